@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * backplane.c - the backplane's slow side: modes, regions that the current
+ * buffer cannot serve, and moving data between the caller's memory and the
+ * current buffer.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/backplane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/syscalls.h"
+
+/* Copies shorter than this are not worth giving up the lock for. */
+enum { UNLOCKED_COPY = 2048, SEGMENTS = 8 };
+
+void asf__cancelled(void *arg) {
+    struct asf_cios *c = arg;
+    c->held = false;
+    asf__unlock(&c->lk);
+}
+
+/* --- buffers -------------------------------------------------------------- */
+
+struct asf_buffer *asf__buffer_new(size_t size) {
+    struct asf_buffer *b = malloc(sizeof *b);
+    if (!b)
+        return NULL;
+    *b = (struct asf_buffer){.size = size, .watch = -1, .base = malloc(size)};
+    if (b->base)
+        return b;
+    free(b);
+    return NULL;
+}
+
+void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b) {
+    if (b->refs == 0) {
+        asf__buffer_free(b);
+    } else {
+        b->next = c->retired;
+        c->retired = b;
+    }
+}
+
+void asf__set_block(struct asf_cios *c) {
+    c->block = c->flags & ASF_UNBUFFERED ? 1 : c->user_size ? c->user_size : c->blksize;
+    if (!c->own)
+        c->limit = c->block;
+}
+
+/* --- modes ---------------------------------------------------------------- */
+
+void asf__free_backup(struct asf_cios *c) {
+    if (c->flags & ASF_IN_BACKUP) {
+        /* The main window stands in save_base..save_end; glibc's convention. */
+        char *end = c->save_end, *base = c->save_base;
+        c->save_end = c->read_end;
+        c->save_base = c->read_base;
+        c->read_end = end;
+        c->read_base = c->read_ptr = base;
+        c->flags &= ~ASF_IN_BACKUP;
+    }
+    free(c->save_base);
+    c->save_base = c->backup_base = c->save_end = NULL;
+}
+
+static void close_read_window(struct asf_cios *c) {
+    asf__free_backup(c);
+    c->read_ptr = c->read_end = c->read_base;
+    asf__mark_ahead(c, false);
+}
+
+/* Set the offset back over what was read ahead; -ESPIPE when it cannot be. */
+static int unread_all(struct asf_cios *c) {
+    size_t unread = asf__unread(c);
+    if (unread > 0) {
+        off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
+        if (at < 0)
+            return (int)at;
+        c->offset = at;
+    }
+    close_read_window(c);
+    return 0;
+}
+
+int asf__to_read(struct asf_cios *c) {
+    if (c->flags & ASF_NO_READS)
+        return -EBADF;
+    if (!asf__is_putting(c))
+        return 0;
+    int rc = asf__flush_output(c);
+    if (rc < 0)
+        return rc;
+    c->flags &= ~ASF_PUTTING;
+    c->write_end = c->write_ptr = c->write_base;
+    c->start = c->offset > 0 ? c->offset : 0;
+    return 0;
+}
+
+int asf__to_write(struct asf_cios *c) {
+    if (c->flags & ASF_NO_WRITES)
+        return -EBADF;
+    if (asf__is_putting(c))
+        return 0;
+    int rc = unread_all(c);
+    if (rc < 0)
+        return rc;
+    c->read_ptr = c->read_base = c->read_end = NULL;
+    if (c->in)
+        asf__buffer_retire(c, c->in);
+    c->in = NULL;
+    c->flags |= ASF_PUTTING;
+    c->written = c->exact = 0;
+    c->write_base = c->write_ptr = c->write_end = c->out ? c->out->base : NULL;
+    if (c->out && c->out->refs == 0 && c->limit)
+        asf__expose(c);
+    else
+        c->buf_end = c->write_end;
+    return 0;
+}
+
+void asf__expose(struct asf_cios *c) {
+    bool hidden = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !c->own;
+    c->buf_base = c->out->base;
+    c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size);
+    c->write_end = hidden ? c->write_base : c->buf_end;
+}
+
+ssize_t asf__fill(struct asf_cios *c, size_t want) {
+    int rc = asf__to_read(c);
+    if (rc < 0)
+        return rc;
+    if (asf__unlikely(c->in && c->in->torn))
+        asf__torn(c);
+    size_t avail = asf__avail(c);
+    if (avail >= want && avail > 0)
+        return (ssize_t)avail;
+    c->held = true;
+    ssize_t n = c->ops->fill(c, want);
+    c->sequential = true;
+    c->held = false;
+    return n;
+}
+
+int asf__drain(struct asf_cios *c, size_t want) {
+    int rc = asf__to_write(c);
+    if (rc < 0 || (c->write_ptr && (size_t)(c->buf_end - c->write_ptr) >= want))
+        return rc;
+    c->held = true;
+    rc = c->ops->drain(c, want);
+    c->held = false;
+    return rc;
+}
+
+/* --- output ----------------------------------------------------------------- */
+
+static int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
+    *done = 0;
+    while (*done < n) {
+        ssize_t r = c->ops->put(c, p + *done, n - *done);
+        if (r <= 0)
+            return r < 0 ? (int)r : -EIO;
+        *done += (size_t)r;
+        c->written += (uint64_t)r;
+    }
+    return 0;
+}
+
+static int put_queue(struct asf_cios *c) {
+    while (c->queue && c->queue->refs == 0) {
+        struct asf_buffer *b = c->queue;
+        size_t done;
+        int rc = put_all(c, b->from, (size_t)(b->to - b->from), &done);
+        c->queue = b->next;
+        asf__buffer_free(b);
+        if (rc < 0)
+            return rc;
+    }
+    return c->queue ? -EBUSY : 0;
+}
+
+static int put_window(struct asf_cios *c) {
+    size_t done;
+    if (c->queue || (c->out && c->out->refs))
+        return asf__pending(c) ? -EBUSY : 0;
+    int rc = put_all(c, c->write_base, asf__pending(c), &done);
+    /* What failed is lost, as in libc: the program is told once. */
+    c->write_base = c->write_ptr = c->out ? c->out->base : NULL;
+    if (c->out)
+        asf__expose(c);
+    return rc;
+}
+
+int asf__flush_output(struct asf_cios *c) {
+    int failed = c->failed;
+    c->failed = 0;
+    bool was = c->held;
+    c->held = true;
+    int rc = put_queue(c);
+    if (rc == 0)
+        rc = put_window(c);
+    if (rc == 0 && c->ops->flushed)
+        rc = c->ops->flushed(c);
+    c->held = was;
+    c->written = c->exact = 0;
+    return failed ? failed : rc;
+}
+
+/* What libc moves past its buffer: whole blocks, unless they are tiny. */
+static size_t whole_blocks(const struct asf_cios *c, size_t n) {
+    return c->block >= 128 ? n - n % c->block : n;
+}
+
+/* Large data goes straight from the caller's memory, in whole blocks as
+ * libc's does; returns how much went. */
+static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done = 0;
+    c->held = true;
+    *error = put_window(c);
+    if (*error == 0)
+        *error = put_all(c, p, whole_blocks(c, n), &done);
+    c->held = false;
+    return done;
+}
+
+static void note_exact(struct asf_cios *c, size_t n) {
+    uint64_t before = c->written + asf__pending(c);
+    size_t kept = (size_t)(before % c->block);
+    if (kept == 0 && before > 0 && before != c->exact)
+        kept = c->block;
+    if ((before + n) % c->block == 0 && n > c->block - kept)
+        c->exact = before + n;
+}
+
+static bool goes_directly(const struct asf_cios *c, size_t left, size_t room) {
+    if (left < c->block || c->queue || c->out->refs)
+        return false;
+    if (left <= room) /* it fits; copying two blocks costs more than a call */
+        return left >= 2 * c->block && c->limit > c->block;
+    return asf__pending(c) == 0 || c->limit > c->block;
+}
+
+size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done = 0;
+    *error = asf__drain(c, 1);
+    if (*error == 0 && n >= c->block)
+        note_exact(c, n);
+    while (*error == 0 && done < n) {
+        size_t room = (size_t)(c->buf_end - c->write_ptr), left = n - done;
+        if (goes_directly(c, left, room)) {
+            done += append_directly(c, p + done, left, error);
+            continue;
+        }
+        if (left > room)
+            left = room;
+        memcpy(c->write_ptr, p + done, left);
+        c->write_ptr += left;
+        done += left;
+        if (done < n)
+            *error = asf__drain(c, 1);
+    }
+    return done;
+}
+
+/* --- input ------------------------------------------------------------------ */
+
+bool asf__torn(struct asf_cios *c) {
+    struct stat64 st;
+    if (asf__likely(!c->in || !c->in->torn || c->flags & ASF_IN_BACKUP))
+        return false;
+    off64_t first = c->in->at, end = first + (off64_t)c->in->size;
+    off64_t size = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size : first;
+    c->offset = size > end ? end : size > first ? size : first;
+    c->read_end = c->in->base + (c->offset - first);
+    asf__sys.lseek(c->fd, c->offset, SEEK_SET);
+    return true;
+}
+
+struct segment {
+    struct asf_buffer *buffer;
+    const char *from;
+    size_t length;
+};
+
+static void drop_ref(struct asf_cios *c, struct asf_buffer *b) {
+    if (--b->refs > 0 || b == c->in)
+        return;
+    for (struct asf_buffer **at = &c->retired; *at; at = &(*at)->next) {
+        if (*at == b) {
+            *at = b->next;
+            asf__buffer_free(b);
+            return;
+        }
+    }
+}
+
+/* Take regions under the lock, copy with it released, give them back: threads
+ * on one stream copy in parallel (paper, "Interface modules"). */
+static size_t take_unlocked(struct asf_cios *c, char *p, size_t n) {
+    struct segment seg[SEGMENTS];
+    size_t taken = 0;
+    int count = 0;
+    while (taken < n && count < SEGMENTS) {
+        size_t length = asf__avail(c);
+        if (length == 0 || !c->in || c->flags & ASF_IN_BACKUP) {
+            if (c->flags & ASF_IN_BACKUP || c->direct || asf__fill(c, 1) <= 0)
+                break;
+            continue;
+        }
+        if (length > n - taken)
+            length = n - taken;
+        seg[count++] = (struct segment){c->in, c->read_ptr, length};
+        c->in->refs++;
+        c->read_ptr += length;
+        taken += length;
+    }
+    asf__unlock(&c->lk);
+    for (int i = 0; i < count; i++) {
+        memcpy(p, seg[i].from, seg[i].length);
+        p += seg[i].length;
+    }
+    asf__lock(&c->lk);
+    for (int i = 0; i < count; i++)
+        drop_ref(c, seg[i].buffer);
+    return taken;
+}
+
+static size_t take_window(struct asf_cios *c, char *p, size_t n) {
+    if (n >= UNLOCKED_COPY && !__libc_single_threaded && c->in && !(c->flags & ASF_IN_BACKUP))
+        return take_unlocked(c, p, n);
+    size_t length = asf__avail(c) < n ? asf__avail(c) : n;
+    memcpy(p, c->read_ptr, length);
+    c->read_ptr += length;
+    return length;
+}
+
+/* Bytes at the end of a copy that a truncation took away. */
+static size_t torn_away(struct asf_cios *c, size_t taken) {
+    if (asf__likely(c->read_ptr <= c->read_end) || !asf__torn(c) || c->read_ptr <= c->read_end)
+        return 0;
+    size_t lost = (size_t)(c->read_ptr - c->read_end);
+    c->read_ptr = c->read_end;
+    return lost < taken ? lost : taken;
+}
+
+size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+    size_t done = 0;
+    *error = asf__to_read(c);
+    while (*error == 0 && done < n) {
+        if (asf__avail(c) > 0) {
+            size_t taken = take_window(c, p + done, n - done);
+            size_t lost = torn_away(c, taken);
+            done += taken - lost;
+            if (lost)
+                break;
+            continue;
+        }
+        if (c->flags & ASF_IN_BACKUP) {
+            asf__free_backup(c);
+            continue;
+        }
+        ssize_t r;
+        if (c->direct && n - done >= c->block) {
+            c->held = true;
+            c->read_ptr = c->read_end = c->read_base;
+            r = c->ops->get(c, p + done, whole_blocks(c, n - done));
+            c->held = false;
+            done += r > 0 ? (size_t)r : 0;
+        } else {
+            /* End of file is sticky for what goes through the buffer (C99). */
+            r = c->flags & ASF_EOF && !c->own && c->chosen ? 0 : asf__fill(c, 1);
+        }
+        if (r < 0)
+            *error = (int)r;
+        if (r <= 0)
+            break;
+    }
+    return done;
+}
+
+int asf__sync_input(struct asf_cios *c) {
+    size_t unread = asf__unread(c);
+    if (unread == 0) {
+        asf__mark_ahead(c, false);
+        return 0;
+    }
+    off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
+    if (at == -ESPIPE)
+        return 0; /* what was read from a pipe stays with us, as in libc */
+    if (at < 0)
+        return (int)at;
+    asf__free_backup(c);
+    c->read_end = c->read_ptr;
+    c->offset = at;
+    c->start = at;
+    asf__mark_ahead(c, false);
+    return 0;
+}
+
+int asf__flush(struct asf_cios *c) {
+    return asf__is_putting(c) ? asf__flush_output(c) : asf__sync_input(c);
+}
+
+/* --- the offset --------------------------------------------------------------- */
+
+static size_t queued(const struct asf_cios *c) {
+    size_t n = 0;
+    for (const struct asf_buffer *b = c->queue; b; b = b->next)
+        n += (size_t)(b->to - b->from);
+    return n;
+}
+
+off64_t asf__tell(struct asf_cios *c) {
+    size_t pending = asf__is_putting(c) ? asf__pending(c) + queued(c) : 0;
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (pending && c->flags & ASF_APPENDING) {
+        off64_t end = c->ops->seek(c, 0, SEEK_END);
+        return end < 0 ? end : end + (off64_t)pending;
+    }
+    if (c->offset < 0) {
+        off64_t at = c->ops->seek(c, 0, SEEK_CUR);
+        if (at < 0)
+            return at;
+        c->offset = at;
+    }
+    off64_t at = c->offset + (off64_t)pending - (asf__is_putting(c) ? 0 : (off64_t)asf__unread(c));
+    return at < 0 ? -EINVAL : at;
+}
+
+/* A target that stands in the window costs no system call; where libc's own
+ * smaller buffer would have been refilled, its blocks lie aligned again. */
+static bool seek_in_window(struct asf_cios *c, off64_t target) {
+    if (c->offset < 0 || !c->read_base || c->flags & ASF_IN_BACKUP || c->read_ptr > c->read_end)
+        return false;
+    if (target < c->offset - (c->read_end - c->read_base) || target >= c->offset)
+        return false;
+    off64_t at = c->offset - (c->read_end - c->read_ptr);
+    if (target > at + (off64_t)c->block || target < at - (off64_t)c->block)
+        c->start = 0;
+    c->read_ptr = c->read_end - (c->offset - target);
+    if (c->shared)
+        asf__sys.lseek(c->fd, c->offset, SEEK_SET);
+    return true;
+}
+
+static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
+    if (whence == SEEK_CUR) {
+        off64_t at = asf__tell(c);
+        if (at < 0)
+            return at;
+        if (__builtin_add_overflow(at, offset, &offset))
+            return -EOVERFLOW;
+    } else if (whence == SEEK_END) {
+        struct stat64 st;
+        if (!c->regular || asf__sys.fstat(c->fd, &st) < 0)
+            return INT64_MIN;
+        offset += st.st_size;
+    } else if (whence != SEEK_SET) {
+        return -EINVAL;
+    }
+    return offset < 0 ? -EINVAL : offset;
+}
+
+/* Leave the window, and let input go on at `at`. */
+static void move_to(struct asf_cios *c, off64_t at) {
+    close_read_window(c);
+    c->offset = at;
+    c->start = at & ~((off64_t)c->block - 1);
+    c->sequential = false;
+}
+
+/* As libc seeks: to the start of the target's block, which is read, so that
+ * the next seeks are likely to stay in the window. */
+static off64_t seek_block(struct asf_cios *c, off64_t target) {
+    off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
+    if (c->own || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
+        block = target;
+    off64_t at = c->ops->seek(c, block, SEEK_SET);
+    if (at < 0)
+        return at;
+    move_to(c, at);
+    if (block == target)
+        return at;
+    if (asf__fill(c, 1) >= delta) {
+        c->read_ptr += target - block;
+        return target;
+    }
+    at = c->ops->seek(c, target, SEEK_SET);
+    if (at >= 0)
+        move_to(c, at);
+    return at;
+}
+
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    int chosen = asf__choose(c);
+    if (chosen < 0)
+        return chosen;
+    if (!c->ops->seek)
+        return -ESPIPE;
+    bool was_putting = asf__is_putting(c);
+    if (was_putting) {
+        int rc = asf__flush_output(c);
+        if (rc < 0)
+            return rc;
+        c->flags &= ~ASF_PUTTING;
+        c->write_end = c->write_ptr = c->write_base;
+    }
+    off64_t target = seek_target(c, offset, whence);
+    if (target < 0 && target != INT64_MIN)
+        return target;
+    if (!was_putting && target >= 0 && seek_in_window(c, target))
+        return target;
+    if (target != INT64_MIN)
+        return seek_block(c, target);
+    off64_t at = c->ops->seek(c, offset, whence);
+    if (at >= 0)
+        move_to(c, at);
+    return at;
+}
+
+/* --- regions -------------------------------------------------------------------- */
+
+static void *fail(ssize_t *length, ssize_t code) {
+    *length = code;
+    return NULL;
+}
+
+static void *grant(struct asf_cios *c, struct asf_buffer *b, char **ptr, size_t n, ssize_t *length) {
+    char *p = *ptr;
+    b->refs++;
+    *ptr += n;
+    c->last = p;
+    c->last_len = n;
+    *length = (ssize_t)n;
+    return p;
+}
+
+void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
+    c->stats.calls++;
+    c->stats.slow++;
+    if (*length <= 0)
+        return fail(length, -EINVAL);
+    size_t want = (size_t)*length;
+    if (asf__is_putting(c) || c->flags & ASF_NO_READS) {
+        int rc = c->failed ? c->failed : asf__drain(c, want);
+        c->failed = 0;
+        return rc < 0 ? fail(length, rc) : grant(c, c->out, &c->write_ptr, want, length);
+    }
+    if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
+        asf__free_backup(c);
+    ssize_t n = asf__fill(c, some && !(c->flags & ASF_IN_BACKUP) ? 1 : want);
+    if (n <= 0)
+        return fail(length, n);
+    return grant(c, c->in, &c->read_ptr, (size_t)n < want ? (size_t)n : want, length);
+}
+
+static int sfree_queued(struct asf_cios *c, char *p) {
+    for (struct asf_buffer *b = c->queue; b; b = b->next) {
+        if (asf__within(b, p) && b->refs > 0) {
+            if (--b->refs > 0)
+                return 0;
+            int rc = put_queue(c);
+            return rc == -EBUSY ? 0 : rc;
+        }
+    }
+    return -EINVAL;
+}
+
+static int sfree_retired(struct asf_cios *c, char *p) {
+    for (struct asf_buffer *b = c->retired; b; b = b->next) {
+        if (asf__within(b, p) && b->refs > 0) {
+            int rc = b->torn ? -EIO : 0;
+            drop_ref(c, b);
+            return rc;
+        }
+    }
+    return -EINVAL;
+}
+
+int asf__u_sfree_slow(struct asf_cios *c, char *p) {
+    if (asf__within(c->in, p) && c->in->refs > 0) {
+        c->in->refs--;
+        return c->in->torn ? -EIO : 0;
+    }
+    if (asf__within(c->out, p) && c->out->refs > 0) {
+        c->out->refs--;
+        /* What a person or a peer waits for must not stay behind. */
+        if (c->out->refs == 0 && c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+            return asf__flush_output(c);
+        return 0;
+    }
+    int rc = sfree_queued(c, p);
+    return rc == -EINVAL ? sfree_retired(c, p) : rc;
+}

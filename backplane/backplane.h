@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * backplane.h - what interfaces and stream modules call on a CIOS.  The
+ * current-buffer fast paths are here, inline, for all of them.
+ *
+ * Unless a line says otherwise: the caller holds the stream's lock, failures
+ * are negated errno values, and errno is not touched.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_BACKPLANE_BACKPLANE_H
+#define ASF_BACKPLANE_BACKPLANE_H
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "backplane/cios.h"
+
+#pragma GCC visibility push(hidden)
+
+/* --- making and ending streams (cios.c) ---------------------------------- */
+
+/* The module every stream starts with: it chooses the one that serves. */
+extern const struct asf_stream_ops asf__first_use;
+/* asf__choose: choose now; the streams layer's (streams/modules.c). */
+int asf__choose(struct asf_cios *c);
+/* asf__set_block: libc's buffer size, from the mode and what is known. */
+void asf__set_block(struct asf_cios *c);
+/* What a FILE's table must be for libc's inside; set by the stdio interface. */
+extern const void *asf__vtable, *asf__wide_vtable;
+
+/* asf__cios_new: a stream in no list yet; NULL when memory is short.
+ * lock: none. */
+struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access);
+/* asf__cios_init: the same in memory that the caller has zeroed. */
+void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
+/* asf__cios_link: enter the stream in the list and the descriptor table. */
+void asf__cios_link(struct asf_cios *c);
+void asf__cios_unlink(struct asf_cios *c);
+/* asf__cios_drop: free buffers and reset the state; the object stays. */
+void asf__cios_drop(struct asf_cios *c);
+/* asf__cios_free: give the object back; the lock is gone with it. */
+void asf__cios_free(struct asf_cios *c);
+/* asf__cios_close: flush, close what lies under it, take it from the lists. */
+int asf__cios_close(struct asf_cios *c);
+void asf__cios_report(struct asf_cios *c);
+void asf__set_name(struct asf_cios *c, const char *name);
+
+/* asf__each: call `visit` on every stream until it returns false; the list is
+ * locked meanwhile, the streams are not.  lock: none. */
+void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
+void asf__list_lock(void);
+void asf__list_unlock(void);
+void asf__list_reset(void);
+
+/* --- descriptors (fdtable.c); lock: none ---------------------------------- */
+
+struct asf_cios *asf__fd_stream(int fd);
+void asf__fd_enter(struct asf_cios *c);
+void asf__fd_leave(struct asf_cios *c);
+
+/* --- moving data (backplane.c) -------------------------------------------- */
+
+int asf__to_read(struct asf_cios *c);
+int asf__to_write(struct asf_cios *c);
+/* asf__fill: at least `want` bytes in the read window; returns how many. */
+ssize_t asf__fill(struct asf_cios *c, size_t want);
+/* asf__drain: room for `want` bytes in the write window. */
+int asf__drain(struct asf_cios *c, size_t want);
+/* asf__append: n bytes from the caller's memory; returns how many got in, and
+ * the error that stopped it in *error. */
+size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
+/* asf__take: up to n bytes into the caller's memory; stops early at end of
+ * file (*error 0) or on an error.  Large data is copied unlocked. */
+size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
+/* asf__flush: put all complete output; input: give back what was read ahead. */
+int asf__flush(struct asf_cios *c);
+int asf__flush_output(struct asf_cios *c);
+int asf__sync_input(struct asf_cios *c);
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
+off64_t asf__tell(struct asf_cios *c);
+/* asf__expose: let the write window show the room there is, or none when
+ * every byte must come by (line buffered, unbuffered). */
+void asf__expose(struct asf_cios *c);
+void asf__free_backup(struct asf_cios *c);
+/* asf__torn: trim the window when the file was truncated under its map. */
+bool asf__torn(struct asf_cios *c);
+
+/* --- buffers -------------------------------------------------------------- */
+
+struct asf_buffer *asf__buffer_new(size_t size);
+void asf__buffer_free(struct asf_buffer *b);
+/* asf__buffer_retire: keep the buffer while it has regions, else free it. */
+void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b);
+
+/* --- nobody can tell (settle.c); lock: none unless said -------------------- */
+
+/* Streams that hold back output or have read ahead of libc. */
+extern int asf__unsettled_count;
+
+/* asf__settle_output: write what libc would have written by now.  Safe in a
+ * signal handler; a stream in use elsewhere is passed over. */
+void asf__settle_output(void);
+/* asf__settle_all: also put the offset of every input where libc's would be. */
+void asf__settle_all(void);
+/* asf__settle_fd: one descriptor, both ways. */
+void asf__settle_fd(int fd);
+/* asf__settle_stream: the caller holds the lock. */
+void asf__settle_stream(struct asf_cios *c);
+/* asf__share_all: from now on another process may look at the offsets. */
+void asf__share_all(void);
+/* asf__libc_pending: bytes that libc would still hold in its buffer. */
+size_t asf__libc_pending(const struct asf_cios *c);
+void asf__mark_grown(struct asf_cios *c, bool grown);
+void asf__mark_ahead(struct asf_cios *c, bool ahead);
+/* asf__block: a call that may wait is coming: show what libc would show. */
+static inline void asf__before_wait(void) {
+    if (asf__unlikely(__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED)))
+        asf__settle_output();
+}
+
+/* --- small things ----------------------------------------------------------- */
+
+static inline bool asf__is_putting(const struct asf_cios *c) {
+    return (c->flags & ASF_PUTTING) != 0;
+}
+
+/* Bytes read from below and not yet consumed, pushed-back ones included. */
+static inline size_t asf__unread(const struct asf_cios *c) {
+    ptrdiff_t n = c->read_end - c->read_ptr;
+    if (c->flags & ASF_IN_BACKUP)
+        n += c->save_end - c->save_base;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static inline size_t asf__pending(const struct asf_cios *c) {
+    return (size_t)(c->write_ptr - c->write_base);
+}
+
+static inline size_t asf__avail(const struct asf_cios *c) {
+    return c->read_end > c->read_ptr ? (size_t)(c->read_end - c->read_ptr) : 0;
+}
+
+static inline size_t asf__room(const struct asf_cios *c) {
+    return c->write_end > c->write_ptr ? (size_t)(c->write_end - c->write_ptr) : 0;
+}
+
+/* The window may be used without the lock: one thread, nothing counted. */
+static inline bool asf__alone(void) {
+    return asf__likely(__libc_single_threaded && !asf__counting);
+}
+
+/* Cancellation inside a system call must not leave the stream locked. */
+void asf__cancelled(void *c);
+
+/* --- the ASI's fast path: paper, Figure 4 ----------------------------------- */
+
+void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
+int asf__u_sfree_slow(struct asf_cios *c, char *p);
+
+static inline void *asf__u_salloc(struct asf_cios *c, ssize_t *length, bool some) {
+    size_t n = (size_t)*length;
+    char *p;
+    if (asf__likely(n - 1 < asf__avail(c) && c->in && !(c->flags & ASF_IN_BACKUP))) {
+        c->in->refs++;
+        p = c->read_ptr;
+        c->read_ptr += n;
+    } else if (asf__likely(n - 1 < asf__room(c))) {
+        c->out->refs++;
+        p = c->write_ptr;
+        c->write_ptr += n;
+    } else {
+        return asf__u_salloc_slow(c, length, some);
+    }
+    c->last = p;
+    c->last_len = n;
+    c->stats.calls++;
+    return p;
+}
+
+static inline bool asf__within(const struct asf_buffer *b, const char *p) {
+    return b && p >= b->base && p < b->base + b->size;
+}
+
+static inline int asf__u_sfree(struct asf_cios *c, char *p) {
+    if (asf__likely(asf__within(c->in, p) && c->in->refs > 0 && !c->in->torn)) {
+        c->in->refs--;
+        return 0;
+    }
+    return asf__u_sfree_slow(c, p);
+}
+
+#pragma GCC visibility pop
+
+#endif

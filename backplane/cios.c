@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cios.c - the life of a stream: made, listed, closed, given back.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/backplane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/options.h"
+#include "lib/syscalls.h"
+
+const void *asf__vtable, *asf__wide_vtable;
+
+/* Streams kept for the next open, with their buffers: an fopen, a few calls
+ * and an fclose then cost no memory management.  Under the list lock. */
+enum { POOL = 8 };
+static struct asf_cios *pool[POOL];
+static int pooled;
+
+static struct asf_cios *all;
+static struct asf_lock list_lock = {.biasable = false};
+
+void asf__list_lock(void) {
+    asf__lock(&list_lock);
+}
+
+void asf__list_unlock(void) {
+    asf__unlock(&list_lock);
+}
+
+void asf__list_reset(void) {
+    asf__lock_reset(&list_lock);
+    list_lock.biasable = false;
+}
+
+void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
+    static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
+    c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];
+    c->flags2 = ASF_OURS;
+    c->fd = fd;
+    c->offset = -1;
+    c->lock = &c->lk;
+    c->lk.biasable = true;
+    c->vtable = asf__vtable;
+    c->wide_data = &c->wide;
+    c->wide.vtable = asf__wide_vtable;
+    c->ops = ops;
+    c->access = access & O_ACCMODE;
+    c->why = "not used";
+}
+
+static struct asf_cios *from_pool(void) {
+    asf__list_lock();
+    struct asf_cios *c = pooled > 0 ? pool[--pooled] : NULL;
+    asf__list_unlock();
+    return c;
+}
+
+struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access) {
+    struct asf_cios *c = from_pool();
+    if (!c && !(c = calloc(1, sizeof *c)))
+        return NULL;
+    asf__cios_init(c, ops, fd, access);
+    return c;
+}
+
+void asf__cios_link(struct asf_cios *c) {
+    asf__list_lock();
+    c->prev = NULL;
+    c->next = all;
+    if (all)
+        all->prev = c;
+    all = c;
+    c->listed = true;
+    asf__list_unlock();
+    asf__fd_enter(c);
+}
+
+void asf__cios_unlink(struct asf_cios *c) {
+    asf__fd_leave(c);
+    asf__list_lock();
+    if (c->listed) {
+        if (c->next)
+            c->next->prev = c->prev;
+        if (c->prev)
+            c->prev->next = c->next;
+        else
+            all = c->next;
+        c->listed = false;
+    }
+    asf__list_unlock();
+}
+
+void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
+    asf__list_lock();
+    for (struct asf_cios *c = all, *next; c; c = next) {
+        next = c->next;
+        if (!visit(c, arg))
+            break;
+    }
+    asf__list_unlock();
+}
+
+void asf__set_name(struct asf_cios *c, const char *name) {
+    if (asf__counting || asf__options()->verbose) {
+        free(c->name);
+        c->name = strdup(name);
+    }
+}
+
+void asf__cios_report(struct asf_cios *c) {
+    char fd[32] = "memory";
+    if (!asf__counting || (!c->stats.calls && !c->stats.syscalls))
+        return;
+    if (c->fd >= 0) {
+        memcpy(fd, "fd ", 4);
+        size_t at = 3;
+        if (c->fd >= 100)
+            fd[at++] = (char)('0' + c->fd / 100 % 10);
+        if (c->fd >= 10)
+            fd[at++] = (char)('0' + c->fd / 10 % 10);
+        fd[at++] = (char)('0' + c->fd % 10);
+        fd[at] = '\0';
+    }
+    asf__stats_line(&(struct asf_stats_line){
+        .stream = c->name ? c->name : fd, .module = c->ops->name, .why = c->why, .stats = &c->stats});
+}
+
+static void drop_list(struct asf_cios *c, struct asf_buffer **list) {
+    while (*list) {
+        struct asf_buffer *b = *list;
+        *list = b->next;
+        asf__buffer_free(b);
+    }
+    (void)c;
+}
+
+void asf__cios_drop(struct asf_cios *c) {
+    asf__free_backup(c);
+    asf__mark_grown(c, false);
+    asf__mark_ahead(c, false);
+    if (c->in)
+        asf__buffer_free(c->in);
+    if (c->out)
+        asf__buffer_free(c->out);
+    drop_list(c, &c->retired);
+    drop_list(c, &c->queue);
+    free(c->name);
+    memset(c, 0, sizeof *c);
+}
+
+void asf__cios_free(struct asf_cios *c) {
+    asf__cios_drop(c);
+    asf__list_lock();
+    bool keep = pooled < POOL;
+    if (keep)
+        pool[pooled++] = c;
+    asf__list_unlock();
+    if (!keep)
+        free(c);
+}
+
+static bool has_regions(const struct asf_cios *c) {
+    if ((c->in && c->in->refs) || (c->out && c->out->refs) || c->queue)
+        return true;
+    for (const struct asf_buffer *b = c->retired; b; b = b->next)
+        if (b->refs)
+            return true;
+    return false;
+}
+
+int asf__cios_close(struct asf_cios *c) {
+    if (has_regions(c))
+        return -EBUSY;
+    int rc = asf__is_putting(c) ? asf__flush_output(c) : 0;
+    asf__cios_report(c);
+    asf__cios_unlink(c);
+    int closed = c->ops->close ? c->ops->close(c) : 0;
+    return rc < 0 ? rc : closed;
+}

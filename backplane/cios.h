@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cios.h - the client I/O state: one struct for every interface.  Its leading
+ * bytes are glibc's FILE on x86-64, because compiled programs carry
+ * getc_unlocked and putc_unlocked inline and gnulib reads the fields; so the
+ * paper's current buffer is read_ptr..read_end or write_ptr..write_end.
+ * Layer: backplane.  May include: lib, include/asf.
+ */
+#ifndef ASF_BACKPLANE_CIOS_H
+#define ASF_BACKPLANE_CIOS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <asf/stream.h>
+
+#include "lib/lock.h"
+#include "lib/stats.h"
+
+/* Bits of `flags`, as glibc has them and programs read them. */
+enum {
+    ASF_MAGIC = (int)0xfbad0000,
+    ASF_USER_BUF = 0x1,
+    ASF_UNBUFFERED = 0x2,
+    ASF_NO_READS = 0x4,
+    ASF_NO_WRITES = 0x8,
+    ASF_EOF = 0x10,
+    ASF_ERR = 0x20,
+    ASF_LINKED = 0x80,
+    ASF_IN_BACKUP = 0x100,
+    ASF_LINE_BUF = 0x200,
+    ASF_PUTTING = 0x800,
+    ASF_APPENDING = 0x1000,
+    ASF_FILEBUF = 0x2000,
+    ASF_USER_LOCK = 0x8000,
+};
+
+/* A bit of `flags2` that glibc leaves alone: this FILE is a CIOS. */
+enum { ASF_OURS = 0x100000 };
+
+/* A buffer that regions point into.  It lives until none does. */
+struct asf_buffer {
+    struct asf_buffer *next; /* in `retired` or `queue` */
+    char *base;
+    size_t size;
+    unsigned refs;   /* regions not yet given back; under the stream's lock */
+    char *from, *to; /* queued output: the bytes to put */
+    int watch;       /* mapped: its slot in the fault table; otherwise -1 */
+    off64_t at;      /* mapped: where in the file it begins */
+    bool user;       /* the program's own memory (setvbuf) */
+    bool torn;       /* mapped: the file was truncated under it */
+};
+
+struct asf_cios {
+    /* glibc's FILE. */
+    int flags;
+    char *read_ptr, *read_end, *read_base;
+    char *write_base, *write_ptr, *write_end;
+    char *buf_base, *buf_end;
+    char *save_base, *backup_base, *save_end;
+    void *markers;
+    void *chain;
+    int fd;
+    int flags2;
+    off64_t old_offset;
+    unsigned short cur_column;
+    signed char vtable_offset;
+    char shortbuf[1];
+    struct asf_lock *lock;
+    off64_t offset; /* the kernel's offset as far as known, or -1 */
+    void *codecvt;
+    void *wide_data;
+    void *freeres_list, *freeres_buf;
+    size_t pad5;
+    int orientation; /* <0 bytes, >0 wide */
+    char unused2[20];
+    const void *vtable;
+
+    /* Ours.  Everything below is guarded by `lk`, but for the list links. */
+    const struct asf_stream_ops *ops;
+    struct asf_lock lk;
+    void *data; /* the module's own */
+
+    struct asf_buffer *in, *out;  /* buffers behind the two windows */
+    struct asf_buffer *retired;   /* left behind with regions outstanding */
+    struct asf_buffer *queue;     /* output waiting for regions, oldest first */
+    char *last;                   /* the region allocated last */
+    size_t last_len;
+    int failed; /* a write in the background failed; told by the next call */
+
+    /* What libc would have done by now ("Nobody can tell"). */
+    size_t block;     /* libc's buffer: blksize, 1 when unbuffered, or what setvbuf gave */
+    size_t blksize;   /* st_blksize, as libc takes it */
+    size_t user_size; /* setvbuf's, or 0 */
+    size_t limit;     /* our output buffer's present size, a multiple of block */
+    uint64_t written; /* bytes put since the last flush */
+    uint64_t exact;   /* libc had written all of it when this many were out */
+    uint64_t filled;  /* when the output buffer was last full, ns */
+    off64_t start;    /* where sequential input began, as libc's buffer lies */
+    bool grown;       /* holds back output that libc would have written */
+    bool ahead;       /* has read input that libc would not have read */
+    bool may_grow;
+    bool shared; /* another process may look at the offset: read as libc does */
+    bool sequential; /* input has been filled since the last seek: read further ahead */
+
+    bool regular, seekable;
+    bool mapped; /* the file system is one that maps well */
+    bool chosen; /* the module has been chosen */
+    bool direct; /* large input may go straight to the caller by `get` */
+    bool held;   /* in a slow path: a signal handler must keep out */
+    bool own;    /* opened by asf_sopen: no libc to be like */
+    bool listed;
+    int access; /* O_RDONLY, O_WRONLY, O_RDWR */
+    dev_t dev;
+    ino_t ino;
+    pid_t child; /* popen's */
+
+    const char *why; /* the module's choice, in words */
+    char *name;      /* the path, kept for the statistics */
+    struct asf_stats stats;
+
+    struct asf_cios *next, *prev; /* the list of streams; under the list lock */
+    struct asf_cios *fd_next;     /* others on the same descriptor */
+
+    /* struct _IO_wide_data of glibc 2.36, for its wide functions on our FILE. */
+    struct {
+        char fields[0xe0];
+        const void *vtable;
+    } wide;
+};
+
+_Static_assert(offsetof(struct asf_cios, read_ptr) == 0x08, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, write_ptr) == 0x28, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, fd) == 0x70, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, lock) == 0x88, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, offset) == 0x90, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "glibc's FILE");
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * settle.c - nobody can tell.  Our buffers are larger than libc's; before
+ * anything through which that could show, a stream is brought to the state
+ * that libc's would be in: output that libc would have written is written, and
+ * the descriptor's offset is put where libc's read-ahead would have left it.
+ *
+ * Output is settled in place (only write_base moves), and input by trimming
+ * read_end, so that a signal handler that comes by a raw write(), _exit() or
+ * fork() may do it in the middle of a fast path.
+ * Layer: backplane.  May include: backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "backplane/backplane.h"
+#include "lib/syscalls.h"
+
+int asf__unsettled_count;
+
+static void mark(bool *what, bool on) {
+    if (*what != on) {
+        *what = on;
+        __atomic_add_fetch(&asf__unsettled_count, on ? 1 : -1, __ATOMIC_RELAXED);
+    }
+}
+
+void asf__mark_grown(struct asf_cios *c, bool grown) {
+    mark(&c->grown, grown);
+}
+
+void asf__mark_ahead(struct asf_cios *c, bool ahead) {
+    mark(&c->ahead, ahead);
+}
+
+/* Bytes that libc would still hold in its buffer.  After n bytes since the
+ * last flush it has written (n - 1) / B * B of them; but a large write that
+ * ended on a multiple of B left nothing behind. */
+size_t asf__libc_pending(const struct asf_cios *c) {
+    uint64_t n = c->written + asf__pending(c);
+    size_t rest = (size_t)(n % c->block);
+    if (rest > 0 || n == 0)
+        return rest;
+    return n == c->exact ? 0 : c->block;
+}
+
+static void settle_out(struct asf_cios *c) {
+    if (!c->grown || c->queue || !c->out || c->out->refs)
+        return;
+    size_t pending = asf__pending(c), keep = asf__libc_pending(c);
+    if (pending <= keep)
+        return;
+    size_t due = pending - keep;
+    while (due > 0) {
+        ssize_t n = c->ops->put(c, c->write_base, due);
+        if (n <= 0) {
+            c->failed = n < 0 ? (int)n : -EIO;
+            c->write_base = c->write_ptr - keep; /* lost, as libc's write loses it */
+            return;
+        }
+        c->write_base += n;
+        c->written += (uint64_t)n;
+        due -= (size_t)n;
+    }
+}
+
+/* Where libc's read-ahead would have left the offset. */
+static off64_t libc_offset(const struct asf_cios *c, off64_t position) {
+    off64_t block = (off64_t)c->block;
+    off64_t blocks = (position - c->start + block - 1) / block;
+    return c->start + blocks * block;
+}
+
+static void trim(struct asf_cios *c, off64_t to) {
+    ptrdiff_t surplus = (ptrdiff_t)(c->offset - to);
+    if (surplus <= 0 || asf__sys.lseek(c->fd, to, SEEK_SET) < 0)
+        return;
+    c->stats.syscalls++;
+    if (c->flags & ASF_IN_BACKUP)
+        c->save_end -= surplus;
+    else
+        c->read_end -= surplus;
+    c->offset = to;
+}
+
+static void settle_in(struct asf_cios *c) {
+    if (!c->ahead || c->offset < 0 || asf__is_putting(c))
+        return;
+    trim(c, libc_offset(c, c->offset - (off64_t)asf__unread(c)));
+    asf__mark_ahead(c, false);
+}
+
+void asf__settle_stream(struct asf_cios *c) {
+    settle_out(c);
+    settle_in(c);
+}
+
+struct settling {
+    bool output, input;
+    struct asf_cios *found;
+    struct asf_cios *skip[16]; /* in use elsewhere, or blocked by regions */
+    int skipped;
+};
+
+static bool skipped(const struct settling *s, const struct asf_cios *c) {
+    for (int i = 0; i < s->skipped; i++)
+        if (s->skip[i] == c)
+            return true;
+    return false;
+}
+
+static bool find_unsettled(struct asf_cios *c, void *arg) {
+    struct settling *s = arg;
+    bool wanted = (s->output && c->grown && asf__pending(c) > asf__libc_pending(c)) || (s->input && c->ahead);
+    if (!wanted || skipped(s, c) || c->held || !asf__trylock(&c->lk))
+        return true;
+    s->found = c;
+    return false;
+}
+
+/* One stream at a time with the list unlocked: the write may wait for a reader
+ * who needs the list. */
+static void settle_streams(bool output, bool input) {
+    struct settling s = {.output = output, .input = input};
+    while (s.skipped < 16) {
+        s.found = NULL;
+        asf__each(find_unsettled, &s);
+        struct asf_cios *c = s.found;
+        if (!c)
+            return;
+        if (!c->held) {
+            if (output)
+                settle_out(c);
+            if (input)
+                settle_in(c);
+        }
+        s.skip[s.skipped++] = c;
+        asf__unlock(&c->lk);
+    }
+}
+
+void asf__settle_output(void) {
+    if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
+        settle_streams(true, false);
+}
+
+void asf__settle_all(void) {
+    if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
+        settle_streams(true, true);
+}
+
+void asf__settle_fd(int fd) {
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
+        if (c->held || !asf__trylock(&c->lk))
+            continue;
+        asf__settle_stream(c);
+        asf__unlock(&c->lk);
+    }
+}
+
+static bool share(struct asf_cios *c, void *arg) {
+    (void)arg;
+    if (c->fd >= 0 && !c->own)
+        c->shared = true;
+    return true;
+}
+
+void asf__share_all(void) {
+    asf__each(share, NULL);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cases.cpp - registering benchmarks in pairs.
+ * Part of: bench/micro.
+ */
+#include "cases.h"
+
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <system_error>
+
+namespace {
+
+// The check of a case on a side; its threads ask at once, the first one checks.
+struct checked_once {
+    std::once_flag flag;
+    bool right = false;
+    bool ask(const bench_case &stated, const stdio_side &side) {
+        std::call_once(flag, [&] { right = stated.right(side); });
+        return right;
+    }
+};
+
+void add_side(const bench_case &stated, const stdio_side &side) {
+    const auto checked = std::make_shared<checked_once>();
+    const auto run = [stated, checked, &side](benchmark::State &state) {
+        if (!checked->ask(stated, side))
+            return state.SkipWithError("the data moved is not the data expected");
+        stated.time(state, side);
+    };
+    auto *registered = benchmark::RegisterBenchmark((stated.name + "/" + side.name).c_str(), run);
+    if (stated.threads > 0)
+        registered->Threads(stated.threads)->UseRealTime();
+}
+
+} // namespace
+
+void add_case(const bench_case &stated) {
+    add_side(stated, libc_side());
+    add_side(stated, asf_side());
+}
+
+void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time) {
+    benchmark::RegisterBenchmark(("limit/" + name).c_str(), time);
+}
+
+FILE *open_stream(const stdio_side &side, const std::string &path, const char *mode) {
+    FILE *file = side.fopen(path.c_str(), mode);
+    if (!file)
+        throw std::system_error(errno, std::generic_category(), path + ": fopen by " + side.name);
+    return file;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cases.h - how a benchmark is stated: what is timed and what proves that the
+ * timed calls do their work.
+ * Part of: bench/micro.  May include: sides.h, Google Benchmark.
+ */
+#ifndef ASF_BENCH_CASES_H
+#define ASF_BENCH_CASES_H
+
+#include "sides.h"
+
+#include <benchmark/benchmark.h>
+#include <functional>
+#include <string>
+
+struct bench_case {
+    std::string name;                              // "fread/64"
+    std::function<bool(const stdio_side &)> right; // run once, before anything is timed
+    std::function<void(benchmark::State &, const stdio_side &)>
+        time;        // one call (or pair of calls) an iteration
+    int threads = 0; // 0: counted in CPU time; else in elapsed time, over this many threads
+};
+
+// add_case: register it for both sides, as "fread/64/libc" and "fread/64/asf".
+void add_case(const bench_case &stated);
+
+// add_limit: register what the machine itself needs, for no side.
+void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time);
+
+// open_stream: fopen of the side, or an exception that names the file.
+FILE *open_stream(const stdio_side &side, const std::string &path, const char *mode);
+
+void add_reading();
+void add_writing();
+void add_positions();
+void add_sharing(); // needs a process that has threads
+void add_limits();
+
+#endif

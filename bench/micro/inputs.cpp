@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inputs.cpp - making the files that are read, by system calls alone.
+ * Part of: bench/micro.
+ */
+#include "inputs.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace {
+
+std::string directory = "/var/tmp";
+
+// A linear congruential generator (Knuth's MMIX constants): the same data in every run.
+struct generator {
+    uint64_t state = 1;
+    uint32_t next() {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<uint32_t>(state >> 33);
+    }
+};
+
+std::system_error failure(const std::string &path, const char *call) {
+    return {errno, std::generic_category(), path + ": " + call};
+}
+
+void write_file(const std::string &path, const std::string &bytes) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        throw failure(path, "open");
+    for (size_t done = 0; done < bytes.size();) {
+        const ssize_t written = write(fd, bytes.data() + done, bytes.size() - done);
+        if (written < 0)
+            throw failure(path, "write");
+        done += static_cast<size_t>(written);
+    }
+    close(fd);
+}
+
+// A file in the page cache, gone with this object.
+struct temporary_input {
+    input_file file;
+    temporary_input(const std::string &name, std::string bytes) : file{scratch_path(name), std::move(bytes)} {
+        write_file(file.path, file.bytes);
+    }
+    ~temporary_input() { unlink(file.path.c_str()); }
+};
+
+std::string make_text() {
+    std::string bytes;
+    generator random;
+    for (size_t at = 0; at < input_size; at++)
+        bytes += at % line_length == line_length - 1 ? '\n' : static_cast<char>(' ' + random.next() % 95);
+    return bytes;
+}
+
+std::string make_binary() {
+    std::string bytes;
+    generator random;
+    for (size_t at = 0; at < input_size; at++)
+        bytes += static_cast<char>(random.next());
+    return bytes;
+}
+
+std::string make_numbers() {
+    std::string bytes;
+    generator random;
+    while (bytes.size() < input_size)
+        bytes += std::to_string(static_cast<int>(random.next() % 2000000) - 1000000) + "\n";
+    return bytes;
+}
+
+} // namespace
+
+void set_input_directory(const std::string &path) {
+    directory = path;
+}
+
+std::string scratch_path(const std::string &name) {
+    return directory + "/asf-bench-" + std::to_string(getpid()) + "-" + name;
+}
+
+const input_file &text_input() {
+    static const temporary_input input("text", make_text());
+    return input.file;
+}
+
+const input_file &binary_input() {
+    static const temporary_input input("binary", make_binary());
+    return input.file;
+}
+
+const input_file &number_input() {
+    static const temporary_input input("numbers", make_numbers());
+    return input.file;
+}
+
+const input_file &small_input() {
+    static const temporary_input input("small", make_text().substr(0, line_length));
+    return input.file;
+}
+
+std::string file_bytes(const std::string &path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        throw failure(path, "open");
+    std::string bytes(static_cast<size_t>(status.st_size), '\0');
+    const ssize_t got = read(fd, bytes.data(), bytes.size());
+    if (got < 0)
+        throw failure(path, "read");
+    close(fd);
+    bytes.resize(static_cast<size_t>(got));
+    return bytes;
+}

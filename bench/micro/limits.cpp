@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * limits.cpp - what the data's movement costs on this machine whatever the
+ * library does: the floor under the calls that are timed beside it.
+ * Part of: bench/micro.
+ */
+#include "cases.h"
+#include "inputs.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr size_t window_size = 2 << 20;
+constexpr size_t buffer_size = 65536;
+
+// Through a pointer that the compiler cannot see through, as the stdio calls are.
+void *(*volatile copy_bytes)(void *, const void *, size_t) = memcpy;
+
+struct descriptor {
+    int fd;
+    descriptor(const std::string &path, int flags) : fd(open(path.c_str(), flags | O_CLOEXEC)) {
+        if (fd < 0)
+            throw std::system_error(errno, std::generic_category(), path + ": open");
+    }
+    descriptor(const descriptor &) = delete;
+    descriptor &operator=(const descriptor &) = delete;
+    ~descriptor() { close(fd); }
+};
+
+// The input file, window after window, beginning again at its end.
+class mapped_windows {
+    descriptor file{binary_input().path, O_RDONLY};
+    size_t offset = 0;
+    const char *window = nullptr;
+
+    void unmap() {
+        if (window)
+            munmap(const_cast<char *>(window), window_size);
+    }
+
+  public:
+    const char *next() {
+        unmap();
+        void *mapped = mmap(nullptr, window_size, PROT_READ, MAP_SHARED, file.fd, static_cast<off_t>(offset));
+        if (mapped == MAP_FAILED)
+            throw std::system_error(errno, std::generic_category(), binary_input().path + ": mmap");
+        offset = (offset + window_size) % input_size;
+        return window = static_cast<const char *>(mapped);
+    }
+    ~mapped_windows() { unmap(); }
+};
+
+uint64_t sum_words(const char *data, size_t size) {
+    uint64_t sum = 0, word;
+    for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
+        __builtin_memcpy(&word, data + at, sizeof word);
+        sum += word;
+    }
+    return sum;
+}
+
+// What every timed call pays before its library does anything: the loop, the call, the test of its result.
+[[gnu::noinline]] int return_at_once(FILE *) {
+    return 0;
+}
+int (*volatile called)(FILE *) = return_at_once;
+
+void call_only(benchmark::State &state) {
+    const auto function = called;
+    for (auto _ : state)
+        if (function(nullptr) == EOF)
+            state.SkipWithError("the empty function failed");
+}
+
+// fread's floor: out of mapped windows into one block.
+void copy_out(benchmark::State &state, size_t size) {
+    mapped_windows windows;
+    std::vector<char> block(size);
+    const char *from = nullptr;
+    size_t at = window_size;
+    for (auto _ : state) {
+        if (at == window_size) {
+            from = windows.next();
+            at = 0;
+        }
+        copy_bytes(block.data(), from + at, size);
+        at += size;
+    }
+}
+
+// fwrite's floor, short blocks: one block into a buffer that is written to /dev/null when full.
+void copy_in(benchmark::State &state, size_t size) {
+    const descriptor null("/dev/null", O_WRONLY);
+    std::vector<char> buffer(buffer_size);
+    const char *block = binary_input().bytes.data();
+    size_t at = 0;
+    for (auto _ : state) {
+        copy_bytes(buffer.data() + at, block, size);
+        at += size;
+        if (at == buffer_size) {
+            if (write(null.fd, buffer.data(), buffer_size) < 0)
+                return state.SkipWithError("/dev/null: write");
+            at = 0;
+        }
+    }
+}
+
+// fwrite's floor, long blocks: no copy at all.
+void write_block(benchmark::State &state, size_t size) {
+    const descriptor null("/dev/null", O_WRONLY);
+    const char *block = binary_input().bytes.data();
+    for (auto _ : state)
+        if (write(null.fd, block, size) < 0)
+            return state.SkipWithError("/dev/null: write");
+}
+
+template <bool summed> void read_blocks(benchmark::State &state) {
+    const descriptor file(binary_input().path, O_RDONLY);
+    std::vector<char> buffer(buffer_size);
+    off_t offset = 0;
+    for (auto _ : state) {
+        if (pread(file.fd, buffer.data(), buffer_size, offset) != static_cast<ssize_t>(buffer_size))
+            return state.SkipWithError("pread of the input");
+        if (summed)
+            benchmark::DoNotOptimize(sum_words(buffer.data(), buffer_size));
+        offset = (offset + static_cast<off_t>(buffer_size)) % static_cast<off_t>(input_size);
+    }
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * buffer_size));
+}
+
+void map_and_sum(benchmark::State &state) {
+    mapped_windows windows;
+    for (auto _ : state)
+        benchmark::DoNotOptimize(sum_words(windows.next(), window_size));
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * window_size));
+}
+
+void sum_in_memory(benchmark::State &state) {
+    const std::string &bytes = binary_input().bytes;
+    for (auto _ : state)
+        benchmark::DoNotOptimize(sum_words(bytes.data(), bytes.size()));
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * bytes.size()));
+}
+
+} // namespace
+
+void add_limits() {
+    for (const size_t size : {1, 2, 4, 8, 16, 64, 256, 512, 1024, 4096, 16384, 65536}) {
+        add_limit("fread/" + std::to_string(size), [=](benchmark::State &state) { copy_out(state, size); });
+        add_limit("fwrite/" + std::to_string(size), [=](benchmark::State &state) {
+            size < 4096 ? copy_in(state, size) : write_block(state, size);
+        });
+    }
+    add_limit("call", call_only);
+    add_limit("page cache, read 64 KB", read_blocks<false>);
+    add_limit("page cache, read 64 KB and sum", read_blocks<true>);
+    add_limit("page cache, map 2 MB and sum", map_and_sum);
+    add_limit("memory, sum", sum_in_memory);
+}

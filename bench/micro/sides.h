@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sides.h - one stdio beside the other: the same functions, each through a
+ * pointer, once libc's and once ours, in one process.
+ * Part of: bench/micro.  May include: the system's headers.
+ */
+#ifndef ASF_BENCH_SIDES_H
+#define ASF_BENCH_SIDES_H
+
+#include <cstdio>
+#include <stdio.h>
+#include <string>
+#include <vector>
+
+// The members of a side and the symbols they are found under.
+#define BENCH_STDIO(X)                                                                                       \
+    X(fopen, "fopen")                                                                                        \
+    X(fclose, "fclose")                                                                                      \
+    X(rewind, "rewind")                                                                                      \
+    X(getc, "getc")                                                                                          \
+    X(fgetc, "fgetc")                                                                                        \
+    X(getc_unlocked, "getc_unlocked")                                                                        \
+    X(ungetc, "ungetc")                                                                                      \
+    X(putc, "putc")                                                                                          \
+    X(fputc, "fputc")                                                                                        \
+    X(putc_unlocked, "putc_unlocked")                                                                        \
+    X(fread, "fread")                                                                                        \
+    X(fwrite, "fwrite")                                                                                      \
+    X(fgets, "fgets")                                                                                        \
+    X(getline, "getline")                                                                                    \
+    X(fputs, "fputs")                                                                                        \
+    X(puts, "puts")                                                                                          \
+    X(fprintf, "fprintf")                                                                                    \
+    X(snprintf, "snprintf")                                                                                  \
+    X(fscanf, "__isoc99_fscanf")                                                                             \
+    X(fseek, "fseek")                                                                                        \
+    X(ftell, "ftell")
+
+struct stdio_side {
+    std::string name;                   // "libc" or "asf"
+    std::string library;                // the file it was found in
+    std::vector<std::string> elsewhere; // functions that this library leaves to another
+#define BENCH_MEMBER(function, symbol) decltype(&::function) function;
+    BENCH_STDIO(BENCH_MEMBER)
+#undef BENCH_MEMBER
+};
+
+// load_side: the functions as the library with this soname defines them; it
+// must be in the process already.  Prints what is wrong and exits otherwise.
+stdio_side load_side(const std::string &name, const std::string &soname);
+
+// libc_side, asf_side: the two that are compared; set once by main.
+const stdio_side &libc_side();
+const stdio_side &asf_side();
+void set_sides(const stdio_side &libc, const stdio_side &asf);
+
+#endif

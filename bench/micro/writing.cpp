@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writing.cpp - the calls that give data to a stream.
+ * Part of: bench/micro.
+ *
+ * A writer has step(), the timed call, and expected(), what the next step is
+ * to write.  Timed into /dev/null; checked in a file.
+ */
+#include "cases.h"
+#include "inputs.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unistd.h>
+
+namespace {
+
+// Numbers of all lengths up to seven digits, of both signs.
+int number_at(unsigned step) {
+    return static_cast<int>(step * 2654435761u >> 8) % 2000000 - 1000000;
+}
+
+template <auto put> struct character_writer {
+    unsigned count = 0;
+    void step(const stdio_side &side, FILE *file) { (side.*put)(static_cast<unsigned char>(count++), file); }
+    std::string expected() const { return {static_cast<char>(count)}; }
+};
+
+struct block_writer {
+    std::string_view block;
+    explicit block_writer(size_t size) : block(binary_input().bytes.data(), size) {}
+    void step(const stdio_side &side, FILE *file) { side.fwrite(block.data(), 1, block.size(), file); }
+    std::string expected() const { return std::string(block); }
+};
+
+struct fputs_writer {
+    std::string line;
+    explicit fputs_writer(size_t size) : line(size - 1, 'x') { line += '\n'; }
+    void step(const stdio_side &side, FILE *file) { side.fputs(line.c_str(), file); }
+    std::string expected() const { return line; }
+};
+
+// puts knows one stream, so the stream under test is made stdout around the loop (see standard_output).
+struct puts_writer {
+    std::string line = std::string(15, 'x');
+    void step(const stdio_side &side, FILE *) { side.puts(line.c_str()); }
+    std::string expected() const { return line + "\n"; }
+};
+
+template <class... Values> std::string formatted(const char *format, Values... values) {
+    char text[128];
+    return {text, static_cast<size_t>(libc_side().snprintf(text, sizeof text, format, values...))};
+}
+
+struct integer_format {
+    unsigned count = 0;
+    const char *format;
+    explicit integer_format(const char *text) : format(text) {}
+    void step(const stdio_side &side, FILE *file) { side.fprintf(file, format, number_at(count++)); }
+    std::string expected() const { return formatted(format, number_at(count)); }
+};
+
+struct string_format {
+    unsigned count = 0;
+    void step(const stdio_side &side, FILE *file) {
+        side.fprintf(file, "%s %d\n", "record", number_at(count++));
+    }
+    std::string expected() const { return formatted("%s %d\n", "record", number_at(count)); }
+};
+
+struct double_format {
+    unsigned count = 0;
+    const char *format;
+    explicit double_format(const char *text) : format(text) {}
+    void step(const stdio_side &side, FILE *file) { side.fprintf(file, format, number_at(count++) / 997.0); }
+    std::string expected() const { return formatted(format, number_at(count) / 997.0); }
+};
+
+// stdout while this object lives.
+class standard_output {
+    FILE *before = stdout;
+
+  public:
+    explicit standard_output(FILE *file) { stdout = file; }
+    ~standard_output() { stdout = before; }
+};
+
+// Enough to leave every buffer a few times: 1 MB and at least eight calls.
+template <class Writer> std::string write_some(const stdio_side &side, FILE *file, Writer writer) {
+    std::string expected;
+    const standard_output redirected(file);
+    for (int calls = 0; calls < 8 || expected.size() < (1 << 20); calls++) {
+        expected += writer.expected();
+        writer.step(side, file);
+    }
+    return expected;
+}
+
+template <class Writer> bool writes_all(const stdio_side &side, const Writer &writer) {
+    const std::string path = scratch_path("written");
+    FILE *file = open_stream(side, path, "w");
+    const std::string expected = write_some(side, file, writer);
+    const bool closed = side.fclose(file) == 0;
+    const bool right = closed && file_bytes(path) == expected;
+    unlink(path.c_str());
+    return right;
+}
+
+template <class Writer> void time_writing(benchmark::State &state, const stdio_side &side, Writer writer) {
+    FILE *file = open_stream(side, "/dev/null", "w");
+    {
+        const standard_output redirected(file);
+        for (auto _ : state)
+            writer.step(side, file);
+    }
+    side.fclose(file);
+}
+
+template <class Writer> void add(const std::string &name, const Writer &writer) {
+    add_case({name, [=](const stdio_side &side) { return writes_all(side, writer); },
+              [=](benchmark::State &state, const stdio_side &side) { time_writing(state, side, writer); }});
+}
+
+} // namespace
+
+void add_writing() {
+    add("putc", character_writer<&stdio_side::putc>());
+    add("fputc", character_writer<&stdio_side::fputc>());
+    add("putc_unlocked", character_writer<&stdio_side::putc_unlocked>());
+    for (const size_t size : {1, 2, 4, 8, 16, 64, 256, 512, 1024, 4096, 16384, 65536})
+        add("fwrite/" + std::to_string(size), block_writer(size));
+    add("fputs/16", fputs_writer(16));
+    add("fputs/117", fputs_writer(117));
+    add("puts/16", puts_writer());
+    add("fprintf %d\\n", integer_format("%d\n"));
+    add("fprintf %s %d\\n", string_format());
+    add("fprintf %08x", integer_format("%08x "));
+    add("fprintf %.4f", double_format("%.4f "));
+    add("fprintf %g", double_format("%g "));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program.c - start and end of an example program.
+ */
+#include "examples/common/program.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failure_status;
+
+/* Errors of buffered output show no later than here.  A standard output that
+ * was closed from the start is no error for a program that printed nothing. */
+static void close_stdout(void) {
+    bool pending = __fpending(stdout) != 0;
+    bool failed = ferror(stdout) != 0;
+    bool close_failed = fclose(stdout) != 0;
+    if (failed || (close_failed && (pending || errno != EBADF))) {
+        error(0, close_failed ? errno : 0, "write error");
+        _exit(failure_status);
+    }
+}
+
+void program_start(char **argv, const char *name, int failure) {
+    /* getopt_long takes the name from argv, error() from this variable. */
+    argv[0] = program_invocation_name = (char *)name;
+    failure_status = failure;
+    setlocale(LC_ALL, "");
+    atexit(close_stdout);
+}
+
+void program_try_help(void) {
+    fprintf(stderr, "Try '%s --help' for more information.\n", program_invocation_name);
+    exit(failure_status);
+}
+
+void program_usage(const char *text) {
+    fputs(text, stdout);
+    exit(EXIT_SUCCESS);
+}
+
+bool is_stdin(const char *operand) {
+    return strcmp(operand, "-") == 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quote.c - file names in messages, quoted so that a shell would read them
+ * back: 'a b', "it's", 'a'$'\n''b'.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <wctype.h>
+
+#include "examples/common/program.h"
+
+enum looks {
+    HARMLESS,    /* needs no quotes */
+    BLANK,       /* needs quotes of any kind */
+    APOSTROPHE,  /* needs double quotes, or the like of '\'' */
+    SPECIAL,     /* needs single quotes */
+    UNPRINTABLE, /* needs $'\ooo' */
+};
+
+/* The next character of a name: how it looks and how many bytes it has. */
+static enum looks character(const char *name, const char *at, size_t *length) {
+    wchar_t wide;
+    mbstate_t state = {0};
+    *length = mbrtowc(&wide, at, strlen(at), &state);
+    if (*length > MB_CUR_MAX) {
+        *length = 1;
+        return UNPRINTABLE;
+    }
+    if (!iswprint((wint_t)wide))
+        return UNPRINTABLE;
+    if (*at == '\'')
+        return APOSTROPHE;
+    if (strchr("!\"$&()*;<=>?[\\^`|", *at))
+        return SPECIAL;
+    if (*at == ' ' || (at == name && strchr("#~", *at)) || (strchr("{}", *at) && strlen(name) == 1))
+        return BLANK;
+    return HARMLESS;
+}
+
+/* Which of the looks occur in a name, as bits. */
+static unsigned all_looks(const char *name) {
+    unsigned seen = 0;
+    size_t length;
+    for (const char *p = name; *p; p += length)
+        seen |= 1U << character(name, p, &length);
+    return seen;
+}
+
+static void put_escape(FILE *out, const char *bytes, size_t length) {
+    static const char controls[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
+    for (size_t i = 0; i < length; i++) {
+        const char *control = strchr(controls, bytes[i]);
+        if (control)
+            fprintf(out, "\\%c", letters[control - controls]);
+        else
+            fprintf(out, "\\%03o", (unsigned char)bytes[i]);
+    }
+}
+
+/* Within single quotes, which are left for a while where they do not do. */
+static void put_single_quoted(FILE *out, const char *name) {
+    bool escaping = false;
+    size_t length;
+    putc('\'', out);
+    for (const char *p = name; *p; p += length) {
+        enum looks looks = character(name, p, &length);
+        if ((looks == UNPRINTABLE) != escaping) {
+            fputs(escaping ? "''" : "'$'", out);
+            escaping = !escaping;
+        }
+        if (escaping)
+            put_escape(out, p, length);
+        else if (looks == APOSTROPHE)
+            fputs("'\\''", out);
+        else
+            fwrite(p, 1, length, out);
+    }
+    putc('\'', out);
+}
+
+static const char *quote(const char *name, bool always) {
+    char *text = NULL;
+    size_t size;
+    unsigned seen = all_looks(name);
+    if (!always && *name && !(seen & ~(1U << HARMLESS)))
+        return name;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return name;
+    if ((seen & 1U << APOSTROPHE) && !(seen & (1U << SPECIAL | 1U << UNPRINTABLE)))
+        fprintf(out, "\"%s\"", name);
+    else
+        put_single_quoted(out, name);
+    return fclose(out) == 0 ? text : name;
+}
+
+const char *quoted(const char *name) {
+    return quote(name, false);
+}
+
+const char *quoted_always(const char *name) {
+    return quote(name, true);
+}

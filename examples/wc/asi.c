@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * asi.c - wc on the Alloc Stream Interface: count in the stream's own buffer,
+ * with the scanning kernels of <asf/scan.h>.
+ */
+#include <asf/asf.h>
+#include <asf/scan.h>
+
+#include "examples/common/program.h"
+#include "examples/common/streams.h"
+#include "wc.h"
+
+/* Large enough to make the calls cheap, small enough to be had from a mapped
+ * file without joining windows. */
+enum { REGION = 1 << 20 };
+
+/* Words of bytes by the kernels; they know the C locale's rules, which are
+ * every locale's as far as ASCII goes. */
+static void count_ascii(struct wc_text *text, const char *p, size_t n) {
+    struct asf_scan_counts counts = {.in_word = text->in_word};
+    asf_scan_words(&counts, p, n);
+    text->in_word = counts.in_word;
+    text->counts.lines += counts.lines;
+    text->counts.words += counts.words;
+    text->counts.chars += n;
+}
+
+/* ASCII by the kernels, what is between by the character. */
+static void count_characters(struct wc_text *text, const char *p, size_t n) {
+    enum { PIECE = 4096, RUN = 64 };
+    while (n > 0) {
+        size_t piece = n < PIECE ? n : PIECE;
+        size_t ascii = text->cut ? 0 : asf_scan_ascii(p, piece);
+        if (ascii > 0)
+            count_ascii(text, p, ascii);
+        size_t rest = piece - ascii < RUN ? piece - ascii : RUN;
+        wc_text(text, p + ascii, rest);
+        p += ascii + rest;
+        n -= ascii + rest;
+    }
+}
+
+static void count_region(struct wc_text *text, const char *p, size_t n) {
+    enum wc_depth depth = wc_depth();
+    text->counts.bytes += n;
+    if (depth == WC_LINES)
+        text->counts.lines += asf_scan_count(p, '\n', n);
+    else if (wc_columns())
+        wc_text(text, p, n);
+    else if (depth == WC_WORDS)
+        count_ascii(text, p, n);
+    else if (depth == WC_CHARACTERS)
+        count_characters(text, p, n);
+}
+
+/* Count from `over` bytes further on to the end. */
+static int count_stream(struct asf_cios *stream, off_t over, struct wc_text *text) {
+    ssize_t length = REGION;
+    void *region = over ? asf_sallocAt(stream, &length, over, SEEK_CUR) : asf_salloc_some(stream, &length);
+    while (region) {
+        count_region(text, region, (size_t)length);
+        int error = asf_sfree(stream, region);
+        if (error)
+            return error;
+        length = REGION;
+        region = asf_salloc_some(stream, &length);
+    }
+    return (int)length;
+}
+
+bool wc_file(const char *name, struct wc_text *text) {
+    struct input in;
+    int error = input_open(&in, name ? name : "-");
+    if (error)
+        return wc_failed(name, -error);
+    off_t over = wc_size(asf_fileno(in.stream), text);
+    error = over < 0 ? 0 : count_stream(in.stream, over, text);
+    if (error)
+        wc_failed(name, -error);
+    error = input_close(&in);
+    if (error)
+        wc_failed(name, -error);
+    return true;
+}

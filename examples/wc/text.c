@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text.c - wc a character at a time: lines, words, characters and columns by
+ * the rules of the locale.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wctype.h>
+
+#include "wc.h"
+
+static void end_line(struct wc_text *text) {
+    if (text->column > text->counts.length)
+        text->counts.length = text->column;
+    text->column = 0;
+}
+
+/* White space ends a word and moves the column. */
+static void count_space(struct wc_text *text, wint_t c) {
+    text->in_word = false;
+    text->counts.lines += c == '\n';
+    if (c == '\n' || c == '\r' || c == '\f')
+        end_line(text);
+    else if (c == '\t')
+        text->column += 8 - text->column % 8;
+    else if (c == ' ')
+        text->column++;
+}
+
+/* A printable character starts a word, or goes on with one. */
+static void count_printable(struct wc_text *text, unsigned columns) {
+    text->column += columns;
+    text->counts.words += !text->in_word;
+    text->in_word = true;
+}
+
+static void count_byte(struct wc_text *text, unsigned char c) {
+    if (isspace(c))
+        count_space(text, c);
+    else if (isprint(c))
+        count_printable(text, 1);
+}
+
+/* Spaces that typography does not break a line at part words all the same,
+ * except under POSIX's rules. */
+static bool is_fixed_space(wint_t c) {
+    return (c == 0x00a0 || c == 0x2007 || c == 0x202f || c == 0x2060) && !getenv("POSIXLY_CORRECT");
+}
+
+static void count_wide(struct wc_text *text, wint_t c) {
+    int columns = wc_columns() ? wcwidth((wchar_t)c) : 0;
+    if (c < 0x80) {
+        count_byte(text, (unsigned char)c);
+    } else if (iswprint(c)) {
+        if (iswspace(c) || is_fixed_space(c)) {
+            text->column += columns > 0 ? (unsigned)columns : 0;
+            text->in_word = false;
+        } else {
+            count_printable(text, columns > 0 ? (unsigned)columns : 0);
+        }
+    }
+}
+
+/* Count the next character of a block.  Bytes that are no character count for
+ * nothing; the first byte of those that a block has cut in two is in an
+ * earlier block, so the byte here has still to be looked at by itself.
+ * returns  the bytes it took. */
+static size_t count_character(struct wc_text *text, const char *p, size_t n) {
+    wchar_t c;
+    bool was_cut = text->cut;
+    size_t taken = mbrtowc(&c, p, n, &text->state);
+    text->cut = taken == (size_t)-2;
+    if (text->cut)
+        return n;
+    if (taken == (size_t)-1) {
+        memset(&text->state, 0, sizeof text->state);
+        return was_cut ? 0 : 1;
+    }
+    text->counts.chars++;
+    count_wide(text, (wint_t)c);
+    return taken ? taken : 1;
+}
+
+static void count_characters(struct wc_text *text, const char *p, size_t n) {
+    const char *end = p + n;
+    while (p < end) {
+        unsigned char c = (unsigned char)*p;
+        if (c < 0x80 && !text->cut) {
+            text->counts.chars++;
+            count_byte(text, c);
+            p++;
+        } else {
+            p += count_character(text, p, (size_t)(end - p));
+        }
+    }
+}
+
+void wc_text(struct wc_text *text, const char *block, size_t n) {
+    enum wc_depth depth = wc_depth();
+    if (depth == WC_CHARACTERS)
+        count_characters(text, block, n);
+    for (size_t i = 0; depth == WC_LINES && i < n; i++)
+        text->counts.lines += block[i] == '\n';
+    for (size_t i = 0; depth == WC_WORDS && i < n; i++)
+        count_byte(text, (unsigned char)block[i]);
+    if (text->column > text->counts.length)
+        text->counts.length = text->column;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * asf.h - the Alloc Stream Interface (ASI).
+ *
+ * The interface of Krieger, Stumm and Unrau, "The Alloc Stream Facility: A
+ * Redesign of Application-Level Stream I/O" (1994), Figure 2, modeled after
+ * malloc and free: salloc hands out a region of the stream's own buffer and
+ * moves the stream offset past it, sfree gives the region back.  Nothing is
+ * copied between library and program.
+ *
+ * Every call is exported with the prefix asf_ (asf_salloc, ...).  This header
+ * also spells them as the paper does (salloc, ...); define
+ * ASF_NO_SHORT_NAMES before including it to be left with the prefixed names.
+ *
+ * Lengths and offsets are 64 bits wide.  Errors are returned directly, never
+ * through errno: a call that returns int gives 0 or a negated errno value
+ * (-EBADF); a call that returns a pointer gives NULL and puts the negated
+ * errno value into the length.
+ *
+ * Thread safety: every call may be made from any thread.  The calls whose
+ * names start with u_ expect the caller to hold the stream's lock (see
+ * asf_lockAsfStream), all others take it themselves for the few instructions
+ * that change the stream's state: data is read and written by the program
+ * with the stream unlocked.
+ */
+#ifndef ASF_ASF_H
+#define ASF_ASF_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef ASF_EXPORT
+#define ASF_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* A stream: the client I/O state (CIOS) of the paper.  One object serves all
+ * interfaces, so that it is also what a FILE * of libasf_stdio points to. */
+struct asf_cios;
+
+/* A stream is always in one of two modes (paper, "Alloc Stream Interface"). */
+enum asf_mode { ASF_READ = 0, ASF_WRITE = 1 };
+
+/* sopen: open a stream on a file.
+ *   filename  the path, as for open()
+ *   flags     O_RDONLY, O_WRONLY or O_RDWR, and any of open()'s other flags
+ *   mode      permissions of a file that is created (used with O_CREAT)
+ *   error     where to put 0 or a negated errno value; may be NULL
+ * returns  the stream, or NULL.  A stream opened O_RDWR starts in read mode.
+ * lifetime until sclose.
+ * source   paper, Figure 2. */
+ASF_EXPORT struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error);
+
+/* sopen_fd: as sopen, on a descriptor that is already open; `flags` says how
+ * it was opened.  The stream owns the descriptor from now on. */
+ASF_EXPORT struct asf_cios *asf_sopen_fd(int fd, int flags, int *error);
+
+/* sclose: flush and close the stream and its descriptor, free the stream.
+ * returns  0, or the negated errno value of a failed write or close (the
+ *          stream is gone all the same), or -EBUSY, with nothing closed, while
+ *          a region of the stream has not been given back.
+ * source   paper, Figure 2. */
+ASF_EXPORT int asf_sclose(struct asf_cios *stream);
+
+/* salloc: allocate the next bytes of the stream.
+ *   length   in: bytes wanted, at least 1.  out: bytes in the region.
+ * returns  input: a pointer to the data, which the program must not change;
+ *          fewer bytes than asked for only at the end of the file.
+ *          output: a pointer to `*length` bytes of space for the program to
+ *          fill; what it leaves unfilled is undefined.
+ *          NULL with *length == 0 at the end of file; NULL with *length < 0,
+ *          a negated errno value, on an error: -EBADF when the stream was not
+ *          opened for its mode, -EINVAL, -ENOMEM, -EIO and the like.
+ * lifetime the region stays valid and unchanged until its own sfree, whatever
+ *          else happens on the stream; regions may be freed in any order and
+ *          from any thread.  It may be longer than any buffer of the library.
+ * source   paper, Figure 2 and Figure 4. */
+ASF_EXPORT void *asf_salloc(struct asf_cios *stream, ssize_t *length);
+
+/* salloc_some: as salloc, but content with what is at hand: at least one byte
+ * (unless at end of file) and at most *length.  This is what a filter wants
+ * that reads a pipe, where salloc would wait for all of *length.  For output
+ * it is the same as salloc.
+ * source   an extension; the paper's read() needs the same (Figure 5). */
+ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
+
+/* sfree: give a region back.  For output the region's bytes are complete from
+ * now on and may be written.
+ *   ptr      what salloc, srealloc or sallocAt returned
+ * returns  0; -EINVAL for a pointer that is in no region of this stream; for
+ *          output, the negated errno value of a write that was waiting for
+ *          this region; for input, -EIO when the file was truncated under the
+ *          region (its missing part reads as zero bytes).
+ * source   paper, Figure 2 and Figure 4. */
+ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
+
+/* srealloc: change the length of the region that was allocated last.
+ *   newlen   in: the new length, 0 or more.  out: the length it has now.
+ * returns  the region, which may have moved; its old address is then invalid.
+ *          Bytes given up at its end go back to the stream: on input they are
+ *          read again, on output they are not written.  On an input stream a
+ *          longer region has the bytes that follow.
+ *          NULL with *newlen < 0, and the region as it was, on an error:
+ *          -EBUSY when the region is not the latest of the stream.
+ * lifetime as salloc's.
+ * source   paper, Figure 2. */
+ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newlen);
+
+/* sallocAt: move the stream offset as lseek() would and allocate there, with
+ * nothing of another thread's coming between.
+ *   whence   SEEK_SET, SEEK_CUR or SEEK_END
+ * returns  as salloc; -ESPIPE in *length for a stream that cannot seek.
+ * source   paper, Figure 2. */
+ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
+
+/* sflush: output: write all that has been sfree'd.  Input: set the
+ * descriptor's offset to the stream's, when it can seek.
+ * returns  0, a negated errno value, or -EBUSY when regions not yet given back
+ *          keep bytes from being written (sfree will write them).
+ * source   paper, Figure 2. */
+ASF_EXPORT int asf_sflush(struct asf_cios *stream);
+
+/* set_stream_mode: make the stream a reading or a writing one.  The offset
+ * stays where it is.
+ * returns  the stream, or NULL when it was not opened for that mode or its
+ *          output could not be written.
+ * source   paper, Figure 2. */
+ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
+
+/* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate.
+ * source   paper, Figure 2. */
+ASF_EXPORT void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
+ASF_EXPORT void *asf_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize_t *length, int64_t offset,
+                              int whence);
+
+/* The unlocked forms: the same, for a caller that holds the stream's lock or
+ * is the only one to use the stream.
+ * source   paper, Figure 2. */
+ASF_EXPORT void *asf_u_salloc(struct asf_cios *stream, ssize_t *length);
+ASF_EXPORT void *asf_u_salloc_some(struct asf_cios *stream, ssize_t *length);
+ASF_EXPORT int asf_u_sfree(struct asf_cios *stream, void *ptr);
+ASF_EXPORT void *asf_u_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newlen);
+ASF_EXPORT void *asf_u_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
+ASF_EXPORT int asf_u_sflush(struct asf_cios *stream);
+ASF_EXPORT void *asf_u_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
+ASF_EXPORT void *asf_u_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize_t *length, int64_t offset,
+                                int whence);
+ASF_EXPORT struct asf_cios *asf_u_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
+
+/* lockAsfStream, unlockAsfStream: take and release the stream's lock, which
+ * is recursive and the one that flockfile() takes on the same stream.
+ * source   paper, Figure 2. */
+ASF_EXPORT void asf_lockAsfStream(struct asf_cios *stream);
+ASF_EXPORT void asf_unlockAsfStream(struct asf_cios *stream);
+
+/* asf_fileno: the stream's descriptor, or -EBADF when it has none. */
+ASF_EXPORT int asf_fileno(struct asf_cios *stream);
+
+/* asf_stream, asf_file: one object, two names (paper, "Structure": "the
+ * interface modules are interoperable").  A stream of ours is a FILE for the
+ * functions of libasf_stdio.  asf_stream returns NULL for a FILE that libc
+ * made inside itself; with libasf alone every FILE is libc's. */
+ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
+ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
+
+/* asf_version: the version of the library, as "0.1.0". */
+ASF_EXPORT const char *asf_version(void);
+
+/* asf_module_name, asf_module_why: which stream module serves the stream and
+ * why it was chosen, as plain words; valid until the stream is closed. */
+ASF_EXPORT const char *asf_module_name(struct asf_cios *stream);
+ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
+
+#ifndef ASF_NO_SHORT_NAMES
+#define sopen asf_sopen
+#define sclose asf_sclose
+#define salloc asf_salloc
+#define salloc_some asf_salloc_some
+#define sfree asf_sfree
+#define srealloc asf_srealloc
+#define sallocAt asf_sallocAt
+#define sflush asf_sflush
+#define set_stream_mode asf_set_stream_mode
+#define Salloc asf_Salloc
+#define SallocAt asf_SallocAt
+#define u_salloc asf_u_salloc
+#define u_salloc_some asf_u_salloc_some
+#define u_sfree asf_u_sfree
+#define u_srealloc asf_u_srealloc
+#define u_sallocAt asf_u_sallocAt
+#define u_sflush asf_u_sflush
+#define u_Salloc asf_u_Salloc
+#define u_SallocAt asf_u_SallocAt
+#define u_set_stream_mode asf_u_set_stream_mode
+#define lockAsfStream asf_lockAsfStream
+#define unlockAsfStream asf_unlockAsfStream
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan.h - scanning kernels: what filters do to the bytes of a region.
+ *
+ * A region that salloc hands out is scanned in place; these functions do it
+ * with the widest instructions the CPU has: AVX-512BW, AVX2, SSE2 or none
+ * ("scalar").  The kernels are chosen at the first call.  The environment
+ * variable ASF_SCAN=scalar|sse2|avx2|avx512 forces them, except in set-uid
+ * programs; a name that is unknown or beyond this CPU is answered on stderr
+ * and the best kernels are used.
+ *
+ * All functions take any address and any length, read no byte outside
+ * [s, s + n) and never fail; s may be NULL when n is 0.
+ * errors   none, and errno is left alone
+ * lock     none: they may be called from any thread and from signal handlers
+ * source   extensions; the byte classes are those of the C locale
+ */
+#ifndef ASF_SCAN_H
+#define ASF_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef ASF_EXPORT
+#define ASF_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* asf_scan_count: how often the byte `c` occurs.
+ *   c        converted to unsigned char, as for memchr
+ * returns  the number of occurrences, 0 to n. */
+ASF_EXPORT size_t asf_scan_count(const void *s, int c, size_t n);
+
+/* asf_scan_find, asf_scan_rfind: the first and the last byte `c`.
+ * returns  a pointer to it, or NULL: as memchr and memrchr. */
+ASF_EXPORT void *asf_scan_find(const void *s, int c, size_t n);
+ASF_EXPORT void *asf_scan_rfind(const void *s, int c, size_t n);
+
+/* asf_scan_differ: compare two blocks.
+ * returns  the offset of the first byte that differs, or n. */
+ASF_EXPORT size_t asf_scan_differ(const void *a, const void *b, size_t n);
+
+/* asf_scan_ascii: how far a block is ASCII.
+ * returns  the offset of the first byte above 0x7f, or n. */
+ASF_EXPORT size_t asf_scan_ascii(const void *s, size_t n);
+
+/* asf_scan_words: count lines and words as wc does in the C locale.  A
+ * graphic byte (0x21 to 0x7e) starts a word unless one is going on, white
+ * space (0x09 to 0x0d and 0x20) ends it, any other byte does neither; so
+ * "a\001b" is one word and "\001" none.
+ *   counts   added to.  Set it to zero before the first block; in_word then
+ *            carries a word from block to block. */
+struct asf_scan_counts {
+    uint64_t lines; /* newlines */
+    uint64_t words; /* words that have started */
+    int in_word;    /* whether the last word still goes on */
+};
+ASF_EXPORT void asf_scan_words(struct asf_scan_counts *counts, const void *s, size_t n);
+
+/* ASF_SCAN_MASKS: how many 64-bit masks cover n bytes. */
+#define ASF_SCAN_MASKS(n) (((size_t)(n) + 63) / 64)
+
+/* asf_scan_masks: where two bytes are, as bits.
+ *   a, b     the bytes to look for; they may be equal
+ *   at_a     ASF_SCAN_MASKS(n) masks: bit i of mask k is set when byte
+ *            64 * k + i is `a`; bits beyond n are 0
+ *   at_b     the same for `b`
+ * Walk a mask with __builtin_ctzll(mask) and mask &= mask - 1. */
+ASF_EXPORT void asf_scan_masks(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b);
+
+/* asf_scan_kernels: the names that asf_scan_use and ASF_SCAN take, the
+ * simplest first, then NULL.  Not every CPU has all.
+ * lifetime static. */
+ASF_EXPORT const char *const *asf_scan_kernels(void);
+
+/* asf_scan_kernel: the name of the kernels in use. */
+ASF_EXPORT const char *asf_scan_kernel(void);
+
+/* asf_scan_use: take other kernels from now on, in all threads.
+ *   name     one of asf_scan_kernels, or NULL for the best
+ * returns  0; -EINVAL for an unknown name; -ENOTSUP when this CPU lacks the
+ *          instructions.  After an error everything is as it was. */
+ASF_EXPORT int asf_scan_use(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

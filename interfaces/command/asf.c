@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * asf.c - the asf command: which of its subcommands is meant.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/command/command.h"
+
+static void print_line(const char *format, va_list arguments) {
+    fputs("asf: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void asf__warn(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+}
+
+void asf__fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+    exit(EXIT_OWN_FAILURE);
+}
+
+char *asf__text(const char *format, ...) {
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        asf__fail("malloc: %s; give asf more memory", strerror(ENOMEM));
+    return text;
+}
+
+int asf__close_stdout(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_SUCCESS;
+    asf__warn("standard output: write: %s; redirect it to where there is room", strerror(errno));
+    return EXIT_OWN_FAILURE;
+}
+
+static int help(void) {
+    fputs("usage: asf COMMAND [ARGUMENT]...\n"
+          "\n"
+          "The Alloc Stream Facility: serve the stream I/O of programs as they are.\n"
+          "\n"
+          "  run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+          "                 run a program with its stdio served by asf; see 'asf run --help'\n"
+          "  version        print the version\n"
+          "  help           print this (also --help)\n"
+          "\n"
+          "The manual page asf(1) has the details.\n",
+          stdout);
+    return asf__close_stdout();
+}
+
+static int version(void) {
+    puts("asf " ASF_VERSION);
+    return asf__close_stdout();
+}
+
+static bool is_one_of(const char *word, const char *first, const char *second) {
+    return strcmp(word, first) == 0 || strcmp(word, second) == 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2)
+        asf__fail("no command given; 'asf --help' lists them");
+    if (strcmp(argv[1], "run") == 0)
+        return asf__run(argc - 1, argv + 1);
+    bool asks_help = is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0;
+    if (!asks_help && !is_one_of(argv[1], "version", "--version"))
+        asf__fail("unknown command '%s'; 'asf --help' lists those there are", argv[1]);
+    if (argc > 2)
+        asf__fail("%s takes no argument, but '%s' is given", argv[1], argv[2]);
+    return asks_help ? help() : version();
+}

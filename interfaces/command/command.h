@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command.h - what the parts of the asf command share.
+ *
+ * Layer: interfaces/command.  The command stands beside the libraries and is
+ * linked with none of them: it only arranges that another program is served.
+ * It may include nothing of the project but this header.
+ */
+#ifndef ASF_COMMAND_H
+#define ASF_COMMAND_H
+
+#include <stdbool.h>
+
+/* Exit statuses, as env(1) and the shell give them. */
+enum exit_status {
+    EXIT_OWN_FAILURE = 125, /* asf itself failed; the program was not started */
+    EXIT_CANNOT_RUN = 126,  /* the program is there, but cannot be run */
+    EXIT_NOT_FOUND = 127,   /* there is no such program */
+};
+
+/* What keeps a program from being served. */
+enum obstacle {
+    NO_OBSTACLE,
+    CANNOT_TELL,       /* the file cannot be read */
+    STATICALLY_LINKED, /* no dynamic linker is there to preload anything */
+    FOREIGN_MACHINE,   /* not 64-bit x86-64 */
+    FOREIGN_LOADER,    /* another libc's dynamic linker */
+    SET_ID,            /* set-uid or set-gid: the dynamic linker ignores LD_PRELOAD */
+    CAPABILITIES,      /* file capabilities: likewise */
+};
+
+/* A program as execvp() would find it. */
+struct program {
+    const char *path;       /* the file that execvp() takes; NULL when there is none */
+    const char *binary;     /* the file that is loaded: path, or the interpreter of a script */
+    enum obstacle obstacle; /* of the binary */
+};
+
+/* asf__find_program: look at the file that execvp(name) would run.
+ * lifetime  its strings live as long as the process. */
+struct program asf__find_program(const char *name);
+
+/* asf__is_library: whether the file is a shared object that an x86-64 program
+ * can load. */
+bool asf__is_library(const char *path);
+
+/* asf__find_library: the path of libasf_stdio.so as LD_PRELOAD must have it.
+ * errors  ends the process with EXIT_OWN_FAILURE when there is none that can
+ *         be preloaded. */
+const char *asf__find_library(void);
+
+/* asf__run: "asf run".  argv[0] is "run".  Returns the exit status, if it
+ * returns at all. */
+int asf__run(int argc, char **argv);
+
+/* asf__warn: print one line, "asf: ...", on stderr.  asf__fail: the same, then
+ * end the process with EXIT_OWN_FAILURE. */
+void asf__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void asf__fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* asf__text: format into memory that is never freed. */
+char *asf__text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* asf__close_stdout: flush what has been printed.
+ * returns  0, or EXIT_OWN_FAILURE after a message when it could not be written. */
+int asf__close_stdout(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_library.c - where libasf_stdio.so is.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ *
+ * The library is looked for beside the command, from the place the command
+ * runs in, so that the build tree and a tree that was moved after it was
+ * installed work alike.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interfaces/command/command.h"
+
+#define LIBRARY "libasf_stdio.so"
+
+/* The library's file name: its soname ends in the major version. */
+static const char *file_name(void) {
+    return asf__text(LIBRARY ".%.*s", (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
+}
+
+/* The directory the running command is in. */
+static const char *own_directory(void) {
+    static char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length < 0)
+        asf__fail("/proc/self/exe: readlink: %s; mount /proc, or set ASF_LIBRARY to the path of " LIBRARY,
+                  strerror(errno));
+    path[length] = '\0';
+    *strrchr(path, '/') = '\0';
+    return path;
+}
+
+/* The directory is made canonical for the sake of who reads LD_PRELOAD; the
+ * name in it stays, so that an update of the library may replace its file. */
+static const char *library_in(const char *directory) {
+    char *canonical = realpath(directory, NULL);
+    if (canonical == NULL)
+        return NULL;
+    const char *path = asf__text("%s/%s", canonical, file_name());
+    free(canonical);
+    return access(path, F_OK) == 0 ? path : NULL;
+}
+
+static const char *library_beside_command(void) {
+    const char *own = own_directory();
+    const char *installed = asf__text("%s/" ASF_LIBDIR_FROM_BINDIR, own);
+    const char *built = asf__text("%s/../lib", own);
+    const char *path = library_in(installed);
+    if (path == NULL)
+        path = library_in(built);
+    if (path == NULL)
+        asf__fail("%s is not in %s%s; build or install it, or set ASF_LIBRARY to its path", file_name(),
+                  installed, strcmp(installed, built) == 0 ? "" : asf__text(", nor in %s", built));
+    return path;
+}
+
+/* A program may change its directory before it starts another. */
+static const char *absolute(const char *path) {
+    char directory[PATH_MAX];
+    if (path[0] == '/')
+        return path;
+    if (getcwd(directory, sizeof directory) == NULL)
+        asf__fail("getcwd: %s; set ASF_LIBRARY to an absolute path", strerror(errno));
+    return asf__text("%s/%s", directory, path);
+}
+
+const char *asf__find_library(void) {
+    const char *named = getenv("ASF_LIBRARY");
+    bool is_named = named != NULL && named[0] != '\0';
+    const char *path = is_named ? absolute(named) : library_beside_command();
+    if (access(path, R_OK) != 0)
+        asf__fail("%s: access: %s; %s", path, strerror(errno),
+                  is_named ? "ASF_LIBRARY must name libasf_stdio.so" : "make it readable");
+    if (!asf__is_library(path))
+        asf__fail("%s is no shared library for x86-64; build or install it anew, or set ASF_LIBRARY", path);
+    /* ld.so(8) splits LD_PRELOAD at spaces and colons, knows no quoting, and
+     * replaces $ORIGIN, $LIB and $PLATFORM. */
+    if (strpbrk(path, " :$") != NULL)
+        asf__fail("%s cannot be preloaded: ld.so takes no path with a space, a colon or a dollar sign; "
+                  "set ASF_LIBRARY to a symbolic link without them",
+                  path);
+    return path;
+}

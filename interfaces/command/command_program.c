@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_program.c - what a program's file tells about whether asf can serve
+ * it.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ *
+ * Everything here errs on the side of "no obstacle": a warning must be true.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "interfaces/command/command.h"
+
+/* The kernel follows this many interpreters that are scripts themselves. */
+enum { SCRIPT_DEPTH = 4 };
+
+#define LOADER "ld-linux-x86-64.so.2"
+
+static bool is_executable(const char *path) {
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
+}
+
+/* An empty element of PATH is the current directory. */
+static const char *in_directory(const char *directory, size_t length, const char *name) {
+    return length == 0 ? name : asf__text("%.*s/%s", (int)length, directory, name);
+}
+
+static const char *search_path(const char *name) {
+    const char *directory = getenv("PATH");
+    if (directory == NULL)
+        directory = "/bin:/usr/bin";
+    for (;;) {
+        size_t length = strcspn(directory, ":");
+        const char *path = in_directory(directory, length, name);
+        if (is_executable(path))
+            return path;
+        if (directory[length] == '\0')
+            return NULL;
+        directory += length + 1;
+    }
+}
+
+/* Reads all of it or nothing. */
+static bool read_at(FILE *file, void *data, size_t size, Elf64_Off offset) {
+    return offset <= LLONG_MAX && fseeko(file, (off_t)offset, SEEK_SET) == 0 &&
+           fread(data, size, 1, file) == 1;
+}
+
+/* The interpreter that the first line of a script names, or NULL. */
+static const char *interpreter(FILE *file) {
+    char line[256] = "";
+    if (fgets(line, sizeof line, file) == NULL || strncmp(line, "#!", 2) != 0)
+        return NULL;
+    const char *name = line + 2 + strspn(line + 2, " \t");
+    size_t length = strcspn(name, " \t\n");
+    return length == 0 ? NULL : asf__text("%.*s", (int)length, name);
+}
+
+static bool is_elf(const Elf64_Ehdr *header) {
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+static bool is_of_this_machine(const Elf64_Ehdr *header) {
+    return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64;
+}
+
+static bool find_segment(FILE *file, const Elf64_Ehdr *header, Elf64_Word type, Elf64_Phdr *segment) {
+    for (Elf64_Half i = 0; i < header->e_phnum; i++) {
+        Elf64_Off offset = header->e_phoff + (Elf64_Off)i * header->e_phentsize;
+        if (!read_at(file, segment, sizeof *segment, offset))
+            return false;
+        if (segment->p_type == type)
+            return true;
+    }
+    return false;
+}
+
+/* A file of type ET_DYN without an interpreter is a static program only when
+ * it says that it is a program at all: the dynamic linker itself does not. */
+static bool says_it_is_a_program(FILE *file, const Elf64_Ehdr *header) {
+    Elf64_Phdr dynamic;
+    Elf64_Dyn entry = {.d_tag = DT_NULL};
+    if (!find_segment(file, header, PT_DYNAMIC, &dynamic))
+        return false;
+    for (Elf64_Xword at = 0; at < dynamic.p_filesz; at += sizeof entry)
+        if (!read_at(file, &entry, sizeof entry, dynamic.p_offset + at) || entry.d_tag == DT_FLAGS_1)
+            break;
+    return entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0;
+}
+
+static bool is_static(FILE *file, const Elf64_Ehdr *header) {
+    return header->e_type == ET_EXEC || (header->e_type == ET_DYN && says_it_is_a_program(file, header));
+}
+
+static bool is_loaded_by_glibc(FILE *file, const Elf64_Phdr *segment) {
+    char path[PATH_MAX] = "";
+    size_t size = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
+    if (!read_at(file, path, size, segment->p_offset))
+        return true;
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash != NULL ? slash + 1 : path, LOADER) == 0;
+}
+
+static enum obstacle obstacle_in_format(FILE *file) {
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    if (!read_at(file, &header, sizeof header, 0) || !is_elf(&header))
+        return NO_OBSTACLE;
+    if (!is_of_this_machine(&header))
+        return FOREIGN_MACHINE;
+    if (find_segment(file, &header, PT_INTERP, &segment))
+        return is_loaded_by_glibc(file, &segment) ? NO_OBSTACLE : FOREIGN_LOADER;
+    return is_static(file, &header) ? STATICALLY_LINKED : NO_OBSTACLE;
+}
+
+/* Whether the kernel heeds set-id bits and capabilities of this file. */
+static bool can_raise_privileges(FILE *file) {
+    struct statvfs mount;
+    return fstatvfs(fileno(file), &mount) == 0 && (mount.f_flag & ST_NOSUID) == 0 &&
+           prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
+}
+
+/* A set-id bit that changes nothing (root's own set-uid programs) does not
+ * make the dynamic linker careful; nor do capabilities, when root has them. */
+static enum obstacle obstacle_in_privileges(FILE *file) {
+    struct stat status;
+    if (fstat(fileno(file), &status) != 0 || !can_raise_privileges(file))
+        return NO_OBSTACLE;
+    bool sets_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
+    bool sets_group =
+        (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != getgid();
+    if (sets_user || sets_group)
+        return SET_ID;
+    return getuid() != 0 && fgetxattr(fileno(file), "security.capability", NULL, 0) > 0 ? CAPABILITIES
+                                                                                        : NO_OBSTACLE;
+}
+
+static enum obstacle obstacle_in(FILE *file) {
+    enum obstacle found = obstacle_in_privileges(file);
+    return found != NO_OBSTACLE ? found : obstacle_in_format(file);
+}
+
+/* Look at one file; when it is a script, `next` names its interpreter. */
+static enum obstacle look_at(const char *path, const char **next) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return errno == EACCES ? CANNOT_TELL : NO_OBSTACLE;
+    *next = interpreter(file);
+    enum obstacle obstacle = *next != NULL ? NO_OBSTACLE : obstacle_in(file);
+    fclose(file);
+    return obstacle;
+}
+
+struct program asf__find_program(const char *name) {
+    const char *path = name;
+    if (strchr(name, '/') == NULL)
+        path = search_path(name);
+    else if (access(name, F_OK) != 0)
+        path = NULL;
+    struct program program = {.path = path, .binary = path, .obstacle = NO_OBSTACLE};
+    const char *next = path;
+    for (int depth = 0; depth <= SCRIPT_DEPTH && next != NULL && is_executable(next); depth++) {
+        program.binary = next;
+        next = NULL;
+        program.obstacle = look_at(program.binary, &next);
+    }
+    return program;
+}
+
+bool asf__is_library(const char *path) {
+    Elf64_Ehdr header;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    bool is_library = read_at(file, &header, sizeof header, 0) && is_elf(&header) &&
+                      is_of_this_machine(&header) && header.e_type == ET_DYN;
+    fclose(file);
+    return is_library;
+}

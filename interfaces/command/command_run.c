@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_run.c - "asf run": start a program that libasf_stdio.so serves.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ *
+ * All there is to do is to set LD_PRELOAD and ASF_OPTIONS and to become the
+ * program.  What can be said beforehand of a program that cannot be served is
+ * said here, for the library will not be there to say it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interfaces/command/command.h"
+
+static int print_help(void) {
+    fputs("usage: asf run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+          "\n"
+          "Run PROGRAM with its stdio served by asf.\n"
+          "\n"
+          "  --stats           report on stderr, at exit, what served each stream\n"
+          "  --stats=FILE      append the report to FILE, in tab-separated fields\n"
+          "  --options STRING  options for the library: KEY=VALUE[,KEY=VALUE]...;\n"
+          "                    they follow, and so overrule, those in ASF_OPTIONS\n"
+          "  --help            print this\n"
+          "\n"
+          "Keys that the library knows (asf(1) gives the defaults):\n"
+          "  stats=stderr|PATH  report each stream: to stderr, or appended to a file\n"
+          "  module=map|read    serve input files by mapping, or by reading\n"
+          "  map_min=BYTES      map no input file that is smaller\n"
+          "  window=BYTES       size of the window through which a file is mapped\n"
+          "  buffer=BYTES       size of the largest output buffer\n"
+          "  grow=on|off        let output buffers grow beyond libc's\n"
+          "  verbose=1          tell each stream's module, and why, as it is chosen\n"
+          "\n"
+          "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"
+          "it is not found; otherwise that of PROGRAM.\n",
+          stdout);
+    return asf__close_stdout();
+}
+
+/* The list with one more item; either may be empty. */
+static const char *append(const char *list, char separator, const char *item) {
+    if (list == NULL || list[0] == '\0')
+        return item;
+    return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
+}
+
+/* The option that makes the library report to this file.  The path is made
+ * absolute because programs change their directory, and opened once because
+ * nobody would see the library fail to. */
+static const char *stats_to_file(const char *file) {
+    char directory[PATH_MAX] = "";
+    if (file[0] == '\0' || strchr(file, ',') != NULL)
+        asf__fail("run: --stats=%s: the file needs a name without commas, which separate options", file);
+    int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        asf__fail("run: --stats: %s: open: %s; name a file that can be appended to", file, strerror(errno));
+    close(fd);
+    if (file[0] != '/' && getcwd(directory, sizeof directory) == NULL)
+        asf__fail("run: --stats: getcwd: %s; name the file by its absolute path", strerror(errno));
+    if (strchr(directory, ',') != NULL)
+        asf__fail("run: --stats: %s/%s: the path must have no commas, which separate options", directory,
+                  file);
+    return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
+}
+
+static const char *remedy(enum obstacle obstacle) {
+    switch (obstacle) {
+    case CANNOT_TELL:
+        return "cannot be read, so that nobody knows whether it can be served; make it readable to be told";
+    case STATICALLY_LINKED:
+        return "is statically linked and runs without asf; link it with libasf_stdio.a instead";
+    case FOREIGN_MACHINE:
+        return "is not for 64-bit x86-64, and asf serves nothing else; give it a program that is";
+    case FOREIGN_LOADER:
+        return "uses another libc than glibc and runs without asf; build it for glibc";
+    case SET_ID:
+        return "is set-uid or set-gid and runs without asf: ld.so preloads nothing then; run it as its owner";
+    case CAPABILITIES:
+        return "has file capabilities and runs without asf: ld.so preloads nothing then; run it as root";
+    case NO_OBSTACLE:
+        break;
+    }
+    return NULL;
+}
+
+/* A program of another machine or libc would only complain about, or be broken
+ * by, what it cannot load.  The others pass it on to programs that they start. */
+static bool can_load(enum obstacle obstacle) {
+    return obstacle != FOREIGN_MACHINE && obstacle != FOREIGN_LOADER;
+}
+
+static void set_environment(const char *name, const char *value) {
+    if (setenv(name, value, 1) != 0)
+        asf__fail("setenv %s: %s; make it shorter", name, strerror(errno));
+}
+
+static void prepare_environment(const struct program *program, const char *options) {
+    const char *library = asf__find_library();
+    const char *others = getenv("LD_PRELOAD");
+    if (can_load(program->obstacle))
+        set_environment("LD_PRELOAD", append(library, ':', others != NULL ? others : ""));
+    if (options[0] != '\0')
+        set_environment("ASF_OPTIONS", append(getenv("ASF_OPTIONS"), ',', options));
+}
+
+/* execvp's ENOENT is also that of a missing interpreter. */
+static int cannot_execute(const struct program *program, const char *name, int error) {
+    if (error != ENOENT)
+        asf__warn("%s: exec: %s; check its permissions and what kind of file it is",
+                  program->path != NULL ? program->path : name, strerror(error));
+    else if (program->path != NULL)
+        asf__warn("%s: exec: %s; the interpreter that it names is missing", program->path, strerror(error));
+    else
+        asf__warn("%s: exec: %s; check the name and PATH", name, strerror(error));
+    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* Returns only when the program could not be started. */
+static int execute(char **argv, const char *options, bool wants_stats) {
+    struct program program = asf__find_program(argv[0]);
+    if (program.obstacle != NO_OBSTACLE && (program.obstacle != CANNOT_TELL || wants_stats))
+        asf__warn("%s %s", program.binary, remedy(program.obstacle));
+    prepare_environment(&program, options);
+    if (program.obstacle == FOREIGN_MACHINE)
+        execv(program.path, argv); /* execvp would give it to the shell, as a script */
+    else
+        execvp(argv[0], argv);
+    return cannot_execute(&program, argv[0], errno);
+}
+
+/* getopt_long names a short option in optopt, and a long one nowhere. */
+static const char *option_given(char **argv) {
+    const char *word = argv[optind - 1];
+    return strncmp(word, "--", 2) == 0 ? word : asf__text("-%c", optopt);
+}
+
+/* What the options of "asf run" ask for. */
+struct request {
+    const char *stats;   /* an option of the library, or NULL */
+    const char *options; /* more of them, or NULL */
+    bool help;
+};
+
+static struct request parse(int argc, char **argv) {
+    static const struct option long_options[] = {{"stats", optional_argument, NULL, 's'},
+                                                 {"options", required_argument, NULL, 'o'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    struct request request = {0};
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
+        if (option == 's')
+            request.stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
+        else if (option == 'o')
+            request.options = append(request.options, ',', optarg);
+        else if (option == 'h')
+            request.help = true;
+        else if (option == ':')
+            asf__fail("run: %s needs an argument; see 'asf run --help'", option_given(argv));
+        else
+            asf__fail("run: unknown option '%s'; see 'asf run --help'", option_given(argv));
+    }
+    return request;
+}
+
+int asf__run(int argc, char **argv) {
+    struct request request = parse(argc, argv);
+    if (request.help)
+        return print_help();
+    if (optind == argc)
+        asf__fail("run: no program given; see 'asf run --help'");
+    const char *options = append(request.stats, ',', request.options != NULL ? request.options : "");
+    return execute(argv + optind, options, request.stats != NULL);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks.c - fread and fwrite.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+extern void __chk_fail(void) __attribute__((noreturn));
+
+/* From here on the backplane looks closer: a large write may go past the
+ * buffer, a large read is copied with the stream unlocked. */
+enum { LARGE = 4096, SHORT = 64 };
+
+static inline size_t items(size_t done, size_t bytes, size_t size, size_t count) {
+    return done == bytes ? count : done / size;
+}
+
+/* The window serves it all.  When the file is truncated under a map, the fault
+ * moves read_end below the pointer: the slow path then shortens the count. */
+static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
+    if (bytes > asf__avail(c))
+        return false;
+    char *end = c->read_ptr + bytes;
+    asf__copy(p, c->read_ptr, bytes);
+    if (asf__unlikely(__atomic_load_n(&c->read_end, __ATOMIC_RELAXED) < end))
+        return false;
+    c->read_ptr = end;
+    return true;
+}
+
+static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
+    if (bytes > asf__room(c) || bytes >= LARGE)
+        return false;
+    asf__copy(c->write_ptr, p, bytes);
+    c->write_ptr += bytes;
+    return true;
+}
+
+static __attribute__((noinline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
+    asf__enter(c);
+    asf__count(c);
+    size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
+    asf__leave(c);
+    return done;
+}
+
+static __attribute__((noinline)) size_t write_locked(struct asf_cios *c, const void *p, size_t bytes) {
+    asf__enter(c);
+    asf__count(c);
+    size_t done = put_fast(c, p, bytes) ? bytes : asf__put_bytes(c, p, bytes);
+    asf__leave(c);
+    return done;
+}
+
+static __attribute__((noinline)) size_t read_slow(void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t bytes = size * count;
+    if (bytes == 0 || (asf__alone() && take_fast(c, p, bytes)))
+        return bytes ? count : 0;
+    return items(read_locked(c, p, bytes), bytes, size, count);
+}
+
+static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t bytes = size * count;
+    if (bytes == 0 || (asf__alone() && put_fast(c, p, bytes)))
+        return bytes ? count : 0;
+    return items(write_locked(c, p, bytes), bytes, size, count);
+}
+
+/* Short blocks are moved here, in a function that needs no frame. */
+EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t bytes = size * count;
+    const char *from = c->read_ptr, *end = from + bytes;
+    if (asf__unlikely(bytes - 1 >= SHORT || !asf__alone() || c->read_end - from < (ptrdiff_t)bytes))
+        return read_slow(p, size, count, f);
+    asf__copy_short(p, from, bytes);
+    if (asf__unlikely(__atomic_load_n(&c->read_end, __ATOMIC_RELAXED) < end))
+        return read_slow(p, size, count, f);
+    c->read_ptr = (char *)end;
+    return count;
+}
+
+EXPORT size_t fwrite(const void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t bytes = size * count;
+    char *to = c->write_ptr;
+    if (asf__unlikely(bytes - 1 >= SHORT || !asf__alone() || c->write_end - to < (ptrdiff_t)bytes))
+        return write_slow(p, size, count, f);
+    asf__copy_short(to, p, bytes);
+    c->write_ptr = to + bytes;
+    return count;
+}
+
+EXPORT size_t fread_unlocked(void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t bytes = size * count;
+    if (bytes == 0)
+        return 0;
+    asf__count(c);
+    if (take_fast(c, p, bytes))
+        return count;
+    return items(asf__get_bytes(c, p, bytes), bytes, size, count);
+}
+
+EXPORT size_t fwrite_unlocked(const void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t bytes = size * count;
+    if (bytes == 0)
+        return 0;
+    asf__count(c);
+    if (put_fast(c, p, bytes))
+        return count;
+    return items(asf__put_bytes(c, p, bytes), bytes, size, count);
+}
+
+static void check(size_t room, size_t size, size_t count) {
+    size_t bytes;
+    if (__builtin_mul_overflow(size, count, &bytes) || bytes > room)
+        __chk_fail();
+}
+
+EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t count, FILE *f) {
+    check(room, size, count);
+    return fread(p, size, count, f);
+}
+
+EXPORT size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t count, FILE *f) {
+    check(room, size, count);
+    return fread_unlocked(p, size, count, f);
+}

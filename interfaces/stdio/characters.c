@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * characters.c - one byte at a time: getc, putc, ungetc and their kin.  While
+ * the process has one thread a call is a test and a bump of the current
+ * buffer's pointer; with more it is that inside the stream's lock.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+static inline int get(struct asf_cios *c) {
+    if (asf__likely(c->read_ptr < c->read_end))
+        return (unsigned char)*c->read_ptr++;
+    return asf__uflow(c);
+}
+
+static inline int put(struct asf_cios *c, int ch) {
+    if (asf__likely(c->write_ptr < c->write_end))
+        return (unsigned char)(*c->write_ptr++ = (char)ch);
+    return asf__overflow(c, (unsigned char)ch);
+}
+
+static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
+    asf__enter(c);
+    asf__count(c);
+    int ch = get(c);
+    asf__leave(c);
+    return ch;
+}
+
+static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
+    asf__enter(c);
+    asf__count(c);
+    int r = put(c, ch);
+    asf__leave(c);
+    return r;
+}
+
+EXPORT int getc(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__alone() && asf__likely(c->read_ptr < c->read_end))
+        return (unsigned char)*c->read_ptr++;
+    return get_locked(c);
+}
+
+EXPORT int putc(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__alone() && asf__likely(c->write_ptr < c->write_end))
+        return (unsigned char)(*c->write_ptr++ = (char)ch);
+    return put_locked(c, ch);
+}
+
+EXPORT int getc_unlocked(FILE *f) {
+    return get(asf__cios(f));
+}
+
+EXPORT int putc_unlocked(int ch, FILE *f) {
+    return put(asf__cios(f), ch);
+}
+
+EXPORT int getchar(void) {
+    return getc(stdin);
+}
+
+EXPORT int putchar(int ch) {
+    return putc(ch, stdout);
+}
+
+EXPORT int getchar_unlocked(void) {
+    return get(asf__cios(stdin));
+}
+
+EXPORT int putchar_unlocked(int ch) {
+    return put(asf__cios(stdout), ch);
+}
+
+int fgetc(FILE *) ALIAS(getc);
+int _IO_getc(FILE *) ALIAS(getc);
+int fputc(int, FILE *) ALIAS(putc);
+int _IO_putc(int, FILE *) ALIAS(putc);
+int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
+int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
+
+EXPORT int ungetc(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (ch == EOF)
+        return EOF;
+    asf__enter(c);
+    asf__count(c);
+    int r = !asf__bytes(c) ? EOF : asf__ours(c) ? asf__pushback(c, ch) : asf__jump(c)->pbackfail(c, ch);
+    if (r != EOF)
+        c->flags &= ~ASF_EOF;
+    asf__leave(c);
+    return r;
+}
+
+/* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
+ * inline.  A static program takes libc's, which come by the jump table. */
+#ifdef ASF_STATIC
+#define INLINE_END __attribute__((weak)) EXPORT
+#else
+#define INLINE_END EXPORT
+#endif
+
+INLINE_END int __uflow(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__count(c);
+    return asf__uflow(c);
+}
+
+INLINE_END int __underflow(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
+}
+
+INLINE_END int __overflow(FILE *f, int ch) {
+    struct asf_cios *c = asf__cios(f);
+    asf__count(c);
+    return asf__overflow(c, (unsigned char)ch);
+}
+
+EXPORT int getw(FILE *f) {
+    int w;
+    return fread(&w, sizeof w, 1, f) == 1 ? w : EOF;
+}
+
+EXPORT int putw(int w, FILE *f) {
+    return fwrite(&w, sizeof w, 1, f) == 1 ? 0 : EOF;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jumps.c - the jump table: the door from libc's inside (perror, error,
+ * getopt, vfscanf, the exit flush…) to our streams, and the steps that the
+ * interposed functions share with it.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <stdlib.h>
+
+#include "lib/syscalls.h"
+
+int asf__error(struct asf_cios *c, int code) {
+    c->flags |= ASF_ERR;
+    errno = -code;
+    return EOF;
+}
+
+/* --- input ---------------------------------------------------------------- */
+
+/* Reading from a terminal or an unbuffered stream shows a line-buffered
+ * stdout first, as glibc does it. */
+static void flush_stdout(void) {
+    struct asf_cios *out = asf__cios(stdout);
+    if (!out || (out->flags & (ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF)) != (ASF_LINKED | ASF_LINE_BUF))
+        return;
+    asf__enter(out);
+    if (out->write_ptr > out->write_base)
+        asf__jump(out)->overflow(out, EOF);
+    asf__leave(out);
+}
+
+static int fill(struct asf_cios *c) {
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (c->flags & ASF_EOF)
+        return EOF; /* sticky: C99 */
+    if (c->flags & ASF_NO_READS)
+        return asf__error(c, -EBADF);
+    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+        flush_stdout();
+    ssize_t n = asf__fill(c, 1);
+    c->stats.slow++;
+    if (n > 0)
+        return 0;
+    if (n < 0)
+        return asf__error(c, (int)n);
+    c->flags |= ASF_EOF;
+    c->offset = -1; /* another handle may become the active one now */
+    return EOF;
+}
+
+int asf__underflow(struct asf_cios *c) {
+    if (!asf__bytes(c))
+        return EOF;
+    if (!asf__ours(c))
+        return asf__avail(c) > 0 || asf__jump(c)->underflow(c) != EOF ? 0 : EOF;
+    if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
+        asf__free_backup(c);
+    return asf__avail(c) > 0 ? 0 : fill(c);
+}
+
+int asf__uflow(struct asf_cios *c) {
+    if (!asf__ours(c) && asf__avail(c) == 0)
+        return asf__bytes(c) ? asf__jump(c)->uflow(c) : EOF;
+    if (asf__underflow(c) == EOF)
+        return EOF;
+    return (unsigned char)*c->read_ptr++;
+}
+
+static int jump_underflow(struct asf_cios *c) {
+    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
+}
+
+/* glibc's convention for pushed-back bytes, which gnulib's code reads: the
+ * main window moves to save_base..save_end, its read_ptr to save_base. */
+static bool enter_backup(struct asf_cios *c) {
+    enum { BACKUP = 128 };
+    if (!c->save_base) {
+        c->save_base = malloc(BACKUP);
+        if (!c->save_base)
+            return false;
+        c->save_end = c->backup_base = c->save_base + BACKUP;
+    }
+    char *base = c->save_base, *end = c->save_end;
+    c->save_base = c->read_ptr;
+    c->save_end = c->read_end;
+    c->read_base = base;
+    c->read_ptr = c->read_end = end;
+    c->flags |= ASF_IN_BACKUP;
+    return true;
+}
+
+static bool widen_backup(struct asf_cios *c) {
+    size_t size = (size_t)(c->read_end - c->read_base);
+    char *wider = malloc(2 * size);
+    if (!wider)
+        return false;
+    memcpy(wider + size, c->read_base, size);
+    free(c->read_base);
+    c->read_base = wider;
+    c->read_ptr = c->backup_base = wider + size;
+    c->read_end = wider + 2 * size;
+    return true;
+}
+
+int asf__pushback(struct asf_cios *c, int ch) {
+    if (asf__is_putting(c)) {
+        int rc = asf__to_read(c);
+        if (rc < 0)
+            return asf__error(c, rc);
+    }
+    if (c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch) {
+        c->read_ptr--;
+        return (unsigned char)ch;
+    }
+    if (!(c->flags & ASF_IN_BACKUP)) {
+        if (!enter_backup(c))
+            return EOF;
+    } else if (c->read_ptr == c->read_base && !widen_backup(c)) {
+        return EOF;
+    }
+    *--c->read_ptr = (char)ch;
+    return (unsigned char)ch;
+}
+
+size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
+    int error;
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (!asf__bytes(c) || n == 0)
+        return 0;
+    if (!asf__ours(c))
+        return asf__jump(c)->xsgetn(c, p, n);
+    if (asf__avail(c) < n) {
+        c->stats.slow++;
+        int rc = asf__choose(c);
+        if (rc < 0) {
+            asf__error(c, rc);
+            return 0;
+        }
+        if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
+            flush_stdout();
+    }
+    size_t done = asf__take(c, p, n, &error);
+    if (error)
+        asf__error(c, error);
+    else if (done < n)
+        c->flags |= ASF_EOF;
+    return done;
+}
+
+/* --- output --------------------------------------------------------------- */
+
+/* What goes out now goes out after whatever libc would have written before. */
+static int flush_now(struct asf_cios *c) {
+    asf__before_wait();
+    int rc = asf__flush_output(c);
+    return rc < 0 ? asf__error(c, rc) : 0;
+}
+
+int asf__overflow(struct asf_cios *c, int ch) {
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (!asf__ours(c))
+        return asf__bytes(c) ? asf__jump(c)->overflow(c, ch) : EOF;
+    if (!asf__bytes(c))
+        return EOF;
+    if (ch == EOF)
+        return asf__is_putting(c) ? flush_now(c) : 0;
+    if (asf__room(c) == 0) {
+        int rc = asf__drain(c, 1);
+        c->stats.slow++;
+        if (rc < 0)
+            return asf__error(c, rc);
+    }
+    *c->write_ptr++ = (char)ch;
+    if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && ch == '\n'))
+        return flush_now(c) == EOF ? EOF : (unsigned char)ch;
+    return (unsigned char)ch;
+}
+
+static size_t append(struct asf_cios *c, const char *p, size_t n) {
+    int error;
+    size_t done = asf__append(c, p, n, &error);
+    if (error)
+        asf__error(c, error);
+    return done;
+}
+
+size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
+    const char *text = p;
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (!asf__bytes(c) || n == 0)
+        return 0;
+    if (!asf__ours(c))
+        return asf__jump(c)->xsputn(c, p, n);
+    int rc = asf__choose(c);
+    if (rc < 0)
+        return (size_t)asf__error(c, rc) & 0;
+    if (asf__room(c) < n)
+        c->stats.slow++;
+    if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
+        return append(c, text, n);
+    const char *end = c->flags & ASF_UNBUFFERED ? text + n : memrchr(text, '\n', n);
+    size_t lines = c->flags & ASF_UNBUFFERED ? n : end ? (size_t)(end - text) + 1 : 0;
+    asf__before_wait();
+    size_t done = append(c, text, lines);
+    if (done < lines || (lines && flush_now(c) == EOF))
+        return done;
+    return done + append(c, text + lines, n - lines);
+}
+
+/* --- both ------------------------------------------------------------------- */
+
+int asf__flush_stream(struct asf_cios *c) {
+    if (!asf__ours(c))
+        return asf__jump(c)->sync(c);
+    if (asf__is_putting(c))
+        return flush_now(c);
+    int rc = asf__sync_input(c);
+    return rc < 0 ? asf__error(c, rc) : 0;
+}
+
+/* setvbuf's second half: size 0 means unbuffered. */
+int asf__set_buffer(struct asf_cios *c, size_t size) {
+    if (c->chosen && asf__flush_stream(c) == EOF)
+        return EOF;
+    if (size == 0)
+        c->flags |= ASF_UNBUFFERED;
+    else
+        c->flags &= ~ASF_UNBUFFERED;
+    c->user_size = size;
+    if (!c->chosen)
+        return 0;
+    asf__mark_grown(c, false);
+    c->may_grow = false;
+    asf__set_block(c);
+    if (asf__is_putting(c) && c->out && !c->out->refs)
+        asf__expose(c);
+    return 0;
+}
+
+static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
+    return asf__put_bytes(c, p, n);
+}
+
+static size_t jump_xsgetn(struct asf_cios *c, void *p, size_t n) {
+    return asf__get_bytes(c, p, n);
+}
+
+static void jump_finish(struct asf_cios *c, int unused) {
+    (void)unused;
+    asf__cios_close(c);
+}
+
+static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
+    off64_t at = mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence);
+    if (at >= 0) {
+        if (mode != 0)
+            c->flags &= ~ASF_EOF;
+        return at;
+    }
+    errno = (int)-at;
+    return -1;
+}
+
+static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
+    return jump_seekoff(c, offset, SEEK_SET, mode);
+}
+
+static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
+    return asf__set_buffer(c, p && size > 0 ? (size_t)size : 0) == EOF ? NULL : c;
+}
+
+static int jump_doallocate(struct asf_cios *c) {
+    return asf__choose(c) < 0 ? EOF : 1;
+}
+
+static ssize_t returned(ssize_t r) {
+    if (r >= 0)
+        return r;
+    errno = (int)-r;
+    return -1;
+}
+
+static ssize_t jump_read(struct asf_cios *c, void *p, ssize_t n) {
+    return returned(c->ops->get ? c->ops->get(c, p, (size_t)n) : -EBADF);
+}
+
+static ssize_t jump_write(struct asf_cios *c, const void *p, ssize_t n) {
+    return returned(c->ops->put ? c->ops->put(c, p, (size_t)n) : -EBADF);
+}
+
+static off64_t jump_seek(struct asf_cios *c, off64_t offset, int whence) {
+    return returned(c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE);
+}
+
+static int jump_close(struct asf_cios *c) {
+    return (int)returned(c->ops->close ? c->ops->close(c) : 0);
+}
+
+static int jump_stat(struct asf_cios *c, void *st) {
+    return (int)returned(asf__sys.fstat(c->fd, st));
+}
+
+static int jump_showmanyc(struct asf_cios *c) {
+    (void)c;
+    return -1;
+}
+
+static void jump_imbue(struct asf_cios *c, void *locale) {
+    (void)c;
+    (void)locale;
+}
+
+static int jump_sync(struct asf_cios *c) {
+    return asf__flush_stream(c);
+}
+
+const struct asf_jumps asf__jumps = {
+    .finish = jump_finish,
+    .overflow = asf__overflow,
+    .underflow = jump_underflow,
+    .uflow = asf__uflow,
+    .pbackfail = asf__pushback,
+    .xsputn = jump_xsputn,
+    .xsgetn = jump_xsgetn,
+    .seekoff = jump_seekoff,
+    .seekpos = jump_seekpos,
+    .setbuf = jump_setbuf,
+    .sync = jump_sync,
+    .doallocate = jump_doallocate,
+    .read = jump_read,
+    .write = jump_write,
+    .seek = jump_seek,
+    .close = jump_close,
+    .stat = jump_stat,
+    .showmanyc = jump_showmanyc,
+    .imbue = jump_imbue,
+};

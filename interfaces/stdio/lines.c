@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lines.c - lines and strings: fgets, getdelim, fputs, puts.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+extern void __chk_fail(void) __attribute__((noreturn));
+
+enum { LARGE = 4096 }; /* from here on the backplane looks closer */
+
+/* Bytes of the window up to and with the delimiter, at most n. */
+static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
+    size_t length = asf__avail(c) < n ? asf__avail(c) : n;
+    const char *end = memchr(c->read_ptr, delimiter, length);
+    *found = end != NULL;
+    return end ? (size_t)(end - c->read_ptr) + 1 : length;
+}
+
+/* How much of a copied span was there: less when a truncation took it away. */
+static inline size_t kept(struct asf_cios *c, size_t length, bool *found) {
+    if (asf__likely(c->read_ptr + length <= __atomic_load_n(&c->read_end, __ATOMIC_RELAXED)))
+        return length;
+    asf__torn(c);
+    *found = false;
+    return asf__avail(c) < length ? asf__avail(c) : length;
+}
+
+static size_t get_line(struct asf_cios *c, char *p, size_t n) {
+    size_t done = 0;
+    bool found = false;
+    while (done < n && !found) {
+        if (asf__avail(c) == 0 && asf__underflow(c) == EOF)
+            break;
+        size_t length = span(c, '\n', n - done, &found);
+        asf__copy(p + done, c->read_ptr, length);
+        length = kept(c, length, &found);
+        c->read_ptr += length;
+        done += length;
+    }
+    return done;
+}
+
+/* As glibc: an error loses the line unless it is EAGAIN after some bytes. */
+static char *get_string(struct asf_cios *c, char *p, int n) {
+    if (n == 1) {
+        *p = '\0';
+        return p;
+    }
+    int old = c->flags & ASF_ERR;
+    c->flags &= ~ASF_ERR;
+    asf__count(c);
+    size_t done = get_line(c, p, (size_t)n - 1);
+    bool lost = c->flags & ASF_ERR && errno != EAGAIN;
+    c->flags |= old;
+    if (done == 0 || lost)
+        return NULL;
+    p[done] = '\0';
+    return p;
+}
+
+/* The whole line stands in the window. */
+static inline char *get_string_fast(struct asf_cios *c, char *p, int n) {
+    bool found;
+    size_t length = span(c, '\n', (size_t)n - 1, &found);
+    if (!found)
+        return NULL;
+    asf__copy(p, c->read_ptr, length);
+    if (asf__unlikely(kept(c, length, &found) != length || !found))
+        return NULL;
+    p[length] = '\0';
+    c->read_ptr += length;
+    return p;
+}
+
+EXPORT char *fgets(char *p, int n, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (n <= 0)
+        return NULL;
+    if (asf__alone() && asf__avail(c) > 0 && n > 1) {
+        char *line = get_string_fast(c, p, n);
+        if (asf__likely(line != NULL))
+            return line;
+    }
+    asf__enter(c);
+    char *r = get_string(c, p, n);
+    asf__leave(c);
+    return r;
+}
+
+EXPORT char *fgets_unlocked(char *p, int n, FILE *f) {
+    return n <= 0 ? NULL : get_string(asf__cios(f), p, n);
+}
+
+EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
+    if (n > 0 && (size_t)n > room)
+        __chk_fail();
+    return fgets(p, n, f);
+}
+
+EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
+    if (n > 0 && (size_t)n > room)
+        __chk_fail();
+    return fgets_unlocked(p, n, f);
+}
+
+static char *get_unbounded(char *p, size_t room) {
+    struct asf_cios *c = asf__cios(stdin);
+    asf__enter(c);
+    size_t done = 0;
+    int ch = 0;
+    while (done < room && (ch = asf__uflow(c)) != EOF && ch != '\n')
+        p[done++] = (char)ch;
+    asf__leave(c);
+    if (done == room)
+        __chk_fail();
+    if (done == 0 && ch == EOF)
+        return NULL;
+    p[done] = '\0';
+    return p;
+}
+
+EXPORT char *gets(char *p) {
+    return get_unbounded(p, SIZE_MAX);
+}
+
+EXPORT char *__gets_chk(char *p, size_t room) {
+    return get_unbounded(p, room);
+}
+
+/* --- getdelim --------------------------------------------------------------- */
+
+static bool make_room(char **line, size_t *size, size_t needed) {
+    if (needed <= *size)
+        return true;
+    size_t wanted = 2 * *size > needed ? 2 * *size : needed;
+    char *longer = realloc(*line, wanted);
+    if (!longer)
+        return false;
+    *line = longer;
+    *size = wanted;
+    return true;
+}
+
+static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int delimiter) {
+    size_t done = 0;
+    bool found = false;
+    if (!*line || *size == 0) {
+        *size = 0;
+        if (!make_room(line, size, 120))
+            return -1;
+    }
+    while (!found) {
+        if (asf__avail(c) == 0 && asf__underflow(c) == EOF)
+            break;
+        size_t length = span(c, delimiter, SIZE_MAX, &found);
+        if (length >= SSIZE_MAX - done) {
+            errno = EOVERFLOW;
+            return -1;
+        }
+        if (!make_room(line, size, done + length + 1))
+            return -1;
+        asf__copy(*line + done, c->read_ptr, length);
+        length = kept(c, length, &found);
+        c->read_ptr += length;
+        done += length;
+    }
+    if (done == 0)
+        return -1;
+    (*line)[done] = '\0';
+    return (ssize_t)done;
+}
+
+EXPORT ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    bool found;
+    if (!line || !size) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (asf__alone() && asf__avail(c) > 0 && *line) {
+        size_t length = span(c, delimiter, *size, &found);
+        if (asf__likely(found && length < *size)) {
+            asf__copy(*line, c->read_ptr, length);
+        }
+        if (asf__likely(found && length < *size && kept(c, length, &found) == length && found)) {
+            (*line)[length] = '\0';
+            c->read_ptr += length;
+            return (ssize_t)length;
+        }
+    }
+    asf__enter(c);
+    asf__count(c);
+    ssize_t r = get_delimited(c, line, size, delimiter);
+    asf__leave(c);
+    return r;
+}
+
+ssize_t __getdelim(char **, size_t *, int, FILE *) ALIAS(getdelim);
+
+EXPORT ssize_t getline(char **line, size_t *size, FILE *f) {
+    return getdelim(line, size, '\n', f);
+}
+
+/* --- strings out ------------------------------------------------------------ */
+
+static inline bool put_fast(struct asf_cios *c, const char *text, size_t length) {
+    if (length > asf__room(c) || length >= LARGE)
+        return false;
+    asf__copy(c->write_ptr, text, length);
+    c->write_ptr += length;
+    return true;
+}
+
+static int put_text(struct asf_cios *c, const char *text, size_t length) {
+    asf__count(c);
+    if (put_fast(c, text, length))
+        return 1;
+    return asf__bytes(c) && asf__put_bytes(c, text, length) == length ? 1 : EOF;
+}
+
+EXPORT int fputs_unlocked(const char *text, FILE *f) {
+    return put_text(asf__cios(f), text, strlen(text));
+}
+
+EXPORT int fputs(const char *text, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    size_t length = strlen(text);
+    if (asf__alone() && put_fast(c, text, length))
+        return 1;
+    asf__enter(c);
+    int r = put_text(c, text, length);
+    asf__leave(c);
+    return r;
+}
+
+static int put_line(struct asf_cios *c, const char *text, size_t length) {
+    if (!asf__bytes(c) || asf__put_bytes(c, text, length) != length)
+        return EOF;
+    if (c->write_ptr < c->write_end)
+        *c->write_ptr++ = '\n';
+    else if (asf__overflow(c, '\n') == EOF)
+        return EOF;
+    return length < INT_MAX ? (int)length + 1 : INT_MAX;
+}
+
+EXPORT int puts(const char *text) {
+    struct asf_cios *c = asf__cios(stdout);
+    size_t length = strlen(text);
+    if (asf__alone() && length < asf__room(c) && length < LARGE - 1) {
+        asf__copy(c->write_ptr, text, length);
+        c->write_ptr[length] = '\n';
+        c->write_ptr += length + 1;
+        return (int)length + 1;
+    }
+    asf__enter(c);
+    asf__count(c);
+    int r = put_line(c, text, length);
+    asf__leave(c);
+    return r;
+}

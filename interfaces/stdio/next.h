@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * next.h - libc's own function behind one that we interpose, for the few cases
+ * that it serves: found when first needed, never at start-up.
+ * Layer: interfaces.  May include: lib.
+ */
+#ifndef ASF_INTERFACES_STDIO_NEXT_H
+#define ASF_INTERFACES_STDIO_NEXT_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+/* asf__next: the next definition of `name`; `cache` keeps it. */
+static inline void *asf__next(void **cache, const char *name) {
+    void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    if (found)
+        return found;
+    found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        abort(); /* libc without one of its own functions */
+    __atomic_store_n(cache, found, __ATOMIC_RELAXED);
+    return found;
+}
+
+#define ASF_NEXT(name)                                                                                       \
+    (__extension__({                                                                                         \
+        static void *cache_;                                                                                 \
+        (__typeof__(&name))asf__next(&cache_, #name);                                                        \
+    }))
+
+/* A FILE made inside libc can be reopened by libc alone; a static program has
+ * no way to its function once the name is ours. */
+static inline FILE *asf__next_freopen(const char *path, const char *mode, FILE *f) {
+#ifdef ASF_STATIC
+    (void)path, (void)mode, (void)f;
+    errno = EBADF;
+    return NULL;
+#else
+    return ASF_NEXT(freopen)(path, mode, f);
+#endif
+}
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open.c - fopen, fdopen, freopen, fclose, tmpfile.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "interfaces/stdio/next.h"
+#include "lib/syscalls.h"
+
+extern FILE *_IO_fopen(const char *, const char *);
+extern int _IO_fclose(FILE *);
+
+struct mode {
+    int flags;   /* for open() */
+    bool append;
+    bool charset; /* ",ccs=": a wide stream, which libc makes */
+};
+
+/* fopen's mode string as glibc reads it: a letter, then at most six more
+ * characters of which the unknown are passed over. */
+static bool parse_mode(const char *text, struct mode *m) {
+    *m = (struct mode){0};
+    switch (*text) {
+    case 'r': m->flags = O_RDONLY; break;
+    case 'w': m->flags = O_WRONLY | O_CREAT | O_TRUNC; break;
+    case 'a': m->flags = O_WRONLY | O_CREAT | O_APPEND; m->append = true; break;
+    default: errno = EINVAL; return false;
+    }
+    m->charset = strstr(text, ",ccs=") != NULL;
+    for (int i = 1; i < 7 && text[i]; i++) {
+        if (text[i] == '+')
+            m->flags = (m->flags & ~O_ACCMODE) | O_RDWR;
+        else if (text[i] == 'x')
+            m->flags |= O_EXCL;
+        else if (text[i] == 'e')
+            m->flags |= O_CLOEXEC;
+    }
+    return true;
+}
+
+static void set_appending(struct asf_cios *c, const struct mode *m) {
+    if (m->append)
+        c->flags |= ASF_APPENDING;
+}
+
+EXPORT FILE *fopen(const char *path, const char *mode) {
+    struct mode m;
+    if (!parse_mode(mode, &m))
+        return NULL;
+    if (m.charset)
+        return _IO_fopen(path, mode);
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    int fd = asf__sys.open(path, m.flags, 0666);
+    if (fd < 0) {
+        errno = -fd;
+        return NULL;
+    }
+    struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m.flags);
+    if (!c) {
+        asf__sys.close(fd);
+        errno = ENOMEM;
+        return NULL;
+    }
+    set_appending(c, &m);
+    if (!m.append)
+        c->offset = 0;
+    else if ((m.flags & O_ACCMODE) == O_WRONLY)
+        asf__sys.lseek(fd, 0, SEEK_END);
+    asf__set_name(c, path);
+    asf__cios_link(c);
+    return asf__file(c);
+}
+
+FILE *fopen64(const char *, const char *) ALIAS(fopen);
+
+/* The descriptor's own mode must allow what is asked; O_APPEND is added. */
+static bool fit_descriptor(int fd, const struct mode *m) {
+    int have = fcntl(fd, F_GETFL);
+    if (have < 0)
+        return false;
+    int access = have & O_ACCMODE, wanted = m->flags & O_ACCMODE;
+    if (access != O_RDWR && access != wanted) {
+        errno = EINVAL;
+        return false;
+    }
+    if (!m->append || have & O_APPEND)
+        return true;
+    if (fcntl(fd, F_SETFL, have | O_APPEND) < 0)
+        return false;
+    if (wanted == O_WRONLY) {
+        off64_t at = asf__sys.lseek(fd, 0, SEEK_END);
+        if (at < 0 && at != -ESPIPE) {
+            errno = (int)-at;
+            return false;
+        }
+    }
+    return true;
+}
+
+EXPORT FILE *fdopen(int fd, const char *mode) {
+    struct mode m;
+    if (!parse_mode(mode, &m) || !fit_descriptor(fd, &m))
+        return NULL;
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m.flags);
+    if (!c) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    set_appending(c, &m);
+    asf__cios_link(c);
+    return asf__file(c);
+}
+
+/* --- closing ------------------------------------------------------------------ */
+
+/* A standard stream stays as an object that refuses everything. */
+static void leave_closed(struct asf_cios *c) {
+    const struct asf_lock lock = c->lk;
+    void *chain = c->chain;
+    asf__cios_drop(c);
+    asf__cios_init(c, &asf__first_use, -1, O_RDWR);
+    c->flags |= ASF_NO_READS | ASF_NO_WRITES;
+    c->flags &= ~ASF_LINKED;
+    c->chain = chain;
+    c->lk = lock;
+}
+
+/* Take the stream from under its FILE; the object is given back by the
+ * caller, as what it was made as. */
+static int end_stream(struct asf_cios *c) {
+    if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES) {
+        errno = EBADF;
+        return EOF;
+    }
+    asf__before_wait();
+    if (c->flags & ASF_EOF && c->seekable)
+        c->offset = -1;
+    int rc = asf__cios_close(c);
+    if (rc == 0)
+        return 0;
+    errno = -rc;
+    return EOF;
+}
+
+bool asf__is_standard(const struct asf_cios *c) {
+    extern struct asf_cios _IO_2_1_stdin_ EXPORT, _IO_2_1_stdout_ EXPORT, _IO_2_1_stderr_ EXPORT;
+    return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
+}
+
+int asf__close_stream(struct asf_cios *c) {
+    pid_t child = c->child;
+    asf__lock(&c->lk);
+    int rc = asf__ours(c) ? end_stream(c) : 0;
+    if (rc == EOF && errno == EBUSY) {
+        asf__unlock(&c->lk);
+        return EOF;
+    }
+    if (!asf__ours(c)) { /* it went wide: libc has been at work on it */
+        asf__cios_unlink(c);
+        asf__jump(c)->finish(c, 0);
+    }
+    if (asf__is_standard(c)) {
+        leave_closed(c);
+        asf__unlock(&c->lk);
+    } else {
+        asf__cios_free(c);
+    }
+    return child > 0 ? asf__pclose_child(child) : rc;
+}
+
+EXPORT int fclose(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return c->flags2 & ASF_OURS ? asf__close_stream(c) : _IO_fclose(f);
+}
+
+/* --- freopen -------------------------------------------------------------------- */
+
+/* Open the new file on the descriptor of the old one, which glibc keeps. */
+static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
+    char self[40];
+    if (!path) {
+        snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+        path = self;
+    }
+    int new = asf__sys.open(path, m->flags, 0666);
+    if (new < 0 || fd < 0 || new == fd)
+        return new;
+    int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags & O_CLOEXEC, 0);
+    asf__sys.close(new);
+    return rc;
+}
+
+static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
+    struct mode m;
+    int fd = c->fd;
+    const struct asf_lock lock = c->lk;
+    void *chain = c->chain;
+    bool valid = parse_mode(mode, &m);
+    if (asf__ours(c) && asf__is_putting(c))
+        asf__flush_output(c);
+    else if (!asf__ours(c))
+        asf__jump(c)->sync(c);
+    asf__cios_report(c);
+    asf__cios_unlink(c);
+    asf__cios_drop(c);
+    int new = valid ? reopen_descriptor(fd, path, &m) : -EINVAL;
+    if (new < 0 && fd >= 0)
+        asf__sys.close(fd);
+    asf__cios_init(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m.flags);
+    c->chain = chain;
+    c->lk = lock;
+    if (new < 0) {
+        c->flags |= ASF_NO_READS | ASF_NO_WRITES;
+        errno = -new;
+        return NULL;
+    }
+    set_appending(c, &m);
+    if (!m.append)
+        c->offset = path ? 0 : -1;
+    else if (c->access == O_WRONLY)
+        asf__sys.lseek(new, 0, SEEK_END);
+    if (path)
+        asf__set_name(c, path);
+    asf__cios_link(c);
+    return asf__file(c);
+}
+
+EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (!(c->flags2 & ASF_OURS))
+        return asf__next_freopen(path, mode, f);
+    asf__settle_all();
+    asf__lock(&c->lk);
+    FILE *r = reopen(c, path, mode);
+    asf__unlock(&c->lk);
+    return r;
+}
+
+FILE *freopen64(const char *, const char *, FILE *) ALIAS(freopen);
+
+/* --- tmpfile ---------------------------------------------------------------------- */
+
+EXPORT FILE *tmpfile(void) {
+    int fd = asf__sys.open(P_tmpdir, O_RDWR | O_TMPFILE | O_EXCL, 0600);
+    if (fd < 0) {
+        char name[] = P_tmpdir "/tmpfXXXXXX";
+        fd = mkstemp(name);
+        if (fd < 0)
+            return NULL;
+        unlink(name);
+    }
+    FILE *f = fdopen(fd, "w+");
+    if (!f)
+        asf__sys.close(fd);
+    return f;
+}
+
+FILE *tmpfile64(void) ALIAS(tmpfile);

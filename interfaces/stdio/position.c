@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * position.c - fseek, ftell, fgetpos, rewind.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <limits.h>
+
+extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
+enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
+
+static int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
+    if (!asf__ours(c))
+        return _IO_seekoff(asf__file(c), offset, whence, BOTH) < 0 ? -1 : 0;
+    off64_t at = asf__seek(c, offset, whence);
+    c->stats.calls++;
+    if (at >= 0) {
+        c->flags &= ~ASF_EOF;
+        return 0;
+    }
+    errno = (int)-at;
+    return -1;
+}
+
+EXPORT int fseeko(FILE *f, off_t offset, int whence) {
+    struct asf_cios *c = asf__cios(f);
+    if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) {
+        errno = EINVAL;
+        return -1;
+    }
+    asf__enter(c);
+    int r = seek_locked(c, offset, whence);
+    asf__leave(c);
+    return r;
+}
+
+int fseek(FILE *, long, int) ALIAS(fseeko);
+int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
+
+/* The usual case: one thread, a known offset, plain reading or writing. */
+static inline off64_t tell_fast(const struct asf_cios *c) {
+    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || c->queue ||
+        c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
+        return -1;
+    return c->offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);
+}
+
+EXPORT off_t ftello(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    off64_t at = tell_fast(c);
+    if (asf__likely(at >= 0))
+        return at;
+    asf__enter(c);
+    asf__count(c);
+    at = asf__ours(c) ? asf__tell(c) : _IO_seekoff(f, 0, SEEK_CUR, 0);
+    asf__leave(c);
+    if (at < 0 && asf__ours(c))
+        errno = (int)-at;
+    return at < 0 ? -1 : at;
+}
+
+long ftell(FILE *) ALIAS(ftello);
+off64_t ftello64(FILE *) ALIAS(ftello);
+
+EXPORT void rewind(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    seek_locked(c, 0, SEEK_SET);
+    c->flags &= ~(ASF_ERR | ASF_EOF);
+    asf__leave(c);
+}
+
+EXPORT int fgetpos(FILE *f, fpos_t *pos) {
+    off_t at = ftello(f);
+    if (at < 0) {
+        if (errno == 0)
+            errno = EIO;
+        return -1;
+    }
+    pos->__pos = at;
+    return 0;
+}
+
+EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
+    return fseeko(f, pos->__pos, SEEK_SET);
+}
+
+int fgetpos64(FILE *, fpos64_t *) __attribute__((visibility("default"), alias("fgetpos")));
+int fsetpos64(FILE *, const fpos64_t *) __attribute__((visibility("default"), alias("fsetpos")));

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * print.c - the printf family on streams: libc's formatter writes straight
+ * into the current buffer; what does not fit is formatted once more, into
+ * memory of its size.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "lib/syscalls.h"
+
+extern int _IO_vfprintf(FILE *, const char *, va_list);
+extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
+
+enum { SMALL = 1024 };
+
+static int format_into(char *p, size_t room, int fortify, const char *format, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    int n = fortify > 0 ? __vsnprintf_chk(p, room, fortify, room, format, again)
+                        : vsnprintf(p, room, format, again);
+    va_end(again);
+    return n;
+}
+
+/* libc's vfprintf leaves on the stream what it made before an error. */
+static int keep_prefix(struct asf_cios *c, const char *made) {
+    int saved = errno;
+    asf__put_bytes(c, made, strlen(made));
+    errno = saved;
+    return -1;
+}
+
+static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+    char small[SMALL], *p = small;
+    small[0] = '\0';
+    int n = format_into(small, sizeof small, fortify, format, ap);
+    if (n < 0)
+        return keep_prefix(c, small);
+    if (n >= SMALL) {
+        p = malloc((size_t)n + 1);
+        if (!p)
+            return -1;
+        n = format_into(p, (size_t)n + 1, fortify, format, ap);
+    }
+    size_t done = n > 0 ? asf__put_bytes(c, p, (size_t)n) : 0;
+    if (p != small)
+        free(p);
+    return n >= 0 && done == (size_t)n ? n : -1;
+}
+
+/* Formats into the window; false when it does not fit there. */
+static bool format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap, int *result) {
+    size_t room = asf__room(c);
+    if (room < 64)
+        return false;
+    int n = format_into(c->write_ptr, room, fortify, format, ap);
+    if (n < 0 || (size_t)n >= room)
+        return false;
+    c->write_ptr += n;
+    *result = n;
+    return true;
+}
+
+int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+    int r;
+    asf__enter(c);
+    asf__count(c);
+    if (!asf__ours(c)) {
+        r = _IO_vfprintf(asf__file(c), format, ap);
+    } else if (!asf__bytes(c)) {
+        r = -1;
+    } else if (c->flags & ASF_NO_WRITES) {
+        r = asf__error(c, -EBADF);
+    } else if (!format_in_place(c, fortify, format, ap, &r)) {
+        r = format_apart(c, fortify, format, ap);
+    }
+    asf__leave(c);
+    return r;
+}
+
+EXPORT int vfprintf(FILE *f, const char *format, va_list ap) {
+    return asf__vfprintf(asf__cios(f), format, ap, 0);
+}
+
+EXPORT int vprintf(const char *format, va_list ap) {
+    return asf__vfprintf(asf__cios(stdout), format, ap, 0);
+}
+
+EXPORT int __vfprintf_chk(FILE *f, int flag, const char *format, va_list ap) {
+    return asf__vfprintf(asf__cios(f), format, ap, flag);
+}
+
+EXPORT int __vprintf_chk(int flag, const char *format, va_list ap) {
+    return asf__vfprintf(asf__cios(stdout), format, ap, flag);
+}
+
+/* The variadic forms differ in their stream and level of checking alone. */
+#define VARIADIC(name, params, stream, level)                                                                \
+    EXPORT int name params {                                                                                 \
+        va_list ap;                                                                                          \
+        va_start(ap, format);                                                                                \
+        int r = asf__vfprintf(asf__cios(stream), format, ap, level);                                         \
+        va_end(ap);                                                                                          \
+        return r;                                                                                            \
+    }
+
+VARIADIC(fprintf, (FILE * f, const char *format, ...), f, 0)
+VARIADIC(printf, (const char *format, ...), stdout, 0)
+VARIADIC(__fprintf_chk, (FILE * f, int flag, const char *format, ...), f, flag)
+VARIADIC(__printf_chk, (int flag, const char *format, ...), stdout, flag)
+
+int _IO_fprintf(FILE *, const char *, ...) ALIAS(fprintf);
+int _IO_printf(const char *, ...) ALIAS(printf);
+
+/* --- to a descriptor -------------------------------------------------------------- */
+
+static int print_fd(int fd, int fortify, const char *format, va_list ap) {
+    char small[SMALL], *p = small;
+    int n = format_into(small, sizeof small, fortify, format, ap);
+    if (n >= SMALL) {
+        p = malloc((size_t)n + 1);
+        if (!p)
+            return -1;
+        n = format_into(p, (size_t)n + 1, fortify, format, ap);
+    }
+    asf__settle_output();
+    for (int done = 0; done < n;) {
+        ssize_t r = asf__sys.write(fd, p + done, (size_t)(n - done));
+        if (r < 0) {
+            errno = (int)-r;
+            n = -1;
+            break;
+        }
+        done += (int)r;
+    }
+    if (p != small)
+        free(p);
+    return n;
+}
+
+EXPORT int vdprintf(int fd, const char *format, va_list ap) {
+    return print_fd(fd, 0, format, ap);
+}
+
+EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list ap) {
+    return print_fd(fd, flag, format, ap);
+}
+
+#define VARIADIC_FD(name, params, level)                                                                     \
+    EXPORT int name params {                                                                                 \
+        va_list ap;                                                                                          \
+        va_start(ap, format);                                                                                \
+        int r = print_fd(fd, level, format, ap);                                                             \
+        va_end(ap);                                                                                          \
+        return r;                                                                                            \
+    }
+
+VARIADIC_FD(dprintf, (int fd, const char *format, ...), 0)
+VARIADIC_FD(__dprintf_chk, (int fd, int flag, const char *format, ...), flag)

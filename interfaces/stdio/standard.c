@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * standard.c - stdin, stdout and stderr, ready before any constructor runs,
+ * and the sentinel on libc's chain by which they and all others are flushed
+ * after the last destructor.
+ *
+ * The three objects replace libc's own under their public names; libc finds
+ * that their table is not its own and switches its check of tables off.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include "lib/options.h"
+#include "lib/stats.h"
+
+extern const char _IO_wfile_jumps[];
+extern void _IO_link_in(struct asf_cios *);
+
+bool asf__stdio_started;
+
+#define STANDARD(object, number, mode, refuse, next_one)                                                     \
+    EXPORT struct asf_cios object = {                                                                        \
+        .flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | (refuse),                             \
+        .chain = next_one,                                                                                   \
+        .fd = number,                                                                                        \
+        .flags2 = ASF_OURS,                                                                                  \
+        .offset = -1,                                                                                        \
+        .lock = &object.lk,                                                                                  \
+        .wide_data = &object.wide,                                                                           \
+        .vtable = &asf__jumps,                                                                               \
+        .ops = &asf__first_use,                                                                              \
+        .lk = {.biasable = (number) != 2},                                                                   \
+        .access = mode,                                                                                      \
+        .why = "not used",                                                                                   \
+        .wide.vtable = _IO_wfile_jumps,                                                                      \
+    }
+
+extern struct asf_cios _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
+STANDARD(_IO_2_1_stdin_, 0, O_RDONLY, ASF_NO_WRITES, NULL);
+STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_);
+STANDARD(_IO_2_1_stderr_, 2, O_RDWR, ASF_UNBUFFERED, &_IO_2_1_stdout_);
+
+/* --- the sentinel --------------------------------------------------------------- */
+
+static int flush_every(struct asf_cios *sentinel, int ch);
+static struct asf_cios *finish_every(struct asf_cios *sentinel, char *p, ssize_t n);
+
+static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
+
+/* write_ptr > write_base always: libc believes that there is something to
+ * flush, and asks its table to do it. */
+static char byte[1];
+static struct asf_cios sentinel = {
+    .flags = ASF_MAGIC | ASF_USER_BUF,
+    .fd = -1,
+    .write_base = byte,
+    .write_ptr = byte + 1,
+    .write_end = byte + 1,
+    .lock = &sentinel.lk,
+    .orientation = -1,
+    .wide_data = &sentinel.wide,
+    .vtable = &sentinel_jumps,
+};
+
+static bool has_output(const struct asf_cios *c) {
+    if (c->orientation > 0)
+        return true;
+    return asf__is_putting(c) && (asf__pending(c) > 0 || c->queue);
+}
+
+/* At exit other threads may hold a stream for good; it is flushed all the same
+ * after a few tries, as libc does. */
+static bool lock_patiently(struct asf_cios *c) {
+    for (int i = 0; i < 3; i++)
+        if (asf__trylock(&c->lk))
+            return true;
+    return false;
+}
+
+static bool flush_one(struct asf_cios *c, void *result) {
+    if (!has_output(c) || asf__is_standard(c))
+        return true;
+    bool locked = lock_patiently(c);
+    int rc = asf__ours(c) ? asf__flush_output(c) : asf__jump(c)->overflow(c, EOF);
+    if (rc < 0 && rc != -EBUSY) {
+        c->flags |= ASF_ERR;
+        *(int *)result = EOF;
+        if (asf__ours(c))
+            errno = -rc;
+    }
+    if (locked)
+        asf__unlock(&c->lk);
+    return true;
+}
+
+static int flush_every(struct asf_cios *unused, int ch) {
+    int result = 0;
+    (void)unused;
+    (void)ch;
+    asf__each(flush_one, &result);
+    return result;
+}
+
+/* The end of the process (or fcloseall): offsets of inputs go back to where
+ * the program has read, and from now on nothing is held back. */
+static bool finish_one(struct asf_cios *c, void *arg) {
+    (void)arg;
+    if (!asf__ours(c) || asf__is_standard(c) || c->own)
+        return true;
+    bool locked = lock_patiently(c);
+    asf__set_buffer(c, 0);
+    asf__cios_report(c);
+    if (locked)
+        asf__unlock(&c->lk);
+    return true;
+}
+
+static bool report_standard(struct asf_cios *c, void *arg) {
+    (void)arg;
+    if (asf__is_standard(c) || c->own)
+        asf__cios_report(c);
+    return true;
+}
+
+static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
+    (void)p;
+    (void)n;
+    asf__each(finish_one, NULL);
+    asf__each(report_standard, NULL);
+    return c;
+}
+
+/* --- start ------------------------------------------------------------------------ */
+
+void asf__stdio_start(void) {
+    if (asf__stdio_started)
+        return;
+    asf__stdio_started = true;
+    asf__vtable = &asf__jumps;
+    asf__wide_vtable = _IO_wfile_jumps;
+    asf__stats_start();
+    asf__cios_link(&_IO_2_1_stdin_);
+    asf__cios_link(&_IO_2_1_stdout_);
+    asf__cios_link(&_IO_2_1_stderr_);
+    asf__set_name(&_IO_2_1_stdin_, "stdin");
+    asf__set_name(&_IO_2_1_stdout_, "stdout");
+    asf__set_name(&_IO_2_1_stderr_, "stderr");
+    _IO_link_in(&sentinel);
+}
+
+__attribute__((constructor)) static void start(void) {
+    asf__stdio_start();
+}
+
+#ifdef ASF_STATIC
+/* With these here a static program takes none of libc's stdfiles.o; and a
+ * definition of __dlopen is what tells a static libc to accept our table. */
+EXPORT struct asf_cios *_IO_list_all = &_IO_2_1_stderr_;
+EXPORT __attribute__((weak)) const char __dlopen[1] = "";
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * state.c - a stream's flags, buffering and lock: fflush, setvbuf, feof,
+ * <stdio_ext.h>, flockfile.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <stdio_ext.h>
+
+extern int _IO_flush_all(void);
+extern int _IO_setvbuf(FILE *, char *, int, size_t);
+
+EXPORT int fflush_unlocked(FILE *f) {
+    if (!f)
+        return _IO_flush_all();
+    asf__count(asf__cios(f));
+    return asf__flush_stream(asf__cios(f)) == 0 ? 0 : EOF;
+}
+
+EXPORT int fflush(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (!f) /* libc's chain, and by its sentinel all of ours */
+        return _IO_flush_all();
+    asf__enter(c);
+    int r = fflush_unlocked(f);
+    asf__leave(c);
+    return r;
+}
+
+static bool flush_lines(struct asf_cios *c, void *arg) {
+    (void)arg;
+    if (c->flags & ASF_LINE_BUF && asf__is_putting(c) && asf__trylock(&c->lk)) {
+        asf__flush_output(c);
+        asf__unlock(&c->lk);
+    }
+    return true;
+}
+
+EXPORT void _flushlbf(void) {
+    asf__each(flush_lines, NULL);
+}
+
+/* --- setvbuf ------------------------------------------------------------------ */
+
+static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
+    switch (mode) {
+    case _IOFBF:
+        if (!buf) {
+            /* Chosen now, or a terminal would make it line buffered again. */
+            if (asf__choose(c) < 0)
+                return EOF;
+            c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
+            size = c->user_size ? c->user_size : c->blksize;
+            if (c->block == size)
+                size = SIZE_MAX;
+        }
+        c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
+        break;
+    case _IOLBF:
+        c->flags &= ~ASF_UNBUFFERED;
+        c->flags |= ASF_LINE_BUF;
+        size = buf ? size : SIZE_MAX;
+        break;
+    case _IONBF:
+        c->flags &= ~ASF_LINE_BUF;
+        size = 0;
+        break;
+    default:
+        errno = EINVAL;
+        return EOF;
+    }
+    if (size != SIZE_MAX)
+        return asf__set_buffer(c, size);
+    if (c->chosen) {
+        asf__set_block(c);
+        if (asf__is_putting(c) && c->out && !c->out->refs)
+            asf__expose(c);
+    }
+    return 0;
+}
+
+EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
+    struct asf_cios *c = asf__cios(f);
+    if (!asf__ours(c))
+        return _IO_setvbuf(f, buf, mode, size);
+    asf__enter(c);
+    int r = set_mode(c, buf, mode, size);
+    asf__leave(c);
+    return r;
+}
+
+EXPORT void setbuffer(FILE *f, char *buf, size_t size) {
+    setvbuf(f, buf, buf ? _IOFBF : _IONBF, size);
+}
+
+EXPORT void setbuf(FILE *f, char *buf) {
+    setbuffer(f, buf, BUFSIZ);
+}
+
+EXPORT void setlinebuf(FILE *f) {
+    setvbuf(f, NULL, _IOLBF, 0);
+}
+
+/* --- flags ---------------------------------------------------------------------- */
+
+EXPORT int feof_unlocked(FILE *f) {
+    return (asf__cios(f)->flags & ASF_EOF) != 0;
+}
+
+EXPORT int ferror_unlocked(FILE *f) {
+    return (asf__cios(f)->flags & ASF_ERR) != 0;
+}
+
+EXPORT void clearerr_unlocked(FILE *f) {
+    asf__cios(f)->flags &= ~(ASF_EOF | ASF_ERR);
+}
+
+EXPORT int fileno_unlocked(FILE *f) {
+    if (asf__cios(f)->fd >= 0)
+        return asf__cios(f)->fd;
+    errno = EBADF;
+    return -1;
+}
+
+EXPORT int feof(FILE *f) {
+    return feof_unlocked(f);
+}
+
+EXPORT int ferror(FILE *f) {
+    return ferror_unlocked(f);
+}
+
+EXPORT void clearerr(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    clearerr_unlocked(f);
+    asf__leave(c);
+}
+
+int fileno(FILE *) ALIAS(fileno_unlocked);
+int _IO_feof(FILE *) ALIAS(feof);
+int _IO_ferror(FILE *) ALIAS(ferror);
+
+/* --- <stdio_ext.h> ---------------------------------------------------------------- */
+
+EXPORT size_t __fbufsize(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__ours(c))
+        return c->chosen ? c->block : 0;
+    return (size_t)(c->buf_end - c->buf_base);
+}
+
+EXPORT int __freading(FILE *f) {
+    const struct asf_cios *c = asf__cios(f);
+    return c->flags & ASF_NO_WRITES || (!asf__is_putting(c) && c->read_base != NULL);
+}
+
+EXPORT int __fwriting(FILE *f) {
+    return asf__cios(f)->flags & (ASF_NO_READS | ASF_PUTTING);
+}
+
+EXPORT int __freadable(FILE *f) {
+    return !(asf__cios(f)->flags & ASF_NO_READS);
+}
+
+EXPORT int __fwritable(FILE *f) {
+    return !(asf__cios(f)->flags & ASF_NO_WRITES);
+}
+
+EXPORT int __flbf(FILE *f) {
+    return (asf__cios(f)->flags & ASF_LINE_BUF) != 0;
+}
+
+EXPORT size_t __fpending(FILE *f) {
+    const struct asf_cios *c = asf__cios(f);
+    return asf__ours(c) && c->grown ? asf__libc_pending(c) : (size_t)(c->write_ptr - c->write_base);
+}
+
+EXPORT void __fpurge(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (c->flags2 & ASF_OURS)
+        asf__settle_stream(c);
+    if (c->flags & ASF_IN_BACKUP && asf__ours(c))
+        asf__free_backup(c);
+    c->read_end = c->read_ptr;
+    c->write_ptr = c->write_base;
+}
+
+EXPORT int __fsetlocking(FILE *f, int type) {
+    struct asf_cios *c = asf__cios(f);
+    int was = c->flags & ASF_USER_LOCK ? FSETLOCKING_BYCALLER : FSETLOCKING_INTERNAL;
+    if (type == FSETLOCKING_BYCALLER)
+        c->flags |= ASF_USER_LOCK;
+    else if (type == FSETLOCKING_INTERNAL)
+        c->flags &= ~ASF_USER_LOCK;
+    return was;
+}
+
+/* --- the lock ---------------------------------------------------------------------- */
+
+extern int _IO_ftrylockfile(FILE *);
+
+EXPORT void flockfile(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (c->flags2 & ASF_OURS)
+        asf__lock(&c->lk);
+    else
+        _IO_flockfile(f);
+}
+
+EXPORT void funlockfile(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (c->flags2 & ASF_OURS)
+        asf__unlock(&c->lk);
+    else
+        _IO_funlockfile(f);
+}
+
+EXPORT int ftrylockfile(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (c->flags2 & ASF_OURS)
+        return asf__trylock(&c->lk) ? 0 : EBUSY;
+    return _IO_ftrylockfile(f);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * notice.c - calls through which somebody could see that our buffers are not
+ * libc's.  Each settles the streams first (see backplane/settle.c), which is
+ * one load and a branch while there is nothing to settle, and is then passed
+ * on.  What a signal handler may call goes by names bound when the library is
+ * linked or by the system call itself, never by dlsym.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backplane/backplane.h"
+#include "lib/fault.h"
+#include "lib/syscalls.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern ssize_t __read(int, void *, size_t);
+extern ssize_t __write(int, const void *, size_t);
+extern int __close(int);
+extern off64_t __lseek(int, off64_t, int);
+extern int __dup2(int, int);
+extern pid_t __fork(void);
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+static inline bool unsettled(void) {
+    return asf__unlikely(__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED));
+}
+
+/* The descriptor's offset or data is about to be used past its streams. */
+static inline void use_fd(int fd) {
+    if (unsettled()) {
+        asf__settle_output();
+        asf__settle_fd(fd);
+    }
+}
+
+/* The offset may be moved: what is cached of it is no longer known. */
+static void forget_offset(int fd) {
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
+        c->offset = -1;
+}
+
+/* --- data and offset of a descriptor ------------------------------------------ */
+
+EXPORT ssize_t read(int fd, void *buf, size_t n) {
+    use_fd(fd);
+    ssize_t r = __read(fd, buf, n);
+    if (asf__fd_stream(fd))
+        forget_offset(fd);
+    return r;
+}
+
+EXPORT ssize_t write(int fd, const void *buf, size_t n) {
+    use_fd(fd);
+    ssize_t r = __write(fd, buf, n);
+    if (asf__fd_stream(fd))
+        forget_offset(fd);
+    return r;
+}
+
+EXPORT off_t lseek(int fd, off_t offset, int whence) {
+    use_fd(fd);
+    off_t r = __lseek(fd, offset, whence);
+    if (asf__fd_stream(fd) && (offset != 0 || whence != SEEK_CUR))
+        forget_offset(fd);
+    return r;
+}
+
+off64_t lseek64(int, off64_t, int) __attribute__((visibility("default"), alias("lseek"), copy(lseek)));
+
+EXPORT int close(int fd) {
+    use_fd(fd);
+    return __close(fd);
+}
+
+EXPORT int dup(int fd) {
+    use_fd(fd);
+    return (int)syscall(SYS_dup, fd);
+}
+
+EXPORT int dup2(int from, int to) {
+    use_fd(from);
+    use_fd(to);
+    int r = __dup2(from, to);
+    forget_offset(to);
+    return r;
+}
+
+EXPORT int dup3(int from, int to, int flags) {
+    use_fd(from);
+    use_fd(to);
+    int r = (int)syscall(SYS_dup3, from, to, flags);
+    forget_offset(to);
+    return r;
+}
+
+/* --- new processes ------------------------------------------------------------- */
+
+static bool reset_lock(struct asf_cios *c, void *self) {
+    bool biasable = c->lk.biasable;
+    if (c->lk.owner == self || (c->lk.holder == self && c->lk.busy > 0))
+        return true;
+    asf__lock_reset(&c->lk);
+    c->lk.biasable = biasable;
+    return true;
+}
+
+/* Another process will have our descriptors: from now on input is read as
+ * libc reads it. */
+static void before_child(void) {
+    asf__settle_all();
+    asf__share_all();
+}
+
+EXPORT pid_t fork(void) {
+    before_child();
+    asf__list_lock();
+    pid_t child = __fork();
+    if (child == 0) { /* no other thread lives on to release its locks */
+        asf__list_reset();
+        asf__each(reset_lock, asf__self());
+    } else {
+        asf__list_unlock();
+    }
+    return child;
+}
+
+void asf__before_vfork(void);
+void asf__before_vfork(void) {
+    before_child();
+}
+
+/* vfork returns twice: it must be entered with the caller's own frame. */
+__asm__(".text\n.globl vfork\n.type vfork, @function\nvfork:\n"
+        "    .cfi_startproc\n    endbr64\n"
+        "    sub $8, %rsp\n    .cfi_adjust_cfa_offset 8\n"
+        "    call asf__before_vfork\n"
+        "    add $8, %rsp\n    .cfi_adjust_cfa_offset -8\n"
+        "    jmp __vfork@PLT\n"
+        "    .cfi_endproc\n.size vfork, . - vfork\n");
+
+static bool report(struct asf_cios *c, void *arg) {
+    (void)arg;
+    asf__cios_report(c);
+    return true;
+}
+
+static void before_end(void) {
+    asf__settle_all();
+    if (asf__counting)
+        asf__each(report, NULL);
+}
+
+EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
+    before_end();
+    return (int)syscall(SYS_execve, path, argv, env);
+}
+
+EXPORT void _exit(int status) {
+    before_end();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status) {
+    _exit(status);
+}
+
+/* --- SIGBUS: ours stays, the program's is called from it ------------------------ */
+
+EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
+    if (sig == SIGBUS && asf__program_sigbus(act, old))
+        return 0;
+    return __sigaction(sig, act, old);
+}
+
+#ifndef ASF_STATIC
+#include "interfaces/unix/notice_more.h"
+#endif

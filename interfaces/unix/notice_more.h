@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * notice_more.h - the rest of notice.c's calls: those that are passed on to
+ * libc's own function by its name, which a static program cannot do.
+ * Layer: interfaces.  Included by notice.c alone.
+ */
+#ifndef ASF_INTERFACES_UNIX_NOTICE_MORE_H
+#define ASF_INTERFACES_UNIX_NOTICE_MORE_H
+
+#include <fcntl.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+
+#include "interfaces/stdio/next.h"
+
+/* NOTICE: settle by `before`, then libc's function. */
+#define NOTICE(before, type, name, params, args)                                                             \
+    EXPORT type name params {                                                                                \
+        before;                                                                                              \
+        return ASF_NEXT(name) args;                                                                          \
+    }
+
+/* Everybody sees output: what libc would have written is written. */
+#define OUTPUT asf__settle_output()
+
+/* Calls that move data past the streams. */
+NOTICE(use_fd(fd), ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
+NOTICE(use_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+NOTICE(use_fd(fd), ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
+NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
+NOTICE(use_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+NOTICE(use_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+NOTICE(use_fd(in); use_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+NOTICE(use_fd(in); use_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n),
+       (out, in, at, n))
+NOTICE(use_fd(in); use_fd(out), ssize_t, copy_file_range,
+       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+       (in, in_at, out, out_at, n, flags))
+NOTICE(use_fd(in); use_fd(out), ssize_t, splice,
+       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+       (in, in_at, out, out_at, n, flags))
+NOTICE(OUTPUT, ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
+NOTICE(OUTPUT, ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
+NOTICE(OUTPUT, ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
+NOTICE(OUTPUT, ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
+
+/* Calls that tell a file's size or times, or change them. */
+NOTICE(OUTPUT, int, fstat, (int fd, struct stat *st), (fd, st))
+NOTICE(OUTPUT, int, fstat64, (int fd, struct stat64 *st), (fd, st))
+NOTICE(OUTPUT, int, stat, (const char *path, struct stat *st), (path, st))
+NOTICE(OUTPUT, int, stat64, (const char *path, struct stat64 *st), (path, st))
+NOTICE(OUTPUT, int, lstat, (const char *path, struct stat *st), (path, st))
+NOTICE(OUTPUT, int, lstat64, (const char *path, struct stat64 *st), (path, st))
+NOTICE(OUTPUT, int, fstatat, (int dir, const char *path, struct stat *st, int flags), (dir, path, st, flags))
+NOTICE(OUTPUT, int, fstatat64, (int dir, const char *path, struct stat64 *st, int flags),
+       (dir, path, st, flags))
+NOTICE(OUTPUT, int, statx,
+       (int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict st),
+       (dir, path, flags, mask, st))
+NOTICE(use_fd(fd), int, ftruncate, (int fd, off_t size), (fd, size))
+NOTICE(use_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
+NOTICE(OUTPUT, int, truncate, (const char *path, off_t size), (path, size))
+NOTICE(use_fd(fd), int, fsync, (int fd), (fd))
+NOTICE(use_fd(fd), int, fdatasync, (int fd), (fd))
+NOTICE(OUTPUT, int, rename, (const char *from, const char *to), (from, to))
+NOTICE(OUTPUT, int, link, (const char *from, const char *to), (from, to))
+NOTICE(OUTPUT, int, unlink, (const char *path), (path))
+NOTICE(OUTPUT, int, futimens, (int fd, const struct timespec t[2]), (fd, t))
+NOTICE(OUTPUT, int, utimensat, (int dir, const char *path, const struct timespec t[2], int flags),
+       (dir, path, t, flags))
+
+/* Calls that wait: whoever waits for us must have what libc would have sent. */
+NOTICE(OUTPUT, int, nanosleep, (const struct timespec *t, struct timespec *left), (t, left))
+NOTICE(OUTPUT, int, clock_nanosleep,
+       (clockid_t clock, int flags, const struct timespec *t, struct timespec *left), (clock, flags, t, left))
+NOTICE(OUTPUT, unsigned, sleep, (unsigned s), (s))
+NOTICE(OUTPUT, int, usleep, (useconds_t us), (us))
+NOTICE(OUTPUT, int, pause, (void), ())
+NOTICE(OUTPUT, int, sigsuspend, (const sigset_t *mask), (mask))
+NOTICE(OUTPUT, int, sigwait, (const sigset_t *set, int *sig), (set, sig))
+NOTICE(OUTPUT, int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
+NOTICE(OUTPUT, int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
+       (set, info, t))
+NOTICE(OUTPUT, int, poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout))
+NOTICE(OUTPUT, int, ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
+       (fds, n, t, mask))
+NOTICE(OUTPUT, int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t), (n, r, w, x, t))
+NOTICE(OUTPUT, int, pselect,
+       (int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *t, const sigset_t *mask),
+       (n, r, w, x, t, mask))
+NOTICE(OUTPUT, int, epoll_wait, (int fd, struct epoll_event *e, int n, int timeout), (fd, e, n, timeout))
+NOTICE(OUTPUT, int, epoll_pwait, (int fd, struct epoll_event *e, int n, int timeout, const sigset_t *mask),
+       (fd, e, n, timeout, mask))
+NOTICE(OUTPUT, pid_t, wait, (int *status), (status))
+NOTICE(OUTPUT, pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags))
+NOTICE(OUTPUT, pid_t, wait4, (pid_t pid, int *status, int flags, struct rusage *u), (pid, status, flags, u))
+NOTICE(OUTPUT, pid_t, wait3, (int *status, int flags, struct rusage *u), (status, flags, u))
+NOTICE(OUTPUT, int, waitid, (idtype_t type, id_t id, siginfo_t *info, int flags), (type, id, info, flags))
+NOTICE(OUTPUT, int, accept, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, n))
+NOTICE(OUTPUT, int, connect, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n))
+NOTICE(OUTPUT, int, flock, (int fd, int op), (fd, op))
+NOTICE(OUTPUT, int, pthread_join, (pthread_t t, void **r), (t, r))
+NOTICE(OUTPUT, int, sem_wait, (sem_t *s), (s))
+NOTICE(OUTPUT, int, kill, (pid_t pid, int sig), (pid, sig))
+NOTICE(OUTPUT, int, raise, (int sig), (sig))
+
+/* Children and ends of the process. */
+NOTICE(before_child(), int, system, (const char *command), (command))
+NOTICE(before_child(), int, posix_spawn,
+       (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+        const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
+       (pid, path, actions, attributes, argv, env))
+NOTICE(before_child(), int, posix_spawnp,
+       (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+        const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
+       (pid, file, actions, attributes, argv, env))
+NOTICE(before_child(), pid_t, _Fork, (void), ())
+NOTICE(before_end(), int, execv, (const char *path, char *const argv[]), (path, argv))
+NOTICE(before_end(), int, execvp, (const char *file, char *const argv[]), (file, argv))
+NOTICE(before_end(), int, execvpe, (const char *file, char *const argv[], char *const env[]),
+       (file, argv, env))
+NOTICE(before_end(), int, fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
+
+EXPORT __attribute__((noreturn)) void abort(void) {
+    asf__settle_all();
+    ASF_NEXT(abort)();
+    __builtin_unreachable();
+}
+
+EXPORT __attribute__((noreturn)) void quick_exit(int status) {
+    asf__settle_all();
+    ASF_NEXT(quick_exit)(status);
+    __builtin_unreachable();
+}
+
+/* The variadic exec calls, over the ones that take a vector. */
+enum { ARGUMENTS = 1024 };
+
+static char **gather(const char *first, va_list ap, char **on_stack) {
+    va_list count;
+    size_t n = 1;
+    va_copy(count, ap);
+    while (va_arg(count, char *))
+        n++;
+    va_end(count);
+    char **argv = n < ARGUMENTS ? on_stack : calloc(n + 1, sizeof *argv);
+    argv[0] = (char *)first;
+    for (size_t i = 1; i <= n; i++)
+        argv[i] = va_arg(ap, char *);
+    return argv;
+}
+
+#define EXEC_LIST(name, vector_form, env)                                                                    \
+    EXPORT int name(const char *path, const char *first, ...) {                                              \
+        char *on_stack[ARGUMENTS];                                                                           \
+        va_list ap;                                                                                          \
+        va_start(ap, first);                                                                                 \
+        char **argv = gather(first, ap, on_stack);                                                           \
+        int r = vector_form(path, argv env);                                                                 \
+        va_end(ap);                                                                                          \
+        if (argv != on_stack)                                                                                \
+            free(argv);                                                                                      \
+        return r;                                                                                            \
+    }
+
+#define NOTHING
+#define AND_ENVIRONMENT , va_arg(ap, char **)
+EXEC_LIST(execl, execv, NOTHING)
+EXEC_LIST(execlp, execvp, NOTHING)
+EXEC_LIST(execle, execve, AND_ENVIRONMENT)
+
+/* --- threads and signals ---------------------------------------------------------- */
+
+EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(void *), void *arg) {
+    asf__lock_register();
+    return ASF_NEXT(pthread_create)(t, a, start, arg);
+}
+
+EXPORT sighandler_t signal(int sig, sighandler_t handler) {
+    struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    if (sig == SIGBUS && asf__program_sigbus(&act, &old))
+        return old.sa_handler;
+    return ASF_NEXT(signal)(sig, handler);
+}
+
+EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
+    if (fd >= 0)
+        asf__settle_output();
+    return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset); // NOLINT
+}
+
+void *mmap64(void *, size_t, int, int, int, off64_t)
+    __attribute__((visibility("default"), alias("mmap"), copy(mmap)));
+
+/* fcntl: a duplicate shares the offset; everything else is libc's. */
+EXPORT int fcntl(int fd, int command, ...) {
+    va_list ap;
+    va_start(ap, command);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC || command == F_SETLKW || command == F_OFD_SETLKW ||
+        command == F_SETLK)
+        use_fd(fd);
+    return ASF_NEXT(fcntl)(fd, command, arg);
+}
+
+EXPORT int fcntl64(int fd, int command, ...) {
+    va_list ap;
+    va_start(ap, command);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    return fcntl(fd, command, arg);
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fault.c - the SIGBUS handler and the table of guarded mappings.  The table
+ * is read by the handler without a lock; slots are claimed by one atomic
+ * exchange and never move.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/fault.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/lock.h"
+
+enum { SLOTS = 512, PAGE = 4096 };
+
+struct slot {
+    bool used;
+    uintptr_t base, end;
+    bool *torn;
+    char **end_of_window;
+};
+
+static struct slot slots[SLOTS];
+static int hint;
+static struct sigaction program; /* what the program asked for */
+static bool installed;
+
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+static struct slot *find(uintptr_t at) {
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *s = &slots[i];
+        if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base && at < s->end)
+            return s;
+    }
+    return NULL;
+}
+
+static bool replace_page(const siginfo_t *info) {
+    uintptr_t at = (uintptr_t)info->si_addr;
+    struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
+    if (!s)
+        return false;
+    void *page = (void *)(at & ~(uintptr_t)(PAGE - 1)); // NOLINT(performance-no-int-to-ptr)
+    if (mmap(page, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return false;
+    __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
+    uintptr_t end = (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED);
+    if (end > s->base && end <= s->end)
+        __atomic_store_n(s->end_of_window, (char *)s->base, __ATOMIC_RELEASE); // NOLINT
+    return true;
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context) {
+    if (replace_page(info))
+        return;
+    if (program.sa_flags & SA_SIGINFO) {
+        program.sa_sigaction(sig, info, context);
+    } else if (program.sa_handler == SIG_DFL || program.sa_handler == SIG_IGN) {
+        /* Returning repeats the access, which now ends the process. */
+        struct sigaction dfl = {.sa_handler = SIG_DFL};
+        __sigaction(SIGBUS, &dfl, NULL);
+        if (info->si_code <= 0)
+            raise(SIGBUS);
+    } else {
+        program.sa_handler(sig);
+    }
+}
+
+static bool install(void) {
+    struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    if (!installed)
+        installed = __sigaction(SIGBUS, &ours, &program) == 0;
+    return installed;
+}
+
+int asf__watch(char *base, size_t size, bool *torn, char **end) {
+    if (!install())
+        return -1;
+    int first = __atomic_load_n(&hint, __ATOMIC_RELAXED);
+    for (int n = 0; n < SLOTS; n++) {
+        int i = (first + n) % SLOTS;
+        struct slot *s = &slots[i];
+        if (s->end != 0 || __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) != 0)
+            continue;
+        s->base = (uintptr_t)base;
+        s->torn = torn;
+        s->end_of_window = end;
+        s->end = (uintptr_t)base + size;
+        __atomic_store_n(&s->used, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&hint, (i + 1) % SLOTS, __ATOMIC_RELAXED);
+        return i;
+    }
+    return -1;
+}
+
+void asf__unwatch(int slot) {
+    __atomic_store_n(&slots[slot].used, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&slots[slot].end, 0, __ATOMIC_RELEASE);
+}
+
+bool asf__program_sigbus(const struct sigaction *act, struct sigaction *old) {
+    if (!installed)
+        return false;
+    if (old)
+        *old = program;
+    if (act)
+        program = *act;
+    return true;
+}

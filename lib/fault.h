@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fault.h - mapped input whose file is truncated: the page that is gone is
+ * replaced by zero bytes and a flag is raised, in place of a SIGBUS.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_FAULT_H
+#define ASF_LIB_FAULT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+/* asf__watch: guard a mapping.  When a page of it had to be replaced `*torn`
+ * becomes true, and `*end`, if it points into the mapping, is set to its base:
+ * a window that ends before its pointer tells the fast paths.  Returns a slot,
+ * or -1 when the mapping cannot be guarded.  The first call installs the
+ * handler. */
+int asf__watch(char *base, size_t size, bool *torn, char **end);
+void asf__unwatch(int slot);
+
+/* asf__program_sigbus: what sigaction(SIGBUS) says to the program: ours stays
+ * in place and passes on what is not ours.  Returns true when the handler is
+ * installed, so that the caller need not ask the kernel. */
+bool asf__program_sigbus(const struct sigaction *act, struct sigaction *old);
+
+#pragma GCC visibility pop
+
+#endif

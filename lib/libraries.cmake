@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+#
+# How the libraries are put together.
+#
+#   libasf        lib + backplane + streams + interfaces/asi: replaces nothing of libc
+#   libasf_stdio  the same and interfaces/stdio + interfaces/unix: defines libc's names
+#
+# The sources of each are compiled once for the shared library and once for the
+# archive (ASF_STATIC: libc's own objects are in the same program then).  The
+# folders' CMakeLists.txt name their files with asf_core_sources (all libraries)
+# or asf_stdio_sources (libasf_stdio alone).
+set(asf_core_parts asf asf_static_objects asf_stdio asf_stdio_static_objects)
+set(asf_stdio_parts asf_stdio asf_stdio_static_objects)
+
+function(asf_core_sources)
+    foreach(part IN LISTS asf_core_parts)
+        target_sources(${part} PRIVATE ${ARGN})
+    endforeach()
+endfunction()
+
+function(asf_stdio_sources)
+    foreach(part IN LISTS asf_stdio_parts)
+        target_sources(${part} PRIVATE ${ARGN})
+    endforeach()
+endfunction()
+
+# What every object of the libraries is compiled with.  _FORTIFY_SOURCE would
+# redirect the very names that are defined here.  The TLS model: the libraries
+# are there from the start of the program, so no call is needed to find a
+# thread's data.
+function(asf_compile_settings part)
+    set_target_properties(${part} PROPERTIES C_VISIBILITY_PRESET hidden)
+    target_compile_options(${part} PRIVATE -ftls-model=initial-exec -U_FORTIFY_SOURCE)
+    target_compile_definitions(${part} PRIVATE _GNU_SOURCE= ASF_VERSION="${PROJECT_VERSION}")
+    target_include_directories(${part} PRIVATE ${PROJECT_SOURCE_DIR})
+    asf_public_headers(${part} PUBLIC)
+endfunction()
+
+function(asf_public_headers target scope)
+    target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+# The version script names the asf_* symbols alone and has no "local: *": libc's
+# names must stay without a version, for one of our own would keep them from
+# being taken for libc's.  nodelete: libc holds pointers into us until the end.
+function(asf_shared_library name)
+    add_library(${name} SHARED)
+    asf_compile_settings(${name})
+    set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                          LINK_DEPENDS ${PROJECT_SOURCE_DIR}/lib/asf.map)
+    target_link_options(${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/lib/asf.map -Wl,-z,nodelete
+                        -Wl,-z,defs -Wl,--hash-style=gnu -Wl,-O1 -Wl,--as-needed)
+endfunction()
+
+# The archive has one object, so that a reference to any name brings in the
+# whole library, and that object shows its public names only.
+function(asf_static_library name)
+    set(objects ${name}_static_objects)
+    set(merged ${PROJECT_BINARY_DIR}/lib/${name}_static.o)
+    add_library(${objects} OBJECT)
+    asf_compile_settings(${objects})
+    target_compile_definitions(${objects} PRIVATE ASF_STATIC=1)
+    add_custom_command(
+        OUTPUT ${merged}
+        COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${merged} $<TARGET_OBJECTS:${objects}>
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${merged}
+        DEPENDS ${objects} $<TARGET_OBJECTS:${objects}>
+        COMMENT "Merging lib${name}.a into one object"
+        COMMAND_EXPAND_LISTS VERBATIM)
+    add_library(${name}_static STATIC ${merged})
+    asf_public_headers(${name}_static INTERFACE)
+    set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
+endfunction()
+
+foreach(name IN ITEMS asf asf_stdio)
+    asf_shared_library(${name})
+    asf_static_library(${name})
+    add_library(asf::${name} ALIAS ${name})
+    add_library(asf::${name}_static ALIAS ${name}_static)
+endforeach()
+foreach(part IN LISTS asf_stdio_parts)
+    target_compile_definitions(${part} PRIVATE ASF_STDIO=1)
+endforeach()

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lock.c - the contended and the biased side of the stream lock.  The futex
+ * word follows libc's protocol (0 free, 1 held, 2 held with waiters), since
+ * libc's own code locks the same words.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/lock.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/syscalls.h"
+
+/* Consecutive uncontended acquisitions by one thread before its stream is
+ * biased to it: enough to pay for one revocation (some microseconds). */
+enum { STREAK = 64 };
+
+static bool registered;
+
+void asf__lock_register(void) {
+#ifndef __SANITIZE_THREAD__ /* which cannot see a fence made by membarrier */
+    if (!registered)
+        registered = asf__raw_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0) == 0;
+#endif
+}
+
+static void futex_wait(void *word, unsigned seen) {
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)seen, 0);
+}
+
+static void futex_wake(void *word, int threads) {
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, threads, 0);
+}
+
+void asf__bias_wake(struct asf_lock *l) {
+    futex_wake(&l->busy, INT_MAX);
+}
+
+static bool take_word(struct asf_lock *l) {
+    int free = 0;
+    return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void own(struct asf_lock *l, void *self) {
+    __atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
+}
+
+/* Take the bias away from its holder; the caller owns the lock proper.  With
+ * `wait` false give up when the holder is inside. */
+static bool take_bias(struct asf_lock *l, bool wait) {
+    unsigned busy;
+    __atomic_store_n(&l->revoke, 1, __ATOMIC_RELAXED);
+    asf__raw_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
+    while ((busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE)) != 0) {
+        if (!wait) {
+            __atomic_store_n(&l->revoke, 0, __ATOMIC_RELAXED);
+            return false;
+        }
+        futex_wait(&l->busy, busy);
+    }
+    l->biasable = false;
+    __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void release(struct asf_lock *l) {
+    own(l, NULL);
+    if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
+        futex_wake(&l->word, 1);
+}
+
+/* Hand the lock, just taken by `self`, over to its bias. */
+static void grant(struct asf_lock *l, void *self) {
+    l->busy = 1;
+    __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
+    release(l);
+}
+
+static void consider_bias(struct asf_lock *l, void *self) {
+    if (l->last != self) {
+        l->last = self;
+        l->streak = 0;
+    } else if (++l->streak >= STREAK && l->biasable && registered && !__libc_single_threaded) {
+        grant(l, self);
+    }
+}
+
+void asf__lock_slow(struct asf_lock *l) {
+    void *self = asf__self();
+    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self) {
+        l->depth++;
+        return;
+    }
+    if (!take_word(l)) {
+        while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
+            futex_wait(&l->word, 2);
+    }
+    own(l, self);
+    void *holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
+    if (holder && holder != self)
+        take_bias(l, true);
+    else
+        consider_bias(l, self);
+}
+
+bool asf__trylock(struct asf_lock *l) {
+    void *self = asf__self();
+    void *holder = __atomic_load_n(&l->holder, __ATOMIC_RELAXED);
+    if (holder == self && asf__bias_enter(l))
+        return true;
+    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self) {
+        l->depth++;
+        return true;
+    }
+    if (!take_word(l))
+        return false;
+    own(l, self);
+    holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
+    if (!holder || take_bias(l, false))
+        return true;
+    release(l);
+    return false;
+}
+
+void asf__unlock_slow(struct asf_lock *l) {
+    if (l->depth > 0)
+        l->depth--;
+    else
+        release(l);
+}
+
+void asf__unbias(struct asf_lock *l) {
+    if (!l->biasable)
+        return;
+    if (l->holder == asf__self() && l->busy > 0)
+        return; /* its own callers hold it: libc's recursion comes in by depth */
+    asf__lock_slow(l);
+    if (l->holder)
+        take_bias(l, true);
+    l->biasable = false;
+    asf__unlock(l);
+}
+
+void asf__lock_reset(struct asf_lock *l) {
+    *l = (struct asf_lock){.biasable = true};
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lock.h - the stream lock: recursive, in libc's own words and protocol, so
+ * that libc's code, which takes it too, excludes ours.  While the process has
+ * one thread the words are written with plain stores; a stream that one
+ * thread keeps to itself while others exist is biased to it and costs it no
+ * atomic read-modify-write (the revoker pays with membarrier).
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_LOCK_H
+#define ASF_LIB_LOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/single_threaded.h>
+
+#pragma GCC visibility push(hidden)
+
+#define asf__likely(x)   __builtin_expect(!!(x), 1)
+#define asf__unlikely(x) __builtin_expect(!!(x), 0)
+
+struct asf_lock {
+    int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
+    int depth;       /* recursions of `owner` beyond the first */
+    void *owner;     /* the holder's thread pointer */
+    void *holder;    /* the thread the lock is biased to, or NULL */
+    unsigned busy;   /* recursions of `holder`; written by it alone */
+    unsigned revoke; /* a revoker waits for busy == 0 */
+    void *last;      /* who took the lock last, and how often in a row */
+    unsigned streak;
+    bool biasable; /* false once revoked, and where libc's inside may come by */
+};
+
+void asf__lock_slow(struct asf_lock *l);
+bool asf__trylock(struct asf_lock *l);
+void asf__unlock_slow(struct asf_lock *l);
+void asf__lock_reset(struct asf_lock *l);
+/* asf__unbias: make the lock an ordinary one for good; any thread may call. */
+void asf__unbias(struct asf_lock *l);
+/* asf__lock_register: let locks be biased; cheap while there is one thread. */
+void asf__lock_register(void);
+
+static inline void *asf__self(void) {
+    return __builtin_thread_pointer();
+}
+
+/* asf__bias_wake: tell a revoker that `busy` has fallen. */
+void asf__bias_wake(struct asf_lock *l);
+
+/* The holder's way in: plain stores and no fence.  A revoker sets `revoke`,
+ * fences every thread by membarrier, and only then reads `busy`. */
+static inline bool asf__bias_enter(struct asf_lock *l) {
+    if (asf__unlikely(l->busy > 0)) {
+        l->busy++;
+        return true;
+    }
+    l->busy = 1; /* a constant: no chain of loads and stores from call to call */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (asf__likely(!__atomic_load_n(&l->revoke, __ATOMIC_RELAXED) &&
+                    __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self()))
+        return true;
+    l->busy = 0;
+    asf__bias_wake(l);
+    return false;
+}
+
+static inline void asf__bias_leave(struct asf_lock *l) {
+    l->busy = asf__likely(l->busy == 1) ? 0 : l->busy - 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (asf__unlikely(__atomic_load_n(&l->revoke, __ATOMIC_RELAXED)))
+        asf__bias_wake(l);
+}
+
+static inline bool asf__bias_held(struct asf_lock *l) {
+    return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && l->busy > 0;
+}
+
+static inline void asf__lock(struct asf_lock *l) {
+    void *self = asf__self();
+    if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) == self && asf__bias_enter(l))
+        return;
+    if (__libc_single_threaded && l->word == 0) {
+        l->word = 1;
+        l->owner = self;
+    } else {
+        asf__lock_slow(l);
+    }
+}
+
+static inline void asf__unlock(struct asf_lock *l) {
+    if (asf__bias_held(l)) {
+        asf__bias_leave(l);
+    } else if (__libc_single_threaded && l->depth == 0 && l->word == 1) {
+        l->owner = NULL;
+        l->word = 0;
+    } else {
+        asf__unlock_slow(l);
+    }
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.h - what the user asked for in ASF_OPTIONS, parsed once.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_OPTIONS_H
+#define ASF_LIB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+struct asf_options {
+    char stats[4096];   /* where statistics go: "", "stderr" or a path */
+    char module[16];    /* "map" or "read": overrules the choice for input files */
+    size_t map_min;     /* smallest number of bytes worth a map */
+    size_t window;      /* bytes of a mapped window, a multiple of 2 MiB */
+    size_t buffer;      /* largest output buffer, bytes */
+    bool grow;          /* output buffers may grow beyond libc's */
+    bool verbose;       /* name each stream's module on stderr */
+};
+
+/* asf__options: never NULL; a set-uid program always gets the defaults. */
+const struct asf_options *asf__options(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stats.h - what each stream did, and how it is told.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_STATS_H
+#define ASF_LIB_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct asf_stats {
+    uint64_t in, out;  /* bytes moved by the kernel or mapped */
+    uint64_t calls;    /* calls of an interface, counted only with stats on */
+    uint64_t slow;     /* those the current buffer could not serve */
+    uint64_t syscalls; /* made on the stream's data */
+};
+
+/* asf__counting: statistics are on; every call then takes the counted path. */
+extern bool asf__counting;
+
+struct asf_stats_line {
+    const char *stream, *module, *why;
+    const struct asf_stats *stats;
+};
+
+/* asf__stats_start: read the options; once, when the library starts. */
+void asf__stats_start(void);
+void asf__stats_line(const struct asf_stats_line *line);
+/* asf__stats_verbose: say which module serves a stream, as it is chosen. */
+void asf__stats_verbose(const char *stream, const char *module, const char *why);
+
+#pragma GCC visibility pop
+
+#endif

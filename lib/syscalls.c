@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * syscalls.c - the table of system calls, filled with libc's cancellable
+ * forms under the names that no interface module interposes.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/syscalls.h"
+
+#include <asm/termbits.h>
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern ssize_t __read(int, void *, size_t);
+extern ssize_t __write(int, const void *, size_t);
+extern int __open64(const char *, int, ...);
+extern int __close(int);
+
+long asf__raw_syscall(long number, long a, long b, long c, long d) {
+    int saved = errno;
+    long r = syscall(number, a, b, c, d);
+    if (r < 0) {
+        r = -errno;
+        errno = saved;
+    }
+    return r;
+}
+
+static ssize_t sys_read(int fd, void *buf, size_t n) {
+    int saved = errno;
+    ssize_t r = __read(fd, buf, n);
+    if (r < 0) {
+        r = -errno;
+        errno = saved;
+    }
+    return r;
+}
+
+static ssize_t sys_write(int fd, const void *buf, size_t n) {
+    int saved = errno;
+    ssize_t r = __write(fd, buf, n);
+    if (r < 0) {
+        r = -errno;
+        errno = saved;
+    }
+    return r;
+}
+
+static off64_t sys_lseek(int fd, off64_t offset, int whence) {
+    return asf__raw_syscall(SYS_lseek, fd, offset, whence, 0);
+}
+
+static int sys_open(const char *path, int flags, mode_t mode) {
+    int saved = errno;
+    int r = __open64(path, flags, mode);
+    if (r < 0) {
+        r = -errno;
+        errno = saved;
+    }
+    return r;
+}
+
+static int sys_close(int fd) {
+    int saved = errno;
+    int r = __close(fd);
+    if (r < 0) {
+        r = -errno;
+        errno = saved;
+    }
+    return r;
+}
+
+static int sys_fstat(int fd, struct stat64 *st) {
+    return (int)asf__raw_syscall(SYS_fstat, fd, (long)st, 0, 0);
+}
+
+static int sys_fstatfs(int fd, struct statfs64 *st) {
+    return (int)asf__raw_syscall(SYS_fstatfs, fd, (long)st, 0, 0);
+}
+
+static int sys_isatty(int fd) {
+    struct termios unused;
+    return asf__raw_syscall(SYS_ioctl, fd, TCGETS, (long)&unused, 0) == 0;
+}
+
+static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
+    int saved = errno;
+    void *p = mmap64(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
+    if (p != MAP_FAILED)
+        return p;
+    *error = -errno;
+    errno = saved;
+    return NULL;
+}
+
+static int sys_unmap(void *addr, size_t length) {
+    return (int)asf__raw_syscall(SYS_munmap, (long)addr, (long)length, 0, 0);
+}
+
+struct asf_syscalls asf__sys = {
+    .read = sys_read,
+    .write = sys_write,
+    .lseek = sys_lseek,
+    .open = sys_open,
+    .close = sys_close,
+    .fstat = sys_fstat,
+    .fstatfs = sys_fstatfs,
+    .isatty = sys_isatty,
+    .map = sys_map,
+    .unmap = sys_unmap,
+};

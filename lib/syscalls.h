@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * syscalls.h - every system call that the library makes on a stream, in one
+ * table whose entries a test can replace.  Each returns -errno on failure and
+ * leaves errno as it was: errno belongs to the interfaces.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_SYSCALLS_H
+#define ASF_LIB_SYSCALLS_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/vfs.h>
+
+#pragma GCC visibility push(hidden)
+
+struct asf_syscalls {
+    ssize_t (*read)(int fd, void *buf, size_t n);
+    ssize_t (*write)(int fd, const void *buf, size_t n);
+    off64_t (*lseek)(int fd, off64_t offset, int whence);
+    int (*open)(const char *path, int flags, mode_t mode);
+    int (*close)(int fd);
+    int (*fstat)(int fd, struct stat64 *st);
+    int (*fstatfs)(int fd, struct statfs64 *st);
+    int (*isatty)(int fd);
+    void *(*map)(size_t length, int fd, off64_t offset, int *error);
+    int (*unmap)(void *addr, size_t length);
+};
+
+extern struct asf_syscalls asf__sys;
+
+/* asf__raw_syscall: a call that needs no table; returns -errno. */
+long asf__raw_syscall(long number, long a, long b, long c, long d);
+
+#pragma GCC visibility pop
+
+#endif

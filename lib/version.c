@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * version.c - the library's version, as the build gives it.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#include <asf/asf.h>
+
+#ifndef ASF_VERSION
+#define ASF_VERSION "0.1.0"
+#endif
+
+const char *asf_version(void) {
+    return ASF_VERSION;
+}

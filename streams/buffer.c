@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * buffer.c - the buffering that most modules share: a current buffer filled
+ * by `get` or drained by `put`, and the size it may have.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include "streams/buffer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lib/fault.h"
+#include "lib/options.h"
+#include "lib/syscalls.h"
+
+/* An output buffer that fills within this time may grow: nobody watching the
+ * other end could tell. */
+enum { FAST_NS = 1000000, AHEAD = 64 << 10 };
+
+void asf__buffer_free(struct asf_buffer *b) {
+    if (b->watch >= 0)
+        asf__unwatch(b->watch);
+    if (b->watch >= 0)
+        asf__sys.unmap(b->base, b->size);
+    else if (!b->user)
+        free(b->base);
+    free(b);
+}
+
+/* --- input -------------------------------------------------------------------- */
+
+/* A buffer of `size` bytes at least that no region points into, with the
+ * unread bytes (pushed-back ones too) at its front. */
+static int make_input_buffer(struct asf_cios *c, size_t size) {
+    size_t have = asf__unread(c), front = asf__avail(c);
+    struct asf_buffer *b = c->in, *old = c->in;
+    if (!b || b->refs || b->watch >= 0 || b->size < size || c->flags & ASF_IN_BACKUP) {
+        b = asf__buffer_new(size);
+        if (!b)
+            return -ENOMEM;
+    }
+    if (have)
+        memmove(b->base, c->read_ptr, front);
+    if (c->flags & ASF_IN_BACKUP) {
+        memmove(b->base + front, c->save_base, have - front);
+        asf__free_backup(c);
+    }
+    if (old && b != old)
+        asf__buffer_retire(c, old);
+    c->in = b;
+    c->buf_base = c->read_base = c->read_ptr = b->base;
+    c->read_end = b->base + have;
+    c->buf_end = b->base + b->size;
+    return 0;
+}
+
+static size_t ahead(const struct asf_cios *c) {
+    if (c->own)
+        return AHEAD;
+    bool further = c->regular && !c->shared && c->sequential && !(c->flags & ASF_UNBUFFERED);
+    return further && c->block < AHEAD ? AHEAD : c->block;
+}
+
+static size_t get_size(const struct asf_cios *c, size_t have, size_t want) {
+    size_t n = ahead(c);
+    if (want > 1 && have < want && want - have > n)
+        n = want - have; /* a region asked for: as much as is missing */
+    return n;
+}
+
+ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
+    size_t chunk = ahead(c);
+    int rc = make_input_buffer(c, want > chunk ? want : chunk);
+    if (rc < 0)
+        return rc;
+    do {
+        size_t have = asf__avail(c), n = get_size(c, have, want);
+        if (n > c->in->size - have)
+            n = c->in->size - have;
+        ssize_t r = c->ops->get(c, c->read_end, n);
+        if (r < 0)
+            return have ? (ssize_t)have : r;
+        if (r == 0)
+            break;
+        c->read_end += r;
+    } while (asf__avail(c) < want);
+    if (c->regular && !c->own && c->in->size > c->block)
+        asf__mark_ahead(c, true);
+    return (ssize_t)asf__avail(c);
+}
+
+/* --- output --------------------------------------------------------------------- */
+
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct twin {
+    struct asf_cios *of;
+    bool found;
+};
+
+/* Another stream writing to the same object: order between the two shows. */
+static bool find_twin(struct asf_cios *other, void *arg) {
+    struct twin *t = arg;
+    if (other != t->of && other->chosen && !(other->flags & ASF_NO_WRITES) && other->fd >= 0 &&
+        other->dev == t->of->dev && other->ino == t->of->ino) {
+        t->found = true;
+        other->may_grow = false;
+    }
+    return !t->found;
+}
+
+void asf__check_twins(struct asf_cios *c) {
+    struct twin t = {.of = c};
+    asf__each(find_twin, &t);
+    if (t.found) {
+        c->may_grow = false;
+        asf__settle_output();
+    }
+}
+
+static void adapt_limit(struct asf_cios *c) {
+    size_t cap = asf__options()->buffer / c->block * c->block;
+    if (c->own)
+        return;
+    if (!c->may_grow || cap <= c->block) {
+        c->limit = c->block;
+        asf__mark_grown(c, false);
+        return;
+    }
+    uint64_t t = now();
+    bool fast = c->filled && t - c->filled < FAST_NS;
+    c->limit = !fast ? c->block : c->limit * 4 < cap ? c->limit * 4 : cap;
+    c->filled = t;
+    asf__mark_grown(c, c->limit > c->block);
+}
+
+static int make_output_buffer(struct asf_cios *c, size_t size) {
+    if (c->out && c->out->refs == 0 && c->out->size >= size)
+        return 0;
+    struct asf_buffer *b = asf__buffer_new(size);
+    if (!b)
+        return -ENOMEM;
+    if (c->out)
+        asf__buffer_free(c->out);
+    c->out = b;
+    return 0;
+}
+
+/* Regions point into the current buffer: it is written when they are freed. */
+static int queue_output(struct asf_cios *c) {
+    struct asf_buffer **at = &c->queue, *b = c->out;
+    while (*at)
+        at = &(*at)->next;
+    b->from = c->write_base;
+    b->to = c->write_ptr;
+    b->next = NULL;
+    *at = b;
+    c->out = NULL;
+    return 0;
+}
+
+int asf__buffered_drain(struct asf_cios *c, size_t want) {
+    int rc = 0;
+    bool full = c->out && asf__pending(c) > 0;
+    if (c->out && (c->out->refs || c->queue)) {
+        rc = queue_output(c);
+    } else if (full) {
+        uint64_t written = c->written + asf__pending(c), exact = c->exact;
+        rc = asf__flush_output(c);
+        c->written = written;
+        c->exact = exact;
+        if (rc == 0 && asf__pending(c) == 0)
+            adapt_limit(c);
+    }
+    if (rc < 0)
+        return rc;
+    if (!c->limit)
+        c->limit = c->block;
+    size_t size = want > c->limit ? want : c->limit;
+    if ((rc = make_output_buffer(c, size)) < 0)
+        return rc;
+    c->write_base = c->write_ptr = c->out->base;
+    asf__expose(c);
+    if (want > c->limit) { /* a region longer than the buffer */
+        c->buf_end = c->out->base + want;
+        c->write_end = c->buf_end;
+    }
+    return 0;
+}

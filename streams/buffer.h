@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * buffer.h - what the stream modules share with each other.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#ifndef ASF_STREAMS_BUFFER_H
+#define ASF_STREAMS_BUFFER_H
+
+#include "backplane/backplane.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Buffering over `get` and `put`: see struct asf_stream_ops. */
+ssize_t asf__buffered_fill(struct asf_cios *c, size_t want);
+int asf__buffered_drain(struct asf_cios *c, size_t want);
+/* asf__check_twins: two output streams on one object must not hold back. */
+void asf__check_twins(struct asf_cios *c);
+
+/* Descriptors: the calls that every file-like module is made of (file.c). */
+ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
+ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
+off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
+int asf__fd_close(struct asf_cios *c);
+
+/* The modules. */
+extern const struct asf_stream_ops asf__file_map, asf__file_read, asf__file_write, asf__file_append,
+    asf__file_update, asf__pipe, asf__memory;
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * modules.c - which module serves a stream, decided at its first use from what
+ * the object is and what was measured; and streams on a program's own module.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+
+#include "lib/options.h"
+#include "lib/syscalls.h"
+#include "streams/buffer.h"
+
+static void use(struct asf_cios *c, const struct asf_stream_ops *ops, const char *why) {
+    c->ops = ops;
+    c->why = why;
+    c->direct = ops != &asf__file_map;
+}
+
+static void choose_input(struct asf_cios *c, const struct stat64 *st) {
+    const struct asf_options *o = asf__options();
+    c->seekable = true;
+    if (c->offset < 0)
+        c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
+    c->start = c->offset > 0 ? c->offset : 0;
+    if (o->module[0] == 'r') {
+        use(c, &asf__file_read, "ASF_OPTIONS asks for read");
+        return;
+    }
+    if (o->module[0] == 'm' && st->st_size > 0) {
+        use(c, &asf__file_map, "ASF_OPTIONS asks for map");
+        return;
+    }
+    if (st->st_size - c->start < (off64_t)o->map_min) {
+        use(c, &asf__file_read, "small file: a read costs less than a map");
+        return;
+    }
+    use(c, &asf__file_map, "large file");
+}
+
+static void choose_regular(struct asf_cios *c, const struct stat64 *st) {
+    c->regular = c->seekable = true;
+    if (c->access == O_RDONLY)
+        choose_input(c, st);
+    else if (c->flags & ASF_APPENDING)
+        use(c, &asf__file_append, "opened to append");
+    else if (c->access == O_RDWR)
+        use(c, &asf__file_update, "opened to read and write");
+    else
+        use(c, &asf__file_write, "output: large buffers beat a map");
+    if (c->access == O_RDWR && c->offset < 0 && !(c->flags & ASF_APPENDING))
+        c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
+}
+
+static void choose_other(struct asf_cios *c, const struct stat64 *st) {
+    if (S_ISCHR(st->st_mode) && !(c->flags & ASF_UNBUFFERED) && asf__sys.isatty(c->fd)) {
+        c->flags |= ASF_LINE_BUF;
+        use(c, &asf__pipe, "terminal: line buffered");
+        return;
+    }
+    use(c, &asf__pipe,
+        S_ISFIFO(st->st_mode)   ? "pipe"
+        : S_ISSOCK(st->st_mode) ? "socket"
+        : S_ISCHR(st->st_mode)  ? "character device"
+                                : "not a regular file");
+}
+
+static void choose_size(struct asf_cios *c, const struct stat64 *st) {
+    const struct asf_options *o = asf__options();
+    c->blksize = st->st_blksize > 0 && st->st_blksize < BUFSIZ ? (size_t)st->st_blksize : BUFSIZ;
+    asf__set_block(c);
+    c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
+                  (c->regular || S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode));
+    if (c->own)
+        c->limit = o->buffer;
+    if (!(c->flags & ASF_NO_WRITES))
+        asf__check_twins(c);
+}
+
+int asf__choose(struct asf_cios *c) {
+    struct stat64 st = {0};
+    if (c->chosen)
+        return 0;
+    c->chosen = true;
+    if (c->fd < 0) {
+        c->blksize = BUFSIZ;
+        asf__set_block(c);
+        return 0;
+    }
+    if (asf__sys.fstat(c->fd, &st) < 0)
+        use(c, &asf__pipe, "the descriptor is not open");
+    else if (S_ISREG(st.st_mode))
+        choose_regular(c, &st);
+    else
+        choose_other(c, &st);
+    c->dev = st.st_dev;
+    c->ino = st.st_ino;
+    choose_size(c, &st);
+    if (asf__options()->verbose)
+        asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
+    return 0;
+}
+
+static ssize_t first_fill(struct asf_cios *c, size_t want) {
+    int rc = asf__choose(c);
+    return rc < 0 ? rc : c->ops->fill(c, want);
+}
+
+static int first_drain(struct asf_cios *c, size_t want) {
+    int rc = asf__choose(c);
+    return rc < 0 ? rc : c->ops->drain(c, want);
+}
+
+const struct asf_stream_ops asf__first_use = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "unused",
+    .get = asf__fd_get,
+    .put = asf__fd_put,
+    .seek = asf__fd_seek,
+    .close = asf__fd_close,
+    .fill = first_fill,
+    .drain = first_drain,
+};

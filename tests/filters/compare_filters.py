@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare_filters.py - the system's own filters, plainly and under a preloaded library.
+
+Every command line of the given *.cases files (corpus.py tells their form) is run twice in each of its situations,
+plainly and with LD_PRELOAD; stdout, stderr, exit status and the files it leaves must be the same, byte for byte.
+Programs of our own that some commands use are compiled from programs/*.c beside the cases.
+"""
+import argparse
+import collections
+import concurrent.futures
+import glob
+import os
+import queue
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import arena
+import corpus
+import inputs
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Unusable(Exception):
+    """The run cannot say anything; the message tells what to do."""
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", help="case files (default: those beside this program)")
+    parser.add_argument("--preload", metavar="LIB", help="the library to preload")
+    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    parser.add_argument("--filter", metavar="REGEX", default="", help="run only situations whose name matches")
+    parser.add_argument("--list", action="store_true", help="print the situations and their commands, run nothing")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--keep", action="store_true", help="keep the temporary directory")
+    parser.add_argument("--times", action="store_true", help="print the slowest situations")
+    arguments = parser.parse_args()
+    arguments.cases = arguments.cases or sorted(glob.glob(os.path.join(HERE, "*.cases")))
+    if not arguments.preload and not arguments.list:
+        parser.error("--preload LIB is needed: build/release/lib/libasf_stdio.so")
+    return arguments
+
+
+def compile_programs(case_files, target):
+    folders = {os.path.join(os.path.dirname(os.path.abspath(path)), "programs") for path in case_files}
+    folders.add(os.path.join(HERE, "programs"))
+    os.makedirs(target)
+    for folder in sorted(folders):
+        for source in glob.glob(os.path.join(folder, "*.c")):
+            program = os.path.join(target, os.path.basename(source)[:-2])
+            compiled = subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-o", program, source, "-lpthread"],
+                                      check=False)
+            if compiled.returncode:
+                raise Unusable(f"{source} does not compile: is a C compiler installed?")
+
+
+class Preload:
+    """The library under test.  A copy is used, so that a rebuild in the middle of a run does not matter and every
+    user may read it."""
+
+    def __init__(self, library, options, root):
+        if not os.path.isfile(library):
+            raise Unusable(f"{library}: no such library; build it first")
+        self.path = os.path.join(root, os.path.basename(library))
+        shutil.copy(library, self.path)
+        os.chmod(self.path, 0o755)
+        self.root = root
+        self.environment = {"LD_PRELOAD": self.path, **({"ASF_OPTIONS": options} if options else {})}
+        self.check()
+
+    def run(self, command, **more):
+        environment = {"PATH": arena.PATH, **self.environment, **more}
+        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False).stdout.decode()
+
+    def check(self):
+        """A preload that the loader silently drops would let every case pass."""
+        if self.path not in self.run(["cat", "/proc/self/maps"]):
+            raise Unusable(f"{self.path}: the loader did not take it into /bin/cat")
+        with open(self.path, "rb") as library:
+            if b"asf_version" in library.read():
+                self.check_statistics()
+
+    def check_statistics(self):
+        """Loaded is not yet serving: the library's own statistics must name a stream of the program."""
+        report = os.path.join(self.root, "statistics")
+        self.run(["sort", "/etc/passwd"], ASF_OPTIONS="stats=" + report)
+        if not os.path.exists(report) or not os.path.getsize(report):
+            raise Unusable(f"{self.path}: loaded into sort, but ASF_OPTIONS=stats=FILE reports no stream")
+
+
+def why_skipped(case):
+    missing = [program for program in case.needs if not shutil.which(program, path=arena.PATH)]
+    if missing:
+        return "not installed: " + " ".join(missing)
+    if (case.user or case.tmpfs) and os.geteuid():
+        return "needs root"
+    return ""
+
+
+def first_difference(plain, preloaded):
+    at = next((i for i, (a, b) in enumerate(zip(plain, preloaded)) if a != b), min(len(plain), len(preloaded)))
+    start = max(0, at - 24)
+    return (f"{len(plain)} bytes plain, {len(preloaded)} preloaded, first difference at {at}\n"
+            f"        plain     …{plain[start:at + 56]!r}\n        preloaded …{preloaded[start:at + 56]!r}")
+
+
+def file_difference(plain, preloaded):
+    if plain is None or preloaded is None:
+        return "only in the " + ("preloaded" if plain is None else "plain") + " run"
+    if plain[:2] != preloaded[:2]:
+        return f"{plain[0]} {plain[1]:o} plain, {preloaded[0]} {preloaded[1]:o} preloaded"
+    return first_difference(plain[2], preloaded[2])
+
+
+def masked(case, text):
+    return re.sub(case.mask.encode(), b"#", text) if case.mask else text
+
+
+def differences(case, plain, preloaded):
+    for stream in ("stdout", "stderr"):
+        texts = [masked(case, getattr(outcome, stream)) for outcome in (plain, preloaded)]
+        if texts[0] != texts[1]:
+            yield f"{stream}: {first_difference(*texts)}"
+    if plain.status != preloaded.status or plain.status == "timed out":
+        yield f"status: {plain.status} plain, {preloaded.status} preloaded"
+    for path in sorted(plain.files.keys() | preloaded.files.keys()):
+        if plain.files.get(path) != preloaded.files.get(path):
+            yield f"file {path}: {file_difference(plain.files.get(path), preloaded.files.get(path))}"
+
+
+class Run:
+    """All situations over a few slots; each slot is used by one thread at a time."""
+
+    def __init__(self, arguments, root):
+        self.preload = Preload(arguments.preload, arguments.options, root)
+        self.slots = queue.SimpleQueue()
+        for number in range(arguments.jobs):
+            slot = os.path.join(root, f"slot{number}")
+            os.mkdir(slot)
+            self.slots.put(arena.Arena(slot, os.path.join(root, "inputs"), os.path.join(root, "programs")))
+        self.counts = collections.Counter()
+        self.times = []
+
+    def try_situation(self, situation):
+        reason = why_skipped(situation.case)
+        if reason:
+            return "skipped", [reason]
+        slot = self.slots.get()
+        started = time.monotonic()
+        try:
+            plain = slot.run(situation, {})
+            preloaded = slot.run(situation, self.preload.environment)
+        finally:
+            self.slots.put(slot)
+        self.times.append((time.monotonic() - started, situation.name))
+        found = list(differences(situation.case, plain, preloaded))
+        return ("failed" if found else "passed"), found
+
+    def report(self, situation, result, notes):
+        self.counts[result] += 1
+        if result == "skipped":
+            print(f"skip {situation.name}: {notes[0]}")
+        elif result == "failed":
+            command = situation.case.command.rstrip("\n").replace("\n", "\n        ")
+            print(f"FAIL {situation.name}: " + "\n    ".join(notes) + f"\n    command ({situation.case.shell}):\n"
+                  f"        {command}", flush=True)
+
+    def run(self, situations, jobs):
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            pending = [(situation, pool.submit(self.try_situation, situation)) for situation in situations]
+            for situation, future in pending:
+                self.report(situation, *future.result())
+
+
+def run_all(arguments, situations):
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    root = tempfile.mkdtemp(prefix="asf-filters.")
+    os.chmod(root, 0o755)
+    try:
+        run = Run(arguments, root)
+        compile_programs(arguments.cases, os.path.join(root, "programs"))
+        inputs.make_inputs(os.path.join(root, "inputs"))
+        run.run(situations, arguments.jobs)
+    finally:
+        if arguments.keep:
+            print("kept:", root)
+        else:
+            shutil.rmtree(root)
+    return run
+
+
+def main():
+    arguments = parse_arguments()
+    cases = corpus.read_corpus(arguments.cases)
+    situations = [situation for case in cases for situation in case.situations()
+                  if re.search(arguments.filter, situation.name)]
+    if arguments.list:
+        for situation in situations:
+            print(f"{situation.name}\t{situation.case.command.rstrip()!r}")
+        return 0
+    if not situations:
+        raise Unusable(f"no situation matches --filter {arguments.filter}")
+    run = run_all(arguments, situations)
+    for seconds, name in sorted(run.times, reverse=True)[:20 if arguments.times else 0]:
+        print(f"{seconds:7.2f} s  {name}")
+    lines = len({situation.case.name for situation in situations})
+    print(f"{run.counts['passed']} passed, {run.counts['failed']} failed, {run.counts['skipped']} skipped "
+          f"({lines} command lines)")
+    return 1 if run.counts["failed"] or not run.counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (Unusable, ValueError) as problem:
+        sys.exit(f"compare_filters: {problem}")

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""corpus.py - reads *.cases files: command lines with a name each, as data.
+
+    == name                 starts a case; its name is unique in the file set
+    %key value              how to run it (see Case); before the command
+    any other lines         the command, given to the shell as it stands
+    # text                  a comment, when it stands before the command
+
+A situation is a case in one of its locales with one of its kinds of output.
+"""
+import dataclasses
+import re
+
+OUTPUTS = ("file", "pipe", "log", "logpipe", "append", "tty")
+
+
+@dataclasses.dataclass
+class Case:
+    """One command line.  The comments give the lines that set the fields."""
+
+    name: str
+    source: str
+    command: str = ""
+    needs: list = dataclasses.field(default_factory=list)  # %needs PROGRAM...: skipped without them
+    locales: list = dataclasses.field(default_factory=lambda: ["C"])  # %locale C C.UTF-8
+    # %out: "file" and "pipe" catch stdout and stderr apart, "log" and "logpipe" join them as
+    # 2>&1 does, "append" is a log that has text already, "tty" is a pseudo-terminal.
+    outputs: list = dataclasses.field(default_factory=lambda: ["file", "pipe"])
+    shell: str = "sh"  # %shell bash
+    user: str = ""  # %user nobody: needs root
+    tmpfs: str = ""  # %tmpfs 64k: a file system of that size on "small": needs root
+    timeout: float = 30  # %timeout SECONDS
+    mask: str = ""  # %mask REGEX: what may differ in the output (a process number, say)
+    dialogue: list = dataclasses.field(default_factory=list)  # %await TEXT, %type TEXT: implies tty
+
+    def situations(self):
+        for locale in self.locales:
+            for output in self.outputs:
+                yield Situation(self, locale, output)
+
+
+@dataclasses.dataclass
+class Situation:
+    case: Case
+    locale: str
+    output: str
+
+    @property
+    def name(self):
+        locale = "" if self.locale == "C" else "," + self.locale
+        return f"{self.case.name}[{self.output}{locale}]"
+
+
+def unescape(text):
+    """\\n, \\t, \\004 and the like, as in C."""
+    return text.encode().decode("unicode_escape").encode("latin-1")
+
+
+def set_option(case, key, value):
+    if key in ("await", "type"):
+        case.dialogue.append((key, unescape(value)))
+        case.outputs = ["tty"]
+    elif key in ("shell", "user", "tmpfs", "mask"):
+        setattr(case, key, value)
+    elif key == "timeout":
+        case.timeout = float(value)
+    elif key in ("needs", "locale", "out"):
+        field = {"needs": "needs", "locale": "locales", "out": "outputs"}[key]
+        setattr(case, field, value.split())
+    else:
+        raise ValueError(f"{case.source}: unknown option %{key}")
+    if not set(case.outputs) <= set(OUTPUTS):
+        raise ValueError(f"{case.source}: %out takes {' '.join(OUTPUTS)}, not {value}")
+
+
+def add_line(case, line):
+    if case.command or not line.startswith(("%", "#")):
+        case.command += line + "\n"
+    elif line.startswith("%"):
+        key, _, value = line[1:].partition(" ")
+        set_option(case, key, value)
+
+
+def read_cases(path):
+    cases = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            line = line.rstrip("\n")
+            header = re.fullmatch(r"== (\S+)", line)
+            if header:
+                cases.append(Case(header[1], f"{path}:{number}"))
+            elif cases and (line or cases[-1].command):
+                add_line(cases[-1], line)
+            elif line and not line.startswith("#"):
+                raise ValueError(f"{path}:{number}: text before the first '== name'")
+    for case in cases:
+        case.command = case.command.rstrip("\n") + "\n"
+    return cases
+
+
+def read_corpus(paths):
+    cases, names = [], set()
+    for path in paths:
+        cases += read_cases(path)
+    for case in cases:
+        if case.name in names or not case.command.strip():
+            raise ValueError(f"{case.source}: {case.name}: named twice, or without a command")
+        names.add(case.name)
+    return cases

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wrong.c - libraries that are wrong on purpose, one defect each, for
+ * selfcheck.py: a comparison that does not see them compares nothing.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef DEFECT_BYTE
+/* Every 5000th byte written by write() is another one. */
+ssize_t write(int fd, const void *data, size_t n) {
+    static size_t written;
+    ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+    char *copy = memcpy(malloc(n + 1), data, n);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = (char)(++written % 5000 ? copy[i] : copy[i] ^ 1);
+    ssize_t result = next(fd, copy, n);
+    free(copy);
+    return result;
+}
+
+size_t fwrite_unlocked(const void *data, size_t size, size_t n, FILE *file) {
+    fflush(file);
+    ssize_t done = write(fileno(file), data, size * n);
+    return done < 0 ? 0 : (size_t)done / size;
+}
+#endif
+
+#ifdef DEFECT_STATUS
+static void wrong_status(int status, void *unused) {
+    (void)unused;
+    fflush(NULL);
+    _exit(status + 1);
+}
+
+__attribute__((constructor)) static void start(void) {
+    on_exit(wrong_status, NULL);
+}
+#endif
+
+#ifdef DEFECT_FILE
+__attribute__((constructor)) static void start(void) {
+    close(creat("left-behind", 0600));
+}
+#endif
+
+#ifdef DEFECT_MODE
+__attribute__((constructor)) static void start(void) {
+    umask(0077);
+}
+#endif
+
+#ifdef DEFECT_STDERR
+__attribute__((constructor)) static void start(void) {
+    (void)!write(2, "wrong\n", 6);
+}
+#endif
+
+#ifdef DEFECT_OFFSET
+/* Moves the offset that it shares with others. */
+__attribute__((constructor)) static void start(void) { lseek(0, 1, SEEK_CUR); }
+#endif
+
+#ifdef DEFECT_LATE
+/* Holds everything back until the end. */
+static char held[8 << 20];
+
+__attribute__((constructor)) static void start(void) {
+    setvbuf(stdout, held, _IOFBF, sizeof held);
+}
+#endif
+
+#ifdef DEFECT_IDLE
+/* Looks like the library under test, and serves nothing. */
+const char *asf_version(void) {
+    return "0";
+}
+#endif

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# compare.sh REFERENCE TESTED [NAME=VALUE...]
+#
+# Run every case of two builds of one transcript program, each in an empty
+# directory: REFERENCE as it is, TESTED with the environment given.  Both must
+# leave the same transcript, files, outputs, exit status and unread standard
+# input.  Shows what differs and fails if anything does.  CASES, when set,
+# names the cases to run; KEEP=1 leaves the directories to look at.
+set -u
+reference=$(realpath "$1") tested=$(realpath "$2")
+shift 2
+work=$(mktemp -d "${TMPDIR:-/tmp}/compare.XXXXXX")
+[ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
+input=$work/input
+seq -f 'line %06g' 1 3000 >"$input"
+
+# run DIRECTORY PROGRAM CASE [NAME=VALUE...]
+run() {
+    local directory=$1 program=$2 case=$3 status
+    shift 3
+    mkdir -p "$directory/files" && cd "$directory/files" || exit 2
+    exec 3<"$input"
+    env -i PATH="$PATH" LC_ALL=C.UTF-8 TMPDIR=/tmp "$@" "$program" ../transcript "$case" \
+        <&3 >../stdout 2>../stderr
+    status=$?
+    {
+        echo "exit status $status"
+        echo "unread input $(cksum <&3)"
+    } >../outcome
+    exec 3<&-
+    cd "$work" || exit 2
+}
+
+failed=0 count=0
+for case in ${CASES:-$("$tested" --list)}; do
+    { run "$work/$case/expected" "$reference" "$case"; } 2>/dev/null
+    { run "$work/$case/got" "$tested" "$case" "$@"; } 2>/dev/null
+    count=$((count + 1))
+    grep -q 'exit status 142' "$case/expected/outcome" && echo "--- case $case hangs without asf, too" && failed=$((failed + 1))
+    if ! diff -r -a -U4 "$case/expected" "$case/got" >"$work/$case/diff"; then
+        failed=$((failed + 1))
+        echo "--- case $case differs"
+        head -c 4000 "$work/$case/diff" | head -60
+        echo
+    fi
+    [ -n "${KEEP:-}" ] || rm -rf "${work:?}/$case"
+done
+[ -z "${KEEP:-}" ] || echo "kept in $work"
+echo "$count cases, $failed differ"
+[ "$count" -gt 0 ] && [ "$failed" -eq 0 ]

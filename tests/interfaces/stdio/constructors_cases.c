@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * constructors_cases.c - stdio before main and after it: the preinit array,
+ * constructors, destructors.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+static const char *wanted = "";
+
+/* glibc gives constructors the arguments of main; argument 2 is the case. */
+static void early(int argc, char **argv) {
+    if (argc > 2)
+        wanted = argv[2];
+}
+
+static bool is(const char *name) { return strcmp(wanted, name) == 0; }
+
+static int in_preinit = -2, in_constructor = -2;
+static char line_in_constructor[20];
+static FILE *opened_early;
+
+static void in_preinit_array(int argc, char **argv, char **environment) {
+    (void)environment;
+    early(argc, argv);
+    if (is("printing_early"))
+        printf("preinit %d\n", 1);
+    if (is("reading_early"))
+        in_preinit = getchar();
+    if (is("printing_errors_early"))
+        fputs("preinit\n", stderr);
+    if (is("setvbuf_early"))
+        setvbuf(stdout, NULL, _IONBF, 0);
+    if (is("opening_early")) {
+        opened_early = fopen("early", "w");
+        fputs("preinit ", opened_early);
+    }
+    if (is("forking_early"))
+        system("echo from a command");
+}
+
+__attribute__((used, section(".preinit_array"))) static void (*const preinit)(int, char **,
+                                                                             char **) = in_preinit_array;
+
+__attribute__((constructor(101))) static void first_constructor(void) {
+    if (is("printing_early"))
+        puts("first constructor");
+    if (is("printing_errors_early"))
+        perror("first constructor");
+    if (is("opening_early"))
+        fputs("constructor ", opened_early);
+}
+
+__attribute__((constructor)) static void last_constructor(void) {
+    if (is("printing_early"))
+        fputs("constructor\n", stdout);
+    if (is("reading_early")) {
+        in_constructor = getchar();
+        fgets(line_in_constructor, sizeof line_in_constructor, stdin);
+    }
+}
+
+__attribute__((destructor)) static void first_destructor(void) {
+    if (is("printing_late"))
+        printf("destructor\n");
+    if (is("opening_late")) {
+        FILE *f = fopen("late", "w");
+        fputs("opened in a destructor", f);
+    }
+    if (is("reading_late"))
+        printf("read %d\n", getchar());
+    if (is("closing_late"))
+        say("fclose %d", fclose(stdout));
+}
+
+__attribute__((destructor(101))) static void last_destructor(void) {
+    if (is("printing_late"))
+        puts("last destructor");
+}
+
+static void at_exit(void) { printf("atexit\n"); }
+
+CASE(printing_early) { puts("main"); }
+
+CASE(reading_early) {
+    say("preinit %d constructor %d %q", in_preinit, in_constructor, line_in_constructor);
+    char line[20];
+    CALL(fgets(line, sizeof line, stdin));
+}
+
+CASE(printing_errors_early) { fputs("main\n", stderr); }
+
+CASE(setvbuf_early) {
+    printf("unbuffered");
+    kernel_write(1, "[raw]");
+}
+
+CASE(opening_early) { fputs("main", opened_early); }
+
+CASE(forking_early) { puts("main"); }
+
+CASE(printing_late) {
+    atexit(at_exit);
+    puts("main");
+}
+
+CASE(opening_late) { atexit(at_exit); }
+
+CASE(reading_late) { CALL(getchar()); }
+
+CASE(closing_late) { printf("text"); }

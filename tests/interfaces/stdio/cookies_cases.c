@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cookies_cases.c - fopencookie: streams over a program's own functions.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+/* A file in memory; every call it gets is noted. */
+struct store {
+    char data[20000];
+    off64_t at, size;
+    size_t most;  /* moves at most this many bytes a call */
+    int failures; /* the next so many calls fail */
+};
+
+static bool fails(struct store *s, int error) {
+    if (s->failures == 0)
+        return false;
+    s->failures--;
+    errno = error;
+    return true;
+}
+
+static ssize_t store_read(void *cookie, char *buffer, size_t n) {
+    struct store *s = cookie;
+    if (fails(s, EPERM)) {
+        say("    read fails");
+        return -1;
+    }
+    size_t left = s->at < s->size ? (size_t)(s->size - s->at) : 0;
+    n = n < left ? n : left;
+    n = n < s->most ? n : s->most;
+    memcpy(buffer, s->data + s->at, n);
+    s->at += (off64_t)n;
+    say("    read gives %lu", n);
+    return (ssize_t)n;
+}
+
+static ssize_t store_write(void *cookie, const char *buffer, size_t n) {
+    struct store *s = cookie;
+    if (fails(s, ENOSPC)) {
+        say("    write fails");
+        return 0;
+    }
+    n = n < s->most ? n : s->most;
+    memcpy(s->data + s->at, buffer, n);
+    s->at += (off64_t)n;
+    s->size = s->at > s->size ? s->at : s->size;
+    say("    write takes %lu", n);
+    return (ssize_t)n;
+}
+
+static int store_seek(void *cookie, off64_t *offset, int whence) {
+    struct store *s = cookie;
+    if (fails(s, EIO)) {
+        say("    seek fails");
+        return -1;
+    }
+    off64_t to = *offset + (whence == SEEK_SET ? 0 : whence == SEEK_CUR ? s->at : s->size);
+    say("    seek %ld %d to %ld", (long)*offset, whence, (long)to);
+    if (to < 0)
+        return -1;
+    *offset = s->at = to;
+    return 0;
+}
+
+static int store_close(void *cookie) {
+    struct store *s = cookie;
+    say("    close");
+    return fails(s, EIO) ? -1 : 0;
+}
+
+static const cookie_io_functions_t all = {store_read, store_write, store_seek, store_close};
+
+static struct store *store(const char *text) {
+    static struct store s;
+    memset(&s, 0, sizeof s);
+    strcpy(s.data, text);
+    s.size = (off64_t)strlen(text);
+    s.most = sizeof s.data;
+    return &s;
+}
+
+CASE(reading) {
+    struct store *s = store("one\ntwo\nthree\n");
+    FILE *f = CALL(fopencookie(s, "r", all));
+    CALL(fileno(f));
+    char line[20];
+    CALL(getc(f));
+    CALL(ftell(f));
+    CALL(fgets(line, sizeof line, f));
+    CALL(fgets(line, sizeof line, f));
+    CALL(ungetc('#', f));
+    CALL(fgets(line, sizeof line, f));
+    CALL(fgets(line, sizeof line, f));
+    note_flags(f);
+    CALL(fclose(f));
+}
+
+CASE(reading_in_small_pieces) {
+    struct store *s = store("0123456789abcdefghij");
+    s->most = 3;
+    FILE *f = fopencookie(s, "r", all);
+    char text[30] = "";
+    CALL(fread(text, 1, 10, f));
+    say("%q", text);
+    CALL(fread(text, 1, 30, f));
+    note_flags(f);
+    CALL(fclose(f));
+}
+
+CASE(writing) {
+    struct store *s = store("");
+    FILE *f = fopencookie(s, "w", all);
+    CALL(fputs("hello ", f));
+    CALL(fprintf(f, "%d", 42));
+    CALL(fflush(f));
+    CALL(ftell(f));
+    CALL(fputs("more", f));
+    CALL(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(writing_much) {
+    struct store *s = store("");
+    FILE *f = fopencookie(s, "w", all);
+    for (int i = 0; i < 2000; i++)
+        fprintf(f, "%d,", i);
+    CALL(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(writing_a_large_block) {
+    static char block[9000];
+    memset(block, 'b', sizeof block);
+    struct store *s = store("");
+    FILE *f = fopencookie(s, "w", all);
+    CALL(fwrite("x", 1, 1, f));
+    CALL(fwrite(block, 1, sizeof block, f));
+    CALL(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(writing_in_small_pieces) {
+    struct store *s = store("");
+    s->most = 4;
+    FILE *f = fopencookie(s, "w", all);
+    CALL(fputs("0123456789", f));
+    WITH_ERRNO(fflush(f));
+    note_flags(f);
+    CALL(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(update) {
+    struct store *s = store("0123456789");
+    FILE *f = fopencookie(s, "r+", all);
+    CALL(getc(f));
+    CALL(fseek(f, 0, SEEK_CUR));
+    CALL(fputs("AB", f));
+    CALL(fseek(f, 5, SEEK_SET));
+    CALL(getc(f));
+    CALL(fseek(f, -1, SEEK_END));
+    CALL(getc(f));
+    CALL(ftell(f));
+    rewind(f);
+    CALL(getc(f));
+    CALL(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(appending) {
+    struct store *s = store("0123456789");
+    FILE *f = fopencookie(s, "a", all);
+    CALL(ftell(f));
+    CALL(fputs("end", f));
+    CALL(ftell(f));
+    CALL(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(failing_calls) {
+    struct store *s = store("0123456789");
+    s->failures = 1;
+    FILE *f = fopencookie(s, "r+", all);
+    WITH_ERRNO(getc(f));
+    note_flags(f);
+    clearerr(f);
+    CALL(getc(f));
+    s->failures = 1;
+    WITH_ERRNO(fseek(f, 2, SEEK_END));
+    CALL(fseek(f, 3, SEEK_SET));
+    fputs("XX", f);
+    s->failures = 1;
+    WITH_ERRNO(fflush(f));
+    note_flags(f);
+    clearerr(f);
+    s->failures = 5;
+    WITH_ERRNO(fclose(f));
+    say("%b", s->data, (int)s->size);
+}
+
+CASE(close_that_fails) {
+    struct store *s = store("0123456789");
+    FILE *f = fopencookie(s, "r", all);
+    s->failures = 1;
+    WITH_ERRNO(fclose(f));
+}
+
+CASE(no_functions) {
+    static const cookie_io_functions_t none;
+    FILE *f = CALL(fopencookie(NULL, "r+", none));
+    WITH_ERRNO(getc(f));
+    note_flags(f);
+    clearerr(f);
+    WITH_ERRNO(fputs("x", f));
+    WITH_ERRNO(fflush(f));
+    note_flags(f);
+    WITH_ERRNO(fseek(f, 0, SEEK_SET));
+    WITH_ERRNO(ftell(f));
+    WITH_ERRNO(fclose(f));
+}
+
+CASE(no_seek_function) {
+    static const cookie_io_functions_t some = {store_read, store_write, NULL, store_close};
+    FILE *f = CALL(fopencookie(store("0123456789"), "r", some));
+    CALL(getc(f));
+    WITH_ERRNO(ftell(f));
+    WITH_ERRNO(fseek(f, 3, SEEK_SET));
+    CALL(getc(f));
+    CALL(fclose(f));
+}
+
+CASE(wrong_modes) {
+    CALL(fopencookie(NULL, "x", all));
+    CALL(fopencookie(NULL, "", all));
+    FILE *f = CALL(fopencookie(store("abc"), "r", all));
+    WITH_ERRNO(fputs("x", f));
+    note_flags(f);
+    fclose(f);
+    f = CALL(fopencookie(store("abc"), "w", all));
+    WITH_ERRNO(getc(f));
+    note_flags(f);
+    fclose(f);
+}
+
+CASE(buffering_modes) {
+    struct store *s = store("");
+    FILE *f = fopencookie(s, "w", all);
+    CALL(setvbuf(f, NULL, _IONBF, 0));
+    CALL(fputs("abc", f));
+    CALL(putc('d', f));
+    CALL(fprintf(f, "%d-%d", 1, 2));
+    CALL(fclose(f));
+    f = fopencookie(s, "w", all);
+    CALL(setvbuf(f, NULL, _IOLBF, 0));
+    CALL(fputs("abc\nde", f));
+    CALL(putc('\n', f));
+    CALL(fclose(f));
+}
+
+CASE(unflushed_at_exit) {
+    struct store *s = store("");
+    FILE *f = fopencookie(s, "w", all);
+    fputs("text", f);
+    say("now exit");
+}
+
+CASE(standard_output_assigned) {
+    struct store *s = store("");
+    FILE *real = stdout;
+    stdout = fopencookie(s, "w", all);
+    printf("through the %s\n", "cookie");
+    puts("and puts");
+    putchar('x');
+    fflush(stdout);
+    stdout = real;
+    printf("real output\n");
+    say("%b", s->data, (int)s->size);
+}

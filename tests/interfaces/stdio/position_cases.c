@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * position_cases.c - fseek, ftell, fgetpos, fsetpos, rewind in every state of
+ * a stream; the kernel's offset where the program has asked for it to be set.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+enum { SIZE = 50000 };
+
+static FILE *pattern_file(const char *mode) {
+    put_pattern("file", SIZE);
+    return fopen("file", mode);
+}
+
+/* After each move: where it says it is, and the byte it finds there. */
+static void seek_and_look(FILE *f, long offset, int whence) {
+    int result = fseek(f, offset, whence);
+    int error = errno;
+    say("fseek %ld %d = %d %s", offset, whence, result, result ? strerrorname_np(error) : "");
+    long at = ftell(f);
+    int c = getc(f);
+    say("  at %ld byte %d right %d then %ld", at, c, c == EOF || c == pattern_at((size_t)at), ftell(f));
+    note_flags(f);
+}
+
+CASE(seeks_in_a_file_that_is_read) {
+    FILE *f = pattern_file("r");
+    static const long places[] = {0, 1, 10, 4095, 4096, 4097, 8192, 100, 49999, 50000, 50001, 200000, 4000, 0, 12288};
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        seek_and_look(f, places[i], SEEK_SET);
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        seek_and_look(f, -places[i], SEEK_END);
+    seek_and_look(f, 25000, SEEK_SET);
+    for (long d = -30000; d <= 30000; d += 3333)
+        seek_and_look(f, d, SEEK_CUR);
+    seek_and_look(f, 10, SEEK_END);
+}
+
+CASE(seeks_that_fail) {
+    FILE *f = pattern_file("r+");
+    seek_and_look(f, -1, SEEK_SET);
+    seek_and_look(f, -50001, SEEK_END);
+    seek_and_look(f, -10, SEEK_CUR);
+    seek_and_look(f, 5, SEEK_SET);
+    seek_and_look(f, -100, SEEK_CUR);
+    seek_and_look(f, 0, 77);
+    seek_and_look(f, 0, -1);
+    CALL(fputc('w', f));
+    CALL(fseek(f, -100, SEEK_CUR));
+    CALL(fseek(f, 0, 99));
+    note_state(f);
+    volatile long largest = 0x7fffffffffffffffL, smallest = -largest - 1;
+    CALL(fseek(f, largest, SEEK_SET));
+    note_state(f);
+    CALL(fseek(f, largest, SEEK_CUR));
+    CALL(fseek(f, largest, SEEK_END));
+    CALL(fseek(f, smallest, SEEK_SET));
+    CALL(fseek(f, smallest, SEEK_CUR));
+    note_state(f);
+}
+
+CASE(seek_data_and_hole) {
+    FILE *f = pattern_file("r");
+    getc(f);
+    CALL(fseek(f, 0, SEEK_DATA));
+    CALL(fseek(f, 0, SEEK_HOLE));
+    note_state(f);
+}
+
+CASE(many_seeks_at_random) {
+    FILE *f = pattern_file("r");
+    unsigned long state = 1, wrong = 0;
+    char block[300];
+    for (int i = 0; i < 20000; i++) {
+        state = state * 6364136223846793005UL + 1442695040888963407UL;
+        long to = (long)(state >> 33) % SIZE;
+        fseek(f, to, SEEK_SET);
+        size_t n = (state >> 20) % sizeof block;
+        size_t got = fread(block, 1, n, f);
+        for (size_t k = 0; k < got; k++)
+            wrong += (unsigned char)block[k] != pattern_at((size_t)to + k);
+        wrong += ftell(f) != to + (long)got;
+    }
+    say("wrong %lu", wrong);
+}
+
+CASE(ftell_while_reading_in_every_way) {
+    CALL(ftell(stdin));
+    getchar();
+    CALL(ftell(stdin));
+    char text[5000];
+    CALL(fgets(text, 20, stdin) != NULL);
+    CALL(ftell(stdin));
+    CALL(fread(text, 1, 5000, stdin));
+    CALL(ftell(stdin));
+    CALL(fseek(stdin, -100, SEEK_CUR));
+    CALL(ftell(stdin));
+    CALL(ungetc('x', stdin));
+    CALL(ftell(stdin));
+    CALL(ungetc('y', stdin));
+    CALL(ftell(stdin));
+    CALL(getchar());
+    CALL(ftell(stdin));
+}
+
+CASE(ftell_while_writing) {
+    FILE *f = fopen("out", "w");
+    CALL(ftell(f));
+    static const int counts[] = {1, 4094, 1, 1, 1, 4095, 8192, 100000};
+    static char zeros[100000];
+    for (int i = 0; i < 8; i++) {
+        fwrite(zeros, 1, (size_t)counts[i], f);
+        CALL(ftell(f));
+    }
+    fclose(f);
+    put_text("out", "already here");
+    f = fopen("out", "a");
+    CALL(ftell(f));
+    fputs("more", f);
+    CALL(ftell(f));
+    CALL(fflush(f));
+    CALL(ftell(f));
+    f = fopen("out", "r+");
+    fputs("begin", f);
+    CALL(ftell(f));
+}
+
+CASE(ftell_of_append_and_read) {
+    put_text("out", "already here");
+    FILE *f = fopen("out", "a+");
+    CALL(ftell(f));
+    CALL(getc(f));
+    CALL(ftell(f));
+    CALL(fputs("more", f));
+    CALL(ftell(f));
+    CALL(fseek(f, 2, SEEK_SET));
+    CALL(getc(f));
+    CALL(fseek(f, 1, SEEK_SET));
+    CALL(fputs("end", f));
+    CALL(ftell(f));
+    CALL(fflush(f));
+    CALL(ftell(f));
+    CALL(fseek(f, 0, SEEK_CUR));
+    CALL(getc(f));
+    fclose(f);
+    note_file("out");
+}
+
+CASE(writing_at_places) {
+    FILE *f = fopen("out", "w");
+    fputs("0123456789", f);
+    CALL(fseek(f, 3, SEEK_SET));
+    fputs("abc", f);
+    CALL(fseek(f, 0, SEEK_END));
+    fputs("end", f);
+    CALL(fseek(f, -1, SEEK_CUR));
+    fputs("D", f);
+    CALL(fseek(f, 20, SEEK_SET));
+    note_file("out");
+    CALL(fseek(f, 5, SEEK_END));
+    fputs("!", f);
+    note_state(f);
+    CALL(fseek(f, 100, SEEK_SET));
+    fclose(f);
+    note_file("out");
+}
+
+CASE(writing_many_places) {
+    put_pattern("out", 30000);
+    FILE *f = fopen("out", "r+");
+    for (int i = 0; i < 2000; i++) {
+        fseek(f, (i * 7919L) % 40000, SEEK_SET);
+        fprintf(f, "<%d>", i);
+    }
+    CALL(fclose(f));
+    note_file("out");
+}
+
+CASE(seek_to_where_it_is) {
+    FILE *f = pattern_file("r");
+    getc(f);
+    CALL(fseek(f, 0, SEEK_CUR));
+    CALL(fseek(f, 1, SEEK_SET));
+    CALL(getc(f));
+    f = fopen("out", "w");
+    fputs("text", f);
+    CALL(fseek(f, 0, SEEK_CUR));
+    note_file("out");
+}
+
+CASE(positions) {
+    FILE *f = pattern_file("r+");
+    fpos_t a, b;
+    CALL(fgetpos(f, &a));
+    fseek(f, 12345, SEEK_SET);
+    CALL(fgetpos(f, &b));
+    CALL(fsetpos(f, &a));
+    CALL(ftell(f));
+    CALL(getc(f));
+    CALL(fsetpos(f, &b));
+    CALL(getc(f));
+    CALL(ftell(f));
+    while (getc(f) != EOF)
+        continue;
+    note_flags(f);
+    CALL(fsetpos(f, &a));
+    note_flags(f);
+    CALL(ungetc('x', f));
+    CALL(fgetpos(f, &b));
+    CALL(fsetpos(f, &b));
+    note_state(f);
+}
+
+CASE(rewind_clears_the_error) {
+    FILE *f = pattern_file("r");
+    fputc('x', f);
+    note_flags(f);
+    fseek(f, 100, SEEK_SET);
+    note_flags(f);
+    rewind(f);
+    note_state(f);
+    while (getc(f) != EOF)
+        continue;
+    rewind(f);
+    note_state(f);
+    CALL(getc(f));
+}
+
+CASE(large_offset_functions) {
+    FILE *f = pattern_file("r");
+    CALL(fseeko(f, 4100, SEEK_SET));
+    CALL(ftello(f));
+    CALL(fseeko64(f, -10, SEEK_END));
+    CALL(ftello64(f));
+    CALL(getc(f));
+    fpos64_t p;
+    CALL(fgetpos64(f, &p));
+    CALL(fseeko(f, 0, SEEK_SET));
+    CALL(fsetpos64(f, &p));
+    CALL(ftello(f));
+    CALL(fseeko(f, -1, SEEK_SET));
+    CALL(fseeko64(f, 0, 3000));
+}
+
+CASE(seeks_on_a_pipe) {
+    int ends[2];
+    pipe(ends);
+    FILE *in = fdopen(ends[0], "r"), *out = fdopen(ends[1], "w");
+    CALL(ftell(in));
+    CALL(ftell(out));
+    fputs("through the pipe", out);
+    CALL(ftell(out));
+    CALL(fseek(out, 0, SEEK_SET));
+    CALL(fflush(out));
+    CALL(getc(in));
+    CALL(ftell(in));
+    CALL(fseek(in, 0, SEEK_CUR));
+    CALL(fseek(in, 1, SEEK_SET));
+    fpos_t p;
+    CALL(fgetpos(in, &p));
+    errno = 0;
+    rewind(in);
+    say("rewind errno %s", errno ? strerrorname_np(errno) : "0");
+    CALL(getc(in));
+    note_flags(in);
+    fclose(out);
+    char text[30];
+    CALL(fgets(text, sizeof text, in));
+    note_flags(in);
+}
+
+CASE(seek_clears_end_of_file) {
+    put_text("file", "ab");
+    FILE *f = fopen("file", "r");
+    while (getc(f) != EOF)
+        continue;
+    note_flags(f);
+    CALL(ftell(f));
+    note_flags(f);
+    CALL(fseek(f, 0, SEEK_CUR));
+    note_flags(f);
+    CALL(getc(f));
+    CALL(fseek(f, 1, SEEK_SET));
+    note_flags(f);
+    CALL(getc(f));
+}
+
+CASE(seek_in_a_growing_file) {
+    put_text("file", "abc");
+    FILE *f = fopen("file", "r");
+    CALL(fseek(f, 0, SEEK_END));
+    CALL(ftell(f));
+    int fd = open("file", O_WRONLY | O_APPEND);
+    kernel_write(fd, "defgh");
+    CALL(fseek(f, -1, SEEK_END));
+    CALL(getc(f));
+    CALL(ftell(f));
+    CALL(fseek(f, 0, SEEK_END));
+    kernel_write(fd, "ij");
+    CALL(getc(f));
+    CALL(ftell(f));
+}
+
+CASE(position_after_the_descriptor_moved) {
+    FILE *f = pattern_file("r");
+    lseek(fileno(f), 1000, SEEK_SET);
+    CALL(ftell(f));
+    CALL(getc(f) == pattern_at(1000));
+    CALL(fseek(f, 0, SEEK_SET));
+    f = fopen("out", "w");
+    lseek(fileno(f), 10, SEEK_SET);
+    fputs("text", f);
+    CALL(ftell(f));
+    fclose(f);
+    note_file("out");
+}
+
+CASE(line_offsets) {
+    put_lines("lines", 5000);
+    FILE *f = fopen("lines", "r");
+    long at[5000];
+    char line[40];
+    for (int i = 0; i < 5000; i++) {
+        at[i] = ftell(f);
+        fgets(line, sizeof line, f);
+    }
+    unsigned long sum = 0;
+    for (int i = 4999; i >= 0; i -= 7) {
+        fseek(f, at[i], SEEK_SET);
+        fgets(line, sizeof line, f);
+        sum = sum * 31 + (unsigned long)atoi(line + 5);
+    }
+    say("sum %lu", sum);
+}
+
+CASE(tell_after_flush_of_input) {
+    FILE *f = pattern_file("r");
+    char block[10];
+    fread(block, 1, 10, f);
+    CALL(fflush(f));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(ftell(f));
+    CALL(getc(f) == pattern_at(10));
+    fseek(f, 30000, SEEK_SET);
+    CALL(fflush(f));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(getc(f) == pattern_at(30000));
+    rewind(f);
+    CALL(fflush(f));
+    say("offset %ld", raw_offset(fileno(f)));
+}

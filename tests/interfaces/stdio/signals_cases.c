@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signals_cases.c - signals that come while a stream is at work, and handlers
+ * that write, leave the process, or jump.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+static volatile sig_atomic_t count;
+
+static void install(int signal, void (*handler)(int), int flags) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigaction(signal, &action, NULL);
+}
+
+static void counts(int signal) {
+    (void)signal;
+    count++;
+}
+
+static void writes(int signal) {
+    (void)signal;
+    write(1, "[handler]", 9);
+}
+
+static void leaves(int signal) {
+    (void)signal;
+    write(1, "[handler]", 9);
+    _exit(5);
+}
+
+CASE(a_handler_that_writes) {
+    install(SIGUSR1, writes, 0);
+    printf("before ");
+    raise(SIGUSR1);
+    printf("after ");
+}
+
+CASE(a_handler_that_leaves) {
+    install(SIGUSR1, leaves, 0);
+    printf("before ");
+    raise(SIGUSR1);
+}
+
+CASE(a_handler_that_leaves_after_much) {
+    install(SIGUSR1, leaves, 0);
+    for (int i = 0; i < 3000; i++)
+        printf("line %d\n", i);
+    raise(SIGUSR1);
+}
+
+/* Signals arrive at any point of the library's work. */
+CASE(a_handler_that_writes_at_any_time) {
+    install(SIGALRM, counts, SA_RESTART);
+    struct itimerval often = {{0, 200}, {0, 200}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    FILE *f = fopen("out", "w+");
+    for (int i = 0; i < 50000; i++)
+        fprintf(f, "%d\n", i);
+    rewind(f);
+    long sum = 0;
+    for (int value; fscanf(f, "%d", &value) == 1;)
+        sum += value;
+    say("sum %ld", sum);
+    fclose(f);
+    unlink("out");
+    alarm(0);
+    struct itimerval never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &never, NULL);
+    say("there were some %d", count > 0);
+}
+
+static pthread_t main_thread;
+static pid_t main_tid;
+
+static void *interrupts(void *arg) {
+    (void)arg;
+    wait_until_blocked(main_tid);
+    pthread_kill(main_thread, SIGUSR1);
+    return NULL;
+}
+
+static void interrupt_me(pthread_t *t) {
+    main_thread = pthread_self();
+    main_tid = (pid_t)syscall(SYS_gettid);
+    pthread_create(t, NULL, interrupts, NULL);
+}
+
+CASE(an_interrupted_read) {
+    install(SIGUSR1, counts, 0);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    pthread_t t;
+    interrupt_me(&t);
+    WITH_ERRNO(getc(f));
+    note_flags(f);
+    pthread_join(t, NULL);
+    raw_write(ends[1], "abc", 3);
+    CALL(getc(f));
+    note_flags(f);
+    clearerr(f);
+    CALL(getc(f));
+}
+
+CASE(an_interrupted_fread) {
+    install(SIGUSR1, counts, 0);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    raw_write(ends[1], "abc", 3);
+    pthread_t t;
+    interrupt_me(&t);
+    char text[20] = "";
+    WITH_ERRNO(fread(text, 1, 10, f));
+    say("%q", text);
+    note_flags(f);
+    pthread_join(t, NULL);
+}
+
+CASE(an_interrupted_fgets) {
+    install(SIGUSR1, counts, 0);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    raw_write(ends[1], "abc", 3);
+    pthread_t t;
+    interrupt_me(&t);
+    char text[20] = "";
+    WITH_ERRNO(fgets(text, 20, f));
+    note_flags(f);
+    pthread_join(t, NULL);
+}
+
+CASE(a_restarted_read) {
+    install(SIGUSR1, counts, SA_RESTART);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    pthread_t t;
+    interrupt_me(&t);
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(100000);
+        raw_write(ends[1], "late", 4);
+        _exit(0);
+    }
+    WITH_ERRNO(getc(f));
+    note_flags(f);
+    finish(pid);
+    pthread_join(t, NULL);
+}
+
+CASE(an_interrupted_write) {
+    install(SIGUSR1, counts, 0);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[1], "w");
+    static char block[65536];
+    fcntl(ends[1], F_SETPIPE_SZ, sizeof block);
+    raw_write(ends[1], block, sizeof block);
+    pthread_t t;
+    interrupt_me(&t);
+    WITH_ERRNO(fwrite(block, 1, sizeof block, f));
+    note_flags(f);
+    pthread_join(t, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    close(ends[0]);
+}
+
+static sigjmp_buf out;
+static volatile int *volatile nowhere = (int *)8;
+
+static void jumps(int signal) {
+    (void)signal;
+    siglongjmp(out, 1);
+}
+
+CASE(a_jump_out_of_a_read) {
+    install(SIGUSR1, jumps, 0);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    if (sigsetjmp(out, 1) == 0) {
+        pthread_t t;
+        interrupt_me(&t);
+        getc(f);
+    }
+    say("jumped");
+    raw_write(ends[1], "abc", 3);
+    CALL(getc(f));
+    CALL(getc(f));
+    printf("and output");
+}
+
+/* No threads: the alarm comes while the process waits. */
+static void jumps_from_alarm(int signal) {
+    (void)signal;
+    siglongjmp(out, 1);
+}
+
+CASE(a_jump_out_of_a_read_by_an_alarm) {
+    install(SIGALRM, jumps_from_alarm, 0);
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    struct itimerval soon = {{0, 0}, {0, 20000}};
+    char line[20];
+    if (sigsetjmp(out, 1) == 0) {
+        setitimer(ITIMER_REAL, &soon, NULL);
+        fgets(line, sizeof line, f);
+    }
+    say("jumped");
+    raw_write(ends[1], "abc\n", 4);
+    CALL(fgets(line, sizeof line, f));
+}
+
+static void faults(int signal) {
+    (void)signal;
+    write(1, "[fault handler]", 15);
+    siglongjmp(out, 1);
+}
+
+CASE(faults_of_the_program_are_its_own) {
+    install(SIGSEGV, faults, 0);
+    install(SIGBUS, faults, 0);
+    put_pattern("file", 100000);
+    FILE *f = fopen("file", "r");
+    getc(f);
+    if (sigsetjmp(out, 1) == 0) {
+        *nowhere = 1;
+        say("not here");
+    }
+    say("back from a fault");
+    if (sigsetjmp(out, 1) == 0) {
+        raise(SIGBUS);
+        say("not here");
+    }
+    CALL(getc(f));
+    printf("text");
+}
+
+CASE(dying_of_a_fault) {
+    put_pattern("file", 100000);
+    FILE *f = fopen("file", "r");
+    getc(f);
+    printf("unflushed");
+    *nowhere = 1;
+}
+
+CASE(dying_of_sigbus) {
+    put_pattern("file", 100000);
+    FILE *f = fopen("file", "r");
+    getc(f);
+    raise(SIGBUS);
+}
+
+CASE(dispositions_are_left_alone) {
+    put_pattern("file", 5000000);
+    FILE *f = fopen("file", "r");
+    getc(f);
+    getchar();
+    for (int s = 1; s < 32; s++) {
+        struct sigaction action;
+        sigaction(s, NULL, &action);
+        if (s != SIGBUS && action.sa_handler != SIG_DFL)
+            say("signal %d has a handler", s);
+    }
+    struct sigaction action;
+    sigaction(SIGBUS, NULL, &action);
+    say("SIGBUS default %d", action.sa_handler == SIG_DFL);
+    sigset_t blocked;
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    for (int s = 1; s < 32; s++)
+        if (sigismember(&blocked, s))
+            say("signal %d is blocked", s);
+}

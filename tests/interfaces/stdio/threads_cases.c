@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads_cases.c - streams used by several threads.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio_ext.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { THREADS = 4 };
+
+static void run_threads(int n, void *(*body)(void *)) {
+    pthread_t t[8];
+    for (long i = 0; i < n; i++)
+        pthread_create(&t[i], NULL, body, (void *)i);
+    for (int i = 0; i < n; i++)
+        pthread_join(t[i], NULL);
+}
+
+static FILE *shared;
+
+/* --- whole calls are not torn apart ------------------------------------------------ */
+
+static void *puts_lines(void *arg) {
+    char line[128];
+    int length = 30 + 20 * (int)(long)arg;
+    memset(line, 'a' + (int)(long)arg, (size_t)length);
+    strcpy(line + length, "\n");
+    for (int i = 0; i < 5000; i++)
+        switch (i % 3) {
+        case 0: fputs(line, shared); break;
+        case 1: fwrite(line, 1, (size_t)length + 1, shared); break;
+        default: fprintf(shared, "%s", line);
+        }
+    return NULL;
+}
+
+static void check_lines(const char *path) {
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    int count[THREADS] = {0}, torn = 0;
+    for (ssize_t n; (n = getline(&line, &size, f)) > 0;) {
+        int who = line[0] - 'a';
+        bool whole = who >= 0 && who < THREADS && n == 31 + 20 * who;
+        for (ssize_t i = 1; whole && i < n - 1; i++)
+            whole = line[i] == line[0];
+        whole ? count[who]++ : torn++;
+    }
+    fclose(f);
+    free(line);
+    say("torn %d whole %d %d %d %d", torn, count[0], count[1], count[2], count[3]);
+}
+
+static void lines_into(const char *mode, int buffering) {
+    shared = fopen("out", mode);
+    setvbuf(shared, NULL, buffering, 4096);
+    run_threads(THREADS, puts_lines);
+    fclose(shared);
+    check_lines("out");
+    unlink("out");
+}
+
+CASE(lines_are_whole) { lines_into("w", _IOFBF); }
+CASE(lines_are_whole_when_line_buffered) { lines_into("w", _IOLBF); }
+CASE(lines_are_whole_when_appended) { lines_into("a", _IOFBF); }
+CASE(lines_are_whole_in_update_mode) { lines_into("w+", _IOFBF); }
+
+CASE(lines_are_whole_on_standard_output) {
+    shared = stdout;
+    CALL(freopen("out", "w", stdout) != NULL);
+    run_threads(THREADS, puts_lines);
+    fflush(stdout);
+    check_lines("out");
+    unlink("out");
+}
+
+static void *seeks_and_puts(void *arg) {
+    puts_lines(arg);
+    fflush(shared);
+    return NULL;
+}
+
+CASE(flushes_between) {
+    shared = fopen("out", "w");
+    run_threads(THREADS, seeks_and_puts);
+    fclose(shared);
+    check_lines("out");
+    unlink("out");
+}
+
+/* --- every byte is delivered once ---------------------------------------------------- */
+
+enum { FILE_SIZE = 8 << 20, BLOCK = 65536 };
+static atomic_uchar delivered[FILE_SIZE / BLOCK];
+static atomic_long total, wrong;
+
+/* Each block carries its number in its first bytes and is filled with it. */
+static void put_numbered_blocks(void) {
+    static int block[BLOCK / sizeof(int)];
+    int fd = open("numbered", O_WRONLY | O_CREAT, 0644);
+    for (int i = 0; i < FILE_SIZE / BLOCK; i++) {
+        for (unsigned k = 0; k < BLOCK / sizeof(int); k++)
+            block[k] = i;
+        raw_write(fd, block, BLOCK);
+    }
+    close(fd);
+}
+
+static void *reads_blocks(void *arg) {
+    (void)arg;
+    int *block = malloc(BLOCK);
+    while (fread(block, 1, BLOCK, shared) == BLOCK) {
+        for (unsigned k = 1; k < BLOCK / sizeof(int); k++)
+            wrong += block[k] != block[0];
+        delivered[block[0]]++;
+    }
+    free(block);
+    return NULL;
+}
+
+CASE(blocks_are_delivered_once) {
+    put_numbered_blocks();
+    shared = fopen("numbered", "r");
+    run_threads(2, reads_blocks);
+    int once = 0;
+    for (int i = 0; i < FILE_SIZE / BLOCK; i++)
+        once += delivered[i] == 1;
+    say("%d of %d blocks once, %ld wrong", once, FILE_SIZE / BLOCK, (long)wrong);
+    note_state(shared);
+    unlink("numbered");
+}
+
+static void *gets_characters(void *arg) {
+    long sum = 0, count = 0;
+    for (int c; (c = arg ? getc(shared) : fgetc(shared)) != EOF; count++)
+        sum += c;
+    total += sum + (count << 40);
+    return NULL;
+}
+
+CASE(characters_are_delivered_once) {
+    put_pattern("file", 2000000);
+    shared = fopen("file", "r");
+    run_threads(THREADS, gets_characters);
+    say("total %lx", (long)total);
+}
+
+static void *gets_lines(void *arg) {
+    char *line = NULL, text[100];
+    size_t size = 0;
+    long sum = 0;
+    while (arg ? getline(&line, &size, shared) > 0 : fgets(text, sizeof text, shared) != NULL)
+        sum += atoi((arg ? line : text) + 5);
+    free(line);
+    total += sum;
+    return NULL;
+}
+
+CASE(lines_are_delivered_once) {
+    put_lines("file", 100000);
+    shared = fopen("file", "r");
+    run_threads(THREADS, gets_lines);
+    say("total %ld", (long)total);
+}
+
+static void *pushes_back(void *arg) {
+    long sum = 0;
+    for (int i = 0; i < 50000; i++) {
+        flockfile(shared);
+        int c = getc(shared);
+        if (c != EOF && (i + (long)arg) % 2) {
+            ungetc(c, shared);
+            c = getc(shared);
+        }
+        funlockfile(shared);
+        sum += c == EOF ? 0 : c;
+    }
+    total += sum;
+    return NULL;
+}
+
+CASE(pushed_back_characters) {
+    put_pattern("file", 150000);
+    shared = fopen("file", "r");
+    run_threads(THREADS, pushes_back);
+    say("total %ld", (long)total);
+    CALL(getc(shared));
+}
+
+static void *reads_pipe(void *arg) {
+    (void)arg;
+    char block[777];
+    for (size_t n; (n = fread(block, 1, sizeof block, shared)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            total += (unsigned char)block[i] + (1L << 40);
+    return NULL;
+}
+
+CASE(a_pipe_is_delivered_once) {
+    put_pattern("file", 500000);
+    shared = popen("cat file", "r");
+    run_threads(2, reads_pipe);
+    say("total %lx", (long)total);
+    CALL(pclose(shared));
+}
+
+/* --- locks ------------------------------------------------------------------------------ */
+
+static void *tries(void *arg) {
+    (void)arg;
+    int result = ftrylockfile(stdout);
+    if (result == 0)
+        funlockfile(stdout);
+    return (void *)(long)result;
+}
+
+static void try_from_another_thread(void) {
+    pthread_t t;
+    void *result;
+    pthread_create(&t, NULL, tries, NULL);
+    pthread_join(t, &result);
+    say("another thread gets it %d", result == NULL);
+}
+
+CASE(locks_are_recursive) {
+    flockfile(stdout);
+    flockfile(stdout);
+    CALL(ftrylockfile(stdout));
+    try_from_another_thread();
+    printf("text");
+    funlockfile(stdout);
+    try_from_another_thread();
+    funlockfile(stdout);
+    funlockfile(stdout);
+    try_from_another_thread();
+    CALL(ftrylockfile(stdout));
+    try_from_another_thread();
+    funlockfile(stdout);
+}
+
+static atomic_int stage;
+
+static void *waits_for_lock(void *arg) {
+    *(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+    stage = 1;
+    putc('2', shared);
+    stage = 2;
+    return NULL;
+}
+
+CASE(a_locked_stream_waits) {
+    shared = fopen("out", "w");
+    flockfile(shared);
+    pthread_t t;
+    pid_t tid;
+    pthread_create(&t, NULL, waits_for_lock, &tid);
+    while (stage < 1)
+        usleep(100);
+    wait_until_blocked(tid);
+    say("stage %d", stage);
+    putc_unlocked('1', shared);
+    putc('1', shared);
+    funlockfile(shared);
+    pthread_join(t, NULL);
+    fclose(shared);
+    note_file("out");
+}
+
+static void *locks_and_dies(void *arg) {
+    (void)arg;
+    for (int i = 0; i < 1000; i++)
+        putc('x', shared);
+    return NULL;
+}
+
+CASE(a_thread_that_used_a_stream_ends) {
+    shared = fopen("out", "w");
+    for (int i = 0; i < 20; i++) {
+        run_threads(1, locks_and_dies);
+        putc('y', shared);
+    }
+    CALL(ftell(shared));
+    fclose(shared);
+}
+
+static void *uses_once(void *arg) {
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        fputs("abc", shared);
+    return NULL;
+}
+
+CASE(single_then_threads_then_single) {
+    shared = fopen("out", "w");
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 100; i++)
+            putc('-', shared);
+        run_threads(2, uses_once);
+        fputs("single", shared);
+    }
+    CALL(ftell(shared));
+    CALL(fclose(shared));
+}
+
+CASE(locking_by_the_caller) {
+    FILE *f = fopen("out", "w");
+    CALL(__fsetlocking(f, FSETLOCKING_QUERY));
+    CALL(__fsetlocking(f, FSETLOCKING_BYCALLER));
+    CALL(__fsetlocking(f, FSETLOCKING_QUERY));
+    shared = f;
+    run_threads(1, uses_once);
+    fputs("more", f);
+    CALL(__fsetlocking(f, FSETLOCKING_INTERNAL));
+    CALL(fclose(f));
+    note_file("out");
+}
+
+/* --- fork and cancellation ----------------------------------------------------------------- */
+
+static void *holds_lock(void *arg) {
+    (void)arg;
+    flockfile(stdout);
+    flockfile(shared);
+    stage = 1;
+    while (stage < 2)
+        usleep(100);
+    funlockfile(shared);
+    funlockfile(stdout);
+    return NULL;
+}
+
+CASE(fork_while_a_lock_is_held_elsewhere) {
+    shared = fopen("out", "w");
+    pthread_t t;
+    pthread_create(&t, NULL, holds_lock, NULL);
+    while (stage < 1)
+        usleep(100);
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(5);
+        printf("the child prints");
+        fputs("the child writes", shared);
+        say("both done");
+        fflush(NULL);
+        say("flushed");
+        exit(0);
+    }
+    finish(pid);
+    stage = 2;
+    pthread_join(t, NULL);
+    printf(" and the parent");
+}
+
+static void *writes_all_the_time(void *arg) {
+    (void)arg;
+    while (stage < 2) {
+        fputs("some text\n", shared);
+        fflush(shared);
+    }
+    return NULL;
+}
+
+CASE(forks_while_threads_write) {
+    shared = fopen("/dev/null", "w");
+    pthread_t t;
+    pthread_create(&t, NULL, writes_all_the_time, NULL);
+    int good = 0;
+    for (int i = 0; i < 30; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            alarm(5);
+            FILE *f = fopen("/dev/null", "w");
+            fputs("child", f);
+            fclose(f);
+            fflush(NULL);
+            exit(7);
+        }
+        int status;
+        waitpid(pid, &status, 0);
+        good += WIFEXITED(status) && WEXITSTATUS(status) == 7;
+    }
+    stage = 2;
+    pthread_join(t, NULL);
+    say("%d of 30", good);
+}
+
+static void *reads_forever(void *arg) {
+    *(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+    stage = 1;
+    getc(shared);
+    stage = 3;
+    return NULL;
+}
+
+CASE(cancelled_in_a_read) {
+    int ends[2];
+    pipe(ends);
+    shared = fdopen(ends[0], "r");
+    pthread_t t;
+    pid_t tid;
+    pthread_create(&t, NULL, reads_forever, &tid);
+    while (stage < 1)
+        usleep(100);
+    wait_until_blocked(tid);
+    pthread_cancel(t);
+    void *result;
+    pthread_join(t, &result);
+    say("cancelled %d stage %d", result == PTHREAD_CANCELED, stage);
+    raw_write(ends[1], "abc", 3);
+    CALL(ftrylockfile(shared));
+    CALL(getc(shared));
+    CALL(fclose(shared));
+}
+
+static void *writes_forever(void *arg) {
+    static char block[200000];
+    *(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+    stage = 1;
+    fwrite(block, 1, sizeof block, shared);
+    stage = 3;
+    return NULL;
+}
+
+CASE(cancelled_in_a_write) {
+    int ends[2];
+    pipe(ends);
+    shared = fdopen(ends[1], "w");
+    pthread_t t;
+    pid_t tid;
+    pthread_create(&t, NULL, writes_forever, &tid);
+    while (stage < 1)
+        usleep(100);
+    wait_until_blocked(tid);
+    pthread_cancel(t);
+    void *result;
+    pthread_join(t, &result);
+    say("cancelled %d stage %d", result == PTHREAD_CANCELED, stage);
+    CALL(ftrylockfile(shared));
+}
+
+static void *reads_input_until_told(void *arg) { return reads_forever(arg); }
+
+/* A thread waits in a read; another exits the process. */
+CASE(exit_while_a_thread_reads) {
+    int ends[2];
+    pipe(ends);
+    shared = fdopen(ends[0], "r");
+    pthread_t t;
+    pid_t tid;
+    pthread_create(&t, NULL, reads_input_until_told, &tid);
+    while (stage < 1)
+        usleep(100);
+    wait_until_blocked(tid);
+    printf("printed before exit");
+    exit(3);
+}
+
+CASE(other_streams_while_a_thread_reads) {
+    int ends[2];
+    pipe(ends);
+    shared = fdopen(ends[0], "r");
+    pthread_t t;
+    pid_t tid;
+    pthread_create(&t, NULL, reads_forever, &tid);
+    while (stage < 1)
+        usleep(100);
+    wait_until_blocked(tid);
+    FILE *f = fopen("out", "w");
+    fputs("text", f);
+    CALL(fclose(f));
+    CALL(getchar());
+    printf("text");
+    CALL(fflush(stdout));
+    CALL(system("true"));
+    raw_write(ends[1], "x", 1);
+    pthread_join(t, NULL);
+    say("stage %d", stage);
+}
+
+/* A stream is opened, used and closed by many threads at once. */
+static void *opens_and_closes(void *arg) {
+    char path[20] = "file0";
+    path[4] = (char)('0' + (long)arg);
+    for (int i = 0; i < 2000; i++) {
+        FILE *f = fopen(path, "w+");
+        fprintf(f, "%d", i);
+        rewind(f);
+        int back = -1;
+        total += fscanf(f, "%d", &back) == 1 && back == i;
+        fclose(f);
+    }
+    return NULL;
+}
+
+CASE(streams_of_many_threads) {
+    run_threads(THREADS, opens_and_closes);
+    say("right %ld", (long)total);
+}
+
+static void *flushes_all(void *arg) {
+    (void)arg;
+    while (stage < 2)
+        fflush(NULL);
+    return NULL;
+}
+
+CASE(flushing_everything_meanwhile) {
+    pthread_t t;
+    pthread_create(&t, NULL, flushes_all, NULL);
+    run_threads(THREADS, opens_and_closes);
+    stage = 2;
+    pthread_join(t, NULL);
+    say("right %ld", (long)total);
+}
+
+static void *main_leaves(void *arg) {
+    pthread_join(*(pthread_t *)arg, NULL);
+    printf("printed by the thread that is left");
+    return NULL;
+}
+
+CASE(main_thread_ends_first) {
+    static pthread_t self, t;
+    self = pthread_self();
+    printf("printed by main. ");
+    pthread_create(&t, NULL, main_leaves, &self);
+    pthread_exit(NULL);
+}

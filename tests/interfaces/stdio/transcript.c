@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * transcript.c - the main program of every differential test: runs one case
+ * and writes what it notes to the file named first, by system calls of its
+ * own, so that no library under test touches the transcript.
+ * Layer: tests.  Uses the system's headers only.
+ */
+#include "transcript.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { LONGEST_RUN = 20, TRANSCRIPT_FD = 200 };
+
+extern const struct test_case __start_cases[], __stop_cases[];
+
+static const char *transcript_path;
+
+void raw_write(int fd, const void *data, size_t n) {
+    const char *p = data;
+    while (n > 0) {
+        long done = syscall(SYS_write, fd, p, n);
+        if (done <= 0)
+            return;
+        p += done;
+        n -= (size_t)done;
+    }
+}
+
+void kernel_write(int fd, const char *text) {
+    raw_write(fd, text, strlen(text));
+}
+
+long raw_offset(int fd) {
+    return syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+}
+
+/* --- the transcript --------------------------------------------------------- */
+
+struct line {
+    char text[4096];
+    size_t used;
+};
+
+static void add(struct line *l, char c) {
+    if (l->used < sizeof l->text - 1)
+        l->text[l->used++] = c;
+}
+
+static void add_text(struct line *l, const char *s) {
+    while (*s)
+        add(l, *s++);
+}
+
+static void add_number(struct line *l, unsigned long v, unsigned base) {
+    char digits[24];
+    int n = 0;
+    do
+        digits[n++] = "0123456789abcdef"[v % base];
+    while (v /= base);
+    while (n > 0)
+        add(l, digits[--n]);
+}
+
+static void add_signed(struct line *l, long v) {
+    if (v < 0)
+        add(l, '-');
+    add_number(l, v < 0 ? 0UL - (unsigned long)v : (unsigned long)v, 10);
+}
+
+static void add_escaped(struct line *l, unsigned char c) {
+    if (c == '\n') {
+        add_text(l, "\\n");
+    } else if (c < ' ' || c > '~' || c == '"' || c == '\\') {
+        add_text(l, "\\x");
+        add(l, "0123456789abcdef"[c >> 4]);
+        add(l, "0123456789abcdef"[c & 15]);
+    } else {
+        add(l, (char)c);
+    }
+}
+
+static uint64_t hash(const unsigned char *p, size_t n) {
+    uint64_t h = 14695981039346656037U;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * 1099511628211U;
+    return h;
+}
+
+/* Short bytes in full; of long ones both ends, the length and a hash. */
+static void add_quoted(struct line *l, const void *data, size_t n) {
+    const unsigned char *p = data;
+    size_t shown = n <= 300 ? n : 24;
+    add(l, '"');
+    for (size_t i = 0; i < shown; i++)
+        add_escaped(l, p[i]);
+    if (shown < n) {
+        add_text(l, "\"...\"");
+        for (size_t i = n - 24; i < n; i++)
+            add_escaped(l, p[i]);
+    }
+    add(l, '"');
+    if (shown < n) {
+        add_text(l, " length ");
+        add_number(l, n, 10);
+        add_text(l, " hash ");
+        add_number(l, hash(p, n), 16);
+    }
+}
+
+static void put_line(struct line *l) {
+    l->text[l->used++] = '\n';
+    raw_write(TRANSCRIPT_FD, l->text, l->used);
+}
+
+static void add_argument(struct line *l, const char **format, va_list *args) {
+    bool is_long = **format == 'l';
+    *format += is_long;
+    switch (*(*format)++) {
+    case 'd':
+        add_signed(l, is_long ? va_arg(*args, long) : va_arg(*args, int));
+        break;
+    case 'u':
+        add_number(l, is_long ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), 10);
+        break;
+    case 'x':
+        add_number(l, is_long ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), 16);
+        break;
+    case 'c':
+        add_escaped(l, (unsigned char)va_arg(*args, int));
+        break;
+    case 's':
+        add_text(l, va_arg(*args, const char *));
+        break;
+    case 'q': {
+        const char *s = va_arg(*args, const char *);
+        s ? add_quoted(l, s, strlen(s)) : add_text(l, "NULL");
+        break;
+    }
+    case 'b': {
+        const void *p = va_arg(*args, const void *);
+        add_quoted(l, p, (size_t)va_arg(*args, int));
+        break;
+    }
+    default:
+        add_text(l, "(unknown conversion)");
+    }
+}
+
+void say(const char *format, ...) {
+    int saved = errno;
+    struct line l = {.used = 0};
+    va_list args;
+    va_start(args, format);
+    while (*format)
+        if (*format == '%') {
+            format++;
+            add_argument(&l, &format, &args);
+        } else {
+            add(&l, *format++);
+        }
+    va_end(args);
+    put_line(&l);
+    errno = saved;
+}
+
+static void add_wide(struct line *l, const wchar_t *s) {
+    add_text(l, "L\"");
+    for (size_t i = 0; s[i] && i < 100; i++)
+        if (s[i] < 128) {
+            add_escaped(l, (unsigned char)s[i]);
+        } else {
+            add_text(l, "\\u");
+            add_number(l, (unsigned long)s[i], 16);
+        }
+    add(l, '"');
+}
+
+static void add_value(struct line *l, enum kind kind, long value) {
+    if (kind == WIDE_CHARACTER && (unsigned)value == WEOF)
+        add_text(l, "WEOF");
+    else if (kind == NUMBER || kind == WIDE_CHARACTER)
+        add_signed(l, value);
+    else if (value == 0)
+        add_text(l, "NULL");
+    else if (kind == TEXT)
+        add_quoted(l, (const char *)value, strlen((const char *)value));
+    else if (kind == WIDE_TEXT)
+        add_wide(l, (const wchar_t *)value);
+    else
+        add_text(l, "not null");
+}
+
+static void add_error(struct line *l, int error) {
+    const char *name = strerrorname_np(error);
+    add_text(l, " errno ");
+    add_text(l, error ? name ? name : "unknown" : "0");
+}
+
+void note_call(const char *text, enum kind kind, long value, int error, bool always) {
+    int saved = errno;
+    bool failed = kind == NUMBER ? value < 0 : kind == WIDE_CHARACTER ? (unsigned)value == WEOF : value == 0;
+    struct line l = {.used = 0};
+    add_text(&l, text);
+    add_text(&l, " = ");
+    add_value(&l, kind, value);
+    if (failed || always)
+        add_error(&l, error);
+    put_line(&l);
+    errno = saved;
+}
+
+void note_flags(FILE *f) {
+    say("  eof %d error %d", feof(f) != 0, ferror(f) != 0);
+}
+
+void note_state(FILE *f) {
+    int saved = errno;
+    errno = 0;
+    long at = ftell(f);
+    say("  eof %d error %d ftell %ld%s", feof(f) != 0, ferror(f) != 0, at,
+        at < 0 ? errno ? strerrorname_np(errno) : " without errno" : "");
+    errno = saved;
+}
+
+/* --- files ------------------------------------------------------------------- */
+
+void note_file(const char *path) {
+    struct stat st;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0) {
+        say("file %s: none", path);
+        return;
+    }
+    char *data = malloc((size_t)st.st_size + 1);
+    long n = syscall(SYS_pread64, fd, data, st.st_size, 0L);
+    say("file %s: %ld bytes %b", path, (long)st.st_size, data, (int)(n > 0 ? n : 0));
+    free(data);
+    syscall(SYS_close, fd);
+}
+
+void put_file(const char *path, const void *data, size_t n) {
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    raw_write(fd, data, n);
+    syscall(SYS_close, fd);
+}
+
+void put_text(const char *path, const char *text) {
+    put_file(path, text, strlen(text));
+}
+
+unsigned char pattern_at(size_t offset) {
+    return (unsigned char)((offset * 2654435761U) >> 11 ^ offset >> 12);
+}
+
+void put_pattern(const char *path, size_t n) {
+    unsigned char *data = malloc(n + 1);
+    for (size_t i = 0; i < n; i++)
+        data[i] = pattern_at(i);
+    put_file(path, data, n);
+    free(data);
+}
+
+void put_lines(const char *path, int n) {
+    char *data = malloc((size_t)n * 12 + 1), *p = data;
+    for (int i = 1; i <= n; i++) {
+        memcpy(p, "line 000000\n", 12);
+        for (int digit = 10, v = i; v > 0; v /= 10)
+            p[digit--] = (char)('0' + v % 10);
+        p += 12;
+    }
+    put_file(path, data, (size_t)n * 12);
+    free(data);
+}
+
+/* --- processes ----------------------------------------------------------------- */
+
+int finish(pid_t pid) {
+    int status = -1;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(status))
+        say("child exited %d", WEXITSTATUS(status));
+    else
+        say("child killed by signal %d", WTERMSIG(status));
+    return status;
+}
+
+int child(void (*body)(void)) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(LONGEST_RUN);
+        body();
+        exit(0);
+    }
+    return finish(pid);
+}
+
+char **case_arguments(const char *name) {
+    static const char *arguments[4];
+    arguments[0] = "cases";
+    arguments[1] = transcript_path;
+    arguments[2] = name;
+    return (char **)arguments;
+}
+
+void exec_case(const char *name) {
+    execv("/proc/self/exe", case_arguments(name));
+    _exit(126);
+}
+
+pid_t start_case(const char *name, int in, int out, int err) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        const int wanted[3] = {in, out, err};
+        for (int i = 0; i < 3; i++)
+            if (wanted[i] >= 0)
+                syscall(SYS_dup2, wanted[i], i);
+        exec_case(name);
+    }
+    return pid;
+}
+
+int run_case(const char *name, int in, int out, int err) {
+    return finish(start_case(name, in, out, err));
+}
+
+/* The state letter in /proc/.../stat follows the name, which is in brackets. */
+void wait_until_blocked(pid_t tid) {
+    char path[64] = "/proc/self/task/";
+    struct line number = {.used = 0};
+    add_number(&number, (unsigned long)tid, 10);
+    strcat(strncat(path, number.text, number.used), "/stat");
+    for (char state = 'R'; state != 'S'; usleep(1000)) {
+        char text[512] = "";
+        int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0);
+        syscall(SYS_read, fd, text, sizeof text - 1);
+        syscall(SYS_close, fd);
+        const char *bracket = strrchr(text, ')');
+        state = bracket ? bracket[2] : 'S';
+    }
+    usleep(2000);
+}
+
+/* --- main ------------------------------------------------------------------------ */
+
+static int list_cases(void) {
+    for (const struct test_case *c = __start_cases; c < __stop_cases; c++)
+        if (c->name[0] != '_') {
+            kernel_write(1, c->name);
+            kernel_write(1, "\n");
+        }
+    return 0;
+}
+
+static bool open_transcript(const char *path) {
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    if (fd < 0)
+        return false;
+    syscall(SYS_dup3, fd, TRANSCRIPT_FD, O_CLOEXEC);
+    syscall(SYS_close, fd);
+    transcript_path = path;
+    return true;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--list") == 0)
+        return list_cases();
+    if (argc < 3 || !open_transcript(argv[1])) {
+        kernel_write(2, "usage: cases --list | cases transcript-file case\n");
+        return 2;
+    }
+    alarm(LONGEST_RUN);
+    program_invocation_name = program_invocation_short_name = (char *)"cases";
+    for (const struct test_case *c = __start_cases; c < __stop_cases; c++)
+        if (strcmp(c->name, argv[2]) == 0) {
+            c->run();
+            return 0;
+        }
+    kernel_write(2, "there is no case of that name; --list shows them\n");
+    return 2;
+}
