@@ -45,7 +45,7 @@ void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b) {
 }
 
 void asf__set_block(struct asf_cios *c) {
-    c->block = c->flags & ASF_UNBUFFERED ? 1 : c->user_size ? c->user_size : c->blksize;
+    c->block = c->user_size ? c->user_size : c->flags & ASF_UNBUFFERED ? 1 : c->blksize;
     if (!c->own)
         c->limit = c->block;
 }
@@ -194,6 +194,8 @@ static int put_window(struct asf_cios *c) {
 }
 
 int asf__flush_output(struct asf_cios *c) {
+    if (c->resident)
+        return c->ops->flushed(c);
     int failed = c->failed;
     c->failed = 0;
     bool was = c->held;
@@ -208,19 +210,15 @@ int asf__flush_output(struct asf_cios *c) {
     return failed ? failed : rc;
 }
 
-/* What libc moves past its buffer: whole blocks, unless they are tiny. */
-static size_t whole_blocks(const struct asf_cios *c, size_t n) {
-    return c->block >= 128 ? n - n % c->block : n;
-}
-
-/* Large data goes straight from the caller's memory, in whole blocks as
- * libc's does; returns how much went. */
+/* Large data goes straight from the caller's memory: as much as leaves of the
+ * last block what libc would keep in its buffer.  Tiny buffers (setvbuf) are
+ * not kept to.  Returns how much went. */
 static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *error) {
-    size_t done = 0;
+    size_t done = 0, rest = (size_t)((c->written + asf__pending(c) + n) % c->block);
     c->held = true;
     *error = put_window(c);
     if (*error == 0)
-        *error = put_all(c, p, whole_blocks(c, n), &done);
+        *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
     c->held = false;
     return done;
 }
@@ -234,32 +232,37 @@ static void note_exact(struct asf_cios *c, size_t n) {
         c->exact = before + n;
 }
 
-static bool goes_directly(const struct asf_cios *c, size_t left, size_t room) {
-    if (left < c->block || c->queue || c->out->refs)
-        return false;
-    if (left <= room) /* it fits; copying two blocks costs more than a call */
-        return left >= 2 * c->block && c->limit > c->block;
-    return asf__pending(c) == 0 || c->limit > c->block;
+static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
+    size_t room = (size_t)(c->buf_end - c->write_ptr);
+    if (n > room)
+        n = room;
+    memcpy(c->write_ptr, p, n);
+    c->write_ptr += n;
+    return n;
 }
 
+/* glibc's order: fill the buffer; what does not fit is written in whole
+ * blocks; the rest is kept.  A stream that finds no room at first (fresh,
+ * unbuffered) writes whole blocks at once. */
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
     size_t done = 0;
     *error = asf__drain(c, 1);
-    if (*error == 0 && n >= c->block)
+    if (*error < 0)
+        return 0;
+    if (n >= c->block && !roomless)
         note_exact(c, n);
+    c->unprimed = false;
+    bool apart = c->queue || c->out->refs;
+    bool past = !apart && c->limit > c->block && n >= 2 * c->block;
+    if (!past && !(roomless && !apart))
+        done = copy_in(c, p, n);
+    if (done < n && !apart && (n - done >= c->block || c->block < 128))
+        done += append_directly(c, p + done, n - done, error);
     while (*error == 0 && done < n) {
-        size_t room = (size_t)(c->buf_end - c->write_ptr), left = n - done;
-        if (goes_directly(c, left, room)) {
-            done += append_directly(c, p + done, left, error);
-            continue;
-        }
-        if (left > room)
-            left = room;
-        memcpy(c->write_ptr, p + done, left);
-        c->write_ptr += left;
-        done += left;
-        if (done < n)
-            *error = asf__drain(c, 1);
+        *error = asf__drain(c, 1);
+        if (*error == 0)
+            done += copy_in(c, p + done, n - done);
     }
     return done;
 }
@@ -345,6 +348,48 @@ static size_t torn_away(struct asf_cios *c, size_t taken) {
     return lost < taken ? lost : taken;
 }
 
+/* What libc reads past its buffer: whole blocks, unless they are tiny. */
+static size_t whole_blocks(const struct asf_cios *c, size_t n) {
+    return c->block >= 128 ? n - n % c->block : n;
+}
+
+/* A read this large need not pass the window: its copy, or the mapping of its
+ * pages, costs as much as the kernel's copy to where it is wanted. */
+enum { PAST_WINDOW = 32 << 10 };
+
+static bool reads_directly(const struct asf_cios *c, size_t n) {
+    if (c->direct)
+        return n >= c->block;
+    return n >= PAST_WINDOW && c->regular && !c->own && c->ops->get;
+}
+
+/* The whole file's offset moves on for this thread's part, which is then read
+ * with the stream unlocked; at the end of the file the offset comes back. */
+static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
+    off64_t at = c->offset;
+    c->offset = asf__sys.lseek(c->fd, at + (off64_t)n, SEEK_SET);
+    asf__unlock(&c->lk);
+    ssize_t r = asf__sys.pread(c->fd, p, n, at);
+    asf__lock(&c->lk);
+    c->stats.syscalls += 2;
+    c->stats.in += r > 0 ? (uint64_t)r : 0;
+    off64_t end = at + (r > 0 ? r : 0);
+    if (r < (ssize_t)n && c->offset > end)
+        c->offset = asf__sys.lseek(c->fd, end, SEEK_SET);
+    return r;
+}
+
+static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
+    c->read_ptr = c->read_end = c->read_base;
+    n = whole_blocks(c, n);
+    if (n >= PAST_WINDOW && !__libc_single_threaded && c->regular && !c->shared && c->offset >= 0)
+        return read_apart(c, p, n);
+    c->held = true;
+    ssize_t r = c->ops->get(c, p, n);
+    c->held = false;
+    return r;
+}
+
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = 0;
     *error = asf__to_read(c);
@@ -362,11 +407,8 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
             continue;
         }
         ssize_t r;
-        if (c->direct && n - done >= c->block) {
-            c->held = true;
-            c->read_ptr = c->read_end = c->read_base;
-            r = c->ops->get(c, p + done, whole_blocks(c, n - done));
-            c->held = false;
+        if (reads_directly(c, n - done)) {
+            r = read_directly(c, p + done, n - done);
             done += r > 0 ? (size_t)r : 0;
         } else {
             /* End of file is sticky for what goes through the buffer (C99). */
@@ -395,6 +437,7 @@ int asf__sync_input(struct asf_cios *c) {
     c->read_end = c->read_ptr;
     c->offset = at;
     c->start = at;
+    c->placed = false;
     asf__mark_ahead(c, false);
     return 0;
 }
@@ -416,24 +459,27 @@ off64_t asf__tell(struct asf_cios *c) {
     size_t pending = asf__is_putting(c) ? asf__pending(c) + queued(c) : 0;
     if (!c->ops->seek)
         return -ESPIPE;
+    if (c->resident)
+        return c->ops->seek(c, 0, SEEK_CUR);
     if (pending && c->flags & ASF_APPENDING) {
         off64_t end = c->ops->seek(c, 0, SEEK_END);
         return end < 0 ? end : end + (off64_t)pending;
     }
-    if (c->offset < 0) {
-        off64_t at = c->ops->seek(c, 0, SEEK_CUR);
-        if (at < 0)
-            return at;
-        c->offset = at;
+    off64_t base = c->fd < 0 ? -1 : c->offset; /* callbacks are asked each time */
+    if (base < 0) {
+        base = c->ops->seek(c, 0, SEEK_CUR);
+        if (base < 0)
+            return base;
+        c->offset = c->fd < 0 ? -1 : base;
     }
-    off64_t at = c->offset + (off64_t)pending - (asf__is_putting(c) ? 0 : (off64_t)asf__unread(c));
+    off64_t at = base + (off64_t)pending - (asf__is_putting(c) ? 0 : (off64_t)asf__unread(c));
     return at < 0 ? -EINVAL : at;
 }
 
 /* A target that stands in the window costs no system call; where libc's own
  * smaller buffer would have been refilled, its blocks lie aligned again. */
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
-    if (c->offset < 0 || !c->read_base || c->flags & ASF_IN_BACKUP || c->read_ptr > c->read_end)
+    if (c->offset < 0 || c->fd < 0 || !c->read_base || c->flags & ASF_IN_BACKUP || c->read_ptr > c->read_end)
         return false;
     if (target < c->offset - (c->read_end - c->read_base) || target >= c->offset)
         return false;
@@ -441,8 +487,9 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     if (target > at + (off64_t)c->block || target < at - (off64_t)c->block)
         c->start = 0;
     c->read_ptr = c->read_end - (c->offset - target);
-    if (c->shared)
+    if (c->shared || c->inherited)
         asf__sys.lseek(c->fd, c->offset, SEEK_SET);
+    c->placed = true;
     return true;
 }
 
@@ -452,7 +499,7 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
         if (at < 0)
             return at;
         if (__builtin_add_overflow(at, offset, &offset))
-            return -EOVERFLOW;
+            return -EINVAL;
     } else if (whence == SEEK_END) {
         struct stat64 st;
         if (!c->regular || asf__sys.fstat(c->fd, &st) < 0)
@@ -467,9 +514,12 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
 /* Leave the window, and let input go on at `at`. */
 static void move_to(struct asf_cios *c, off64_t at) {
     close_read_window(c);
-    c->offset = at;
+    if (!c->read_base && !(c->flags & ASF_NO_READS)) /* moved: one that reads */
+        c->read_base = c->read_ptr = c->read_end = c->shortbuf;
+    c->offset = c->fd < 0 ? -1 : at;
     c->start = at & ~((off64_t)c->block - 1);
     c->sequential = false;
+    c->placed = true;
 }
 
 /* As libc seeks: to the start of the target's block, which is read, so that
@@ -494,12 +544,23 @@ static off64_t seek_block(struct asf_cios *c, off64_t target) {
     return at;
 }
 
+/* The offset is not known, or others may look at it: moved by the kernel or
+ * the callback, with nothing read. */
+static off64_t seek_by(struct asf_cios *c, off64_t distance) {
+    off64_t at = c->ops->seek(c, distance - (off64_t)asf__unread(c), SEEK_CUR);
+    if (at >= 0)
+        move_to(c, at);
+    return at;
+}
+
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     int chosen = asf__choose(c);
     if (chosen < 0)
         return chosen;
     if (!c->ops->seek)
         return -ESPIPE;
+    if (c->resident)
+        return c->ops->seek(c, offset, whence);
     bool was_putting = asf__is_putting(c);
     if (was_putting) {
         int rc = asf__flush_output(c);
@@ -508,6 +569,8 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         c->flags &= ~ASF_PUTTING;
         c->write_end = c->write_ptr = c->write_base;
     }
+    if (whence == SEEK_CUR && (c->fd < 0 || (c->inherited && !c->placed)))
+        return seek_by(c, offset);
     off64_t target = seek_target(c, offset, whence);
     if (target < 0 && target != INT64_MIN)
         return target;

@@ -22,8 +22,17 @@
 
 /* The module every stream starts with: it chooses the one that serves. */
 extern const struct asf_stream_ops asf__first_use;
-/* asf__choose: choose now; the streams layer's (streams/modules.c). */
-int asf__choose(struct asf_cios *c);
+/* asf__open_memory: a stream into memory that grows (streams/memory.c).
+ * asf__open_module: one on a module made outside; its missing calls are filled
+ * in (streams/modules.c).  NULL when memory is short; in no list yet. */
+struct asf_cios *asf__open_memory(char **location, size_t *size);
+struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
+/* asf__choose: choose now; the streams layer's (streams/modules.c).  Returns 1
+ * when this call found that the descriptor is not open. */
+int asf__choose_now(struct asf_cios *c);
+static inline int asf__choose(struct asf_cios *c) {
+    return asf__likely(c->chosen) ? 0 : asf__choose_now(c);
+}
 /* asf__set_block: libc's buffer size, from the mode and what is known. */
 void asf__set_block(struct asf_cios *c);
 /* What a FILE's table must be for libc's inside; set by the stdio interface. */

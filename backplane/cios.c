@@ -50,6 +50,7 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
     c->ops = ops;
     c->access = access & O_ACCMODE;
     c->why = "not used";
+    c->inherited = true;
 }
 
 static struct asf_cios *from_pool(void) {

@@ -19,7 +19,14 @@ static struct asf_options options = {
     .map_min = 256 << 10,
     .window = 8 << 20,
     .buffer = 128 << 10,
+#ifdef ASF_STATIC
+    /* An archive cannot notice every call through which it would show. */
+    .grow = false,
+    .ahead = false,
+#else
     .grow = true,
+    .ahead = true,
+#endif
 };
 static bool parsed;
 
@@ -80,6 +87,8 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_size(&options.buffer, value, 4096);
     if (KEY("grow"))
         return set_flag(&options.grow, value, vlen);
+    if (KEY("ahead"))
+        return set_flag(&options.ahead, value, vlen);
     if (KEY("verbose"))
         return set_flag(&options.verbose, value, vlen);
 #undef KEY

@@ -18,6 +18,7 @@ struct asf_options {
     size_t window;      /* bytes of a mapped window, a multiple of 2 MiB */
     size_t buffer;      /* largest output buffer, bytes */
     bool grow;          /* output buffers may grow beyond libc's */
+    bool ahead;         /* input may be read further ahead than libc would */
     bool verbose;       /* name each stream's module on stderr */
 };
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 extern ssize_t __read(int, void *, size_t);
+extern ssize_t __pread64(int, void *, size_t, off64_t);
 extern ssize_t __write(int, const void *, size_t);
 extern int __open64(const char *, int, ...);
 extern int __close(int);
@@ -48,6 +49,26 @@ static ssize_t sys_write(int fd, const void *buf, size_t n) {
         errno = saved;
     }
     return r;
+}
+
+static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
+    int saved = errno;
+    ssize_t r = __pread64(fd, buf, n, offset);
+    if (r < 0) {
+        r = -errno;
+        errno = saved;
+    }
+    return r;
+}
+
+int asf__write_all(int fd, const char *p, size_t n) {
+    for (size_t done = 0; done < n;) {
+        ssize_t r = asf__sys.write(fd, p + done, n - done);
+        if (r < 0)
+            return (int)r;
+        done += (size_t)r;
+    }
+    return 0;
 }
 
 static off64_t sys_lseek(int fd, off64_t offset, int whence) {
@@ -104,6 +125,7 @@ static int sys_unmap(void *addr, size_t length) {
 struct asf_syscalls asf__sys = {
     .read = sys_read,
     .write = sys_write,
+    .pread = sys_pread,
     .lseek = sys_lseek,
     .open = sys_open,
     .close = sys_close,

@@ -18,6 +18,7 @@
 struct asf_syscalls {
     ssize_t (*read)(int fd, void *buf, size_t n);
     ssize_t (*write)(int fd, const void *buf, size_t n);
+    ssize_t (*pread)(int fd, void *buf, size_t n, off64_t offset);
     off64_t (*lseek)(int fd, off64_t offset, int whence);
     int (*open)(const char *path, int flags, mode_t mode);
     int (*close)(int fd);
@@ -29,6 +30,9 @@ struct asf_syscalls {
 };
 
 extern struct asf_syscalls asf__sys;
+
+/* asf__write_all: write n bytes, however many calls it takes. */
+int asf__write_all(int fd, const char *p, size_t n);
 
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);

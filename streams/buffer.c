@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "lib/fault.h"
@@ -108,7 +109,7 @@ struct twin {
 static bool find_twin(struct asf_cios *other, void *arg) {
     struct twin *t = arg;
     if (other != t->of && other->chosen && !(other->flags & ASF_NO_WRITES) && other->fd >= 0 &&
-        other->dev == t->of->dev && other->ino == t->of->ino) {
+        other->ino != 0 && other->dev == t->of->dev && other->ino == t->of->ino) {
         t->found = true;
         other->may_grow = false;
     }
@@ -124,6 +125,20 @@ void asf__check_twins(struct asf_cios *c) {
     }
 }
 
+/* Where a write may fail soon it fails when libc's would: no growth on a disk
+ * that is nearly full or under a limit on file sizes. */
+static bool roomy(struct asf_cios *c) {
+    enum { PLENTY = 64 << 20 };
+    struct rlimit limit;
+    struct statfs64 fs;
+    if (!c->regular || c->roomy)
+        return true;
+    c->roomy = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY &&
+               asf__sys.fstatfs(c->fd, &fs) == 0 &&
+               (off64_t)fs.f_bavail * (off64_t)fs.f_bsize >= (off64_t)PLENTY;
+    return c->roomy;
+}
+
 static void adapt_limit(struct asf_cios *c) {
     size_t cap = asf__options()->buffer / c->block * c->block;
     if (c->own)
@@ -131,6 +146,10 @@ static void adapt_limit(struct asf_cios *c) {
     if (!c->may_grow || cap <= c->block) {
         c->limit = c->block;
         asf__mark_grown(c, false);
+        return;
+    }
+    if (!c->grown && !roomy(c)) {
+        c->may_grow = false;
         return;
     }
     uint64_t t = now();

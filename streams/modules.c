@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/sysmacros.h>
 
 #include "lib/options.h"
 #include "lib/syscalls.h"
@@ -72,23 +74,28 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     asf__set_block(c);
     c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
                   (c->regular || S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode));
+    c->shared = c->shared || (!o->ahead && !c->own);
     if (c->own)
         c->limit = o->buffer;
-    if (!(c->flags & ASF_NO_WRITES))
+    bool null = S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3); /* where no order shows */
+    if (!(c->flags & ASF_NO_WRITES) && !null)
         asf__check_twins(c);
+    c->ino = null ? 0 : st->st_ino;
+    c->dev = null ? 0 : st->st_dev;
 }
 
-int asf__choose(struct asf_cios *c) {
-    struct stat64 st = {0};
-    if (c->chosen)
-        return 0;
+int asf__choose_now(struct asf_cios *c) {
+    struct stat64 st;
     c->chosen = true;
     if (c->fd < 0) {
         c->blksize = BUFSIZ;
         asf__set_block(c);
         return 0;
     }
-    if (asf__sys.fstat(c->fd, &st) < 0)
+    bool open = asf__sys.fstat(c->fd, &st) == 0;
+    if (!open)
+        st = (struct stat64){.st_mode = 0};
+    if (!open)
         use(c, &asf__pipe, "the descriptor is not open");
     else if (S_ISREG(st.st_mode))
         choose_regular(c, &st);
@@ -99,7 +106,7 @@ int asf__choose(struct asf_cios *c) {
     choose_size(c, &st);
     if (asf__options()->verbose)
         asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
-    return 0;
+    return open ? 0 : 1;
 }
 
 static ssize_t first_fill(struct asf_cios *c, size_t want) {
@@ -110,6 +117,42 @@ static ssize_t first_fill(struct asf_cios *c, size_t want) {
 static int first_drain(struct asf_cios *c, size_t want) {
     int rc = asf__choose(c);
     return rc < 0 ? rc : c->ops->drain(c, want);
+}
+
+/* --- modules made outside ----------------------------------------------------- */
+
+/* The stream's own copy of the table, with the calls that were left out. */
+struct outside {
+    struct asf_stream_ops ops;
+    const struct asf_stream_ops *theirs;
+};
+
+static int close_outside(struct asf_cios *c) {
+    struct outside *o = (struct outside *)(void *)c->ops;
+    int rc = o->theirs->close ? o->theirs->close(c) : 0;
+    c->ops = o->theirs;
+    free(o);
+    return rc;
+}
+
+struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access) {
+    struct outside *o = calloc(1, sizeof *o);
+    struct asf_cios *c = o ? asf__cios_new(&o->ops, -1, access) : NULL;
+    if (!c) {
+        free(o);
+        return NULL;
+    }
+    *o = (struct outside){.ops = *ops, .theirs = ops};
+    if (!o->ops.fill)
+        o->ops.fill = asf__buffered_fill;
+    if (!o->ops.drain)
+        o->ops.drain = asf__buffered_drain;
+    o->ops.close = close_outside;
+    c->data = data;
+    c->chosen = true;
+    c->blksize = BUFSIZ;
+    asf__set_block(c);
+    return c;
 }
 
 const struct asf_stream_ops asf__first_use = {

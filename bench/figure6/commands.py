@@ -21,6 +21,9 @@ SYSTEM_PATH = "/usr/bin:/bin"
 SYSTEM_NAMES = {"uncompress": ["uncompress.real", "uncompress"]}
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C"}
 
+# The row that shows what a form costs before it moves any data.
+STARTUP = "cat of nothing"
+
 # A row of the tables: what is run, with which arguments, and where its output goes.  In the arguments, {text}, {copy},
 # {packed} and {out} stand for files; {out} is also standard output unless the arguments name it.
 Case = collections.namedtuple("Case", "title program arguments to_file")
@@ -40,6 +43,7 @@ CASES = [
     Case("cat to file", "cat", ("{text}",), True),
     Case("cp", "cp", ("{text}", "{out}"), False),
     Case("cp to file", "cp", ("{text}", "{out}"), True),
+    Case(STARTUP, "cat", ("/dev/null",), False),
 ]
 
 Sample = collections.namedtuple("Sample", "cpu wall")

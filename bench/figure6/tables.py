@@ -10,8 +10,9 @@ SPEEDUPS = [("relinked", "plain"), ("asi", "plain"), ("preloaded", "system"), ("
 # At least this many times the speed of the other form.
 TARGETS = [("wc", "asi", "system", 15.0), ("wc -l", "asi", "system", 2.0), ("cut -f2", "asi", "system", 4.0),
            ("cut -f2", "asi", "uutils", 1.0), ("cmp", "asi", "system", 1.5)]
-# Nothing may become slower than 1.03 of plain.
+# Nothing may become slower than 1.03 of plain, and start-up by no more than this.
 NO_SLOWER = 1 / 1.03
+STARTUP_MS = 0.5
 
 
 def median_times(jobs):
@@ -56,12 +57,12 @@ def print_times(jobs, names, forms):
         for form in forms:
             cpu, wall = times.get((title, form), (None, None))
             mark = " ≠" if (title, form) in differing else ""
-            cells.append("" if cpu is None else f"{1000 * cpu:.1f} / {1000 * wall:.1f}{mark}")
+            cells.append("" if cpu is None else f"{1000 * cpu:.2f} / {1000 * wall:.2f}{mark}")
         row([title] + cells)
 
 
 def targets(times, names):
-    """Each target that can be judged, as (words, ratio, least)."""
+    """Each target that can be judged, as (words, found, least)."""
     for title, form, over, least in TARGETS:
         ratio = speedup(times, title, form, over)
         if ratio is not None:
@@ -69,19 +70,33 @@ def targets(times, names):
     for title in names:
         for form, over in (("preloaded", "system"), ("relinked", "plain")):
             ratio = speedup(times, title, form, over)
-            if ratio is not None:
+            if ratio is not None and title != commands.STARTUP:
                 yield f"{title}: {form} over {over}", ratio, NO_SLOWER
+
+
+def startup_cost(times):
+    """Milliseconds of user+sys that preloading adds to a program that does nothing, or None."""
+    plain, preloaded = (times.get((commands.STARTUP, form)) for form in ("system", "preloaded"))
+    return 1000 * (preloaded[0] - plain[0]) if plain and preloaded else None
+
+
+def met(is_met):
+    return "yes" if is_met else "**no**"
 
 
 def print_targets(times, names):
     """Returns how many are missed."""
     missed = 0
-    head(["target", "at least", "found", "met"])
+    head(["target", "asked", "found", "met"])
     for words, ratio, least in targets(times, names):
         missed += ratio < least
         if least != NO_SLOWER or ratio < least:
-            row([words, f"{least:.2f}", f"{ratio:.2f}", "yes" if ratio >= least else "**no**"])
-    print("\nRelinked and preloaded programs that are no slower than 1.03 of plain are not listed.")
+            row([words, f"at least {least:.2f}", f"{ratio:.2f}", met(ratio >= least)])
+    cost = startup_cost(times)
+    if cost is not None:
+        missed += cost > STARTUP_MS
+        row(["start-up of the preload, ms", f"at most {STARTUP_MS}", f"{cost:.2f}", met(cost <= STARTUP_MS)])
+    print("\nRelinked and preloaded programs that take no longer than 1.03 of plain are not listed.")
     return missed
 
 
@@ -101,7 +116,8 @@ def print_report(arguments, measured):
     print("# Figure 6: eight programs as they are, relinked, and on the ASI\n")
     print(f"Input of {arguments.size} MB in the page cache, {arguments.runs} interleaved runs, medians, LC_ALL=C; "
           f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors. Output goes to /dev/null, or to a new file. "
-          "Speedup is the time (user+sys) of the second form divided by that of the first.")
+          "A speedup *form / other* says how many times as fast the form is as the other, by user+sys; "
+          f"*{commands.STARTUP}* is what starting takes.")
     missed = 0
     for directory, jobs in measured.items():
         times, names = median_times(jobs), titles(jobs)
@@ -124,6 +140,8 @@ def gnuplot_data(measured):
         times = median_times(jobs)
         lines = []
         for title in titles(jobs):
+            if title == commands.STARTUP:
+                continue
             ratios = [speedup(times, title, form, over) for form, over in SPEEDUPS[:3]]
             lines.append(" ".join([f'"{title}"'] + ["NaN" if ratio is None else f"{ratio:.3f}" for ratio in ratios]))
         blocks.append(f"$data{number} << END\n" + "\n".join(lines) + "\nEND\n")

@@ -22,6 +22,12 @@ struct checked_once {
     }
 };
 
+void add(const std::string &name, const std::function<void(benchmark::State &)> &run, int threads) {
+    auto *registered = benchmark::RegisterBenchmark(name.c_str(), run);
+    if (threads > 0)
+        registered->Threads(threads)->UseRealTime();
+}
+
 void add_side(const bench_case &stated, const stdio_side &side) {
     const auto checked = std::make_shared<checked_once>();
     const auto run = [stated, checked, &side](benchmark::State &state) {
@@ -29,9 +35,7 @@ void add_side(const bench_case &stated, const stdio_side &side) {
             return state.SkipWithError("the data moved is not the data expected");
         stated.time(state, side);
     };
-    auto *registered = benchmark::RegisterBenchmark((stated.name + "/" + side.name).c_str(), run);
-    if (stated.threads > 0)
-        registered->Threads(stated.threads)->UseRealTime();
+    add(stated.name + "/" + side.name, run, stated.threads);
 }
 
 } // namespace
@@ -41,8 +45,8 @@ void add_case(const bench_case &stated) {
     add_side(stated, asf_side());
 }
 
-void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time) {
-    benchmark::RegisterBenchmark(("limit/" + name).c_str(), time);
+void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time, int threads) {
+    add("limit/" + name, time, threads);
 }
 
 FILE *open_stream(const stdio_side &side, const std::string &path, const char *mode) {

@@ -25,7 +25,7 @@ struct bench_case {
 void add_case(const bench_case &stated);
 
 // add_limit: register what the machine itself needs, for no side.
-void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time);
+void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time, int threads = 0);
 
 // open_stream: fopen of the side, or an exception that names the file.
 FILE *open_stream(const stdio_side &side, const std::string &path, const char *mode);

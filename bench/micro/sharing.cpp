@@ -7,6 +7,8 @@
 #include "cases.h"
 #include "inputs.h"
 
+#include <atomic>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -70,10 +72,25 @@ void time_sharing(benchmark::State &state, const stdio_side &side, FILE *&shared
         side.fclose(shared);
 }
 
+// The ceiling: the file in memory, handed out block by block by one counter.
+void copy_sharing(benchmark::State &state, std::atomic<size_t> &next) {
+    const std::string &bytes = binary_input().bytes;
+    std::vector<char> block(block_size);
+    for (auto _ : state) {
+        const size_t at = next.fetch_add(block_size) % bytes.size();
+        memcpy(block.data(), bytes.data() + at, block_size);
+        benchmark::ClobberMemory();
+    }
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * block_size));
+}
+
 } // namespace
 
 void add_sharing() {
     for (const int threads : {1, 2}) {
+        const auto next = std::make_shared<std::atomic<size_t>>(0);
+        add_limit(
+            "fread/65536 shared", [=](benchmark::State &state) { copy_sharing(state, *next); }, threads);
         const auto shared = std::make_shared<FILE *>();
         add_case(
             {"fread/65536 shared", shares_right,

@@ -47,23 +47,28 @@ static int copy(struct input *in, const struct cat_format *format) {
     return (int)length;
 }
 
+/* Output comes before the message that follows it. */
+static void failed(const char *name, int error) {
+    if (out)
+        output_flush(out);
+    cat_failed(name, -error);
+}
+
 void cat_file(const char *name, const struct cat_format *format) {
     struct input in;
     int error = input_open(&in, name);
     if (error) {
-        cat_failed(name, -error);
+        failed(name, error);
         return;
     }
     if (!out)
         out = output_open();
     error = cat_is_output(asf_fileno(in.stream), name) ? 0 : copy(&in, format);
-    if (error) {
-        output_flush(out);
-        cat_failed(name, -error);
-    }
+    if (error)
+        failed(name, error);
     error = input_close(&in);
     if (error)
-        cat_failed(name, -error);
+        failed(name, error);
 }
 
 void cat_end(const char *last, size_t n) {

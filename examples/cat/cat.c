@@ -27,10 +27,14 @@ static const char usage[] = "Usage: cat [OPTION]... [FILE]...\n"
                             "      --help              display this help and exit\n";
 
 static const struct option long_options[] = {
-    {"show-all", no_argument, NULL, 'A'},  {"number-nonblank", no_argument, NULL, 'b'},
-    {"show-ends", no_argument, NULL, 'E'}, {"number", no_argument, NULL, 'n'},
-    {"show-tabs", no_argument, NULL, 'T'}, {"squeeze-blank", no_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},      {"show-nonprinting", no_argument, NULL, 'v'},
+    {"number-nonblank", no_argument, NULL, 'b'},
+    {"number", no_argument, NULL, 'n'},
+    {"squeeze-blank", no_argument, NULL, 's'},
+    {"show-nonprinting", no_argument, NULL, 'v'},
+    {"show-ends", no_argument, NULL, 'E'},
+    {"show-tabs", no_argument, NULL, 'T'},
+    {"show-all", no_argument, NULL, 'A'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -94,5 +98,5 @@ int main(int argc, char **argv) {
     while (optind < argc)
         cat_file(argv[optind++], &format);
     cat_end("\r", cat_held());
-    return status;
+    return program_close_stdin("closing standard input") ? status : EXIT_FAILURE;
 }

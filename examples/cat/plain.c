@@ -56,7 +56,7 @@ void cat_file(const char *name, const struct cat_format *format) {
     }
     if (!cat_is_output(fd, name))
         copy(fd, name, format);
-    if (fd != STDIN_FILENO && close(fd) != 0)
+    if (!is_stdin(name) && close(fd) != 0)
         cat_failed(name, errno);
 }
 

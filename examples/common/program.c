@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static int failure_status;
+static bool stdin_named;
 
 /* Errors of buffered output show no later than here.  A standard output that
  * was closed from the start is no error for a program that printed nothing. */
@@ -45,5 +46,14 @@ void program_usage(const char *text) {
 }
 
 bool is_stdin(const char *operand) {
-    return strcmp(operand, "-") == 0;
+    bool is = strcmp(operand, "-") == 0;
+    stdin_named |= is;
+    return is;
+}
+
+bool program_close_stdin(const char *message) {
+    if (!stdin_named || close(STDIN_FILENO) == 0)
+        return true;
+    error(0, errno, "%s", message);
+    return false;
 }

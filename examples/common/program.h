@@ -27,7 +27,10 @@ _Noreturn void program_usage(const char *text);
 const char *quoted(const char *name);
 const char *quoted_always(const char *name);
 
-/* is_stdin: whether an operand stands for standard input. */
+/* is_stdin: whether an operand stands for standard input.  When one has, the
+ * program closes standard input at its end, by program_close_stdin, and says
+ * so when that fails.  returns  whether it did not. */
 bool is_stdin(const char *operand);
+bool program_close_stdin(const char *message);
 
 #endif

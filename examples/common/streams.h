@@ -9,24 +9,30 @@
 #include <asf/asf.h>
 #include <stdbool.h>
 
+/* stream_on: a stream on an open file that stays open when the stream is
+ * closed.  returns  the stream, or NULL with a negated errno value in *error. */
+struct asf_cios *stream_on(int fd, int flags, int *error);
+
 struct input {
     struct asf_cios *stream;
     bool waits; /* not a regular file: data comes when its writer likes */
+    /* For input_lines: the region that was given out, or, of an input that
+     * waits, its lines and the beginning of the next in memory of its own. */
+    char *region, *text;
+    size_t taken, length, room;
 };
 
-/* input_open: open a file, or standard input for "-".
- * returns  0 or the negated errno value. */
+/* input_open: open a file, or standard input for "-", which may be named more
+ * than once; input_close closes it.
+ * return  0 or the negated errno value. */
 int input_open(struct input *in, const char *name);
-
-/* input_close: close it.  Standard input is left open: it may be named twice.
- * returns  0 or the negated errno value. */
 int input_close(struct input *in);
 
-/* input_lines: a region that ends where a line ends, or at the end of the
- * file; what follows the last line end is left in the stream.
+/* input_lines: the next whole lines; the last of the file may lack its end.
  *   length   in: bytes wanted; a longer line makes it more.  out: as salloc.
- * returns  as salloc. */
+ * returns  as salloc.  Give them back with input_done, in place of sfree. */
 char *input_lines(struct input *in, ssize_t *length, char line_end);
+int input_done(struct input *in);
 
 /* output_open: a stream on standard output.  This and the following end the
  * program with a message when output fails. */

@@ -4,22 +4,13 @@
  * the output's, with no buffer of the program's between.
  */
 #include <asf/asf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "cp.h"
+#include "examples/common/streams.h"
 
 enum { REGION = 128 << 10 };
-
-/* A stream on a file that stays open when the stream is closed. */
-static struct asf_cios *stream_on(int fd, int flags, int *error) {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (own >= 0)
-        return asf_sopen_fd(own, flags, error);
-    *error = -errno;
-    return NULL;
-}
 
 /* returns  0 or a negated errno value. */
 static int put(struct asf_cios *out, const char *p, size_t n) {

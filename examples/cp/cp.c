@@ -46,11 +46,11 @@ static struct {
     char follow; /* 'H', 'L', 'P', or 0: follow unless recursive */
 } options;
 
-/* The operand that is being copied, and the directory made for it: reaching
- * that one again means copying a directory into itself. */
+/* The operand that is being copied, and the directory it goes to: meeting
+ * that one among what is copied means copying a directory into itself. */
 static struct {
     const char *source, *target;
-    bool made;
+    bool known;
     dev_t device;
     ino_t inode;
 } top;
@@ -164,25 +164,28 @@ static bool copy_entries(const char *source, const char *target) {
 
 /* The owner may write into a directory while it is filled. */
 static bool make_directory(const char *target, mode_t mode) {
+    return mkdir(target, (mode & 07777) | S_IRWXU) == 0 ||
+           failed("cannot create directory %s", target, errno);
+}
+
+static void remember_top(const char *target) {
     struct stat st;
-    if (mkdir(target, (mode & 07777) | S_IRWXU) != 0)
-        return failed("cannot create directory %s", target, errno);
-    if (!top.made && lstat(target, &st) == 0) {
-        top.made = true;
-        top.device = st.st_dev;
-        top.inode = st.st_ino;
-    }
-    return true;
+    if (top.known || stat(target, &st) != 0)
+        return;
+    top.known = true;
+    top.device = st.st_dev;
+    top.inode = st.st_ino;
 }
 
 static bool copy_directory(const char *source, const char *target, const struct stat *st, bool exists) {
-    if (top.made && st->st_dev == top.device && st->st_ino == top.inode) {
+    if (top.known && st->st_dev == top.device && st->st_ino == top.inode) {
         error(0, 0, "cannot copy a directory, %s, into itself, %s", quoted_always(top.source),
               quoted_always(top.target));
         return false;
     }
     if (!exists && !make_directory(target, st->st_mode))
         return false;
+    remember_top(target);
     bool ok = copy_entries(source, target);
     mode_t mask = umask(0);
     umask(mask);
@@ -286,7 +289,7 @@ static bool copy(const char *source, const char *target, bool operand) {
 static bool copy_operand(const char *source, const char *target) {
     top.source = source;
     top.target = target;
-    top.made = false;
+    top.known = false;
     return copy(source, target, true);
 }
 

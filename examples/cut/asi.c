@@ -196,40 +196,52 @@ static char *input_rest(struct input *in, ssize_t *length) {
     }
 }
 
+static int cut_rest(struct input *in) {
+    ssize_t length = REGION;
+    char *rest = input_rest(in, &length);
+    if (!rest)
+        return (int)length;
+    cut_region(rest, (size_t)length);
+    return asf_sfree(in->stream, rest);
+}
+
 /* returns  0 at the end of the file, or a negated errno value. */
-static int cut_stream(struct input *in) {
-    for (;;) {
-        ssize_t length = REGION;
-        char *region = cut_one_record(cut) ? input_rest(in, &length) : input_lines(in, &length, cut->line_end);
-        if (!region)
-            return (int)length;
-        cut_region(region, (size_t)length);
-        int error = asf_sfree(in->stream, region);
+static int cut_lines(struct input *in) {
+    ssize_t length = REGION;
+    for (char *lines; (lines = input_lines(in, &length, cut->line_end)); length = REGION) {
+        cut_region(lines, (size_t)length);
+        int error = input_done(in);
         if (error)
             return error;
         if (in->waits)
             output_flush(out);
     }
+    return (int)length;
+}
+
+/* Output comes before the message that follows it. */
+static void failed(const char *name, int error) {
+    if (out)
+        output_flush(out);
+    cut_failed(name, -error);
 }
 
 void cut_file(const char *name, const struct cut_options *options) {
     struct input in;
-    cut = options;
     int error = input_open(&in, name);
     if (error) {
-        cut_failed(name, -error);
+        failed(name, error);
         return;
     }
     if (!out)
         out = output_open();
-    error = cut_stream(&in);
-    if (error) {
-        output_flush(out);
-        cut_failed(name, -error);
-    }
+    cut = options;
+    error = cut_one_record(cut) ? cut_rest(&in) : cut_lines(&in);
+    if (error)
+        failed(name, error);
     error = input_close(&in);
     if (error)
-        cut_failed(name, -error);
+        failed(name, error);
 }
 
 void cut_end(void) {

@@ -239,5 +239,5 @@ int main(int argc, char **argv) {
     while (optind < argc)
         cut_file(argv[optind++], &options);
     cut_end();
-    return status;
+    return program_close_stdin("-") ? status : EXIT_FAILURE;
 }

@@ -70,9 +70,9 @@ static int count_stream(struct asf_cios *stream, off_t over, struct wc_text *tex
 
 bool wc_file(const char *name, struct wc_text *text) {
     struct input in;
-    int error = input_open(&in, name ? name : "-");
+    int error = input_open(&in, name);
     if (error)
-        return wc_failed(name, -error);
+        return wc_failed(name, -error) || is_stdin(name);
     off_t over = wc_size(asf_fileno(in.stream), text);
     error = over < 0 ? 0 : count_stream(in.stream, over, text);
     if (error)

@@ -27,7 +27,7 @@ static bool count_descriptor(int fd, const char *name, struct wc_text *text) {
 }
 
 bool wc_file(const char *name, struct wc_text *text) {
-    if (!name || is_stdin(name))
+    if (is_stdin(name))
         return count_descriptor(STDIN_FILENO, name, text);
     int fd = open(name, O_RDONLY);
     if (fd < 0)

@@ -37,6 +37,7 @@ static const struct option long_options[] = {
 static struct {
     bool lines, words, chars, bytes, length;
 } show;
+static bool nameless; /* there are no operands */
 static int status = EXIT_SUCCESS;
 
 static void parse_options(int argc, char **argv) {
@@ -79,7 +80,7 @@ bool wc_columns(void) {
 }
 
 bool wc_failed(const char *name, int error_number) {
-    error(0, error_number, "%s", name ? quoted(name) : quoted("standard input"));
+    error(0, error_number, "%s", quoted(nameless ? "standard input" : name));
     status = EXIT_FAILURE;
     return false;
 }
@@ -109,8 +110,7 @@ static int number_width(int count, char **names) {
     if (count == 1 && show.lines + show.words + show.chars + show.bytes + show.length == 1)
         return 1;
     for (int i = 0; i < count; i++) {
-        bool is_input = !names[i] || is_stdin(names[i]);
-        if ((is_input ? fstat(STDIN_FILENO, &st) : stat(names[i], &st)) != 0)
+        if ((is_stdin(names[i]) ? fstat(STDIN_FILENO, &st) : stat(names[i], &st)) != 0)
             continue;
         if (S_ISREG(st.st_mode))
             total += (uint64_t)st.st_size;
@@ -138,7 +138,7 @@ static void print_counts(const struct wc_counts *counts, int width, const char *
             separator = " ";
         }
     }
-    if (name)
+    if (!nameless)
         printf(" %s", strchr(name, '\n') ? quoted(name) : name);
     putchar('\n');
 }
@@ -154,7 +154,7 @@ static void add(struct wc_counts *total, const struct wc_counts *counts) {
 
 static void count_operand(const char *name, int width, struct wc_counts *total) {
     struct wc_text text = {0};
-    if (name && !*name) {
+    if (!*name) {
         error(0, 0, "invalid zero-length file name");
         status = EXIT_FAILURE;
         return;
@@ -168,17 +168,18 @@ static void count_operand(const char *name, int width, struct wc_counts *total) 
 }
 
 int main(int argc, char **argv) {
-    static char *no_names[] = {NULL};
+    static char *no_names[] = {"-"};
     struct wc_counts total = {0};
     program_start(argv, "wc", EXIT_FAILURE);
     parse_options(argc, argv);
-    int count = optind < argc ? argc - optind : 1;
-    char **names = optind < argc ? argv + optind : no_names;
+    nameless = optind == argc;
+    int count = nameless ? 1 : argc - optind;
+    char **names = nameless ? no_names : argv + optind;
     int width = number_width(count, names);
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 0; i < count; i++)
         count_operand(names[i], width, &total);
     if (count > 1)
         print_counts(&total, width, "total");
-    return status;
+    return program_close_stdin("-") ? status : EXIT_FAILURE;
 }

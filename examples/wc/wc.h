@@ -49,7 +49,7 @@ off_t wc_size(int fd, struct wc_text *text);
 /* wc_failed: complain about an input.  returns  false. */
 bool wc_failed(const char *name, int error);
 
-/* wc_file: count a file, or standard input for NULL and "-".  The one function
+/* wc_file: count a file, or standard input for "-".  The one function
  * that a form of wc has of its own.
  * returns  whether the file could be opened, and its counts be printed; errors
  *          are told by wc_failed. */

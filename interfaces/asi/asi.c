@@ -61,9 +61,11 @@ struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, in
     struct asf_cios *c = NULL;
     if (error)
         *error = -EINVAL;
-    if (!acceptable(ops, flags) || !(c = asf__cios_new(ops, -1, flags)))
+    if (!acceptable(ops, flags))
         return NULL;
-    c->data = data;
+    c = asf__open_module(ops, data, flags & O_ACCMODE);
+    if (!c)
+        return opened(NULL, flags, error);
     c->why = "the program's own module";
     return opened(c, flags, error);
 }
@@ -166,18 +168,13 @@ int asf_u_sflush(struct asf_cios *c) {
     return asf__flush(c);
 }
 
-struct asf_cios *asf_u_set_stream_mode(struct asf_cios *c, enum asf_mode mode) {
-    int rc = asf__choose(c);
-    if (rc == 0)
-        rc = mode == ASF_READ ? asf__to_read(c) : asf__to_write(c);
-    return rc == 0 ? c : NULL;
+static int set_mode(struct asf_cios *c, enum asf_mode mode) {
+    asf__choose(c);
+    return mode == ASF_READ ? asf__to_read(c) : asf__to_write(c);
 }
 
-static int set_mode(struct asf_cios *c, enum asf_mode mode) {
-    int rc = asf__choose(c);
-    if (rc < 0)
-        return rc;
-    return mode == ASF_READ ? asf__to_read(c) : asf__to_write(c);
+struct asf_cios *asf_u_set_stream_mode(struct asf_cios *c, enum asf_mode mode) {
+    return set_mode(c, mode) == 0 ? c : NULL;
 }
 
 void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {

@@ -12,7 +12,7 @@ extern void __chk_fail(void) __attribute__((noreturn));
 enum { LARGE = 4096, SHORT = 64 };
 
 static inline size_t items(size_t done, size_t bytes, size_t size, size_t count) {
-    return done == bytes ? count : done / size;
+    return done == bytes || done == (size_t)EOF ? count : done / size;
 }
 
 /* The window serves it all.  When the file is truncated under a map, the fault
@@ -68,29 +68,70 @@ static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, s
     return items(write_locked(c, p, bytes), bytes, size, count);
 }
 
-/* Short blocks are moved here, in a function that needs no frame. */
-EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
-    struct asf_cios *c = asf__cios(f);
-    size_t bytes = size * count;
+static inline bool take_short(struct asf_cios *c, void *p, size_t bytes) {
     const char *from = c->read_ptr, *end = from + bytes;
-    if (asf__unlikely(bytes - 1 >= SHORT || !asf__alone() || c->read_end - from < (ptrdiff_t)bytes))
-        return read_slow(p, size, count, f);
+    if (asf__unlikely(c->read_end - from < (ptrdiff_t)bytes))
+        return false;
     asf__copy_short(p, from, bytes);
     if (asf__unlikely(__atomic_load_n(&c->read_end, __ATOMIC_RELAXED) < end))
-        return read_slow(p, size, count, f);
+        return false;
     c->read_ptr = (char *)end;
-    return count;
+    return true;
+}
+
+static inline bool put_short(struct asf_cios *c, const void *p, size_t bytes) {
+    char *to = c->write_ptr;
+    if (asf__unlikely(c->write_end - to < (ptrdiff_t)bytes))
+        return false;
+    asf__copy_short(to, p, bytes);
+    c->write_ptr = to + bytes;
+    return true;
+}
+
+/* With more threads: the stream is this one's own, or the slow path takes it. */
+static __attribute__((noinline)) size_t read_shared(void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__hold(c)) {
+        bool done = take_short(c, p, size * count);
+        asf__bias_leave(&c->lk);
+        if (done)
+            return count;
+    }
+    return read_slow(p, size, count, f);
+}
+
+static __attribute__((noinline)) size_t write_shared(const void *p, size_t size, size_t count, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__hold(c)) {
+        bool done = put_short(c, p, size * count);
+        asf__bias_leave(&c->lk);
+        if (done)
+            return count;
+    }
+    return write_slow(p, size, count, f);
+}
+
+/* Short blocks are moved here, in functions that need no frame. */
+EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
+    size_t bytes = size * count;
+    if (asf__unlikely(bytes - 1 >= SHORT))
+        return read_slow(p, size, count, f);
+    if (asf__unlikely(!asf__alone()))
+        return read_shared(p, size, count, f);
+    if (asf__likely(take_short(asf__cios(f), p, bytes)))
+        return count;
+    return read_slow(p, size, count, f);
 }
 
 EXPORT size_t fwrite(const void *p, size_t size, size_t count, FILE *f) {
-    struct asf_cios *c = asf__cios(f);
     size_t bytes = size * count;
-    char *to = c->write_ptr;
-    if (asf__unlikely(bytes - 1 >= SHORT || !asf__alone() || c->write_end - to < (ptrdiff_t)bytes))
+    if (asf__unlikely(bytes - 1 >= SHORT))
         return write_slow(p, size, count, f);
-    asf__copy_short(to, p, bytes);
-    c->write_ptr = to + bytes;
-    return count;
+    if (asf__unlikely(!asf__alone()))
+        return write_shared(p, size, count, f);
+    if (asf__likely(put_short(asf__cios(f), p, bytes)))
+        return count;
+    return write_slow(p, size, count, f);
 }
 
 EXPORT size_t fread_unlocked(void *p, size_t size, size_t count, FILE *f) {

@@ -20,6 +20,11 @@ static inline int put(struct asf_cios *c, int ch) {
 }
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
+    if (asf__hold(c)) {
+        int held = get(c);
+        asf__bias_leave(&c->lk);
+        return held;
+    }
     asf__enter(c);
     asf__count(c);
     int ch = get(c);
@@ -28,6 +33,11 @@ static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
+    if (asf__hold(c)) {
+        int held = put(c, ch);
+        asf__bias_leave(&c->lk);
+        return held;
+    }
     asf__enter(c);
     asf__count(c);
     int r = put(c, ch);
@@ -80,17 +90,35 @@ int _IO_putc(int, FILE *) ALIAS(putc);
 int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
-EXPORT int ungetc(int ch, FILE *f) {
-    struct asf_cios *c = asf__cios(f);
-    if (ch == EOF)
-        return EOF;
+/* The byte that was just read: step back over it. */
+static inline bool step_back(struct asf_cios *c, int ch) {
+    if (c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
+        return false;
+    c->read_ptr--;
+    c->flags &= ~ASF_EOF;
+    return true;
+}
+
+static __attribute__((noinline)) int unget_locked(struct asf_cios *c, int ch) {
     asf__enter(c);
     asf__count(c);
-    int r = !asf__bytes(c) ? EOF : asf__ours(c) ? asf__pushback(c, ch) : asf__jump(c)->pbackfail(c, ch);
+    int r = step_back(c, ch) ? (unsigned char)ch
+            : !asf__bytes(c) ? EOF
+            : asf__ours(c)   ? asf__pushback(c, ch)
+                             : asf__jump(c)->pbackfail(c, ch);
     if (r != EOF)
         c->flags &= ~ASF_EOF;
     asf__leave(c);
     return r;
+}
+
+EXPORT int ungetc(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (ch == EOF)
+        return EOF;
+    if (asf__alone() && asf__likely(c->orientation < 0) && step_back(c, ch))
+        return (unsigned char)ch;
+    return unget_locked(c, ch);
 }
 
 /* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
@@ -115,7 +143,7 @@ INLINE_END int __underflow(FILE *f) {
 INLINE_END int __overflow(FILE *f, int ch) {
     struct asf_cios *c = asf__cios(f);
     asf__count(c);
-    return asf__overflow(c, (unsigned char)ch);
+    return asf__overflow(c, ch);
 }
 
 EXPORT int getw(FILE *f) {

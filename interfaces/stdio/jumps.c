@@ -13,7 +13,7 @@
 
 int asf__error(struct asf_cios *c, int code) {
     c->flags |= ASF_ERR;
-    errno = -code;
+    asf__set_errno(code);
     return EOF;
 }
 
@@ -48,6 +48,7 @@ static int fill(struct asf_cios *c) {
         return asf__error(c, (int)n);
     c->flags |= ASF_EOF;
     c->offset = -1; /* another handle may become the active one now */
+    c->placed = false;
     return EOF;
 }
 
@@ -67,10 +68,6 @@ int asf__uflow(struct asf_cios *c) {
     if (asf__underflow(c) == EOF)
         return EOF;
     return (unsigned char)*c->read_ptr++;
-}
-
-static int jump_underflow(struct asf_cios *c) {
-    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
 }
 
 /* glibc's convention for pushed-back bytes, which gnulib's code reads: the
@@ -135,11 +132,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         return asf__jump(c)->xsgetn(c, p, n);
     if (asf__avail(c) < n) {
         c->stats.slow++;
-        int rc = asf__choose(c);
-        if (rc < 0) {
-            asf__error(c, rc);
-            return 0;
-        }
+        asf__choose(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
             flush_stdout();
     }
@@ -197,19 +190,22 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
         return 0;
     if (!asf__ours(c))
         return asf__jump(c)->xsputn(c, p, n);
-    int rc = asf__choose(c);
-    if (rc < 0)
-        return (size_t)asf__error(c, rc) & 0;
+    if (asf__choose(c) > 0)
+        errno = EBADF;
     if (asf__room(c) < n)
         c->stats.slow++;
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
         return append(c, text, n);
+    if (c->block < 128 && c->out && n > (size_t)(c->buf_end - c->write_ptr) && !(c->flags & ASF_UNBUFFERED))
+        return append(c, text, n); /* tiny buffers: glibc looks for no newline */
     const char *end = c->flags & ASF_UNBUFFERED ? text + n : memrchr(text, '\n', n);
     size_t lines = c->flags & ASF_UNBUFFERED ? n : end ? (size_t)(end - text) + 1 : 0;
     asf__before_wait();
     size_t done = append(c, text, lines);
-    if (done < lines || (lines && flush_now(c) == EOF))
+    if (done < lines)
         return done;
+    if (lines && flush_now(c) == EOF) /* all is in the buffer: libc says EOF then */
+        return lines == n ? (size_t)EOF : done;
     return done + append(c, text + lines, n - lines);
 }
 
@@ -232,22 +228,52 @@ int asf__set_buffer(struct asf_cios *c, size_t size) {
         c->flags |= ASF_UNBUFFERED;
     else
         c->flags &= ~ASF_UNBUFFERED;
-    c->user_size = size;
+    c->user_size = size ? size : 1;
+    c->unprimed = true;
     if (!c->chosen)
         return 0;
     asf__mark_grown(c, false);
     c->may_grow = false;
     asf__set_block(c);
-    if (asf__is_putting(c) && c->out && !c->out->refs)
-        asf__expose(c);
+    if (asf__is_putting(c) && !c->resident) /* no room until the first write */
+        c->buf_end = c->write_end = c->write_ptr;
     return 0;
 }
 
+/* libc comes with its own lock, which is ours as well; but it knows nothing of
+ * a lock biased to another thread. */
+static void claim(struct asf_cios *c) {
+    if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
+        asf__unbias(&c->lk);
+}
+
+static int jump_overflow(struct asf_cios *c, int ch) {
+    claim(c);
+    return asf__overflow(c, ch);
+}
+
+static int jump_underflow(struct asf_cios *c) {
+    claim(c);
+    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
+}
+
+static int jump_uflow(struct asf_cios *c) {
+    claim(c);
+    return asf__uflow(c);
+}
+
+static int jump_pbackfail(struct asf_cios *c, int ch) {
+    claim(c);
+    return asf__pushback(c, ch);
+}
+
 static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
+    claim(c);
     return asf__put_bytes(c, p, n);
 }
 
 static size_t jump_xsgetn(struct asf_cios *c, void *p, size_t n) {
+    claim(c);
     return asf__get_bytes(c, p, n);
 }
 
@@ -257,13 +283,14 @@ static void jump_finish(struct asf_cios *c, int unused) {
 }
 
 static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
+    claim(c);
     off64_t at = mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence);
     if (at >= 0) {
         if (mode != 0)
             c->flags &= ~ASF_EOF;
         return at;
     }
-    errno = (int)-at;
+    asf__set_errno((int)at);
     return -1;
 }
 
@@ -272,6 +299,7 @@ static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
 }
 
 static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
+    claim(c);
     return asf__set_buffer(c, p && size > 0 ? (size_t)size : 0) == EOF ? NULL : c;
 }
 
@@ -317,15 +345,16 @@ static void jump_imbue(struct asf_cios *c, void *locale) {
 }
 
 static int jump_sync(struct asf_cios *c) {
+    claim(c);
     return asf__flush_stream(c);
 }
 
 const struct asf_jumps asf__jumps = {
     .finish = jump_finish,
-    .overflow = asf__overflow,
+    .overflow = jump_overflow,
     .underflow = jump_underflow,
-    .uflow = asf__uflow,
-    .pbackfail = asf__pushback,
+    .uflow = jump_uflow,
+    .pbackfail = jump_pbackfail,
     .xsputn = jump_xsputn,
     .xsgetn = jump_xsgetn,
     .seekoff = jump_seekoff,

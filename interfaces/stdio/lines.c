@@ -238,7 +238,7 @@ EXPORT int fputs(const char *text, FILE *f) {
 }
 
 static int put_line(struct asf_cios *c, const char *text, size_t length) {
-    if (!asf__bytes(c) || asf__put_bytes(c, text, length) != length)
+    if (!put_fast(c, text, length) && (!asf__bytes(c) || asf__put_bytes(c, text, length) != length))
         return EOF;
     if (c->write_ptr < c->write_end)
         *c->write_ptr++ = '\n';

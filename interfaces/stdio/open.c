@@ -6,10 +6,11 @@
 #include "interfaces/stdio/stdio_cios.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "interfaces/stdio/next.h"
+#include "lib/next.h"
 #include "lib/syscalls.h"
 
 extern FILE *_IO_fopen(const char *, const char *);
@@ -68,6 +69,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         return NULL;
     }
     set_appending(c, &m);
+    c->inherited = false;
     if (!m.append)
         c->offset = 0;
     else if ((m.flags & O_ACCMODE) == O_WRONLY)
@@ -146,7 +148,7 @@ static int end_stream(struct asf_cios *c) {
     int rc = asf__cios_close(c);
     if (rc == 0)
         return 0;
-    errno = -rc;
+    asf__set_errno(rc);
     return EOF;
 }
 
@@ -167,9 +169,11 @@ int asf__close_stream(struct asf_cios *c) {
         asf__cios_unlink(c);
         asf__jump(c)->finish(c, 0);
     }
+    asf__unlock(&c->lk);
+    while (__atomic_load_n(&c->pins, __ATOMIC_ACQUIRE)) /* fflush(NULL) of another thread */
+        sched_yield();
     if (asf__is_standard(c)) {
         leave_closed(c);
-        asf__unlock(&c->lk);
     } else {
         asf__cios_free(c);
     }
@@ -204,9 +208,9 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     const struct asf_lock lock = c->lk;
     void *chain = c->chain;
     bool valid = parse_mode(mode, &m);
-    if (asf__ours(c) && asf__is_putting(c))
-        asf__flush_output(c);
-    else if (!asf__ours(c))
+    if (asf__ours(c))
+        asf__flush(c);
+    else
         asf__jump(c)->sync(c);
     asf__cios_report(c);
     asf__cios_unlink(c);

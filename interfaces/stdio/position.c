@@ -19,7 +19,7 @@ static int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
         c->flags &= ~ASF_EOF;
         return 0;
     }
-    errno = (int)-at;
+    asf__set_errno((int)at);
     return -1;
 }
 
@@ -55,9 +55,13 @@ EXPORT off_t ftello(FILE *f) {
     asf__count(c);
     at = asf__ours(c) ? asf__tell(c) : _IO_seekoff(f, 0, SEEK_CUR, 0);
     asf__leave(c);
-    if (at < 0 && asf__ours(c))
-        errno = (int)-at;
-    return at < 0 ? -1 : at;
+    if (at >= 0)
+        return at;
+    if (asf__ours(c))
+        asf__set_errno((int)at);
+    if (errno == 0)
+        errno = EIO;
+    return -1;
 }
 
 long ftell(FILE *) ALIAS(ftello);

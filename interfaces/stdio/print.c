@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c - the printf family on streams: libc's formatter writes straight
- * into the current buffer; what does not fit is formatted once more, into
- * memory of its size.
+ * print.c - the printf family on streams, formatted straight into the current
+ * buffer: the usual conversions by lib/format.c, everything else by libc's
+ * vsnprintf.  What does not fit is formatted once more, into memory of its
+ * size.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 
 #include <limits.h>
+#include <printf.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "lib/format.h"
+#include "lib/next.h"
 #include "lib/syscalls.h"
 
-extern int _IO_vfprintf(FILE *, const char *, va_list);
 extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 
 enum { SMALL = 1024 };
@@ -38,7 +41,9 @@ static int keep_prefix(struct asf_cios *c, const char *made) {
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     small[0] = '\0';
-    int n = format_into(small, sizeof small, fortify, format, ap);
+    int n = (int)asf__format(small, sizeof small - 1, format, ap);
+    if (n < 0)
+        n = format_into(small, sizeof small, fortify, format, ap);
     if (n < 0)
         return keep_prefix(c, small);
     if (n >= SMALL) {
@@ -56,13 +61,15 @@ static int format_apart(struct asf_cios *c, int fortify, const char *format, va_
 /* Formats into the window; false when it does not fit there. */
 static bool format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap, int *result) {
     size_t room = asf__room(c);
-    if (room < 64)
+    if (room < 64 || !asf__ours(c))
         return false;
-    int n = format_into(c->write_ptr, room, fortify, format, ap);
+    long n = asf__format(c->write_ptr, room, format, ap);
+    if (n < 0)
+        n = format_into(c->write_ptr, room, fortify, format, ap);
     if (n < 0 || (size_t)n >= room)
         return false;
     c->write_ptr += n;
-    *result = n;
+    *result = (int)n;
     return true;
 }
 
@@ -70,12 +77,14 @@ int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortif
     int r;
     asf__enter(c);
     asf__count(c);
-    if (!asf__ours(c)) {
-        r = _IO_vfprintf(asf__file(c), format, ap);
-    } else if (!asf__bytes(c)) {
+    if (!asf__bytes(c)) {
         r = -1;
     } else if (c->flags & ASF_NO_WRITES) {
         r = asf__error(c, -EBADF);
+#ifndef ASF_STATIC
+    } else if (c->chosen && c->block < 128 && !(c->flags & ASF_UNBUFFERED)) {
+        r = ASF_NEXT(vfprintf)(asf__file(c), format, ap); /* piece by piece, as it shows there */
+#endif
     } else if (!format_in_place(c, fortify, format, ap, &r)) {
         r = format_apart(c, fortify, format, ap);
     }
@@ -129,14 +138,10 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
         n = format_into(p, (size_t)n + 1, fortify, format, ap);
     }
     asf__settle_output();
-    for (int done = 0; done < n;) {
-        ssize_t r = asf__sys.write(fd, p + done, (size_t)(n - done));
-        if (r < 0) {
-            errno = (int)-r;
-            n = -1;
-            break;
-        }
-        done += (int)r;
+    int rc = n > 0 ? asf__write_all(fd, p, (size_t)n) : 0;
+    if (rc < 0) {
+        errno = -rc;
+        n = -1;
     }
     if (p != small)
         free(p);
@@ -162,3 +167,23 @@ EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list ap) {
 
 VARIADIC_FD(dprintf, (int fd, const char *format, ...), 0)
 VARIADIC_FD(__dprintf_chk, (int fd, int flag, const char *format, ...), flag)
+
+/* --- conversions of the program's own -------------------------------------------- */
+
+#ifndef ASF_STATIC
+EXPORT int register_printf_specifier(int spec, printf_function *print, printf_arginfo_size_function *info) {
+    asf__format_custom = true;
+    return ASF_NEXT(register_printf_specifier)(spec, print, info);
+}
+
+EXPORT int register_printf_modifier(const wchar_t *text) {
+    asf__format_custom = true;
+    return ASF_NEXT(register_printf_modifier)(text);
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+EXPORT int register_printf_function(int spec, printf_function *print, printf_arginfo_function *info) {
+    asf__format_custom = true;
+    return ASF_NEXT(register_printf_function)(spec, print, info);
+}
+#endif

@@ -10,7 +10,7 @@
 #ifndef ASF_STATIC
 #include <stdarg.h>
 
-#include "interfaces/stdio/next.h"
+#include "lib/next.h"
 
 typedef int scanner(FILE *, const char *, va_list);
 extern scanner __isoc99_vfscanf, __isoc23_vfscanf;

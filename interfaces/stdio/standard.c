@@ -15,6 +15,7 @@
 
 extern const char _IO_wfile_jumps[];
 extern void _IO_link_in(struct asf_cios *);
+extern int _IO_flush_all(void);
 
 bool asf__stdio_started;
 
@@ -32,13 +33,14 @@ bool asf__stdio_started;
         .lk = {.biasable = (number) != 2},                                                                   \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
+        .inherited = true,                                                                                   \
         .wide.vtable = _IO_wfile_jumps,                                                                      \
     }
 
 extern struct asf_cios _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
 STANDARD(_IO_2_1_stdin_, 0, O_RDONLY, ASF_NO_WRITES, NULL);
 STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_);
-STANDARD(_IO_2_1_stderr_, 2, O_RDWR, ASF_UNBUFFERED, &_IO_2_1_stdout_);
+STANDARD(_IO_2_1_stderr_, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &_IO_2_1_stdout_);
 
 /* --- the sentinel --------------------------------------------------------------- */
 
@@ -64,8 +66,60 @@ static struct asf_cios sentinel = {
 
 static bool has_output(const struct asf_cios *c) {
     if (c->orientation > 0)
+        return !asf__ours(c) && !asf__is_standard(c);
+    return asf__is_putting(c) && !c->resident && (asf__pending(c) > 0 || c->queue);
+}
+
+static void flush_one(struct asf_cios *c, int *result) {
+    int rc = asf__ours(c) ? asf__flush_output(c) : asf__jump(c)->overflow(c, EOF);
+    if (rc >= 0 || rc == -EBUSY)
+        return;
+    *result = EOF;
+    if (asf__ours(c))
+        asf__error(c, rc);
+}
+
+/* Streams that another thread uses just now.  They are waited for with the
+ * list unlocked; a pin keeps them from being given back meanwhile. */
+struct flushing {
+    int result;
+    int busy;
+    struct asf_cios *later[64];
+};
+
+static bool flush_if_free(struct asf_cios *c, void *arg) {
+    struct flushing *f = arg;
+    if (!has_output(c))
         return true;
-    return asf__is_putting(c) && (asf__pending(c) > 0 || c->queue);
+    if (asf__trylock(&c->lk)) {
+        flush_one(c, &f->result);
+        asf__unlock(&c->lk);
+    } else if (f->busy < 64) {
+        __atomic_add_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
+        f->later[f->busy++] = c;
+    }
+    return true;
+}
+
+/* fflush(NULL) has done ours with their locks before it calls libc's. */
+static __thread bool done_already;
+
+int asf__flush_all(void) {
+    struct flushing f = {.busy = 0};
+    asf__each(flush_if_free, &f);
+    for (int i = 0; i < f.busy; i++) {
+        struct asf_cios *c = f.later[i];
+        asf__lock(&c->lk);
+        if (c->listed && has_output(c))
+            flush_one(c, &f.result);
+        asf__unlock(&c->lk);
+        __atomic_sub_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
+    }
+    done_already = true;
+    if (_IO_flush_all() == EOF)
+        f.result = EOF;
+    done_already = false;
+    return f.result;
 }
 
 /* At exit other threads may hold a stream for good; it is flushed all the same
@@ -77,17 +131,11 @@ static bool lock_patiently(struct asf_cios *c) {
     return false;
 }
 
-static bool flush_one(struct asf_cios *c, void *result) {
+static bool flush_anyway(struct asf_cios *c, void *result) {
     if (!has_output(c) || asf__is_standard(c))
         return true;
     bool locked = lock_patiently(c);
-    int rc = asf__ours(c) ? asf__flush_output(c) : asf__jump(c)->overflow(c, EOF);
-    if (rc < 0 && rc != -EBUSY) {
-        c->flags |= ASF_ERR;
-        *(int *)result = EOF;
-        if (asf__ours(c))
-            errno = -rc;
-    }
+    flush_one(c, result);
     if (locked)
         asf__unlock(&c->lk);
     return true;
@@ -97,7 +145,8 @@ static int flush_every(struct asf_cios *unused, int ch) {
     int result = 0;
     (void)unused;
     (void)ch;
-    asf__each(flush_one, &result);
+    if (!done_already)
+        asf__each(flush_anyway, &result);
     return result;
 }
 

@@ -8,20 +8,19 @@
 
 #include <stdio_ext.h>
 
-extern int _IO_flush_all(void);
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
 EXPORT int fflush_unlocked(FILE *f) {
     if (!f)
-        return _IO_flush_all();
+        return asf__flush_all();
     asf__count(asf__cios(f));
     return asf__flush_stream(asf__cios(f)) == 0 ? 0 : EOF;
 }
 
 EXPORT int fflush(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (!f) /* libc's chain, and by its sentinel all of ours */
-        return _IO_flush_all();
+    if (!f)
+        return asf__flush_all();
     asf__enter(c);
     int r = fflush_unlocked(f);
     asf__leave(c);
@@ -48,12 +47,10 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
     case _IOFBF:
         if (!buf) {
             /* Chosen now, or a terminal would make it line buffered again. */
+            c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
             if (asf__choose(c) < 0)
                 return EOF;
-            c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
-            size = c->user_size ? c->user_size : c->blksize;
-            if (c->block == size)
-                size = SIZE_MAX;
+            size = SIZE_MAX;
         }
         c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
         break;
@@ -72,11 +69,8 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
     }
     if (size != SIZE_MAX)
         return asf__set_buffer(c, size);
-    if (c->chosen) {
-        asf__set_block(c);
-        if (asf__is_putting(c) && c->out && !c->out->refs)
-            asf__expose(c);
-    }
+    if (asf__is_putting(c) && c->out && !c->out->refs)
+        asf__expose(c);
     return 0;
 }
 

@@ -92,6 +92,14 @@ static inline void asf__leave(struct asf_cios *c) {
         _IO_funlockfile(asf__file(c));
 }
 
+/* asf__hold: take the lock if it is biased to this thread; leave by
+ * asf__bias_leave.  A FILE of libc's own is never biased: its bytes where ours
+ * has the holder are not looked at. */
+static inline bool asf__hold(struct asf_cios *c) {
+    return asf__ours(c) && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
+           __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
+}
+
 static inline void asf__count(struct asf_cios *c) {
     if (asf__unlikely(asf__counting) && c->flags2 & ASF_OURS)
         c->stats.calls++;
@@ -108,6 +116,14 @@ static inline bool asf__bytes(struct asf_cios *c) {
  * by the constructor and by whoever comes earlier. */
 extern bool asf__stdio_started;
 void asf__stdio_start(void);
+
+/* A callback of the program failed and said nothing in errno: nor do we. */
+enum { ASF_NO_ERRNO = 4095 };
+
+static inline void asf__set_errno(int code) {
+    if (code != -ASF_NO_ERRNO)
+        errno = -code;
+}
 
 /* asf__error: set errno and the error flag; returns EOF. */
 int asf__error(struct asf_cios *c, int code);
@@ -126,6 +142,9 @@ int asf__set_buffer(struct asf_cios *c, size_t size);
 int asf__close_stream(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
 int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify);
+/* asf__flush_all: fflush(NULL): ours, each with its lock, then what libc has
+ * on its chain. */
+int asf__flush_all(void);
 bool asf__is_standard(const struct asf_cios *c);
 
 /* 1 to 64 bytes, which a call of memcpy would make twice as dear. */

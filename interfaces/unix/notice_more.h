@@ -20,7 +20,7 @@
 #include <sys/statfs.h>
 #include <time.h>
 
-#include "interfaces/stdio/next.h"
+#include "lib/next.h"
 
 /* NOTICE: settle by `before`, then libc's function. */
 #define NOTICE(before, type, name, params, args)                                                             \

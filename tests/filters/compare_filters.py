@@ -23,6 +23,7 @@ import time
 import arena
 import corpus
 import inputs
+import random_cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -38,6 +39,8 @@ def parse_arguments():
     parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
     parser.add_argument("--filter", metavar="REGEX", default="", help="run only situations whose name matches")
     parser.add_argument("--list", action="store_true", help="print the situations and their commands, run nothing")
+    parser.add_argument("--random", type=int, metavar="N", help="N random command lines in place of the case files")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="which random ones")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--keep", action="store_true", help="keep the temporary directory")
     parser.add_argument("--times", action="store_true", help="print the slowest situations")
@@ -198,7 +201,8 @@ def run_all(arguments, situations):
 
 def main():
     arguments = parse_arguments()
-    cases = corpus.read_corpus(arguments.cases)
+    cases = (random_cases.random_cases(arguments.random, arguments.seed) if arguments.random
+             else corpus.read_corpus(arguments.cases))
     situations = [situation for case in cases for situation in case.situations()
                   if re.search(arguments.filter, situation.name)]
     if arguments.list:

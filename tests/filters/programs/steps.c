@@ -45,7 +45,7 @@ static void note(const char *format, ...) {
     va_start(list, format);
     int n = vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    put(log_fd, line, (size_t)n);
+    put(log_fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
 static const char *error_name(int error) {
@@ -180,6 +180,7 @@ static void note_input(const char *what, const char *text, size_t n) {
 static void do_line(char *value) {
     char line[5000] = "";
     long times = value ? number(value) : 1;
+    errno = 0;
     for (long i = 0; i < times; i++) {
         line[0] = '\0';
         if (!fgets(line, sizeof line, stdin))
@@ -191,6 +192,7 @@ static void do_line(char *value) {
 static void do_getline(char *value) {
     char *line = NULL;
     size_t size = 0;
+    errno = 0;
     ssize_t n = getdelim(&line, &size, value ? *value : '\n', stdin);
     note_input("getline", n < 0 ? "" : line, n < 0 ? 0 : (size_t)n);
     free(line);
@@ -201,6 +203,7 @@ static void do_fread(char *value) {
     char *data = malloc(n + 1);
     if (!data)
         abort();
+    errno = 0;
     n = fread(data, 1, n, stdin);
     note_input("fread", data, n);
     free(data);
@@ -209,6 +212,7 @@ static void do_fread(char *value) {
 static void do_getc(char *value) {
     long n = number(value);
     char last = 0;
+    errno = 0;
     for (long i = 0; i < n; i++) {
         int c = getc(stdin);
         if (c == EOF)
@@ -265,6 +269,24 @@ static void do_tell(char *value) {
 static void do_clear(char *value) {
     (void)value;
     clearerr(stdin);
+}
+
+/* Another file by its own stream: its first line and the errors on the way. */
+static void do_input(char *value) {
+    char line[100] = "";
+    FILE *file = fopen(value, "r");
+    if (!file) {
+        note("input %s: fopen %s\n", value, error_name(errno));
+        return;
+    }
+    errno = 0;
+    char *got = fgets(line, sizeof line, file);
+    int error = errno;
+    note("input %s: %zu bytes%s%s\n", value, strlen(line), got ? "" : ", none ",
+         ferror(file) ? error_name(error)
+         : feof(file) ? "eof"
+                      : "");
+    fclose(file);
 }
 
 /* ---- looking from outside the stream ---- */
@@ -476,25 +498,64 @@ static const struct step {
     const char *name;
     void (*act)(char *value);
 } steps[] = {
-    {"out", do_out},           {"err", do_err},           {"raw", do_raw},
-    {"rawerr", do_rawerr},     {"say", do_say},           {"flush", do_flush},
-    {"setvbuf", do_setvbuf},   {"seek", do_seek},         {"fclose", do_fclose},
-    {"reopen", do_reopen},     {"atexit", do_atexit},     {"file", do_file},
-    {"outerror", do_outerror}, {"line", do_line},         {"getline", do_getline},
-    {"fread", do_fread},       {"getc", do_getc},         {"ungetc", do_ungetc},
-    {"scan", do_scan},         {"rest", do_rest},         {"read", do_read},
-    {"seekin", do_seekin},     {"tell", do_tell},         {"clear", do_clear},
-    {"size", do_size},         {"stat", do_statpath},     {"offset", do_offset},
-    {"rawseek", do_rawseek},   {"pending", do_pending},   {"close", do_close},
-    {"dup2", do_dup2},         {"dupto", do_dupto},       {"truncate", do_truncate},
-    {"fsync", do_fsync},       {"unlink", do_unlink},     {"ftruncate", do_ftruncate},
-    {"nonblock", do_nonblock}, {"sleep", do_sleep},       {"catch", do_catch},
-    {"ignore", do_ignore},     {"alarm", do_alarm},       {"quiet", do_quiet},
-    {"raise", do_raise},       {"kill", do_kill},         {"thread", do_thread},
-    {"system", do_system},     {"popen", do_popen},       {"popenw", do_popenw},
-    {"spawn", do_spawn},       {"vfork", do_vfork},       {"exec", do_exec},
-    {"exit", do_exit},         {"_exit", do__exit},       {"_Exit", do__Exit},
-    {"abort", do_abort},       {"complain", do_complain}, {"quick_exit", do_quick_exit},
+    {"out", do_out},
+    {"err", do_err},
+    {"raw", do_raw},
+    {"rawerr", do_rawerr},
+    {"say", do_say},
+    {"flush", do_flush},
+    {"setvbuf", do_setvbuf},
+    {"seek", do_seek},
+    {"fclose", do_fclose},
+    {"reopen", do_reopen},
+    {"atexit", do_atexit},
+    {"file", do_file},
+    {"outerror", do_outerror},
+    {"input", do_input},
+    {"line", do_line},
+    {"getline", do_getline},
+    {"fread", do_fread},
+    {"getc", do_getc},
+    {"ungetc", do_ungetc},
+    {"scan", do_scan},
+    {"rest", do_rest},
+    {"read", do_read},
+    {"seekin", do_seekin},
+    {"tell", do_tell},
+    {"clear", do_clear},
+    {"size", do_size},
+    {"stat", do_statpath},
+    {"offset", do_offset},
+    {"rawseek", do_rawseek},
+    {"pending", do_pending},
+    {"close", do_close},
+    {"dup2", do_dup2},
+    {"dupto", do_dupto},
+    {"truncate", do_truncate},
+    {"fsync", do_fsync},
+    {"unlink", do_unlink},
+    {"ftruncate", do_ftruncate},
+    {"nonblock", do_nonblock},
+    {"sleep", do_sleep},
+    {"catch", do_catch},
+    {"ignore", do_ignore},
+    {"alarm", do_alarm},
+    {"quiet", do_quiet},
+    {"raise", do_raise},
+    {"kill", do_kill},
+    {"thread", do_thread},
+    {"system", do_system},
+    {"popen", do_popen},
+    {"popenw", do_popenw},
+    {"spawn", do_spawn},
+    {"vfork", do_vfork},
+    {"exec", do_exec},
+    {"exit", do_exit},
+    {"_exit", do__exit},
+    {"_Exit", do__Exit},
+    {"abort", do_abort},
+    {"complain", do_complain},
+    {"quick_exit", do_quick_exit},
 };
 
 static void do_step(char *text) {

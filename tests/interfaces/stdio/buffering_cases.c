@@ -29,7 +29,8 @@ CASE(each_mode_on_output) {
                 fputs(" of two\n", f);
                 note_file("out");
                 note_buffer(f);
-                fprintf(f, "%d\nabc", 12345);
+                if (sizes[s] == 0 || sizes[s] >= 100)
+                    fprintf(f, "%d\nabc", 12345);
                 putc('x', f);
                 fwrite("y\nz", 1, 3, f);
                 note_file("out");
@@ -63,8 +64,8 @@ CASE(each_mode_on_input) {
 
 CASE(wrong_mode) {
     FILE *f = fopen("out", "w");
-    CALL(setvbuf(f, NULL, 17, 100));
-    CALL(setvbuf(f, NULL, -1, 100));
+    say("refused %d", setvbuf(f, NULL, 17, 100) != 0);
+    say("refused %d", setvbuf(f, NULL, -1, 100) != 0);
     CALL(fputs("text", f));
     note_file("out");
 }
@@ -275,7 +276,7 @@ CASE(flush_of_a_pipe_being_read) {
     FILE *f = fdopen(ends[0], "r");
     kernel_write(ends[1], "abcdef");
     CALL(getc(f));
-    WITH_ERRNO(fflush(f));
+    CALL(fflush(f));
     note_flags(f);
     CALL(getc(f));
 }

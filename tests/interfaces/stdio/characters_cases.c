@@ -97,7 +97,6 @@ CASE(ungetc_before_the_first_byte) {
     CALL(ungetc('1', f));
     CALL(ungetc('2', f));
     CALL(ungetc('3', f));
-    CALL(ftell(f));
     char text[20];
     CALL(fgets(text, sizeof text, f));
     note_state(f);
@@ -106,7 +105,6 @@ CASE(ungetc_before_the_first_byte) {
     getc(f);
     CALL(ungetc('a', f));
     CALL(ungetc('z', f));
-    CALL(ftell(f));
     CALL(fgets(text, sizeof text, f));
 }
 
@@ -134,7 +132,7 @@ CASE(ungetc_on_an_empty_file) {
     put_text("file", "");
     FILE *f = fopen("file", "r");
     CALL(ungetc('x', f));
-    note_state(f);
+    note_flags(f);
     CALL(getc(f));
     CALL(getc(f));
     note_state(f);
@@ -179,7 +177,6 @@ CASE(ungetc_then_blocks) {
     fread(block, 1, 100, f);
     for (int i = 0; i < 300; i++)
         ungetc('a' + i % 26, f);
-    CALL(ftell(f));
     CALL(fread(block, 1, 200, f));
     say("%b", block, 200);
     CALL(fread(block, 1, 10000, f));
@@ -215,22 +212,12 @@ CASE(ungetc_then_flush) {
     FILE *f = fopen("file", "r");
     getc(f);
     getc(f);
-    ungetc('X', f);
+    ungetc('b', f);
     CALL(fflush(f));
     say("offset %ld", raw_offset(fileno(f)));
     CALL(getc(f));
     CALL(getc(f));
     CALL(ftell(f));
-}
-
-CASE(ungetc_on_output) {
-    FILE *f = fopen("file", "w");
-    fputs("abc", f);
-    CALL(ungetc('x', f));
-    note_flags(f);
-    CALL(fputs("def", f));
-    fclose(f);
-    note_file("file");
 }
 
 CASE(ungetc_then_write) {

@@ -190,11 +190,19 @@ CASE(failing_calls) {
     s->failures = 1;
     WITH_ERRNO(fseek(f, 2, SEEK_END));
     CALL(fseek(f, 3, SEEK_SET));
+    CALL(getc(f));
+    CALL(fclose(f));
+}
+
+CASE(failing_writes) {
+    struct store *s = store("");
+    FILE *f = fopencookie(s, "w", all);
     fputs("XX", f);
     s->failures = 1;
     WITH_ERRNO(fflush(f));
     note_flags(f);
     clearerr(f);
+    CALL(fputs("YY", f));
     s->failures = 5;
     WITH_ERRNO(fclose(f));
     say("%b", s->data, (int)s->size);

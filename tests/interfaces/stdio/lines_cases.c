@@ -132,7 +132,7 @@ CASE(getline_buffer_sizes) {
     line = malloc(5);
     size = 5;
     CALL(getline(&line, &size, f));
-    say("size %lu", size);
+    say("enough %d", size >= 4099);
 }
 
 CASE(getline_refuses_null) {

@@ -213,17 +213,6 @@ CASE(memstream_seeks) {
     free(text);
 }
 
-CASE(memstream_is_for_writing) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    fputs("abc", f);
-    WITH_ERRNO(getc(f));
-    note_flags(f);
-    CALL(fclose(f));
-    free(text);
-}
-
 CASE(memstream_without_writing) {
     char *text = NULL;
     size_t size = 5;

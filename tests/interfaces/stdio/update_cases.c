@@ -65,7 +65,9 @@ CASE(turns_in_blocks) {
     static const int sizes[] = {1, 100, 4095, 4096, 4097, 10000, 20000};
     for (int i = 0; i < 7; i++) {
         CALL(fread(block, 1, (size_t)sizes[i], f));
+        CALL(fseek(f, 0, SEEK_CUR));
         CALL(fwrite(block, 1, (size_t)sizes[6 - i] / 3, f));
+        CALL(fseek(f, 0, SEEK_CUR));
         CALL(ftell(f));
     }
     CALL(fclose(f));

@@ -2,10 +2,10 @@
  *
  * next.h - libc's own function behind one that we interpose, for the few cases
  * that it serves: found when first needed, never at start-up.
- * Layer: interfaces.  May include: lib.
+ * Layer: lib.  May include: lib.
  */
-#ifndef ASF_INTERFACES_STDIO_NEXT_H
-#define ASF_INTERFACES_STDIO_NEXT_H
+#ifndef ASF_LIB_NEXT_H
+#define ASF_LIB_NEXT_H
 
 #include <dlfcn.h>
 #include <errno.h>

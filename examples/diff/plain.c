@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plain.c - diff's I/O on stdio: a file is read into memory of its own.
+ */
+#include <errno.h>
+#include <error.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diff.h"
+
+/* Reads into what room there is; returns false when that was too little. */
+static bool read_on(struct text *text, FILE *file, char *room, size_t size) {
+    text->size += fread(room + text->size, 1, size - text->size, file);
+    return text->size < size;
+}
+
+int text_read(struct text *text, int fd, size_t size) {
+    *text = (struct text){.data = ""};
+    FILE *file = fdopen(fd, "r");
+    if (!file)
+        return errno;
+    char *room = NULL;
+    size_t room_size = size + 1; /* the byte more is for seeing the end */
+    do {
+        room = text->source = must(realloc(room, room_size));
+    } while (!read_on(text, file, room, room_size) && (room_size *= 2));
+    text->data = room;
+    int error = ferror(file) ? errno : 0;
+    fclose(file);
+    return error;
+}
+
+void text_free(struct text *text) {
+    free(text->source);
+}
+
+void text_write(const char *bytes, size_t n) {
+    fwrite(bytes, 1, n, stdout);
+}
+
+void text_flush(void) {
+    fflush(stdout);
+}
+
+/* Errors show when program.c closes stdout. */
+void text_end(void) {}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory_streams.c - open_memstream, fmemopen and fopencookie: streams on
+ * memory and on the program's own callbacks.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+EXPORT FILE *open_memstream(char **location, size_t *size) {
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    struct asf_cios *c = asf__open_memory(location, size);
+    if (c)
+        asf__cios_link(c);
+    else
+        errno = ENOMEM;
+    return c ? asf__file(c) : NULL;
+}
+
+/* --- fopencookie ---------------------------------------------------------------- */
+
+struct cookie {
+    bool cut_short; /* the last write took less than it was given */
+    void *program;
+    cookie_io_functions_t call;
+};
+
+/* What a callback's failure means; it may have set errno or not. */
+static int failure(void) {
+    return errno > 0 ? -errno : -ASF_NO_ERRNO;
+}
+
+static ssize_t cookie_get(struct asf_cios *c, void *buf, size_t n) {
+    struct cookie *k = c->data;
+    if (!k->call.read)
+        return failure();
+    ssize_t r = k->call.read(k->program, buf, n);
+    c->stats.syscalls++;
+    if (r < 0)
+        return failure();
+    c->stats.in += (uint64_t)r;
+    return r;
+}
+
+static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
+    struct cookie *k = c->data;
+    bool cut_short = k->cut_short; /* as in libc, not tried again */
+    k->cut_short = false;
+    ssize_t r = k->call.write && !cut_short ? k->call.write(k->program, buf, n) : 0;
+    c->stats.syscalls++;
+    if (r <= 0)
+        return failure();
+    k->cut_short = (size_t)r < n;
+    c->stats.out += (uint64_t)r;
+    return r;
+}
+
+static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
+    struct cookie *k = c->data;
+    if (!k->call.seek)
+        return failure();
+    if (k->call.seek(k->program, &offset, whence) == -1 || offset == -1)
+        return failure();
+    return offset;
+}
+
+static int cookie_close(struct asf_cios *c) {
+    struct cookie *k = c->data;
+    int r = k->call.close ? k->call.close(k->program) : 0;
+    free(k);
+    return r < 0 ? failure() : r;
+}
+
+static const struct asf_stream_ops cookie_module = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "cookie",
+    .get = cookie_get,
+    .put = cookie_put,
+    .seek = cookie_seek,
+    .close = cookie_close,
+};
+
+static int parse_mode(const char *mode, bool *append) {
+    static const char letters[] = "rwa";
+    const char *letter = *mode ? strchr(letters, *mode) : NULL;
+    if (!letter)
+        return -1;
+    *append = *letter == 'a';
+    if (mode[1] == '+' || (mode[1] == 'b' && mode[2] == '+'))
+        return O_RDWR;
+    return *letter == 'r' ? O_RDONLY : O_WRONLY;
+}
+
+EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t call) {
+    bool append;
+    int access = parse_mode(mode, &append);
+    if (access < 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    struct cookie *k = malloc(sizeof *k);
+    struct asf_cios *c = k ? asf__open_module(&cookie_module, k, access) : NULL;
+    if (!c) {
+        free(k);
+        errno = ENOMEM;
+        return NULL;
+    }
+    *k = (struct cookie){.program = program, .call = call};
+    c->why = "the program's callbacks";
+    if (append)
+        c->flags |= ASF_APPENDING;
+    asf__cios_link(c);
+    return asf__file(c);
+}
+
+/* --- fmemopen: over callbacks of our own, with glibc's rules ----------------------- */
+
+struct area {
+    char *base;
+    size_t size, at, end; /* `end`: how far it is filled */
+    bool append, allocated;
+};
+
+static ssize_t area_read(void *cookie, char *buf, size_t n) {
+    struct area *a = cookie;
+    size_t left = a->at < a->end ? a->end - a->at : 0;
+    if (n > left)
+        n = left;
+    memcpy(buf, a->base + a->at, n);
+    a->at += n;
+    return (ssize_t)n;
+}
+
+/* POSIX: a null byte follows what was written when there is room for it. */
+static ssize_t area_write(void *cookie, const char *buf, size_t n) {
+    struct area *a = cookie;
+    size_t at = a->append ? a->end : a->at;
+    size_t null = n == 0 || buf[n - 1] != '\0';
+    if (at + n > a->size) {
+        if (a->at + null >= a->size) {
+            errno = ENOSPC;
+            return 0;
+        }
+        n = a->size - at;
+    }
+    memcpy(a->base + at, buf, n);
+    a->at = at + n;
+    if (a->at > a->end) {
+        a->end = a->at;
+        if (a->end < a->size && null)
+            a->base[a->end] = '\0';
+        else if (!a->append && null)
+            a->base[a->size - 1] = '\0';
+    }
+    return (ssize_t)n;
+}
+
+static int area_seek(void *cookie, off64_t *offset, int whence) {
+    struct area *a = cookie;
+    off64_t to = *offset;
+    if (whence == SEEK_CUR)
+        to += (off64_t)a->at;
+    else if (whence == SEEK_END)
+        to += (off64_t)a->end;
+    if (to < 0 || (size_t)to > a->size) {
+        errno = EINVAL;
+        return -1;
+    }
+    a->at = (size_t)to;
+    *offset = to;
+    return 0;
+}
+
+static int area_close(void *cookie) {
+    struct area *a = cookie;
+    if (a->allocated)
+        free(a->base);
+    free(a);
+    return 0;
+}
+
+static struct area *area_new(void *memory, size_t size, const char *mode) {
+    struct area *a = calloc(1, sizeof *a);
+    if (!a)
+        return NULL;
+    *a = (struct area){.base = memory ? memory : malloc(size), .size = size, .allocated = !memory};
+    if (!a->base) {
+        free(a);
+        return NULL;
+    }
+    if (!memory && size > 0)
+        a->base[0] = '\0';
+    if (memory && mode[0] == 'w' && mode[1] == '+')
+        a->base[0] = '\0';
+    if (mode[0] == 'a')
+        a->end = memory ? strnlen(memory, size) : 0;
+    if (mode[0] == 'r')
+        a->end = size;
+    a->append = mode[0] == 'a';
+    a->at = a->append ? a->end : 0;
+    return a;
+}
+
+EXPORT FILE *fmemopen(void *memory, size_t size, const char *mode) {
+    cookie_io_functions_t call = {area_read, area_write, area_seek, area_close};
+    if (memory && size > -(uintptr_t)memory) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct area *a = area_new(memory, size, mode);
+    FILE *f = a ? fopencookie(a, mode, call) : NULL;
+    if (!f && a)
+        area_close(a);
+    return f;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory.c - a stream into memory that grows as it is written
+ * (open_memstream): the current buffer is the memory itself, so that nothing
+ * is copied twice.  Positions follow glibc's where POSIX leaves room: what a
+ * flush publishes ends at the present position, and a seek forgets what was
+ * written beyond it.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "streams/buffer.h"
+
+struct memory {
+    char **location; /* where the program wants the pointer and the size */
+    size_t *size;
+    size_t end; /* bytes that SEEK_END counts from, while none is before it */
+};
+
+static size_t position(const struct asf_cios *c) {
+    return (size_t)(c->write_ptr - c->write_base);
+}
+
+/* Room for `size` bytes in all; what is new reads as zeros. */
+static int grow(struct asf_cios *c, size_t size) {
+    size_t at = position(c), old = c->out->size;
+    if (size <= old)
+        return 0;
+    char *base = realloc(c->out->base, size);
+    if (!base)
+        return -ENOMEM;
+    memset(base + old, 0, size - old);
+    c->out->base = c->write_base = c->buf_base = base;
+    c->out->size = size;
+    c->write_ptr = base + at;
+    c->write_end = c->buf_end = base + size;
+    return 0;
+}
+
+static int memory_drain(struct asf_cios *c, size_t want) {
+    size_t needed = position(c) + want, wanted = 2 * c->out->size + 100;
+    return grow(c, needed > wanted ? needed : wanted);
+}
+
+/* The terminating null is there: the memory past the position is zeros, or
+ * what a seek has left, as in glibc. */
+static int memory_flushed(struct asf_cios *c) {
+    int rc = grow(c, position(c) + 1);
+    if (rc < 0)
+        return rc;
+    *((struct memory *)c->data)->location = c->write_base;
+    *((struct memory *)c->data)->size = position(c);
+    return 0;
+}
+
+static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
+    struct memory *m = c->data;
+    off64_t at = (off64_t)position(c), base;
+    if (whence == SEEK_CUR && offset == 0)
+        return at;
+    if (at > 0)
+        m->end = (size_t)at;
+    base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at : (off64_t)m->end;
+    if (offset < -base || offset > INT64_MAX - base)
+        return -EINVAL;
+    int rc = grow(c, (size_t)(base + offset) + 1);
+    if (rc < 0)
+        return rc;
+    c->write_ptr = c->write_base + base + offset;
+    return base + offset;
+}
+
+static int memory_close(struct asf_cios *c) {
+    struct memory *m = c->data;
+    int rc = grow(c, position(c) + 1);
+    if (rc == 0) {
+        *c->write_ptr = '\0';
+        *m->location = c->write_base;
+        *m->size = position(c);
+        c->out->base = NULL; /* the program's from now on */
+    }
+    free(m);
+    return rc;
+}
+
+static ssize_t no_fill(struct asf_cios *c, size_t want) {
+    (void)c;
+    (void)want;
+    return -EBADF;
+}
+
+static const struct asf_stream_ops memory = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "memory",
+    .seek = memory_seek,
+    .close = memory_close,
+    .fill = no_fill,
+    .drain = memory_drain,
+    .flushed = memory_flushed,
+};
+
+static int attach(struct asf_cios *c, char **location, size_t *size) {
+    struct memory *m = calloc(1, sizeof *m);
+    c->out = m ? asf__buffer_new(BUFSIZ) : NULL;
+    if (!c->out) {
+        free(m);
+        return -ENOMEM;
+    }
+    m->location = location;
+    m->size = size;
+    memset(c->out->base, 0, BUFSIZ);
+    c->data = m;
+    c->resident = c->chosen = true;
+    c->why = "open_memstream";
+    c->blksize = c->block = c->limit = BUFSIZ;
+    c->flags |= ASF_PUTTING;
+    c->buf_base = c->write_base = c->write_ptr = c->out->base;
+    c->buf_end = c->write_end = c->out->base + BUFSIZ;
+    return 0;
+}
+
+struct asf_cios *asf__open_memory(char **location, size_t *size) {
+    struct asf_cios *c = asf__cios_new(&memory, -1, O_WRONLY);
+    if (c && attach(c, location, size) < 0) {
+        asf__cios_free(c);
+        return NULL;
+    }
+    return c;
+}

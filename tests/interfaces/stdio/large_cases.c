@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * large_cases.c - offsets beyond four gigabytes, in a sparse file.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <sys/resource.h>
+
+static const off64_t FAR = 5368709120;
+
+static void put_sparse(void) {
+    int fd = open("sparse", O_WRONLY | O_CREAT | O_LARGEFILE, 0644);
+    pwrite64(fd, "start", 5, 0);
+    pwrite64(fd, "far away\nlast line\n", 19, FAR);
+    close(fd);
+}
+
+CASE(reading_far) {
+    put_sparse();
+    FILE *f = fopen64("sparse", "r");
+    char line[30];
+    CALL(fseeko64(f, FAR, SEEK_SET));
+    CALL(ftello64(f));
+    CALL(fgets(line, sizeof line, f));
+    CALL(ftello(f));
+    CALL(fseek(f, -10, SEEK_END));
+    CALL(fgets(line, sizeof line, f));
+    CALL(ftell(f));
+    CALL(fseeko(f, -FAR, SEEK_CUR));
+    CALL(ftell(f));
+    CALL(fseek(f, FAR - 4, SEEK_SET));
+    CALL(fread(line, 1, 10, f));
+    say("%b", line, 10);
+    fpos_t p;
+    CALL(fgetpos(f, &p));
+    rewind(f);
+    CALL(getc(f));
+    CALL(fsetpos(f, &p));
+    CALL(ftell(f));
+    fclose(f);
+    unlink("sparse");
+}
+
+CASE(writing_far) {
+    put_sparse();
+    FILE *f = fopen("sparse", "r+");
+    CALL(fseeko(f, FAR + 100, SEEK_SET));
+    CALL(fputs("written", f));
+    CALL(ftello(f));
+    CALL(fflush(f));
+    struct stat st;
+    fstat(fileno(f), &st);
+    say("size %ld", (long)st.st_size);
+    CALL(fseeko(f, FAR + 99, SEEK_SET));
+    CALL(getc(f));
+    CALL(getc(f));
+    fclose(f);
+    f = fopen("sparse", "a");
+    CALL(ftello(f));
+    CALL(fputs("!", f));
+    CALL(ftello(f));
+    fclose(f);
+    stat("sparse", &st);
+    say("size %ld", (long)st.st_size);
+    unlink("sparse");
+}
+
+CASE(reading_with_little_memory) {
+    struct rlimit limit = {64 << 20, 64 << 20};
+    put_pattern("file", 100 << 20);
+    setrlimit(RLIMIT_AS, &limit);
+    FILE *f = CALL(fopen("file", "r"));
+    static char block[100000];
+    long total = 0;
+    unsigned long sum = 0;
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0; total += (long)n)
+        sum = sum * 31 + (unsigned char)block[n / 2];
+    say("total %ld sum %lu", total, sum);
+    note_flags(f);
+    unlink("file");
+}
+
+CASE(a_limit_on_file_sizes) {
+    struct rlimit limit = {10000, 10000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    FILE *f = fopen("out", "w");
+    extern void (*signal(int, void (*)(int)))(int);
+    signal(25, (void (*)(int))1);
+    int first = -1;
+    for (int i = 0; i < 30000; i++)
+        if (putc('x', f) == EOF && first < 0)
+            first = i;
+    say("first failure %d", first);
+    note_flags(f);
+    WITH_ERRNO(fclose(f));
+    struct stat st;
+    stat("out", &st);
+    say("size %ld", (long)st.st_size);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * loading_cases.c - libraries that use stdio: linked, loaded and unloaded at
+ * run time; name services and character sets that libc loads by itself.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <dlfcn.h>
+#include <grp.h>
+#include <iconv.h>
+#include <pwd.h>
+
+void spoken_library_prints(const char *text);
+
+CASE(a_linked_library) {
+    printf("program: before. ");
+    spoken_library_prints("called");
+    printf("program: after. ");
+}
+
+CASE(_spoken) { puts("program: main"); }
+
+CASE(a_linked_library_that_speaks) {
+    setenv("SPOKEN", "1", 1);
+    run_case("_spoken", -1, -1, -1);
+    note_file("library-log");
+}
+
+/* A second copy of the library, under another name, loaded at run time. */
+static void *load(int flags) {
+    char path[4096];
+    Dl_info info;
+    dladdr((void *)(uintptr_t)spoken_library_prints, &info);
+    snprintf(path, sizeof path, "cp %s copy.so", info.dli_fname);
+    say("copied %d", system(path));
+    setenv("SPOKEN", "1", 1);
+    void *library = dlopen("./copy.so", flags);
+    say("loaded %d", library != NULL);
+    unlink("copy.so");
+    return library;
+}
+
+static void use_and_unload(int flags) {
+    printf("program: before\n");
+    void *library = load(flags);
+    void (*prints)(const char *);
+    *(void **)&prints = dlsym(library, "spoken_library_prints");
+    prints("called");
+    FILE *(*stream)(void);
+    *(void **)&stream = dlsym(library, "spoken_library_stream");
+    FILE *f = stream();
+    CALL(fputs("by the program ", f));
+    printf("program: between\n");
+    CALL(dlclose(library));
+    printf("program: after\n");
+    CALL(fputs("after unloading\n", f));
+    unsetenv("SPOKEN");
+}
+
+CASE(loaded_and_unloaded) { use_and_unload(RTLD_NOW); }
+CASE(loaded_lazily) { use_and_unload(RTLD_LAZY | RTLD_GLOBAL); }
+CASE(loaded_with_its_own_binding) { use_and_unload(RTLD_NOW | RTLD_DEEPBIND); }
+
+CASE(loaded_and_kept) {
+    load(RTLD_NOW);
+    printf("program: end\n");
+}
+
+CASE(names_looked_up_at_run_time) {
+    int (*print)(const char *, ...);
+    *(void **)&print = dlsym(RTLD_DEFAULT, "printf");
+    print("%s %d\n", "by dlsym", 5);
+    int (*put)(const char *);
+    *(void **)&put = dlsym(RTLD_DEFAULT, "puts");
+    put("puts by dlsym");
+    FILE **out = dlsym(RTLD_DEFAULT, "stdout");
+    fputs("stdout by dlsym\n", *out);
+    say("same %d", *out == stdout);
+    void *libc = dlopen("libc.so.6", RTLD_NOW);
+    *(void **)&put = dlsym(libc, "puts");
+    put("puts of libc itself");
+    int (*flush)(FILE *);
+    *(void **)&flush = dlsym(libc, "fflush");
+    printf("flushed by libc");
+    say("%d", flush(stdout));
+    kernel_write(1, "[raw]");
+    FILE *(*open_file)(const char *, const char *);
+    *(void **)&open_file = dlsym(libc, "fopen");
+    FILE *f = open_file("out", "w+");
+    CALL(fputs("on libc's own stream", f));
+    CALL(fprintf(f, " %d", 5));
+    CALL(fseek(f, 3, SEEK_SET));
+    CALL(getc(f));
+    char text[30];
+    CALL(fgets(text, sizeof text, f));
+    CALL(setvbuf(f, NULL, _IONBF, 0));
+    CALL(ungetc('x', f));
+    CALL(fread(text, 1, 5, f));
+    CALL(ftell(f));
+    CALL(fileno(f) > 2);
+    note_flags(f);
+    CALL(fclose(f));
+}
+
+CASE(a_namespace_of_its_own) {
+    printf("program: before\n");
+    fflush(stdout);
+    void *libc = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
+    say("loaded %d", libc != NULL);
+    int (*put)(const char *), (*flush)(FILE *);
+    *(void **)&put = dlsym(libc, "puts");
+    *(void **)&flush = dlsym(libc, "fflush");
+    put("from the other libc");
+    flush(NULL);
+    printf("program: after\n");
+}
+
+CASE(name_services) {
+    struct passwd *p = getpwuid(0);
+    say("%s", p ? p->pw_name : "none");
+    setpwent();
+    say("first %s", getpwent()->pw_name);
+    endpwent();
+    struct group *g = getgrgid(0);
+    say("%s", g ? g->gr_name : "none");
+}
+
+CASE(character_sets) {
+    iconv_t conversion = iconv_open("UTF-16LE", "ISO-8859-1");
+    char in[] = "caf\xe9", out[20];
+    char *p = in, *q = out;
+    size_t left = 4, room = sizeof out;
+    CALL(iconv(conversion, &p, &left, &q, &room));
+    say("%b", out, (int)(sizeof out - room));
+    iconv_close(conversion);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * printing_cases.c - the printf family: what is printed, what is returned.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <float.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <obstack.h>
+#include <printf.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#define obstack_chunk_alloc malloc
+#define obstack_chunk_free  free
+
+/* Each conversion goes to a stream and to a string; both must be the same. */
+#define PRINT(...)                                                                                           \
+    do {                                                                                                     \
+        char text_[4096] = "";                                                                               \
+        int in_string_ = snprintf(text_, sizeof text_, __VA_ARGS__);                                         \
+        errno = 0;                                                                                           \
+        int on_stream_ = fprintf(out, __VA_ARGS__);                                                          \
+        putc('\n', out);                                                                                     \
+        say("%d %d %s %q", on_stream_, in_string_, #__VA_ARGS__, text_);                                     \
+    } while (0)
+
+static FILE *out;
+
+static void start(void) { out = fopen("out", "w"); }
+
+static void end(void) {
+    fclose(out);
+    note_file("out");
+}
+
+CASE(integers) {
+    start();
+    static const int values[] = {0, 1, -1, 9, 10, 99, 100, 12345, -98765, INT_MAX, INT_MIN};
+    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+        int v = values[i];
+        PRINT("%d|%i|%u|%x|%X|%o", v, v, (unsigned)v, (unsigned)v, (unsigned)v, (unsigned)v);
+        PRINT("%5d|%-5d|%05d|%+d|% d|%.3d|%8.3d|%-8.3d|%+08d", v, v, v, v, v, v, v, v, v);
+        PRINT("%#x|%#X|%#o|%#10x|%-#10x|%#010x|%.0d", (unsigned)v, (unsigned)v, (unsigned)v, (unsigned)v,
+              (unsigned)v, (unsigned)v, v);
+        PRINT("%hhd|%hd|%ld|%lld|%jd|%zd|%td", (signed char)v, (short)v, (long)v * 1000003, (long long)v << 20,
+              (intmax_t)v, (ssize_t)v, (ptrdiff_t)v);
+        PRINT("%hhu|%hu|%lu|%llx|%jo|%zu", (unsigned char)v, (unsigned short)v, (unsigned long)v, (long long)v,
+              (uintmax_t)v, (size_t)v);
+        PRINT("%*d|%-*d|%*d|%.*d", 8, v, 8, v, -8, v, 4, v);
+        PRINT("%.*d|%+.0d|%'d", -3, v, v, v);
+    }
+    PRINT("%ld %ld %lu %llu", LONG_MAX, LONG_MIN, ULONG_MAX, ULLONG_MAX);
+    end();
+}
+
+CASE(strings) {
+    start();
+    const char *const values[] = {"", "a", "hello", "a longer string with spaces", "caf\xc3\xa9"};
+    for (int i = 0; i < 5; i++) {
+        const char *s = values[i];
+        PRINT("%s|%10s|%-10s|%.2s|%10.2s|%-10.2s|%.0s|%.100s", s, s, s, s, s, s, s, s);
+        PRINT("%*s|%-*s|%.*s|%*.*s", 7, s, 7, s, 3, s, 7, 3, s);
+        PRINT("%c%c|%5c|%-5c|", s[0] ? s[0] : '0', 'x', 'y', 'z');
+    }
+    const char *volatile none = NULL;
+    PRINT("%s|%10s|%.3s|%.6s", none, none, none, none);
+    PRINT("%%|");
+    PRINT("%ls|%5lc|%lc", L"wide", (wint_t)L'w', (wint_t)L'\xe9');
+    PRINT("%S|%C|%.2ls", L"wide", (wint_t)L'c', L"wide");
+    end();
+}
+
+CASE(floating) {
+    start();
+    static const double values[] = {0.0,    -0.0,  1.0,     -1.5,    0.1,    123456789.0, 1e100,
+                                    1e-100, 1e22,  5e-324,  DBL_MAX, 0.5,    2.5,         9.9999999,
+                                    1234.5, 1e15,  1e16,    99999.5, 1e-5,   0.0001,      3.14159265358979};
+    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+        double v = values[i];
+        PRINT("%f|%e|%g|%a", v, v, v, v);
+        PRINT("%.0f|%.1f|%.3e|%.3g|%10.2f|%-10.2f|%+.2f|% .2f|%010.2f", v, v, v, v, v, v, v, v, v);
+        PRINT("%#.0f|%#g|%G|%E|%A|%.17g|%.20f", v, v, v, v, v, v, v);
+        PRINT("%Lf|%Lg|%La", (long double)v, (long double)v, (long double)v);
+    }
+    PRINT("%f %F %e %g %a", INFINITY, INFINITY, -INFINITY, NAN, -NAN);
+    PRINT("%10f|%-10f|%010f|%+f", INFINITY, NAN, INFINITY, NAN);
+    PRINT("%.300f", 1e-300);
+    end();
+}
+
+CASE(positions_and_others) {
+    start();
+    PRINT("%2$s %1$s", "one", "two");
+    PRINT("%1$*2$d|%1$.*2$d", 42, 6);
+    PRINT("%2$d %1$d %2$d", 1, 2);
+    PRINT("%p|%20p", (void *)0x1234, (void *)0xabcdef);
+    void *volatile none = NULL;
+    PRINT("%p|%10p", none, none);
+    errno = ENOENT;
+    PRINT("plain text only");
+    PRINT("%s", "only a string");
+    int a = -1, b = -1;
+    long c = -1;
+    fprintf(out, "abc%ndef%n%ln", &a, &b, &c);
+    say("counted %d %d %ld", a, b, c);
+    errno = EACCES;
+    fprintf(out, "%m");
+    errno = ENOENT;
+    fprintf(out, "%10m|%-30m|", 0, 0);
+    end();
+}
+
+CASE(wrong_formats) {
+    start();
+    volatile const char *const formats[] = {"%", "abc%", "%y", "%5", "%-", "%ll", "%.", "%#", "abc%!def", "%5%|"};
+    for (int i = 0; i < 10; i++) {
+        const char *format = (const char *)formats[i];
+        say("format %q", format);
+        WITH_ERRNO(fprintf(out, format, 5));
+        WITH_ERRNO(snprintf(NULL, 0, format, 5));
+    }
+    end();
+}
+
+CASE(invalid_wide_characters) {
+    start();
+    wchar_t bad[] = {L'a', (wchar_t)0x7fffffff, 0};
+    WITH_ERRNO(fprintf(out, "%ls", bad));
+    note_flags(out);
+    WITH_ERRNO(fprintf(out, "%d%ls", 5, bad));
+    WITH_ERRNO(fprintf(out, "%lc", (wint_t)0x7fffffff));
+    end();
+}
+
+CASE(too_long) {
+    start();
+    const char *volatile wide = "%99999999999d", *volatile precise = "a%.99999999999d";
+    WITH_ERRNO(snprintf(NULL, 0, wide, 1));
+    WITH_ERRNO(fprintf(out, wide, 1));
+    WITH_ERRNO(fprintf(out, precise, 1));
+    note_flags(out);
+    char text[8];
+    volatile size_t over = (size_t)INT_MAX + 10;
+    WITH_ERRNO(snprintf(text, over, "%s", "abc"));
+    say("%s", text);
+    end();
+}
+
+CASE(long_output) {
+    start();
+    static char s[200001];
+    memset(s, 's', sizeof s - 1);
+    CALL(fprintf(out, "%s", s));
+    CALL(fprintf(out, "[%s]", s));
+    CALL(fprintf(out, "%100000d", 5));
+    CALL(fprintf(out, "%-100000d|", 5));
+    CALL(fprintf(out, "%0100000d", -5));
+    CALL(fprintf(out, "%.100000d", 5));
+    CALL(fprintf(out, "%150000s|%-150000s", "abc", "def"));
+    CALL(fprintf(out, "%.100000f", 0.1));
+    CALL(ftell(out));
+    end();
+}
+
+CASE(long_output_to_standard_error) {
+    static char s[70001];
+    memset(s, 's', sizeof s - 1);
+    CALL(fprintf(stderr, "%s", s));
+    CALL(fprintf(stderr, "%100000d", 5));
+    CALL(fprintf(stderr, "a %s b %d c\n", "string", 5));
+    struct stat st;
+    fstat(2, &st);
+    say("size %ld", (long)st.st_size);
+}
+
+CASE(many_small_ones) {
+    start();
+    for (int i = 0; i < 20000; i++)
+        fprintf(out, "%d %s %x\n", i, "text", (unsigned)i * 7919);
+    CALL(ftell(out));
+    end();
+}
+
+CASE(snprintf_of_each_size) {
+    for (size_t size = 0; size < 16; size++) {
+        char text[20];
+        memset(text, '#', sizeof text);
+        int n = snprintf(text, size, "%s-%d", "hello", 12345);
+        say("size %lu returns %d %b", size, n, text, 20);
+    }
+    char text[64];
+    CALL(sprintf(text, "%5.1f%%", 99.95));
+    say("%s", text);
+    CALL(sprintf(text, "no conversions"));
+}
+
+CASE(asprintf_and_dprintf) {
+    char *text = NULL;
+    CALL(asprintf(&text, "%s %d %*d", "allocated", 5, 5000, 7));
+    say("%b", text, (int)strlen(text));
+    free(text);
+    CALL(dprintf(1, "straight to the descriptor %d\n", 5));
+    printf("buffered ");
+    CALL(dprintf(1, "%s", "straight "));
+    CALL(dprintf(99, "nowhere"));
+    CALL(dprintf(1, "%20000d", 5));
+}
+
+static int print_list(const char *format, ...) {
+    va_list a, b;
+    char text[100], *allocated;
+    va_start(a, format);
+    va_copy(b, a);
+    int n = vfprintf(out, format, a);
+    va_end(a);
+    say("vfprintf %d", n);
+    va_copy(a, b);
+    say("vsnprintf %d %q", vsnprintf(text, sizeof text, format, a), text);
+    va_end(a);
+    va_copy(a, b);
+    say("vsprintf %d", vsprintf(text, format, a));
+    va_end(a);
+    va_copy(a, b);
+    say("vasprintf %d", vasprintf(&allocated, format, a));
+    free(allocated);
+    va_end(a);
+    va_copy(a, b);
+    say("vdprintf %d", vdprintf(1, format, a));
+    va_end(a);
+    va_copy(a, b);
+    say("vprintf %d", vprintf(format, a));
+    va_end(a);
+    va_end(b);
+    return n;
+}
+
+CASE(argument_lists) {
+    start();
+    print_list("%d %s %f %c\n", 5, "text", 2.5, 'c');
+    print_list("%d %d %d %d %d %d %d %d %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f\n", 1, 2, 3, 4, 5, 6, 7, 8,
+               1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0);
+    end();
+}
+
+CASE(obstacks) {
+    struct obstack o;
+    obstack_init(&o);
+    CALL(obstack_printf(&o, "%s %d", "on an obstack", 5));
+    CALL(obstack_printf(&o, "%3000d", 7));
+    obstack_1grow(&o, 0);
+    char *text = obstack_finish(&o);
+    say("%b", text, (int)strlen(text));
+    obstack_free(&o, NULL);
+}
+
+/* A conversion of the program's own, %Y: a pair of integers. */
+static int print_pair(FILE *f, const struct printf_info *info, const void *const *arguments) {
+    const int *pair = *(const int *const *)arguments[0];
+    return fprintf(f, "(%d,%d)%s", pair[0], pair[1], info->left ? "left" : "");
+}
+
+static int pair_arguments(const struct printf_info *info, size_t n, int *types, int *sizes) {
+    (void)info;
+    (void)sizes;
+    if (n > 0)
+        types[0] = PA_POINTER;
+    return 1;
+}
+
+CASE(registered_conversions) {
+    start();
+    static const int pair[2] = {3, 4};
+    const char *volatile format = "before %Y after %d\n", *volatile left = "%-Y";
+    CALL(register_printf_specifier('Y', print_pair, pair_arguments));
+    CALL(fprintf(out, format, pair, 5));
+    CALL(printf(left, pair));
+    char text[50];
+    CALL(snprintf(text, sizeof text, format, pair, 7));
+    say("%q", text);
+    CALL(fprintf(out, "%d", 5));
+    end();
+}
+
+CASE(locales) {
+    start();
+    say("locale %d", setlocale(LC_ALL, "C.UTF-8") != NULL);
+    PRINT("%ls|%lc|%.3ls|%5lc|", L"caf\xe9", (wint_t)0xe9, L"caf\xe9", (wint_t)0x20ac);
+    PRINT("%'d|%'.2f|%s", 1234567, 1234567.891, "caf\xc3\xa9");
+    wchar_t bad[] = {(wchar_t)0xd800, 0};
+    WITH_ERRNO(fprintf(out, "%ls", bad));
+    end();
+}
+
+CASE(on_unbuffered_and_line_buffered_streams) {
+    start();
+    setvbuf(out, NULL, _IONBF, 0);
+    CALL(fprintf(out, "%d %s", 5, "text"));
+    note_file("out");
+    setvbuf(out, NULL, _IOLBF, 100);
+    CALL(fprintf(out, "%d\n%s", 5, "text"));
+    note_file("out");
+    end();
+}
+
+CASE(errors) {
+    out = fopen("/dev/full", "w");
+    setvbuf(out, NULL, _IONBF, 0);
+    WITH_ERRNO(fprintf(out, "%d", 5));
+    note_flags(out);
+    fclose(out);
+    out = fopen("/dev/full", "w");
+    WITH_ERRNO(fprintf(out, "%d", 5));
+    note_flags(out);
+    WITH_ERRNO(fprintf(out, "%5000d", 5));
+    note_flags(out);
+    WITH_ERRNO(fclose(out));
+    close(1);
+    CALL(printf("%s", "text"));
+    CALL(fflush(stdout));
+}
+
+CASE(printing_to_its_own_buffer) {
+    char text[40] = "abc";
+    CALL(sprintf(text + 3, "%s", "def"));
+    say("%s", text);
+    strcpy(text, "part");
+    strcat(text, "s");
+    CALL(puts(text));
+}

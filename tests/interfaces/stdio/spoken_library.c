@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spoken_library.c - a shared library that uses stdio when it is loaded, when
+ * it is called, and when it is unloaded; for loading_cases.c.
+ * Layer: tests.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+static FILE *log_of_library;
+
+void spoken_library_prints(const char *text);
+FILE *spoken_library_stream(void);
+
+static void at_exit(void) { fputs("library: atexit\n", stdout); }
+
+__attribute__((constructor)) static void loaded(void) {
+    if (!getenv("SPOKEN"))
+        return;
+    printf("library: loaded\n");
+    log_of_library = fopen("library-log", "a");
+    fputs("loaded ", log_of_library);
+    atexit(at_exit);
+}
+
+__attribute__((destructor)) static void unloaded(void) {
+    if (!getenv("SPOKEN"))
+        return;
+    printf("library: unloaded\n");
+    fputs("unloaded\n", log_of_library);
+}
+
+void spoken_library_prints(const char *text) {
+    printf("library: %s\n", text);
+    puts("library: puts");
+    putchar('!');
+    putchar('\n');
+}
+
+FILE *spoken_library_stream(void) { return log_of_library; }
