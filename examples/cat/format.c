@@ -3,12 +3,14 @@
  * format.c - cat's options on the bytes: line numbers, $ at line ends, ^X and
  * M-X.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cat.h"
 
-static unsigned long long line_number;
+/* The number of the last line, as it is printed: six columns at least. */
+static char line_number[24] = "                     0\t";
+static char *first_digit = line_number + 21;
+static char *const last_digit = line_number + 21;
 static int blank_lines;  /* empty lines in a row, before this one */
 static bool within_line; /* the line has begun */
 static bool held;        /* a carriage return, shown as ^M before a shown line end */
@@ -22,7 +24,16 @@ bool cat_held(void) {
 }
 
 static char *put_number(char *out) {
-    return out + sprintf(out, "%6llu\t", ++line_number);
+    char *digit = last_digit;
+    while (*digit == '9')
+        *digit-- = '0';
+    *digit = *digit == ' ' ? '1' : (char)(*digit + 1);
+    if (digit < first_digit)
+        first_digit = digit;
+    const char *start = first_digit < last_digit - 5 ? first_digit : last_digit - 5;
+    size_t length = (size_t)(last_digit + 2 - start);
+    memcpy(out, start, length);
+    return out + length;
 }
 
 static char *put_caret(char *out, int c) {
@@ -82,11 +93,26 @@ static char *put_byte(const struct cat_format *format, char *out, int c) {
     return out;
 }
 
+/* The bytes that are copied as they are, once their line has begun. */
+static const bool *unchanged_bytes(const struct cat_format *format) {
+    static bool unchanged[256], known;
+    for (int c = 0; c < 256 && !known; c++) {
+        bool visible = c >= 0x20 && c < 0x7f;
+        unchanged[c] = c != '\n' && !(c == '\t' && format->tabs) && !(c == '\r' && format->ends) &&
+                       (visible || c == '\t' || !format->nonprinting);
+    }
+    known = true;
+    return unchanged;
+}
+
 size_t cat_format(const struct cat_format *format, const char *block, size_t n, char *out) {
+    const bool *unchanged = unchanged_bytes(format);
     char *to = out;
     for (size_t i = 0; i < n; i++) {
         int c = (unsigned char)block[i];
         to = c == '\n' ? put_line_end(format, to) : put_byte(format, to, c);
+        while (within_line && !held && i + 1 < n && unchanged[(unsigned char)block[i + 1]])
+            *to++ = block[++i];
     }
     return (size_t)(to - out);
 }

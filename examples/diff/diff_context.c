@@ -21,11 +21,11 @@ static size_t change_end(const struct change *change, int f) {
     return change->at[f] + change->lines[f];
 }
 
-/* Two changes belong together when their contexts touch; one that is only
- * there to be ignored must be nearer. */
+/* Two changes belong together when their contexts touch; one that only
+ * follows to be ignored must be nearer. */
 static bool same_hunk(const struct change *a, const struct change *b) {
     size_t gap = b->at[0] - change_end(a, 0);
-    if (a->ignorable || b->ignorable)
+    if (b->ignorable)
         return gap < options.context;
     return gap / 2 < options.context || gap == 2 * options.context;
 }

@@ -63,16 +63,25 @@ static size_t middle_start(const struct text *a, const struct text *b) {
     return line_back(a->data, common_start(a->data, b->data, n), options.context);
 }
 
-/* How many bytes follow the middle, with `start` bytes before it. */
-static size_t after_middle(const struct text *a, const struct text *b, size_t start) {
-    size_t n = (a->size < b->size ? a->size : b->size) - start;
-    size_t after = common_end(a->data + a->size, b->data + b->size, n);
+/* ed adds a newline that is missing, so there the last one does not count. */
+static size_t size_that_counts(const struct text *text) {
+    return text->size - (options.style == STYLE_ED && text->size > 0 && text->data[text->size - 1] == '\n');
+}
+
+/* Where the middle ends on either side. */
+static void middle_ends(const struct text *a, const struct text *b, size_t start, size_t ends[2]) {
+    size_t sizes[2] = {size_that_counts(a), size_that_counts(b)};
+    size_t least = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
+    size_t after = common_end(a->data + sizes[0], b->data + sizes[1], least > start ? least - start : 0);
     size_t lines = options.context;
-    if (!at_line_start(a, a->size - after) || !at_line_start(b, b->size - after))
+    if (!at_line_start(a, sizes[0] - after) || !at_line_start(b, sizes[1] - after))
         lines++;
-    for (; lines > 0 && after > 0; lines--)
-        after = a->size - line_forward(a, a->size - after);
-    return after;
+    for (; lines > 0 && after > 0; lines--) {
+        size_t next = line_forward(a, sizes[0] - after);
+        after = next < sizes[0] ? sizes[0] - next : 0;
+    }
+    ends[0] = after ? sizes[0] - after : a->size;
+    ends[1] = after ? sizes[1] - after : b->size;
 }
 
 static size_t count_lines(const char *from, const char *end) {
@@ -225,10 +234,10 @@ static void classify(struct classes *classes, struct side *side) {
 
 size_t find_lines(struct side sides[2]) {
     size_t start = middle_start(&sides[0].text, &sides[1].text);
-    size_t after = after_middle(&sides[0].text, &sides[1].text, start);
-    size_t total = 0, slots = 1024;
+    size_t ends[2], total = 0, slots = 1024;
+    middle_ends(&sides[0].text, &sides[1].text, start, ends);
     for (int f = 0; f < 2; f++) {
-        store_lines(&sides[f], start, sides[f].text.size - after);
+        store_lines(&sides[f], start, ends[f]);
         total += sides[f].count;
     }
     while (slots < 2 * total)

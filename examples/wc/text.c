@@ -29,17 +29,27 @@ static void count_space(struct wc_text *text, wint_t c) {
 }
 
 /* A printable character starts a word, or goes on with one. */
-static void count_printable(struct wc_text *text, unsigned columns) {
+static inline void count_printable(struct wc_text *text, unsigned columns) {
     text->column += columns;
     text->counts.words += !text->in_word;
     text->in_word = true;
 }
 
-static void count_byte(struct wc_text *text, unsigned char c) {
-    if (isspace(c))
-        count_space(text, c);
-    else if (isprint(c))
+/* The locale's opinion of each byte, asked for once. */
+static const enum kind { OTHER, PRINTABLE, SPACE } *byte_kinds(void) {
+    static enum kind kinds[256];
+    static bool known;
+    for (int c = 0; c < 256 && !known; c++)
+        kinds[c] = isspace(c) ? SPACE : isprint(c) ? PRINTABLE : OTHER;
+    known = true;
+    return kinds;
+}
+
+static inline void count_byte(struct wc_text *text, const enum kind *kinds, unsigned char c) {
+    if (kinds[c] == PRINTABLE)
         count_printable(text, 1);
+    else if (kinds[c] == SPACE)
+        count_space(text, c);
 }
 
 /* Spaces that typography does not break a line at part words all the same,
@@ -51,7 +61,7 @@ static bool is_fixed_space(wint_t c) {
 static void count_wide(struct wc_text *text, wint_t c) {
     int columns = wc_columns() ? wcwidth((wchar_t)c) : 0;
     if (c < 0x80) {
-        count_byte(text, (unsigned char)c);
+        count_byte(text, byte_kinds(), (unsigned char)c);
     } else if (iswprint(c)) {
         if (iswspace(c) || is_fixed_space(c)) {
             text->column += columns > 0 ? (unsigned)columns : 0;
@@ -83,12 +93,13 @@ static size_t count_character(struct wc_text *text, const char *p, size_t n) {
 }
 
 static void count_characters(struct wc_text *text, const char *p, size_t n) {
+    const enum kind *kinds = byte_kinds();
     const char *end = p + n;
     while (p < end) {
         unsigned char c = (unsigned char)*p;
         if (c < 0x80 && !text->cut) {
             text->counts.chars++;
-            count_byte(text, c);
+            count_byte(text, kinds, c);
             p++;
         } else {
             p += count_character(text, p, (size_t)(end - p));
@@ -98,12 +109,13 @@ static void count_characters(struct wc_text *text, const char *p, size_t n) {
 
 void wc_text(struct wc_text *text, const char *block, size_t n) {
     enum wc_depth depth = wc_depth();
+    const enum kind *kinds = byte_kinds();
     if (depth == WC_CHARACTERS)
         count_characters(text, block, n);
     for (size_t i = 0; depth == WC_LINES && i < n; i++)
         text->counts.lines += block[i] == '\n';
     for (size_t i = 0; depth == WC_WORDS && i < n; i++)
-        count_byte(text, (unsigned char)block[i]);
+        count_byte(text, kinds, (unsigned char)block[i]);
     if (text->column > text->counts.length)
         text->counts.length = text->column;
 }

@@ -13,12 +13,16 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/time.h>
 #include <time.h>
+#include <utime.h>
 
 #include "lib/next.h"
 
@@ -40,14 +44,25 @@ NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (f
 NOTICE(use_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(use_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
 NOTICE(use_fd(in); use_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
-NOTICE(use_fd(in); use_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n),
-       (out, in, at, n))
+NOTICE(use_fd(in);
+       use_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
 NOTICE(use_fd(in); use_fd(out), ssize_t, copy_file_range,
-       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-       (in, in_at, out, out_at, n, flags))
+                   (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+                   (in, in_at, out, out_at, n, flags))
 NOTICE(use_fd(in); use_fd(out), ssize_t, splice,
-       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-       (in, in_at, out, out_at, n, flags))
+                   (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+                   (in, in_at, out, out_at, n, flags))
+NOTICE(use_fd(fd), ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+NOTICE(use_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+NOTICE(use_fd(fd), ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags),
+       (fd, v, n, flags))
+NOTICE(use_fd(in);
+       use_fd(out), ssize_t, tee, (int in, int out, size_t n, unsigned flags), (in, out, n, flags))
+NOTICE(OUTPUT, ssize_t, sendto,
+       (int fd, const void *p, size_t n, int flags, const struct sockaddr *a, socklen_t alen),
+       (fd, p, n, flags, a, alen))
+NOTICE(OUTPUT, ssize_t, recvfrom, (int fd, void *p, size_t n, int flags, struct sockaddr *a, socklen_t *alen),
+       (fd, p, n, flags, a, alen))
 NOTICE(OUTPUT, ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
 NOTICE(OUTPUT, ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
 NOTICE(OUTPUT, ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
@@ -69,6 +84,8 @@ NOTICE(OUTPUT, int, statx,
 NOTICE(use_fd(fd), int, ftruncate, (int fd, off_t size), (fd, size))
 NOTICE(use_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
 NOTICE(OUTPUT, int, truncate, (const char *path, off_t size), (path, size))
+NOTICE(asf__settle_all(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
+NOTICE(asf__settle_all(), void, closefrom, (int first), (first))
 NOTICE(use_fd(fd), int, fsync, (int fd), (fd))
 NOTICE(use_fd(fd), int, fdatasync, (int fd), (fd))
 NOTICE(OUTPUT, int, rename, (const char *from, const char *to), (from, to))
@@ -77,6 +94,90 @@ NOTICE(OUTPUT, int, unlink, (const char *path), (path))
 NOTICE(OUTPUT, int, futimens, (int fd, const struct timespec t[2]), (fd, t))
 NOTICE(OUTPUT, int, utimensat, (int dir, const char *path, const struct timespec t[2], int flags),
        (dir, path, t, flags))
+
+NOTICE(OUTPUT, int, renameat, (int from_dir, const char *from, int to_dir, const char *to),
+       (from_dir, from, to_dir, to))
+NOTICE(OUTPUT, int, renameat2, (int from_dir, const char *from, int to_dir, const char *to, unsigned flags),
+       (from_dir, from, to_dir, to, flags))
+NOTICE(OUTPUT, int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
+       (from_dir, from, to_dir, to, flags))
+NOTICE(OUTPUT, int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
+NOTICE(OUTPUT, int, remove, (const char *path), (path))
+NOTICE(OUTPUT, int, utime, (const char *path, const struct utimbuf *t), (path, t))
+NOTICE(OUTPUT, int, utimes, (const char *path, const struct timeval t[2]), (path, t))
+NOTICE(OUTPUT, int, futimes, (int fd, const struct timeval t[2]), (fd, t))
+NOTICE(OUTPUT, void, sync, (void), ())
+NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
+NOTICE(use_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+NOTICE(use_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
+NOTICE(use_fd(fd), int, lockf, (int fd, int command, off_t n), (fd, command, n))
+
+/* Opening a file may empty it, or be the start of reading it. */
+#define OPENING(name, params, args)                                                                          \
+    EXPORT int name params {                                                                                 \
+        mode_t mode = 0;                                                                                     \
+        asf__settle_output();                                                                                \
+        if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {                                           \
+            va_list ap;                                                                                      \
+            va_start(ap, flags);                                                                             \
+            mode = va_arg(ap, mode_t);                                                                       \
+            va_end(ap);                                                                                      \
+        }                                                                                                    \
+        return ASF_NEXT(name) args;                                                                          \
+    }
+
+OPENING(open, (const char *path, int flags, ...), (path, flags, mode))
+OPENING(open64, (const char *path, int flags, ...), (path, flags, mode))
+OPENING(openat, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+OPENING(openat64, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+NOTICE(OUTPUT, int, creat, (const char *path, mode_t mode), (path, mode))
+NOTICE(OUTPUT, int, creat64, (const char *path, mode_t mode), (path, mode))
+
+/* The names that programs built with _FORTIFY_SOURCE or against an older libc
+ * have for some of the above. */
+
+ssize_t __read_chk(int, void *, size_t, size_t);
+ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
+ssize_t __recv_chk(int, void *, size_t, size_t, int);
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+int __open_2(const char *, int);
+int __open64_2(const char *, int);
+int __fxstat(int, int, struct stat *);
+int __xstat(int, const char *, struct stat *);
+int __lxstat(int, const char *, struct stat *);
+int __fxstat64(int, int, struct stat64 *);
+int __xstat64(int, const char *, struct stat64 *);
+int __lxstat64(int, const char *, struct stat64 *);
+
+EXPORT ssize_t __read_chk(int fd, void *p, size_t n, size_t room) {
+    use_fd(fd);
+    ssize_t r = ASF_NEXT(__read_chk)(fd, p, n, room);
+    if (asf__fd_stream(fd))
+        forget_offset(fd);
+    return r;
+}
+
+NOTICE(use_fd(fd), ssize_t, __pread_chk, (int fd, void *p, size_t n, off_t at, size_t room),
+       (fd, p, n, at, room))
+NOTICE(use_fd(fd), ssize_t, __pread64_chk, (int fd, void *p, size_t n, off64_t at, size_t room),
+       (fd, p, n, at, room))
+NOTICE(OUTPUT, ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int flags),
+       (fd, p, n, room, flags))
+NOTICE(OUTPUT, int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room),
+       (fds, n, timeout, room))
+NOTICE(OUTPUT, int, __ppoll_chk,
+       (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask, size_t room),
+       (fds, n, t, mask, room))
+NOTICE(OUTPUT, int, __open_2, (const char *path, int flags), (path, flags))
+NOTICE(OUTPUT, int, __open64_2, (const char *path, int flags), (path, flags))
+NOTICE(OUTPUT, int, __fxstat, (int version, int fd, struct stat *st), (version, fd, st))
+NOTICE(OUTPUT, int, __xstat, (int version, const char *path, struct stat *st), (version, path, st))
+NOTICE(OUTPUT, int, __lxstat, (int version, const char *path, struct stat *st), (version, path, st))
+NOTICE(OUTPUT, int, __fxstat64, (int version, int fd, struct stat64 *st), (version, fd, st))
+NOTICE(OUTPUT, int, __xstat64, (int version, const char *path, struct stat64 *st), (version, path, st))
+NOTICE(OUTPUT, int, __lxstat64, (int version, const char *path, struct stat64 *st), (version, path, st))
 
 /* Calls that wait: whoever waits for us must have what libc would have sent. */
 NOTICE(OUTPUT, int, nanosleep, (const struct timespec *t, struct timespec *left), (t, left))
@@ -90,8 +191,8 @@ NOTICE(OUTPUT, int, sigwait, (const sigset_t *set, int *sig), (set, sig))
 NOTICE(OUTPUT, int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
 NOTICE(OUTPUT, int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
        (set, info, t))
-NOTICE(OUTPUT, int, poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout))
-NOTICE(OUTPUT, int, ppoll, (struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
+NOTICE(OUTPUT, int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
+NOTICE(OUTPUT, int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
        (fds, n, t, mask))
 NOTICE(OUTPUT, int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t), (n, r, w, x, t))
 NOTICE(OUTPUT, int, pselect,
@@ -109,21 +210,30 @@ NOTICE(OUTPUT, int, accept, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, 
 NOTICE(OUTPUT, int, connect, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n))
 NOTICE(OUTPUT, int, flock, (int fd, int op), (fd, op))
 NOTICE(OUTPUT, int, pthread_join, (pthread_t t, void **r), (t, r))
-NOTICE(OUTPUT, int, sem_wait, (sem_t *s), (s))
+NOTICE(OUTPUT, int, sem_wait, (sem_t * s), (s))
+NOTICE(OUTPUT, int, sem_timedwait, (sem_t *restrict s, const struct timespec *restrict t), (s, t))
+NOTICE(OUTPUT, int, pthread_cond_wait, (pthread_cond_t *restrict c, pthread_mutex_t *restrict m), (c, m))
+NOTICE(OUTPUT, int, pthread_cond_timedwait,
+       (pthread_cond_t *restrict c, pthread_mutex_t *restrict m, const struct timespec *restrict t),
+       (c, m, t))
+NOTICE(OUTPUT, int, semop, (int id, struct sembuf *ops, size_t n), (id, ops, n))
+NOTICE(OUTPUT, int, msgsnd, (int id, const void *m, size_t n, int flags), (id, m, n, flags))
+NOTICE(OUTPUT, ssize_t, msgrcv, (int id, void *m, size_t n, long type, int flags), (id, m, n, type, flags))
 NOTICE(OUTPUT, int, kill, (pid_t pid, int sig), (pid, sig))
 NOTICE(OUTPUT, int, raise, (int sig), (sig))
 
 /* Children and ends of the process. */
 NOTICE(before_child(), int, system, (const char *command), (command))
 NOTICE(before_child(), int, posix_spawn,
-       (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+       (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
        (pid, path, actions, attributes, argv, env))
 NOTICE(before_child(), int, posix_spawnp,
-       (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+       (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
        (pid, file, actions, attributes, argv, env))
 NOTICE(before_child(), pid_t, _Fork, (void), ())
+NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
 NOTICE(before_end(), int, execv, (const char *path, char *const argv[]), (path, argv))
 NOTICE(before_end(), int, execvp, (const char *file, char *const argv[]), (file, argv))
 NOTICE(before_end(), int, execvpe, (const char *file, char *const argv[], char *const env[]),

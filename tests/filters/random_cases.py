@@ -8,18 +8,19 @@ import random
 from corpus import Case
 
 SIZES = [1, 10, 100, 1000, 4095, 4096, 4097, 5000, 8191, 8192, 8193, 12288, 16384, 65536, 100000]
-HOWS = ["putc", "unlocked", "fwrite:7", "fwrite:613", "fwrite:4096", "fwrite:5000", "fwrite:20000", "fputs:13", "fputs:4096",
-        "printf:64", "printf:4096", "printf:5000", "puts:64", "puts:5000", "mix"]
+HOWS = ["putc", "unlocked", "fwrite:7", "fwrite:613", "fwrite:4096", "fwrite:5000", "fwrite:20000", "fputs:13",
+        "fputs:4096", "printf:64", "printf:4096", "printf:5000", "puts:64", "puts:5000", "mix"]
 WRITES = ["out"] * 6 + ["raw", "err"]
 LOOKS = ["size", "offset=1", "flush", "err=7", "rawerr=3", "pending", "tell=out", "'system=echo child'", "spawn=true",
          "'vfork=echo child'", "fork exit=0 end", "fork out=putc,5 exit=0 end", "fork raw=5 _exit=0 end", "fsync",
          "'popen=echo child'", "thread", "setvbuf=line", "file=other,10"]
-READS = ["line", "line=30", "line=400", "fread=10", "fread=4096", "fread=5000", "fread=100000", "getc=1", "getc=5000", "scan",
-         "getline", "getc=3 ungetc=Q", "seekin=5", "seekin=4096", "seekin=70001", "seekin=-50", "rest clear"]
-INPUT_LOOKS = ["offset=0", "tell", "'system=head -n 1'", "'system=head -c 5000 | tail -c 5'", "'vfork=head -n 1'", "spawn=true",
-               "'popen=head -c 7'", "fork line _exit=0 end", "fork fread=5000 exit=0 end", "fork exit=0 end", "read=10",
-               "flush=stdin", "flush=all", "out=puts:64,200"]
-ENDS = ["exit=0", "_exit=3", "quick_exit=3", "abort", "kill=KILL", "kill=TERM", "'exec=head -n 2'", "fclose=stdout", "close=1"]
+READS = ["line", "line=30", "line=400", "fread=10", "fread=4096", "fread=5000", "fread=100000", "getc=1", "getc=5000",
+         "scan", "getline", "getc=3 ungetc=Q", "seekin=5", "seekin=4096", "seekin=70001", "seekin=-50", "rest clear"]
+INPUT_LOOKS = ["offset=0", "tell", "'system=head -n 1'", "'system=head -c 5000 | tail -c 5'", "'vfork=head -n 1'",
+               "spawn=true", "'popen=head -c 7'", "fork line _exit=0 end", "fork fread=5000 exit=0 end",
+               "fork exit=0 end", "read=10", "flush=stdin", "flush=all", "out=puts:64,200"]
+ENDS = ["exit=0", "_exit=3", "quick_exit=3", "abort", "kill=KILL", "kill=TERM", "'exec=head -n 2'",
+        "fclose=stdout", "close=1"]
 PREFIXES = [""] * 6 + ["stdbuf -oL ", "stdbuf -o0 ", "stdbuf -o64K ", "stdbuf -o100 ", "stdbuf -i0 "]
 
 
@@ -45,7 +46,7 @@ def input_command(rng, length):
         if rng.random() < 0.6:
             steps.append(rng.choice(INPUT_LOOKS))
     skip = rng.choice(["", "", "dd bs=777 count=1 of=/dev/null status=none; "])
-    # Behind one megabyte a file is mapped, behind one page it is not.
+    # The first is large enough to be mapped, the others are not.
     file = rng.choice(["part.log", "page4097", "small.txt"])
     source = rng.choice([f"<{file}", f"<{file}", f"<{file}", f"0<>{file}"])
     return (f"({skip}{rng.choice(PREFIXES)}steps {' '.join(steps)} {rng.choice(ENDS)}; head -n 1; wc -c) {source}\n"
@@ -58,5 +59,6 @@ def random_cases(count, seed):
     for number in range(count):
         make = output_command if number % 2 else input_command
         outputs = [rng.choice(["file", "pipe", "log", "log", "logpipe", "append"])]
-        cases.append(Case(f"random-{seed}-{number}", f"seed {seed}", make(rng, 1 + 4 * number // count), outputs=outputs))
+        command = make(rng, 1 + 4 * number // count)
+        cases.append(Case(f"random-{seed}-{number}", f"seed {seed}", command, outputs=outputs))
     return cases
