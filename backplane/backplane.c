@@ -220,6 +220,8 @@ static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *
     if (*error == 0)
         *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
     c->held = false;
+    if (*error == 0 && c->written % c->block == 0)
+        c->exact = c->written; /* libc, too, has nothing left in its buffer */
     return done;
 }
 
@@ -455,6 +457,12 @@ static size_t queued(const struct asf_cios *c) {
     return n;
 }
 
+/* Whether libc, too, would go by what it remembers.  A callback is asked each
+ * time, and an offset that others share until a seek has set it. */
+static bool knows_offset(const struct asf_cios *c) {
+    return c->fd >= 0 && (c->placed || c->own || !(c->inherited || c->shared));
+}
+
 off64_t asf__tell(struct asf_cios *c) {
     size_t pending = asf__is_putting(c) ? asf__pending(c) + queued(c) : 0;
     if (!c->ops->seek)
@@ -465,12 +473,11 @@ off64_t asf__tell(struct asf_cios *c) {
         off64_t end = c->ops->seek(c, 0, SEEK_END);
         return end < 0 ? end : end + (off64_t)pending;
     }
-    off64_t base = c->fd < 0 ? -1 : c->offset; /* callbacks are asked each time */
+    off64_t base = knows_offset(c) ? c->offset : -1;
     if (base < 0) {
         base = c->ops->seek(c, 0, SEEK_CUR);
         if (base < 0)
             return base;
-        c->offset = c->fd < 0 ? -1 : base;
     }
     off64_t at = base + (off64_t)pending - (asf__is_putting(c) ? 0 : (off64_t)asf__unread(c));
     return at < 0 ? -EINVAL : at;
@@ -569,7 +576,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         c->flags &= ~ASF_PUTTING;
         c->write_end = c->write_ptr = c->write_base;
     }
-    if (whence == SEEK_CUR && (c->fd < 0 || (c->inherited && !c->placed)))
+    if (whence == SEEK_CUR && !knows_offset(c))
         return seek_by(c, offset);
     off64_t target = seek_target(c, offset, whence);
     if (target < 0 && target != INT64_MIN)

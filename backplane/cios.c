@@ -176,7 +176,11 @@ static bool has_regions(const struct asf_cios *c) {
 int asf__cios_close(struct asf_cios *c) {
     if (has_regions(c))
         return -EBUSY;
-    int rc = asf__is_putting(c) ? asf__flush_output(c) : 0;
+    int rc = 0;
+    if (asf__is_putting(c))
+        rc = asf__flush_output(c);
+    else if (c->inherited || c->shared) /* others keep the offset: leave it where libc does */
+        asf__settle_stream(c);
     asf__cios_report(c);
     asf__cios_unlink(c);
     int closed = c->ops->close ? c->ops->close(c) : 0;

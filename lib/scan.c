@@ -17,7 +17,7 @@
 
 /* From the simplest to the widest, as asf_scan_kernels says. */
 static const struct asf_scan_table *const all[] = {&asf__scan_scalar, &asf__scan_sse2, &asf__scan_avx2,
-                                                     &asf__scan_avx512};
+                                                   &asf__scan_avx512};
 enum { SCALAR, SSE2, AVX2, AVX512, KERNELS };
 
 static const struct asf_scan_table *chosen;

@@ -168,6 +168,7 @@ KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, 
     }
 }
 
-#define SCAN_KERNELS(name) {name, count, find, rfind, differ, ascii, words, masks}
+#define SCAN_KERNELS(name)                                                                                   \
+    { name, count, find, rfind, differ, ascii, words, masks }
 
 #endif

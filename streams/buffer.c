@@ -71,8 +71,19 @@ static size_t get_size(const struct asf_cios *c, size_t have, size_t want) {
     return n;
 }
 
+/* Something moved the offset past the stream: libc's buffer would be filled
+ * from where it stands now. */
+void asf__relearn_offset(struct asf_cios *c) {
+    if (c->offset >= 0 || !c->regular)
+        return;
+    c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
+    c->stats.syscalls++;
+    c->start = c->offset > 0 ? c->offset : 0;
+}
+
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
     size_t chunk = ahead(c);
+    asf__relearn_offset(c);
     int rc = make_input_buffer(c, want > chunk ? want : chunk);
     if (rc < 0)
         return rc;

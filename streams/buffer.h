@@ -13,6 +13,8 @@
 /* Buffering over `get` and `put`: see struct asf_stream_ops. */
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want);
 int asf__buffered_drain(struct asf_cios *c, size_t want);
+/* asf__relearn_offset: ask the kernel where a regular file stands, if unknown. */
+void asf__relearn_offset(struct asf_cios *c);
 /* asf__check_twins: two output streams on one object must not hold back. */
 void asf__check_twins(struct asf_cios *c);
 

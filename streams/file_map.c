@@ -79,8 +79,7 @@ static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
 /* The bytes to map and where the unread ones start; 0 at the end of file. */
 static int position(struct asf_cios *c, off64_t *at, off64_t *size) {
     struct stat64 st;
-    if (c->offset < 0)
-        c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
+    asf__relearn_offset(c);
     int rc = c->offset < 0 ? (int)c->offset : asf__sys.fstat(c->fd, &st);
     if (rc < 0)
         return rc;

@@ -27,7 +27,8 @@ int input_open(struct input *in, const char *name) {
     struct stat st;
     int error = 0;
     *in = (struct input){0};
-    in->stream = is_stdin(name) ? stream_on(STDIN_FILENO, O_RDONLY, &error) : asf_sopen(name, O_RDONLY, 0, &error);
+    in->stream =
+        is_stdin(name) ? stream_on(STDIN_FILENO, O_RDONLY, &error) : asf_sopen(name, O_RDONLY, 0, &error);
     if (in->stream)
         in->waits = fstat(asf_fileno(in->stream), &st) != 0 || !S_ISREG(st.st_mode);
     return error;

@@ -14,9 +14,11 @@
 
 enum { LEAST_REGION = 64 * 1024 };
 
+static const char nothing[1];
+
 int text_read(struct text *text, int fd, size_t size) {
     int error;
-    *text = (struct text){.data = ""};
+    *text = (struct text){.data = nothing};
     struct asf_cios *stream = text->source = asf_sopen_fd(fd, O_RDONLY, &error);
     if (!stream)
         return -error;
@@ -35,12 +37,14 @@ int text_read(struct text *text, int fd, size_t size) {
     return 0;
 }
 
-void text_free(struct text *text) {
+int text_free(struct text *text) {
+    int error = 0;
     if (!text->source)
-        return;
-    if (*text->data)
-        asf_u_sfree(text->source, (void *)text->data);
+        return 0;
+    if (text->data != nothing)
+        error = asf_u_sfree(text->source, (void *)text->data);
     asf_sclose(text->source);
+    return -error;
 }
 
 /* The region that is being filled. */

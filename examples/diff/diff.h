@@ -68,9 +68,13 @@ struct script {
     size_t count;
 };
 
+/* common_start: how many bytes two texts have in common at their start. */
+size_t common_start(const struct text *a, const struct text *b);
+
 /* find_lines: fill in a pair of sides from the texts, up to the classes.
+ *   common  what common_start says
  * returns  how many classes there are. */
-size_t find_lines(struct side sides[2]);
+size_t find_lines(struct side sides[2], size_t common);
 void free_lines(struct side *side);
 
 /* Line `i`, with its newline, from line_start(i) to line_start(i + 1). */

@@ -92,10 +92,6 @@ static bool is_binary(const struct side *side) {
     return memchr(side->text.data, '\0', size < block ? size : block) != NULL;
 }
 
-static bool same_text(const struct text *a, const struct text *b) {
-    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
-}
-
 static bool ignoring(void) {
     return options.ignore_case || options.ignore_blank_lines || options.space != SPACE_COUNTS;
 }
@@ -161,9 +157,9 @@ static int check_last_newlines(const struct side sides[2]) {
     return status;
 }
 
-static int compare_lines(struct pair *pair) {
+static int compare_lines(struct pair *pair, size_t common) {
     struct side *sides = pair->sides;
-    size_t class_count = find_lines(sides);
+    size_t class_count = find_lines(sides, common);
     struct script script = make_script(sides, class_count);
     int status = EXIT_SAME;
     if (count_changes(sides, &script) == 0) {
@@ -181,15 +177,16 @@ static int compare_lines(struct pair *pair) {
 
 static int compare_texts(struct pair *pair) {
     struct side *sides = pair->sides;
+    size_t common = common_start(&sides[0].text, &sides[1].text);
     bool binary = !options.text && (is_binary(&sides[0]) || is_binary(&sides[1]));
-    if (same_text(&sides[0].text, &sides[1].text))
+    if (common == sides[0].text.size && common == sides[1].text.size)
         return worse(report_identity(sides),
                      binary || options.brief ? EXIT_SAME : check_last_newlines(sides));
     if (options.brief && (binary || !ignoring()))
         return report_difference(sides, "Files");
     if (binary)
         return report_difference(sides, "Binary files");
-    return compare_lines(pair);
+    return compare_lines(pair, common);
 }
 
 /* Open and read one side.  returns  EXIT_SAME or EXIT_TROUBLE. */
@@ -213,7 +210,9 @@ static int compare_files(struct pair *pair) {
     if (status == EXIT_SAME)
         status = compare_texts(pair);
     for (int f = 0; f < 2; f++) {
-        text_free(&sides[f].text);
+        int error_number = text_free(&sides[f].text);
+        if (error_number && status != EXIT_TROUBLE)
+            status = trouble(sides[f].name, error_number);
         free_lines(&sides[f]);
     }
     return status;

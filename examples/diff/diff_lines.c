@@ -9,20 +9,19 @@
 
 #include "diff.h"
 
-/* How many bytes two texts have in common at their start. */
-static size_t common_start(const char *a, const char *b, size_t n) {
+size_t common_start(const struct text *a, const struct text *b) {
     enum { BLOCK = 64 * 1024, SMALL = 64 };
-    size_t i = 0;
-    while (n - i >= BLOCK && memcmp(a + i, b + i, BLOCK) == 0)
+    size_t n = a->size < b->size ? a->size : b->size, i = 0;
+    while (n - i >= BLOCK && memcmp(a->data + i, b->data + i, BLOCK) == 0)
         i += BLOCK;
-    while (n - i >= SMALL && memcmp(a + i, b + i, SMALL) == 0)
+    while (n - i >= SMALL && memcmp(a->data + i, b->data + i, SMALL) == 0)
         i += SMALL;
-    while (i < n && a[i] == b[i])
+    while (i < n && a->data[i] == b->data[i])
         i++;
     return i;
 }
 
-/* The same at their ends, which are given. */
+/* How many bytes before two ends are equal. */
 static size_t common_end(const char *a_end, const char *b_end, size_t n) {
     enum { BLOCK = 4096, SMALL = 64 };
     size_t i = 0;
@@ -54,13 +53,6 @@ static size_t line_forward(const struct text *text, size_t at) {
 
 static bool at_line_start(const struct text *text, size_t at) {
     return at == 0 || text->data[at - 1] == '\n';
-}
-
-/* Where the middle starts: at the first line that differs, or as many lines
- * before it as are printed with it. */
-static size_t middle_start(const struct text *a, const struct text *b) {
-    size_t n = a->size < b->size ? a->size : b->size;
-    return line_back(a->data, common_start(a->data, b->data, n), options.context);
 }
 
 /* ed adds a newline that is missing, so there the last one does not count. */
@@ -232,8 +224,10 @@ static void classify(struct classes *classes, struct side *side) {
         side->classes[i] = class_of(classes, get_line(side, side->first + i));
 }
 
-size_t find_lines(struct side sides[2]) {
-    size_t start = middle_start(&sides[0].text, &sides[1].text);
+/* The middle starts at the first line that differs, or as many lines before it
+ * as are printed with it. */
+size_t find_lines(struct side sides[2], size_t common) {
+    size_t start = line_back(sides[0].text.data, common, options.context);
     size_t ends[2], total = 0, slots = 1024;
     middle_ends(&sides[0].text, &sides[1].text, start, ends);
     for (int f = 0; f < 2; f++) {

@@ -31,8 +31,9 @@ int text_read(struct text *text, int fd, size_t size) {
     return error;
 }
 
-void text_free(struct text *text) {
+int text_free(struct text *text) {
     free(text->source);
+    return 0;
 }
 
 void text_write(const char *bytes, size_t n) {

@@ -19,7 +19,10 @@ struct text {
  *   size  what its size is likely to be, or 0
  * returns  0 or an errno value; the text is to be freed in either case. */
 int text_read(struct text *text, int fd, size_t size);
-void text_free(struct text *text);
+
+/* text_free: returns 0, or an errno value when the file was truncated while
+ * it was in use. */
+int text_free(struct text *text);
 
 /* text_write: bytes to the standard output; text_flush: all of them, now;
  * text_end: and no more.  Errors end the program with a message. */

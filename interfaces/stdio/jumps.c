@@ -38,6 +38,7 @@ static int fill(struct asf_cios *c) {
         return EOF; /* sticky: C99 */
     if (c->flags & ASF_NO_READS)
         return asf__error(c, -EBADF);
+    asf__choose(c); /* which tells a terminal */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
         flush_stdout();
     ssize_t n = asf__fill(c, 1);

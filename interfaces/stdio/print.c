@@ -19,6 +19,10 @@
 
 extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 
+#ifndef ASF_STATIC
+extern int __vfprintf_chk(FILE *, int, const char *, va_list);
+#endif
+
 enum { SMALL = 1024 };
 
 static int format_into(char *p, size_t room, int fortify, const char *format, va_list ap) {
@@ -38,6 +42,27 @@ static int keep_prefix(struct asf_cios *c, const char *made) {
     return -1;
 }
 
+/* Long output, and tiny buffers: how much of it goes out when depends on the
+ * pieces in which libc's formatter hands it over, so libc's does it. */
+static bool piecewise(const struct asf_cios *c, long n) {
+#ifdef ASF_STATIC
+    (void)c, (void)n; /* where libc's cannot be reached nothing is held back */
+    return false;
+#else
+    return !(c->flags & ASF_UNBUFFERED) && (c->block < 128 || n >= (long)c->block);
+#endif
+}
+
+static int format_piecewise(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+#ifdef ASF_STATIC
+    (void)c, (void)fortify, (void)format, (void)ap;
+    return -1;
+#else
+    FILE *f = asf__file(c);
+    return fortify > 0 ? ASF_NEXT(__vfprintf_chk)(f, fortify, format, ap) : ASF_NEXT(vfprintf)(f, format, ap);
+#endif
+}
+
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     small[0] = '\0';
@@ -46,6 +71,8 @@ static int format_apart(struct asf_cios *c, int fortify, const char *format, va_
         n = format_into(small, sizeof small, fortify, format, ap);
     if (n < 0)
         return keep_prefix(c, small);
+    if (asf__ours(c) && piecewise(c, n))
+        return format_piecewise(c, fortify, format, ap);
     if (n >= SMALL) {
         p = malloc((size_t)n + 1);
         if (!p)
@@ -58,36 +85,33 @@ static int format_apart(struct asf_cios *c, int fortify, const char *format, va_
     return n >= 0 && done == (size_t)n ? n : -1;
 }
 
-/* Formats into the window; false when it does not fit there. */
-static bool format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap, int *result) {
+/* Formats into the window; -1 when it does not fit there. */
+static int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     size_t room = asf__room(c);
     if (room < 64 || !asf__ours(c))
-        return false;
+        return -1;
     long n = asf__format(c->write_ptr, room, format, ap);
     if (n < 0)
         n = format_into(c->write_ptr, room, fortify, format, ap);
-    if (n < 0 || (size_t)n >= room)
-        return false;
+    if (n < 0 || (size_t)n >= room || piecewise(c, n))
+        return -1;
     c->write_ptr += n;
-    *result = (int)n;
-    return true;
+    return (int)n;
+}
+
+static int format_on(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+    if (!asf__bytes(c))
+        return -1;
+    if (c->flags & ASF_NO_WRITES)
+        return asf__error(c, -EBADF);
+    int n = format_in_place(c, fortify, format, ap);
+    return n >= 0 ? n : format_apart(c, fortify, format, ap);
 }
 
 int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
-    int r;
     asf__enter(c);
     asf__count(c);
-    if (!asf__bytes(c)) {
-        r = -1;
-    } else if (c->flags & ASF_NO_WRITES) {
-        r = asf__error(c, -EBADF);
-#ifndef ASF_STATIC
-    } else if (c->chosen && c->block < 128 && !(c->flags & ASF_UNBUFFERED)) {
-        r = ASF_NEXT(vfprintf)(asf__file(c), format, ap); /* piece by piece, as it shows there */
-#endif
-    } else if (!format_in_place(c, fortify, format, ap, &r)) {
-        r = format_apart(c, fortify, format, ap);
-    }
+    int r = format_on(c, fortify, format, ap);
     asf__leave(c);
     return r;
 }

@@ -219,8 +219,13 @@ NOTICE(OUTPUT, int, pthread_cond_timedwait,
 NOTICE(OUTPUT, int, semop, (int id, struct sembuf *ops, size_t n), (id, ops, n))
 NOTICE(OUTPUT, int, msgsnd, (int id, const void *m, size_t n, int flags), (id, m, n, flags))
 NOTICE(OUTPUT, ssize_t, msgrcv, (int id, void *m, size_t n, long type, int flags), (id, m, n, type, flags))
-NOTICE(OUTPUT, int, kill, (pid_t pid, int sig), (pid, sig))
-NOTICE(OUTPUT, int, raise, (int sig), (sig))
+
+/* A signal may be the end of this process. */
+NOTICE(asf__settle_all(), int, kill, (pid_t pid, int sig), (pid, sig))
+NOTICE(asf__settle_all(), int, killpg, (pid_t group, int sig), (group, sig))
+NOTICE(asf__settle_all(), int, raise, (int sig), (sig))
+NOTICE(asf__settle_all(), int, pthread_kill, (pthread_t t, int sig), (t, sig))
+NOTICE(asf__settle_all(), int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value))
 
 /* Children and ends of the process. */
 NOTICE(before_child(), int, system, (const char *command), (command))

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
 import arena
 import corpus
 import inputs

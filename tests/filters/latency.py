@@ -16,6 +16,8 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True
+
 import compare_filters
 
 BURSTS = ["10", "4096", "1", "5000", "70000", "100", "100", "300000", "9000", "3", "250000", "4095", "1"]

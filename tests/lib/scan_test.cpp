@@ -28,7 +28,8 @@ class Guarded {
   public:
     explicit Guarded(size_t pages) : size_(pages * page()) {
         void *map = mmap(nullptr, size_ + 2 * page(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (map == MAP_FAILED || mprotect(static_cast<char *>(map) + page(), size_, PROT_READ | PROT_WRITE) != 0)
+        if (map == MAP_FAILED ||
+            mprotect(static_cast<char *>(map) + page(), size_, PROT_READ | PROT_WRITE) != 0)
             abort();
         map_ = static_cast<unsigned char *>(map);
     }
@@ -73,7 +74,8 @@ Masks masks_of(const unsigned char *p, size_t n, int a, int b) {
 }
 
 Masks expected_masks(const Bytes &data, int a, int b) {
-    Masks m{std::vector<uint64_t>(ASF_SCAN_MASKS(data.size())), std::vector<uint64_t>(ASF_SCAN_MASKS(data.size()))};
+    Masks m{std::vector<uint64_t>(ASF_SCAN_MASKS(data.size())),
+            std::vector<uint64_t>(ASF_SCAN_MASKS(data.size()))};
     for (size_t i = 0; i < data.size(); i++) {
         if (data[i] == a)
             m.a[i / 64] |= uint64_t{1} << i % 64;
@@ -136,8 +138,17 @@ class Source {
 
     // Kinds of data that make the kernels take different ways.
     Bytes data(size_t n) {
-        static const std::string alphabets[] = {"a", "\n", " ", "\x01", "ab\n", "a \n\t", "a\x01 ", "\x20\x21\x7e\x7f",
-                                                "\x08\x09\x0d\x0e", "\x80\xff\xa0\x7f", "aaaaaaaaaaaaaaaaaaaaa\n"};
+        static const std::string alphabets[] = {"a",
+                                                "\n",
+                                                " ",
+                                                "\x01",
+                                                "ab\n",
+                                                "a \n\t",
+                                                "a\x01 ",
+                                                "\x20\x21\x7e\x7f",
+                                                "\x08\x09\x0d\x0e",
+                                                "\x80\xff\xa0\x7f",
+                                                "aaaaaaaaaaaaaaaaaaaaa\n"};
         size_t kind = below(std::size(alphabets) + 2);
         Bytes bytes(n);
         for (auto &byte : bytes)

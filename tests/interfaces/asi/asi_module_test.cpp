@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+//
+// asi_module_test.cpp - stream modules of a program's own, by asf/stream.h.
+// Layer: tests.
+#include "asi_test.h"
+
+#include <asf/stream.h>
+
+namespace asi {
+namespace {
+
+// A string that is read and written through the smallest module there can be.
+struct Text {
+    std::string data;
+    size_t at = 0;
+    size_t most = SIZE_MAX; // moves at most this many bytes a call
+    int error = 0;          // what every call answers, when not 0
+    bool closed = false;
+};
+
+Text &text_of(asf_cios *c) { return *static_cast<Text *>(asf_stream_data(c)); }
+
+ssize_t text_get(asf_cios *c, void *buffer, size_t n) {
+    Text &t = text_of(c);
+    if (t.error)
+        return t.error;
+    n = std::min({n, t.most, t.data.size() - std::min(t.at, t.data.size())});
+    memcpy(buffer, t.data.data() + t.at, n);
+    t.at += n;
+    return static_cast<ssize_t>(n);
+}
+
+ssize_t text_put(asf_cios *c, const void *buffer, size_t n) {
+    Text &t = text_of(c);
+    if (t.error)
+        return t.error;
+    n = std::min(n, t.most);
+    if (t.data.size() < t.at + n)
+        t.data.resize(t.at + n);
+    memcpy(t.data.data() + t.at, buffer, n);
+    t.at += n;
+    return static_cast<ssize_t>(n);
+}
+
+off64_t text_seek(asf_cios *c, off64_t offset, int whence) {
+    Text &t = text_of(c);
+    const size_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? t.at : t.data.size();
+    if (static_cast<off64_t>(base) + offset < 0)
+        return -EINVAL;
+    t.at = static_cast<size_t>(static_cast<off64_t>(base) + offset);
+    return static_cast<off64_t>(t.at);
+}
+
+int text_close(asf_cios *c) {
+    text_of(c).closed = true;
+    return 0;
+}
+
+asf_stream_ops smallest(const char *name) {
+    asf_stream_ops ops = {};
+    ops.size = sizeof ops;
+    ops.version = ASF_STREAM_VERSION;
+    ops.name = name;
+    return ops;
+}
+
+class OwnModule : public Asi {
+  protected:
+    asf_cios *open_text(int flags) {
+        int error = 1;
+        asf_cios *s = asf_sopen_with(&ops, &text, flags, &error);
+        EXPECT_NE(s, nullptr);
+        EXPECT_EQ(error, 0);
+        return s;
+    }
+    asf_stream_ops ops = smallest("text");
+    Text text;
+};
+
+TEST_F(OwnModule, Reads) {
+    ops.get = text_get;
+    text.data = pattern(300000);
+    asf_cios *s = open_text(O_RDONLY);
+    EXPECT_STREQ(asf_module_name(s), "text");
+    EXPECT_EQ(asf_fileno(s), -EBADF);
+    EXPECT_EQ(take(s, 10), pattern(10));
+    EXPECT_EQ(take(s, 100000), pattern(100000, 10));
+    EXPECT_EQ(take(s, 1000000), pattern(300000 - 100010, 100010));
+    EXPECT_EQ(take(s, 1), "");
+    EXPECT_EQ(sclose(s), 0);
+}
+
+TEST_F(OwnModule, ReadsInSmallPieces) {
+    ops.get = text_get;
+    text.data = pattern(5000);
+    text.most = 3;
+    asf_cios *s = open_text(O_RDONLY);
+    EXPECT_EQ(take(s, 1000), pattern(1000));
+    EXPECT_EQ(take(s, 10000), pattern(4000, 1000));
+    EXPECT_EQ(sclose(s), 0);
+}
+
+TEST_F(OwnModule, Writes) {
+    ops.put = text_put;
+    ops.close = text_close;
+    asf_cios *s = open_text(O_WRONLY);
+    const std::string all = pattern(300000);
+    for (size_t at = 0; at < all.size(); at += 999)
+        give(s, std::string_view(all).substr(at, 999));
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_TRUE(text.data == all);
+    EXPECT_TRUE(text.closed);
+}
+
+TEST_F(OwnModule, WritesInSmallPieces) {
+    ops.put = text_put;
+    text.most = 7;
+    asf_cios *s = open_text(O_WRONLY);
+    give(s, pattern(1000));
+    EXPECT_EQ(sflush(s), 0);
+    EXPECT_TRUE(text.data == pattern(1000));
+    EXPECT_EQ(sclose(s), 0);
+}
+
+TEST_F(OwnModule, BothWaysWithSeeks) {
+    ops.get = text_get;
+    ops.put = text_put;
+    ops.seek = text_seek;
+    text.data = "0123456789";
+    asf_cios *s = open_text(O_RDWR);
+    EXPECT_EQ(take(s, 2), "01");
+    ASSERT_EQ(set_stream_mode(s, ASF_WRITE), s);
+    give(s, "ab");
+    ssize_t n = 3;
+    char *p = static_cast<char *>(SallocAt(s, ASF_READ, &n, -3, SEEK_END));
+    ASSERT_NE(p, nullptr);
+    EXPECT_EQ(std::string(p, 3), "789");
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(text.data, "01ab456789");
+}
+
+TEST_F(OwnModule, RefusesToSeekWithoutTheCall) {
+    ops.get = text_get;
+    text.data = "0123456789";
+    asf_cios *s = open_text(O_RDONLY);
+    ssize_t n = 1;
+    void *p = sallocAt(s, &n, 5, SEEK_SET);
+    expect_none(p, n, -ESPIPE);
+    EXPECT_EQ(sclose(s), 0);
+}
+
+TEST_F(OwnModule, ErrorsArePassedOn) {
+    ops.get = text_get;
+    text.error = -EPERM;
+    asf_cios *s = open_text(O_RDONLY);
+    ssize_t n = 1;
+    void *p = salloc(s, &n);
+    expect_none(p, n, -EPERM);
+    EXPECT_EQ(sclose(s), 0);
+    ops.put = text_put;
+    s = open_text(O_WRONLY);
+    give(s, "text");
+    EXPECT_EQ(sflush(s), -EPERM);
+    sclose(s);
+}
+
+TEST_F(OwnModule, IncompleteTablesAreRefused) {
+    const auto refused = [&](asf_stream_ops table, int flags) {
+        int error = 0;
+        EXPECT_EQ(asf_sopen_with(&table, &text, flags, &error), nullptr);
+        return error;
+    };
+    ops.get = text_get;
+    EXPECT_EQ(refused(ops, O_WRONLY), -EINVAL) << "no put";
+    EXPECT_EQ(refused(ops, O_RDWR), -EINVAL) << "no put";
+    asf_stream_ops other = ops;
+    other.size = 8;
+    EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "another size";
+    other = ops;
+    other.version = ASF_STREAM_VERSION + 1;
+    EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "a later version";
+    other = ops;
+    other.get = nullptr;
+    EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no get";
+    EXPECT_EQ(asf_sopen_with(nullptr, &text, O_RDONLY, nullptr), nullptr);
+}
+
+} // namespace
+} // namespace asi

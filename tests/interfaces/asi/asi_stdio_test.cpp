@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// asi_stdio_test.cpp - one stream used by stdio and by the ASI in turn, in a
+// program linked with libasf_stdio (paper, "Structure": the interface modules
+// are interoperable).
+// Layer: tests.
+#include <thread>
+
+#include "asi_test.h"
+
+namespace asi {
+namespace {
+
+using Mixed = Asi;
+
+TEST_F(Mixed, StandardStreamsAreOurs) {
+    EXPECT_NE(asf_stream(stdin), nullptr);
+    EXPECT_NE(asf_stream(stdout), nullptr);
+    EXPECT_NE(asf_stream(stderr), nullptr);
+    EXPECT_EQ(asf_fileno(asf_stream(stdout)), 1);
+}
+
+TEST_F(Mixed, OneObjectTwoNames) {
+    FILE *f = fopen(put_pattern("file", 1000).c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    ASSERT_NE(s, nullptr);
+    EXPECT_EQ(asf_file(s), f);
+    EXPECT_EQ(asf_fileno(s), fileno(f));
+    fclose(f);
+    s = must_open(path("file"), O_RDONLY);
+    f = asf_file(s);
+    ASSERT_NE(f, nullptr);
+    EXPECT_EQ(asf_stream(f), s);
+    EXPECT_EQ(getc(f), static_cast<unsigned char>(pattern_at(0)));
+    EXPECT_EQ(sclose(s), 0);
+}
+
+TEST_F(Mixed, ReadingByTurns) {
+    FILE *f = fopen(put_pattern("file", static_cast<size_t>(5 * MiB)).c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    size_t at = 0;
+    for (int i = 0; i < 2000; i++) {
+        char block[1000];
+        ASSERT_EQ(fread(block, 1, 10, f), 10U);
+        ASSERT_EQ(first_wrong(block, 10, at), 10U);
+        at += 10;
+        const size_t n = static_cast<size_t>(1 + i % 900);
+        ASSERT_EQ(take(s, static_cast<ssize_t>(n)), pattern(n, at));
+        at += n;
+        ASSERT_EQ(getc(f), static_cast<unsigned char>(pattern_at(at)));
+        at++;
+        ASSERT_EQ(ftell(f), static_cast<long>(at));
+        if (i % 100 == 0) {
+            at = static_cast<size_t>(i) * 1999;
+            ASSERT_EQ(fseek(f, static_cast<long>(at), SEEK_SET), 0);
+        }
+    }
+    EXPECT_EQ(fclose(f), 0);
+}
+
+TEST_F(Mixed, RegionsOutliveStdioCalls) {
+    FILE *f = fopen(put_pattern("file", static_cast<size_t>(5 * MiB)).c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    ssize_t n = 3000;
+    void *p = salloc(s, &n);
+    ASSERT_EQ(n, 3000);
+    static char block[3000000];
+    EXPECT_EQ(fread(block, 1, sizeof block, f), sizeof block);
+    EXPECT_EQ(first_wrong(block, sizeof block, 3000), sizeof block);
+    EXPECT_EQ(fseek(f, 0, SEEK_END), 0);
+    EXPECT_EQ(getc(f), EOF);
+    rewind(f);
+    getc(f);
+    EXPECT_EQ(first_wrong(p, 3000, 0), 3000U);
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(fclose(f), 0);
+}
+
+TEST_F(Mixed, PushedBackCharactersComeFirst) {
+    FILE *f = fopen(put("file", "0123456789").c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    EXPECT_EQ(getc(f), '0');
+    EXPECT_EQ(ungetc('0', f), '0');
+    EXPECT_EQ(take(s, 2), "01");
+    ungetc('z', f);
+    ungetc('y', f);
+    const std::string got = take(s, 5);
+    EXPECT_TRUE(got == "yz234" || got == "yz") << got;
+    EXPECT_EQ(fclose(f), 0);
+}
+
+TEST_F(Mixed, WritingByTurns) {
+    FILE *f = fopen(path("out").c_str(), "w");
+    asf_cios *s = asf_stream(f);
+    std::string all;
+    for (int i = 0; i < 2000; i++) {
+        all += "fprintf " + std::to_string(i) + "\n";
+        fprintf(f, "fprintf %d\n", i);
+        const std::string piece(static_cast<size_t>(1 + i % 300), static_cast<char>('a' + i % 26));
+        give(s, piece);
+        all += piece;
+        all += "#\n";
+        putc('#', f);
+        fputs("\n", f);
+    }
+    EXPECT_EQ(ftell(f), static_cast<long>(all.size()));
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_TRUE(contents("out") == all);
+}
+
+TEST_F(Mixed, StdioWaitsForAnOpenOutputRegion) {
+    FILE *f = fopen(path("out").c_str(), "w");
+    asf_cios *s = asf_stream(f);
+    ssize_t n = 6;
+    char *p = static_cast<char *>(salloc(s, &n));
+    ASSERT_NE(p, nullptr);
+    fputs("second", f);
+    fflush(f);
+    memcpy(p, "first ", 6);
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(contents("out"), "first second");
+}
+
+TEST_F(Mixed, UpdateByTurns) {
+    FILE *f = fopen(put("file", "0123456789").c_str(), "r+");
+    asf_cios *s = asf_stream(f);
+    EXPECT_EQ(getc(f), '0');
+    ssize_t n = 2;
+    char *p = static_cast<char *>(Salloc(s, ASF_WRITE, &n));
+    ASSERT_NE(p, nullptr);
+    memcpy(p, "ab", 2);
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(fseek(f, 0, SEEK_CUR), 0);
+    EXPECT_EQ(getc(f), '3');
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(contents("file"), "0ab3456789");
+}
+
+TEST_F(Mixed, OneLock) {
+    FILE *f = fopen(put_pattern("file", 1000).c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    flockfile(f);
+    lockAsfStream(s);
+    int tried = -1;
+    std::thread([&] { tried = ftrylockfile(f); }).join();
+    EXPECT_NE(tried, 0);
+    unlockAsfStream(s);
+    std::thread([&] { tried = ftrylockfile(f); }).join();
+    EXPECT_NE(tried, 0);
+    funlockfile(f);
+    std::thread([&] {
+        tried = ftrylockfile(f);
+        if (tried == 0)
+            funlockfile(f);
+    }).join();
+    EXPECT_EQ(tried, 0);
+    EXPECT_EQ(fclose(f), 0);
+}
+
+TEST_F(Mixed, EndOfFileIsSeenByBoth) {
+    FILE *f = fopen(put("file", "abc").c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    EXPECT_EQ(take(s, 10), "abc");
+    EXPECT_EQ(take(s, 10), "");
+    EXPECT_EQ(getc(f), EOF);
+    EXPECT_NE(feof(f), 0);
+    rewind(f);
+    EXPECT_EQ(take(s, 1), "a");
+    EXPECT_EQ(fclose(f), 0);
+}
+
+TEST_F(Mixed, StdioOnAStreamOfTheAsi) {
+    asf_cios *s = must_open(path("out"), O_RDWR | O_CREAT);
+    FILE *f = asf_file(s);
+    EXPECT_EQ(fprintf(f, "%d %s\n", 5, "text"), 7);
+    EXPECT_EQ(fseek(f, 0, SEEK_SET), 0);
+    char line[20];
+    EXPECT_STREQ(fgets(line, sizeof line, f), "5 text\n");
+    EXPECT_EQ(fgets(line, sizeof line, f), nullptr);
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(contents("out"), "5 text\n");
+}
+
+TEST_F(Mixed, MemoryStreams) {
+    char buffer[] = "0123456789";
+    FILE *f = fmemopen(buffer, 10, "r");
+    asf_cios *s = asf_stream(f);
+    ASSERT_NE(s, nullptr);
+    EXPECT_EQ(take(s, 4), "0123");
+    EXPECT_EQ(getc(f), '4');
+    EXPECT_EQ(fclose(f), 0);
+    char *text = nullptr;
+    size_t size = 0;
+    f = open_memstream(&text, &size);
+    give(asf_stream(f), "by salloc ");
+    fputs("by fputs", f);
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(std::string(text, size), "by salloc by fputs");
+    free(text);
+}
+
+TEST_F(Mixed, LinesAndRegionsOfAPipe) {
+    FILE *f = popen("printf 'one\\ntwo\\nthree four'", "r");
+    asf_cios *s = asf_stream(f);
+    char line[20];
+    EXPECT_STREQ(fgets(line, sizeof line, f), "one\n");
+    EXPECT_EQ(take(s, 4), "two\n");
+    EXPECT_EQ(getc(f), 't');
+    EXPECT_EQ(take(s, 100), "hree four");
+    EXPECT_EQ(pclose(f), 0);
+}
+
+} // namespace
+} // namespace asi
