@@ -196,6 +196,8 @@ static int put_window(struct asf_cios *c) {
 int asf__flush_output(struct asf_cios *c) {
     if (c->resident)
         return c->ops->flushed(c);
+    if (!asf__is_putting(c))
+        return 0;
     int failed = c->failed;
     c->failed = 0;
     bool was = c->held;

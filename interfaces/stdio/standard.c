@@ -92,7 +92,8 @@ static bool flush_if_free(struct asf_cios *c, void *arg) {
     if (!has_output(c))
         return true;
     if (asf__trylock(&c->lk)) {
-        flush_one(c, &f->result);
+        if (has_output(c))
+            flush_one(c, &f->result);
         asf__unlock(&c->lk);
     } else if (f->busy < 64) {
         __atomic_add_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
