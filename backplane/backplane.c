@@ -427,6 +427,9 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
 }
 
 int asf__sync_input(struct asf_cios *c) {
+    /* Pushed-back bytes are dropped and do not count (POSIX 2024, fflush). */
+    if (c->flags & ASF_IN_BACKUP)
+        asf__free_backup(c);
     size_t unread = asf__unread(c);
     if (unread == 0) {
         asf__mark_ahead(c, false);
@@ -437,7 +440,6 @@ int asf__sync_input(struct asf_cios *c) {
         return 0; /* what was read from a pipe stays with us, as in libc */
     if (at < 0)
         return (int)at;
-    asf__free_backup(c);
     c->read_end = c->read_ptr;
     c->offset = at;
     c->start = at;
@@ -496,8 +498,8 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     if (target > at + (off64_t)c->block || target < at - (off64_t)c->block)
         c->start = 0;
     c->read_ptr = c->read_end - (c->offset - target);
-    if (c->shared || c->inherited)
-        asf__sys.lseek(c->fd, c->offset, SEEK_SET);
+    if ((c->shared || c->inherited) && asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
+        return false;
     c->placed = true;
     return true;
 }
@@ -535,14 +537,17 @@ static void move_to(struct asf_cios *c, off64_t at) {
  * the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target) {
     off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
-    if (c->own || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
+    bool empty = c->read_base == c->read_end; /* glibc then leaves the offset exact */
+    if (c->own || empty || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
         block = target;
     off64_t at = c->ops->seek(c, block, SEEK_SET);
     if (at < 0)
         return at;
     move_to(c, at);
-    if (block == target)
+    if (block == target) {
+        c->start = at;
         return at;
+    }
     if (asf__fill(c, 1) >= delta) {
         c->read_ptr += target - block;
         return target;
@@ -604,8 +609,7 @@ static void *grant(struct asf_cios *c, struct asf_buffer *b, char **ptr, size_t 
     char *p = *ptr;
     b->refs++;
     *ptr += n;
-    c->last = p;
-    c->last_len = n;
+    asf__note_region(c, p, n);
     *length = (ssize_t)n;
     return p;
 }
@@ -641,10 +645,25 @@ static int sfree_queued(struct asf_cios *c, char *p) {
     return -EINVAL;
 }
 
+/* Whether the part of the file under a region is gone.  Of a region so old that
+ * its length is forgotten the worst is believed. */
+static bool region_torn(const struct asf_cios *c, const struct asf_buffer *b, const char *p) {
+    struct stat64 st;
+    if (asf__likely(!b->torn))
+        return false;
+    off64_t valid = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size - b->at : 0;
+    for (unsigned i = c->regions, n = 0; n < 32; n++) {
+        i--;
+        if (c->recent[i % 32].p == p)
+            return p + c->recent[i % 32].n - b->base > valid;
+    }
+    return true;
+}
+
 static int sfree_retired(struct asf_cios *c, char *p) {
     for (struct asf_buffer *b = c->retired; b; b = b->next) {
         if (asf__within(b, p) && b->refs > 0) {
-            int rc = b->torn ? -EIO : 0;
+            int rc = region_torn(c, b, p) ? -EIO : 0;
             drop_ref(c, b);
             return rc;
         }
@@ -655,7 +674,7 @@ static int sfree_retired(struct asf_cios *c, char *p) {
 int asf__u_sfree_slow(struct asf_cios *c, char *p) {
     if (asf__within(c->in, p) && c->in->refs > 0) {
         c->in->refs--;
-        return c->in->torn ? -EIO : 0;
+        return region_torn(c, c->in, p) ? -EIO : 0;
     }
     if (asf__within(c->out, p) && c->out->refs > 0) {
         c->out->refs--;

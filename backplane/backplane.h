@@ -116,6 +116,9 @@ void asf__settle_all(void);
 void asf__settle_fd(int fd);
 /* asf__settle_stream: the caller holds the lock. */
 void asf__settle_stream(struct asf_cios *c);
+/* asf__stop_growing: from now on the output buffer is no larger than libc's;
+ * the caller holds the lock. */
+void asf__stop_growing(struct asf_cios *c);
 /* asf__share_all: from now on another process may look at the offsets. */
 void asf__share_all(void);
 /* asf__libc_pending: bytes that libc would still hold in its buffer. */
@@ -167,6 +170,14 @@ void asf__cancelled(void *c);
 void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
 int asf__u_sfree_slow(struct asf_cios *c, char *p);
 
+static inline void asf__note_region(struct asf_cios *c, char *p, size_t n) {
+    unsigned i = c->regions++ % 32;
+    c->recent[i].p = p;
+    c->recent[i].n = n;
+    c->last = p;
+    c->last_len = n;
+}
+
 static inline void *asf__u_salloc(struct asf_cios *c, ssize_t *length, bool some) {
     size_t n = (size_t)*length;
     char *p;
@@ -181,8 +192,7 @@ static inline void *asf__u_salloc(struct asf_cios *c, ssize_t *length, bool some
     } else {
         return asf__u_salloc_slow(c, length, some);
     }
-    c->last = p;
-    c->last_len = n;
+    asf__note_region(c, p, n);
     c->stats.calls++;
     return p;
 }

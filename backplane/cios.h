@@ -88,6 +88,11 @@ struct asf_cios {
     struct asf_buffer *queue;     /* output waiting for regions, oldest first */
     char *last;                   /* the region allocated last */
     size_t last_len;
+    struct {
+        const char *p;
+        size_t n;
+    } recent[32]; /* the latest regions: how long one was, should its file be cut */
+    unsigned regions;
     int failed; /* a write in the background failed; told by the next call */
 
     /* What libc would have done by now ("Nobody can tell"). */

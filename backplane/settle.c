@@ -95,6 +95,18 @@ void asf__settle_stream(struct asf_cios *c) {
     settle_in(c);
 }
 
+void asf__stop_growing(struct asf_cios *c) {
+    settle_out(c);
+    if (c->grown && c->out && !c->out->refs) {
+        size_t room = c->block - asf__libc_pending(c);
+        if (asf__pending(c) <= c->block && (size_t)(c->buf_end - c->write_ptr) > room)
+            c->buf_end = c->write_end = c->write_ptr + room;
+    }
+    c->limit = c->block;
+    c->may_grow = false;
+    asf__mark_grown(c, false);
+}
+
 struct settling {
     bool output, input;
     struct asf_cios *found;

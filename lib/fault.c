@@ -102,12 +102,54 @@ void asf__unwatch(int slot) {
     __atomic_store_n(&slots[slot].end, 0, __ATOMIC_RELEASE);
 }
 
-bool asf__program_sigbus(const struct sigaction *act, struct sigaction *old) {
+/* --- last words ------------------------------------------------------------------ */
+
+static const int fatal[] = {SIGSEGV, SIGILL,  SIGFPE,  SIGABRT, SIGTRAP,   SIGSYS,  SIGTERM, SIGINT,  SIGHUP,
+                            SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ};
+enum { FATAL = sizeof fatal / sizeof *fatal };
+static void (*last_words)(void);
+
+static void on_fatal(int sig, siginfo_t *info, void *context) {
+    (void)context;
+    struct sigaction dfl = {.sa_handler = SIG_DFL};
+    last_words();
+    __sigaction(sig, &dfl, NULL);
+    if (info->si_code <= 0 || (sig != SIGSEGV && sig != SIGILL && sig != SIGFPE))
+        raise(sig); /* delivered when this handler returns; a fault repeats itself */
+}
+
+void asf__last_words(void (*speak)(void)) {
+    struct sigaction ours = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
+    if (last_words)
+        return;
+    last_words = speak;
+    for (int i = 0; i < FATAL; i++)
+        if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+            __sigaction(fatal[i], &ours, NULL);
+}
+
+static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction *old) {
+    struct sigaction was;
+    if (!last_words || __sigaction(sig, NULL, &was) < 0 || !(was.sa_flags & SA_SIGINFO) ||
+        was.sa_sigaction != on_fatal)
+        return false;
+    bool still = !act || (!(act->sa_flags & SA_SIGINFO) && act->sa_handler == SIG_DFL);
+    if (!still)
+        __sigaction(sig, act, NULL);
+    if (old)
+        *old = (struct sigaction){.sa_handler = SIG_DFL};
+    return true;
+}
+
+bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old) {
+    if (sig != SIGBUS)
+        return answer_fatal(sig, act, old);
     if (!installed)
         return false;
-    if (old)
-        *old = program;
+    struct sigaction was = program;
     if (act)
         program = *act;
+    if (old)
+        *old = was;
     return true;
 }

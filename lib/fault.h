@@ -21,10 +21,15 @@
 int asf__watch(char *base, size_t size, bool *torn, char **end);
 void asf__unwatch(int slot);
 
-/* asf__program_sigbus: what sigaction(SIGBUS) says to the program: ours stays
- * in place and passes on what is not ours.  Returns true when the handler is
- * installed, so that the caller need not ask the kernel. */
-bool asf__program_sigbus(const struct sigaction *act, struct sigaction *old);
+/* asf__last_words: have `speak` called, which must be safe in a signal
+ * handler, before a signal ends the process by default. */
+void asf__last_words(void (*speak)(void));
+
+/* asf__program_action: what sigaction() says to the program of a signal for
+ * which a handler of ours may be in place: SIGBUS, where ours stays and passes
+ * on what is not its own, and the signals of asf__last_words, which show as
+ * SIG_DFL.  Returns true when the call has been answered. */
+bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old);
 
 #pragma GCC visibility pop
 

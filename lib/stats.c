@@ -14,13 +14,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <asf/asf.h>
+
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
 bool asf__counting;
 
-void asf__stats_start(void) {
+__attribute__((constructor)) void asf__stats_start(void) {
+    static bool started;
+    if (started)
+        return;
+    started = true;
     asf__counting = asf__options()->stats[0] != '\0';
+    if (asf__options()->verbose)
+        asf__stats_verbose("libasf", asf_version(), "ASF_OPTIONS asks for verbose");
 }
 
 static void emit(const char *line, int length, size_t size) {

@@ -167,6 +167,8 @@ static void adapt_limit(struct asf_cios *c) {
     bool fast = c->filled && t - c->filled < FAST_NS;
     c->limit = !fast ? c->block : c->limit * 4 < cap ? c->limit * 4 : cap;
     c->filled = t;
+    if (c->limit > c->block)
+        asf__last_words(asf__settle_output);
     asf__mark_grown(c, c->limit > c->block);
 }
 

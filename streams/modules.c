@@ -34,6 +34,10 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
         use(c, &asf__file_map, "ASF_OPTIONS asks for map");
         return;
     }
+    if (!c->own) { /* stdio copies out: a map gains nothing, and shows a file's later changes */
+        use(c, &asf__file_read, "stdio copies: a read into a warm buffer costs no more than a map");
+        return;
+    }
     if (st->st_size - c->start < (off64_t)o->map_min) {
         use(c, &asf__file_read, "small file: a read costs less than a map");
         return;
@@ -69,15 +73,15 @@ static void choose_other(struct asf_cios *c, const struct stat64 *st) {
 }
 
 static void choose_size(struct asf_cios *c, const struct stat64 *st) {
+    bool null = S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3); /* where no order shows */
     const struct asf_options *o = asf__options();
     c->blksize = st->st_blksize > 0 && st->st_blksize < BUFSIZ ? (size_t)st->st_blksize : BUFSIZ;
     asf__set_block(c);
     c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
-                  (c->regular || S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode));
+                  (c->regular || null);
     c->shared = c->shared || (!o->ahead && !c->own);
     if (c->own)
         c->limit = o->buffer;
-    bool null = S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3); /* where no order shows */
     if (!(c->flags & ASF_NO_WRITES) && !null)
         asf__check_twins(c);
     c->ino = null ? 0 : st->st_ino;

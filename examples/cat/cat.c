@@ -12,19 +12,20 @@
 
 #include "examples/common/program.h"
 
-static const char usage[] = "Usage: cat [OPTION]... [FILE]...\n"
-                            "Copy each FILE, or standard input for none and for \"-\", to standard output.\n\n"
-                            "  -A, --show-all          as -vET\n"
-                            "  -b, --number-nonblank   number lines that are not empty\n"
-                            "  -e                      as -vE\n"
-                            "  -E, --show-ends         show $ at the end of each line\n"
-                            "  -n, --number            number all lines\n"
-                            "  -s, --squeeze-blank     one empty line for several in a row\n"
-                            "  -t                      as -vT\n"
-                            "  -T, --show-tabs         show tabs as ^I\n"
-                            "  -u                      do not hold back output (it never is)\n"
-                            "  -v, --show-nonprinting  show other bytes as ^X and M-X\n"
-                            "      --help              display this help and exit\n";
+static const char usage[] =
+    "Usage: cat [OPTION]... [FILE]...\n"
+    "Copy each FILE, or standard input for none and for \"-\", to standard output.\n\n"
+    "  -A, --show-all          as -vET\n"
+    "  -b, --number-nonblank   number lines that are not empty\n"
+    "  -e                      as -vE\n"
+    "  -E, --show-ends         show $ at the end of each line\n"
+    "  -n, --number            number all lines\n"
+    "  -s, --squeeze-blank     one empty line for several in a row\n"
+    "  -t                      as -vT\n"
+    "  -T, --show-tabs         show tabs as ^I\n"
+    "  -u                      do not hold back output (it never is)\n"
+    "  -v, --show-nonprinting  show other bytes as ^X and M-X\n"
+    "      --help              display this help and exit\n";
 
 static const struct option long_options[] = {
     {"number-nonblank", no_argument, NULL, 'b'},

@@ -20,16 +20,17 @@
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
-static const char usage[] = "Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]\n"
-                            "Compare two files byte by byte; \"-\" and no FILE2 are standard input.\n\n"
-                            "  -b, --print-bytes               show the bytes that differ\n"
-                            "  -i, --ignore-initial=SKIP[:SKIP2]  pass over the first bytes\n"
-                            "  -l, --verbose                   all differences: number and values of the bytes\n"
-                            "  -n, --bytes=LIMIT               compare no more than LIMIT bytes\n"
-                            "  -s, --quiet, --silent           print nothing\n"
-                            "      --help                      display this help and exit\n\n"
-                            "Numbers may end with kB 1000, K 1024, MB, M and so on.\n"
-                            "The status is 0 for equal files, 1 for different ones, 2 for trouble.\n";
+static const char usage[] =
+    "Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]\n"
+    "Compare two files byte by byte; \"-\" and no FILE2 are standard input.\n\n"
+    "  -b, --print-bytes               show the bytes that differ\n"
+    "  -i, --ignore-initial=SKIP[:SKIP2]  pass over the first bytes\n"
+    "  -l, --verbose                   all differences: number and values of the bytes\n"
+    "  -n, --bytes=LIMIT               compare no more than LIMIT bytes\n"
+    "  -s, --quiet, --silent           print nothing\n"
+    "      --help                      display this help and exit\n\n"
+    "Numbers may end with kB 1000, K 1024, MB, M and so on.\n"
+    "The status is 0 for equal files, 1 for different ones, 2 for trouble.\n";
 
 static const struct option long_options[] = {
     {"print-bytes", no_argument, NULL, 'b'}, {"ignore-initial", required_argument, NULL, 'i'},
@@ -40,7 +41,7 @@ static const struct option long_options[] = {
 
 /* What is reported: the first difference, all of them, none on standard
  * output because nobody sees it, nothing at all. */
-static enum { FIRST, ALL, UNSEEN, SILENT } report = FIRST;
+static enum report { FIRST, ALL, UNSEEN, SILENT } report = FIRST;
 static bool print_bytes;
 static uintmax_t limit = UINTMAX_MAX;
 static struct cmp_file files[2];
@@ -116,8 +117,8 @@ static void set_limit(const char *text) {
         limit = value;
 }
 
-static void set_report(int wanted) {
-    if (report != FIRST && (int)report != wanted)
+static void set_report(enum report wanted) {
+    if (report != FIRST && report != wanted)
         refuse("options -l and -s are incompatible", NULL);
     report = wanted;
 }

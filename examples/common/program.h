@@ -23,7 +23,7 @@ _Noreturn void program_usage(const char *text);
 
 /* quoted: a file name as messages show it, between quotes where the shell
  * would need them; quoted_always: between quotes in any case.
- * lifetime until the process ends: they are for messages. */
+ * lifetime until two more are asked for: a message has two names at most. */
 const char *quoted(const char *name);
 const char *quoted_always(const char *name);
 

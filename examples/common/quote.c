@@ -81,19 +81,22 @@ static void put_single_quoted(FILE *out, const char *name) {
 }
 
 static const char *quote(const char *name, bool always) {
-    char *text = NULL;
-    size_t size;
+    static char *texts[2];
+    static size_t sizes[2], turn;
     unsigned seen = all_looks(name);
     if (!always && *name && !(seen & ~(1U << HARMLESS)))
         return name;
-    FILE *out = open_memstream(&text, &size);
+    turn = !turn;
+    free(texts[turn]);
+    texts[turn] = NULL;
+    FILE *out = open_memstream(&texts[turn], &sizes[turn]);
     if (!out)
         return name;
     if ((seen & 1U << APOSTROPHE) && !(seen & (1U << SPECIAL | 1U << UNPRINTABLE)))
         fprintf(out, "\"%s\"", name);
     else
         put_single_quoted(out, name);
-    return fclose(out) == 0 ? text : name;
+    return fclose(out) == 0 ? texts[turn] : name;
 }
 
 const char *quoted(const char *name) {

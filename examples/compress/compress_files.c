@@ -151,6 +151,11 @@ static int report(const char *in_name, const char *out_name, const struct codec_
     return STATUS_ERROR;
 }
 
+/* Whether the output is smaller, where that matters. */
+static bool worth_it(const struct codec_result *result, const struct compress_options *options) {
+    return options->uncompress || options->force || result->bytes_out < result->bytes_in;
+}
+
 static void code(struct codec_stream *in, struct codec_stream *out, const struct compress_options *options,
                  struct codec_result *result) {
     if (options->uncompress)
@@ -159,12 +164,12 @@ static void code(struct codec_stream *in, struct codec_stream *out, const struct
         codec_compress(in, out, options->max_bits, result);
 }
 
-/* Owner, then mode (a change of owner clears set-user-ID), then times. */
+/* The owner comes after the mode, as in ncompress: it takes the set-user-ID bit away. */
 static int copy_attributes(const char *name, const struct stat *status) {
     struct timespec times[2] = {status->st_atim, status->st_mtim};
-    if (chown(name, status->st_uid, status->st_gid) != 0 && errno != EPERM)
-        return complain_errno(name, errno);
     if (chmod(name, status->st_mode & 07777) != 0 || utimensat(AT_FDCWD, name, times, 0) != 0)
+        return complain_errno(name, errno);
+    if (chown(name, status->st_uid, status->st_gid) != 0 && errno != EPERM)
         return complain_errno(name, errno);
     return STATUS_OK;
 }
@@ -172,7 +177,7 @@ static int copy_attributes(const char *name, const struct stat *status) {
 /* The output is complete: it takes the place of the input, unless it is no smaller. */
 static int replace(const char *in_name, const char *out_name, const struct stat *status,
                    const struct codec_result *result, const struct compress_options *options) {
-    if (!options->uncompress && !options->force && result->bytes_out >= result->bytes_in) {
+    if (!worth_it(result, options)) {
         if (options->verbose)
             fprintf(stderr, "%s: No compression -- %s unchanged\n", in_name, in_name);
         return STATUS_UNCHANGED;
@@ -280,7 +285,7 @@ int code_stdin(const struct compress_options *options) {
     }
     if (in)
         codec_close(in);
-    return exit_status;
+    return exit_status == STATUS_OK && !worth_it(&result, options) ? STATUS_UNCHANGED : exit_status;
 }
 
 int close_stdout(void) {

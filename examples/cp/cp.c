@@ -203,8 +203,8 @@ static bool copy_special(const char *source, const char *target, const struct st
         if (!copy_link(source, target))
             return false;
     } else if (mknod(target, st->st_mode, st->st_rdev) != 0) {
-        return failed(S_ISFIFO(st->st_mode) ? "cannot create fifo %s" : "cannot create special file %s", target,
-                      errno);
+        return failed(S_ISFIFO(st->st_mode) ? "cannot create fifo %s" : "cannot create special file %s",
+                      target, errno);
     }
     return !options.preserve || preserve_attributes(target, st);
 }
@@ -253,7 +253,7 @@ static enum target_state target_state(const char *target, bool follow, struct st
 
 static bool fits(const char *source, const struct stat *from, const char *target, const struct stat *to) {
     bool directory = S_ISDIR(from->st_mode);
-    if (!directory && from->st_dev == to->st_dev && from->st_ino == to->st_ino)
+    if (from->st_dev == to->st_dev && from->st_ino == to->st_ino)
         error(0, 0, "%s and %s are the same file", quoted_always(source), quoted_always(target));
     else if (directory && !S_ISDIR(to->st_mode))
         error(0, 0, "cannot overwrite non-directory %s with directory %s", quoted_always(target),
@@ -271,8 +271,8 @@ static bool copy(const char *source, const char *target, bool operand) {
         return failed("cannot stat %s", source, errno);
     if (S_ISDIR(from.st_mode) && !options.recursive)
         return failed("-r not specified; omitting directory %s", source, 0);
-    bool special = S_ISLNK(from.st_mode) ||
-                   (options.recursive && !S_ISREG(from.st_mode) && !S_ISDIR(from.st_mode));
+    bool special =
+        S_ISLNK(from.st_mode) || (options.recursive && !S_ISREG(from.st_mode) && !S_ISDIR(from.st_mode));
     enum target_state state = target_state(target, !special, &to);
     if (state == TARGET_BAD || (state == TARGET_EXISTS && !fits(source, &from, target, &to)))
         return false;

@@ -13,28 +13,34 @@
 
 #include "examples/common/program.h"
 
-static const char usage[] = "Usage: cut OPTION... [FILE]...\n"
-                            "Print parts of the lines of each FILE, or of standard input for none and for \"-\".\n\n"
-                            "  -b, --bytes=LIST         these bytes\n"
-                            "  -c, --characters=LIST    the same\n"
-                            "  -d, --delimiter=DELIM    fields are parted by DELIM, not by a tab\n"
-                            "  -f, --fields=LIST        these fields, and lines without a delimiter\n"
-                            "  -n                       (ignored)\n"
-                            "      --complement         all but the given bytes or fields\n"
-                            "  -s, --only-delimited     no lines without a delimiter\n"
-                            "      --output-delimiter=STRING  print STRING between what is cut out\n"
-                            "  -z, --zero-terminated    lines end with a NUL\n"
-                            "      --help               display this help and exit\n\n"
-                            "LIST is made of N, N-, N-M and -M, with commas between.\n";
+static const char usage[] =
+    "Usage: cut OPTION... [FILE]...\n"
+    "Print parts of the lines of each FILE, or of standard input for none and for \"-\".\n\n"
+    "  -b, --bytes=LIST         these bytes\n"
+    "  -c, --characters=LIST    the same\n"
+    "  -d, --delimiter=DELIM    fields are parted by DELIM, not by a tab\n"
+    "  -f, --fields=LIST        these fields, and lines without a delimiter\n"
+    "  -n                       (ignored)\n"
+    "      --complement         all but the given bytes or fields\n"
+    "  -s, --only-delimited     no lines without a delimiter\n"
+    "      --output-delimiter=STRING  print STRING between what is cut out\n"
+    "  -z, --zero-terminated    lines end with a NUL\n"
+    "      --help               display this help and exit\n\n"
+    "LIST is made of N, N-, N-M and -M, with commas between.\n";
 
 enum { COMPLEMENT = 256, OUTPUT_DELIMITER };
 
 static const struct option long_options[] = {
-    {"bytes", required_argument, NULL, 'b'},      {"characters", required_argument, NULL, 'c'},
-    {"fields", required_argument, NULL, 'f'},     {"delimiter", required_argument, NULL, 'd'},
-    {"only-delimited", no_argument, NULL, 's'},   {"output-delimiter", required_argument, NULL, OUTPUT_DELIMITER},
-    {"complement", no_argument, NULL, COMPLEMENT}, {"zero-terminated", no_argument, NULL, 'z'},
-    {"help", no_argument, NULL, 'h'},             {NULL, 0, NULL, 0},
+    {"bytes", required_argument, NULL, 'b'},
+    {"characters", required_argument, NULL, 'c'},
+    {"fields", required_argument, NULL, 'f'},
+    {"delimiter", required_argument, NULL, 'd'},
+    {"only-delimited", no_argument, NULL, 's'},
+    {"output-delimiter", required_argument, NULL, OUTPUT_DELIMITER},
+    {"complement", no_argument, NULL, COMPLEMENT},
+    {"zero-terminated", no_argument, NULL, 'z'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static struct cut_options options = {.line_end = '\n'};
@@ -74,7 +80,9 @@ static const char *parse_number(const char *text, uint64_t *value) {
     for (size_t i = 0; i < length; i++) {
         if (__builtin_mul_overflow(*value, 10, value) ||
             __builtin_add_overflow(*value, (uint64_t)(text[i] - '0'), value) || *value == UINT64_MAX) {
-            error(0, 0, options.fields ? "field number '%.*s' is too large" : "byte/character offset '%.*s' is too large",
+            error(0, 0,
+                  options.fields ? "field number '%.*s' is too large"
+                                 : "byte/character offset '%.*s' is too large",
                   (int)length, text);
             program_try_help();
         }
@@ -155,7 +163,8 @@ static void parse_list(void) {
         if (*p == '\0')
             break;
         if (*p != ',' && !isblank((unsigned char)*p)) {
-            error(0, 0, options.fields ? "invalid field value '%s'" : "invalid byte/character position '%s'", p);
+            error(0, 0, options.fields ? "invalid field value '%s'" : "invalid byte/character position '%s'",
+                  p);
             program_try_help();
         }
         p++;

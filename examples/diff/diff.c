@@ -60,11 +60,16 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+static _Noreturn void try_help(void) {
+    error(EXIT_TROUBLE, 0, "Try 'diff --help' for more information.");
+    abort();
+}
+
 static void set_style(enum diff_style style) {
     static bool given;
     if (given && options.style != style) {
         error(0, 0, "conflicting output style options");
-        program_try_help();
+        try_help();
     }
     options.style = style;
     given = true;
@@ -74,11 +79,10 @@ static void set_style(enum diff_style style) {
 static void set_context(enum diff_style style, const char *text) {
     char *end;
     set_style(style);
-    errno = 0;
     unsigned long lines = text ? strtoul(text, &end, 10) : 3;
-    if (text && (!strchr("0123456789", *text) || !*text || *end)) {
+    if (text && (!strchr("0123456789", *text) || *end)) {
         error(0, 0, "invalid context length '%s'", text);
-        program_try_help();
+        try_help();
     }
     lines = lines > SIZE_MAX / 4 ? SIZE_MAX / 4 : lines;
     options.context = lines > options.context ? lines : options.context;
@@ -150,7 +154,7 @@ static void set_option(int option) {
     case OPTION_HELP:
         program_usage(help);
     default:
-        program_try_help();
+        try_help();
     }
 }
 
@@ -173,7 +177,7 @@ static void check_operands(int argc, char **argv) {
         error(0, 0, "missing operand after '%s'", argv[argc - 1]);
     else
         error(0, 0, "extra operand '%s'", argv[optind + 2]);
-    program_try_help();
+    try_help();
 }
 
 int main(int argc, char **argv) {

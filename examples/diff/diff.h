@@ -5,6 +5,7 @@
  *
  *   diff.c          options
  *   diff_files.c    which files are compared with which
+ *   diff_texts.c    two files
  *   diff_lines.c    a side's lines, and which of them are equal
  *   diff_search.c   the shortest way from one side to the other
  *   diff_script.c   from there to the script: what is not searched, shifting
@@ -56,6 +57,12 @@ struct side {
     unsigned char *changed; /* of the middle's lines; changed[-1] and changed[count] are 0 */
 };
 
+/* A pair of files, and the pair of directories it was found in; NULL for the operands. */
+struct pair {
+    struct side sides[2];
+    const struct pair *parent;
+};
+
 /* A place where the sides differ: `lines[0]` lines from `at[0]` on of the one
  * are replaced by `lines[1]` from `at[1]` on of the other. */
 struct change {
@@ -103,14 +110,22 @@ void print_context_script(const struct side sides[2], const struct script *scrip
 /* What the print functions stand on. */
 __attribute__((format(printf, 1, 2))) void out_format(const char *format, ...);
 void out_line(const struct side *side, const char *prefix, size_t i);
-
-/* quoted_c: a name as headers show it, in the quotes of C where need be.
- * lifetime  until the process ends. */
-const char *quoted_c(const char *name);
+void out_name(const char *name); /* in the quotes of C where need be */
 
 /* compare: compare two operands.
  * returns  EXIT_SAME and so on. */
 int compare(const char *name0, const char *name1);
+
+/* compare_files: compare two files that are no directories. */
+int compare_files(struct pair *pair);
+
+/* Messages; the functions return the exit status. */
+int report_identity(const struct side sides[2]);
+int trouble(const char *name, int error_number);
+const char *shown(const struct side *side);
+
+/* worse: the exit status of two comparisons together. */
+int worse(int a, int b);
 
 /* must: `memory`, or the end of the program when it is NULL. */
 void *must(void *memory);

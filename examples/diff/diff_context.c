@@ -85,7 +85,8 @@ static void print_header(const struct side *side, const char *mark) {
         out_format("%s %s\n", mark, side->label);
         return;
     }
-    out_format("%s %s", mark, quoted_c(side->name));
+    out_format("%s ", mark);
+    out_name(side->name);
     print_time(&side->status.st_mtim);
     out_format("\n");
 }

@@ -30,6 +30,34 @@ void out_line(const struct side *side, const char *prefix, size_t i) {
         out_format("\n\\ No newline at end of file\n");
 }
 
+/* A byte as C would write it in a string, or NULL if as itself. */
+static const char *escape(char c) {
+    static const char plain[] = "\a\b\t\n\v\f\r\"\\", letters[] = "abtnvfr\"\\";
+    static char escaped[5];
+    const char *found = strchr(plain, c);
+    if (found)
+        snprintf(escaped, sizeof escaped, "\\%c", letters[found - plain]);
+    else if ((signed char)c < ' ')
+        snprintf(escaped, sizeof escaped, "\\%03o", (unsigned char)c);
+    else
+        return NULL;
+    return escaped;
+}
+
+void out_name(const char *name) {
+    bool quote = strchr(name, ' ') != NULL;
+    for (const char *p = name; *p; p++)
+        quote |= escape(*p) != NULL;
+    if (quote)
+        text_write("\"", 1);
+    for (; *name; name++) {
+        const char *escaped = escape(*name);
+        text_write(escaped ? escaped : name, escaped ? strlen(escaped) : 1);
+    }
+    if (quote)
+        text_write("\"", 1);
+}
+
 /* "3,5", "3" for one line, and for none the number of the line before. */
 static void out_range(const struct change *change, int f) {
     size_t last = change->at[f] + change->lines[f];

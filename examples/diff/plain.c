@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <error.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 
 #include "diff.h"
@@ -44,5 +45,14 @@ void text_flush(void) {
     fflush(stdout);
 }
 
-/* Errors show when program.c closes stdout. */
-void text_end(void) {}
+/* What could not be written is said here and once: nothing is left for the end
+ * of the program to find. */
+void text_end(void) {
+    bool failed = ferror(stdout) != 0;
+    if (fflush(stdout) == 0 && !failed)
+        return;
+    int error_number = errno;
+    __fpurge(stdout);
+    clearerr(stdout);
+    error(EXIT_TROUBLE, error_number, "standard output");
+}

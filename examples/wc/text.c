@@ -35,8 +35,10 @@ static inline void count_printable(struct wc_text *text, unsigned columns) {
     text->in_word = true;
 }
 
+enum kind { OTHER, PRINTABLE, SPACE };
+
 /* The locale's opinion of each byte, asked for once. */
-static const enum kind { OTHER, PRINTABLE, SPACE } *byte_kinds(void) {
+static const enum kind *byte_kinds(void) {
     static enum kind kinds[256];
     static bool known;
     for (int c = 0; c < 256 && !known; c++)

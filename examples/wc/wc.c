@@ -28,15 +28,17 @@ static const char usage[] =
     "      --help             display this help and exit\n";
 
 static const struct option long_options[] = {
-    {"bytes", no_argument, NULL, 'c'}, {"chars", no_argument, NULL, 'm'},
-    {"lines", no_argument, NULL, 'l'}, {"max-line-length", no_argument, NULL, 'L'},
-    {"words", no_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
+    {"bytes", no_argument, NULL, 'c'},
+    {"chars", no_argument, NULL, 'm'},
+    {"lines", no_argument, NULL, 'l'},
+    {"max-line-length", no_argument, NULL, 'L'},
+    {"words", no_argument, NULL, 'w'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
-static struct {
-    bool lines, words, chars, bytes, length;
-} show;
+/* What is printed. */
+static struct { bool lines, words, chars, bytes, length; } show;
 static bool nameless; /* there are no operands */
 static int status = EXIT_SUCCESS;
 

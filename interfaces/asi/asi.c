@@ -24,13 +24,14 @@ static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
 }
 
 struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
-    struct asf_cios *c = (flags & O_ACCMODE) == O_ACCMODE ? NULL : asf__cios_new(&asf__first_use, fd, flags);
-    if (!c && (flags & O_ACCMODE) == O_ACCMODE) {
+    struct stat64 st;
+    int rc = (flags & O_ACCMODE) == O_ACCMODE ? -EINVAL : asf__sys.fstat(fd, &st);
+    if (rc < 0) {
         if (error)
-            *error = -EINVAL;
+            *error = rc;
         return NULL;
     }
-    return opened(c, flags, error);
+    return opened(asf__cios_new(&asf__first_use, fd, flags), flags, error);
 }
 
 struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error) {
@@ -124,7 +125,7 @@ static void *regrow_output(struct asf_cios *c, char *p, ssize_t *newlen) {
     size_t old = c->last_len;
     if ((size_t)(c->buf_end - p) >= (size_t)*newlen) {
         c->write_ptr = p + *newlen;
-        c->last_len = (size_t)*newlen;
+        asf__note_region(c, p, (size_t)*newlen);
         return p;
     }
     char *kept = malloc(old);
@@ -155,7 +156,7 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
         c->read_ptr = p + n;
     else
         c->write_ptr = p + n;
-    c->last_len = n;
+    asf__note_region(c, p, n);
     return p;
 }
 

@@ -48,6 +48,7 @@ static int fill(struct asf_cios *c) {
     if (n < 0)
         return asf__error(c, (int)n);
     c->flags |= ASF_EOF;
+    c->read_base = c->read_end;
     c->offset = -1; /* another handle may become the active one now */
     c->placed = false;
     return EOF;

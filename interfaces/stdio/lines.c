@@ -148,6 +148,8 @@ static bool make_room(char **line, size_t *size, size_t needed) {
 static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int delimiter) {
     size_t done = 0;
     bool found = false;
+    if (c->flags & ASF_ERR) /* as glibc: nothing is read past an error */
+        return -1;
     if (!*line || *size == 0) {
         *size = 0;
         if (!make_room(line, size, 120))
@@ -181,7 +183,7 @@ EXPORT ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *f) {
         errno = EINVAL;
         return -1;
     }
-    if (asf__alone() && asf__avail(c) > 0 && *line) {
+    if (asf__alone() && asf__avail(c) > 0 && *line && !(c->flags & ASF_ERR)) {
         size_t length = span(c, delimiter, *size, &found);
         if (asf__likely(found && length < *size)) {
             asf__copy(*line, c->read_ptr, length);

@@ -15,6 +15,7 @@
 
 extern FILE *_IO_fopen(const char *, const char *);
 extern int _IO_fclose(FILE *);
+extern int _IO_file_close_it(FILE *);
 
 struct mode {
     int flags;   /* for open() */
@@ -167,6 +168,7 @@ int asf__close_stream(struct asf_cios *c) {
     }
     if (!asf__ours(c)) { /* it went wide: libc has been at work on it */
         asf__cios_unlink(c);
+        rc = _IO_file_close_it(asf__file(c));
         asf__jump(c)->finish(c, 0);
     }
     asf__unlock(&c->lk);

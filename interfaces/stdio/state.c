@@ -168,6 +168,10 @@ EXPORT int __flbf(FILE *f) {
 
 EXPORT size_t __fpending(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
+    if (c->orientation > 0) {
+        const struct { wchar_t *read[3], *write_base, *write_ptr; } *wide = c->wide_data;
+        return (size_t)(wide->write_ptr - wide->write_base);
+    }
     return asf__ours(c) && c->grown ? asf__libc_pending(c) : (size_t)(c->write_ptr - c->write_base);
 }
 

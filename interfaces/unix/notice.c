@@ -80,8 +80,19 @@ EXPORT off_t lseek(int fd, off_t offset, int whence) {
 
 off64_t lseek64(int, off64_t, int) __attribute__((visibility("default"), alias("lseek"), copy(lseek)));
 
-EXPORT int close(int fd) {
+/* The descriptor goes away under its streams: errors must come when libc's do. */
+static void lose_fd(int fd) {
     use_fd(fd);
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
+        if (c->held || !c->may_grow || !asf__trylock(&c->lk))
+            continue;
+        asf__stop_growing(c);
+        asf__unlock(&c->lk);
+    }
+}
+
+EXPORT int close(int fd) {
+    lose_fd(fd);
     return __close(fd);
 }
 
@@ -92,7 +103,7 @@ EXPORT int dup(int fd) {
 
 EXPORT int dup2(int from, int to) {
     use_fd(from);
-    use_fd(to);
+    lose_fd(to);
     int r = __dup2(from, to);
     forget_offset(to);
     return r;
@@ -100,7 +111,7 @@ EXPORT int dup2(int from, int to) {
 
 EXPORT int dup3(int from, int to, int flags) {
     use_fd(from);
-    use_fd(to);
+    lose_fd(to);
     int r = (int)syscall(SYS_dup3, from, to, flags);
     forget_offset(to);
     return r;
@@ -178,10 +189,10 @@ EXPORT __attribute__((noreturn)) void _Exit(int status) {
     _exit(status);
 }
 
-/* --- SIGBUS: ours stays, the program's is called from it ------------------------ */
+/* --- signals: handlers of ours that the program is not to see --------------------- */
 
 EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
-    if (sig == SIGBUS && asf__program_sigbus(act, old))
+    if (asf__program_action(sig, act, old))
         return 0;
     return __sigaction(sig, act, old);
 }

@@ -302,7 +302,9 @@ EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(
 
 EXPORT sighandler_t signal(int sig, sighandler_t handler) {
     struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    if (sig == SIGBUS && asf__program_sigbus(&act, &old))
+    sigemptyset(&act.sa_mask);
+    sigaddset(&act.sa_mask, sig);
+    if (asf__program_action(sig, &act, &old))
         return old.sa_handler;
     return ASF_NEXT(signal)(sig, handler);
 }

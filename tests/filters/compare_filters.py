@@ -82,7 +82,8 @@ class Preload:
 
     def run(self, command, **more):
         environment = {"PATH": arena.PATH, **self.environment, **more}
-        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False).stdout.decode()
+        return subprocess.run(command, env=environment, cwd=self.root, stdout=subprocess.PIPE,
+                              check=False).stdout.decode()
 
     def check(self):
         """A preload that the loader silently drops would let every case pass."""

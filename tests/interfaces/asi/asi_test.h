@@ -27,6 +27,13 @@ namespace asi {
 
 inline constexpr ssize_t MiB = 1 << 20;
 
+// Sanitizers need much address space and stop at impossible allocations.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 // Each byte of a file tells where it belongs.
 inline char pattern_at(size_t offset) {
     return static_cast<char>((offset * 2654435761U) >> 11 ^ offset >> 12);

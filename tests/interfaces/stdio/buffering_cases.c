@@ -8,6 +8,7 @@
 
 #include <stdio_ext.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 
 static void note_buffer(FILE *f) {
     say("  size %lu line %d pending %lu", __fbufsize(f), __flbf(f) != 0, __fpending(f));
@@ -420,7 +421,12 @@ static int terminal(int *master) {
     *master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     grantpt(*master);
     unlockpt(*master);
-    return open(ptsname(*master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int slave = open(ptsname(*master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    struct termios quiet;
+    tcgetattr(slave, &quiet);
+    quiet.c_lflag &= ~(tcflag_t)ECHO; /* it would come at any time */
+    tcsetattr(slave, TCSANOW, &quiet);
+    return slave;
 }
 
 CASE(a_terminal) {

@@ -101,36 +101,40 @@ CASE(growing_before_the_end_is_seen) {
     say("%b", block + 500, 15);
 }
 
+/* How much was read ahead before the cut cannot be told: it is less than a
+ * third of the file. */
 CASE(a_file_that_shrinks) {
-    put_pattern("file", 3000000);
+    put_pattern("file", 30000000);
     FILE *f = fopen("file", "r");
     static char block[100000];
     CALL(fread(block, 1, 100, f));
-    truncate("file", 50000);
+    truncate("file", 20000000);
     long total = 100;
     for (size_t n; (n = fread(block, 1, 1000, f)) > 0;)
         total += (long)n;
     say("total %ld", total);
     note_flags(f);
     clearerr(f);
-    truncate("file", 60000);
+    truncate("file", 20001000);
     CALL(getc(f));
     note_flags(f);
+    unlink("file");
 }
 
 CASE(a_file_that_shrinks_to_nothing) {
     put_lines("file", 100000);
     FILE *f = fopen("file", "r");
     char line[50];
-    /* libc has read whole blocks: what is not in them is gone. */
     for (int i = 0; i < 1024; i++)
         fgets(line, sizeof line, f);
     CALL(ftell(f));
     truncate("file", 0);
-    CALL(fgets(line, sizeof line, f));
+    while (fgets(line, sizeof line, f))
+        continue;
     note_flags(f);
     CALL(fseek(f, 0, SEEK_END));
     CALL(ftell(f));
+    CALL(fgetc(f));
 }
 
 CASE(a_file_rewritten_in_place) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// cios_layout_test.cpp - the leading bytes of the CIOS are the system's FILE,
+// field by field; the descriptor table finds streams.
+// Layer: tests.
+#include <cstddef>
+#include <cstdio>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/streams/private_headers.h"
+
+namespace {
+
+#define SAME_PLACE(ours, theirs)                                                                             \
+    static_assert(offsetof(asf_cios, ours) == offsetof(FILE, theirs) &&                                      \
+                  sizeof(asf_cios::ours) == sizeof(FILE::theirs))
+
+SAME_PLACE(flags, _flags);
+SAME_PLACE(read_ptr, _IO_read_ptr);
+SAME_PLACE(read_end, _IO_read_end);
+SAME_PLACE(read_base, _IO_read_base);
+SAME_PLACE(write_base, _IO_write_base);
+SAME_PLACE(write_ptr, _IO_write_ptr);
+SAME_PLACE(write_end, _IO_write_end);
+SAME_PLACE(buf_base, _IO_buf_base);
+SAME_PLACE(buf_end, _IO_buf_end);
+SAME_PLACE(save_base, _IO_save_base);
+SAME_PLACE(backup_base, _IO_backup_base);
+SAME_PLACE(save_end, _IO_save_end);
+SAME_PLACE(markers, _markers);
+SAME_PLACE(chain, _chain);
+SAME_PLACE(fd, _fileno);
+SAME_PLACE(flags2, _flags2);
+SAME_PLACE(old_offset, _old_offset);
+SAME_PLACE(cur_column, _cur_column);
+SAME_PLACE(lock, _lock);
+SAME_PLACE(offset, _offset);
+SAME_PLACE(wide_data, _wide_data);
+SAME_PLACE(orientation, _mode);
+
+TEST(Cios, EndsWhereTheTableOfJumpsIs) {
+    EXPECT_EQ(offsetof(asf_cios, vtable), sizeof(FILE));
+    EXPECT_GE(sizeof(asf_cios), sizeof(FILE) + sizeof(void *));
+}
+
+TEST(Cios, TheEndOfFileAndErrorBitsAreTheSystems) {
+    FILE *f = fopen("/dev/null", "r");
+    EXPECT_EQ(getc(f), EOF);
+    EXPECT_TRUE(f->_flags & ASF_EOF);
+    EXPECT_EQ(putc('x', f), EOF);
+    EXPECT_TRUE(f->_flags & ASF_ERR);
+    EXPECT_TRUE(f->_flags & ASF_NO_WRITES);
+    EXPECT_EQ(f->_flags & static_cast<int>(0xffff0000), static_cast<int>(ASF_MAGIC));
+    setvbuf(f, nullptr, _IONBF, 0);
+    EXPECT_TRUE(f->_flags & ASF_UNBUFFERED);
+    fclose(f);
+}
+
+TEST(DescriptorTable, FindsTheLatestStream) {
+    const int fd = open("/dev/null", O_RDWR);
+    EXPECT_EQ(asf__fd_stream(fd), nullptr);
+    asf_cios *a = asf_sopen_fd(fd, O_RDONLY, nullptr);
+    EXPECT_EQ(asf__fd_stream(fd), a);
+    asf_cios *b = asf_sopen_fd(fd, O_WRONLY, nullptr);
+    EXPECT_EQ(asf__fd_stream(fd), b);
+    EXPECT_EQ(b->fd_next, a);
+    EXPECT_EQ(asf_sclose(b), 0);
+    EXPECT_EQ(asf__fd_stream(fd), a);
+    asf_sclose(a);
+    EXPECT_EQ(asf__fd_stream(fd), nullptr);
+}
+
+TEST(DescriptorTable, LargeAndImpossibleNumbers) {
+    EXPECT_EQ(asf__fd_stream(-1), nullptr);
+    EXPECT_EQ(asf__fd_stream(1 << 30), nullptr);
+    const int high = fcntl(0, F_DUPFD, 1000);
+    if (high < 0)
+        GTEST_SKIP() << "the limit on descriptors is below 1000";
+    asf_cios *s = asf_sopen_fd(high, O_RDONLY, nullptr);
+    EXPECT_EQ(asf__fd_stream(high), s);
+    asf_sclose(s);
+    EXPECT_EQ(asf__fd_stream(high), nullptr);
+}
+
+TEST(DescriptorTable, ManyStreams) {
+    std::vector<asf_cios *> streams;
+    for (int i = 0; i < 500; i++) {
+        int error;
+        streams.push_back(asf_sopen("/dev/null", O_RDONLY, 0, &error));
+        ASSERT_NE(streams.back(), nullptr);
+    }
+    for (asf_cios *s : streams)
+        EXPECT_EQ(asf__fd_stream(asf_fileno(s)), s);
+    size_t seen = 0;
+    asf__each(
+        [](asf_cios *, void *count) {
+            ++*static_cast<size_t *>(count);
+            return true;
+        },
+        &seen);
+    EXPECT_GE(seen, streams.size());
+    for (asf_cios *s : streams)
+        EXPECT_EQ(asf_sclose(s), 0);
+}
+
+} // namespace

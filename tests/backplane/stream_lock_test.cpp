@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// stream_lock_test.cpp - the stream lock: exclusion, recursion, and the bias
+// towards one thread that others take away, in every order the machine finds.
+// Layer: tests.
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/streams/private_headers.h"
+
+namespace {
+
+class StreamLock : public testing::Test {
+  protected:
+    void SetUp() override {
+        asf__lock_register();
+        asf__lock_reset(&lock);
+    }
+
+    // Takes the lock n times and changes what it guards, not atomically.
+    void hammer(int n) {
+        for (int i = 0; i < n; i++) {
+            asf__lock(&lock);
+            change();
+            asf__unlock(&lock);
+        }
+    }
+
+    void change() {
+        first++;
+        asm volatile("" ::: "memory");
+        second++;
+        torn += first != second;
+    }
+
+    void run(std::vector<std::thread> threads) {
+        for (std::thread &t : threads)
+            t.join();
+    }
+
+    asf_lock lock = {};
+    long first = 0, second = 0, torn = 0;
+};
+
+TEST_F(StreamLock, OneThread) {
+    hammer(100000);
+    EXPECT_EQ(first, 100000);
+    asf__lock(&lock);
+    asf__lock(&lock);
+    EXPECT_TRUE(asf__trylock(&lock));
+    asf__unlock(&lock);
+    asf__unlock(&lock);
+    asf__unlock(&lock);
+    EXPECT_EQ(lock.word, 0);
+    EXPECT_EQ(lock.depth, 0);
+}
+
+TEST_F(StreamLock, ManyThreads) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([this] { hammer(100000); });
+    run(std::move(threads));
+    EXPECT_EQ(first, 400000);
+    EXPECT_EQ(torn, 0);
+}
+
+// One thread has it nearly to itself; another comes by from time to time, on
+// locks that are new each time, so that each round revokes a bias.
+TEST_F(StreamLock, BiasIsTakenAway) {
+    for (int round = 0; round < 200; round++) {
+        asf__lock_reset(&lock);
+        first = 0;
+        second = 0;
+        std::atomic<bool> started{false};
+        std::thread holder([&] {
+            hammer(200);
+            started = true;
+            hammer(3000);
+        });
+        while (!started)
+            continue;
+        for (int i = 0; i < 5; i++) {
+            hammer(1);
+            for (int pause = 0; pause < round * 3; pause++)
+                asm volatile("pause");
+        }
+        holder.join();
+        ASSERT_EQ(first, 3205);
+        ASSERT_EQ(torn, 0);
+        ASSERT_EQ(lock.word, 0);
+    }
+}
+
+TEST_F(StreamLock, BiasMovesFromThreadToThread) {
+    for (int i = 0; i < 50; i++)
+        std::thread([this] { hammer(1000); }).join();
+    hammer(1000);
+    EXPECT_EQ(first, 51000);
+    EXPECT_EQ(torn, 0);
+}
+
+TEST_F(StreamLock, ABiasedHolderKeepsOthersOut) {
+    std::atomic<int> stage{0};
+    std::thread holder([&] {
+        hammer(1000);
+        asf__lock(&lock);
+        asf__lock(&lock);
+        stage = 1;
+        while (stage == 1)
+            usleep(100);
+        change();
+        asf__unlock(&lock);
+        usleep(2000);
+        change();
+        asf__unlock(&lock);
+    });
+    while (stage == 0)
+        usleep(100);
+    EXPECT_FALSE(asf__trylock(&lock));
+    EXPECT_FALSE(asf__trylock(&lock));
+    stage = 2;
+    asf__lock(&lock);
+    EXPECT_EQ(first, 1002) << "not before the last of the holder's unlocks";
+    asf__unlock(&lock);
+    holder.join();
+    EXPECT_TRUE(asf__trylock(&lock));
+    asf__unlock(&lock);
+}
+
+TEST_F(StreamLock, RecursionsAndTries) {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 4; i++)
+        threads.emplace_back([this, i] {
+            unsigned state = i + 1;
+            for (int k = 0; k < 30000; k++) {
+                state = state * 1664525 + 1013904223;
+                const unsigned depth = 1 + (state >> 29);
+                if (state & 1024 ? !asf__trylock(&lock) : (asf__lock(&lock), false))
+                    continue;
+                for (unsigned d = 1; d < depth; d++)
+                    asf__lock(&lock);
+                change();
+                for (unsigned d = 0; d < depth; d++)
+                    asf__unlock(&lock);
+            }
+        });
+    run(std::move(threads));
+    EXPECT_EQ(torn, 0);
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(lock.word, 0);
+    EXPECT_EQ(lock.depth, 0);
+}
+
+TEST_F(StreamLock, UnbiasedForGood) {
+    std::atomic<bool> stop{false};
+    std::thread holder([&] {
+        while (!stop)
+            hammer(100);
+    });
+    for (int i = 0; i < 20; i++) {
+        asf__unbias(&lock);
+        hammer(10);
+        EXPECT_FALSE(lock.biasable);
+    }
+    stop = true;
+    holder.join();
+    EXPECT_EQ(torn, 0);
+    hammer(1000);
+    EXPECT_EQ(lock.holder, nullptr);
+}
+
+// Many locks, taken by many threads in turn: biases come and go everywhere.
+TEST_F(StreamLock, ManyLocks) {
+    struct Guarded {
+        asf_lock lock;
+        long a, b;
+    };
+    constexpr size_t count = 16;
+    auto guarded = std::make_unique<Guarded[]>(count);
+    for (size_t i = 0; i < count; i++)
+        asf__lock_reset(&guarded[i].lock);
+    std::atomic<long> wrong{0}, total{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; t++)
+        threads.emplace_back([&, t] {
+            unsigned state = t + 1;
+            for (int k = 0; k < 300; k++) {
+                state = state * 1664525 + 1013904223;
+                Guarded &g = guarded[(state >> 16) % count];
+                for (int i = 0; i < 150; i++) {
+                    asf__lock(&g.lock);
+                    g.a++;
+                    asm volatile("" ::: "memory");
+                    g.b++;
+                    wrong += g.a != g.b;
+                    asf__unlock(&g.lock);
+                }
+                total += 150;
+            }
+        });
+    run(std::move(threads));
+    long sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += guarded[i].a;
+    EXPECT_EQ(sum, total);
+    EXPECT_EQ(wrong, 0);
+}
+
+} // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// private_headers.h - the library's own headers, seen from C++, with a guard
+// that puts replaced system calls and changed options back.
+// Layer: tests.  Needs a program linked with asf_static_objects.
+#ifndef ASF_TESTS_PRIVATE_HEADERS_H
+#define ASF_TESTS_PRIVATE_HEADERS_H
+
+#define _Static_assert static_assert
+extern "C" {
+#include "backplane/backplane.h"
+#include "lib/options.h"
+#include "lib/syscalls.h"
+}
+#undef _Static_assert
+
+// The options are read-only for the library; a test is the user who sets them.
+inline asf_options &options() { return const_cast<asf_options &>(*asf__options()); }
+
+struct Restore {
+    asf_syscalls calls = asf__sys;
+    asf_options before = *asf__options();
+    Restore() = default;
+    Restore(const Restore &) = delete;
+    Restore &operator=(const Restore &) = delete;
+    ~Restore() {
+        asf__sys = calls;
+        options() = before;
+    }
+};
+
+#endif
