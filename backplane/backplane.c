@@ -251,13 +251,13 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
     size_t done = 0;
-    *error = asf__drain(c, 1);
+    *error = roomless ? asf__drain(c, 1) : 0;
     if (*error < 0)
         return 0;
     if (n >= c->block && !roomless)
         note_exact(c, n);
     c->unprimed = false;
-    bool apart = c->queue || c->out->refs;
+    bool apart = c->queue || !c->out || c->out->refs;
     bool past = !apart && c->limit > c->block && n >= 2 * c->block;
     if (!past && !(roomless && !apart))
         done = copy_in(c, p, n);
@@ -427,10 +427,10 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
 }
 
 int asf__sync_input(struct asf_cios *c) {
-    /* Pushed-back bytes are dropped and do not count (POSIX 2024, fflush). */
-    if (c->flags & ASF_IN_BACKUP)
-        asf__free_backup(c);
-    size_t unread = asf__unread(c);
+    /* As glibc: of pushed-back bytes the offset is set back over these alone,
+     * and what was read before them stays to be read. */
+    bool backup = c->flags & ASF_IN_BACKUP;
+    size_t unread = backup ? asf__avail(c) : asf__unread(c);
     if (unread == 0) {
         asf__mark_ahead(c, false);
         return 0;
@@ -442,9 +442,11 @@ int asf__sync_input(struct asf_cios *c) {
         return (int)at;
     c->read_end = c->read_ptr;
     c->offset = at;
-    c->start = at;
     c->placed = false;
-    asf__mark_ahead(c, false);
+    if (!backup) {
+        c->start = at;
+        asf__mark_ahead(c, false);
+    }
     return 0;
 }
 
@@ -490,6 +492,8 @@ off64_t asf__tell(struct asf_cios *c) {
 /* A target that stands in the window costs no system call; where libc's own
  * smaller buffer would have been refilled, its blocks lie aligned again. */
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
+    if ((c->inherited || c->shared) && !c->placed)
+        return false; /* glibc does not know where its buffer lies */
     if (c->offset < 0 || c->fd < 0 || !c->read_base || c->flags & ASF_IN_BACKUP || c->read_ptr > c->read_end)
         return false;
     if (target < c->offset - (c->read_end - c->read_base) || target >= c->offset)
@@ -537,18 +541,22 @@ static void move_to(struct asf_cios *c, off64_t at) {
  * the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target) {
     off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
-    bool empty = c->read_base == c->read_end; /* glibc then leaves the offset exact */
-    if (c->own || empty || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
+    if (c->own || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
         block = target;
+    /* From an empty buffer glibc reads no further than the target. */
+    c->exactly = c->read_base == c->read_end ? (size_t)(target - block) : 0;
     off64_t at = c->ops->seek(c, block, SEEK_SET);
     if (at < 0)
         return at;
     move_to(c, at);
-    if (block == target) {
-        c->start = at;
+    if (block == target)
         return at;
-    }
-    if (asf__fill(c, 1) >= delta) {
+    bool exact = c->exactly > 0;
+    ssize_t got = asf__fill(c, 1);
+    c->exactly = 0;
+    if (got >= delta) {
+        if (exact)
+            c->start = target;
         c->read_ptr += target - block;
         return target;
     }

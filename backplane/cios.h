@@ -109,6 +109,7 @@ struct asf_cios {
     bool may_grow;
     bool roomy; /* the disk was seen to have room for a grown buffer */
     bool shared; /* another process may look at the offset: read as libc does */
+    size_t exactly; /* a fill must get this many bytes, if not 0 */
     bool sequential; /* input has been filled since the last seek: read further ahead */
 
     bool regular, seekable;

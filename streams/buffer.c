@@ -65,7 +65,7 @@ static size_t ahead(const struct asf_cios *c) {
 }
 
 static size_t get_size(const struct asf_cios *c, size_t have, size_t want) {
-    size_t n = ahead(c);
+    size_t n = c->exactly ? c->exactly : ahead(c);
     if (want > 1 && have < want && want - have > n)
         n = want - have; /* a region asked for: as much as is missing */
     return n;

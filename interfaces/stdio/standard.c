@@ -158,6 +158,7 @@ static bool finish_one(struct asf_cios *c, void *arg) {
     if (!asf__ours(c) || asf__is_standard(c) || c->own)
         return true;
     bool locked = lock_patiently(c);
+    asf__free_backup(c);
     asf__set_buffer(c, 0);
     asf__cios_report(c);
     if (locked)

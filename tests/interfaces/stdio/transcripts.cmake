@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+#
+# asf_theme(interface theme source [libraries...])
+#
+# A theme is a program whose cases are run under libc and, in each variant
+# below, under asf; compare.sh compares what both leave behind.
+#
+#   preload        the program as it is, libasf_stdio.so preloaded
+#   preload-map    the same, every input file mapped, with small windows
+#   preload-read   the same, no input file mapped
+#   fortified      compiled with _FORTIFY_SOURCE: the __*_chk names; preloaded
+#   linked         linked with libasf_stdio.so
+#   archive        linked with libasf_stdio.a and the shared libc
+#   static         linked with libasf_stdio.a and libc.a
+#
+# The tests are named <interface>.<theme>.<variant>.
+find_package(Threads REQUIRED)
+set(transcripts ${CMAKE_CURRENT_LIST_DIR})
+set(preload LD_PRELOAD=$<TARGET_FILE:asf_stdio>)
+set(preload-map ${preload} ASF_OPTIONS=module=map,map_min=0,window=2097152)
+set(preload-read ${preload} ASF_OPTIONS=module=read)
+
+# A transcript program: each call is to be made as it is written, and the
+# cases do things that compilers warn of, such as ignoring results.
+function(asf_transcript_program name source)
+    add_executable(${name} ${source} ${transcripts}/transcript.c)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(${name} PRIVATE -O2 -Wno-unused-result -Wno-format -Wno-deprecated-declarations)
+    if(NOT name MATCHES "fortified$")
+        target_compile_options(${name} PRIVATE -fno-builtin -U_FORTIFY_SOURCE)
+    endif()
+    target_link_libraries(${name} PRIVATE Threads::Threads ${ARGN})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/transcripts)
+endfunction()
+
+function(asf_compare test reference tested)
+    add_test(NAME ${test}
+             COMMAND ${transcripts}/compare.sh $<TARGET_FILE:${reference}> $<TARGET_FILE:${tested}> ${ARGN})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 240)
+endfunction()
+
+function(asf_theme interface theme source)
+    set(test ${interface}.${theme})
+    set(plain ${theme}-plain)
+    asf_transcript_program(${plain} ${source} ${ARGN})
+    foreach(variant IN ITEMS preload preload-map preload-read)
+        asf_compare(${test}.${variant} ${plain} ${plain} ${${variant}})
+    endforeach()
+
+    asf_transcript_program(${theme}-fortified ${source} ${ARGN})
+    target_compile_definitions(${theme}-fortified PRIVATE _FORTIFY_SOURCE=2)
+    asf_compare(${test}.fortified ${theme}-fortified ${theme}-fortified ${preload})
+
+    asf_transcript_program(${theme}-linked ${source} ${ARGN} asf_stdio)
+    asf_compare(${test}.linked ${plain} ${theme}-linked)
+    asf_transcript_program(${theme}-archive ${source} ${ARGN} asf_stdio_static)
+    asf_compare(${test}.archive ${plain} ${theme}-archive)
+    if(NOT ARGN) # a shared library cannot be linked into a static program
+        asf_transcript_program(${theme}-static ${source} asf_stdio_static -static)
+        asf_compare(${test}.static ${plain} ${theme}-static)
+    endif()
+endfunction()
