@@ -212,6 +212,18 @@ int asf__flush_output(struct asf_cios *c) {
     return failed ? failed : rc;
 }
 
+int asf__flush_through(struct asf_cios *c, const char *end) {
+    size_t done, n = (size_t)(end - c->write_base), rest = (size_t)(c->write_ptr - end);
+    if (c->queue || !c->out || c->out->refs)
+        return -EBUSY;
+    int rc = put_all(c, c->write_base, n, &done);
+    memmove(c->out->base, end, rest);
+    c->write_base = c->out->base;
+    c->write_ptr = c->write_base + rest;
+    asf__expose(c);
+    return rc;
+}
+
 /* Large data goes straight from the caller's memory: as much as leaves of the
  * last block what libc would keep in its buffer.  Tiny buffers (setvbuf) are
  * not kept to.  Returns how much went. */
@@ -541,7 +553,8 @@ static void move_to(struct asf_cios *c, off64_t at) {
  * the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target) {
     off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
-    if (c->own || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
+    bool fresh = c->orientation == 0; /* not yet a byte stream: nothing may stand in the window */
+    if (c->own || fresh || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
         block = target;
     /* From an empty buffer glibc reads no further than the target. */
     c->exactly = c->read_base == c->read_end ? (size_t)(target - block) : 0;

@@ -85,6 +85,8 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
 /* asf__flush: put all complete output; input: give back what was read ahead. */
 int asf__flush(struct asf_cios *c);
 int asf__flush_output(struct asf_cios *c);
+/* asf__flush_through: put the pending output up to `end`; the rest stays. */
+int asf__flush_through(struct asf_cios *c, const char *end);
 int asf__sync_input(struct asf_cios *c);
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__tell(struct asf_cios *c);

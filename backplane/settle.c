@@ -73,7 +73,8 @@ static off64_t libc_offset(const struct asf_cios *c, off64_t position) {
 
 static void trim(struct asf_cios *c, off64_t to) {
     ptrdiff_t surplus = (ptrdiff_t)(c->offset - to);
-    if (surplus <= 0 || asf__sys.lseek(c->fd, to, SEEK_SET) < 0)
+    /* Relative: the program may have moved the offset behind our back. */
+    if (surplus <= 0 || asf__sys.lseek(c->fd, -surplus, SEEK_CUR) < 0)
         return;
     c->stats.syscalls++;
     if (c->flags & ASF_IN_BACKUP)

@@ -167,6 +167,7 @@ int asf__overflow(struct asf_cios *c, int ch) {
     if (asf__room(c) == 0) {
         int rc = asf__drain(c, 1);
         c->stats.slow++;
+        c->unprimed = false;
         if (rc < 0)
             return asf__error(c, rc);
     }
@@ -184,6 +185,32 @@ static size_t append(struct asf_cios *c, const char *p, size_t n) {
     return done;
 }
 
+/* The first `now` bytes go out, the rest stays. */
+static size_t put_and_flush(struct asf_cios *c, const char *text, size_t n, size_t now) {
+    asf__before_wait();
+    size_t done = now ? append(c, text, now) : 0;
+    if (done < now)
+        return done;
+    if (now && flush_now(c) == EOF) /* all is in the buffer: libc says EOF then */
+        return now == n ? (size_t)EOF : done;
+    return now < n ? done + append(c, text + now, n - now) : done;
+}
+
+/* Line buffered.  What does not fit the buffer is treated as in a full one, and
+ * the last line's end in what is left of it goes out, as glibc has it. */
+static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
+    bool fits = asf__is_putting(c) && !c->unprimed && n <= (size_t)(c->buf_end - c->write_ptr);
+    const char *end = memrchr(text, '\n', n);
+    if (fits)
+        return put_and_flush(c, text, n, end ? (size_t)(end - text) + 1 : 0);
+    asf__before_wait();
+    size_t done = append(c, text, n);
+    end = done == n ? memrchr(c->write_base, '\n', asf__pending(c)) : NULL;
+    if (end && asf__flush_through(c, end + 1) < 0)
+        c->flags |= ASF_ERR;
+    return done;
+}
+
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     const char *text = p;
     if (!asf__stdio_started)
@@ -196,19 +223,11 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
         errno = EBADF;
     if (asf__room(c) < n)
         c->stats.slow++;
-    if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
-        return append(c, text, n);
-    if (c->block < 128 && c->out && n > (size_t)(c->buf_end - c->write_ptr) && !(c->flags & ASF_UNBUFFERED))
-        return append(c, text, n); /* tiny buffers: glibc looks for no newline */
-    const char *end = c->flags & ASF_UNBUFFERED ? text + n : memrchr(text, '\n', n);
-    size_t lines = c->flags & ASF_UNBUFFERED ? n : end ? (size_t)(end - text) + 1 : 0;
-    asf__before_wait();
-    size_t done = append(c, text, lines);
-    if (done < lines)
-        return done;
-    if (lines && flush_now(c) == EOF) /* all is in the buffer: libc says EOF then */
-        return lines == n ? (size_t)EOF : done;
-    return done + append(c, text + lines, n - lines);
+    if (c->flags & ASF_UNBUFFERED)
+        return put_and_flush(c, text, n, n);
+    if (c->flags & ASF_LINE_BUF)
+        return put_lines(c, text, n);
+    return append(c, text, n);
 }
 
 /* --- both ------------------------------------------------------------------- */

@@ -46,10 +46,12 @@ static inline void use_fd(int fd) {
     }
 }
 
-/* The offset may be moved: what is cached of it is no longer known. */
+/* The offset may be moved.  What a seek of the stream has set is remembered all
+ * the same: libc does not notice either. */
 static void forget_offset(int fd) {
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
-        c->offset = -1;
+        if (!c->placed)
+            c->offset = -1;
 }
 
 /* --- data and offset of a descriptor ------------------------------------------ */

@@ -94,8 +94,8 @@ class Forcing : public Modules, public testing::WithParamInterface<Forced> {
 };
 
 TEST_P(Forcing, FilesOfEachSize) {
-    for (ssize_t size : {ssize_t{0}, ssize_t{1}, ssize_t{4095}, ssize_t{4096}, ssize_t{4097}, 2 * MiB - 1, 2 * MiB,
-                         2 * MiB + 1, 7 * MiB}) {
+    for (ssize_t size : {ssize_t{0}, ssize_t{1}, ssize_t{4095}, ssize_t{4096}, ssize_t{4097}, 2 * MiB - 1,
+                         2 * MiB, 2 * MiB + 1, 7 * MiB}) {
         const std::string all = pattern(static_cast<size_t>(size));
         put("file", all);
         for (ssize_t region : {ssize_t{999}, ssize_t{4096}, ssize_t{70001}, 3 * MiB}) {
@@ -119,7 +119,8 @@ TEST_P(Forcing, FilesWithoutASize) {
 
 TEST_P(Forcing, FromTheMiddle) {
     put_pattern("file", static_cast<size_t>(5 * MiB));
-    for (off64_t start : {off64_t{1}, off64_t{4096}, off64_t{3000000}, off64_t{5 * MiB - 1}, off64_t{6 * MiB}}) {
+    for (off64_t start :
+         {off64_t{1}, off64_t{4096}, off64_t{3000000}, off64_t{5 * MiB - 1}, off64_t{6 * MiB}}) {
         int fd = open(path("file").c_str(), O_RDONLY | O_CLOEXEC);
         lseek(fd, start, SEEK_SET);
         asf_cios *s = asf_sopen_fd(fd, O_RDONLY, nullptr);
@@ -179,12 +180,18 @@ INSTANTIATE_TEST_SUITE_P(All, Forcing,
 // --- what the kernel may answer -------------------------------------------------------
 
 asf_syscalls real;
-int countdown;  // this many calls succeed before the failure
+int countdown; // this many calls succeed before the failure
 int live_maps, most_maps;
 
-ssize_t read_one_byte(int fd, void *p, size_t) { return real.read(fd, p, 1); }
-ssize_t read_fails_later(int fd, void *p, size_t n) { return countdown-- > 0 ? real.read(fd, p, n) : -EIO; }
-ssize_t write_a_bit(int fd, const void *p, size_t n) { return real.write(fd, p, n < 1000 ? n : 1000); }
+ssize_t read_one_byte(int fd, void *p, size_t) {
+    return real.read(fd, p, 1);
+}
+ssize_t read_fails_later(int fd, void *p, size_t n) {
+    return countdown-- > 0 ? real.read(fd, p, n) : -EIO;
+}
+ssize_t write_a_bit(int fd, const void *p, size_t n) {
+    return real.write(fd, p, n < 1000 ? n : 1000);
+}
 ssize_t write_fails_later(int fd, const void *p, size_t n) {
     return countdown-- > 0 ? real.write(fd, p, n) : -ENOSPC;
 }

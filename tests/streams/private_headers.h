@@ -15,7 +15,9 @@ extern "C" {
 #undef _Static_assert
 
 // The options are read-only for the library; a test is the user who sets them.
-inline asf_options &options() { return const_cast<asf_options &>(*asf__options()); }
+inline asf_options &options() {
+    return const_cast<asf_options &>(*asf__options());
+}
 
 struct Restore {
     asf_syscalls calls = asf__sys;

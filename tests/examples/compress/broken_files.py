@@ -76,6 +76,11 @@ def with_faults(rng, data):
     return bytes(data) or b"x"
 
 
+def impossible_width(data):
+    """Widths below 9 are taken by ncompress, though nobody writes them."""
+    return len(data) > 2 and data[2] & 0x1F < 9
+
+
 class Trial:
     def __init__(self, programs, work):
         self.programs, self.path = programs, os.path.join(work, "file.Z")
@@ -101,16 +106,17 @@ class Trial:
         with open(self.path, "wb") as file:
             file.write(data)
         expected = self.run(reference + [self.path])
+        refused = expected.returncode != 0 or impossible_width(data)
         for form in FORMS:
             program = os.path.join(self.programs, form + "-uncompress")
             got = self.run([program, "-c", self.path])
-            if (got.returncode == 0) != (expected.returncode == 0):
+            if (got.returncode != 0) != refused:
                 self.fail(f"{program}: status {got.returncode}, the system's {expected.returncode}", data)
             if got.returncode == 0 and got.stdout != expected.stdout:
                 self.fail(f"{program}: other output than the system's", data)
             if got.returncode:
                 self.check_refused(program, got, data)
-        self.counts["refused" if expected.returncode else "read"] += 1
+        self.counts["refused" if refused else "read"] += 1
 
 
 def main():

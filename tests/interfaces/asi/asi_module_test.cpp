@@ -18,7 +18,9 @@ struct Text {
     bool closed = false;
 };
 
-Text &text_of(asf_cios *c) { return *static_cast<Text *>(asf_stream_data(c)); }
+Text &text_of(asf_cios *c) {
+    return *static_cast<Text *>(asf_stream_data(c));
+}
 
 ssize_t text_get(asf_cios *c, void *buffer, size_t n) {
     Text &t = text_of(c);

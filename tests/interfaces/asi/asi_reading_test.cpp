@@ -78,7 +78,8 @@ TEST_P(ReadingSizes, EveryByteInItsPlace) {
                 break;
             }
             ASSERT_EQ(n, std::min(region, file - at)) << "at " << at;
-            ASSERT_EQ(first_wrong(p, static_cast<size_t>(n), static_cast<size_t>(at)), static_cast<size_t>(n));
+            ASSERT_EQ(first_wrong(p, static_cast<size_t>(n), static_cast<size_t>(at)),
+                      static_cast<size_t>(n));
             ASSERT_EQ(sfree(s, p), 0);
             at += n;
         }
@@ -112,7 +113,8 @@ TEST_P(ReadingSizes, RegionsStayAsTheyAre) {
     }
     std::shuffle(regions.begin(), regions.end(), random);
     for (const Region &r : regions) {
-        ASSERT_EQ(first_wrong(r.p, static_cast<size_t>(r.n), r.at), static_cast<size_t>(r.n)) << "at " << r.at;
+        ASSERT_EQ(first_wrong(r.p, static_cast<size_t>(r.n), r.at), static_cast<size_t>(r.n))
+            << "at " << r.at;
         ASSERT_EQ(sfree(s, r.p), 0);
     }
     EXPECT_EQ(sclose(s), 0);
@@ -137,8 +139,8 @@ TEST_P(ReadingSizes, RegionsAtEveryPlace) {
     const ssize_t file = GetParam();
     put_pattern("file", static_cast<size_t>(file));
     asf_cios *s = must_open(path("file"), O_RDONLY);
-    for (ssize_t place : {ssize_t{0}, ssize_t{1}, ssize_t{4095}, ssize_t{4096}, MiB - 1, 2 * MiB - 10, 2 * MiB,
-                          4 * MiB - 1, file - 1, file / 2, ssize_t{5}}) {
+    for (ssize_t place : {ssize_t{0}, ssize_t{1}, ssize_t{4095}, ssize_t{4096}, MiB - 1, 2 * MiB - 10,
+                          2 * MiB, 4 * MiB - 1, file - 1, file / 2, ssize_t{5}}) {
         if (place < 0 || place >= file)
             continue;
         ssize_t n = 3 * MiB;
@@ -152,8 +154,8 @@ TEST_P(ReadingSizes, RegionsAtEveryPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ReadingSizes,
-                         testing::Values(0, 1, 2, 100, 4095, 4096, 4097, 65536, 300000, MiB - 1, MiB, 2 * MiB - 1,
-                                         2 * MiB, 2 * MiB + 1, 5 * MiB, 20 * MiB));
+                         testing::Values(0, 1, 2, 100, 4095, 4096, 4097, 65536, 300000, MiB - 1, MiB,
+                                         2 * MiB - 1, 2 * MiB, 2 * MiB + 1, 5 * MiB, 20 * MiB));
 
 TEST_F(Reading, SomeIsAtMostWhatWasAskedFor) {
     asf_cios *s = must_open(put_pattern("file", 100000), O_RDONLY);

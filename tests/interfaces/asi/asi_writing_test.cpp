@@ -13,7 +13,9 @@ namespace {
 
 class Writing : public Asi {
   protected:
-    asf_cios *create(int more = 0) const { return must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC | more); }
+    asf_cios *create(int more = 0) const {
+        return must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC | more);
+    }
 
     // A region with contents, not yet given back.
     static char *fill(asf_cios *s, std::string_view text) {

@@ -8,9 +8,9 @@
 
 #include <sys/wait.h>
 
-static const int sizes[] = {0,    1,    2,    7,    63,   64,    511,   512,   1000,  4090, 4094,
-                            4095, 4096, 4097, 4098, 8191, 8192,  8193,  12288, 16383, 65535, 65536,
-                            65537, 100000, 1048575, 1048576, 1048577};
+static const int sizes[] = {0,     1,     2,     7,     63,    64,     511,     512,     1000,
+                            4090,  4094,  4095,  4096,  4097,  4098,   8191,    8192,    8193,
+                            12288, 16383, 65535, 65536, 65537, 100000, 1048575, 1048576, 1048577};
 enum { SIZES = sizeof sizes / sizeof *sizes, FILE_SIZE = 3000000 };
 
 static char data[2000000], back[2000000];
@@ -133,7 +133,8 @@ CASE(records_across_many_blocks) {
     f = fopen("out", "r");
     bool same = true;
     for (int i = 0; i < 30000; i++)
-        same = same && fread(back, 1, (size_t)(i % 117), f) == (size_t)(i % 117) && !memcmp(back, data + i, (size_t)(i % 117));
+        same = same && fread(back, 1, (size_t)(i % 117), f) == (size_t)(i % 117) &&
+               !memcmp(back, data + i, (size_t)(i % 117));
     say("same %d next %d", same, getc(f));
 }
 

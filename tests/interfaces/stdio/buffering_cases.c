@@ -322,14 +322,30 @@ static void write_both(int n) {
     printf("%s", "the end");
 }
 
-CASE(_both_0) { write_both(0); }
-CASE(_both_10) { write_both(10); }
-CASE(_both_4095) { write_both(4095); }
-CASE(_both_4096) { write_both(4096); }
-CASE(_both_4097) { write_both(4097); }
-CASE(_both_8192) { write_both(8192); }
-CASE(_both_10000) { write_both(10000); }
-CASE(_both_200000) { write_both(200000); }
+CASE(_both_0) {
+    write_both(0);
+}
+CASE(_both_10) {
+    write_both(10);
+}
+CASE(_both_4095) {
+    write_both(4095);
+}
+CASE(_both_4096) {
+    write_both(4096);
+}
+CASE(_both_4097) {
+    write_both(4097);
+}
+CASE(_both_8192) {
+    write_both(8192);
+}
+CASE(_both_10000) {
+    write_both(10000);
+}
+CASE(_both_200000) {
+    write_both(200000);
+}
 CASE(_both_in_blocks) {
     static char block[7000];
     memset(block, 'b', sizeof block);
@@ -346,8 +362,9 @@ CASE(_both_in_lines) {
     }
 }
 
-static const char *const both[] = {"_both_0",    "_both_10",   "_both_4095",  "_both_4096",     "_both_4097",
-                                   "_both_8192", "_both_10000", "_both_200000", "_both_in_blocks", "_both_in_lines"};
+static const char *const both[] = {"_both_0",         "_both_10",      "_both_4095",  "_both_4096",
+                                   "_both_4097",      "_both_8192",    "_both_10000", "_both_200000",
+                                   "_both_in_blocks", "_both_in_lines"};
 
 CASE(both_outputs_to_one_file) {
     for (int i = 0; i < 10; i++) {

@@ -14,7 +14,9 @@ static void early(int argc, char **argv) {
         wanted = argv[2];
 }
 
-static bool is(const char *name) { return strcmp(wanted, name) == 0; }
+static bool is(const char *name) {
+    return strcmp(wanted, name) == 0;
+}
 
 static int in_preinit = -2, in_constructor = -2;
 static char line_in_constructor[20];
@@ -40,7 +42,7 @@ static void in_preinit_array(int argc, char **argv, char **environment) {
 }
 
 __attribute__((used, section(".preinit_array"))) static void (*const preinit)(int, char **,
-                                                                             char **) = in_preinit_array;
+                                                                              char **) = in_preinit_array;
 
 __attribute__((constructor(101))) static void first_constructor(void) {
     if (is("printing_early"))
@@ -78,9 +80,13 @@ __attribute__((destructor(101))) static void last_destructor(void) {
         puts("last destructor");
 }
 
-static void at_exit(void) { printf("atexit\n"); }
+static void at_exit(void) {
+    printf("atexit\n");
+}
 
-CASE(printing_early) { puts("main"); }
+CASE(printing_early) {
+    puts("main");
+}
 
 CASE(reading_early) {
     say("preinit %d constructor %d %q", in_preinit, in_constructor, line_in_constructor);
@@ -88,24 +94,36 @@ CASE(reading_early) {
     CALL(fgets(line, sizeof line, stdin));
 }
 
-CASE(printing_errors_early) { fputs("main\n", stderr); }
+CASE(printing_errors_early) {
+    fputs("main\n", stderr);
+}
 
 CASE(setvbuf_early) {
     printf("unbuffered");
     kernel_write(1, "[raw]");
 }
 
-CASE(opening_early) { fputs("main", opened_early); }
+CASE(opening_early) {
+    fputs("main", opened_early);
+}
 
-CASE(forking_early) { puts("main"); }
+CASE(forking_early) {
+    puts("main");
+}
 
 CASE(printing_late) {
     atexit(at_exit);
     puts("main");
 }
 
-CASE(opening_late) { atexit(at_exit); }
+CASE(opening_late) {
+    atexit(at_exit);
+}
 
-CASE(reading_late) { CALL(getchar()); }
+CASE(reading_late) {
+    CALL(getchar());
+}
 
-CASE(closing_late) { printf("text"); }
+CASE(closing_late) {
+    printf("text");
+}

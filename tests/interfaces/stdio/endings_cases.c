@@ -34,7 +34,9 @@ static void by_exit(void) {
     exit(3);
 }
 
-static void by_return(void) { read_a_line(); }
+static void by_return(void) {
+    read_a_line();
+}
 
 static void by__exit(void) {
     read_a_line();
@@ -121,38 +123,96 @@ static void at_end_of_file(void) {
         continue;
 }
 
-static void unread(void) { printf("no input read"); }
+static void unread(void) {
+    printf("no input read");
+}
 
-CASE(ends_with_exit) { after(by_exit); }
-CASE(ends_with_return) { after(by_return); }
-CASE(ends_with__exit) { after(by__exit); }
-CASE(ends_with__Exit) { after(by__Exit); }
-CASE(ends_with_quick_exit) { after(by_quick_exit); }
-CASE(ends_with_abort) { after(by_abort); }
-CASE(ends_with_kill) { after(by_kill); }
-CASE(ends_with_exec) { after(by_exec); }
-CASE(ends_with_failing_exec) { after(by_failing_exec); }
-CASE(ends_after_a_seek) { after(after_a_seek); }
-CASE(ends_after_fflush) { after(after_fflush); }
-CASE(ends_after_fclose) { after(after_fclose); }
-CASE(ends_after_fcloseall) { after(after_fcloseall); }
-CASE(ends_after_ungetc) { after(after_ungetc); }
-CASE(ends_after_much) { after(after_much); }
-CASE(ends_after_much_with__exit) { after(after_much_by__exit); }
-CASE(ends_after_much_with_exec) { after(after_much_by_exec); }
-CASE(ends_at_end_of_file) { after(at_end_of_file); }
-CASE(ends_without_reading) { after(unread); }
+CASE(ends_with_exit) {
+    after(by_exit);
+}
+CASE(ends_with_return) {
+    after(by_return);
+}
+CASE(ends_with__exit) {
+    after(by__exit);
+}
+CASE(ends_with__Exit) {
+    after(by__Exit);
+}
+CASE(ends_with_quick_exit) {
+    after(by_quick_exit);
+}
+CASE(ends_with_abort) {
+    after(by_abort);
+}
+CASE(ends_with_kill) {
+    after(by_kill);
+}
+CASE(ends_with_exec) {
+    after(by_exec);
+}
+CASE(ends_with_failing_exec) {
+    after(by_failing_exec);
+}
+CASE(ends_after_a_seek) {
+    after(after_a_seek);
+}
+CASE(ends_after_fflush) {
+    after(after_fflush);
+}
+CASE(ends_after_fclose) {
+    after(after_fclose);
+}
+CASE(ends_after_fcloseall) {
+    after(after_fcloseall);
+}
+CASE(ends_after_ungetc) {
+    after(after_ungetc);
+}
+CASE(ends_after_much) {
+    after(after_much);
+}
+CASE(ends_after_much_with__exit) {
+    after(after_much_by__exit);
+}
+CASE(ends_after_much_with_exec) {
+    after(after_much_by_exec);
+}
+CASE(ends_at_end_of_file) {
+    after(at_end_of_file);
+}
+CASE(ends_without_reading) {
+    after(unread);
+}
 
 /* The same without a fork, as whole processes. */
-CASE(this_exit) { by_exit(); }
-CASE(this_return) { by_return(); }
-CASE(this__exit) { by__exit(); }
-CASE(this_quick_exit) { by_quick_exit(); }
-CASE(this_abort) { by_abort(); }
-CASE(this_kill) { by_kill(); }
-CASE(this_after_much) { after_much(); }
-CASE(this_after_much__exit) { after_much_by__exit(); }
-CASE(this_at_end) { at_end_of_file(); }
+CASE(this_exit) {
+    by_exit();
+}
+CASE(this_return) {
+    by_return();
+}
+CASE(this__exit) {
+    by__exit();
+}
+CASE(this_quick_exit) {
+    by_quick_exit();
+}
+CASE(this_abort) {
+    by_abort();
+}
+CASE(this_kill) {
+    by_kill();
+}
+CASE(this_after_much) {
+    after_much();
+}
+CASE(this_after_much__exit) {
+    after_much_by__exit();
+}
+CASE(this_at_end) {
+    at_end_of_file();
+}
 
 static void print_rest(void) {
     char line[20];
@@ -189,7 +249,9 @@ CASE(_much_output_and__exit) {
     _exit(0);
 }
 
-CASE(much_output_and__exit) { case__much_output_and__exit.run(); }
+CASE(much_output_and__exit) {
+    case__much_output_and__exit.run();
+}
 
 CASE(much_output_and_abort) {
     for (int i = 0; i < 3000; i++)
@@ -218,13 +280,19 @@ CASE(much_output_to_a_pipe_and__exit) {
 
 /* --- atexit ----------------------------------------------------------------------- */
 
-static void prints_late(void) { printf("printed by atexit\n"); }
+static void prints_late(void) {
+    printf("printed by atexit\n");
+}
 static void opens_late(void) {
     FILE *f = fopen("late", "w");
     fputs("opened by atexit and not closed", f);
 }
-static void reads_late(void) { say("read by atexit: %d", getchar()); }
-static void exits_late(void) { _exit(9); }
+static void reads_late(void) {
+    say("read by atexit: %d", getchar());
+}
+static void exits_late(void) {
+    _exit(9);
+}
 
 CASE(printing_from_atexit) {
     atexit(prints_late);
@@ -239,9 +307,13 @@ CASE(_exit_from_atexit) {
     printf("printed before\n");
 }
 
-CASE(leaving_by__exit_in_atexit) { run_case("_exit_from_atexit", -1, -1, -1); }
+CASE(leaving_by__exit_in_atexit) {
+    run_case("_exit_from_atexit", -1, -1, -1);
+}
 
-static void quick(void) { printf("printed by at_quick_exit\n"); }
+static void quick(void) {
+    printf("printed by at_quick_exit\n");
+}
 
 CASE(printing_from_at_quick_exit) {
     at_quick_exit(quick);

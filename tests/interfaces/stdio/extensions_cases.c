@@ -14,7 +14,8 @@
 
 static void note_all(FILE *f) {
     say("  readable %d writable %d reading %d writing %d line %d size %lu pending %lu", __freadable(f) != 0,
-        __fwritable(f) != 0, __freading(f) != 0, __fwriting(f) != 0, __flbf(f) != 0, __fbufsize(f), __fpending(f));
+        __fwritable(f) != 0, __freading(f) != 0, __fwriting(f) != 0, __flbf(f) != 0, __fbufsize(f),
+        __fpending(f));
 }
 
 CASE(what_is_known_of_a_stream) {
@@ -139,10 +140,12 @@ CASE(names_of_the_library) {
 /* --- FILEs that go between libc and us ------------------------------------------------ */
 
 CASE(mount_tables) {
-    put_text("table", "# a comment\n/dev/one /mnt/one ext4 rw,noatime 0 1\nnone /proc\\040x proc defaults 0 0\n");
+    put_text("table",
+             "# a comment\n/dev/one /mnt/one ext4 rw,noatime 0 1\nnone /proc\\040x proc defaults 0 0\n");
     FILE *f = CALL(setmntent("table", "r"));
     for (struct mntent *m; (m = getmntent(f));)
-        say("%s %s %s %s %d %d", m->mnt_fsname, m->mnt_dir, m->mnt_type, m->mnt_opts, m->mnt_freq, m->mnt_passno);
+        say("%s %s %s %s %d %d", m->mnt_fsname, m->mnt_dir, m->mnt_type, m->mnt_opts, m->mnt_freq,
+            m->mnt_passno);
     note_flags(f);
     CALL(ftell(f));
     rewind(f);
@@ -177,7 +180,8 @@ CASE(mount_tables_on_our_stream) {
 
 CASE(password_files) {
     FILE *f = fopen("passwd", "w+");
-    struct passwd p = {(char *)"name", (char *)"x", 1000, 1001, (char *)"A Name", (char *)"/home/name", (char *)"/bin/sh"};
+    struct passwd p = {(char *)"name",       (char *)"x",      1000, 1001, (char *)"A Name",
+                       (char *)"/home/name", (char *)"/bin/sh"};
     CALL(putpwent(&p, f));
     p.pw_name = (char *)"other";
     p.pw_uid = 5;

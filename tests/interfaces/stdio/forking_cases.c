@@ -19,7 +19,9 @@ CASE(unflushed_output_is_inherited) {
     child(nothing);
 }
 
-static void prints_b(void) { printf("B"); }
+static void prints_b(void) {
+    printf("B");
+}
 
 CASE(both_print) {
     printf("A");
@@ -278,14 +280,29 @@ CASE(exec_in_every_form) {
             getchar();
             printf("unflushed");
             switch (form) {
-            case 0: execl("/bin/echo", "echo", "executed", NULL); break;
-            case 1: execlp("echo", "echo", "executed", NULL); break;
-            case 2: execle("/bin/echo", "echo", "executed", NULL, environ); break;
-            case 3: execv("/bin/echo", arguments); break;
-            case 4: execvp("echo", arguments); break;
-            case 5: execvpe("echo", arguments, environ); break;
-            case 6: execve("/bin/echo", arguments, environ); break;
-            default: fexecve(open("/bin/echo", O_RDONLY), arguments, environ);
+            case 0:
+                execl("/bin/echo", "echo", "executed", NULL);
+                break;
+            case 1:
+                execlp("echo", "echo", "executed", NULL);
+                break;
+            case 2:
+                execle("/bin/echo", "echo", "executed", NULL, environ);
+                break;
+            case 3:
+                execv("/bin/echo", arguments);
+                break;
+            case 4:
+                execvp("echo", arguments);
+                break;
+            case 5:
+                execvpe("echo", arguments, environ);
+                break;
+            case 6:
+                execve("/bin/echo", arguments, environ);
+                break;
+            default:
+                fexecve(open("/bin/echo", O_RDONLY), arguments, environ);
             }
             _exit(99);
         }
@@ -302,7 +319,9 @@ CASE(a_shell_loop_shares_the_input) {
     reads_a_line();
 }
 
-CASE(_reads_one_line) { reads_a_line(); }
+CASE(_reads_one_line) {
+    reads_a_line();
+}
 
 CASE(several_of_us_share_the_input) {
     for (int i = 0; i < 4; i++) {
@@ -319,7 +338,9 @@ CASE(several_of_us_share_the_output) {
     note_file("log");
 }
 
-CASE(_prints_one_line) { printf("line of %s\n", "a child"); }
+CASE(_prints_one_line) {
+    printf("line of %s\n", "a child");
+}
 
 CASE(a_child_without_the_preload) {
     unsetenv("LD_PRELOAD");

@@ -63,7 +63,8 @@ eof:
 
 /* An fseeko that goes to the kernel when nothing is buffered. */
 static int own_fseeko(FILE *f, off_t offset, int whence) {
-    if (f->_IO_read_end == f->_IO_read_ptr && f->_IO_write_ptr == f->_IO_write_base && f->_IO_save_base == NULL) {
+    if (f->_IO_read_end == f->_IO_read_ptr && f->_IO_write_ptr == f->_IO_write_base &&
+        f->_IO_save_base == NULL) {
         off_t at = lseek(fileno(f), offset, whence);
         if (at == -1)
             return -1;

@@ -76,9 +76,9 @@ CASE(fgets_with_an_old_error) {
 /* Lines of lengths around every edge of the buffer. */
 static void put_edge_lines(void) {
     FILE *f = fopen("edges", "w");
-    static const int lengths[] = {0,    1,    10,    126,   127,   128,   4085,  4090,  4095,
-                                  4096, 4097, 8191,  8192,  8193,  65535, 65536, 65537, 200000,
-                                  3,    0,    2097150, 2097152, 5};
+    static const int lengths[] = {0,     1,      10,   126,  127,     128,     4085,  4090,
+                                  4095,  4096,   4097, 8191, 8192,    8193,    65535, 65536,
+                                  65537, 200000, 3,    0,    2097150, 2097152, 5};
     for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         for (int k = 0; k < lengths[i]; k++)
             putc('a' + k % 26, f);

@@ -19,7 +19,9 @@ CASE(a_linked_library) {
     printf("program: after. ");
 }
 
-CASE(_spoken) { puts("program: main"); }
+CASE(_spoken) {
+    puts("program: main");
+}
 
 CASE(a_linked_library_that_speaks) {
     setenv("SPOKEN", "1", 1);
@@ -58,9 +60,15 @@ static void use_and_unload(int flags) {
     unsetenv("SPOKEN");
 }
 
-CASE(loaded_and_unloaded) { use_and_unload(RTLD_NOW); }
-CASE(loaded_lazily) { use_and_unload(RTLD_LAZY | RTLD_GLOBAL); }
-CASE(loaded_with_its_own_binding) { use_and_unload(RTLD_NOW | RTLD_DEEPBIND); }
+CASE(loaded_and_unloaded) {
+    use_and_unload(RTLD_NOW);
+}
+CASE(loaded_lazily) {
+    use_and_unload(RTLD_LAZY | RTLD_GLOBAL);
+}
+CASE(loaded_with_its_own_binding) {
+    use_and_unload(RTLD_NOW | RTLD_DEEPBIND);
+}
 
 CASE(loaded_and_kept) {
     load(RTLD_NOW);

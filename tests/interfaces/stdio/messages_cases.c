@@ -63,8 +63,8 @@ CASE(warnings_in_a_merged_file) {
 }
 
 CASE(getopt_complains) {
-    static char *arguments[] = {(char *)"cases", (char *)"-x", (char *)"-a", (char *)"--no-such", (char *)"--long=5",
-                                (char *)"-b",    NULL};
+    static char *arguments[] = {(char *)"cases",    (char *)"-x", (char *)"-a", (char *)"--no-such",
+                                (char *)"--long=5", (char *)"-b", NULL};
     static const struct option longs[] = {{"long", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
     printf("output before ");
     int c;
@@ -129,9 +129,8 @@ CASE(malloc_writes_xml) {
 }
 
 CASE(help_of_argp) {
-    static const struct argp_option options[] = {{"verbose", 'v', 0, 0, "Say more", 0},
-                                                 {"output", 'o', "FILE", 0, "Write to FILE", 0},
-                                                 {0}};
+    static const struct argp_option options[] = {
+        {"verbose", 'v', 0, 0, "Say more", 0}, {"output", 'o', "FILE", 0, "Write to FILE", 0}, {0}};
     static const struct argp argp = {options, NULL, "ARGUMENT", "A program.", NULL, NULL, NULL};
     argp_help(&argp, stdout, ARGP_HELP_LONG | ARGP_HELP_USAGE, (char *)"cases");
 }

@@ -49,7 +49,9 @@ Speaker first("first"), second("second");
 
 } // namespace
 
-CASE(static_objects) { printf("main\n"); }
+CASE(static_objects) {
+    printf("main\n");
+}
 
 CASE(cout_and_printf) {
     for (int i = 0; i < 300; i++) {
@@ -149,7 +151,8 @@ CASE(buffers_over_a_stream) {
 
 CASE(exceptions_through_callbacks) {
     static cookie_io_functions_t functions = {
-        [](void *, char *, size_t) -> ssize_t { throw std::runtime_error("thrown"); }, nullptr, nullptr, nullptr};
+        [](void *, char *, size_t) -> ssize_t { throw std::runtime_error("thrown"); }, nullptr, nullptr,
+        nullptr};
     FILE *f = fopencookie(nullptr, "r", functions);
     setvbuf(f, nullptr, _IONBF, 0);
     try {

@@ -9,9 +9,10 @@
 #include <pwd.h>
 #include <sys/resource.h>
 
-static const char *const modes[] = {"r",  "r+",  "w",   "w+",  "a",   "a+",   "rb",   "rb+",  "r+b",  "wb",  "ab+",
-                                    "re", "r+e", "we",  "ae",  "wx",  "w+x",  "rm",   "rc",   "r+me", "wmc", "rt",
-                                    "r,", "wxe", "a+x", "r++", "rwa", "w+bx", "rbbb", "r+bm", NULL};
+static const char *const modes[] = {"r",   "r+",  "w",   "w+",   "a",    "a+",   "rb", "rb+",
+                                    "r+b", "wb",  "ab+", "re",   "r+e",  "we",   "ae", "wx",
+                                    "w+x", "rm",  "rc",  "r+me", "wmc",  "rt",   "r,", "wxe",
+                                    "a+x", "r++", "rwa", "w+bx", "rbbb", "r+bm", NULL};
 
 /* What can be seen of a stream that has just been opened. */
 static void note_descriptor(FILE *f) {
@@ -79,8 +80,9 @@ CASE(modes_that_are_wrong) {
 }
 
 CASE(coded_character_sets) {
-    static const char *const coded[] = {"r,ccs=UTF-8",    "r,ccs=ISO-8859-1", "w,ccs=UTF-8", "r,ccs=NO-SUCH-SET",
-                                        "r,ccs=UTF-16LE", "r,ccs=",           NULL};
+    static const char *const coded[] = {
+        "r,ccs=UTF-8",    "r,ccs=ISO-8859-1", "w,ccs=UTF-8", "r,ccs=NO-SUCH-SET",
+        "r,ccs=UTF-16LE", "r,ccs=",           NULL};
     put_text("file", "caf\xc3\xa9\n");
     for (int i = 0; coded[i]; i++) {
         say("mode %s", coded[i]);

@@ -26,7 +26,8 @@ static void seek_and_look(FILE *f, long offset, int whence) {
 
 CASE(seeks_in_a_file_that_is_read) {
     FILE *f = pattern_file("r");
-    static const long places[] = {0, 1, 10, 4095, 4096, 4097, 8192, 100, 49999, 50000, 50001, 200000, 4000, 0, 12288};
+    static const long places[] = {0,     1,     10,    4095,   4096, 4097, 8192, 100,
+                                  49999, 50000, 50001, 200000, 4000, 0,    12288};
     for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
         seek_and_look(f, places[i], SEEK_SET);
     for (unsigned i = 0; i < sizeof places / sizeof *places; i++)

@@ -30,7 +30,9 @@
 
 static FILE *out;
 
-static void start(void) { out = fopen("out", "w"); }
+static void start(void) {
+    out = fopen("out", "w");
+}
 
 static void end(void) {
     fclose(out);
@@ -46,10 +48,10 @@ CASE(integers) {
         PRINT("%5d|%-5d|%05d|%+d|% d|%.3d|%8.3d|%-8.3d|%+08d", v, v, v, v, v, v, v, v, v);
         PRINT("%#x|%#X|%#o|%#10x|%-#10x|%#010x|%.0d", (unsigned)v, (unsigned)v, (unsigned)v, (unsigned)v,
               (unsigned)v, (unsigned)v, v);
-        PRINT("%hhd|%hd|%ld|%lld|%jd|%zd|%td", (signed char)v, (short)v, (long)v * 1000003, (long long)v << 20,
-              (intmax_t)v, (ssize_t)v, (ptrdiff_t)v);
-        PRINT("%hhu|%hu|%lu|%llx|%jo|%zu", (unsigned char)v, (unsigned short)v, (unsigned long)v, (long long)v,
-              (uintmax_t)v, (size_t)v);
+        PRINT("%hhd|%hd|%ld|%lld|%jd|%zd|%td", (signed char)v, (short)v, (long)v * 1000003,
+              (long long)v << 20, (intmax_t)v, (ssize_t)v, (ptrdiff_t)v);
+        PRINT("%hhu|%hu|%lu|%llx|%jo|%zu", (unsigned char)v, (unsigned short)v, (unsigned long)v,
+              (long long)v, (uintmax_t)v, (size_t)v);
         PRINT("%*d|%-*d|%*d|%.*d", 8, v, 8, v, -8, v, 4, v);
         PRINT("%.*d|%+.0d|%'d", -3, v, v, v);
     }
@@ -76,9 +78,9 @@ CASE(strings) {
 
 CASE(floating) {
     start();
-    static const double values[] = {0.0,    -0.0,  1.0,     -1.5,    0.1,    123456789.0, 1e100,
-                                    1e-100, 1e22,  5e-324,  DBL_MAX, 0.5,    2.5,         9.9999999,
-                                    1234.5, 1e15,  1e16,    99999.5, 1e-5,   0.0001,      3.14159265358979};
+    static const double values[] = {0.0,    -0.0, 1.0,    -1.5,    0.1,  123456789.0, 1e100,
+                                    1e-100, 1e22, 5e-324, DBL_MAX, 0.5,  2.5,         9.9999999,
+                                    1234.5, 1e15, 1e16,   99999.5, 1e-5, 0.0001,      3.14159265358979};
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
         double v = values[i];
         PRINT("%f|%e|%g|%a", v, v, v, v);
@@ -116,7 +118,8 @@ CASE(positions_and_others) {
 
 CASE(wrong_formats) {
     start();
-    volatile const char *const formats[] = {"%", "abc%", "%y", "%5", "%-", "%ll", "%.", "%#", "abc%!def", "%5%|"};
+    volatile const char *const formats[] = {"%",   "abc%", "%y", "%5",       "%-",
+                                            "%ll", "%.",   "%#", "abc%!def", "%5%|"};
     for (int i = 0; i < 10; i++) {
         const char *format = (const char *)formats[i];
         say("format %q", format);
@@ -241,8 +244,8 @@ static int print_list(const char *format, ...) {
 CASE(argument_lists) {
     start();
     print_list("%d %s %f %c\n", 5, "text", 2.5, 'c');
-    print_list("%d %d %d %d %d %d %d %d %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f\n", 1, 2, 3, 4, 5, 6, 7, 8,
-               1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0);
+    print_list("%d %d %d %d %d %d %d %d %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f\n", 1, 2, 3, 4, 5,
+               6, 7, 8, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0);
     end();
 }
 

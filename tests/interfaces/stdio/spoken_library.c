@@ -12,7 +12,9 @@ static FILE *log_of_library;
 void spoken_library_prints(const char *text);
 FILE *spoken_library_stream(void);
 
-static void at_exit(void) { fputs("library: atexit\n", stdout); }
+static void at_exit(void) {
+    fputs("library: atexit\n", stdout);
+}
 
 __attribute__((constructor)) static void loaded(void) {
     if (!getenv("SPOKEN"))
@@ -37,4 +39,6 @@ void spoken_library_prints(const char *text) {
     putchar('\n');
 }
 
-FILE *spoken_library_stream(void) { return log_of_library; }
+FILE *spoken_library_stream(void) {
+    return log_of_library;
+}

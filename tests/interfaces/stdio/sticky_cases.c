@@ -46,11 +46,20 @@ CASE(end_of_file_of_each_reader) {
             continue;
         append("x\n");
         switch (i) {
-        case 0: CALL(getc(f)); break;
-        case 1: CALL(getc_unlocked(f)); break;
-        case 2: CALL(fread(text, 1, 1, f)); break;
-        case 3: CALL(fgets(text, 5, f)); break;
-        default: CALL(getline(&line, &size, f));
+        case 0:
+            CALL(getc(f));
+            break;
+        case 1:
+            CALL(getc_unlocked(f));
+            break;
+        case 2:
+            CALL(fread(text, 1, 1, f));
+            break;
+        case 3:
+            CALL(fgets(text, 5, f));
+            break;
+        default:
+            CALL(getline(&line, &size, f));
         }
         note_flags(f);
         fclose(f);

@@ -34,9 +34,14 @@ static void *puts_lines(void *arg) {
     strcpy(line + length, "\n");
     for (int i = 0; i < 2000; i++)
         switch (i % 3) {
-        case 0: fputs(line, shared); break;
-        case 1: fwrite(line, 1, (size_t)length + 1, shared); break;
-        default: fprintf(shared, "%s", line);
+        case 0:
+            fputs(line, shared);
+            break;
+        case 1:
+            fwrite(line, 1, (size_t)length + 1, shared);
+            break;
+        default:
+            fprintf(shared, "%s", line);
         }
     return NULL;
 }
@@ -67,10 +72,18 @@ static void lines_into(const char *mode, int buffering) {
     unlink("out");
 }
 
-CASE(lines_are_whole) { lines_into("w", _IOFBF); }
-CASE(lines_are_whole_when_line_buffered) { lines_into("w", _IOLBF); }
-CASE(lines_are_whole_when_appended) { lines_into("a", _IOFBF); }
-CASE(lines_are_whole_in_update_mode) { lines_into("w+", _IOFBF); }
+CASE(lines_are_whole) {
+    lines_into("w", _IOFBF);
+}
+CASE(lines_are_whole_when_line_buffered) {
+    lines_into("w", _IOLBF);
+}
+CASE(lines_are_whole_when_appended) {
+    lines_into("a", _IOFBF);
+}
+CASE(lines_are_whole_in_update_mode) {
+    lines_into("w+", _IOFBF);
+}
 
 CASE(lines_are_whole_on_standard_output) {
     shared = stdout;
@@ -445,7 +458,9 @@ CASE(cancelled_in_a_write) {
     CALL(ftrylockfile(shared));
 }
 
-static void *reads_input_until_told(void *arg) { return reads_forever(arg); }
+static void *reads_input_until_told(void *arg) {
+    return reads_forever(arg);
+}
 
 /* A thread waits in a read; another exits the process. */
 CASE(exit_while_a_thread_reads) {
@@ -487,7 +502,8 @@ CASE(other_streams_while_a_thread_reads) {
 /* libc's own functions write on the stream that another thread keeps busy. */
 static void *puts_entries(void *arg) {
     (void)arg;
-    struct passwd p = {(char *)"name", (char *)"x", 1000, 1001, (char *)"A Name", (char *)"/home", (char *)"/bin/sh"};
+    struct passwd p = {(char *)"name",  (char *)"x",      1000, 1001, (char *)"A Name",
+                       (char *)"/home", (char *)"/bin/sh"};
     for (int i = 0; i < 1000; i++)
         putpwent(&p, shared);
     stage = 2;

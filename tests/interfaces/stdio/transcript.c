@@ -220,8 +220,8 @@ void note_state(FILE *f) {
     int saved = errno;
     errno = 0;
     long at = ftell(f);
-    say("  eof %d error %d ftell %ld%s", feof(f) != 0, ferror(f) != 0, at,
-        at < 0 ? errno ? strerrorname_np(errno) : " without errno" : "");
+    const char *why = at >= 0 ? "" : errno ? strerrorname_np(errno) : "without errno";
+    say("  eof %d error %d ftell %ld %s", feof(f) != 0, ferror(f) != 0, at, why);
     errno = saved;
 }
 

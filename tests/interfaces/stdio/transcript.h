@@ -39,8 +39,8 @@ struct test_case {
 /* A case whose name starts with an underscore is run by other cases only. */
 #define CASE(name)                                                                                           \
     static void name(void);                                                                                  \
-    __attribute__((used, retain, section("cases"), aligned(sizeof(void *)))) static const struct test_case   \
-        case_##name = {#name, name};                                                                         \
+    __attribute__((used, retain, section("cases"),                                                           \
+                   aligned(sizeof(void *)))) static const struct test_case case_##name = {#name, name};      \
     static void name(void)
 
 /* CALL: evaluate, and note the text of the call, its value and, when the value
@@ -67,7 +67,7 @@ void note_call(const char *text, enum kind kind, long value, int error, bool alw
  * and %q: a quoted string; %b: quoted bytes, of a pointer and an int. */
 void say(const char *format, ...);
 
-/* note_state: the indicators, ftell and the kernel's offset. */
+/* note_state: the indicators and ftell. */
 void note_state(FILE *f);
 /* note_file: size and contents of a file by way of the kernel alone. */
 void note_file(const char *path);

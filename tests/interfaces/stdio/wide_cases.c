@@ -58,7 +58,8 @@ CASE(reading) {
 
 CASE(invalid_bytes) {
     setlocale(LC_ALL, "C.UTF-8");
-    put_text("file", "ab\xff" "cd\n");
+    put_text("file", "ab\xff"
+                     "cd\n");
     FILE *f = fopen("file", "r");
     CALL(fgetwc(f));
     CALL(fgetwc(f));

@@ -84,7 +84,9 @@ static void opens(void) {
     CALL(remove("third"));
 }
 
-CASE(opening_and_naming) { in_both_states(opens); }
+CASE(opening_and_naming) {
+    in_both_states(opens);
+}
 
 static void transfers(void) {
     char a[8] = "", b[8] = "";
@@ -107,7 +109,8 @@ static void transfers(void) {
     CALL(lseek64(fd, -2, SEEK_END));
     CALL(read(null, a, 1));
     CALL(read(-1, a, 1));
-    CALL(write(fd, (void *)8, 100));
+    const void *volatile nowhere = (void *)8;
+    CALL(write(fd, nowhere, 100));
     CALL(pread(fd, a, 1, -1));
     off_t at = 3;
     CALL(sendfile(null, fd, &at, 5));
@@ -123,7 +126,9 @@ static void transfers(void) {
     note_file("data");
 }
 
-CASE(moving_data) { in_both_states(transfers); }
+CASE(moving_data) {
+    in_both_states(transfers);
+}
 
 static void controls(void) {
     int fd = open("data", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -152,7 +157,9 @@ static void controls(void) {
     CALL(close(fd));
 }
 
-CASE(controlling_descriptors) { in_both_states(controls); }
+CASE(controlling_descriptors) {
+    in_both_states(controls);
+}
 
 CASE(sizes_are_current) {
     FILE *f = fopen("out", "w");
@@ -237,7 +244,9 @@ static void waits(void) {
     close(ends[1]);
 }
 
-CASE(waiting) { in_both_states(waits); }
+CASE(waiting) {
+    in_both_states(waits);
+}
 
 /* --- threads ------------------------------------------------------------------------ */
 
@@ -284,10 +293,17 @@ CASE(conditions_and_semaphores) {
 static void *sleeps(void *arg) {
     struct timespec long_time = {100, 0};
     switch ((long)arg) {
-    case 0: nanosleep(&long_time, NULL); break;
-    case 1: poll(NULL, 0, 100000); break;
-    case 2: sem_wait(&semaphore); break;
-    default: pause();
+    case 0:
+        nanosleep(&long_time, NULL);
+        break;
+    case 1:
+        poll(NULL, 0, 100000);
+        break;
+    case 2:
+        sem_wait(&semaphore);
+        break;
+    default:
+        pause();
     }
     return NULL;
 }
@@ -309,7 +325,9 @@ CASE(cancelled_while_waiting) {
 
 static volatile sig_atomic_t seen, value;
 
-static void notes(int s) { seen = s; }
+static void notes(int s) {
+    seen = s;
+}
 
 static void notes_value(int s, siginfo_t *info, void *context) {
     (void)context;
@@ -334,7 +352,7 @@ CASE(handlers_are_remembered) {
             sigismember(&old.sa_mask, SIGUSR2));
         CALL(raise(s));
         say("seen %d", seen);
-        act.sa_flags = SA_RESETHAND;
+        act.sa_flags = (int)SA_RESETHAND;
         CALL(sigaction(s, &act, NULL));
         CALL(kill(getpid(), s));
         CALL(sigaction(s, NULL, &old));
@@ -389,7 +407,9 @@ CASE(a_fault_in_a_map_of_the_program) {
     touch_torn_map();
 }
 
-CASE(a_fault_without_a_handler) { touch_torn_map(); }
+CASE(a_fault_without_a_handler) {
+    touch_torn_map();
+}
 
 CASE(a_fault_with_the_handler_set_late) {
     put_pattern("mapped", 3 << 20);
@@ -418,7 +438,9 @@ CASE(a_truncated_input_does_not_kill) {
 
 /* --- processes ----------------------------------------------------------------------------- */
 
-static void exits_7(void) { exit(7); }
+static void exits_7(void) {
+    exit(7);
+}
 
 CASE(waiting_for_children) {
     be_busy();
@@ -508,7 +530,8 @@ CASE(sockets) {
     CALL(fgets(line, sizeof line, f));
     char control[CMSG_SPACE(sizeof(int))] = "";
     struct iovec v = {(char *)"f", 1};
-    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
