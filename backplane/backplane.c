@@ -551,19 +551,21 @@ static void move_to(struct asf_cios *c, off64_t at) {
 
 /* As libc seeks: to the start of the target's block, which is read, so that
  * the next seeks are likely to stay in the window. */
-static off64_t seek_block(struct asf_cios *c, off64_t target) {
+static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
     bool fresh = c->orientation == 0; /* not yet a byte stream: nothing may stand in the window */
     if (c->own || fresh || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
         block = target;
     /* From an empty buffer glibc reads no further than the target. */
-    c->exactly = c->read_base == c->read_end ? (size_t)(target - block) : 0;
+    c->exactly = empty ? (size_t)(target - block) : 0;
     off64_t at = c->ops->seek(c, block, SEEK_SET);
     if (at < 0)
         return at;
     move_to(c, at);
-    if (block == target)
+    if (block == target) {
+        c->start = at;
         return at;
+    }
     bool exact = c->exactly > 0;
     ssize_t got = asf__fill(c, 1);
     c->exactly = 0;
@@ -596,7 +598,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return -ESPIPE;
     if (c->resident)
         return c->ops->seek(c, offset, whence);
-    bool was_putting = asf__is_putting(c);
+    bool was_putting = asf__is_putting(c), empty = c->read_base == c->read_end && !asf__pending(c);
     if (was_putting) {
         int rc = asf__flush_output(c);
         if (rc < 0)
@@ -612,7 +614,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     if (!was_putting && target >= 0 && seek_in_window(c, target))
         return target;
     if (target != INT64_MIN)
-        return seek_block(c, target);
+        return seek_block(c, target, empty);
     off64_t at = c->ops->seek(c, offset, whence);
     if (at >= 0)
         move_to(c, at);

@@ -83,10 +83,10 @@ struct asf_cios {
     struct asf_lock lk;
     void *data; /* the module's own */
 
-    struct asf_buffer *in, *out;  /* buffers behind the two windows */
-    struct asf_buffer *retired;   /* left behind with regions outstanding */
-    struct asf_buffer *queue;     /* output waiting for regions, oldest first */
-    char *last;                   /* the region allocated last */
+    struct asf_buffer *in, *out; /* buffers behind the two windows */
+    struct asf_buffer *retired;  /* left behind with regions outstanding */
+    struct asf_buffer *queue;    /* output waiting for regions, oldest first */
+    char *last;                  /* the region allocated last */
     size_t last_len;
     struct {
         const char *p;
@@ -107,21 +107,21 @@ struct asf_cios {
     bool grown;       /* holds back output that libc would have written */
     bool ahead;       /* has read input that libc would not have read */
     bool may_grow;
-    bool roomy; /* the disk was seen to have room for a grown buffer */
-    bool shared; /* another process may look at the offset: read as libc does */
-    size_t exactly; /* a fill must get this many bytes, if not 0 */
+    bool roomy;      /* the disk was seen to have room for a grown buffer */
+    bool shared;     /* another process may look at the offset: read as libc does */
+    size_t exactly;  /* a fill must get this many bytes, if not 0 */
     bool sequential; /* input has been filled since the last seek: read further ahead */
 
     bool regular, seekable;
     bool inherited; /* the descriptor was not opened for this stream */
     bool placed;    /* libc would know the offset: a seek has set it */
     bool unprimed;  /* setvbuf came late: the first write finds no room, as in libc */
-    bool resident; /* the current buffer is the object itself: nothing to get or put */
-    bool mapped; /* the file system is one that maps well */
-    bool chosen; /* the module has been chosen */
-    bool direct; /* large input may go straight to the caller by `get` */
-    bool held;   /* in a slow path: a signal handler must keep out */
-    bool own;    /* opened by asf_sopen: no libc to be like */
+    bool resident;  /* the current buffer is the object itself: nothing to get or put */
+    bool mapped;    /* the file system is one that maps well */
+    bool chosen;    /* the module has been chosen */
+    bool direct;    /* large input may go straight to the caller by `get` */
+    bool held;      /* in a slow path: a signal handler must keep out */
+    bool own;       /* opened by asf_sopen: no libc to be like */
     bool listed;
     int access; /* O_RDONLY, O_WRONLY, O_RDWR */
     dev_t dev;
@@ -134,7 +134,7 @@ struct asf_cios {
 
     struct asf_cios *next, *prev; /* the list of streams; under the list lock */
     struct asf_cios *fd_next;     /* others on the same descriptor */
-    int pins; /* waits for the lock by who found the stream in the list; atomic */
+    int pins;                     /* waits for the lock by who found the stream in the list; atomic */
 
     /* struct _IO_wide_data of glibc 2.36, for its wide functions on our FILE. */
     struct {

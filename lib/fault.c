@@ -104,8 +104,9 @@ void asf__unwatch(int slot) {
 
 /* --- last words ------------------------------------------------------------------ */
 
-static const int fatal[] = {SIGSEGV, SIGILL,  SIGFPE,  SIGABRT, SIGTRAP,   SIGSYS,  SIGTERM, SIGINT,  SIGHUP,
-                            SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ};
+static const int fatal[] = {SIGSEGV, SIGILL,    SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,
+                            SIGTERM, SIGINT,    SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,
+                            SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ};
 enum { FATAL = sizeof fatal / sizeof *fatal };
 static void (*last_words)(void);
 
@@ -124,7 +125,8 @@ void asf__last_words(void (*speak)(void)) {
         return;
     last_words = speak;
     for (int i = 0; i < FATAL; i++)
-        if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+        if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+            old.sa_handler == SIG_DFL)
             __sigaction(fatal[i], &ours, NULL);
 }
 

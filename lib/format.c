@@ -81,8 +81,8 @@ static bool put(struct output *o, const char *text, size_t n) {
 }
 
 /* Blanks, prefix, zeros, text, blanks: the shape of every conversion. */
-static bool put_field(struct output *o, const struct spec *s, const char *prefix, long zeros, const char *text,
-                      size_t n) {
+static bool put_field(struct output *o, const struct spec *s, const char *prefix, long zeros,
+                      const char *text, size_t n) {
     size_t plen = strlen(prefix);
     long blanks = s->width - (long)(plen + n) - zeros;
     if (s->flags & ZERO && !(s->flags & LEFT) && s->precision < 0 && blanks > 0) {
@@ -95,20 +95,28 @@ static bool put_field(struct output *o, const struct spec *s, const char *prefix
 
 static uint64_t unsigned_value(const struct spec *s, va_list *ap) {
     switch (s->length) {
-    case LENGTH_HH: return (unsigned char)va_arg(*ap, unsigned);
-    case LENGTH_H: return (unsigned short)va_arg(*ap, unsigned);
-    case LENGTH_INT: return va_arg(*ap, unsigned);
-    case LENGTH_LONG: break;
+    case LENGTH_HH:
+        return (unsigned char)va_arg(*ap, unsigned);
+    case LENGTH_H:
+        return (unsigned short)va_arg(*ap, unsigned);
+    case LENGTH_INT:
+        return va_arg(*ap, unsigned);
+    case LENGTH_LONG:
+        break;
     }
     return va_arg(*ap, unsigned long);
 }
 
 static int64_t signed_value(const struct spec *s, va_list *ap) {
     switch (s->length) {
-    case LENGTH_HH: return (signed char)va_arg(*ap, int);
-    case LENGTH_H: return (short)va_arg(*ap, int);
-    case LENGTH_INT: return va_arg(*ap, int);
-    case LENGTH_LONG: break;
+    case LENGTH_HH:
+        return (signed char)va_arg(*ap, int);
+    case LENGTH_H:
+        return (short)va_arg(*ap, int);
+    case LENGTH_INT:
+        return va_arg(*ap, int);
+    case LENGTH_LONG:
+        break;
     }
     return va_arg(*ap, long);
 }
@@ -168,14 +176,19 @@ static bool put_character(struct output *o, const struct spec *s, va_list *ap) {
 static bool put_conversion(struct output *o, const struct spec *s, va_list *ap) {
     switch (s->conversion) {
     case 'd':
-    case 'i': return put_signed(o, s, ap);
+    case 'i':
+        return put_signed(o, s, ap);
     case 'u':
     case 'x':
     case 'X':
-    case 'o': return put_unsigned(o, s, ap);
-    case 's': return s->length == LENGTH_INT && put_string(o, s, ap);
-    case 'c': return s->length == LENGTH_INT && put_character(o, s, ap);
-    default: return false;
+    case 'o':
+        return put_unsigned(o, s, ap);
+    case 's':
+        return s->length == LENGTH_INT && put_string(o, s, ap);
+    case 'c':
+        return s->length == LENGTH_INT && put_character(o, s, ap);
+    default:
+        return false;
     }
 }
 
@@ -184,12 +197,23 @@ static bool put_conversion(struct output *o, const struct spec *s, va_list *ap) 
 static const char *parse_flags(const char *f, struct spec *s) {
     for (;; f++) {
         switch (*f) {
-        case '-': s->flags |= LEFT; break;
-        case '0': s->flags |= ZERO; break;
-        case '+': s->flags |= PLUS; break;
-        case ' ': s->flags |= SPACE; break;
-        case '#': s->flags |= ALTERNATE; break;
-        default: return f;
+        case '-':
+            s->flags |= LEFT;
+            break;
+        case '0':
+            s->flags |= ZERO;
+            break;
+        case '+':
+            s->flags |= PLUS;
+            break;
+        case ' ':
+            s->flags |= SPACE;
+            break;
+        case '#':
+            s->flags |= ALTERNATE;
+            break;
+        default:
+            return f;
         }
     }
 }

@@ -25,7 +25,8 @@ static bool registered;
 void asf__lock_register(void) {
 #ifndef __SANITIZE_THREAD__ /* which cannot see a fence made by membarrier */
     if (!registered)
-        registered = asf__raw_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0) == 0;
+        registered =
+            asf__raw_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0) == 0;
 #endif
 }
 

@@ -24,8 +24,7 @@ static struct asf_options options = {
     .grow = false,
     .ahead = false,
 #else
-    .grow = true,
-    .ahead = true,
+    .grow = true,         .ahead = true,
 #endif
 };
 static bool parsed;

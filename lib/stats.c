@@ -58,7 +58,8 @@ static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
     return n + snprintf(to + n, size - (size_t)n,
                         "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64
                         "  %s\n",
-                        l->stream, l->module, s->in, s->out, s->calls, s->calls - s->slow, s->syscalls, l->why);
+                        l->stream, l->module, s->in, s->out, s->calls, s->calls - s->slow, s->syscalls,
+                        l->why);
 }
 
 static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
@@ -66,8 +67,8 @@ static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
     return snprintf(to, size,
                     "asf:\t%s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
                     "\t%s\n",
-                    program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in, s->out, s->calls,
-                    s->calls - s->slow, s->syscalls, l->why);
+                    program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in, s->out,
+                    s->calls, s->calls - s->slow, s->syscalls, l->why);
 }
 
 void asf__stats_line(const struct asf_stats_line *line) {
@@ -79,7 +80,7 @@ void asf__stats_line(const struct asf_stats_line *line) {
 
 void asf__stats_verbose(const char *stream, const char *module, const char *why) {
     char text[4608];
-    int n = snprintf(text, sizeof text, "asf: %s: %s: %s (%s)\n", program_invocation_short_name, stream, module,
-                     why);
+    int n = snprintf(text, sizeof text, "asf: %s: %s: %s (%s)\n", program_invocation_short_name, stream,
+                     module, why);
     asf__sys.write(2, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }

@@ -7,8 +7,8 @@
 #define _GNU_SOURCE
 #include "lib/syscalls.h"
 
-#include <asm/termbits.h>
 #include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -30,7 +30,11 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
         use(c, &asf__file_read, "ASF_OPTIONS asks for read");
         return;
     }
-    if (o->module[0] == 'm' && st->st_size > 0) {
+    if (st->st_size == 0) {
+        use(c, &asf__file_read, "no size: empty, or made up as it is read (/proc)");
+        return;
+    }
+    if (o->module[0] == 'm') {
         use(c, &asf__file_map, "ASF_OPTIONS asks for map");
         return;
     }

@@ -17,7 +17,11 @@
 
 #include "lzw.h"
 
-enum { CHECK_GAP = 10000, CODE_BITS = 16, PROBE_LIMIT = 255 };
+enum { CHECK_GAP = 10000, CODE_BITS = 16 };
+
+/* Probes count from 1, so that no entry looks like an empty slot. */
+#define FIRST_PROBE (1U << 24)
+#define LAST_PROBE  (255U << 24)
 
 /* The table of strings: an entry holds a code in its low 16 bits and, above
  * them, the string's last character and the number of the probe that found
@@ -106,7 +110,8 @@ static void grow_or_stop(struct lzw_encoder *coder, const unsigned char *out_sta
     coder->growing = coder->width < coder->max_bits;
     if (coder->growing || coder->max_bits == LZW_MIN_BITS)
         change_width(coder, out_start, coder->width + 1);
-    /* A string enters the table one code before the decoder knows it, but for the last one. */
+    /* The decoder learns each string one code later, so the width grows one string late;
+     * at the full width the table ends where the codes do. */
     coder->next_max = (1U << coder->width) + (coder->width < coder->max_bits);
 }
 
@@ -143,21 +148,21 @@ read_strings(struct lzw_encoder *coder, const unsigned char *in, const unsigned 
     while (in < end) {
         unsigned c = *in++;
         uint32_t slot = prefix ^ coder->start[c];
-        uint32_t want = c << CODE_BITS;
+        uint32_t want = FIRST_PROBE | c << CODE_BITS;
         uint32_t found = coder->slots[slot];
-        while (found && (found ^ want) >> CODE_BITS && want >> 24 < PROBE_LIMIT) {
+        while ((found ^ want) >> CODE_BITS && found && want < LAST_PROBE) {
             slot = (slot + coder->step[c]) & coder->mask;
-            want += 1U << 24;
+            want += FIRST_PROBE;
             found = coder->slots[slot];
         }
-        if (found && !((found ^ want) >> CODE_BITS)) {
+        if (!((found ^ want) >> CODE_BITS)) {
             prefix = found & 0xffff;
             continue;
         }
         put_bits(&bits, &bit_count, &out, prefix, coder->width);
         prefix = c;
         if (growing) {
-            /* After PROBE_LIMIT tries the string does without a slot: its code is never used. */
+            /* After the last probe the string does without a slot: its code is never used. */
             if (!found && next < table_end)
                 coder->slots[slot] = want | next;
             if (++next >= coder->next_max)

@@ -176,28 +176,28 @@ ASF_EXPORT const char *asf_module_name(struct asf_cios *stream);
 ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
 
 #ifndef ASF_NO_SHORT_NAMES
-#define sopen asf_sopen
-#define sclose asf_sclose
-#define salloc asf_salloc
-#define salloc_some asf_salloc_some
-#define sfree asf_sfree
-#define srealloc asf_srealloc
-#define sallocAt asf_sallocAt
-#define sflush asf_sflush
-#define set_stream_mode asf_set_stream_mode
-#define Salloc asf_Salloc
-#define SallocAt asf_SallocAt
-#define u_salloc asf_u_salloc
-#define u_salloc_some asf_u_salloc_some
-#define u_sfree asf_u_sfree
-#define u_srealloc asf_u_srealloc
-#define u_sallocAt asf_u_sallocAt
-#define u_sflush asf_u_sflush
-#define u_Salloc asf_u_Salloc
-#define u_SallocAt asf_u_SallocAt
+#define sopen             asf_sopen
+#define sclose            asf_sclose
+#define salloc            asf_salloc
+#define salloc_some       asf_salloc_some
+#define sfree             asf_sfree
+#define srealloc          asf_srealloc
+#define sallocAt          asf_sallocAt
+#define sflush            asf_sflush
+#define set_stream_mode   asf_set_stream_mode
+#define Salloc            asf_Salloc
+#define SallocAt          asf_SallocAt
+#define u_salloc          asf_u_salloc
+#define u_salloc_some     asf_u_salloc_some
+#define u_sfree           asf_u_sfree
+#define u_srealloc        asf_u_srealloc
+#define u_sallocAt        asf_u_sallocAt
+#define u_sflush          asf_u_sflush
+#define u_Salloc          asf_u_Salloc
+#define u_SallocAt        asf_u_SallocAt
 #define u_set_stream_mode asf_u_set_stream_mode
-#define lockAsfStream asf_lockAsfStream
-#define unlockAsfStream asf_unlockAsfStream
+#define lockAsfStream     asf_lockAsfStream
+#define unlockAsfStream   asf_unlockAsfStream
 #endif
 
 #ifdef __cplusplus

@@ -201,6 +201,8 @@ static size_t put_and_flush(struct asf_cios *c, const char *text, size_t n, size
 static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
     bool fits = asf__is_putting(c) && !c->unprimed && n <= (size_t)(c->buf_end - c->write_ptr);
     const char *end = memrchr(text, '\n', n);
+    if (fits && end && c->block < 128) /* tiny buffers are not kept to once they are flushed */
+        return put_and_flush(c, text, n, n);
     if (fits)
         return put_and_flush(c, text, n, end ? (size_t)(end - text) + 1 : 0);
     asf__before_wait();

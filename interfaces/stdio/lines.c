@@ -98,13 +98,13 @@ EXPORT char *fgets_unlocked(char *p, int n, FILE *f) {
 EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
     if (n > 0 && (size_t)n > room)
         __chk_fail();
-    return fgets(p, n, f);
+    return n == 1 ? NULL : fgets(p, n, f); /* glibc's checked form reads nothing then */
 }
 
 EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
     if (n > 0 && (size_t)n > room)
         __chk_fail();
-    return fgets_unlocked(p, n, f);
+    return n == 1 ? NULL : fgets_unlocked(p, n, f);
 }
 
 static char *get_unbounded(char *p, size_t room) {
@@ -219,7 +219,7 @@ static inline bool put_fast(struct asf_cios *c, const char *text, size_t length)
 
 static int put_text(struct asf_cios *c, const char *text, size_t length) {
     asf__count(c);
-    if (put_fast(c, text, length))
+    if (asf__ours(c) && put_fast(c, text, length))
         return 1;
     return asf__bytes(c) && asf__put_bytes(c, text, length) == length ? 1 : EOF;
 }
@@ -231,7 +231,7 @@ EXPORT int fputs_unlocked(const char *text, FILE *f) {
 EXPORT int fputs(const char *text, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t length = strlen(text);
-    if (asf__alone() && put_fast(c, text, length))
+    if (asf__alone() && asf__ours(c) && put_fast(c, text, length))
         return 1;
     asf__enter(c);
     int r = put_text(c, text, length);

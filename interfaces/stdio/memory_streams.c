@@ -185,21 +185,21 @@ static int area_close(void *cookie) {
     return 0;
 }
 
-static struct area *area_new(void *memory, size_t size, const char *mode) {
+static struct area *area_new(void *buf, size_t size, const char *mode) {
     struct area *a = calloc(1, sizeof *a);
     if (!a)
         return NULL;
-    *a = (struct area){.base = memory ? memory : malloc(size), .size = size, .allocated = !memory};
+    *a = (struct area){.base = buf ? buf : malloc(size), .size = size, .allocated = !buf};
     if (!a->base) {
         free(a);
         return NULL;
     }
-    if (!memory && size > 0)
+    if (!buf && size > 0)
         a->base[0] = '\0';
-    if (memory && mode[0] == 'w' && mode[1] == '+')
+    if (buf && mode[0] == 'w' && mode[1] == '+')
         a->base[0] = '\0';
     if (mode[0] == 'a')
-        a->end = memory ? strnlen(memory, size) : 0;
+        a->end = buf ? strnlen(buf, size) : 0;
     if (mode[0] == 'r')
         a->end = size;
     a->append = mode[0] == 'a';
@@ -207,13 +207,13 @@ static struct area *area_new(void *memory, size_t size, const char *mode) {
     return a;
 }
 
-EXPORT FILE *fmemopen(void *memory, size_t size, const char *mode) {
+EXPORT FILE *fmemopen(void *buf, size_t size, const char *mode) {
     cookie_io_functions_t call = {area_read, area_write, area_seek, area_close};
-    if (memory && size > -(uintptr_t)memory) {
+    if (buf && size > -(uintptr_t)buf) {
         errno = EINVAL;
         return NULL;
     }
-    struct area *a = area_new(memory, size, mode);
+    struct area *a = area_new(buf, size, mode);
     FILE *f = a ? fopencookie(a, mode, call) : NULL;
     if (!f && a)
         area_close(a);

@@ -18,7 +18,7 @@ extern int _IO_fclose(FILE *);
 extern int _IO_file_close_it(FILE *);
 
 struct mode {
-    int flags;   /* for open() */
+    int flags; /* for open() */
     bool append;
     bool charset; /* ",ccs=": a wide stream, which libc makes */
 };
@@ -28,10 +28,19 @@ struct mode {
 static bool parse_mode(const char *text, struct mode *m) {
     *m = (struct mode){0};
     switch (*text) {
-    case 'r': m->flags = O_RDONLY; break;
-    case 'w': m->flags = O_WRONLY | O_CREAT | O_TRUNC; break;
-    case 'a': m->flags = O_WRONLY | O_CREAT | O_APPEND; m->append = true; break;
-    default: errno = EINVAL; return false;
+    case 'r':
+        m->flags = O_RDONLY;
+        break;
+    case 'w':
+        m->flags = O_WRONLY | O_CREAT | O_TRUNC;
+        break;
+    case 'a':
+        m->flags = O_WRONLY | O_CREAT | O_APPEND;
+        m->append = true;
+        break;
+    default:
+        errno = EINVAL;
+        return false;
     }
     m->charset = strstr(text, ",ccs=") != NULL;
     for (int i = 1; i < 7 && text[i]; i++) {

@@ -23,7 +23,7 @@
 
 #include "backplane/backplane.h"
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT      __attribute__((visibility("default")))
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
 
 /* glibc's struct _IO_jump_t. */

@@ -39,10 +39,21 @@ def output_command(rng, length):
     return f"{rng.choice(PREFIXES)}steps {' '.join(steps)} {rng.choice(ENDS)}; echo $?\ncat steps.log"
 
 
+def input_step(rng, steps):
+    """One more read.  Left out are the known differences that CHANGELOG.md lists: a second seek before a byte has been
+    read, and seeks together with a pushed-back byte that had not been read, after which glibc's offset differs."""
+    moved = [s.startswith("seekin") for s in steps if s in READS]
+    strange = "getc=3 ungetc=Q" in steps
+    reads = [r for r in READS if not r.startswith("seekin")] if strange or (moved and moved[-1]) else READS
+    if any(moved):
+        reads = [r for r in reads if "ungetc" not in r]
+    return rng.choice(reads)
+
+
 def input_command(rng, length):
     steps = []
     for _ in range(length):
-        steps.append(rng.choice(READS))
+        steps.append(input_step(rng, steps))
         if rng.random() < 0.6:
             steps.append(rng.choice(INPUT_LOOKS))
     skip = rng.choice(["", "", "dd bs=777 count=1 of=/dev/null status=none; "])

@@ -85,6 +85,10 @@ struct Forced {
     size_t map_min, window;
 };
 
+void PrintTo(const Forced &f, std::ostream *out) {
+    *out << "module=" << f.module << ",map_min=" << f.map_min << ",window=" << f.window;
+}
+
 class Forcing : public Modules, public testing::WithParamInterface<Forced> {
   protected:
     void SetUp() override {
