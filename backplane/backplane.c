@@ -228,23 +228,26 @@ int asf__flush_through(struct asf_cios *c, const char *end) {
  * last block what libc would keep in its buffer.  Tiny buffers (setvbuf) are
  * not kept to.  Returns how much went. */
 static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *error) {
-    size_t done = 0, rest = (size_t)((c->written + asf__pending(c) + n) % c->block);
+    uint64_t end = c->written + asf__pending(c) + n;
+    size_t done = 0, rest = (size_t)(end % c->block);
+    if (rest == 0 && end != c->exact)
+        rest = c->block; /* libc, too, would keep the last block */
     c->held = true;
     *error = put_window(c);
     if (*error == 0)
         *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
     c->held = false;
-    if (*error == 0 && c->written % c->block == 0)
-        c->exact = c->written; /* libc, too, has nothing left in its buffer */
     return done;
 }
 
-static void note_exact(struct asf_cios *c, size_t n) {
+/* Whether libc keeps nothing of n bytes that end on a block's boundary: when
+ * they run over its buffer, or find no room in it from the start. */
+static void note_exact(struct asf_cios *c, size_t n, bool roomless) {
     uint64_t before = c->written + asf__pending(c);
     size_t kept = (size_t)(before % c->block);
     if (kept == 0 && before > 0 && before != c->exact)
         kept = c->block;
-    if ((before + n) % c->block == 0 && n > c->block - kept)
+    if ((before + n) % c->block == 0 && (roomless || n > c->block - kept))
         c->exact = before + n;
 }
 
@@ -266,8 +269,8 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     *error = roomless ? asf__drain(c, 1) : 0;
     if (*error < 0)
         return 0;
-    if (n >= c->block && !roomless)
-        note_exact(c, n);
+    if (n >= c->block)
+        note_exact(c, n, roomless);
     c->unprimed = false;
     bool apart = c->queue || !c->out || c->out->refs;
     bool past = !apart && c->limit > c->block && n >= 2 * c->block;

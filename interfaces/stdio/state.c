@@ -69,9 +69,7 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
     }
     if (size != SIZE_MAX)
         return asf__set_buffer(c, size);
-    if (asf__is_putting(c) && c->out && !c->out->refs)
-        asf__expose(c);
-    return 0;
+    return 0; /* the window keeps its room until it is flushed, as glibc's does */
 }
 
 EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
