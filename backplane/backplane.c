@@ -140,6 +140,7 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
     c->held = true;
     ssize_t n = c->ops->fill(c, want);
     c->sequential = true;
+    c->libc_end = 0;
     c->held = false;
     return n;
 }
@@ -513,9 +514,13 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
         return false;
     if (target < c->offset - (c->read_end - c->read_base) || target >= c->offset)
         return false;
-    off64_t at = c->offset - (c->read_end - c->read_ptr);
-    if (target > at + (off64_t)c->block || target < at - (off64_t)c->block)
+    off64_t end = asf__libc_offset(c);
+    bool loaded = target >= end - (off64_t)c->block && target < end; /* in libc's buffer, too */
+    c->libc_end = loaded ? end : 0;
+    if (!loaded)
         c->start = 0;
+    if (c->regular && !c->own)
+        asf__mark_ahead(c, true);
     c->read_ptr = c->read_end - (c->offset - target);
     if ((c->shared || c->inherited) && asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
         return false;
@@ -548,6 +553,7 @@ static void move_to(struct asf_cios *c, off64_t at) {
         c->read_base = c->read_ptr = c->read_end = c->shortbuf;
     c->offset = c->fd < 0 ? -1 : at;
     c->start = at & ~((off64_t)c->block - 1);
+    c->libc_end = 0;
     c->sequential = false;
     c->placed = true;
 }

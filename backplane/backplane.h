@@ -125,6 +125,8 @@ void asf__stop_growing(struct asf_cios *c);
 void asf__share_all(void);
 /* asf__libc_pending: bytes that libc would still hold in its buffer. */
 size_t asf__libc_pending(const struct asf_cios *c);
+/* asf__libc_offset: where libc's read-ahead would have left the offset. */
+off64_t asf__libc_offset(const struct asf_cios *c);
 void asf__mark_grown(struct asf_cios *c, bool grown);
 void asf__mark_ahead(struct asf_cios *c, bool ahead);
 /* asf__block: a call that may wait is coming: show what libc would show. */

@@ -103,6 +103,7 @@ struct asf_cios {
     uint64_t written; /* bytes put since the last flush */
     uint64_t exact;   /* libc had written all of it when this many were out */
     uint64_t filled;  /* when the output buffer was last full, ns */
+    off64_t libc_end; /* the end of libc's buffer, when a seek went back within it */
     off64_t start;    /* where sequential input began, as libc's buffer lies */
     bool grown;       /* holds back output that libc would have written */
     bool ahead;       /* has read input that libc would not have read */

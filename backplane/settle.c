@@ -64,11 +64,11 @@ static void settle_out(struct asf_cios *c) {
     }
 }
 
-/* Where libc's read-ahead would have left the offset. */
-static off64_t libc_offset(const struct asf_cios *c, off64_t position) {
-    off64_t block = (off64_t)c->block;
+off64_t asf__libc_offset(const struct asf_cios *c) {
+    off64_t block = (off64_t)c->block, position = c->offset - (off64_t)asf__unread(c);
     off64_t blocks = (position - c->start + block - 1) / block;
-    return c->start + blocks * block;
+    off64_t offset = c->start + blocks * block;
+    return offset < c->libc_end ? c->libc_end : offset;
 }
 
 static void trim(struct asf_cios *c, off64_t to) {
@@ -87,7 +87,7 @@ static void trim(struct asf_cios *c, off64_t to) {
 static void settle_in(struct asf_cios *c) {
     if (!c->ahead || c->offset < 0 || asf__is_putting(c))
         return;
-    trim(c, libc_offset(c, c->offset - (off64_t)asf__unread(c)));
+    trim(c, asf__libc_offset(c));
     asf__mark_ahead(c, false);
 }
 

@@ -69,7 +69,11 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
     }
     if (size != SIZE_MAX)
         return asf__set_buffer(c, size);
-    return 0; /* the window keeps its room until it is flushed, as glibc's does */
+    if (asf__is_putting(c) && !c->resident) { /* what is held back goes by the new mode */
+        asf__stop_growing(c);
+        c->write_end = c->flags & ASF_LINE_BUF ? c->write_base : c->buf_end;
+    }
+    return 0;
 }
 
 EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
