@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.c - printf's integers, characters and strings.  Everything rare, and
- * everything that depends on the locale, is refused and left to libc.
+ * format.c - printf's integers, characters, strings and %f.  Everything rare,
+ * and what the locale or the rounding mode makes different, is refused and left
+ * to libc.
  * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/format.h"
 
+#include <langinfo.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -173,6 +175,61 @@ static bool put_character(struct output *o, const struct spec *s, va_list *ap) {
     return put_field(o, &plain, "", 0, &c, 1);
 }
 
+/* --- %f ------------------------------------------------------------------------ */
+
+enum { MANTISSA = 52, BIAS = 1075, PLACES = 9 };
+
+/* |v| * 10^places, rounded half to even on the exact value as libc rounds it in
+ * the default mode; false when that does not fit 64 bits. */
+static bool scaled(uint64_t bits, int places, uint64_t *result) {
+    static const uint32_t powers[] = {1,      10,      100,      1000,      10000,
+                                      100000, 1000000, 10000000, 100000000, 1000000000};
+    unsigned exponent = (unsigned)(bits >> MANTISSA) & 0x7ff;
+    uint64_t mantissa = bits & ((UINT64_C(1) << MANTISSA) - 1);
+    if (exponent == 0x7ff)
+        return false;
+    if (exponent)
+        mantissa |= UINT64_C(1) << MANTISSA;
+    int shift = BIAS - (exponent ? (int)exponent : 1);
+    unsigned __int128 n = (unsigned __int128)mantissa * powers[places];
+    if (shift <= 0 || shift > 120) { /* an integer beyond 2^52, or less than half a unit */
+        *result = 0;
+        return shift > 120;
+    }
+    unsigned __int128 whole = n >> shift, rest = n - (whole << shift),
+                      half = (unsigned __int128)1 << (shift - 1);
+    if (rest > half || (rest == half && whole & 1))
+        whole++;
+    *result = (uint64_t)whole;
+    return whole >> 64 == 0;
+}
+
+static bool plain_environment(void) {
+    const char *point = nl_langinfo(RADIXCHAR);
+    return point[0] == '.' && point[1] == '\0' && (__builtin_ia32_stmxcsr() & 0x6000) == 0;
+}
+
+static bool put_fixed(struct output *o, const struct spec *s, va_list *ap) {
+    char text[NUMBER + PLACES], *end = text + sizeof text, *start = end;
+    int places = s->precision < 0 ? 6 : s->precision;
+    double v = va_arg(*ap, double);
+    uint64_t bits, n;
+    memcpy(&bits, &v, sizeof bits);
+    if (places > PLACES || s->flags & ALTERNATE || !plain_environment() || !scaled(bits, places, &n))
+        return false;
+    for (int i = 0; i < places; i++) {
+        *--start = (char)('0' + n % 10);
+        n /= 10;
+    }
+    if (places > 0)
+        *--start = '.';
+    start = decimal(start, n);
+    struct spec field = *s;
+    field.precision = -1;
+    const char *sign = bits >> 63 ? "-" : s->flags & PLUS ? "+" : s->flags & SPACE ? " " : "";
+    return put_field(o, &field, sign, 0, start, (size_t)(end - start));
+}
+
 static bool put_conversion(struct output *o, const struct spec *s, va_list *ap) {
     switch (s->conversion) {
     case 'd':
@@ -187,6 +244,8 @@ static bool put_conversion(struct output *o, const struct spec *s, va_list *ap) 
         return s->length == LENGTH_INT && put_string(o, s, ap);
     case 'c':
         return s->length == LENGTH_INT && put_character(o, s, ap);
+    case 'f':
+        return s->length == LENGTH_INT && put_fixed(o, s, ap);
     default:
         return false;
     }

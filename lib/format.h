@@ -13,7 +13,7 @@
 #pragma GCC visibility push(hidden)
 
 /* asf__format: format into p[0..room) as printf would: %d %i %u %x %X %o %c %s
- * %% with flags, width, precision and integer length modifiers.
+ * %f %% with flags, width, precision and integer length modifiers.
  * returns  the number of bytes, with no terminating null; or -1, with the
  *          memory in any state, when something else is asked for or the room
  *          may not do: the caller then asks libc.  Nothing but p is changed.
