@@ -230,7 +230,7 @@ int asf__flush_through(struct asf_cios *c, const char *end) {
  * not kept to.  Returns how much went. */
 static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *error) {
     uint64_t end = c->written + asf__pending(c) + n;
-    size_t done = 0, rest = (size_t)(end % c->block);
+    size_t done = 0, rest = asf__in_block(c, end);
     if (rest == 0 && end != c->exact)
         rest = c->block; /* libc, too, would keep the last block */
     c->held = true;
@@ -245,10 +245,10 @@ static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *
  * they run over its buffer, or find no room in it from the start. */
 static void note_exact(struct asf_cios *c, size_t n, bool roomless) {
     uint64_t before = c->written + asf__pending(c);
-    size_t kept = (size_t)(before % c->block);
+    size_t kept = asf__in_block(c, before);
     if (kept == 0 && before > 0 && before != c->exact)
         kept = c->block;
-    if ((before + n) % c->block == 0 && (roomless || n > c->block - kept))
+    if (asf__in_block(c, before + n) == 0 && (roomless || n > c->block - kept))
         c->exact = before + n;
 }
 
@@ -274,11 +274,15 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         note_exact(c, n, roomless);
     c->unprimed = false;
     bool apart = c->queue || !c->out || c->out->refs;
-    bool past = !apart && c->limit > c->block && n >= 2 * c->block;
+    bool past = !apart && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
     if (!past && !(roomless && !apart))
         done = copy_in(c, p, n);
-    if (done < n && !apart && (n - done >= c->block || c->block < 128))
-        done += append_directly(c, p + done, n - done, error);
+    if (done < n && !apart && (n - done >= c->block || c->block < 128)) {
+        if (c->may_grow && c->buf_end == c->write_ptr && n - done < 2 * c->block)
+            *error = asf__drain(c, 1); /* which may grow the buffer: then it is copied */
+        if (*error == 0 && !(c->grown && (size_t)(c->buf_end - c->write_ptr) >= n - done))
+            done += append_directly(c, p + done, n - done, error);
+    }
     while (*error == 0 && done < n) {
         *error = asf__drain(c, 1);
         if (*error == 0)
@@ -378,9 +382,9 @@ static size_t whole_blocks(const struct asf_cios *c, size_t n) {
 enum { PAST_WINDOW = 32 << 10 };
 
 static bool reads_directly(const struct asf_cios *c, size_t n) {
-    if (c->direct)
-        return n >= c->block;
-    return n >= PAST_WINDOW && c->regular && !c->own && c->ops->get;
+    if (c->regular && !c->shared && !c->inherited && !(c->flags & ASF_UNBUFFERED))
+        return n >= PAST_WINDOW && n >= c->block && !c->own && c->ops->get;
+    return c->direct && n >= c->block;
 }
 
 /* The whole file's offset moves on for this thread's part, which is then read

@@ -153,6 +153,11 @@ static inline size_t asf__pending(const struct asf_cios *c) {
     return (size_t)(c->write_ptr - c->write_base);
 }
 
+/* n modulo libc's buffer size, which is nearly always a power of two. */
+static inline size_t asf__in_block(const struct asf_cios *c, uint64_t n) {
+    return (size_t)(asf__likely((c->block & (c->block - 1)) == 0) ? n & (c->block - 1) : n % c->block);
+}
+
 static inline size_t asf__avail(const struct asf_cios *c) {
     return c->read_end > c->read_ptr ? (size_t)(c->read_end - c->read_ptr) : 0;
 }

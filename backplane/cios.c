@@ -153,15 +153,30 @@ void asf__cios_drop(struct asf_cios *c) {
     memset(c, 0, sizeof *c);
 }
 
+/* A small input buffer stays with a pooled stream for its next life. */
+static struct asf_buffer *take_buffer(struct asf_cios *c) {
+    enum { SMALL = 64 << 10 };
+    struct asf_buffer *b = c->in;
+    if (!b || b->refs || b->watch >= 0 || b->user || b->size > SMALL)
+        return NULL;
+    c->in = NULL;
+    return b;
+}
+
 void asf__cios_free(struct asf_cios *c) {
+    struct asf_buffer *kept = take_buffer(c);
     asf__cios_drop(c);
+    c->in = kept;
     asf__list_lock();
     bool keep = pooled < POOL;
     if (keep)
         pool[pooled++] = c;
     asf__list_unlock();
-    if (!keep)
+    if (!keep) {
+        if (kept)
+            asf__buffer_free(kept);
         free(c);
+    }
 }
 
 static bool has_regions(const struct asf_cios *c) {

@@ -38,7 +38,7 @@ void asf__mark_ahead(struct asf_cios *c, bool ahead) {
  * ended on a multiple of B left nothing behind. */
 size_t asf__libc_pending(const struct asf_cios *c) {
     uint64_t n = c->written + asf__pending(c);
-    size_t rest = (size_t)(n % c->block);
+    size_t rest = asf__in_block(c, n);
     if (rest > 0 || n == 0)
         return rest;
     return n == c->exact ? 0 : c->block;
@@ -65,9 +65,9 @@ static void settle_out(struct asf_cios *c) {
 }
 
 off64_t asf__libc_offset(const struct asf_cios *c) {
-    off64_t block = (off64_t)c->block, position = c->offset - (off64_t)asf__unread(c);
-    off64_t blocks = (position - c->start + block - 1) / block;
-    off64_t offset = c->start + blocks * block;
+    off64_t position = c->offset - (off64_t)asf__unread(c);
+    size_t into = position > c->start ? asf__in_block(c, (uint64_t)(position - c->start)) : 0;
+    off64_t offset = into ? position + (off64_t)(c->block - into) : position;
     return offset < c->libc_end ? c->libc_end : offset;
 }
 

@@ -21,9 +21,13 @@ static int scan(struct asf_cios *c, scanner *libc, const char *format, va_list a
     asf__count(c);
     if (!asf__stdio_started)
         asf__stdio_start();
-    pthread_cleanup_push(asf__cancelled, c);
-    r = libc(asf__file(c), format, ap);
-    pthread_cleanup_pop(0);
+    if (__libc_single_threaded) {
+        r = libc(asf__file(c), format, ap);
+    } else {
+        pthread_cleanup_push(asf__cancelled, c);
+        r = libc(asf__file(c), format, ap);
+        pthread_cleanup_pop(0);
+    }
     asf__leave(c);
     return r;
 }
