@@ -129,7 +129,7 @@ size_t asf__libc_pending(const struct asf_cios *c);
 off64_t asf__libc_offset(const struct asf_cios *c);
 void asf__mark_grown(struct asf_cios *c, bool grown);
 void asf__mark_ahead(struct asf_cios *c, bool ahead);
-/* asf__block: a call that may wait is coming: show what libc would show. */
+/* asf__before_wait: a call that may wait is coming: show what libc would show. */
 static inline void asf__before_wait(void) {
     if (asf__unlikely(__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED)))
         asf__settle_output();

@@ -130,13 +130,12 @@ void asf__cios_report(struct asf_cios *c) {
         .stream = c->name ? c->name : fd, .module = c->ops->name, .why = c->why, .stats = &c->stats});
 }
 
-static void drop_list(struct asf_cios *c, struct asf_buffer **list) {
+static void drop_list(struct asf_buffer **list) {
     while (*list) {
         struct asf_buffer *b = *list;
         *list = b->next;
         asf__buffer_free(b);
     }
-    (void)c;
 }
 
 void asf__cios_drop(struct asf_cios *c) {
@@ -147,8 +146,8 @@ void asf__cios_drop(struct asf_cios *c) {
         asf__buffer_free(c->in);
     if (c->out)
         asf__buffer_free(c->out);
-    drop_list(c, &c->retired);
-    drop_list(c, &c->queue);
+    drop_list(&c->retired);
+    drop_list(&c->queue);
     free(c->name);
     memset(c, 0, sizeof *c);
 }

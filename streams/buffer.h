@@ -26,7 +26,7 @@ int asf__fd_close(struct asf_cios *c);
 
 /* The modules. */
 extern const struct asf_stream_ops asf__file_map, asf__file_read, asf__file_write, asf__file_append,
-    asf__file_update, asf__pipe, asf__memory;
+    asf__file_update, asf__pipe;
 
 #pragma GCC visibility pop
 
