@@ -199,11 +199,15 @@ int asf__flush_output(struct asf_cios *c) {
         return c->ops->flushed(c);
     if (!asf__is_putting(c))
         return 0;
+    if (asf__nothing_to_put(c)) {
+        c->written = c->exact = 0;
+        return 0;
+    }
     int failed = c->failed;
     c->failed = 0;
     bool was = c->held;
     c->held = true;
-    int rc = put_queue(c);
+    int rc = c->queue ? put_queue(c) : 0;
     if (rc == 0)
         rc = put_window(c);
     if (rc == 0 && c->ops->flushed)

@@ -153,6 +153,11 @@ static inline size_t asf__pending(const struct asf_cios *c) {
     return (size_t)(c->write_ptr - c->write_base);
 }
 
+/* Output that a flush would find nothing to do for. */
+static inline bool asf__nothing_to_put(const struct asf_cios *c) {
+    return asf__pending(c) == 0 && !c->queue && !c->failed && !c->resident && !c->ops->flushed;
+}
+
 /* n modulo libc's buffer size, which is nearly always a power of two. */
 static inline size_t asf__in_block(const struct asf_cios *c, uint64_t n) {
     return (size_t)(asf__likely((c->block & (c->block - 1)) == 0) ? n & (c->block - 1) : n % c->block);

@@ -52,7 +52,7 @@ def formatted():
     yield Program("sqlite3 -csv", ["sqlite3", "-csv", "{database-16}", "select * from sample"], "sqlite3")
     yield Program("sqlite3 -json", ["sqlite3", "-json", "{database-8}", "select * from sample"], "sqlite3")
     yield Program("numfmt --to=iec", "numfmt --to=iec", "coreutils", stdin="{integers-4}", least=1.3)
-    yield Program("c++filt", "c++filt", "binutils", stdin="{names-4}", least=1.3)
+    yield Program("c++filt", "c++filt", "binutils", stdin="{text-8}", least=1.3)
     yield Program("nl", "nl {text-16}", "coreutils")
     yield Program("uniq -c", "uniq -c {lines-16}", "coreutils")
     yield Program("cmp -l", "cmp -l {binary-8} {other_binary-8}", "diffutils")

@@ -33,6 +33,8 @@ static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
+    if (asf__alone() && asf__put_in_line(c, ch))
+        return (unsigned char)ch;
     if (asf__hold(c)) {
         int held = put(c, ch);
         asf__bias_leave(&c->lk);

@@ -164,6 +164,8 @@ int asf__overflow(struct asf_cios *c, int ch) {
         return EOF;
     if (ch == EOF)
         return asf__is_putting(c) ? flush_now(c) : 0;
+    if (asf__put_in_line(c, ch))
+        return (unsigned char)ch;
     if (asf__room(c) == 0) {
         int rc = asf__drain(c, 1);
         c->stats.slow++;

@@ -117,6 +117,21 @@ static inline bool asf__bytes(struct asf_cios *c) {
 extern bool asf__stdio_started;
 void asf__stdio_start(void);
 
+/* A line-buffered stream shows no room in its window, so that every newline
+ * comes by; up to the buffer's end there is room for the rest of a line. */
+static inline size_t asf__room_in_line(const struct asf_cios *c) {
+    enum { MODE = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_PUTTING };
+    bool line = (c->flags & MODE) == (ASF_LINE_BUF | ASF_PUTTING) && asf__ours(c) && c->orientation < 0;
+    return line && !c->unprimed && c->buf_end > c->write_ptr ? (size_t)(c->buf_end - c->write_ptr) : 0;
+}
+
+static inline bool asf__put_in_line(struct asf_cios *c, int ch) {
+    if (ch == '\n' || asf__room_in_line(c) == 0)
+        return false;
+    *c->write_ptr++ = (char)ch;
+    return true;
+}
+
 /* A callback of the program failed and said nothing in errno: nor do we. */
 enum { ASF_NO_ERRNO = 4095 };
 
