@@ -462,10 +462,17 @@ CASE(a_terminal_for_output_only) {
 }
 
 /* The kernel hands bytes from one end to the other in its own time. */
+/* The kernel hands a terminal's output over when it finds the time: what is
+ * there once nothing more has come for 150 ms. */
 static int waiting_at(int master) {
-    int waiting = -1;
-    usleep(30000);
-    ioctl(master, FIONREAD, &waiting);
+    int waiting = -1, before = -1;
+    for (int quiet = 0; quiet < 15; quiet++) {
+        usleep(10000);
+        ioctl(master, FIONREAD, &waiting);
+        if (waiting != before)
+            quiet = 0;
+        before = waiting;
+    }
     return waiting;
 }
 
