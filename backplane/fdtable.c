@@ -10,17 +10,28 @@
 
 #include "backplane/backplane.h"
 
-enum { LEAF = 1024, ROOT = 1024 };
+enum { FEW = 64, LEAF = 1024, ROOT = 1024 };
 
-static struct asf_cios *first_leaf[LEAF];
-static struct asf_cios **root[ROOT] = {first_leaf};
+/* The usual descriptors; the rest costs memory when it comes.  Every page of
+ * the library's data that start-up touches costs a command 1.5 microseconds. */
+static struct asf_cios *few[FEW];
+static struct asf_cios ***root;
+
+/* What *at points to: a table of `n` entries, made when it is missing. */
+static void *table(void *at, size_t n, bool make) {
+    void **entry = at, *t = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+    if (!t && make && (t = calloc(n, sizeof t)))
+        __atomic_store_n(entry, t, __ATOMIC_RELEASE);
+    return t;
+}
 
 static struct asf_cios **slot(int fd, bool make) {
     if (fd < 0 || fd >= LEAF * ROOT)
         return NULL;
-    struct asf_cios **leaf = __atomic_load_n(&root[fd / LEAF], __ATOMIC_ACQUIRE);
-    if (!leaf && make && (leaf = calloc(LEAF, sizeof *leaf)))
-        __atomic_store_n(&root[fd / LEAF], leaf, __ATOMIC_RELEASE);
+    if (fd < FEW)
+        return &few[fd];
+    struct asf_cios ***leaves = table(&root, ROOT, make);
+    struct asf_cios **leaf = leaves ? table(&leaves[fd / LEAF], LEAF, make) : NULL;
     return leaf ? &leaf[fd % LEAF] : NULL;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/lock.h"
+#include "lib/syscalls.h"
 
 enum { SLOTS = 512, PAGE = 4096 };
 
@@ -23,7 +23,7 @@ struct slot {
     char **end_of_window;
 };
 
-static struct slot slots[SLOTS];
+static struct slot *slots; /* made by the first watch */
 static int hint;
 static struct sigaction program; /* what the program asked for */
 static bool installed;
@@ -31,8 +31,9 @@ static bool installed;
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 static struct slot *find(uintptr_t at) {
-    for (int i = 0; i < SLOTS; i++) {
-        struct slot *s = &slots[i];
+    struct slot *all = __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
+    for (int i = 0; all && i < SLOTS; i++) {
+        struct slot *s = &all[i];
         if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base && at < s->end)
             return s;
     }
@@ -77,8 +78,18 @@ static bool install(void) {
     return installed;
 }
 
+static bool make_slots(void) {
+    struct slot *none = NULL, *made;
+    if (__atomic_load_n(&slots, __ATOMIC_ACQUIRE))
+        return true;
+    made = asf__zero_pages(SLOTS * sizeof *made);
+    if (made && !__atomic_compare_exchange_n(&slots, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        asf__sys.unmap(made, SLOTS * sizeof *made); /* another thread was first */
+    return made != NULL;
+}
+
 int asf__watch(char *base, size_t size, bool *torn, char **end) {
-    if (!install())
+    if (!install() || !make_slots())
         return -1;
     int first = __atomic_load_n(&hint, __ATOMIC_RELAXED);
     for (int n = 0; n < SLOTS; n++) {

@@ -14,6 +14,7 @@
 #include "lib/syscalls.h"
 
 static struct asf_options options = {
+    .stats = "",
     /* Measured: a map costs 4 to 6 microseconds more than a read; windows of
      * 2 MiB and more on 2 MiB boundaries are mapped by whole folios. */
     .map_min = 256 << 10,
@@ -24,7 +25,8 @@ static struct asf_options options = {
     .grow = false,
     .ahead = false,
 #else
-    .grow = true,         .ahead = true,
+    .grow = true,
+    .ahead = true,
 #endif
 };
 static bool parsed;
@@ -58,6 +60,15 @@ static bool set_text(char *to, size_t size, const char *value, size_t length) {
     return true;
 }
 
+static bool set_stats(const char *value, size_t length) {
+    enum { LONGEST = 4096 };
+    char *path = asf__zero_pages(LONGEST);
+    if (!path || !set_text(path, LONGEST, value, length))
+        return false;
+    options.stats = path;
+    return true;
+}
+
 static bool set_flag(bool *to, const char *value, size_t length) {
     bool on = (length == 2 && !memcmp(value, "on", 2)) || (length == 1 && *value == '1');
     bool off = (length == 3 && !memcmp(value, "off", 3)) || (length == 1 && *value == '0');
@@ -75,7 +86,7 @@ static bool set_module(const char *value, size_t length) {
 static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
 #define KEY(name) (klen == sizeof(name) - 1 && !memcmp(key, name, klen))
     if (KEY("stats"))
-        return set_text(options.stats, sizeof options.stats, value, vlen);
+        return set_stats(value, vlen);
     if (KEY("module"))
         return set_module(value, vlen);
     if (KEY("map_min"))

@@ -12,14 +12,14 @@
 #pragma GCC visibility push(hidden)
 
 struct asf_options {
-    char stats[4096]; /* where statistics go: "", "stderr" or a path */
-    char module[16];  /* "map" or "read": overrules the choice for input files */
-    size_t map_min;   /* smallest number of bytes worth a map */
-    size_t window;    /* bytes of a mapped window, a multiple of 2 MiB */
-    size_t buffer;    /* largest output buffer, bytes */
-    bool grow;        /* output buffers may grow beyond libc's */
-    bool ahead;       /* input may be read further ahead than libc would */
-    bool verbose;     /* name each stream's module on stderr */
+    const char *stats; /* where statistics go: "", "stderr" or a path */
+    char module[16];   /* "map" or "read": overrules the choice for input files */
+    size_t map_min;    /* smallest number of bytes worth a map */
+    size_t window;     /* bytes of a mapped window, a multiple of 2 MiB */
+    size_t buffer;     /* largest output buffer, bytes */
+    bool grow;         /* output buffers may grow beyond libc's */
+    bool ahead;        /* input may be read further ahead than libc would */
+    bool verbose;      /* name each stream's module on stderr */
 };
 
 /* asf__options: never NULL; a set-uid program always gets the defaults. */

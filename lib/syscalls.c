@@ -118,6 +118,13 @@ static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
     return NULL;
 }
 
+void *asf__zero_pages(size_t size) {
+    int saved = errno;
+    void *p = mmap64(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved;
+    return p == MAP_FAILED ? NULL : p;
+}
+
 static int sys_unmap(void *addr, size_t length) {
     return (int)asf__raw_syscall(SYS_munmap, (long)addr, (long)length, 0, 0);
 }

@@ -37,6 +37,10 @@ int asf__write_all(int fd, const char *p, size_t n);
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);
 
+/* asf__zero_pages: memory for a table that few processes need, given back by
+ * `unmap`; NULL when there is none. */
+void *asf__zero_pages(size_t size);
+
 #pragma GCC visibility pop
 
 #endif

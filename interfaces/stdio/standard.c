@@ -50,17 +50,23 @@ static struct asf_cios *finish_every(struct asf_cios *sentinel, char *p, ssize_t
 static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
 
 /* write_ptr > write_base always: libc believes that there is something to
- * flush, and asks its table to do it. */
+ * flush, and asks its table to do it.  No more than libc's part of a stream. */
+static struct asf_lock sentinel_lock;
 static char byte[1];
-static struct asf_cios sentinel = {
-    .flags = ASF_MAGIC | ASF_USER_BUF,
-    .fd = -1,
-    .write_base = byte,
-    .write_ptr = byte + 1,
-    .write_end = byte + 1,
-    .lock = &sentinel.lk,
-    .orientation = -1,
-    .wide_data = &sentinel.wide,
+static struct {
+    FILE file;
+    const void *vtable;
+} sentinel = {
+    .file =
+        {
+            ._flags = ASF_MAGIC | ASF_USER_BUF,
+            ._fileno = -1,
+            ._IO_write_base = byte,
+            ._IO_write_ptr = byte + 1,
+            ._IO_write_end = byte + 1,
+            ._lock = (void *)&sentinel_lock,
+            ._mode = -1,
+        },
     .vtable = &sentinel_jumps,
 };
 
@@ -196,7 +202,7 @@ void asf__stdio_start(void) {
     asf__set_name(&_IO_2_1_stdin_, "stdin");
     asf__set_name(&_IO_2_1_stdout_, "stdout");
     asf__set_name(&_IO_2_1_stderr_, "stderr");
-    _IO_link_in(&sentinel);
+    _IO_link_in(asf__cios(&sentinel.file));
 }
 
 __attribute__((constructor)) static void start(void) {
