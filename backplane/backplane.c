@@ -234,8 +234,8 @@ int asf__flush_through(struct asf_cios *c, const char *end) {
  * not kept to.  Returns how much went. */
 static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *error) {
     uint64_t end = c->written + asf__pending(c) + n;
-    size_t done = 0, rest = asf__in_block(c, end);
-    if (rest == 0 && end != c->exact)
+    size_t done = 0, rest = c->own ? 0 : asf__in_block(c, end);
+    if (rest == 0 && end != c->exact && !c->own)
         rest = c->block; /* libc, too, would keep the last block */
     c->held = true;
     *error = put_window(c);
@@ -407,15 +407,20 @@ static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
     return r;
 }
 
+ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
+    c->read_ptr = c->read_end = c->read_base;
+    c->held = true;
+    ssize_t r = c->ops->get(c, p, n);
+    c->held = false;
+    return r;
+}
+
 static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     c->read_ptr = c->read_end = c->read_base;
     n = whole_blocks(c, n);
     if (n >= PAST_WINDOW && !__libc_single_threaded && c->regular && !c->shared && c->offset >= 0)
         return read_apart(c, p, n);
-    c->held = true;
-    ssize_t r = c->ops->get(c, p, n);
-    c->held = false;
-    return r;
+    return asf__get(c, p, n);
 }
 
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {

@@ -82,6 +82,9 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
 /* asf__take: up to n bytes into the caller's memory; stops early at end of
  * file (*error 0) or on an error.  Large data is copied unlocked. */
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
+/* asf__get: up to n bytes straight into the caller's memory, by the module's
+ * `get`, in read mode; the window is empty and moves along. */
+ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
 /* asf__flush: put all complete output; input: give back what was read ahead. */
 int asf__flush(struct asf_cios *c);
 int asf__flush_output(struct asf_cios *c);

@@ -122,6 +122,7 @@ struct asf_cios {
     bool chosen;    /* the module has been chosen */
     bool direct;    /* large input may go straight to the caller by `get` */
     bool held;      /* in a slow path: a signal handler must keep out */
+    bool sink;      /* the null device: nobody looks at what is written */
     bool own;       /* opened by asf_sopen: no libc to be like */
     bool listed;
     int access; /* O_RDONLY, O_WRONLY, O_RDWR */

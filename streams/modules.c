@@ -90,6 +90,7 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
         asf__check_twins(c);
     c->ino = null ? 0 : st->st_ino;
     c->dev = null ? 0 : st->st_dev;
+    c->sink = null;
 }
 
 int asf__choose_now(struct asf_cios *c) {

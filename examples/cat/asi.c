@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - cat on the Alloc Stream Interface: from the input's own buffer into
- * the output's, with no buffer of the program's between.
+ * asi.c - cat on the Alloc Stream Interface: from stream to stream by
+ * asf_copy; formatted, from the input's own buffer into the output's.
  */
 #include <asf/asf.h>
 #include <string.h>
@@ -14,12 +14,6 @@ enum { REGION = 128 << 10, PIECE = 4096 };
 
 static struct asf_cios *out;
 
-static void copy_plain(const char *p, size_t n) {
-    char *to = output_region(out, n);
-    memcpy(to, p, n);
-    output_done(out, to, n);
-}
-
 static void copy_formatted(const struct cat_format *format, const char *p, size_t n) {
     while (n > 0) {
         size_t piece = n < PIECE ? n : PIECE;
@@ -30,14 +24,21 @@ static void copy_formatted(const struct cat_format *format, const char *p, size_
     }
 }
 
+/* A write error ends the program here. */
+static int copy_all(struct input *in) {
+    int64_t n = asf_copy(in->stream, out, INT64_MAX);
+    if (n < 0)
+        output_flush(out);
+    return n < 0 ? (int)n : 0;
+}
+
 /* returns  0 at the end of the file, or a negated errno value. */
 static int copy(struct input *in, const struct cat_format *format) {
     ssize_t length = REGION;
+    if (!cat_formats(format))
+        return copy_all(in);
     for (char *region; (region = asf_salloc_some(in->stream, &length)); length = REGION) {
-        if (cat_formats(format))
-            copy_formatted(format, region, (size_t)length);
-        else
-            copy_plain(region, (size_t)length);
+        copy_formatted(format, region, (size_t)length);
         int error = asf_sfree(in->stream, region);
         if (error)
             return error;
@@ -72,8 +73,11 @@ void cat_file(const char *name, const struct cat_format *format) {
 }
 
 void cat_end(const char *last, size_t n) {
-    if (n > 0)
-        copy_plain(last, n);
+    if (n > 0) {
+        char *region = output_region(out, n);
+        memcpy(region, last, n);
+        output_done(out, region, n);
+    }
     if (out)
         output_close(out);
 }

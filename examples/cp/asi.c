@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - cp on the Alloc Stream Interface: from the input's own buffer into
- * the output's, with no buffer of the program's between.
+ * asi.c - cp on the Alloc Stream Interface: from stream to stream by asf_copy,
+ * with no buffer of the program's between.
  */
 #include <asf/asf.h>
 #include <fcntl.h>
-#include <string.h>
 
 #include "cp.h"
 #include "examples/common/streams.h"
 
-enum { REGION = 128 << 10 };
-
-/* returns  0 or a negated errno value. */
-static int put(struct asf_cios *out, const char *p, size_t n) {
-    ssize_t length = (ssize_t)n;
-    char *region = asf_salloc(out, &length);
-    if (!region)
-        return (int)length;
-    memcpy(region, p, n);
-    return asf_sfree(out, region);
-}
-
 static bool copy(struct asf_cios *in, struct cp_file from, struct asf_cios *out, struct cp_file to) {
-    ssize_t length = REGION;
-    for (char *region; (region = asf_salloc_some(in, &length)); length = REGION) {
-        int write_error = put(out, region, (size_t)length);
-        int read_error = asf_sfree(in, region);
-        if (write_error)
-            return cp_write_failed(to, -write_error);
-        if (read_error)
-            return cp_read_failed(from, -read_error);
-    }
-    return length == 0 || cp_read_failed(from, (int)-length);
+    int64_t n = asf_copy(in, out, INT64_MAX);
+    int write_error = asf_sflush(out);
+    if (write_error)
+        return cp_write_failed(to, -write_error);
+    return n >= 0 || cp_read_failed(from, (int)-n);
 }
 
 bool cp_contents(struct cp_file from, struct cp_file to) {

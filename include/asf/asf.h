@@ -124,6 +124,16 @@ ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t 
  * source   paper, Figure 2. */
 ASF_EXPORT int asf_sflush(struct asf_cios *stream);
 
+/* asf_copy: move the next n bytes of one stream to another, by the cheapest way
+ * that the two allow: a file is read into the output's own buffer.
+ *   n        bytes; INT64_MAX for all there are
+ * returns  the bytes copied, fewer than n only at the end of `in`; or a negated
+ *          errno value.  When it was `out` that failed, its next call (sflush,
+ *          sclose) says so once more; otherwise it was `in`.
+ * While `in` is waited for (a pipe, a terminal) nothing is left in `out`'s buffer.
+ * source   an extension. */
+ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n);
+
 /* set_stream_mode: make the stream a reading or a writing one.  The offset
  * stays where it is.
  * returns  the stream, or NULL when it was not opened for that mode or its

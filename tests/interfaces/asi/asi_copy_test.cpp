@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// asi_copy_test.cpp - asf_copy: what arrives, in which order with other output,
+// and whose error it was.
+// Layer: tests.
+#include <thread>
+
+#include "asi_test.h"
+
+namespace asi {
+namespace {
+
+class Copying : public Asi {
+  protected:
+    // All of a file of n bytes, in calls of `piece` bytes.
+    void copy_file(size_t n, int64_t piece) const {
+        asf_cios *in = must_open(put_pattern("in", n), O_RDONLY);
+        asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+        for (size_t left = n; left > 0; left -= std::min(left, static_cast<size_t>(piece)))
+            ASSERT_EQ(asf_copy(in, out, piece), std::min(piece, static_cast<int64_t>(left)));
+        EXPECT_EQ(asf_copy(in, out, 1), 0);
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+        EXPECT_TRUE(contents("out") == pattern(n)) << n << " bytes by " << piece;
+    }
+};
+
+TEST_F(Copying, FilesOfEachSize) {
+    for (size_t n :
+         {size_t{0}, size_t{1}, size_t{4096}, size_t{100001}, size_t{3 * MiB + 17}, size_t{9 * MiB}})
+        copy_file(n, INT64_MAX);
+}
+
+TEST_F(Copying, InPieces) {
+    for (int64_t piece : {1000, 4096, 8192, 70001, 3000000})
+        copy_file(4 * MiB + 5, piece);
+}
+
+TEST_F(Copying, InOrderWithOtherOutput) {
+    asf_cios *in = must_open(put_pattern("in", 2 * MiB), O_RDONLY);
+    asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+    EXPECT_EQ(take(in, 10), pattern(10));
+    give(out, "before");
+    EXPECT_EQ(asf_copy(in, out, MiB), MiB);
+    give(out, "after");
+    EXPECT_EQ(take(in, 5), pattern(5, 10 + MiB));
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(contents("out") == "before" + pattern(MiB, 10) + "after");
+}
+
+// A region of the output that is not yet given back keeps its place.
+TEST_F(Copying, BehindARegionInUse) {
+    asf_cios *in = must_open(put_pattern("in", 300000), O_RDONLY);
+    asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+    ssize_t length = 4;
+    char *region = static_cast<char *>(salloc(out, &length));
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 300000);
+    memcpy(region, "head", 4);
+    EXPECT_EQ(sfree(out, region), 0);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(contents("out") == "head" + pattern(300000));
+}
+
+TEST_F(Copying, APipeIsNotKeptWaiting) {
+    int from[2], to[2];
+    ASSERT_EQ(pipe(from), 0);
+    ASSERT_EQ(pipe(to), 0);
+    std::thread copier([&] {
+        asf_cios *in = asf_sopen_fd(from[0], O_RDONLY, nullptr),
+                 *out = asf_sopen_fd(to[1], O_WRONLY, nullptr);
+        EXPECT_EQ(asf_copy(in, out, INT64_MAX), 10);
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+    });
+    char text[6] = "";
+    for (const char *word : {"first", "again"}) { // each arrives before the next is sent
+        ASSERT_EQ(::write(from[1], word, 5), 5);
+        ASSERT_EQ(::read(to[0], text, 5), 5);
+        EXPECT_STREQ(text, word);
+    }
+    ::close(from[1]);
+    copier.join();
+    EXPECT_EQ(::read(to[0], text, 5), 0);
+    ::close(to[0]);
+}
+
+TEST_F(Copying, WhoseErrorItWas) {
+    asf_cios *in = must_open(put_pattern("in", 3 * MiB), O_RDONLY);
+    asf_cios *full = must_open("/dev/full", O_WRONLY);
+    EXPECT_EQ(asf_copy(in, full, INT64_MAX), -ENOSPC);
+    EXPECT_EQ(sflush(full), -ENOSPC);
+    EXPECT_EQ(sclose(full), 0);
+    asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+    asf_cios *directory_in = asf_sopen(directory.c_str(), O_RDONLY, 0, nullptr);
+    EXPECT_EQ(asf_copy(directory_in, out, 10), -EISDIR);
+    EXPECT_EQ(sflush(out), 0);
+    EXPECT_EQ(asf_copy(out, in, 10), -EBADF);
+    EXPECT_EQ(asf_copy(in, in, 10), -EINVAL);
+    EXPECT_EQ(asf_copy(in, out, -1), -EINVAL);
+    EXPECT_EQ(asf_copy(in, out, 0), 0);
+    for (asf_cios *s : {in, out, directory_in})
+        EXPECT_EQ(sclose(s), 0);
+}
+
+// What is left of the file is copied.
+TEST_F(Copying, AFileThatIsTruncated) {
+    asf_cios *in = must_open(put_pattern("in", 3 * MiB), O_RDONLY);
+    asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+    EXPECT_EQ(take(in, 4096), pattern(4096)); // the window reaches beyond what will be left
+    ASSERT_EQ(truncate(path("in").c_str(), MiB), 0);
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), MiB - 4096);
+    EXPECT_EQ(sflush(out), 0);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(contents("out") == pattern(MiB - 4096, 4096));
+}
+
+TEST_F(Copying, ThreadsShareAnInput) {
+    constexpr size_t size = 16 * MiB;
+    asf_cios *in = must_open(put_pattern("in", size), O_RDONLY);
+    int64_t copied[2] = {};
+    std::thread threads[2];
+    for (int i = 0; i < 2; i++)
+        threads[i] = std::thread([&, i] {
+            asf_cios *out = must_open(path("out" + std::to_string(i)), O_WRONLY | O_CREAT | O_TRUNC);
+            copied[i] = asf_copy(in, out, INT64_MAX);
+            EXPECT_EQ(sclose(out), 0);
+        });
+    for (auto &t : threads)
+        t.join();
+    EXPECT_EQ(copied[0] + copied[1], static_cast<int64_t>(size));
+    EXPECT_EQ(sclose(in), 0);
+}
+
+} // namespace
+} // namespace asi
