@@ -65,6 +65,7 @@ void asf__list_reset(void);
 /* --- descriptors (fdtable.c); lock: none ---------------------------------- */
 
 struct asf_cios *asf__fd_stream(int fd);
+/* asf__fd_enter, asf__fd_leave: the caller holds the list's lock. */
 void asf__fd_enter(struct asf_cios *c);
 void asf__fd_leave(struct asf_cios *c);
 

@@ -44,6 +44,7 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
     c->offset = -1;
     c->lock = &c->lk;
     c->lk.biasable = true;
+    c->lk.fast = &c->fast;
     c->vtable = asf__vtable;
     c->wide_data = &c->wide;
     c->wide.vtable = asf__wide_vtable;
@@ -76,13 +77,13 @@ void asf__cios_link(struct asf_cios *c) {
         all->prev = c;
     all = c;
     c->listed = true;
-    asf__list_unlock();
     asf__fd_enter(c);
+    asf__list_unlock();
 }
 
 void asf__cios_unlink(struct asf_cios *c) {
-    asf__fd_leave(c);
     asf__list_lock();
+    asf__fd_leave(c);
     if (c->listed) {
         if (c->next)
             c->next->prev = c->prev;
@@ -149,7 +150,9 @@ void asf__cios_drop(struct asf_cios *c) {
     drop_list(&c->retired);
     drop_list(&c->queue);
     free(c->name);
-    memset(c, 0, sizeof *c);
+    if (c->orientation > 0)
+        memset(&c->wide, 0, sizeof c->wide);
+    memset(c, 0, offsetof(struct asf_cios, recent));
 }
 
 /* A small input buffer stays with a pooled stream for its next life. */

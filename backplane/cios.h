@@ -75,7 +75,8 @@ struct asf_cios {
     void *freeres_list, *freeres_buf;
     size_t pad5;
     int orientation; /* <0 bytes, >0 wide */
-    char unused2[20];
+    char unused2[12];
+    asf__tag fast; /* ours, in bytes that libc leaves alone: see lib/restart.h */
     const void *vtable;
 
     /* Ours.  Everything below is guarded by `lk`, but for the list links. */
@@ -88,10 +89,6 @@ struct asf_cios {
     struct asf_buffer *queue;    /* output waiting for regions, oldest first */
     char *last;                  /* the region allocated last */
     size_t last_len;
-    struct {
-        const char *p;
-        size_t n;
-    } recent[32]; /* the latest regions: how long one was, should its file be cut */
     unsigned regions;
     int failed; /* a write in the background failed; told by the next call */
 
@@ -138,6 +135,12 @@ struct asf_cios {
     struct asf_cios *fd_next;     /* others on the same descriptor */
     int pins;                     /* waits for the lock by who found the stream in the list; atomic */
 
+    /* From here on nothing is cleared when the object is used again. */
+    struct {
+        const char *p;
+        size_t n;
+    } recent[32]; /* the latest regions: how long one was, should its file be cut */
+
     /* struct _IO_wide_data of glibc 2.36, for its wide functions on our FILE. */
     struct {
         char fields[0xe0];
@@ -151,6 +154,7 @@ _Static_assert(offsetof(struct asf_cios, fd) == 0x70, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, lock) == 0x88, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, offset) == 0x90, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, fast) == 0xd0, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "glibc's FILE");
 
 #endif

@@ -41,22 +41,18 @@ struct asf_cios *asf__fd_stream(int fd) {
 }
 
 void asf__fd_enter(struct asf_cios *c) {
-    asf__list_lock();
     struct asf_cios **s = slot(c->fd, true);
     if (s) {
         c->fd_next = *s;
         __atomic_store_n(s, c, __ATOMIC_RELEASE);
     }
-    asf__list_unlock();
 }
 
 void asf__fd_leave(struct asf_cios *c) {
-    asf__list_lock();
     struct asf_cios **s = slot(c->fd, false);
     while (s && *s && *s != c)
         s = &(*s)->fd_next;
     if (s && *s)
         __atomic_store_n(s, c->fd_next, __ATOMIC_RELEASE);
     c->fd_next = NULL;
-    asf__list_unlock();
 }

@@ -11,23 +11,45 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/stats.h"
 #include "lib/syscalls.h"
 
 /* Consecutive uncontended acquisitions by one thread before its stream is
  * biased to it: enough to pay for one revocation (some microseconds). */
 enum { STREAK = 64 };
 
-static bool registered;
+static bool registered, restartable;
+
+static bool membarrier(int command) {
+    return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
+}
 
 void asf__lock_register(void) {
 #ifndef __SANITIZE_THREAD__ /* which cannot see a fence made by membarrier */
-    if (!registered)
-        registered =
-            asf__raw_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0) == 0;
+    if (registered)
+        return;
+    registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    restartable = registered && __rseq_size > 0 && !asf__counting &&
+                  membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
 #endif
+}
+
+/* Let the holder's restartable sequences in, or (NULL) keep them out. */
+static void tell_fast(struct asf_lock *l, void *holder) {
+    if (l->fast && (restartable || !holder))
+        __atomic_store_n(l->fast, holder ? (asf__tag)holder + 1 : 0, __ATOMIC_RELEASE);
+}
+
+/* From here on every thread sees what was written before, and none is inside a
+ * sequence that began earlier. */
+static void fence_threads(void) {
+    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (restartable)
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ);
 }
 
 static void futex_wait(void *word, unsigned seen) {
@@ -56,10 +78,12 @@ static void own(struct asf_lock *l, void *self) {
 static bool take_bias(struct asf_lock *l, bool wait) {
     unsigned busy;
     __atomic_store_n(&l->revoke, 1, __ATOMIC_RELAXED);
-    asf__raw_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
+    tell_fast(l, NULL);
+    fence_threads();
     while ((busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE)) != 0) {
         if (!wait) {
             __atomic_store_n(&l->revoke, 0, __ATOMIC_RELAXED);
+            tell_fast(l, l->holder);
             return false;
         }
         futex_wait(&l->busy, busy);
@@ -80,6 +104,7 @@ static void release(struct asf_lock *l) {
 static void grant(struct asf_lock *l, void *self) {
     l->busy = 1;
     __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
+    tell_fast(l, self);
     release(l);
 }
 
@@ -149,5 +174,6 @@ void asf__unbias(struct asf_lock *l) {
 }
 
 void asf__lock_reset(struct asf_lock *l) {
-    *l = (struct asf_lock){.biasable = true};
+    tell_fast(l, NULL);
+    *l = (struct asf_lock){.biasable = true, .fast = l->fast};
 }

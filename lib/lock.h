@@ -12,12 +12,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/single_threaded.h>
 
 #pragma GCC visibility push(hidden)
 
 #define asf__likely(x)   __builtin_expect(!!(x), 1)
 #define asf__unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Names the thread that a lock is biased to: its thread pointer and one, which
+ * no other memory holds by accident. */
+typedef uintptr_t asf__tag;
 
 struct asf_lock {
     int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
@@ -28,7 +33,8 @@ struct asf_lock {
     unsigned revoke; /* a revoker waits for busy == 0 */
     void *last;      /* who took the lock last, and how often in a row */
     unsigned streak;
-    bool biasable; /* false once revoked, and where libc's inside may come by */
+    asf__tag *fast; /* where `holder` is told to restartable sequences, or NULL */
+    bool biasable;  /* false once revoked, and where libc's inside may come by */
 };
 
 void asf__lock_slow(struct asf_lock *l);
@@ -42,6 +48,10 @@ void asf__lock_register(void);
 
 static inline void *asf__self(void) {
     return __builtin_thread_pointer();
+}
+
+static inline asf__tag asf__my_tag(void) {
+    return (asf__tag)asf__self() + 1;
 }
 
 /* asf__bias_wake: tell a revoker that `busy` has fallen. */

@@ -13,7 +13,7 @@
 
 #include "lib/syscalls.h"
 
-static struct asf_options options = {
+struct asf_options asf__option_values = {
     .stats = "",
     /* Measured: a map costs 4 to 6 microseconds more than a read; windows of
      * 2 MiB and more on 2 MiB boundaries are mapped by whole folios. */
@@ -29,7 +29,7 @@ static struct asf_options options = {
     .ahead = true,
 #endif
 };
-static bool parsed;
+bool asf__options_parsed;
 
 static void complain(const char *what, size_t length) {
     char line[160] = "asf: ASF_OPTIONS: not understood, ignored: ";
@@ -65,7 +65,7 @@ static bool set_stats(const char *value, size_t length) {
     char *path = asf__zero_pages(LONGEST);
     if (!path || !set_text(path, LONGEST, value, length))
         return false;
-    options.stats = path;
+    asf__option_values.stats = path;
     return true;
 }
 
@@ -79,7 +79,7 @@ static bool set_flag(bool *to, const char *value, size_t length) {
 
 static bool set_module(const char *value, size_t length) {
     if ((length == 3 && !memcmp(value, "map", 3)) || (length == 4 && !memcmp(value, "read", 4)))
-        return set_text(options.module, sizeof options.module, value, length);
+        return set_text(asf__option_values.module, sizeof asf__option_values.module, value, length);
     return false;
 }
 
@@ -90,17 +90,18 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
     if (KEY("module"))
         return set_module(value, vlen);
     if (KEY("map_min"))
-        return set_size(&options.map_min, value, 0);
+        return set_size(&asf__option_values.map_min, value, 0);
     if (KEY("window"))
-        return set_size(&options.window, value, 2 << 20) && options.window % (2 << 20) == 0;
+        return set_size(&asf__option_values.window, value, 2 << 20) &&
+               asf__option_values.window % (2 << 20) == 0;
     if (KEY("buffer"))
-        return set_size(&options.buffer, value, 4096);
+        return set_size(&asf__option_values.buffer, value, 4096);
     if (KEY("grow"))
-        return set_flag(&options.grow, value, vlen);
+        return set_flag(&asf__option_values.grow, value, vlen);
     if (KEY("ahead"))
-        return set_flag(&options.ahead, value, vlen);
+        return set_flag(&asf__option_values.ahead, value, vlen);
     if (KEY("verbose"))
-        return set_flag(&options.verbose, value, vlen);
+        return set_flag(&asf__option_values.verbose, value, vlen);
 #undef KEY
     return false;
 }
@@ -110,21 +111,19 @@ static void parse(const char *text) {
     while (*text) {
         size_t length = strcspn(text, ",");
         size_t klen = strcspn(text, "=,");
-        before = options;
+        before = asf__option_values;
         if (length && (klen == length || !set(text, klen, text + klen + 1, length - klen - 1))) {
-            options = before;
+            asf__option_values = before;
             complain(text, length);
         }
         text += length + (text[length] == ',');
     }
 }
 
-const struct asf_options *asf__options(void) {
-    if (!parsed) {
-        parsed = true;
-        const char *text = secure_getenv("ASF_OPTIONS");
-        if (text)
-            parse(text);
-    }
-    return &options;
+const struct asf_options *asf__parse_options(void) {
+    const char *text = secure_getenv("ASF_OPTIONS");
+    asf__options_parsed = true;
+    if (text)
+        parse(text);
+    return &asf__option_values;
 }

@@ -23,7 +23,12 @@ struct asf_options {
 };
 
 /* asf__options: never NULL; a set-uid program always gets the defaults. */
-const struct asf_options *asf__options(void);
+extern struct asf_options asf__option_values;
+extern bool asf__options_parsed;
+const struct asf_options *asf__parse_options(void);
+static inline const struct asf_options *asf__options(void) {
+    return __builtin_expect(asf__options_parsed, 1) ? &asf__option_values : asf__parse_options();
+}
 
 #pragma GCC visibility pop
 

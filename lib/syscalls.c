@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,17 +22,26 @@ extern ssize_t __write(int, const void *, size_t);
 extern int __open64(const char *, int, ...);
 extern int __close(int);
 
-long asf__raw_syscall(long number, long a, long b, long c, long d) {
-    int saved = errno;
-    long r = syscall(number, a, b, c, d);
-    if (r < 0) {
-        r = -errno;
-        errno = saved;
-    }
+/* The kernel returns -errno; libc's syscall() would have to be undone. */
+static inline __attribute__((always_inline)) long raw(long number, long a, long b, long c, long d) {
+    long r;
+    register long fourth __asm__("r10") = d;
+    __asm__ volatile("syscall"
+                     : "=a"(r)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                     : "rcx", "r11", "memory");
     return r;
 }
 
+long asf__raw_syscall(long number, long a, long b, long c, long d) {
+    return raw(number, a, b, c, d);
+}
+
+/* The four that follow are points where a thread may be cancelled; as in libc,
+ * no thread is while there is only one. */
 static ssize_t sys_read(int fd, void *buf, size_t n) {
+    if (__libc_single_threaded)
+        return raw(SYS_read, fd, (long)buf, (long)n, 0);
     int saved = errno;
     ssize_t r = __read(fd, buf, n);
     if (r < 0) {
@@ -42,6 +52,8 @@ static ssize_t sys_read(int fd, void *buf, size_t n) {
 }
 
 static ssize_t sys_write(int fd, const void *buf, size_t n) {
+    if (__libc_single_threaded)
+        return raw(SYS_write, fd, (long)buf, (long)n, 0);
     int saved = errno;
     ssize_t r = __write(fd, buf, n);
     if (r < 0) {
@@ -72,10 +84,12 @@ int asf__write_all(int fd, const char *p, size_t n) {
 }
 
 static off64_t sys_lseek(int fd, off64_t offset, int whence) {
-    return asf__raw_syscall(SYS_lseek, fd, offset, whence, 0);
+    return raw(SYS_lseek, fd, offset, whence, 0);
 }
 
 static int sys_open(const char *path, int flags, mode_t mode) {
+    if (__libc_single_threaded)
+        return (int)raw(SYS_openat, AT_FDCWD, (long)path, flags, mode);
     int saved = errno;
     int r = __open64(path, flags, mode);
     if (r < 0) {
@@ -86,6 +100,8 @@ static int sys_open(const char *path, int flags, mode_t mode) {
 }
 
 static int sys_close(int fd) {
+    if (__libc_single_threaded)
+        return (int)raw(SYS_close, fd, 0, 0, 0);
     int saved = errno;
     int r = __close(fd);
     if (r < 0) {
@@ -96,11 +112,11 @@ static int sys_close(int fd) {
 }
 
 static int sys_fstat(int fd, struct stat64 *st) {
-    return (int)asf__raw_syscall(SYS_fstat, fd, (long)st, 0, 0);
+    return (int)raw(SYS_fstat, fd, (long)st, 0, 0);
 }
 
 static int sys_fstatfs(int fd, struct statfs64 *st) {
-    return (int)asf__raw_syscall(SYS_fstatfs, fd, (long)st, 0, 0);
+    return (int)raw(SYS_fstatfs, fd, (long)st, 0, 0);
 }
 
 static int sys_isatty(int fd) {

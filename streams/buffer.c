@@ -81,9 +81,30 @@ void asf__relearn_offset(struct asf_cios *c) {
     c->start = c->offset > 0 ? c->offset : 0;
 }
 
+/* Nothing is unread and no region points into the buffer: it is used again. */
+static inline bool is_free(const struct asf_cios *c, size_t size) {
+    const struct asf_buffer *b = c->in;
+    return c->read_ptr == c->read_end && b && !b->refs && b->watch < 0 && b->size >= size &&
+           !(c->flags & ASF_IN_BACKUP);
+}
+
+static ssize_t refill(struct asf_cios *c, size_t n) {
+    char *base = c->in->base;
+    c->buf_base = c->read_base = c->read_ptr = c->read_end = base;
+    c->buf_end = base + c->in->size;
+    ssize_t r = c->ops->get(c, base, n);
+    if (r > 0)
+        c->read_end = base + r;
+    if (c->regular && !c->own && c->in->size > c->block)
+        asf__mark_ahead(c, true);
+    return r;
+}
+
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
     size_t chunk = ahead(c);
     asf__relearn_offset(c);
+    if (asf__likely(want == 1 && is_free(c, chunk)))
+        return refill(c, c->exactly ? c->exactly : chunk);
     int rc = make_input_buffer(c, want > chunk ? want : chunk);
     if (rc < 0)
         return rc;

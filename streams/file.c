@@ -11,20 +11,16 @@
 
 /* A wait for a pipe or a terminal shows others what we hold back; and a thread
  * may be cancelled in it. */
-static ssize_t cancellable_read(struct asf_cios *c, void *buf, size_t n) {
+static __attribute__((noinline)) ssize_t cancellable_read(struct asf_cios *c, void *buf, size_t n) {
     ssize_t r;
-    if (__libc_single_threaded)
-        return asf__sys.read(c->fd, buf, n);
     pthread_cleanup_push(asf__cancelled, c);
     r = asf__sys.read(c->fd, buf, n);
     pthread_cleanup_pop(0);
     return r;
 }
 
-static ssize_t cancellable_write(struct asf_cios *c, const void *buf, size_t n) {
+static __attribute__((noinline)) ssize_t cancellable_write(struct asf_cios *c, const void *buf, size_t n) {
     ssize_t r;
-    if (__libc_single_threaded)
-        return asf__sys.write(c->fd, buf, n);
     pthread_cleanup_push(asf__cancelled, c);
     r = asf__sys.write(c->fd, buf, n);
     pthread_cleanup_pop(0);
@@ -34,7 +30,7 @@ static ssize_t cancellable_write(struct asf_cios *c, const void *buf, size_t n) 
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     if (!c->regular)
         asf__before_wait();
-    ssize_t r = cancellable_read(c, buf, n);
+    ssize_t r = __libc_single_threaded ? asf__sys.read(c->fd, buf, n) : cancellable_read(c, buf, n);
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.in += (uint64_t)r;
@@ -45,7 +41,7 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
 }
 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
-    ssize_t r = cancellable_write(c, buf, n);
+    ssize_t r = __libc_single_threaded ? asf__sys.write(c->fd, buf, n) : cancellable_write(c, buf, n);
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.out += (uint64_t)r;

@@ -2,10 +2,13 @@
  *
  * characters.c - one byte at a time: getc, putc, ungetc and their kin.  While
  * the process has one thread a call is a test and a bump of the current
- * buffer's pointer; with more it is that inside the stream's lock.
+ * buffer's pointer; with more it is that in a restartable sequence when the
+ * stream's lock is biased to the thread, and otherwise inside the lock.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
+
+#include "lib/restart.h"
 
 static inline int get(struct asf_cios *c) {
     if (asf__likely(c->read_ptr < c->read_end))
@@ -49,15 +52,27 @@ static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
 
 EXPORT int getc(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__alone() && asf__likely(c->read_ptr < c->read_end))
-        return (unsigned char)*c->read_ptr++;
+    if (asf__alone()) {
+        if (asf__likely(c->read_ptr < c->read_end))
+            return (unsigned char)*c->read_ptr++;
+    } else {
+        int ch = asf__take_byte(&c->fast, &c->read_ptr, &c->read_end);
+        if (asf__likely(ch >= 0))
+            return ch;
+    }
     return get_locked(c);
 }
 
 EXPORT int putc(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__alone() && asf__likely(c->write_ptr < c->write_end))
-        return (unsigned char)(*c->write_ptr++ = (char)ch);
+    if (asf__alone()) {
+        if (asf__likely(c->write_ptr < c->write_end))
+            return (unsigned char)(*c->write_ptr++ = (char)ch);
+    } else {
+        int byte = asf__put_byte(&c->fast, &c->write_ptr, &c->write_end, ch);
+        if (asf__likely(byte >= 0))
+            return byte;
+    }
     return put_locked(c, ch);
 }
 

@@ -30,7 +30,7 @@ bool asf__stdio_started;
         .wide_data = &object.wide,                                                                           \
         .vtable = &asf__jumps,                                                                               \
         .ops = &asf__first_use,                                                                              \
-        .lk = {.biasable = (number) != 2},                                                                   \
+        .lk = {.biasable = (number) != 2, .fast = &object.fast},                                             \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
         .inherited = true,                                                                                   \

@@ -13,6 +13,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/streams/private_headers.h"
+extern "C" {
+#include "lib/restart.h"
+}
 
 namespace {
 
@@ -210,6 +213,85 @@ TEST_F(StreamLock, ManyLocks) {
         sum += guarded[i].a;
     EXPECT_EQ(sum, total);
     EXPECT_EQ(wrong, 0);
+}
+
+// A window that two threads take bytes from, each byte once.  The first thread
+// has the lock biased to it; the second comes in the middle.
+struct Window {
+    asf_lock lock = {};
+    asf__tag fast = 0;
+    std::vector<char> bytes;
+    char *at = nullptr, *end = nullptr;
+    long fast_takes = 0; // of the first thread
+
+    explicit Window(size_t n) : bytes(n) {
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = static_cast<char>(i % 251);
+        at = bytes.data();
+        end = at + n;
+        lock.fast = &fast;
+        asf__lock_reset(&lock);
+    }
+
+    int take() {
+        int byte = asf__take_byte(&fast, &at, &end);
+        fast_takes += byte >= 0;
+        if (byte >= 0)
+            return byte;
+        asf__lock(&lock);
+        byte = at < end ? static_cast<unsigned char>(*at++) : -1;
+        asf__unlock(&lock);
+        return byte;
+    }
+};
+
+TEST_F(StreamLock, RestartableSequencesAreKeptOut) {
+    constexpr size_t size = 30000;
+    long expected = 0, fast_takes = 0;
+    for (size_t i = 0; i < size; i++)
+        expected += static_cast<long>(i % 251);
+    for (int round = 0; round < 200; round++) {
+        Window w(size);
+        std::atomic<bool> begun{false};
+        long sum[2] = {}, taken[2] = {};
+        std::thread other([&] {
+            while (!begun)
+                ;
+            for (int i = 0; i < 20 * (round % 10); i++)
+                sched_yield();
+            asf__lock(&w.lock);
+            for (; w.at < w.end; taken[1]++)
+                sum[1] += static_cast<unsigned char>(*w.at++);
+            asf__unlock(&w.lock);
+        });
+        for (int byte; (byte = w.take()) >= 0; taken[0]++) {
+            sum[0] += byte;
+            begun = begun || taken[0] > 1000;
+        }
+        begun = true;
+        other.join();
+        fast_takes += w.fast_takes;
+        ASSERT_EQ(taken[0] + taken[1], static_cast<long>(size));
+        ASSERT_EQ(sum[0] + sum[1], expected);
+        ASSERT_EQ(w.fast, w.lock.holder ? asf__my_tag() : 0);
+    }
+#ifndef __SANITIZE_THREAD__
+    EXPECT_EQ(fast_takes > 0, __rseq_size > 0);
+#endif
+}
+
+TEST_F(StreamLock, RestartableSequencesStopAtTheEnd) {
+    char bytes[2] = {'a', 0}, *at = bytes, *end = bytes + 1;
+    asf__tag fast = asf__my_tag(), others = fast + 64;
+    EXPECT_EQ(asf__take_byte(&others, &at, &end), -1);
+    EXPECT_EQ(asf__take_byte(&fast, &at, &end), 'a');
+    EXPECT_EQ(asf__take_byte(&fast, &at, &end), -1);
+    EXPECT_EQ(at, end);
+    end++;
+    EXPECT_EQ(asf__put_byte(&others, &at, &end, 'b'), -1);
+    EXPECT_EQ(asf__put_byte(&fast, &at, &end, 0x1ff), 0xff);
+    EXPECT_EQ(asf__put_byte(&fast, &at, &end, 'c'), -1);
+    EXPECT_EQ(bytes[1], '\xff');
 }
 
 } // namespace
