@@ -471,6 +471,7 @@ int asf__sync_input(struct asf_cios *c) {
     size_t unread = backup ? asf__avail(c) : asf__unread(c);
     if (unread == 0) {
         asf__mark_ahead(c, false);
+        c->placed = false;
         return 0;
     }
     off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
