@@ -159,10 +159,9 @@ static int flush_now(struct asf_cios *c) {
 int asf__overflow(struct asf_cios *c, int ch) {
     if (!asf__stdio_started)
         asf__stdio_start();
-    if (!asf__ours(c))
-        return asf__bytes(c) ? asf__jump(c)->overflow(c, ch) : EOF;
-    if (!asf__bytes(c))
-        return EOF;
+    asf__bytes(c);
+    if (!asf__ours(c)) /* glibc: putc writes to a wide stream, too, though nothing else does */
+        return asf__jump(c)->overflow(c, ch);
     if (ch == EOF)
         return asf__is_putting(c) ? flush_now(c) : 0;
     if (asf__room(c) == 0) {

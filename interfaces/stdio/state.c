@@ -147,7 +147,7 @@ EXPORT size_t __fbufsize(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (c->orientation > 0) {
         const struct asf_wide *w = c->wide_data;
-        return (size_t)(w->buf_end - w->buf_base) * sizeof(wchar_t);
+        return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
     }
     if (asf__ours(c))
         return c->chosen ? c->block : 0;

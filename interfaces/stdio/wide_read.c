@@ -229,13 +229,14 @@ static wint_t unget(struct asf_cios *c, wint_t ch) {
     if (c->orientation == 0)
         asf__orient(asf__file(c), 1);
     struct asf_wide *w = asf__wide(c);
-    if (ch == WEOF || !w || c->orientation < 0)
+    if (ch == WEOF)
         return WEOF;
-    if (w->read_ptr > w->read_base && w->read_ptr[-1] == (wchar_t)ch)
+    if (w && w->read_ptr > w->read_base && w->read_ptr[-1] == (wchar_t)ch)
         w->read_ptr--;
-    else if (asf__jump(c)->pbackfail(c, (int)ch) == (int)WEOF)
-        return WEOF;
-    c->flags &= ~ASF_EOF;
+    else
+        ch = (wint_t)asf__jump(c)->pbackfail(c, (int)ch); /* glibc: on a byte stream, too */
+    if (ch != WEOF)
+        c->flags &= ~ASF_EOF;
     return ch;
 }
 

@@ -105,12 +105,28 @@ static size_t copy_in(struct asf_wide *w, const wchar_t *p, size_t n, ptrdiff_t 
     return n;
 }
 
+/* Unbuffered: libc writes one character after the other. */
+static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
+    const wchar_t *from = p;
+    int rc = asf__is_putting(c) ? 0 : asf__wide_to_write(c);
+    asf__before_wait();
+    if (rc == 0)
+        rc = convert(c, &from, p + n);
+    if (rc == 0)
+        rc = asf__flush_output(c);
+    if (rc < 0)
+        asf__error(c, rc);
+    return rc < 0 ? 0 : (size_t)(from - p);
+}
+
 /* Line buffered: a text that fits goes out whole if it ends a line anywhere,
  * once the stream is in use; else its characters go one by one, as in libc. */
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
     struct asf_wide *w = &c->wide;
     ptrdiff_t room = w->write_end - w->write_ptr;
     bool flush = false;
+    if (c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) && w->write_ptr == w->write_base)
+        return put_at_once(c, p, n);
     if (c->flags & ASF_LINE_BUF && asf__is_putting(c)) {
         room = w->buf_end - w->write_ptr;
         flush = room >= (ptrdiff_t)n && wmemchr(p, L'\n', n);
