@@ -71,19 +71,38 @@ static inline int decode_long(const char *p, const char *end, wchar_t *ch) {
     return v >= 0x10000 && v <= 0x10ffff ? 4 : 0;
 }
 
+/* The characters beyond ASCII from here to the next of ASCII; false where the
+ * caller must stop. */
+static inline int decode_others(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
+    while (*from < end && *to < to_end && **from < 0) {
+        int n = decode_long(*from, end, *to);
+        if (n == 0)
+            return 0;
+        *from += n;
+        ++*to;
+    }
+    return 1;
+}
+
 void asf__utf8_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
     const char *p = *from;
     wchar_t *q = *to;
-    while (p < end && q < to_end) {
-        if (*p >= 0) {
-            asf__ascii_decode(&p, end, &q, to_end);
-            continue;
-        }
-        int n = decode_long(p, end, q);
-        if (n == 0)
-            break;
+    int going = 1;
+    while (going && end - p >= RUN && to_end - q >= RUN) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+        unsigned others = (unsigned)_mm_movemask_epi8(bytes);
+        int n = others ? __builtin_ctz(others) : RUN;
+        widen_run(bytes, q); /* what stands after the run is written over */
         p += n;
-        q++;
+        q += n;
+        if (n < RUN)
+            going = decode_others(&p, end, &q, to_end);
+    }
+    while (going && p < end && q < to_end) {
+        if (*p >= 0)
+            *q++ = *p++;
+        else
+            going = decode_others(&p, end, &q, to_end);
     }
     *from = p;
     *to = q;
@@ -153,19 +172,27 @@ static inline int encode_long(unsigned v, char *q, long room) {
     return 4;
 }
 
+static inline int encode_one(wchar_t ch, char *q, long room) {
+    if ((unsigned)ch >= 0x80)
+        return encode_long((unsigned)ch, q, room);
+    *q = (char)ch;
+    return 1;
+}
+
 void asf__utf8_encode(const wchar_t **from, const wchar_t *end, char **to, char *to_end) {
     const wchar_t *p = *from;
     char *q = *to;
-    while (p < end && q < to_end) {
-        if ((unsigned)*p < 0x80) {
-            asf__ascii_encode(&p, end, &q, to_end);
+    int n = 1;
+    while (n > 0 && p < end && q < to_end) {
+        if (end - p >= RUN && to_end - q >= RUN && narrow_run(p, q)) {
+            p += RUN;
+            q += RUN;
             continue;
         }
-        int n = encode_long((unsigned)*p, q, to_end - q);
-        if (n == 0)
-            break;
-        p++;
-        q += n;
+        /* Mixed: the next sixteen one by one before a run is tried again. */
+        const wchar_t *stop = end - p > RUN ? p + RUN : end;
+        for (; p < stop && q < to_end && (n = encode_one(*p, q, to_end - q)) > 0; p++)
+            q += n;
     }
     *from = p;
     *to = q;
