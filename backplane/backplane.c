@@ -52,7 +52,25 @@ void asf__set_block(struct asf_cios *c) {
 
 /* --- modes ---------------------------------------------------------------- */
 
+/* A wide stream's flag speaks of its characters; bytes pushed back it has none. */
+static void free_wide_backup(struct asf_wide *w, int *flags) {
+    if (*flags & ASF_IN_BACKUP) {
+        wchar_t *end = w->save_end, *base = w->save_base;
+        w->save_end = w->read_end;
+        w->save_base = w->read_base;
+        w->read_end = end;
+        w->read_base = w->read_ptr = base;
+        *flags &= ~ASF_IN_BACKUP;
+    }
+    free(w->save_base);
+    w->save_base = w->backup_base = w->save_end = NULL;
+}
+
 void asf__free_backup(struct asf_cios *c) {
+    if (c->orientation > 0) {
+        free_wide_backup(&c->wide, &c->flags);
+        return;
+    }
     if (c->flags & ASF_IN_BACKUP) {
         /* The main window stands in save_base..save_end; glibc's convention. */
         char *end = c->save_end, *base = c->save_base;
@@ -122,7 +140,7 @@ int asf__to_write(struct asf_cios *c) {
 }
 
 void asf__expose(struct asf_cios *c) {
-    bool hidden = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !c->own;
+    bool hidden = (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !c->own) || c->orientation > 0;
     c->buf_base = c->out->base;
     c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size);
     c->write_end = hidden ? c->write_base : c->buf_end;
@@ -462,6 +480,7 @@ int asf__sync_input(struct asf_cios *c) {
     size_t unread = backup ? asf__avail(c) : asf__unread(c);
     if (unread == 0) {
         asf__mark_ahead(c, false);
+        c->placed = false;
         return 0;
     }
     off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;

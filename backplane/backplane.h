@@ -148,7 +148,7 @@ static inline bool asf__is_putting(const struct asf_cios *c) {
 /* Bytes read from below and not yet consumed, pushed-back ones included. */
 static inline size_t asf__unread(const struct asf_cios *c) {
     ptrdiff_t n = c->read_end - c->read_ptr;
-    if (c->flags & ASF_IN_BACKUP)
+    if (c->flags & ASF_IN_BACKUP && c->orientation <= 0)
         n += c->save_end - c->save_base;
     return n > 0 ? (size_t)n : 0;
 }

@@ -141,6 +141,8 @@ static void drop_list(struct asf_buffer **list) {
 
 void asf__cios_drop(struct asf_cios *c) {
     asf__free_backup(c);
+    if (!(c->flags2 & ASF_WIDE_USER_BUF))
+        free(c->wide.buf_base);
     asf__mark_grown(c, false);
     asf__mark_ahead(c, false);
     if (c->in)

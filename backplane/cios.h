@@ -9,10 +9,12 @@
 #ifndef ASF_BACKPLANE_CIOS_H
 #define ASF_BACKPLANE_CIOS_H
 
+#include <gconv.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <wchar.h>
 
 #include <asf/stream.h>
 
@@ -37,8 +39,9 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* A bit of `flags2` that glibc leaves alone: this FILE is a CIOS. */
-enum { ASF_OURS = 0x100000 };
+/* Bits of `flags2`: the wide buffer is not from malloc, glibc's; and one that
+ * glibc leaves alone: this FILE is a CIOS. */
+enum { ASF_WIDE_USER_BUF = 0x8, ASF_OURS = 0x100000 };
 
 /* A buffer that regions point into.  It lives until none does. */
 struct asf_buffer {
@@ -51,6 +54,23 @@ struct asf_buffer {
     off64_t at;      /* mapped: where in the file it begins */
     bool user;       /* the program's own memory (setvbuf) */
     bool torn;       /* mapped: the file was truncated under it */
+};
+
+/* glibc's struct _IO_wide_data: the current buffer of a wide stream, which
+ * libc's inside and programs read.  Characters stand here, and in the windows
+ * of bytes what is not converted yet or is on its way out. */
+struct asf_wide {
+    wchar_t *read_ptr, *read_end, *read_base;
+    wchar_t *write_base, *write_ptr, *write_end;
+    wchar_t *buf_base, *buf_end;
+    wchar_t *save_base, *backup_base, *save_end;
+    mbstate_t state, last_state; /* now, and where the read window begins */
+    struct asf_conversion {
+        struct __gconv_step *step;
+        struct __gconv_step_data data;
+    } in, out; /* fixed when the stream became wide */
+    wchar_t shortbuf[1];
+    const void *vtable;
 };
 
 struct asf_cios {
@@ -141,11 +161,7 @@ struct asf_cios {
         size_t n;
     } recent[32]; /* the latest regions: how long one was, should its file be cut */
 
-    /* struct _IO_wide_data of glibc 2.36, for its wide functions on our FILE. */
-    struct {
-        char fields[0xe0];
-        const void *vtable;
-    } wide;
+    struct asf_wide wide;
 };
 
 _Static_assert(offsetof(struct asf_cios, read_ptr) == 0x08, "glibc's FILE");
@@ -156,5 +172,6 @@ _Static_assert(offsetof(struct asf_cios, offset) == 0x90, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, fast) == 0xd0, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "glibc's FILE");
+_Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "glibc's _IO_wide_data");
 
 #endif

@@ -37,6 +37,8 @@ void asf__mark_ahead(struct asf_cios *c, bool ahead) {
  * last flush it has written (n - 1) / B * B of them; but a large write that
  * ended on a multiple of B left nothing behind. */
 size_t asf__libc_pending(const struct asf_cios *c) {
+    if (c->orientation > 0) /* libc writes what it has converted at once */
+        return 0;
     uint64_t n = c->written + asf__pending(c);
     size_t rest = asf__in_block(c, n);
     if (rest > 0 || n == 0)
@@ -100,8 +102,10 @@ void asf__stop_growing(struct asf_cios *c) {
     settle_out(c);
     if (c->grown && c->out && !c->out->refs) {
         size_t room = c->block - asf__libc_pending(c);
-        if (asf__pending(c) <= c->block && (size_t)(c->buf_end - c->write_ptr) > room)
-            c->buf_end = c->write_end = c->write_ptr + room;
+        if (asf__pending(c) <= c->block && (size_t)(c->buf_end - c->write_ptr) > room) {
+            c->buf_end = c->write_ptr + room;
+            c->write_end = c->orientation > 0 ? c->write_base : c->buf_end;
+        }
     }
     c->limit = c->block;
     c->may_grow = false;

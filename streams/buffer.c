@@ -242,7 +242,7 @@ int asf__buffered_drain(struct asf_cios *c, size_t want) {
     asf__expose(c);
     if (want > c->limit) { /* a region longer than the buffer */
         c->buf_end = c->out->base + want;
-        c->write_end = c->buf_end;
+        c->write_end = c->orientation > 0 ? c->write_base : c->buf_end;
     }
     return 0;
 }

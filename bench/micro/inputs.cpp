@@ -75,6 +75,22 @@ std::string make_numbers() {
     return bytes;
 }
 
+// Two-byte letters for one character in five.
+std::string make_utf8() {
+    std::string bytes;
+    generator random;
+    for (size_t at = 0; bytes.size() < input_size; at++) {
+        const uint32_t letter = random.next();
+        if (at % line_length == line_length - 1)
+            bytes += '\n';
+        else if (letter % 5 == 0)
+            bytes += {'\xd0', static_cast<char>(0x90 + letter % 32)};
+        else
+            bytes += static_cast<char>(' ' + letter % 95);
+    }
+    return bytes;
+}
+
 } // namespace
 
 void set_input_directory(const std::string &path) {
@@ -97,6 +113,11 @@ const input_file &binary_input() {
 
 const input_file &number_input() {
     static const temporary_input input("numbers", make_numbers());
+    return input.file;
+}
+
+const input_file &utf8_input() {
+    static const temporary_input input("utf8", make_utf8());
     return input.file;
 }
 

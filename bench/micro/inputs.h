@@ -23,6 +23,7 @@ const input_file &text_input();   // lines of line_length bytes
 const input_file &binary_input(); // all byte values
 const input_file &number_input(); // one decimal integer a line
 const input_file &small_input();  // one line
+const input_file &utf8_input();   // lines of line_length characters
 
 void set_input_directory(const std::string &directory);
 

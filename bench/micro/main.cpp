@@ -81,6 +81,7 @@ void add_all(bool second_thread) {
     add_reading();
     add_writing();
     add_positions();
+    add_wide();
     if (second_thread)
         add_sharing();
     else

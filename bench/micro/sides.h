@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string>
 #include <vector>
+#include <wchar.h>
 
 // The members of a side and the symbols they are found under.
 #define BENCH_STDIO(X)                                                                                       \
@@ -34,7 +35,12 @@
     X(snprintf, "snprintf")                                                                                  \
     X(fscanf, "__isoc99_fscanf")                                                                             \
     X(fseek, "fseek")                                                                                        \
-    X(ftell, "ftell")
+    X(ftell, "ftell")                                                                                        \
+    X(fgetwc, "fgetwc")                                                                                      \
+    X(fputwc, "fputwc")                                                                                      \
+    X(fgetws, "fgetws")                                                                                      \
+    X(fputws, "fputws")                                                                                      \
+    X(fwprintf, "fwprintf")
 
 struct stdio_side {
     std::string name;                   // "libc" or "asf"

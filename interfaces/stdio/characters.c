@@ -119,10 +119,10 @@ static inline bool step_back(struct asf_cios *c, int ch) {
 static __attribute__((noinline)) int unget_locked(struct asf_cios *c, int ch) {
     asf__enter(c);
     asf__count(c);
-    int r = step_back(c, ch) ? (unsigned char)ch
-            : !asf__bytes(c) ? EOF
-            : asf__ours(c)   ? asf__pushback(c, ch)
-                             : asf__jump(c)->pbackfail(c, ch);
+    int r = !asf__bytes(c)     ? EOF
+            : step_back(c, ch) ? (unsigned char)ch
+            : asf__ours(c)     ? asf__pushback(c, ch)
+                               : asf__jump(c)->pbackfail(c, ch);
     if (r != EOF)
         c->flags &= ~ASF_EOF;
     asf__leave(c);

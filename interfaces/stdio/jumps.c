@@ -21,12 +21,13 @@ int asf__error(struct asf_cios *c, int code) {
 
 /* Reading from a terminal or an unbuffered stream shows a line-buffered
  * stdout first, as glibc does it. */
-static void flush_stdout(void) {
+void asf__show_stdout(void) {
     struct asf_cios *out = asf__cios(stdout);
     if (!out || (out->flags & (ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF)) != (ASF_LINKED | ASF_LINE_BUF))
         return;
     asf__enter(out);
-    if (out->write_ptr > out->write_base)
+    if (out->write_ptr > out->write_base ||
+        (out->orientation > 0 && out->wide.write_ptr > out->wide.write_base))
         asf__jump(out)->overflow(out, EOF);
     asf__leave(out);
 }
@@ -40,7 +41,7 @@ static int fill(struct asf_cios *c) {
         return asf__error(c, -EBADF);
     asf__choose(c); /* which tells a terminal */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        flush_stdout();
+        asf__show_stdout();
     ssize_t n = asf__fill(c, 1);
     c->stats.slow++;
     if (n > 0)
@@ -136,7 +137,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         c->stats.slow++;
         asf__choose(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
-            flush_stdout();
+            asf__show_stdout();
     }
     size_t done = asf__take(c, p, n, &error);
     if (error)
@@ -158,10 +159,9 @@ static int flush_now(struct asf_cios *c) {
 int asf__overflow(struct asf_cios *c, int ch) {
     if (!asf__stdio_started)
         asf__stdio_start();
-    if (!asf__ours(c))
-        return asf__bytes(c) ? asf__jump(c)->overflow(c, ch) : EOF;
-    if (!asf__bytes(c))
-        return EOF;
+    asf__bytes(c);
+    if (!asf__ours(c)) /* glibc: putc writes to a wide stream, too, though nothing else does */
+        return asf__jump(c)->overflow(c, ch);
     if (ch == EOF)
         return asf__is_putting(c) ? flush_now(c) : 0;
     if (asf__put_in_line(c, ch))
@@ -265,40 +265,33 @@ int asf__set_buffer(struct asf_cios *c, size_t size) {
     return 0;
 }
 
-/* libc comes with its own lock, which is ours as well; but it knows nothing of
- * a lock biased to another thread. */
-static void claim(struct asf_cios *c) {
-    if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
-        asf__unbias(&c->lk);
-}
-
 static int jump_overflow(struct asf_cios *c, int ch) {
-    claim(c);
+    asf__claim(c);
     return asf__overflow(c, ch);
 }
 
 static int jump_underflow(struct asf_cios *c) {
-    claim(c);
+    asf__claim(c);
     return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
 }
 
 static int jump_uflow(struct asf_cios *c) {
-    claim(c);
+    asf__claim(c);
     return asf__uflow(c);
 }
 
 static int jump_pbackfail(struct asf_cios *c, int ch) {
-    claim(c);
+    asf__claim(c);
     return asf__pushback(c, ch);
 }
 
 static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
-    claim(c);
+    asf__claim(c);
     return asf__put_bytes(c, p, n);
 }
 
 static size_t jump_xsgetn(struct asf_cios *c, void *p, size_t n) {
-    claim(c);
+    asf__claim(c);
     return asf__get_bytes(c, p, n);
 }
 
@@ -308,7 +301,7 @@ static void jump_finish(struct asf_cios *c, int unused) {
 }
 
 static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
-    claim(c);
+    asf__claim(c);
     off64_t at = mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence);
     if (at >= 0) {
         if (mode != 0)
@@ -324,11 +317,11 @@ static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
 }
 
 static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
-    claim(c);
+    asf__claim(c);
     return asf__set_buffer(c, p && size > 0 ? (size_t)size : 0) == EOF ? NULL : c;
 }
 
-static int jump_doallocate(struct asf_cios *c) {
+int asf__jump_doallocate(struct asf_cios *c) {
     return asf__choose(c) < 0 ? EOF : 1;
 }
 
@@ -339,38 +332,38 @@ static ssize_t returned(ssize_t r) {
     return -1;
 }
 
-static ssize_t jump_read(struct asf_cios *c, void *p, ssize_t n) {
+ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n) {
     return returned(c->ops->get ? c->ops->get(c, p, (size_t)n) : -EBADF);
 }
 
-static ssize_t jump_write(struct asf_cios *c, const void *p, ssize_t n) {
+ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n) {
     return returned(c->ops->put ? c->ops->put(c, p, (size_t)n) : -EBADF);
 }
 
-static off64_t jump_seek(struct asf_cios *c, off64_t offset, int whence) {
+off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence) {
     return returned(c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE);
 }
 
-static int jump_close(struct asf_cios *c) {
+int asf__jump_close(struct asf_cios *c) {
     return (int)returned(c->ops->close ? c->ops->close(c) : 0);
 }
 
-static int jump_stat(struct asf_cios *c, void *st) {
+int asf__jump_stat(struct asf_cios *c, void *st) {
     return (int)returned(asf__sys.fstat(c->fd, st));
 }
 
-static int jump_showmanyc(struct asf_cios *c) {
+int asf__jump_showmanyc(struct asf_cios *c) {
     (void)c;
     return -1;
 }
 
-static void jump_imbue(struct asf_cios *c, void *locale) {
+void asf__jump_imbue(struct asf_cios *c, void *locale) {
     (void)c;
     (void)locale;
 }
 
 static int jump_sync(struct asf_cios *c) {
-    claim(c);
+    asf__claim(c);
     return asf__flush_stream(c);
 }
 
@@ -386,12 +379,12 @@ const struct asf_jumps asf__jumps = {
     .seekpos = jump_seekpos,
     .setbuf = jump_setbuf,
     .sync = jump_sync,
-    .doallocate = jump_doallocate,
-    .read = jump_read,
-    .write = jump_write,
-    .seek = jump_seek,
-    .close = jump_close,
-    .stat = jump_stat,
-    .showmanyc = jump_showmanyc,
-    .imbue = jump_imbue,
+    .doallocate = asf__jump_doallocate,
+    .read = asf__jump_read,
+    .write = asf__jump_write,
+    .seek = asf__jump_seek,
+    .close = asf__jump_close,
+    .stat = asf__jump_stat,
+    .showmanyc = asf__jump_showmanyc,
+    .imbue = asf__jump_imbue,
 };

@@ -13,11 +13,13 @@ EXPORT FILE *open_memstream(char **location, size_t *size) {
     if (!asf__stdio_started)
         asf__stdio_start();
     struct asf_cios *c = asf__open_memory(location, size);
-    if (c)
-        asf__cios_link(c);
-    else
+    if (!c) {
         errno = ENOMEM;
-    return c ? asf__file(c) : NULL;
+        return NULL;
+    }
+    c->orientation = -1; /* as glibc: never a wide stream; nor are the following */
+    asf__cios_link(c);
+    return asf__file(c);
 }
 
 /* --- fopencookie ---------------------------------------------------------------- */
@@ -113,6 +115,7 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
     }
     *k = (struct cookie){.program = program, .call = call};
     c->why = "the program's callbacks";
+    c->orientation = -1;
     if (append)
         c->flags |= ASF_APPENDING;
     asf__cios_link(c);

@@ -3,7 +3,7 @@
  * open.c - fopen, fdopen, freopen, fclose, tmpfile.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/wide.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -13,14 +13,12 @@
 #include "lib/next.h"
 #include "lib/syscalls.h"
 
-extern FILE *_IO_fopen(const char *, const char *);
 extern int _IO_fclose(FILE *);
-extern int _IO_file_close_it(FILE *);
 
 struct mode {
     int flags; /* for open() */
     bool append;
-    bool charset; /* ",ccs=": a wide stream, which libc makes */
+    const char *charset; /* ",ccs=...": a wide stream; or NULL */
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
@@ -42,7 +40,7 @@ static bool parse_mode(const char *text, struct mode *m) {
         errno = EINVAL;
         return false;
     }
-    m->charset = strstr(text, ",ccs=") != NULL;
+    const char *last = text; /* the last letter that glibc looks for ",ccs=" behind */
     for (int i = 1; i < 7 && text[i]; i++) {
         if (text[i] == '+')
             m->flags = (m->flags & ~O_ACCMODE) | O_RDWR;
@@ -50,7 +48,10 @@ static bool parse_mode(const char *text, struct mode *m) {
             m->flags |= O_EXCL;
         else if (text[i] == 'e')
             m->flags |= O_CLOEXEC;
+        if (strchr("+xb", text[i]))
+            last = text + i;
     }
+    m->charset = strstr(last + 1, ",ccs=");
     return true;
 }
 
@@ -63,8 +64,6 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
     if (!parse_mode(mode, &m))
         return NULL;
-    if (m.charset)
-        return _IO_fopen(path, mode);
     if (!asf__stdio_started)
         asf__stdio_start();
     int fd = asf__sys.open(path, m.flags, 0666);
@@ -84,6 +83,11 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         c->offset = 0;
     else if ((m.flags & O_ACCMODE) == O_WRONLY)
         asf__sys.lseek(fd, 0, SEEK_END);
+    if (m.charset && !asf__named_conversion(c, m.charset)) {
+        asf__sys.close(fd);
+        asf__cios_free(c);
+        return NULL;
+    }
     asf__set_name(c, path);
     asf__cios_link(c);
     return asf__file(c);
@@ -170,16 +174,13 @@ bool asf__is_standard(const struct asf_cios *c) {
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
     asf__lock(&c->lk);
-    int rc = asf__ours(c) ? end_stream(c) : 0;
+    int written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
+    int rc = end_stream(c);
     if (rc == EOF && errno == EBUSY) {
         asf__unlock(&c->lk);
         return EOF;
     }
-    if (!asf__ours(c)) { /* it went wide: libc has been at work on it */
-        asf__cios_unlink(c);
-        rc = _IO_file_close_it(asf__file(c));
-        asf__jump(c)->finish(c, 0);
-    }
+    rc = rc ? rc : written;
     asf__unlock(&c->lk);
     while (__atomic_load_n(&c->pins, __ATOMIC_ACQUIRE)) /* fflush(NULL) of another thread */
         sched_yield();
@@ -237,6 +238,14 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         errno = -new;
         return NULL;
     }
+    if (m.charset && !asf__named_conversion(c, m.charset)) {
+        asf__sys.close(new);
+        c->fd = -1;
+        c->flags |= ASF_NO_READS | ASF_NO_WRITES;
+        return NULL;
+    }
+    c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
+    c->orientation = 0;
     set_appending(c, &m);
     if (!m.append)
         c->offset = path ? 0 : -1;

@@ -55,8 +55,10 @@ static int spawn(const char *command, int theirs, int standard, pid_t *child) {
 
 static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {
     FILE *f = fdopen(fd, m->reading ? "r" : "w");
-    if (f)
+    if (f) {
         asf__cios(f)->child = child;
+        asf__cios(f)->orientation = -1; /* as glibc: such a stream is never a wide one */
+    }
     if (f && !m->cloexec)
         fcntl(fd, F_SETFD, 0);
     return f;

@@ -3,7 +3,7 @@
  * position.c - fseek, ftell, fgetpos, rewind.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/wide.h"
 
 #include <limits.h>
 
@@ -75,6 +75,11 @@ EXPORT void rewind(FILE *f) {
     asf__leave(c);
 }
 
+/* A wide stream whose bytes mean what earlier ones say. */
+static bool shifting(const struct asf_cios *c) {
+    return asf__ours_wide(c) && asf__wide_width(c) < 0;
+}
+
 EXPORT int fgetpos(FILE *f, fpos_t *pos) {
     off_t at = ftello(f);
     if (at < 0) {
@@ -83,11 +88,17 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
         return -1;
     }
     pos->__pos = at;
+    if (shifting(asf__cios(f)))
+        pos->__state = asf__cios(f)->wide.state;
     return 0;
 }
 
 EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
-    return fseeko(f, pos->__pos, SEEK_SET);
+    if (fseeko(f, pos->__pos, SEEK_SET) < 0)
+        return -1;
+    if (shifting(asf__cios(f)))
+        asf__cios(f)->wide.state = pos->__state;
+    return 0;
 }
 
 int fgetpos64(FILE *, fpos64_t *) __attribute__((visibility("default"), alias("fgetpos")));

@@ -10,10 +10,10 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
+#include "interfaces/stdio/wide.h"
 #include "lib/options.h"
 #include "lib/stats.h"
 
-extern const char _IO_wfile_jumps[];
 extern void _IO_link_in(struct asf_cios *);
 extern int _IO_flush_all(void);
 
@@ -34,7 +34,7 @@ bool asf__stdio_started;
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
         .inherited = true,                                                                                   \
-        .wide.vtable = _IO_wfile_jumps,                                                                      \
+        .wide.vtable = &asf__wide_jumps,                                                                     \
     }
 
 extern struct asf_cios _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
@@ -71,17 +71,17 @@ static struct {
 };
 
 static bool has_output(const struct asf_cios *c) {
-    if (c->orientation > 0)
-        return !asf__ours(c) && !asf__is_standard(c);
+    if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
+        return true;
     return asf__is_putting(c) && !c->resident && (asf__pending(c) > 0 || c->queue);
 }
 
 static void flush_one(struct asf_cios *c, int *result) {
-    int rc = asf__ours(c) ? asf__flush_output(c) : asf__jump(c)->overflow(c, EOF);
+    int rc = asf__ours_wide(c) ? asf__wide_flush(c) : asf__flush_output(c);
     if (rc >= 0 || rc == -EBUSY)
         return;
     *result = EOF;
-    if (asf__ours(c))
+    if (!asf__ours_wide(c))
         asf__error(c, rc);
 }
 
@@ -139,8 +139,13 @@ static bool lock_patiently(struct asf_cios *c) {
 }
 
 static bool flush_anyway(struct asf_cios *c, void *result) {
-    if (!has_output(c) || asf__is_standard(c))
+    if (!has_output(c))
         return true;
+    if (asf__is_standard(c)) { /* libc does it; but not what it believes to be written */
+        if (c->orientation > 0)
+            asf__settle_stream(c);
+        return true;
+    }
     bool locked = lock_patiently(c);
     flush_one(c, result);
     if (locked)
@@ -161,7 +166,7 @@ static int flush_every(struct asf_cios *unused, int ch) {
  * the program has read, and from now on nothing is held back. */
 static bool finish_one(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (!asf__ours(c) || asf__is_standard(c) || c->own)
+    if (asf__is_standard(c) || c->own)
         return true;
     bool locked = lock_patiently(c);
     asf__free_backup(c);
@@ -194,7 +199,7 @@ void asf__stdio_start(void) {
         return;
     asf__stdio_started = true;
     asf__vtable = &asf__jumps;
-    asf__wide_vtable = _IO_wfile_jumps;
+    asf__wide_vtable = &asf__wide_jumps;
     asf__stats_start();
     asf__cios_link(&_IO_2_1_stdin_);
     asf__cios_link(&_IO_2_1_stdout_);

@@ -4,7 +4,7 @@
  * <stdio_ext.h>, flockfile.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/wide.h"
 
 #include <stdio_ext.h>
 
@@ -34,7 +34,10 @@ EXPORT int fflush(FILE *f) {
 static bool flush_lines(struct asf_cios *c, void *arg) {
     (void)arg;
     if (c->flags & ASF_LINE_BUF && asf__is_putting(c) && asf__trylock(&c->lk)) {
-        asf__flush_output(c);
+        if (asf__ours_wide(c))
+            asf__wide_flush(c);
+        else
+            asf__flush_output(c);
         asf__unlock(&c->lk);
     }
     return true;
@@ -146,6 +149,10 @@ int _IO_ferror(FILE *) ALIAS(ferror);
 
 EXPORT size_t __fbufsize(FILE *f) {
     struct asf_cios *c = asf__cios(f);
+    if (c->orientation > 0) {
+        const struct asf_wide *w = c->wide_data;
+        return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
+    }
     if (asf__ours(c))
         return c->chosen ? c->block : 0;
     return (size_t)(c->buf_end - c->buf_base);
@@ -175,8 +182,8 @@ EXPORT int __flbf(FILE *f) {
 EXPORT size_t __fpending(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
     if (c->orientation > 0) {
-        const struct { wchar_t *read[3], *write_base, *write_ptr; } *wide = c->wide_data;
-        return (size_t)(wide->write_ptr - wide->write_base);
+        const struct asf_wide *w = c->wide_data;
+        return (size_t)(w->write_ptr - w->write_base);
     }
     return asf__ours(c) && c->grown ? asf__libc_pending(c) : (size_t)(c->write_ptr - c->write_base);
 }
@@ -185,8 +192,14 @@ EXPORT void __fpurge(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (c->flags2 & ASF_OURS)
         asf__settle_stream(c);
-    if (c->flags & ASF_IN_BACKUP && asf__ours(c))
+    if (c->flags & ASF_IN_BACKUP && c->flags2 & ASF_OURS)
         asf__free_backup(c);
+    if (c->orientation > 0) {
+        struct asf_wide *w = c->wide_data;
+        w->read_end = w->read_ptr;
+        w->write_ptr = w->write_base;
+        return;
+    }
     c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;
 }

@@ -3,9 +3,9 @@
  * stdio_cios.h - what the files of the stdio interface share: a FILE seen as a
  * CIOS, the jump table that libc's inside calls, and the lock around a call.
  *
- * A FILE that libc made itself (setmntent, a wide stream, fopen with ccs=) has
- * another table: it is served through its window and that table, as libc's own
- * code would.
+ * A FILE that libc made itself (setmntent, open_wmemstream) has another table:
+ * it is served through its window and that table, as libc's own code would.
+ * So is a wide stream of ours by the byte functions, which its table refuses.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_INTERFACES_STDIO_CIOS_H
@@ -65,6 +65,7 @@ static inline FILE *asf__file(struct asf_cios *c) {
     return (FILE *)(void *)c;
 }
 
+/* A stream of ours, and not a wide one. */
 static inline bool asf__ours(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__jumps);
 }
@@ -98,6 +99,13 @@ static inline void asf__leave(struct asf_cios *c) {
 static inline bool asf__hold(struct asf_cios *c) {
     return asf__ours(c) && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
+}
+
+/* libc comes with its own lock, which is ours as well; but it knows nothing of
+ * a lock biased to another thread. */
+static inline void asf__claim(struct asf_cios *c) {
+    if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
+        asf__unbias(&c->lk);
 }
 
 static inline void asf__count(struct asf_cios *c) {
@@ -145,6 +153,8 @@ int asf__error(struct asf_cios *c, int code);
 /* asf__underflow: make the read window non-empty; EOF when it cannot be. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
+/* asf__show_stdout: before input from a terminal: what stdout has of a line. */
+void asf__show_stdout(void);
 int asf__overflow(struct asf_cios *c, int ch);
 int asf__pushback(struct asf_cios *c, int ch);
 /* asf__put_bytes: n bytes with the buffering mode obeyed; returns how many. */
@@ -161,6 +171,16 @@ int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortif
  * on its chain. */
 int asf__flush_all(void);
 bool asf__is_standard(const struct asf_cios *c);
+
+/* What the two tables have in common. */
+int asf__jump_doallocate(struct asf_cios *c);
+ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n);
+ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n);
+off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence);
+int asf__jump_close(struct asf_cios *c);
+int asf__jump_stat(struct asf_cios *c, void *st);
+int asf__jump_showmanyc(struct asf_cios *c);
+void asf__jump_imbue(struct asf_cios *c, void *locale);
 
 /* 1 to 64 bytes, which a call of memcpy would make twice as dear. */
 static inline __attribute__((always_inline)) void asf__copy_short(char *to, const char *from, size_t n) {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * utf8.h - UTF-8 and ASCII to wide characters and back, as far as the text is
+ * what it usually is.  Each call moves both pointers over what it converted and
+ * stops, without judging, before anything else: bytes that are no character,
+ * a character cut short, one that few have (surrogates, beyond U+10FFFF), or
+ * where there is no more room.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_UTF8_H
+#define ASF_LIB_UTF8_H
+
+#include <stddef.h>
+#include <wchar.h>
+
+#pragma GCC visibility push(hidden)
+
+void asf__utf8_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end);
+void asf__utf8_encode(const wchar_t **from, const wchar_t *end, char **to, char *to_end);
+void asf__ascii_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end);
+void asf__ascii_encode(const wchar_t **from, const wchar_t *end, char **to, char *to_end);
+/* asf__utf8_span: bytes that n characters of valid text take, at most all. */
+size_t asf__utf8_span(const char *from, const char *end, size_t n);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide_reading_cases.c - input of wide characters: characters cut by the ends
+ * of reads, malformed and unfinished ones, ungetwc, lines, where the offset
+ * stands.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+static void note_rest(FILE *f) {
+    wint_t ch;
+    do
+        ch = CALL(fgetwc(f));
+    while (ch != WEOF);
+    note_flags(f);
+}
+
+static void read_bytes(const char *bytes) {
+    put_text("file", bytes);
+    FILE *f = fopen("file", "r");
+    note_rest(f);
+    say("offset %ld", raw_offset(fileno(f)));
+    clearerr(f);
+    note_rest(f);
+    note_rest(f);
+    CALL(ftell(f));
+    fclose(f);
+}
+
+CASE(malformed) {
+    setlocale(LC_ALL, "C.UTF-8");
+    read_bytes("");
+    read_bytes("ok");
+    read_bytes("a\xff");
+    read_bytes("\xff");
+    read_bytes("\x80z");
+    read_bytes("a\xc3z");
+    read_bytes("\xc3z");
+    read_bytes("\xc0\x80z");
+    read_bytes("\xed\xa0\x80z");
+    read_bytes("a\xed\xbf\xbf");
+    read_bytes("\xf4\x90\x80\x80z");
+    read_bytes("\xf8\x88\x80\x80\x80z");
+    read_bytes("\xfc\x84\x80\x80\x80\x80z");
+    read_bytes("\xfe\x84\x80\x80\x80\x80\x80z");
+    read_bytes("\xe0\x80\x80z");
+    read_bytes("\xf0\x80\x80\x80z");
+    read_bytes("\xef\xbf\xbe\xef\xbf\xbf\xef\xbb\xbfz");
+}
+
+CASE(unfinished) {
+    setlocale(LC_ALL, "C.UTF-8");
+    read_bytes("a\xc3");
+    read_bytes("\xc3");
+    read_bytes("\xe2\x82");
+    read_bytes("a\xe2\x82");
+    read_bytes("\xf0\x9f\x98");
+    read_bytes("ab\xf0\x9f");
+}
+
+CASE(malformed_in_the_c_locale) {
+    read_bytes("a\xe9z");
+    read_bytes("\xff");
+    read_bytes("\x7f\x80");
+}
+
+static void put_many(const char *path, const char *character, size_t times, const char *after) {
+    static char text[30000];
+    size_t n = strlen(character);
+    for (size_t i = 0; i < times; i++)
+        memcpy(text + i * n, character, n + 1);
+    strcat(text, after);
+    put_text(path, text);
+}
+
+CASE(characters_across_the_ends_of_reads) {
+    setlocale(LC_ALL, "C.UTF-8");
+    for (int more = 0; more < 4; more++) {
+        put_many("file", "\xe2\x82\xac", 4000, &"abc\n"[more]);
+        FILE *f = fopen("file", "r");
+        long n = 0, sum = 0;
+        for (wint_t ch; (ch = fgetwc(f)) != WEOF; sum += (long)ch)
+            if (n++ % 700 == 0)
+                say("%ld at %ld and %ld", n, ftell(f), raw_offset(fileno(f)));
+        say("%ld characters, sum %ld", n, sum);
+        note_flags(f);
+        fclose(f);
+    }
+}
+
+CASE(errors_after_many) {
+    static const char *const ends[] = {"\xff", "\xe2", "\xe2\x82", "x\xff\nmore\n"};
+    setlocale(LC_ALL, "C.UTF-8");
+    for (int i = 0; i < 4; i++) {
+        for (int times = 1363; times < 1368; times++) {
+            put_many("file", "\xe2\x82\xac", (size_t)times, ends[i]);
+            FILE *f = fopen("file", "r");
+            int n = 0;
+            while (fgetwc(f) != WEOF)
+                n++;
+            say("%d characters, errno %d, offset %ld", n, errno, raw_offset(fileno(f)));
+            note_flags(f);
+            WITH_ERRNO(fgetwc(f));
+            fclose(f);
+        }
+    }
+}
+
+static void read_with(char *buffer, int mode, size_t size) {
+    wchar_t line[40];
+    put_text("file", "caf\xc3\xa9 \xe2\x82\xac and \xf0\x9f\x98\x80\nmore\nlast \xc3");
+    FILE *f = fopen("file", "r");
+    CALL(setvbuf(f, buffer, mode, size));
+    CALL(fgetwc(f));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetws(line, 8, f));
+    CALL(ftell(f));
+    CALL(fgetws(line, 40, f));
+    say("offset %ld", raw_offset(fileno(f)));
+    if (!buffer) /* libc loops when it seeks in a buffer too small for it */
+        CALL(fseek(f, 5, SEEK_SET));
+    note_rest(f);
+    fclose(f);
+}
+
+CASE(buffers_of_all_sizes) {
+    static char buffer[100];
+    setlocale(LC_ALL, "C.UTF-8");
+    read_with(NULL, _IONBF, 0);
+    read_with(NULL, _IOLBF, 0);
+    for (size_t size = 1; size < 40; size++) {
+        say("size %d", (int)size);
+        read_with(buffer, _IOFBF, size);
+    }
+}
+
+CASE(a_late_setvbuf) {
+    static char buffer[64];
+    setlocale(LC_ALL, "C.UTF-8");
+    put_many("file", "\xc3\xa9", 3000, "end");
+    FILE *f = fopen("file", "r");
+    CALL(fgetwc(f));
+    CALL(setvbuf(f, buffer, _IOFBF, sizeof buffer));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetwc(f));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(ftell(f));
+    CALL(setvbuf(f, NULL, _IONBF, 0));
+    CALL(fgetwc(f));
+    CALL(fgetwc(f));
+    say("offset %ld", raw_offset(fileno(f)));
+    fclose(f);
+}
+
+CASE(pushing_back) {
+    setlocale(LC_ALL, "C.UTF-8");
+    put_text("file", "caf\xc3\xa9 one\ntwo\n");
+    FILE *f = fopen("file", "r");
+    for (wint_t ch = L'A'; ch <= L'D'; ch++)
+        CALL(ungetwc(ch, f));
+    for (int i = 0; i < 6; i++)
+        CALL(fgetwc(f));
+    CALL(ungetwc(L'a', f));
+    CALL(ungetwc(L'\x20ac', f));
+    CALL(ungetwc(WEOF, f));
+    WITH_ERRNO(ftell(f));
+    CALL(fgetwc(f));
+    CALL(ftell(f));
+    CALL(ungetwc(L'x', f));
+    CALL(fseek(f, 0, SEEK_SET));
+    CALL(fgetwc(f));
+    for (int i = 0; i < 300; i++)
+        if (ungetwc((wint_t)(0x100 + i), f) == WEOF)
+            say("refused %d", i);
+    for (int i = 0; i < 303; i++)
+        if (i % 50 == 0 || i > 298)
+            CALL(fgetwc(f));
+        else
+            fgetwc(f);
+    note_rest(f);
+    CALL(ungetwc(L'z', f));
+    note_flags(f);
+    note_rest(f);
+    rewind(f);
+    CALL(fgetwc(f));
+    CALL(ungetwc(L'y', f));
+    wchar_t line[20];
+    CALL(fgetws(line, 20, f));
+    CALL(ungetwc(L'x', f));
+    CALL(fwscanf(f, L"%ls", line));
+    CALL((wchar_t *)line);
+}
+
+CASE(pushing_back_the_last_byte_of_what_was_read) {
+    put_text("file", "abc\n");
+    FILE *f = fopen("file", "r");
+    CALL(fgetwc(f));
+    CALL(ungetwc(L'\n', f));
+    note_rest(f);
+}
+
+CASE(lines) {
+    wchar_t line[5000];
+    setlocale(LC_ALL, "C.UTF-8");
+    put_many("file", "\xc3\xa9", 4700, "\nsecond\n\nlast");
+    FILE *f = fopen("file", "r");
+    WITH_ERRNO(fgetws(line, 0, f));
+    CALL(fgetws(line, 1, f));
+    CALL(fgetws(line, 2, f));
+    CALL(fgetws(line, 3, f));
+    CALL(fgetws(line, 5000, f) != NULL);
+    CALL((long)wcslen(line));
+    CALL(fgetws(line, 7, f));
+    CALL(fgetws(line, 7, f));
+    CALL(fgetws_unlocked(line, 7, f));
+    CALL(fgetws(line, 7, f));
+    CALL(fgetws(line, 7, f));
+    note_flags(f);
+}
+
+CASE(scanning) {
+    wchar_t word[20];
+    char narrow[20];
+    int a = 0, n = 0;
+    setlocale(LC_ALL, "C.UTF-8");
+    put_text("file", "12 caf\xc3\xa9 0x1f [abc] \xe2\x82\xac 7 x \xff 9");
+    FILE *f = fopen("file", "r");
+    CALL(fwscanf(f, L"%d %19ls%n", &a, word, &n));
+    say("%d %d", a, n);
+    CALL((wchar_t *)word);
+    CALL(fwscanf(f, L"%x [%19[a-c]] %lc", &a, narrow, word));
+    say("%x %s %x", a, narrow, (int)word[0]);
+    CALL(ftell(f));
+    CALL(fwscanf(f, L"%d%d", &a, &a));
+    WITH_ERRNO(fwscanf(f, L"x%ls", word));
+    note_flags(f);
+    CALL(ftell(f));
+}
+
+CASE(the_offset_at_the_end) {
+    wchar_t line[40];
+    setlocale(LC_ALL, "C.UTF-8");
+    CALL(fgetws(line, 40, stdin));
+    CALL(ungetwc(L'e', stdin));
+}
+
+CASE(the_offset_after_fflush) {
+    wchar_t line[40];
+    setlocale(LC_ALL, "C.UTF-8");
+    put_many("file", "\xc3\xa9", 3000, "end");
+    FILE *f = fopen("file", "r");
+    CALL(fgetws(line, 40, f));
+    CALL(fflush(f));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetws(line, 40, f) != NULL);
+    CALL(fclose(f));
+    CALL(fgetws(line, 40, stdin));
+    CALL(fflush(stdin));
+    say("offset %ld", raw_offset(0));
+    CALL(fgetws(line, 40, stdin));
+    CALL(fclose(stdin));
+}
+
+static void read_one_more(void) {
+    wchar_t line[40];
+    CALL(fgetws(line, 40, stdin));
+    say("offset %ld", raw_offset(0));
+}
+
+CASE(a_child_reads_on) {
+    wchar_t line[40];
+    CALL(fgetws(line, 40, stdin));
+    say("offset %ld", raw_offset(0));
+    child(read_one_more);
+    CALL(fgetws(line, 40, stdin));
+}
+
+static int ends[2];
+
+static void *write_slowly(void *text) {
+    for (const char *p = text; *p; p++) {
+        raw_write(ends[1], p, 1);
+        usleep(2000);
+    }
+    close(ends[1]);
+    return NULL;
+}
+
+CASE(a_slow_pipe) {
+    pthread_t writer;
+    setlocale(LC_ALL, "C.UTF-8");
+    CALL(pipe(ends));
+    FILE *f = fdopen(ends[0], "r");
+    pthread_create(&writer, NULL, write_slowly, "a\xc3\xa9\xe2\x82\xac\n\xf0\x9f\x98\x80z\xe2\x82");
+    note_rest(f);
+    note_rest(f);
+    pthread_join(writer, NULL);
+}
+
+CASE(a_pipe_that_would_block) {
+    setlocale(LC_ALL, "C.UTF-8");
+    CALL(pipe2(ends, O_NONBLOCK));
+    FILE *f = fdopen(ends[0], "r");
+    wchar_t line[20];
+    WITH_ERRNO(fgetwc(f));
+    note_flags(f);
+    clearerr(f);
+    kernel_write(ends[1], "abc\xe2\x82");
+    WITH_ERRNO(fgetws(line, 20, f));
+    note_flags(f);
+    clearerr(f);
+    kernel_write(ends[1], "\xac\n");
+    WITH_ERRNO(fgetws(line, 20, f));
+    kernel_write(ends[1], "\xe2");
+    WITH_ERRNO(fgetwc(f));
+    note_flags(f);
+    clearerr(f);
+    kernel_write(ends[1], "\x82\xac");
+    WITH_ERRNO(fgetwc(f));
+}
+
+CASE(what_cannot_be_read) {
+    FILE *f = fopen("file", "w");
+    WITH_ERRNO(fgetwc(f));
+    note_flags(f);
+    fclose(f);
+    f = fopen(".", "r");
+    WITH_ERRNO(fgetwc(f));
+    note_flags(f);
+    fclose(f);
+    f = fopen("/dev/null", "r");
+    WITH_ERRNO(fgetwc(f));
+    note_flags(f);
+    WITH_ERRNO(ungetwc(L'x', f));
+    note_flags(f);
+    CALL(fgetwc(f));
+    fclose(f);
+}
+
+CASE(a_growing_file) {
+    put_text("file", "one\n");
+    FILE *f = fopen("file", "r");
+    note_rest(f);
+    kernel_write(open("file", O_WRONLY | O_APPEND), "two\n");
+    note_rest(f);
+    clearerr(f);
+    note_rest(f);
+}
