@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_engine.c - runs a format's directives on a stream's window or on a
- * string: white space, literal text, counts, and how a call ends.
+ * scanf_engine.c - a scanf call on a stream's window or on a string: takes the
+ * format apart, runs its directives, and ends the call.  What is refused is done
+ * by libc's own code, on our FILE through its window and table.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scanf_engine.h"
 
+#ifndef ASF_STATIC
 #include <stdlib.h>
+
+#include "lib/next.h"
 
 /* --- the input -------------------------------------------------------------- */
 
@@ -20,7 +24,7 @@ static int more_of_stream(struct asf_scan *s) {
     int ch = asf__uflow(c);
     asf__leave(c);
     s->at = s->counted = (const unsigned char *)c->read_ptr;
-    s->consumed += ch != EOF;
+    s->now.consumed += ch != EOF;
     return ch;
 }
 
@@ -30,21 +34,21 @@ static int more_of_string(struct asf_scan *s) {
     s->counted = s->at;
     if (n == 0)
         return EOF;
-    s->consumed++;
+    s->now.consumed++;
     s->counted++;
     return *s->at++;
 }
 
 int asf__scan_more(struct asf_scan *s) {
-    if (s->last == EOF) {
-        errno = s->end_errno;
+    if (s->now.last == EOF) {
+        errno = s->now.end_errno;
         return EOF;
     }
-    s->consumed += (size_t)(s->at - s->counted);
-    s->last = s->stream ? more_of_stream(s) : more_of_string(s);
-    if (s->last == EOF)
-        s->end_errno = errno;
-    return s->last;
+    s->now.consumed += (size_t)(s->at - s->counted);
+    s->now.last = s->stream ? more_of_stream(s) : more_of_string(s);
+    if (s->now.last == EOF)
+        s->now.end_errno = errno;
+    return s->now.last;
 }
 
 /* --- white space and text ----------------------------------------------------- */
@@ -54,9 +58,9 @@ static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
     int saved = errno;
     errno = 0;
     do {
-        if ((s->last == EOF || asf__scan_next(s) == EOF) && errno == EINTR)
+        if ((s->now.last == EOF || asf__scan_next(s) == EOF) && errno == EINTR)
             return false;
-    } while (s->last != EOF && asf__scan_is_space(s, s->last));
+    } while (s->now.last != EOF && asf__scan_is_space(s->now.last));
     errno = saved;
     asf__scan_unget(s);
     return true;
@@ -65,8 +69,8 @@ static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
 /* White space before a conversion; false when reading was interrupted. */
 static inline bool skip_space(struct asf_scan *s) {
     const unsigned char *p = s->at;
-    s->skip = false;
-    while (p < asf__scan_end(s) && asf__scan_is_space(s, *p))
+    s->now.skip = false;
+    while (p < asf__scan_end(s) && asf__scan_is_space(*p))
         p++;
     s->at = p;
     return p < asf__scan_end(s) || skip_further(s);
@@ -75,34 +79,46 @@ static inline bool skip_space(struct asf_scan *s) {
 /* White space that ends the format. */
 static void skip_last(struct asf_scan *s) {
     int ch;
+    const unsigned char *p = s->at;
+    while (p < asf__scan_end(s) && asf__scan_is_space(*p))
+        p++;
+    s->at = p;
     do
         ch = asf__scan_next(s);
-    while (ch != EOF && asf__scan_is_space(s, ch));
+    while (ch != EOF && asf__scan_is_space(ch));
     asf__scan_unget(s);
 }
 
 static enum asf_scan_result match_character(struct asf_scan *s, int wanted) {
     int ch = asf__scan_next(s);
-    while (s->skip && ch != EOF && asf__scan_is_space(s, ch))
+    while (s->now.skip && ch != EOF && asf__scan_is_space(ch))
         ch = asf__scan_next(s);
     if (ch == EOF)
         return ASF_INPUT_END;
-    s->skip = false;
+    s->now.skip = false;
     if (ch == wanted)
         return ASF_SCANNED;
     asf__scan_unget(s);
     return ASF_MISMATCH;
 }
 
-static inline enum asf_scan_result match_text(struct asf_scan *s, const struct asf_directive *d) {
+static __attribute__((noinline)) enum asf_scan_result match_text(struct asf_scan *s,
+                                                                 const struct asf_directive *d) {
     for (const unsigned char *p = d->text; p < d->text_end; p++) {
-        if (asf__scan_is_space(s, *p)) {
-            s->skip = true;
-        } else {
-            enum asf_scan_result r = match_character(s, *p);
-            if (r != ASF_SCANNED)
-                return r;
+        if (asf__scan_is_space(*p)) {
+            s->now.skip = true;
+            continue;
         }
+        while (s->now.skip && s->at < asf__scan_end(s) && asf__scan_is_space(*s->at))
+            s->at++;
+        if (asf__likely(s->at < asf__scan_end(s) && *s->at == *p)) {
+            s->at++;
+            s->now.skip = false;
+            continue;
+        }
+        enum asf_scan_result r = match_character(s, *p);
+        if (r != ASF_SCANNED)
+            return r;
     }
     return ASF_SCANNED;
 }
@@ -111,7 +127,7 @@ static inline enum asf_scan_result match_text(struct asf_scan *s, const struct a
 
 void *asf__scan_argument_at(struct asf_scan *s, int position) {
     va_list ap;
-    va_copy(ap, s->all);
+    va_copy(ap, *s->arguments);
     for (int i = 1; i < position; i++)
         (void)va_arg(ap, void *);
     void *argument = va_arg(ap, void *);
@@ -120,8 +136,8 @@ void *asf__scan_argument_at(struct asf_scan *s, int position) {
 }
 
 static enum asf_scan_result count(struct asf_scan *s, const struct asf_directive *d) {
-    if (!(d->flags & ASF_SCAN_SUPPRESS))
-        asf__scan_store(s, d, s->consumed + (size_t)(s->at - s->counted));
+    if (!(d->is.flags & ASF_SCAN_SUPPRESS))
+        asf__scan_store(s, d, asf__scan_consumed(s));
     return ASF_SCANNED;
 }
 
@@ -129,26 +145,63 @@ static enum asf_scan_result count(struct asf_scan *s, const struct asf_directive
 static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_directive *d) {
     enum { MOST = 18 };
     const unsigned char *p = s->at, *end = asf__scan_end(s);
-    if (d->base != 10 || d->width > 0 || p >= end)
+    if (d->is.base != 10 || d->width > 0 || p >= end)
         return asf__scan_integer(s, d);
     bool negative = *p == '-';
     p += negative | (*p == '+');
-    const unsigned char *first = p;
+    const unsigned char *first = p, *most = end - p > MOST ? p + MOST : end;
     uint64_t value = 0;
-    end = end - p > MOST ? p + MOST : end;
-    for (; p < end && (unsigned)(*p - '0') < 10; p++)
+    for (; p < most && (unsigned)(*p - '0') < 10; p++)
         value = value * 10 + (uint64_t)(*p - '0');
-    if (p == first || p == end)
+    if (p == first || (p == most && (p < end || !asf__scan_ended(s))))
         return asf__scan_integer(s, d);
     s->at = p;
     asf__scan_assign(s, d, negative ? 0 - value : value);
     return ASF_SCANNED;
 }
 
+/* 1 to 15 bytes; of the lengths of words only "shorter than 4" is guessed at. */
+static inline void copy_word(char *to, const unsigned char *from, size_t n) {
+    typedef unsigned int word4 __attribute__((aligned(1), may_alias));
+    if (n >= 4) {
+        size_t middle = n >> 3 << 2;
+        word4 a = *(const word4 *)from, b = *(const word4 *)(from + middle);
+        word4 y = *(const word4 *)(from + n - 4 - middle), z = *(const word4 *)(from + n - 4);
+        *(word4 *)to = a;
+        *(word4 *)(to + middle) = b;
+        *(word4 *)(to + n - 4 - middle) = y;
+        *(word4 *)(to + n - 4) = z;
+    } else {
+        char a = (char)from[0], b = (char)from[n >> 1], c = (char)from[n - 1];
+        to[0] = a;
+        to[n >> 1] = b;
+        to[n - 1] = c;
+    }
+}
+
+/* A short word that ends in the window, to where the program says. */
+static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_directive *d) {
+    enum { UNUSUAL = ASF_SCAN_SUPPRESS | ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU };
+    const unsigned char *p = s->at;
+    if (d->is.flags & UNUSUAL || asf__scan_end(s) - p < 16)
+        return asf__scan_string(s, d);
+    size_t n = asf__scan_space_in(p);
+    if (n == 0 || n >= 16 || n > (size_t)d->width) /* a width of -1 is none */
+        return asf__scan_string(s, d);
+    char *to = asf__scan_argument(s, d);
+    if (!to)
+        return ASF_MISMATCH;
+    copy_word(to, p, n);
+    to[n] = '\0';
+    s->at = p + n;
+    s->now.done++;
+    return ASF_SCANNED;
+}
+
 static inline enum asf_scan_result convert(struct asf_scan *s, const struct asf_directive *d) {
-    if ((s->skip || d->flags & ASF_SCAN_SKIPS) && !skip_space(s))
+    if ((s->now.skip || d->is.flags & ASF_SCAN_SKIPS) && !skip_space(s))
         return ASF_INPUT_END;
-    switch ((enum asf_directive_kind)d->kind) {
+    switch ((enum asf_directive_kind)d->is.kind) {
     case ASF_SCAN_INTEGER:
         return integer(s, d);
     case ASF_SCAN_FLOAT:
@@ -156,9 +209,15 @@ static inline enum asf_scan_result convert(struct asf_scan *s, const struct asf_
     case ASF_SCAN_CHARS:
         return asf__scan_chars(s, d);
     case ASF_SCAN_STRING:
-        return asf__scan_string(s, d);
+        return string(s, d);
     case ASF_SCAN_SET:
         return asf__scan_set(s, d);
+    case ASF_SCAN_WIDE_CHARS:
+        return asf__scan_wide_chars(s, d);
+    case ASF_SCAN_WIDE_STRING:
+        return asf__scan_wide_string(s, d);
+    case ASF_SCAN_WIDE_SET:
+        return asf__scan_wide_set(s, d);
     case ASF_SCAN_COUNT:
         return count(s, d);
     case ASF_SCAN_PERCENT:
@@ -168,15 +227,16 @@ static inline enum asf_scan_result convert(struct asf_scan *s, const struct asf_
     }
 }
 
-static enum asf_scan_result run(struct asf_scan *s, const struct asf_directive *d, int n) {
-    for (const struct asf_directive *last = d + n; d < last; d++) {
-        enum asf_scan_result r = d->kind == ASF_SCAN_TEXT   ? match_text(s, d)
-                                 : d->kind == ASF_SCAN_STOP ? ASF_MISMATCH
-                                                            : convert(s, d);
+static inline __attribute__((always_inline)) enum asf_scan_result
+run(struct asf_scan *s, const struct asf_directive *d, const struct asf_directive *end) {
+    for (; d < end; d++) {
+        enum asf_scan_result r = d->is.kind == ASF_SCAN_TEXT   ? match_text(s, d)
+                                 : d->is.kind == ASF_SCAN_STOP ? ASF_MISMATCH
+                                                               : convert(s, d);
         if (r != ASF_SCANNED)
             return r;
     }
-    if (s->skip)
+    if (s->now.skip)
         skip_last(s);
     return ASF_SCANNED;
 }
@@ -190,60 +250,142 @@ static __attribute__((noinline)) void release(char **owner) {
 
 /* What glibc returns, and what it frees of "%ms". */
 static __attribute__((noinline)) int conclude(struct asf_scan *s, enum asf_scan_result r) {
-    bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->done == 0);
-    for (int i = 0; none && i < s->allocated; i++)
+    bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->now.done == 0);
+    for (int i = 0; none && i < s->now.allocated; i++)
         release(s->allocations[i]);
-    if (!none && s->open)
-        release(s->open);
-    return none ? EOF : s->done;
+    if (!none && s->now.open)
+        release(s->now.open);
+    return none ? EOF : s->now.done;
+}
+
+/* --- the format ------------------------------------------------------------------- */
+
+/* Whether some directives name their arguments and others do not. */
+static __attribute__((noinline)) bool mixed(const struct asf_directive *list,
+                                            const struct asf_directive *end) {
+    bool by_position = false, in_order = false;
+    for (const struct asf_directive *d = list; d < end; d++) {
+        bool takes = d->is.kind != ASF_SCAN_TEXT && !(d->is.flags & ASF_SCAN_SUPPRESS);
+        by_position |= takes && d->position > 0;
+        in_order |= takes && d->position == 0;
+    }
+    return by_position && in_order;
+}
+
+/* Take the format apart; returns the end of the list, or NULL when libc must
+ * do it all. */
+static inline const struct asf_directive *parse(const char *format, enum asf_dialect dialect,
+                                                struct asf_directive *list) {
+    const unsigned char *p = (const unsigned char *)format;
+    struct asf_directive *d = list;
+    int positions = 0;
+    for (; *p; d++) {
+        if (d == list + ASF_DIRECTIVES)
+            return NULL;
+        d->width = -1;
+        d->position = 0;
+        if (*p != '%') {
+            p = asf__parse_text(p, d);
+        } else if (asf__scan_letters[p[1]].flags & ASF_SCAN_PLAIN) {
+            d->is = asf__scan_letters[p[1]];
+            p += 2;
+        } else {
+            p = asf__parse_conversion(p + 1, dialect, d);
+            positions |= d->position;
+        }
+        if (!p)
+            return NULL;
+    }
+    return asf__unlikely(positions) && mixed(list, d) ? NULL : d;
+}
+
+/* --- calls -------------------------------------------------------------------------- */
+
+/* libc's functions behind one dialect's names. */
+struct behind {
+    const char *stream_name, *text_name;
+    void *stream, *text;
+};
+
+static struct behind behind[] = {
+    [ASF_SCAN_GNU] = {"vfscanf", "vsscanf", NULL, NULL},
+    [ASF_SCAN_C99] = {"__isoc99_vfscanf", "__isoc99_vsscanf", NULL, NULL},
+    [ASF_SCAN_C23] = {"__isoc23_vfscanf", "__isoc23_vsscanf", NULL, NULL},
+};
+
+/* A newer libc has __isoc23_*; programs built there then find ours. */
+static struct behind *libc_behind(enum asf_dialect dialect) {
+    bool unknown = dialect == ASF_SCAN_C23 && !dlsym(RTLD_NEXT, behind[dialect].stream_name);
+    return &behind[unknown ? ASF_SCAN_C99 : dialect];
+}
+
+/* Cancelled in a read this unlocks twice: the read's own handler stands for
+ * our lock, if it is held, and libc's for its own. */
+static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialect dialect, const char *format,
+                                             va_list *ap) {
+    typedef int scanner(FILE *, const char *, va_list);
+    struct behind *libc = libc_behind(dialect);
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    return ((scanner *)asf__next(&libc->stream, libc->stream_name))(asf__file(c), format, *ap);
+}
+
+static __attribute__((noinline)) int text_by_libc(const char *text, enum asf_dialect dialect,
+                                                  const char *format, va_list *ap) {
+    typedef int scanner(const char *, const char *, va_list);
+    struct behind *libc = libc_behind(dialect);
+    return ((scanner *)asf__next(&libc->text, libc->text_name))(text, format, *ap);
 }
 
 /* The arguments and where to read have been filled in. */
-static inline int scan(struct asf_scan *s, const struct asf_directive *list, int n) {
+static inline int scan(struct asf_scan *s, const struct asf_directive *list,
+                       const struct asf_directive *end) {
     s->counted = s->at;
-    s->consumed = 0;
-    s->last = s->done = s->allocated = 0;
-    s->skip = false;
-    s->open = NULL;
-    s->classes = *__ctype_b_loc();
-    enum asf_scan_result r = run(s, list, n);
-    return asf__likely(r == ASF_SCANNED) ? s->done : conclude(s, r);
+    s->now = (__typeof__(s->now)){.skip = false};
+    enum asf_scan_result r = run(s, list, end);
+    return asf__likely(r == ASF_SCANNED) ? s->now.done : conclude(s, r);
 }
 
-int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list ap) {
+static inline int scan_unlocked(struct asf_cios *c, enum asf_dialect dialect, const char *format,
+                                va_list *ap) {
     struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end;
     struct asf_scan s;
-    if (!asf__ours(c) || !format || c->flags & ASF_NO_READS || !asf__bytes(c))
-        return ASF_SCAN_REFUSED;
-    int n = asf__parse_scan(format, dialect, list);
-    if (n < 0)
-        return ASF_SCAN_REFUSED;
+    if (!asf__ours(c) || !format || c->flags & ASF_NO_READS || !asf__bytes(c) ||
+        !(end = parse(format, dialect, list)))
+        return by_libc(c, dialect, format, ap);
     s.stream = c;
     s.at = (const unsigned char *)c->read_ptr;
     s.end = &c->read_end;
-    va_copy(s.arguments, ap);
-    va_copy(s.all, ap);
-    n = scan(&s, list, n);
-    va_end(s.arguments);
-    va_end(s.all);
+    s.arguments = ap;
+    int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
     return n;
 }
 
-int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list ap) {
+int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
+    bool alone = asf__alone();
+    if (!alone) {
+        asf__enter(c);
+        asf__count(c);
+    }
+    int n = scan_unlocked(c, dialect, format, ap);
+    if (!alone)
+        asf__leave(c);
+    return n;
+}
+
+int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap) {
     struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end;
     struct asf_scan s;
-    int n = format ? asf__parse_scan(format, dialect, list) : -1;
-    if (n < 0)
-        return ASF_SCAN_REFUSED;
+    if (!format || !(end = parse(format, dialect, list)))
+        return text_by_libc(text, dialect, format, ap);
     s.stream = NULL;
     s.at = (const unsigned char *)text;
     s.string_end = (char *)text + strnlen(text, FIRST_LOOK);
     s.end = &s.string_end;
-    va_copy(s.arguments, ap);
-    va_copy(s.all, ap);
-    n = scan(&s, list, n);
-    va_end(s.arguments);
-    va_end(s.all);
-    return n;
+    s.arguments = ap;
+    return scan(&s, list, end);
 }
+#endif

@@ -5,6 +5,7 @@
  */
 #include "interfaces/stdio/scanf_engine.h"
 
+#ifndef ASF_STATIC
 #include <langinfo.h>
 #include <limits.h>
 
@@ -24,8 +25,8 @@ static text read_int(text p, int *n) {
 }
 
 /* A multibyte character is matched by the locale's encoding: libc does it. */
-static text parse_text(text p, struct asf_directive *d) {
-    d->kind = ASF_SCAN_TEXT;
+text asf__parse_text(text p, struct asf_directive *d) {
+    d->is.kind = ASF_SCAN_TEXT;
     d->text = p;
     for (; *p && *p != '%'; p++)
         if (*p >= 0x80)
@@ -38,7 +39,7 @@ static text parse_text(text p, struct asf_directive *d) {
 static text parse_flags(text p, struct asf_directive *d) {
     for (;; p++) {
         if (*p == '*')
-            d->flags |= ASF_SCAN_SUPPRESS;
+            d->is.flags |= ASF_SCAN_SUPPRESS;
         else if (*p == 'I' || (*p == '\'' && *nl_langinfo(THOUSEP)))
             return NULL;
         else if (*p != '\'')
@@ -70,27 +71,27 @@ static text parse_width(text p, struct asf_directive *d) {
 static text parse_length(text p, enum asf_dialect dialect, struct asf_directive *d) {
     switch (*p) {
     case 'h':
-        d->flags |= p[1] == 'h' ? ASF_SCAN_CHAR : ASF_SCAN_SHORT;
+        d->is.flags |= p[1] == 'h' ? ASF_SCAN_CHAR : ASF_SCAN_SHORT;
         return p + (p[1] == 'h' ? 2 : 1);
     case 'l':
-        d->flags |= p[1] == 'l' ? ASF_SCAN_LONG | ASF_SCAN_LONGER : ASF_SCAN_LONG;
+        d->is.flags |= p[1] == 'l' ? ASF_SCAN_LONG | ASF_SCAN_LONGER : ASF_SCAN_LONG;
         return p + (p[1] == 'l' ? 2 : 1);
     case 'q':
     case 'L':
-        d->flags |= ASF_SCAN_LONG | ASF_SCAN_LONGER;
+        d->is.flags |= ASF_SCAN_LONG | ASF_SCAN_LONGER;
         return p + 1;
     case 'j':
     case 'z':
     case 't':
-        d->flags |= ASF_SCAN_LONG;
+        d->is.flags |= ASF_SCAN_LONG;
         return p + 1;
     case 'm':
-        d->flags |= p[1] == 'l' ? ASF_SCAN_MALLOC | ASF_SCAN_LONG : ASF_SCAN_MALLOC;
+        d->is.flags |= p[1] == 'l' ? ASF_SCAN_MALLOC | ASF_SCAN_LONG : ASF_SCAN_MALLOC;
         return p + (p[1] == 'l' ? 2 : 1);
     case 'a':
         if (dialect != ASF_SCAN_GNU || (p[1] != 's' && p[1] != 'S' && p[1] != '['))
             return p;
-        d->flags |= ASF_SCAN_MALLOC_GNU;
+        d->is.flags |= ASF_SCAN_MALLOC_GNU;
         return p + 1;
     case 'w': /* C23's; what it means is for a libc that knows it */
         return dialect == ASF_SCAN_C23 ? NULL : p;
@@ -99,67 +100,65 @@ static text parse_length(text p, enum asf_dialect dialect, struct asf_directive 
     }
 }
 
-/* What each letter converts; the others are UNKNOWN. */
-static const struct letter {
-    unsigned char kind, base;
-    unsigned short flags;
-} letters[0x80] = {
-    ['d'] = {ASF_SCAN_INTEGER, 10, ASF_SCAN_SKIPS | ASF_SCAN_SIGNED},
-    ['i'] = {ASF_SCAN_INTEGER, 0, ASF_SCAN_SKIPS | ASF_SCAN_SIGNED},
-    ['u'] = {ASF_SCAN_INTEGER, 10, ASF_SCAN_SKIPS},
-    ['o'] = {ASF_SCAN_INTEGER, 8, ASF_SCAN_SKIPS},
-    ['x'] = {ASF_SCAN_INTEGER, 16, ASF_SCAN_SKIPS},
-    ['X'] = {ASF_SCAN_INTEGER, 16, ASF_SCAN_SKIPS},
-    ['p'] = {ASF_SCAN_INTEGER, 16, ASF_SCAN_SKIPS | ASF_SCAN_LONG | ASF_SCAN_POINTER},
-    ['e'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['E'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['f'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['F'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['g'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['G'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['a'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['A'] = {ASF_SCAN_FLOAT, 0, ASF_SCAN_SKIPS},
-    ['s'] = {ASF_SCAN_STRING, 0, ASF_SCAN_SKIPS},
-    ['S'] = {ASF_SCAN_STRING, 0, ASF_SCAN_SKIPS | ASF_SCAN_LONG},
-    ['c'] = {ASF_SCAN_CHARS, 0, 0},
-    ['C'] = {ASF_SCAN_CHARS, 0, ASF_SCAN_LONG},
-    ['['] = {ASF_SCAN_SET, 0, 0},
-    ['n'] = {ASF_SCAN_COUNT, 0, 0},
-    ['%'] = {ASF_SCAN_PERCENT, 0, ASF_SCAN_SKIPS},
+const struct asf_conversion asf__scan_letters[UCHAR_MAX + 1] = {
+    ['d'] = {ASF_SCAN_SKIPS | ASF_SCAN_SIGNED | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 10},
+    ['i'] = {ASF_SCAN_SKIPS | ASF_SCAN_SIGNED, ASF_SCAN_INTEGER, 0},
+    ['u'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 10},
+    ['o'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 8},
+    ['x'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 16},
+    ['X'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 16},
+    ['p'] = {ASF_SCAN_SKIPS | ASF_SCAN_LONG | ASF_SCAN_POINTER | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 16},
+    ['e'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['E'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['f'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['F'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['g'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['G'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['a'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['A'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['s'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_STRING, 0},
+    ['S'] = {ASF_SCAN_SKIPS | ASF_SCAN_LONG, ASF_SCAN_STRING, 0},
+    ['c'] = {ASF_SCAN_PLAIN, ASF_SCAN_CHARS, 0},
+    ['C'] = {ASF_SCAN_LONG, ASF_SCAN_CHARS, 0},
+    ['['] = {0, ASF_SCAN_SET, 0},
+    ['n'] = {ASF_SCAN_PLAIN, ASF_SCAN_COUNT, 0},
+    ['%'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_PERCENT, 0},
 };
 
-static __attribute__((noinline)) bool decimal_point_is_usual(void) {
+static bool decimal_point_is_usual(void) {
     const char *point = nl_langinfo(RADIXCHAR);
     return point[0] == '.' && point[1] == '\0';
 }
 
 /* What C23 adds: %b, and 0b for %i. */
-static __attribute__((noinline)) void allow_binary(struct asf_directive *d, unsigned char letter) {
+static void allow_binary(struct asf_directive *d, unsigned char letter) {
     if (letter == 'b') {
-        d->kind = ASF_SCAN_INTEGER;
-        d->base = 2;
+        d->is.kind = ASF_SCAN_INTEGER;
+        d->is.base = 2;
     }
     if (letter == 'b' || letter == 'i')
-        d->flags |= ASF_SCAN_BINARY;
+        d->is.flags |= ASF_SCAN_BINARY;
 }
 
-/* False when libc must do it: wide characters, an unusual decimal point. */
+/* False when libc must do it: the decimal point is unusual. */
 static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
-    struct letter l = letter < 0x80 ? letters[letter] : letters[0];
-    d->kind = l.kind;
-    d->base = l.base;
-    d->flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);
+    struct asf_conversion l = asf__scan_letters[letter];
+    d->is.kind = l.kind;
+    d->is.base = l.base;
+    d->is.flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);
     if (dialect == ASF_SCAN_C23)
         allow_binary(d, letter);
     if (l.kind == ASF_SCAN_FLOAT)
         return decimal_point_is_usual();
-    return !(d->flags & ASF_SCAN_LONG) || l.kind == ASF_SCAN_INTEGER || l.kind == ASF_SCAN_COUNT ||
-           l.kind == ASF_SCAN_PERCENT || l.kind == ASF_SCAN_UNKNOWN;
+    bool of_text = l.kind == ASF_SCAN_CHARS || l.kind == ASF_SCAN_STRING || l.kind == ASF_SCAN_SET;
+    if (of_text && d->is.flags & ASF_SCAN_LONG)
+        d->is.kind = (unsigned char)(l.kind + ASF_SCAN_WIDE_CHARS - ASF_SCAN_CHARS);
+    return true;
 }
 
 /* The end of a set, which a ']' or '-' in front belongs to; NULL when it has
  * none, which is libc's to punish. */
-static __attribute__((noinline)) text parse_set(text p, struct asf_directive *d) {
+static text parse_set(text p, struct asf_directive *d) {
     d->text = p;
     p += *p == '^';
     p += *p == ']' || *p == '-';
@@ -169,23 +168,15 @@ static __attribute__((noinline)) text parse_set(text p, struct asf_directive *d)
     return *p ? p + 1 : NULL;
 }
 
-/* Position, flags, width and length. */
-static __attribute__((noinline)) text parse_modifiers(text p, enum asf_dialect dialect,
-                                                      struct asf_directive *d) {
+text asf__parse_conversion(text p, enum asf_dialect dialect, struct asf_directive *d) {
+    d->is.flags = 0;
     p = parse_width(p, d);
-    return p ? parse_length(p, dialect, d) : NULL;
-}
-
-/* Between the '%' and the letter there may be nothing. */
-static inline bool is_plain(unsigned char c, enum asf_dialect dialect) {
-    return c < 0x80 && letters[c].kind != ASF_SCAN_UNKNOWN && (c != 'a' || dialect != ASF_SCAN_GNU);
-}
-
-static inline text parse_conversion(text p, enum asf_dialect dialect, struct asf_directive *d) {
-    if (!is_plain(*p, dialect) && !(p = parse_modifiers(p, dialect, d)))
+    if (p)
+        p = parse_length(p, dialect, d);
+    if (!p)
         return NULL;
     if (*p == '\0') {
-        d->kind = ASF_SCAN_STOP;
+        d->is.kind = ASF_SCAN_STOP;
         return p;
     }
     unsigned char letter = *p++;
@@ -193,21 +184,4 @@ static inline text parse_conversion(text p, enum asf_dialect dialect, struct asf
         return NULL;
     return letter == '[' ? parse_set(p, d) : p;
 }
-
-int asf__parse_scan(const char *format, enum asf_dialect dialect, struct asf_directive *list) {
-    text p = (text)format;
-    struct asf_directive *d = list;
-    for (; *p; d++) {
-        if (d == list + ASF_DIRECTIVES)
-            return -1;
-        d->width = -1;
-        d->position = 0;
-        d->flags = 0;
-        p = *p == '%' ? parse_conversion(p + 1, dialect, d) : parse_text(p, d);
-        if (!p)
-            return -1;
-        if (d->kind == ASF_SCAN_UNKNOWN)
-            return (int)(d - list) + 1;
-    }
-    return (int)(d - list);
-}
+#endif

@@ -7,6 +7,7 @@
  */
 #include "interfaces/stdio/scanf_engine.h"
 
+#ifndef ASF_STATIC
 #include <limits.h>
 #include <stdlib.h>
 
@@ -59,22 +60,22 @@ static inline text hexadecimal_digits(text p, text limit, uint64_t *value) {
 static inline bool plain_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
     enum { DECIMAL = 18, HEXADECIMAL = 15 };
     text p = s->at, end = asf__scan_end(s), limit = width_limit(p, end, d->width);
-    bool negative = p < limit && *p == '-', hexadecimal = d->base == 16;
+    bool negative = p < limit && *p == '-', hexadecimal = d->is.base == 16;
     if (p < limit && (*p == '-' || *p == '+'))
         p++;
-    if (p < limit && *p == '0' && (d->base == 0 || d->base == 16)) {
+    if (p < limit && *p == '0' && (d->is.base == 0 || d->is.base == 16)) {
         if (limit - p < 2 || lower(p[1]) != 'x')
             return false;
         hexadecimal = true;
         p += 2;
     }
-    if (d->base != 10 && !hexadecimal && d->base != 0)
+    if (d->is.base != 10 && !hexadecimal && d->is.base != 0)
         return false;
     text first = p, most = limit - p > (hexadecimal ? HEXADECIMAL : DECIMAL)
                                ? p + (hexadecimal ? HEXADECIMAL : DECIMAL)
                                : limit;
     p = hexadecimal ? hexadecimal_digits(p, most, value) : decimal_digits(p, most, value);
-    if (p == first || (p == most && most != limit) || p == end)
+    if (p == first || (p == most && most != limit) || (p == end && !asf__scan_ended(s)))
         return false;
     *value = negative ? 0 - *value : *value;
     s->at = p;
@@ -131,7 +132,7 @@ static void read_digits(struct asf_scan *s, struct integer *n, int ch) {
 
 /* "(nil)", whose bracket has been read. */
 static bool read_nil(struct asf_scan *s, const struct integer *n) {
-    if (n->sign || (n->width >= 0 && n->width < 5) || s->last != '(')
+    if (n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
         return false;
     for (const char *p = "nil"; *p; p++)
         if (tolower(asf__scan_next(s)) != *p)
@@ -151,19 +152,19 @@ static uint64_t in_range(const struct integer *n, bool is_signed) {
 
 static __attribute__((noinline)) enum asf_scan_result
 read_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
-    struct integer n = {.width = d->width, .base = d->base};
+    struct integer n = {.width = d->width, .base = d->is.base};
     int ch = asf__scan_next(s);
     if (ch == EOF)
         return ASF_INPUT_END;
     ch = read_sign(s, &n, ch);
-    ch = read_prefix(s, &n, (d->flags & ASF_SCAN_BINARY) != 0, ch);
+    ch = read_prefix(s, &n, (d->is.flags & ASF_SCAN_BINARY) != 0, ch);
     if (n.base == 0)
         n.base = 10;
     read_digits(s, &n, ch);
-    bool nil = !n.digits && d->flags & ASF_SCAN_POINTER && read_nil(s, &n);
+    bool nil = !n.digits && d->is.flags & ASF_SCAN_POINTER && read_nil(s, &n);
     if (!nil)
         asf__scan_unget(s);
-    *value = in_range(&n, (d->flags & ASF_SCAN_SIGNED) != 0);
+    *value = in_range(&n, (d->is.flags & ASF_SCAN_SIGNED) != 0);
     return n.digits || nil ? ASF_SCANNED : ASF_MISMATCH;
 }
 
@@ -197,8 +198,9 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     text end = asf__scan_end(s), limit = width_limit(s->at, end, d->width);
     text p = asf__scan_decimal(s->at, limit, &n);
     /* Unlike an integer's, the byte behind a full width is not looked at. */
-    bool whole = p && (p < limit || limit < end || limit - s->at == d->width) && limit <= asf__scan_end(s);
-    if (!whole || !to_binary(&n, d->flags, value))
+    if (!p || limit > asf__scan_end(s) || !to_binary(&n, d->is.flags, value))
+        return false;
+    if (p == end && p - s->at != d->width && !asf__scan_ended(s))
         return false;
     s->at = p;
     return true;
@@ -253,12 +255,12 @@ static bool read_infinity(struct asf_scan *s, struct token *t) {
         return false;
     if (t->width == 0 || asf__scan_next(s) == EOF)
         return true;
-    if (tolower(s->last) != 'i') {
+    if (tolower(s->now.last) != 'i') {
         asf__scan_unget(s);
         return true;
     }
     use_width(&t->width);
-    add(t, s->last);
+    add(t, s->now.last);
     return read_word(s, t, "nity");
 }
 
@@ -362,7 +364,7 @@ read_float(struct asf_scan *s, const struct asf_directive *d, union floating *va
     t.bytes = t.small;
     enum asf_scan_result r = read_token(s, &t);
     if (r == ASF_SCANNED)
-        r = convert_token(&t, d->flags, value);
+        r = convert_token(&t, d->is.flags, value);
     if (t.bytes != t.small)
         free(t.bytes);
     if (r == ASF_NO_MEMORY)
@@ -372,9 +374,9 @@ read_float(struct asf_scan *s, const struct asf_directive *d, union floating *va
 
 static void store_float(struct asf_scan *s, const struct asf_directive *d, const union floating *value) {
     void *to = asf__scan_argument(s, d);
-    if (d->flags & ASF_SCAN_LONGER)
+    if (d->is.flags & ASF_SCAN_LONGER)
         *(long double *)to = value->l;
-    else if (d->flags & ASF_SCAN_LONG)
+    else if (d->is.flags & ASF_SCAN_LONG)
         *(double *)to = value->d;
     else
         *(float *)to = value->f;
@@ -387,9 +389,10 @@ enum asf_scan_result asf__scan_float(struct asf_scan *s, const struct asf_direct
         if (r != ASF_SCANNED)
             return r;
     }
-    if (!(d->flags & ASF_SCAN_SUPPRESS)) {
+    if (!(d->is.flags & ASF_SCAN_SUPPRESS)) {
         store_float(s, d, &value);
-        s->done++;
+        s->now.done++;
     }
     return ASF_SCANNED;
 }
+#endif

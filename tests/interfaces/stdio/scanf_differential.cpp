@@ -646,7 +646,7 @@ bool step_both(stream (&t)[2], source kind, size_t size) {
         const side &s = *t[i].of;
         if (what < 6)
             got[i] = s.getc(t[i].file);
-        else if (what == 6)
+        else if (what == 6 && kind != memory)
             got[i] = s.ungetc(ch, t[i].file);
         else if (what == 7 && kind <= large_file)
             got[i] = s.fseek(t[i].file, std::min(target, static_cast<long>(size)), SEEK_SET);
