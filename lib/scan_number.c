@@ -65,7 +65,7 @@ static bool is_hexadecimal(const struct digits *d) {
     return d->seen == 1 && d->value == 0 && d->p < d->end && (*d->p | 0x20) == 'x';
 }
 
-const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end,
+const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end, int point,
                                        struct asf_decimal *number) {
     enum { LONGEST = 1 << 20 };
     bool cut = end - p > LONGEST;
@@ -77,7 +77,7 @@ const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned ch
     int exponent = 0, whole = d.seen, too_long = d.dropped;
     if (is_hexadecimal(&d))
         return NULL;
-    if (d.p < d.end && *d.p == '.') {
+    if (d.p < d.end && *d.p == point) {
         d.p++;
         take_digits(&d);
     }

@@ -23,10 +23,11 @@ struct asf_decimal {
     bool negative, more;
 };
 
-/* asf__scan_decimal: a number with an optional sign, a '.' and an exponent.
+/* asf__scan_decimal: a number with an optional sign, a decimal point (the byte
+ * `point`) and an exponent.
  * returns  where it ends, which may be `end`; NULL for anything else, such as
  *          "inf", "0x1p3", "." and "1e". */
-const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end,
+const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end, int point,
                                        struct asf_decimal *number);
 
 /* What strtod, strtof and strtold give for it while the x87 unit, which libc

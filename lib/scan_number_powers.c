@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan_number_powers.c - the powers of five from 5^-342 to 5^308, each by its 128
- * leading bits: high half, low half.  Positive powers are cut off; of a negative
- * one it is the reciprocal's bits, cut off, and one more in the last place.
+ * leading bits, high half and low half, cut off; from 5^-27 to 5^-1, which round
+ * exact decimals, with one more in the last place.
  * tests/lib/scan_number_test.cpp works every entry out again.
  * Layer: lib.  May include: lib.
  */

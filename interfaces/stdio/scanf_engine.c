@@ -123,6 +123,20 @@ static __attribute__((noinline)) enum asf_scan_result match_text(struct asf_scan
     return ASF_SCANNED;
 }
 
+static __attribute__((noinline)) enum asf_scan_result match_bytes(struct asf_scan *s,
+                                                                  const struct asf_directive *d) {
+    for (const unsigned char *p = d->text; p < d->text_end; p++) {
+        int ch = asf__scan_next(s);
+        if (ch == EOF)
+            return ASF_INPUT_END;
+        if (ch != *p) {
+            asf__scan_unget(s);
+            return ASF_MISMATCH;
+        }
+    }
+    return ASF_SCANNED;
+}
+
 /* --- directives ----------------------------------------------------------------- */
 
 void *asf__scan_argument_at(struct asf_scan *s, int position) {
@@ -198,7 +212,8 @@ static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_d
     return ASF_SCANNED;
 }
 
-static inline enum asf_scan_result convert(struct asf_scan *s, const struct asf_directive *d) {
+static inline __attribute__((always_inline)) enum asf_scan_result convert(struct asf_scan *s,
+                                                                          const struct asf_directive *d) {
     if ((s->now.skip || d->is.flags & ASF_SCAN_SKIPS) && !skip_space(s))
         return ASF_INPUT_END;
     switch ((enum asf_directive_kind)d->is.kind) {
@@ -230,9 +245,10 @@ static inline enum asf_scan_result convert(struct asf_scan *s, const struct asf_
 static inline __attribute__((always_inline)) enum asf_scan_result
 run(struct asf_scan *s, const struct asf_directive *d, const struct asf_directive *end) {
     for (; d < end; d++) {
-        enum asf_scan_result r = d->is.kind == ASF_SCAN_TEXT   ? match_text(s, d)
-                                 : d->is.kind == ASF_SCAN_STOP ? ASF_MISMATCH
-                                                               : convert(s, d);
+        enum asf_scan_result r = d->is.kind == ASF_SCAN_TEXT    ? match_text(s, d)
+                                 : d->is.kind == ASF_SCAN_BYTES ? match_bytes(s, d)
+                                 : d->is.kind == ASF_SCAN_STOP  ? ASF_MISMATCH
+                                                                : convert(s, d);
         if (r != ASF_SCANNED)
             return r;
     }
@@ -265,7 +281,7 @@ static __attribute__((noinline)) bool mixed(const struct asf_directive *list,
                                             const struct asf_directive *end) {
     bool by_position = false, in_order = false;
     for (const struct asf_directive *d = list; d < end; d++) {
-        bool takes = d->is.kind != ASF_SCAN_TEXT && !(d->is.flags & ASF_SCAN_SUPPRESS);
+        bool takes = d->is.kind > ASF_SCAN_BYTES && !(d->is.flags & ASF_SCAN_SUPPRESS);
         by_position |= takes && d->position > 0;
         in_order |= takes && d->position == 0;
     }
@@ -278,6 +294,7 @@ static inline const struct asf_directive *parse(const char *format, enum asf_dia
                                                 struct asf_directive *list) {
     const unsigned char *p = (const unsigned char *)format;
     struct asf_directive *d = list;
+    mbstate_t state = {0};
     int positions = 0;
     for (; *p; d++) {
         if (d == list + ASF_DIRECTIVES)
@@ -285,7 +302,7 @@ static inline const struct asf_directive *parse(const char *format, enum asf_dia
         d->width = -1;
         d->position = 0;
         if (*p != '%') {
-            p = asf__parse_text(p, d);
+            p = asf__parse_text(p, &state, d);
         } else if (asf__scan_letters[p[1]].flags & ASF_SCAN_PLAIN) {
             d->is = asf__scan_letters[p[1]];
             p += 2;

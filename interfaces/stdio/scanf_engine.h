@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <wchar.h>
 
 #include "interfaces/stdio/stdio_cios.h"
 
@@ -28,6 +29,7 @@ enum asf_dialect { ASF_SCAN_GNU, ASF_SCAN_C99, ASF_SCAN_C23 };
 enum asf_directive_kind {
     ASF_SCAN_UNKNOWN, /* a letter that converts nothing: a mismatch */
     ASF_SCAN_TEXT,    /* to be matched; its white space stands for any */
+    ASF_SCAN_BYTES,   /* to be matched as they are */
     ASF_SCAN_INTEGER, /* %d %i %u %o %x %p %b */
     ASF_SCAN_FLOAT,
     ASF_SCAN_CHARS,
@@ -60,7 +62,7 @@ enum {
 struct asf_conversion {
     unsigned short flags;
     unsigned char kind;
-    unsigned char base; /* of INTEGER; 0: as the digits say */
+    unsigned char base; /* of INTEGER; 0: as the digits say.  Of FLOAT the decimal point */
 };
 
 struct asf_directive {
@@ -78,7 +80,7 @@ extern const struct asf_conversion asf__scan_letters[UCHAR_MAX + 1];
 /* Each takes a directive from the format at p, a conversion from behind its '%',
  * and returns where the next one begins, or NULL when libc must do it.  The
  * directive's width is -1 and its position 0 before. */
-const unsigned char *asf__parse_text(const unsigned char *p, struct asf_directive *d);
+const unsigned char *asf__parse_text(const unsigned char *p, mbstate_t *state, struct asf_directive *d);
 const unsigned char *asf__parse_conversion(const unsigned char *p, enum asf_dialect dialect,
                                            struct asf_directive *d);
 

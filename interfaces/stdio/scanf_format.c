@@ -8,6 +8,7 @@
 #ifndef ASF_STATIC
 #include <langinfo.h>
 #include <limits.h>
+#include <wctype.h>
 
 typedef const unsigned char *text;
 
@@ -24,25 +25,35 @@ static text read_int(text p, int *n) {
     return p;
 }
 
-/* A multibyte character is matched by the locale's encoding: libc does it. */
-text asf__parse_text(text p, struct asf_directive *d) {
+/* A multibyte character is matched byte by byte, and without the white space
+ * before it, as glibc does it.  What is no character is for libc. */
+text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
     d->is.kind = ASF_SCAN_TEXT;
     d->text = p;
-    for (; *p && *p != '%'; p++)
-        if (*p >= 0x80)
-            return NULL;
-    d->text_end = p;
-    return p;
+    if (*p >= 0x80) {
+        int saved = errno, n = (int)mbrlen((const char *)p, strlen((const char *)p), state);
+        errno = saved;
+        d->is.kind = ASF_SCAN_BYTES;
+        return d->text_end = n > 0 ? p + n : NULL;
+    }
+    while (*p && *p != '%' && *p < 0x80)
+        p++;
+    return d->text_end = p;
 }
 
-/* The flags; NULL for those that ask for the locale's digits or grouping. */
+/* Whether %Id has no other digits to look for. */
+static bool has_usual_digits(void) {
+    return wctrans("to_inpunct") == 0 && (uintptr_t)nl_langinfo(_NL_CTYPE_INDIGITS_MB_LEN) == 1;
+}
+
+/* The flags; NULL where they ask for the locale's digits or grouping. */
 static text parse_flags(text p, struct asf_directive *d) {
     for (;; p++) {
         if (*p == '*')
             d->is.flags |= ASF_SCAN_SUPPRESS;
-        else if (*p == 'I' || (*p == '\'' && *nl_langinfo(THOUSEP)))
+        else if ((*p == 'I' && !has_usual_digits()) || (*p == '\'' && *nl_langinfo(THOUSEP)))
             return NULL;
-        else if (*p != '\'')
+        else if (*p != '\'' && *p != 'I')
             return p;
     }
 }
@@ -125,9 +136,11 @@ const struct asf_conversion asf__scan_letters[UCHAR_MAX + 1] = {
     ['%'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_PERCENT, 0},
 };
 
-static bool decimal_point_is_usual(void) {
+/* A decimal point of more than one byte is for libc. */
+static bool take_decimal_point(struct asf_directive *d) {
     const char *point = nl_langinfo(RADIXCHAR);
-    return point[0] == '.' && point[1] == '\0';
+    d->is.base = (unsigned char)*point;
+    return point[0] != '\0' && point[1] == '\0';
 }
 
 /* What C23 adds: %b, and 0b for %i. */
@@ -140,7 +153,7 @@ static void allow_binary(struct asf_directive *d, unsigned char letter) {
         d->is.flags |= ASF_SCAN_BINARY;
 }
 
-/* False when libc must do it: the decimal point is unusual. */
+/* False when libc must do it. */
 static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
     struct asf_conversion l = asf__scan_letters[letter];
     d->is.kind = l.kind;
@@ -149,7 +162,7 @@ static inline bool take_letter(struct asf_directive *d, unsigned char letter, en
     if (dialect == ASF_SCAN_C23)
         allow_binary(d, letter);
     if (l.kind == ASF_SCAN_FLOAT)
-        return decimal_point_is_usual();
+        return take_decimal_point(d);
     bool of_text = l.kind == ASF_SCAN_CHARS || l.kind == ASF_SCAN_STRING || l.kind == ASF_SCAN_SET;
     if (of_text && d->is.flags & ASF_SCAN_LONG)
         d->is.kind = (unsigned char)(l.kind + ASF_SCAN_WIDE_CHARS - ASF_SCAN_CHARS);

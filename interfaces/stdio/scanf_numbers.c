@@ -196,7 +196,7 @@ static inline bool to_binary(const struct asf_decimal *n, int flags, union float
 static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
     struct asf_decimal n;
     text end = asf__scan_end(s), limit = width_limit(s->at, end, d->width);
-    text p = asf__scan_decimal(s->at, limit, &n);
+    text p = asf__scan_decimal(s->at, limit, d->is.base, &n);
     /* Unlike an integer's, the byte behind a full width is not looked at. */
     if (!p || limit > asf__scan_end(s) || !to_binary(&n, d->is.flags, value))
         return false;
@@ -210,7 +210,7 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
 struct token {
     char *bytes;
     size_t used, size;
-    int width;
+    int width, point;
     bool failed;
     char small[128];
 };
@@ -281,7 +281,7 @@ static bool add_to_number(struct token *t, struct seen *seen, int ch) {
     } else if (seen->digit && !seen->exponent && ch != EOF && lower(ch) == mark) {
         seen->exponent = seen->point = true;
         ch = mark;
-    } else if (!seen->point && ch == '.') {
+    } else if (!seen->point && ch == t->point) {
         seen->point = true;
     } else {
         return false;
@@ -360,7 +360,7 @@ static enum asf_scan_result convert_token(const struct token *t, int flags, unio
 
 static __attribute__((noinline)) enum asf_scan_result
 read_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
-    struct token t = {.size = sizeof t.small, .width = d->width};
+    struct token t = {.size = sizeof t.small, .width = d->width, .point = d->is.base};
     t.bytes = t.small;
     enum asf_scan_result r = read_token(s, &t);
     if (r == ASF_SCANNED)

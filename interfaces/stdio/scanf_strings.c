@@ -205,6 +205,7 @@ enum asf_scan_result asf__scan_string(struct asf_scan *s, const struct asf_direc
 void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d) {
     typedef unsigned char vector __attribute__((vector_size(16), may_alias));
     unsigned char except = *d->text == '^', member = !except;
+#pragma GCC unroll 16
     for (size_t i = 0; i < sizeof set->member / sizeof(vector); i++)
         ((vector *)(void *)set->member)[i] = (vector){0} + except;
     text first = d->text + except, end = d->text_end;
