@@ -1,104 +1,95 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf.c - the scanf family on streams: libc's own code, working on our FILE
- * through its window and table, inside the stream's lock.  Not in static
- * programs, where libc's functions come by the table themselves.
+ * scanf.c - the scanf family's names, on streams and strings.  Not in static
+ * programs, where libc's functions come to our streams by the table themselves.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/scanf_engine.h"
 
 #ifndef ASF_STATIC
-#include <stdarg.h>
 
-#include "lib/next.h"
-
-typedef int scanner(FILE *, const char *, va_list);
-extern scanner __isoc99_vfscanf, __isoc23_vfscanf;
-
-static int scan(struct asf_cios *c, scanner *libc, const char *format, va_list ap) {
-    int r;
-    asf__enter(c);
-    asf__count(c);
-    if (!asf__stdio_started)
-        asf__stdio_start();
-    if (__libc_single_threaded) {
-        r = libc(asf__file(c), format, ap);
-    } else {
-        pthread_cleanup_push(asf__cancelled, c);
-        r = libc(asf__file(c), format, ap);
-        pthread_cleanup_pop(0);
-    }
-    asf__leave(c);
+/* libc leaves the caller's list as it was. */
+static int scan_list(FILE *f, enum asf_dialect dialect, const char *format, va_list list) {
+    va_list ap;
+    va_copy(ap, list);
+    int r = asf__scan_stream(asf__cios(f), dialect, format, &ap);
+    va_end(ap);
     return r;
 }
 
-/* A newer libc has __isoc23_*; programs built there then find ours. */
-static scanner *isoc23(void) {
-    static void *found;
-    if (!found && !(found = dlsym(RTLD_NEXT, "__isoc23_vfscanf")))
-        found = dlsym(RTLD_NEXT, "__isoc99_vfscanf");
-    return (scanner *)found;
+static int scan_text_list(const char *text, enum asf_dialect dialect, const char *format, va_list list) {
+    va_list ap;
+    va_copy(ap, list);
+    int r = asf__scan_text(text, dialect, format, &ap);
+    va_end(ap);
+    return r;
 }
 
-#define FAMILY(prefix, libc)                                                                                 \
+/* A function with its arguments in `ap`. */
+#define VARIADIC(name, parameters, call)                                                                     \
+    EXPORT int name parameters {                                                                             \
+        va_list ap;                                                                                          \
+        va_start(ap, format);                                                                                \
+        int r = call;                                                                                        \
+        va_end(ap);                                                                                          \
+        return r;                                                                                            \
+    }
+
+/* The six functions of a dialect. */
+#define FAMILY(prefix, dialect)                                                                              \
     EXPORT int prefix##vfscanf(FILE *f, const char *format, va_list ap) {                                    \
-        return scan(asf__cios(f), libc, format, ap);                                                         \
+        return scan_list(f, dialect, format, ap);                                                            \
     }                                                                                                        \
     EXPORT int prefix##vscanf(const char *format, va_list ap) {                                              \
-        return scan(asf__cios(stdin), libc, format, ap);                                                     \
+        return scan_list(stdin, dialect, format, ap);                                                        \
     }                                                                                                        \
-    EXPORT int prefix##fscanf(FILE *f, const char *format, ...) {                                            \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = scan(asf__cios(f), libc, format, ap);                                                        \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
+    EXPORT int prefix##vsscanf(const char *text, const char *format, va_list ap) {                           \
+        return scan_text_list(text, dialect, format, ap);                                                    \
     }                                                                                                        \
-    EXPORT int prefix##scanf(const char *format, ...) {                                                      \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = scan(asf__cios(stdin), libc, format, ap);                                                    \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
+    VARIADIC(prefix##fscanf, (FILE * f, const char *format, ...),                                            \
+             asf__scan_stream(asf__cios(f), dialect, format, &ap))                                           \
+    VARIADIC(prefix##scanf, (const char *format, ...),                                                       \
+             asf__scan_stream(asf__cios(stdin), dialect, format, &ap))                                       \
+    VARIADIC(prefix##sscanf, (const char *text, const char *format, ...),                                    \
+             asf__scan_text(text, dialect, format, &ap))
 
-int __isoc99_vscanf(const char *, va_list);
-int __isoc99_fscanf(FILE *, const char *, ...);
-int __isoc99_scanf(const char *, ...);
-int __isoc23_vscanf(const char *, va_list);
-int __isoc23_fscanf(FILE *, const char *, ...);
-int __isoc23_scanf(const char *, ...);
+/* <stdio.h> redirects the plain names to the C99 ones unless told not to. */
+#define DECLARE(prefix, name)                                                                                \
+    int prefix##vfscanf(FILE *, const char *, va_list) name("vfscanf");                                      \
+    int prefix##vscanf(const char *, va_list) name("vscanf");                                                \
+    int prefix##vsscanf(const char *, const char *, va_list) name("vsscanf");                                \
+    int prefix##fscanf(FILE *, const char *, ...) name("fscanf");                                            \
+    int prefix##scanf(const char *, ...) name("scanf");                                                      \
+    int prefix##sscanf(const char *, const char *, ...) name("sscanf");
 
-FAMILY(__isoc99_, ASF_NEXT(__isoc99_vfscanf))
-FAMILY(__isoc23_, isoc23())
+#define C99_NAME(name)   __asm__("__isoc99_" name)
+#define C23_NAME(name)   __asm__("__isoc23_" name)
+#define PLAIN_NAME(name) __asm__(name)
 
-/* The plain names: <stdio.h> redirects them to the C99 ones unless told not to. */
-extern scanner asf__plain_vfscanf __asm__("vfscanf");
-EXPORT int asf__plain_vfscanf(FILE *f, const char *format, va_list ap) {
-    static void *libc;
-    return scan(asf__cios(f), (scanner *)asf__next(&libc, "vfscanf"), format, ap);
+DECLARE(asf__c99_, C99_NAME)
+DECLARE(asf__c23_, C23_NAME)
+DECLARE(asf__plain_, PLAIN_NAME)
+
+FAMILY(asf__c99_, ASF_SCAN_C99)
+FAMILY(asf__c23_, ASF_SCAN_C23)
+FAMILY(asf__plain_, ASF_SCAN_GNU)
+
+EXPORT int __vfscanf(FILE *f, const char *format, va_list ap) {
+    return scan_list(f, ASF_SCAN_GNU, format, ap);
 }
 
-int asf__plain_vscanf(const char *, va_list) __asm__("vscanf");
-EXPORT int asf__plain_vscanf(const char *format, va_list ap) {
-    return asf__plain_vfscanf(stdin, format, ap);
+EXPORT int __vsscanf(const char *text, const char *format, va_list ap) {
+    return scan_text_list(text, ASF_SCAN_GNU, format, ap);
 }
 
-int asf__plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
-EXPORT int asf__plain_fscanf(FILE *f, const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    int r = asf__plain_vfscanf(f, format, ap);
-    va_end(ap);
+EXPORT int _IO_vfscanf(FILE *f, const char *format, va_list ap, int *error) {
+    int r = scan_list(f, ASF_SCAN_GNU, format, ap);
+    if (error)
+        *error = r == EOF;
     return r;
 }
 
-int asf__plain_scanf(const char *, ...) __asm__("scanf");
-EXPORT int asf__plain_scanf(const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    int r = asf__plain_vfscanf(stdin, format, ap);
-    va_end(ap);
-    return r;
-}
+int _IO_sscanf(const char *, const char *, ...);
+VARIADIC(_IO_sscanf, (const char *text, const char *format, ...),
+         asf__scan_text(text, ASF_SCAN_GNU, format, &ap))
 #endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scanf_engine.h - what the files of the scanf engine share: a format taken
+ * apart, and the input it is run on, a stream's window or a string.
+ *
+ * What is consumed, stored and left in errno is what glibc 2.36 does, its
+ * oddities included.  A format or locale that asks for more than is done here
+ * is refused before anything is read; libc then has the whole call.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_INTERFACES_SCANF_ENGINE_H
+#define ASF_INTERFACES_SCANF_ENGINE_H
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <wchar.h>
+
+#include "interfaces/stdio/stdio_cios.h"
+
+#pragma GCC visibility push(hidden)
+
+/* --- the format ------------------------------------------------------------- */
+
+/* Which of the three families was called: in the oldest "%as" allocates; the
+ * newest knows binary numbers. */
+enum asf_dialect { ASF_SCAN_GNU, ASF_SCAN_C99, ASF_SCAN_C23 };
+
+enum asf_directive_kind {
+    ASF_SCAN_UNKNOWN, /* a letter that converts nothing: a mismatch */
+    ASF_SCAN_TEXT,    /* to be matched; its white space stands for any */
+    ASF_SCAN_BYTES,   /* to be matched as they are */
+    ASF_SCAN_INTEGER, /* %d %i %u %o %x %p %b */
+    ASF_SCAN_FLOAT,
+    ASF_SCAN_CHARS,
+    ASF_SCAN_STRING,
+    ASF_SCAN_SET,
+    ASF_SCAN_WIDE_CHARS, /* as far from CHARS as the others from theirs */
+    ASF_SCAN_WIDE_STRING,
+    ASF_SCAN_WIDE_SET,
+    ASF_SCAN_COUNT,
+    ASF_SCAN_PERCENT,
+    ASF_SCAN_STOP, /* the format ends within a conversion: a mismatch, too */
+};
+
+/* Flags of a directive. */
+enum {
+    ASF_SCAN_SUPPRESS = 1,
+    ASF_SCAN_LONG = 2,
+    ASF_SCAN_LONGER = 4,
+    ASF_SCAN_SHORT = 8,
+    ASF_SCAN_CHAR = 16,
+    ASF_SCAN_MALLOC = 32,     /* 'm' */
+    ASF_SCAN_MALLOC_GNU = 64, /* 'a' */
+    ASF_SCAN_SIGNED = 128,
+    ASF_SCAN_POINTER = 256,
+    ASF_SCAN_SKIPS = 512, /* white space before it goes */
+    ASF_SCAN_BINARY = 1024,
+    ASF_SCAN_PLAIN = 2048, /* of a letter: alone behind the '%' it needs no further thought */
+};
+
+struct asf_conversion {
+    unsigned short flags;
+    unsigned char kind;
+    unsigned char base; /* of INTEGER; 0: as the digits say.  Of FLOAT the decimal point */
+};
+
+struct asf_directive {
+    const unsigned char *text, *text_end; /* of TEXT; of SET what stands in the brackets */
+    int width;                            /* -1: none */
+    int position;                         /* of its argument, from 1; 0: the next one */
+    struct asf_conversion is;
+};
+
+enum { ASF_DIRECTIVES = 64 };
+
+/* What each letter converts; the others are UNKNOWN. */
+extern const struct asf_conversion asf__scan_letters[UCHAR_MAX + 1];
+
+/* Each takes a directive from the format at p, a conversion from behind its '%',
+ * and returns where the next one begins, or NULL when libc must do it.  The
+ * directive's width is -1 and its position 0 before. */
+const unsigned char *asf__parse_text(const unsigned char *p, mbstate_t *state, struct asf_directive *d);
+const unsigned char *asf__parse_conversion(const unsigned char *p, enum asf_dialect dialect,
+                                           struct asf_directive *d);
+
+/* --- the input -------------------------------------------------------------- */
+
+struct asf_scan {
+    const unsigned char *at; /* the next byte */
+    char *const *end;        /* the window's end, which a truncated map draws in */
+    struct asf_cios *stream; /* NULL: a string */
+    char *string_end;
+    const unsigned char *counted; /* `now.consumed` is up to here */
+    struct {
+        size_t consumed;
+        char **open;   /* allocated by the directive that is running */
+        int last;      /* the byte read last; EOF, once it was met, stays */
+        int end_errno; /* errno as it was then */
+        int done;      /* assignments */
+        int allocated;
+        bool skip; /* white space in the format waits to be matched */
+    } now;
+    va_list *arguments; /* nothing is taken from it for positions */
+    char **allocations[ASF_DIRECTIVES];
+};
+
+/* How a directive ended. */
+enum asf_scan_result { ASF_SCANNED, ASF_MISMATCH, ASF_INPUT_END, ASF_NO_MEMORY };
+
+/* asf__scan_more: asf__scan_next where the window is empty. */
+int asf__scan_more(struct asf_scan *s);
+
+static inline const unsigned char *asf__scan_end(const struct asf_scan *s) {
+    return (const unsigned char *)__atomic_load_n(s->end, __ATOMIC_RELAXED);
+}
+
+static inline int asf__scan_next(struct asf_scan *s) {
+    if (asf__likely(s->at < asf__scan_end(s)))
+        return s->now.last = *s->at++;
+    return asf__scan_more(s);
+}
+
+/* The byte read last stands before `at` in the same window. */
+static inline void asf__scan_unget(struct asf_scan *s) {
+    if (s->now.last != EOF)
+        s->at--;
+}
+
+/* Whether the empty window of a string is the string's end, which then has been
+ * met; of a stream nobody knows without reading. */
+static inline bool asf__scan_ended(struct asf_scan *s) {
+    if (s->stream || *s->string_end != '\0')
+        return false;
+    if (s->now.last != EOF) {
+        s->now.last = EOF;
+        s->now.end_errno = errno;
+    }
+    return true;
+}
+
+/* Have at least one byte in the window, or EOF. */
+static inline bool asf__scan_ready(struct asf_scan *s) {
+    if (asf__scan_next(s) == EOF)
+        return false;
+    s->at--;
+    return true;
+}
+
+/* ASCII's white space is the same in every locale. */
+static inline bool asf__scan_is_space(int ch) {
+    if (asf__likely(ch < 0x80))
+        return ch == ' ' || (unsigned)(ch - '\t') < 5;
+    return isspace(ch) != 0;
+}
+
+/* asf__scan_space_in: where among 16 bytes the first white space is; 16: nowhere;
+ * ASF_SCAN_ASK: the locale must be asked first, about a byte beyond ASCII. */
+enum { ASF_SCAN_ASK = 17 };
+static inline unsigned asf__scan_space_in(const unsigned char *p) {
+    typedef unsigned char bytes __attribute__((vector_size(16), aligned(1), may_alias));
+    typedef unsigned char vector __attribute__((vector_size(16)));
+    typedef char mask __attribute__((vector_size(16)));
+    vector v = *(const bytes *)p;
+    mask space = (mask)(v == ' ') | (mask)((vector)(v - '\t') < 5);
+    unsigned beyond = (unsigned)__builtin_ia32_pmovmskb128((mask)v);
+    unsigned at = (unsigned)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128(space) | beyond | 0x10000);
+    return asf__unlikely(beyond >> at & 1) ? ASF_SCAN_ASK : at;
+}
+
+void *asf__scan_argument_at(struct asf_scan *s, int position);
+
+static inline __attribute__((always_inline)) void *asf__scan_argument(struct asf_scan *s,
+                                                                      const struct asf_directive *d) {
+    if (asf__likely(d->position == 0))
+        return va_arg(*s->arguments, void *);
+    return asf__scan_argument_at(s, d->position);
+}
+
+/* asf__scan_store: `value` as the directive's length modifier says. */
+static inline void asf__scan_store(struct asf_scan *s, const struct asf_directive *d, uint64_t value) {
+    void *to = asf__scan_argument(s, d);
+    if (d->is.flags & ASF_SCAN_LONG)
+        *(uint64_t *)to = value;
+    else if (d->is.flags & ASF_SCAN_SHORT)
+        *(uint16_t *)to = (uint16_t)value;
+    else if (d->is.flags & ASF_SCAN_CHAR)
+        *(uint8_t *)to = (uint8_t)value;
+    else
+        *(uint32_t *)to = (uint32_t)value;
+}
+
+static inline void asf__scan_assign(struct asf_scan *s, const struct asf_directive *d, uint64_t value) {
+    if (d->is.flags & ASF_SCAN_SUPPRESS)
+        return;
+    asf__scan_store(s, d, value);
+    s->now.done++;
+}
+
+/* asf__scan_consumed: the bytes that the call has consumed. */
+static inline size_t asf__scan_consumed(const struct asf_scan *s) {
+    return s->now.consumed + (size_t)(s->at - s->counted);
+}
+
+enum asf_scan_result asf__scan_integer(struct asf_scan *s, const struct asf_directive *d);
+enum asf_scan_result asf__scan_float(struct asf_scan *s, const struct asf_directive *d);
+enum asf_scan_result asf__scan_chars(struct asf_scan *s, const struct asf_directive *d);
+enum asf_scan_result asf__scan_string(struct asf_scan *s, const struct asf_directive *d);
+enum asf_scan_result asf__scan_set(struct asf_scan *s, const struct asf_directive *d);
+
+enum asf_scan_result asf__scan_wide_chars(struct asf_scan *s, const struct asf_directive *d);
+enum asf_scan_result asf__scan_wide_string(struct asf_scan *s, const struct asf_directive *d);
+enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_directive *d);
+
+/* --- where text goes ---------------------------------------------------------- */
+
+struct asf_sink {
+    char *to;        /* NULL: nowhere */
+    size_t room;     /* bytes that go there before there must be more memory */
+    char **owner;    /* the program's pointer to allocated memory, or NULL */
+    size_t size;     /* of that memory, when it must be allocated */
+    size_t reserved; /* of that for the null at the end, if there is one */
+};
+
+enum { ASF_SCAN_FIRST_SIZE = 100, ASF_SCAN_LARGEST_FIRST = 1024 }; /* glibc's, in characters */
+
+/* asf__scan_open: take the argument; `size` and `reserved` have been set. */
+enum asf_scan_result asf__scan_allocate(struct asf_scan *s, const struct asf_directive *d,
+                                        struct asf_sink *k);
+enum asf_scan_result asf__scan_grow(struct asf_scan *s, const struct asf_directive *d, struct asf_sink *k);
+/* asf__scan_close: end the text and count the assignment. */
+void asf__scan_close(struct asf_scan *s, struct asf_sink *k);
+
+static inline enum asf_scan_result asf__scan_open(struct asf_scan *s, const struct asf_directive *d,
+                                                  struct asf_sink *k) {
+    k->room = SIZE_MAX;
+    k->owner = NULL;
+    k->to = NULL;
+    if (d->is.flags & ASF_SCAN_SUPPRESS)
+        return ASF_SCANNED;
+    if (d->is.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
+        return asf__scan_allocate(s, d, k);
+    k->to = asf__scan_argument(s, d);
+    return k->to ? ASF_SCANNED : ASF_MISMATCH;
+}
+
+static inline size_t asf__scan_width(const struct asf_directive *d) {
+    return d->width > 0 ? (size_t)d->width : SIZE_MAX;
+}
+
+/* Which bytes a "%[" takes. */
+struct asf_set {
+    _Alignas(16) unsigned char member[UCHAR_MAX + 1];
+};
+void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
+
+/* --- calls -------------------------------------------------------------------- */
+
+/* asf__scan_stream, asf__scan_text: the call on a stream, or on a string.  The
+ * arguments are used up. */
+int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
+int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan_number.h - decimal numbers as scanf reads them, from memory: the usual
+ * ones exactly, the others refused, so that the caller asks libc.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_SCAN_NUMBER_H
+#define ASF_LIB_SCAN_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum { ASF_POWER_FIRST = -342, ASF_POWER_LAST = 308 };
+extern const uint64_t asf__powers_of_five[ASF_POWER_LAST - ASF_POWER_FIRST + 1][2];
+
+/* The value is digits * 10^exponent; of more than 19 digits it is at least
+ * that and less than (digits + 1) * 10^exponent. */
+struct asf_decimal {
+    uint64_t digits;
+    int exponent;
+    bool negative, more;
+};
+
+/* asf__scan_decimal: a number with an optional sign, a decimal point (the byte
+ * `point`) and an exponent.
+ * returns  where it ends, which may be `end`; NULL for anything else, such as
+ *          "inf", "0x1p3", "." and "1e". */
+const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end, int point,
+                                       struct asf_decimal *number);
+
+/* What strtod, strtof and strtold give for it while the x87 unit, which libc
+ * goes by, rounds to nearest; false when that is not certain, or would set
+ * errno. */
+bool asf__decimal_double(const struct asf_decimal *number, double *value);
+bool asf__decimal_float(const struct asf_decimal *number, float *value);
+bool asf__decimal_long_double(const struct asf_decimal *number, long double *value);
+
+#pragma GCC visibility pop
+
+#endif
