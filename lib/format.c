@@ -39,21 +39,35 @@ void asf__pad_part(struct asf__output *o, char c, size_t n) {
     o->p += fits;
 }
 
+static __attribute__((noinline)) void put_field_parts(struct asf__output *o, const struct asf__spec *s,
+                                                      const struct asf__field *f) {
+    size_t body = f->prefix_length + f->zeros + f->length + f->zeros_after + f->suffix_length;
+    size_t blanks = (size_t)s->width > body ? (size_t)s->width - body : 0;
+    bool left = s->flags & FLAG_LEFT, zero = !left && s->flags & FLAG_ZERO;
+    asf__pad_part(o, ' ', left || zero ? 0 : blanks);
+    asf__put_part(o, f->prefix, f->prefix_length);
+    asf__pad_part(o, '0', f->zeros + (zero ? blanks : 0));
+    asf__put_part(o, f->text, f->length);
+    asf__pad_part(o, '0', f->zeros_after);
+    asf__put_part(o, f->suffix, f->suffix_length);
+    asf__pad_part(o, ' ', left ? blanks : 0);
+}
+
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f) {
-    size_t zeros = f->zeros;
-    size_t blanks =
-        asf__blanks(s, f->prefix_length + zeros + f->length + f->zeros_after + f->suffix_length, &zeros);
-    if (!(s->flags & FLAG_LEFT))
-        asf__pad(o, ' ', blanks);
-    asf__put(o, f->prefix, f->prefix_length);
-    asf__pad(o, '0', zeros);
-    asf__put(o, f->text, f->length);
+    size_t behind;
+    char *p = asf__begin_field(o, s, f->prefix, f->prefix_length, f->zeros,
+                               f->length + f->zeros_after + f->suffix_length, &behind);
+    if (asf__unlikely(!p)) {
+        put_field_parts(o, s, f);
+        return;
+    }
+    asf__copy(p, f->text, f->length);
+    p += f->length;
     if (f->zeros_after)
-        asf__pad(o, '0', f->zeros_after);
-    if (f->suffix_length)
-        asf__put(o, f->suffix, f->suffix_length);
-    if (s->flags & FLAG_LEFT)
-        asf__pad(o, ' ', blanks);
+        memset(p, '0', f->zeros_after);
+    for (size_t i = 0; i < f->suffix_length; i++)
+        p[f->zeros_after + i] = f->suffix[i];
+    asf__end_field(o, behind);
 }
 
 /* --- integers ---------------------------------------------------------------------- */
@@ -120,33 +134,28 @@ static __attribute__((noinline)) void put_number_apart(struct asf__output *o, co
     asf__put_field(o, s, f);
 }
 
-static void put_number(struct asf__output *o, struct asf__spec *s, const char *prefix, size_t prefix_length,
-                       struct number *n) {
-    struct asf__field f = {.prefix = prefix, .prefix_length = prefix_length};
+/* Inline in each of its callers, which know most of `n`. */
+static inline __attribute__((always_inline)) void put_number(struct asf__output *o, struct asf__spec *s,
+                                                             const char *prefix, size_t prefix_length,
+                                                             struct number *n) {
+    size_t zeros = 0, behind;
     if (s->precision >= 0) {
         s->flags &= ~(unsigned)FLAG_ZERO;
         if (s->precision == 0 && n->value == 0)
             n->length = 0; /* C17 7.21.6.1: zero with precision zero is no characters */
-        f.zeros = (size_t)s->precision > n->length ? (size_t)s->precision - n->length : 0;
+        zeros = (size_t)s->precision > n->length ? (size_t)s->precision - n->length : 0;
     }
-    if (s->conversion == 'o' && s->flags & FLAG_ALTERNATE && f.zeros == 0 &&
-        (n->value != 0 || n->length == 0))
-        f.zeros = 1;
-    size_t zeros = f.zeros, length = prefix_length + n->length;
-    size_t blanks = asf__blanks(s, length + zeros, &zeros);
-    if (asf__unlikely(asf__left(o) < length + zeros + blanks)) {
-        put_number_apart(o, s, n, &f);
+    if (s->conversion == 'o' && s->flags & FLAG_ALTERNATE && zeros == 0 && (n->value != 0 || n->length == 0))
+        zeros = 1;
+    char *p = asf__begin_field(o, s, prefix, prefix_length, zeros, n->length, &behind);
+    if (asf__unlikely(!p)) {
+        struct asf__field f = {.prefix = prefix, .prefix_length = prefix_length, .zeros = zeros};
+        struct number apart = *n; /* so that `n` can stay in registers */
+        put_number_apart(o, s, &apart, &f);
         return;
     }
-    if (blanks && !(s->flags & FLAG_LEFT))
-        asf__pad(o, ' ', blanks);
-    for (size_t i = 0; i < prefix_length; i++)
-        *o->p++ = prefix[i];
-    asf__pad(o, '0', zeros);
-    write_number(o->p, n);
-    o->p += n->length;
-    if (blanks && s->flags & FLAG_LEFT)
-        asf__pad(o, ' ', blanks);
+    write_number(p, n);
+    asf__end_field(o, behind);
 }
 
 static void put_signed(struct asf__output *o, struct asf__spec *s, va_list *ap) {
@@ -194,28 +203,25 @@ static void put_unsigned(struct asf__output *o, struct asf__spec *s, va_list *ap
  * is read, sprintf(s, "x%s", s), comes out in its own way. */
 enum { BYTE_BY_BYTE = 20 };
 
-static bool overwrites(const struct asf__output *o, const char *text, size_t n) {
-    return (size_t)o->p - (size_t)text - 1 < n;
-}
-
-static void put_onto_itself(struct asf__output *o, const char *text, size_t n) {
-    for (size_t i = 0; i < n && asf__left(o) > 0; i++)
-        *o->p++ = text[i];
+static inline void copy_text(char *to, const char *from, size_t n) {
+    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= BYTE_BY_BYTE)) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+    } else if (n > 0) {
+        asf__copy(to, from, n);
+    }
 }
 
 static void put_text(struct asf__output *o, struct asf__spec *s, const char *text, size_t n) {
-    size_t none, blanks = 0;
+    size_t behind;
     s->flags &= ~(unsigned)FLAG_ZERO;
-    if (s->width > 0)
-        blanks = asf__blanks(s, n, &none);
-    if (blanks && !(s->flags & FLAG_LEFT))
-        asf__pad(o, ' ', blanks);
-    if (asf__unlikely(overwrites(o, text, n)) && n <= BYTE_BY_BYTE && n <= asf__left(o))
-        put_onto_itself(o, text, n);
-    else
-        asf__put(o, text, n);
-    if (blanks && s->flags & FLAG_LEFT)
-        asf__pad(o, ' ', blanks);
+    char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
+    if (asf__unlikely(!p)) {
+        put_field_parts(o, s, &(struct asf__field){.text = text, .length = n});
+        return;
+    }
+    copy_text(p, text, n);
+    asf__end_field(o, behind);
 }
 
 static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
@@ -244,7 +250,7 @@ static __attribute__((noinline)) void put_error(struct asf__output *o, struct as
 
 /* --- the conversion specification ------------------------------------------- */
 
-static const char *parse_flags(const char *f, struct asf__spec *s) {
+static inline const char *parse_flags(const char *f, struct asf__spec *s) {
     static const unsigned char flags[] = {[' ' - ' '] = FLAG_SPACE,  ['#' - ' '] = FLAG_ALTERNATE,
                                           ['\'' - ' '] = FLAG_GROUP, ['+' - ' '] = FLAG_PLUS,
                                           ['-' - ' '] = FLAG_LEFT,   ['0' - ' '] = FLAG_ZERO};
@@ -257,7 +263,7 @@ static const char *parse_flags(const char *f, struct asf__spec *s) {
 }
 
 /* A number or an asterisk; NULL when it is too large or one of %1$*2$d. */
-static const char *parse_number(const char *f, int *n, va_list *ap) {
+static inline const char *parse_number(const char *f, int *n, va_list *ap) {
     if (*f == '*') {
         *n = va_arg(*ap, int);
         return *n == INT_MIN || (f[1] >= '0' && f[1] <= '9') ? NULL : f + 1;
@@ -270,7 +276,7 @@ static const char *parse_number(const char *f, int *n, va_list *ap) {
     return f;
 }
 
-static const char *parse_length(const char *f, struct asf__spec *s) {
+static inline const char *parse_length(const char *f, struct asf__spec *s) {
     switch (*f) {
     case 'h':
         s->length = f[1] == 'h' ? LENGTH_CHAR : LENGTH_SHORT;
@@ -294,7 +300,7 @@ static const char *parse_length(const char *f, struct asf__spec *s) {
 }
 
 /* What follows the percent sign, up to the letter; NULL when it is left to libc. */
-static const char *parse(const char *f, struct asf__spec *s, va_list *ap) {
+static inline const char *parse(const char *f, struct asf__spec *s, va_list *ap) {
     f = parse_flags(f, s);
     if ((*f >= '1' && *f <= '9') || *f == '*') {
         f = parse_number(f, &s->width, ap);
@@ -355,6 +361,11 @@ static bool put_other(struct asf__output *o, struct asf__spec *s, va_list *ap) {
     case 'p':
         put_pointer(o, s, va_arg(*ap, const void *));
         return true;
+    case '%':
+        if (s->flags || s->width || s->precision >= 0)
+            return false;
+        asf__put_part(o, "%", 1);
+        return true;
     case 'm':
         if (s->flags & FLAG_ALTERNATE)
             return false;
@@ -380,6 +391,8 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list *
     case 'E':
     case 'g':
     case 'G':
+    case 'a':
+    case 'A':
         return asf__put_float(o, s, ap);
     default:
         return put_integer(o, s, ap) || put_other(o, s, ap);
@@ -403,55 +416,62 @@ static __attribute__((noinline)) const char *convert(struct asf__output *o, cons
 
 /* --- the format ------------------------------------------------------------------- */
 
-static inline void put_plain_signed(struct asf__output *o, int64_t v) {
-    uint64_t n = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    size_t length = asf__count_digits(n) + (v < 0);
-    if (asf__likely(asf__left(o) >= length)) {
-        *o->p = '-';
-        o->p += length;
-        asf__write_digits(o->p, n);
-    } else {
-        char digits[24];
-        digits[0] = '-';
-        asf__write_digits(digits + length, n);
-        asf__put_part(o, digits, length);
-    }
+/* Room for an int: -2147483648. */
+enum { INT_ROOM = 11 };
+
+static inline char *write_int(char *p, int v) {
+    unsigned n = v < 0 ? 0 - (unsigned)v : (unsigned)v;
+    *p = '-';
+    p += asf__count_digits(n) + (v < 0);
+    asf__write_digits(p, n);
+    return p;
 }
 
-/* The commonest have nothing between the percent sign and the letter. */
-static inline const char *convert_plain(struct asf__output *o, const char *f, va_list *ap) {
-    switch (*f) {
-    case '%':
-        asf__put(o, f, 1);
-        return f + 1;
+static inline char *plain_string(struct asf__output *o, char *p, const char *text) {
+    size_t n = text ? strlen(text) : 0;
+    if (asf__likely(text && n <= (size_t)(o->end - p))) {
+        copy_text(p, text, n);
+        return p + n;
+    }
+    o->p = p;
+    put_string(o, &(struct asf__spec){.precision = -1}, text);
+    return o->p;
+}
+
+/* The commonest have nothing between the percent sign and the letter.  Returns
+ * the end of the output, which has room for an int; NULL for the others. */
+static inline char *convert_plain(struct asf__output *o, char *p, char letter, va_list *ap) {
+    switch (letter) {
     case 'd':
-        put_plain_signed(o, va_arg(*ap, int));
-        return f + 1;
-    case 's': {
-        struct asf__spec s = {.precision = -1};
-        put_string(o, &s, va_arg(*ap, const char *));
-        return f + 1;
-    }
-    case 'c': {
-        char c = (char)va_arg(*ap, int);
-        asf__put(o, &c, 1);
-        return f + 1;
-    }
+        return write_int(p, va_arg(*ap, int));
+    case 's':
+        return plain_string(o, p, va_arg(*ap, const char *));
+    case 'c':
+        *p = (char)va_arg(*ap, int);
+        return p + 1;
+    case '%':
+        *p = '%';
+        return p + 1;
     default:
-        return convert(o, f, ap);
+        return NULL;
     }
 }
 
 /* Text up to the next percent sign: short as a rule, so not by a call. */
-static inline const char *put_literal(struct asf__output *o, const char *f) {
-    const char *end = f;
+static const char *put_literal(struct asf__output *o, const char *f) {
+    const char *end = f + 1;
     while (*end != '%' && *end != '\0') {
         if (++end - f == 16) {
             end = strchrnul(end, '%');
             break;
         }
     }
-    asf__put(o, f, (size_t)(end - f));
+    if (asf__likely(asf__left(o) >= (size_t)(end - f))) {
+        asf__copy(o->p, f, (size_t)(end - f));
+        o->p += end - f;
+    } else {
+        asf__put_part(o, f, (size_t)(end - f));
+    }
     return end;
 }
 
@@ -468,33 +488,59 @@ static bool needs_all(const char *f) {
     return false;
 }
 
+/* Where libc is to go on from: f, unless that takes the whole format. */
+static __attribute__((noinline)) bool leave_rest(struct asf__format_rest *rest, const char *f,
+                                                 const char *format, va_list ap) {
+    rest->all = needs_all(f);
+    rest->format = rest->all ? format : f;
+    if (rest->all) {
+        va_end(rest->ap);
+        va_copy(rest->ap, ap);
+    }
+    return rest->all;
+}
+
+/* The loop keeps the end of the output in a register, `p`, and o->p up to date
+ * where others need it.  Returns where in the format it stopped. */
+static inline const char *format_all(struct asf__output *o, const char *f, va_list *ap) {
+    char *p = o->p, *next;
+    while (*f != '\0') {
+        if (*f == '%') {
+            if (asf__likely(o->end - p >= INT_ROOM) && (next = convert_plain(o, p, f[1], ap)) != NULL) {
+                p = next;
+                f += 2;
+                continue;
+            }
+            o->p = p;
+            const char *behind = convert(o, f + 1, ap);
+            if (!behind)
+                return f;
+            f = behind;
+            p = o->p;
+        } else if ((f[1] == '%' || f[1] == '\0') && p < o->end) {
+            *p++ = *f++;
+        } else {
+            o->p = p;
+            f = put_literal(o, f);
+            p = o->p;
+        }
+    }
+    o->p = p;
+    return f;
+}
+
 size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest) {
     size_t most = ~(size_t)p; /* to the end of the address space */
     struct asf__output o = {p, (char *)((size_t)p + (room < most ? room : most)), 0};
-    const char *f = format;
     va_copy(rest->ap, ap);
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
         rest->all = true;
         return 0;
     }
-    for (;;) {
-        f = put_literal(&o, f);
-        if (*f == '\0') {
-            rest->format = NULL;
-            break;
-        }
-        const char *next = convert_plain(&o, f + 1, &rest->ap);
-        if (asf__unlikely(!next)) {
-            rest->all = needs_all(f);
-            if (rest->all) {
-                va_copy(rest->ap, ap);
-                return 0;
-            }
-            rest->format = f;
-            break;
-        }
-        f = next;
-    }
+    const char *f = format_all(&o, format, &rest->ap);
+    rest->format = NULL;
+    if (asf__unlikely(*f != '\0') && leave_rest(rest, f, format, ap))
+        return 0;
     return (size_t)(o.p - p) + o.lost;
 }

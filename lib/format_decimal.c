@@ -64,11 +64,21 @@ bool asf__fixed_parts(struct asf__binary v, int places, uint64_t *whole, uint64_
     }
     if (below == 0)
         return true;
-    uint128 scaled = (uint128)below * asf__tens[places], half = (uint128)1 << (shift - 1);
-    uint64_t n = (uint64_t)(scaled >> shift);
-    uint128 rest = scaled - ((uint128)n << shift);
+    /* scaled * 2^-shift, the rest moved to the top of a word */
+    uint128 scaled = (uint128)below * asf__tens[places];
+    uint64_t high = (uint64_t)(scaled >> 64), low = (uint64_t)scaled, n, rest, more;
+    if (shift < 64) {
+        n = high << (64 - shift) | low >> shift;
+        rest = low << (64 - shift);
+        more = 0;
+    } else {
+        n = shift == 64 ? high : high >> (shift - 64);
+        rest = shift == 64 ? low : high << (128 - shift) | low >> (shift - 64);
+        more = shift == 64 ? 0 : low << (128 - shift);
+    }
+    const uint64_t half = UINT64_C(1) << 63;
     bool odd = (places > 0 ? n : *whole) & 1;
-    if (rest > half || (rest == half && odd))
+    if (rest > half || (rest == half && (more || odd)))
         n++;
     if (n == asf__tens[places]) {
         n = 0;

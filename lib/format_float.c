@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_float.c - printf's %f, %e and %g, of double and long double.
+ * format_float.c - printf's %f, %e and %g, of double and long double, and %a of
+ * double.
  * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
@@ -83,14 +84,21 @@ static void put_word(struct asf__output *o, const struct asf__spec *s, struct as
 
 static void put_short_fixed(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                             uint64_t whole, uint64_t fraction, char point) {
-    char text[48], *split = text + 24, *end = split;
-    if (s->precision > 0 || s->flags & FLAG_ALTERNATE)
-        *end++ = point;
-    asf__write_places(end, fraction, s->precision);
-    char *start = asf__write_digits(split, whole);
-    f->text = start;
-    f->length = (size_t)(end + s->precision - start);
-    asf__put_field(o, s, f);
+    char apart[48], *p;
+    size_t places = (size_t)s->precision, before = asf__count_digits(whole), behind;
+    size_t points = places > 0 || s->flags & FLAG_ALTERNATE;
+    f->length = before + points + places;
+    p = asf__begin_field(o, s, f->prefix, f->prefix_length, 0, f->length, &behind);
+    if (!p)
+        f->text = p = apart;
+    asf__write_digits(p + before, whole);
+    if (points)
+        p[before] = point;
+    asf__write_places(p + before + points, fraction, (int)places);
+    if (p == apart)
+        asf__put_field(o, s, f);
+    else
+        asf__end_field(o, behind);
 }
 
 /* Puts the point behind the first `before` digits, which move into the margin. */
@@ -218,29 +226,89 @@ static __attribute__((noinline)) void put_significant(struct asf__output *o, con
     }
 }
 
-bool asf__put_float(struct asf__output *o, const struct asf__spec *s, va_list *ap) {
+/* --- %a ------------------------------------------------------------------------- */
+
+enum { NIBBLES = DOUBLE_BITS / 4 };
+
+/* The first `places` digits of 16 behind the point, and the one before it. */
+static uint64_t round_nibbles(uint64_t n, int places) {
+    if (places >= NIBBLES)
+        return n;
+    int shift = 4 * (NIBBLES - places);
+    uint64_t half = UINT64_C(1) << (shift - 1), rest = n & (2 * half - 1);
+    n >>= shift;
+    return n + (rest > half || (rest == half && n & 1));
+}
+
+static int shortest_nibbles(uint64_t n) {
+    int places = NIBBLES;
+    for (; places > 0 && (n & 15) == 0; n >>= 4)
+        places--;
+    return places;
+}
+
+static void put_hexadecimal(struct asf__output *o, const struct asf__spec *s, struct asf__field *f, double v,
+                            char point) {
+    bool upper = s->conversion == 'A';
+    const char *alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    uint64_t n;
+    memcpy(&n, &v, sizeof n);
+    int exponent = (int)(n >> DOUBLE_BITS) & 0x7ff;
+    n = (n & ((UINT64_C(1) << DOUBLE_BITS) - 1)) | (uint64_t)(exponent > 0) << DOUBLE_BITS;
+    exponent = n == 0 ? 0 : (exponent > 0 ? exponent : 1) - 1023;
+    int places = s->precision < 0 ? shortest_nibbles(n) : s->precision > NIBBLES ? NIBBLES : s->precision;
+    n = round_nibbles(n, places);
+    char text[NIBBLES + 3], suffix[8], prefix[4], *p = text + 2 + places, *end = suffix + sizeof suffix;
+    f->length = (size_t)places + (places > 0 || s->precision > 0 || s->flags & FLAG_ALTERNATE ? 2 : 1);
+    for (int i = 0; i < places; i++, n >>= 4)
+        *--p = alphabet[n & 15];
+    text[0] = alphabet[n];
+    text[1] = point;
+    f->text = text;
+    f->zeros_after = s->precision > places ? (size_t)(s->precision - places) : 0;
+    f->suffix = asf__write_digits(end, (uint64_t)(exponent < 0 ? -exponent : exponent)) - 2;
+    memcpy(suffix + (f->suffix - suffix), exponent < 0 ? (upper ? "P-" : "p-") : (upper ? "P+" : "p+"), 2);
+    f->suffix_length = (size_t)(end - f->suffix);
+    prefix[0] = *f->prefix;
+    memcpy(prefix + f->prefix_length, upper ? "0X" : "0x", 2);
+    f->prefix = prefix;
+    f->prefix_length += 2;
+    asf__put_field(o, s, f);
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__field *f, struct asf__binary v,
+                       char point) {
+    if (s->precision < 0)
+        s->precision = 6;
+    if ((s->conversion | 0x20) == 'f')
+        put_fixed(o, s, f, v, point);
+    else
+        put_significant(o, s, f, v, point);
+}
+
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list *ap) {
     struct real r;
-    struct asf__spec known = *s;
+    double v = 0;
     char point = plain_point();
-    if (!point)
+    bool hexadecimal = (s->conversion | 0x20) == 'a';
+    if (!point || s->length == LENGTH_CHAR || s->length == LENGTH_SHORT || s->length == LENGTH_WORD)
         return false;
     if (s->length == LENGTH_LONG_LONG) {
-        if (!from_long_double(va_arg(*ap, long double), &r))
+        if (hexadecimal || !from_long_double(va_arg(*ap, long double), &r))
             return false;
-    } else if (s->length == LENGTH_INT || s->length == LENGTH_LONG) {
-        r = from_double(va_arg(*ap, double));
     } else {
-        return false;
+        v = va_arg(*ap, double);
+        r = from_double(v);
     }
     struct asf__field f = {.prefix = asf__sign(s, r.negative)};
     f.prefix_length = *f.prefix != '\0';
-    if (s->precision < 0)
-        known.precision = 6;
     if (r.word)
         put_word(o, s, &f, r.word);
-    else if ((s->conversion | 0x20) == 'f')
-        put_fixed(o, &known, &f, r.value, point);
+    else if (hexadecimal)
+        put_hexadecimal(o, s, &f, v, point);
     else
-        put_significant(o, &known, &f, r.value, point);
+        put_finite(o, s, &f, r.value, point);
     return true;
 }

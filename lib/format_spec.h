@@ -52,8 +52,7 @@ static inline size_t asf__left(const struct asf__output *o) {
     return (size_t)o->end - (size_t)o->p;
 }
 
-/* asf__put_part, asf__pad_part: as much as there is room for; for when it
- * does not all fit. */
+/* asf__put_part, asf__pad_part: as much as there is room for. */
 void asf__put_part(struct asf__output *o, const char *text, size_t n);
 void asf__pad_part(struct asf__output *o, char c, size_t n);
 
@@ -67,34 +66,50 @@ static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
     o->p += n;
 }
 
-static inline void asf__pad(struct asf__output *o, char c, size_t n) {
-    if (asf__unlikely(asf__left(o) < n)) {
-        asf__pad_part(o, c, n);
-        return;
+/* asf__begin_field: the output up to a text of `length` bytes, for which the
+ * caller finds the place in what is returned; NULL, and nothing done, when the
+ * field does not fit.  asf__end_field: the blanks behind it. */
+static inline char *asf__begin_field(struct asf__output *o, const struct asf__spec *s, const char *prefix,
+                                     size_t prefix_length, size_t zeros, size_t length, size_t *behind) {
+    size_t body = prefix_length + zeros + length, width = (size_t)s->width;
+    size_t blanks = width > body ? width - body : 0;
+    char *p = o->p;
+    *behind = 0;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return NULL;
+    o->p += body + blanks;
+    if (blanks) {
+        if (s->flags & FLAG_LEFT) {
+            *behind = blanks;
+        } else if (s->flags & FLAG_ZERO) {
+            zeros += blanks;
+        } else {
+            asf__repeat(p, ' ', blanks);
+            p += blanks;
+        }
     }
-    asf__repeat(o->p, c, n);
-    o->p += n;
+    while (prefix_length-- > 0)
+        *p++ = *prefix++;
+    if (zeros)
+        asf__repeat(p, '0', zeros);
+    return p + zeros;
 }
 
-/* asf__blanks: what is missing of the width; with the flag 0 it is zeros. */
-static inline size_t asf__blanks(const struct asf__spec *s, size_t length, size_t *zeros) {
-    size_t blanks = (size_t)s->width > length ? (size_t)s->width - length : 0;
-    if ((s->flags & (FLAG_ZERO | FLAG_LEFT)) == FLAG_ZERO) {
-        *zeros += blanks;
-        blanks = 0;
-    }
-    return blanks;
+static inline void asf__end_field(struct asf__output *o, size_t behind) {
+    if (behind)
+        asf__repeat(o->p - behind, ' ', behind);
 }
 
 static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
     return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
 }
 
+/* asf__put_field: all of it, or as much as there is room for. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
 
-/* asf__put_float: %f %e %g and their capitals; false when the value or the
+/* asf__put_float: %f %e %g %a and their capitals; false when the value or the
  * environment is left to libc. */
-bool asf__put_float(struct asf__output *o, const struct asf__spec *s, va_list *ap);
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list *ap);
 
 #pragma GCC visibility pop
 

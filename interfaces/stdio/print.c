@@ -72,13 +72,14 @@ static int format_apart(struct asf_cios *c, int fortify, const char *format, va_
     return n;
 }
 
-/* Formats into the window; -1 when it does not fit there. */
-static int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+/* Formats into the window; -1 when something else is to be done, or it does not
+ * fit there. */
+static inline int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     size_t room = asf__room(c);
-    if (room < 64 || !asf__ours(c))
+    if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
     int n = asf__print(c->write_ptr, room - 1, fortify, format, ap);
-    if (n < 0 || (size_t)n >= room || piecewise(c, n))
+    if (asf__unlikely(n < 0 || (size_t)n >= room || piecewise(c, n)))
         return -1;
     c->write_ptr += n;
     return n;
@@ -102,12 +103,23 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     return n;
 }
 
-int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+static __attribute__((noinline)) int format_locked(struct asf_cios *c, const char *format, va_list ap,
+                                                   int fortify) {
     asf__enter(c);
     asf__count(c);
     int r = format_on(c, fortify, format, ap);
     asf__leave(c);
     return r;
+}
+
+int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+    if (asf__alone()) {
+        int before = errno, n = format_in_place(c, fortify, format, ap);
+        if (asf__likely(n >= 0))
+            return n;
+        errno = before;
+    }
+    return format_locked(c, format, ap, fortify);
 }
 
 EXPORT int vfprintf(FILE *f, const char *format, va_list ap) {

@@ -39,7 +39,6 @@ static int by_libc(char *p, size_t room, int fortify, struct asf__format_rest *r
     return __vsnprintf(p, room + 1, rest->format, rest->ap);
 }
 
-/* libc goes on behind the first n bytes. */
 static int finish(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest) {
     char none[1];
     if (n <= room)
@@ -48,23 +47,18 @@ static int finish(char *p, size_t room, size_t n, int fortify, struct asf__forma
     return by_libc(none, 0, fortify, rest);
 }
 
-int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
-    struct asf__format_rest rest;
-    size_t n = asf__format(p, room, format, ap, &rest);
-    if (asf__unlikely(rest.format || !format)) {
-        int more = finish(p, room, n, fortify, &rest);
+int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest) {
+    if (rest->format || n == 0) { /* no format at all is an error that libc knows */
+        int more = finish(p, room, n, fortify, rest);
         if (more < 0)
             return -1;
         n += (size_t)more;
-    } else {
-        p[n < room ? n : room] = '\0';
     }
-    va_end(rest.ap);
-    if (asf__unlikely(n > INT_MAX)) {
-        errno = EOVERFLOW;
-        return -1;
-    }
-    return (int)n;
+    if (n <= INT_MAX)
+        return (int)n;
+    p[room] = '\0';
+    errno = EOVERFLOW;
+    return -1;
 }
 
 #ifndef ASF_STATIC
