@@ -70,31 +70,53 @@ void asf__put_field(struct asf__output *o, const struct asf__spec *s, const stru
     asf__end_field(o, behind);
 }
 
+/* --- arguments -------------------------------------------------------------------
+
+   A va_list that a function is handed is the caller's own object (System V ABI,
+   AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
+   for the stores that va_start has just made, since it loads several of them at
+   once. */
+
+struct place {
+    unsigned general, floating;
+    void *in_memory;
+};
+
+static inline struct place place_in(va_list ap) {
+    return (struct place){ap->gp_offset, ap->fp_offset, ap->overflow_arg_area};
+}
+
+static inline void go_to(va_list ap, struct place place) {
+    ap->gp_offset = place.general;
+    ap->fp_offset = place.floating;
+    ap->overflow_arg_area = place.in_memory;
+}
+
 /* --- integers ---------------------------------------------------------------------- */
 
-static uint64_t unsigned_value(const struct asf__spec *s, va_list *ap) {
+static uint64_t unsigned_value(const struct asf__spec *s, va_list ap) {
     switch (s->length) {
     case LENGTH_CHAR:
-        return (unsigned char)va_arg(*ap, unsigned);
+        return (unsigned char)va_arg(ap, unsigned);
     case LENGTH_SHORT:
-        return (unsigned short)va_arg(*ap, unsigned);
+        return (unsigned short)va_arg(ap, unsigned);
     case LENGTH_INT:
-        return va_arg(*ap, unsigned);
+        return va_arg(ap, unsigned);
     default:
-        return va_arg(*ap, unsigned long);
+        return va_arg(ap, unsigned long);
     }
 }
 
-static int64_t signed_value(const struct asf__spec *s, va_list *ap) {
+static int64_t signed_value(const struct asf__spec *s, va_list ap) {
     switch (s->length) {
     case LENGTH_CHAR:
-        return (signed char)va_arg(*ap, int);
+        return (signed char)va_arg(ap, int);
     case LENGTH_SHORT:
-        return (short)va_arg(*ap, int);
+        return (short)va_arg(ap, int);
     case LENGTH_INT:
-        return va_arg(*ap, int);
+        return va_arg(ap, int);
     default:
-        return va_arg(*ap, long);
+        return va_arg(ap, long);
     }
 }
 
@@ -158,20 +180,12 @@ static inline __attribute__((always_inline)) void put_number(struct asf__output 
     asf__end_field(o, behind);
 }
 
-static void put_signed(struct asf__output *o, struct asf__spec *s, va_list *ap) {
-    int64_t v = signed_value(s, ap);
-    struct number n = {.value = v < 0 ? 0 - (uint64_t)v : (uint64_t)v};
-    n.length = asf__count_digits(n.value);
-    const char *sign = asf__sign(s, v < 0);
-    put_number(o, s, sign, *sign != '\0', &n);
-}
-
-static void put_hexadecimal(struct asf__output *o, struct asf__spec *s, const char *sign, uint64_t value) {
+static __attribute__((noinline)) void put_hexadecimal(struct asf__output *o, struct asf__spec *s,
+                                                      uint64_t value, const char *sign) {
     struct number n = {.value = value, .bits = 4, .upper = s->conversion == 'X'};
     n.length = (size_t)(67 - __builtin_clzll(value | 1)) / 4;
-    char prefix[3];
+    char prefix[3] = {*sign};
     size_t length = *sign != '\0';
-    prefix[0] = *sign;
     if (s->flags & FLAG_ALTERNATE && value != 0) {
         prefix[length++] = '0';
         prefix[length++] = n.upper ? 'X' : 'x';
@@ -179,22 +193,90 @@ static void put_hexadecimal(struct asf__output *o, struct asf__spec *s, const ch
     put_number(o, s, prefix, length, &n);
 }
 
-static void put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value) {
+static __attribute__((noinline)) void put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value) {
     struct number n = {.value = value, .bits = 3};
     n.length = (size_t)(66 - __builtin_clzll(value | 1)) / 3;
     put_number(o, s, "", 0, &n);
 }
 
-static void put_binary(struct asf__output *o, struct asf__spec *s, uint64_t value) {
+static __attribute__((noinline)) void put_binary(struct asf__output *o, struct asf__spec *s, uint64_t value) {
     struct number n = {.value = value, .bits = 1, .length = (size_t)(64 - __builtin_clzll(value | 1))};
     const char prefix[2] = {'0', s->conversion};
     put_number(o, s, prefix, s->flags & FLAG_ALTERNATE && value != 0 ? 2 : 0, &n);
 }
 
-static void put_unsigned(struct asf__output *o, struct asf__spec *s, va_list *ap) {
-    struct number n = {.value = unsigned_value(s, ap)};
-    n.length = asf__count_digits(n.value);
-    put_number(o, s, "", 0, &n);
+static __attribute__((noinline)) void put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value,
+                                                  const char *sign) {
+    struct number n = {.value = value, .length = asf__count_digits(value)};
+    put_number(o, s, sign, *sign != '\0', &n);
+}
+
+static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    int64_t v = signed_value(s, ap);
+    put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
+}
+
+/* Fields of at most 8 digits, and blanks or zeros before them or blanks behind:
+ * the rest of what convert_integer has understood. */
+static inline bool put_short_number(struct asf__output *o, const struct asf__spec *s,
+                                    struct asf__short_text t, bool negative) {
+    size_t body = t.length + negative, width = (size_t)s->width, blanks = width > body ? width - body : 0;
+    char *p = o->p;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return false;
+    o->p += body + blanks;
+    if (blanks && s->flags == 0) {
+        asf__repeat(p, ' ', blanks);
+        p += blanks;
+    }
+    if (negative)
+        *p++ = '-';
+    if (blanks && s->flags == FLAG_ZERO) {
+        asf__repeat(p, '0', blanks);
+        p += blanks;
+    }
+    asf__store(p, t);
+    if (blanks && s->flags == FLAG_LEFT)
+        asf__repeat(o->p - blanks, ' ', blanks);
+    return true;
+}
+
+static inline bool may_be_integer(char c) {
+    return c <= '9' ? c >= '0' || c == '-' : c == 'x' || c == 'u' || c == 'X' || c == 'l' || c == 'z';
+}
+
+/* The commonest integers: one flag, a width of two digits, a long. */
+static __attribute__((noinline)) const char *convert_integer(struct asf__output *o, const char *f,
+                                                             va_list ap) {
+    struct asf__spec s = {.precision = -1};
+    bool negative = false, wide;
+    uint64_t n;
+    if (*f == '0' || *f == '-')
+        s.flags = *f++ == '0' ? FLAG_ZERO : FLAG_LEFT;
+    if ((unsigned)(*f - '1') < 9) {
+        s.width = *f++ - '0';
+        if ((unsigned)(*f - '0') < 10)
+            s.width = s.width * 10 + *f++ - '0';
+    }
+    wide = *f == 'l' || *f == 'z';
+    s.conversion = f[wide];
+    if (s.conversion == 'd') {
+        int64_t v = wide ? va_arg(ap, long) : va_arg(ap, int);
+        negative = v < 0;
+        n = negative ? 0 - (uint64_t)v : (uint64_t)v;
+    } else if (s.conversion == 'x' || s.conversion == 'X' || s.conversion == 'u') {
+        n = wide ? va_arg(ap, unsigned long) : va_arg(ap, unsigned);
+    } else {
+        return NULL;
+    }
+    if (s.conversion == 'x' || s.conversion == 'X') {
+        if (n > UINT32_MAX ||
+            !put_short_number(o, &s, asf__short_hexadecimal((uint32_t)n, s.conversion == 'X'), false))
+            put_hexadecimal(o, &s, n, "");
+    } else if (n >= 100000000 || !put_short_number(o, &s, asf__short_decimal((uint32_t)n), negative)) {
+        put_decimal(o, &s, n, asf__sign(&s, negative));
+    }
+    return f + wide + 1;
 }
 
 /* --- characters and strings ---------------------------------------------------------- */
@@ -237,7 +319,7 @@ static void put_character(struct asf__output *o, struct asf__spec *s, char c) {
 static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *p) {
     if (p) {
         s->flags |= FLAG_ALTERNATE;
-        put_hexadecimal(o, s, asf__sign(s, false), (uintptr_t)p);
+        put_hexadecimal(o, s, (uintptr_t)p, asf__sign(s, false));
     } else {
         put_text(o, s, "(nil)", 5);
     }
@@ -263,9 +345,9 @@ static inline const char *parse_flags(const char *f, struct asf__spec *s) {
 }
 
 /* A number or an asterisk; NULL when it is too large or one of %1$*2$d. */
-static inline const char *parse_number(const char *f, int *n, va_list *ap) {
+static inline const char *parse_number(const char *f, int *n, va_list ap) {
     if (*f == '*') {
-        *n = va_arg(*ap, int);
+        *n = va_arg(ap, int);
         return *n == INT_MIN || (f[1] >= '0' && f[1] <= '9') ? NULL : f + 1;
     }
     for (*n = 0; *f >= '0' && *f <= '9'; f++) {
@@ -300,7 +382,7 @@ static inline const char *parse_length(const char *f, struct asf__spec *s) {
 }
 
 /* What follows the percent sign, up to the letter; NULL when it is left to libc. */
-static inline const char *parse(const char *f, struct asf__spec *s, va_list *ap) {
+static inline const char *parse(const char *f, struct asf__spec *s, va_list ap) {
     f = parse_flags(f, s);
     if ((*f >= '1' && *f <= '9') || *f == '*') {
         f = parse_number(f, &s->width, ap);
@@ -323,18 +405,18 @@ static inline const char *parse(const char *f, struct asf__spec *s, va_list *ap)
     return f;
 }
 
-static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list *ap) {
+static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) {
     switch (s->conversion) {
     case 'd':
     case 'i':
         put_signed(o, s, ap);
         return true;
     case 'u':
-        put_unsigned(o, s, ap);
+        put_decimal(o, s, unsigned_value(s, ap), "");
         return true;
     case 'x':
     case 'X':
-        put_hexadecimal(o, s, "", unsigned_value(s, ap));
+        put_hexadecimal(o, s, unsigned_value(s, ap), "");
         return true;
     case 'o':
         put_octal(o, s, unsigned_value(s, ap));
@@ -348,18 +430,18 @@ static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list *ap)
     }
 }
 
-static bool put_other(struct asf__output *o, struct asf__spec *s, va_list *ap) {
+static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
     if (s->length != LENGTH_INT)
         return false;
     switch (s->conversion) {
     case 's':
-        put_string(o, s, va_arg(*ap, const char *));
+        put_string(o, s, va_arg(ap, const char *));
         return true;
     case 'c':
-        put_character(o, s, (char)va_arg(*ap, int));
+        put_character(o, s, (char)va_arg(ap, int));
         return true;
     case 'p':
-        put_pointer(o, s, va_arg(*ap, const void *));
+        put_pointer(o, s, va_arg(ap, const void *));
         return true;
     case '%':
         if (s->flags || s->width || s->precision >= 0)
@@ -381,7 +463,7 @@ static bool digits_are_grouped(void) {
     return *grouping != '\0' && *grouping != CHAR_MAX && *nl_langinfo(THOUSEP) != '\0';
 }
 
-static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list *ap) {
+static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list ap) {
     if (s->flags & FLAG_GROUP && digits_are_grouped())
         return false;
     switch (s->conversion) {
@@ -401,17 +483,15 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list *
 
 /* With anything between the percent sign and the letter; returns what follows.
  * When it is left to libc its arguments are still to be taken. */
-static __attribute__((noinline)) const char *convert(struct asf__output *o, const char *f, va_list *ap) {
+static __attribute__((noinline)) const char *convert(struct asf__output *o, const char *f, va_list ap) {
     struct asf__spec s = {.precision = -1};
-    va_list before;
-    va_copy(before, *ap);
+    struct place before = place_in(ap);
     f = parse(f, &s, ap);
     if (!f || !put_conversion(o, &s, ap)) {
-        va_copy(*ap, before);
-        f = NULL;
+        go_to(ap, before);
+        return NULL;
     }
-    va_end(before);
-    return f ? f + 1 : NULL;
+    return f + 1;
 }
 
 /* --- the format ------------------------------------------------------------------- */
@@ -440,14 +520,14 @@ static inline char *plain_string(struct asf__output *o, char *p, const char *tex
 
 /* The commonest have nothing between the percent sign and the letter.  Returns
  * the end of the output, which has room for an int; NULL for the others. */
-static inline char *convert_plain(struct asf__output *o, char *p, char letter, va_list *ap) {
+static inline char *convert_plain(struct asf__output *o, char *p, char letter, va_list ap) {
     switch (letter) {
     case 'd':
-        return write_int(p, va_arg(*ap, int));
+        return write_int(p, va_arg(ap, int));
     case 's':
-        return plain_string(o, p, va_arg(*ap, const char *));
+        return plain_string(o, p, va_arg(ap, const char *));
     case 'c':
-        *p = (char)va_arg(*ap, int);
+        *p = (char)va_arg(ap, int);
         return p + 1;
     case '%':
         *p = '%';
@@ -489,20 +569,18 @@ static bool needs_all(const char *f) {
 }
 
 /* Where libc is to go on from: f, unless that takes the whole format. */
-static __attribute__((noinline)) bool leave_rest(struct asf__format_rest *rest, const char *f,
-                                                 const char *format, va_list ap) {
+static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
+                                                 const char *format, va_list ap, struct place first) {
     rest->all = needs_all(f);
     rest->format = rest->all ? format : f;
-    if (rest->all) {
-        va_end(rest->ap);
-        va_copy(rest->ap, ap);
-    }
-    return rest->all;
+    if (rest->all)
+        go_to(ap, first);
+    va_copy(rest->ap, ap);
 }
 
 /* The loop keeps the end of the output in a register, `p`, and o->p up to date
  * where others need it.  Returns where in the format it stopped. */
-static inline const char *format_all(struct asf__output *o, const char *f, va_list *ap) {
+static inline const char *format_all(struct asf__output *o, const char *f, va_list ap) {
     char *p = o->p, *next;
     while (*f != '\0') {
         if (*f == '%') {
@@ -512,7 +590,9 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
                 continue;
             }
             o->p = p;
-            const char *behind = convert(o, f + 1, ap);
+            const char *behind = may_be_integer(f[1]) ? convert_integer(o, f + 1, ap) : NULL;
+            if (!behind)
+                behind = convert(o, f + 1, ap);
             if (!behind)
                 return f;
             f = behind;
@@ -532,15 +612,17 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
 size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest) {
     size_t most = ~(size_t)p; /* to the end of the address space */
     struct asf__output o = {p, (char *)((size_t)p + (room < most ? room : most)), 0};
-    va_copy(rest->ap, ap);
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
         rest->all = true;
+        va_copy(rest->ap, ap);
         return 0;
     }
-    const char *f = format_all(&o, format, &rest->ap);
+    struct place first = place_in(ap);
+    const char *f = format_all(&o, format, ap);
     rest->format = NULL;
-    if (asf__unlikely(*f != '\0') && leave_rest(rest, f, format, ap))
-        return 0;
-    return (size_t)(o.p - p) + o.lost;
+    if (asf__unlikely(*f != '\0'))
+        leave_rest(rest, f, format, ap, first);
+    go_to(ap, first);
+    return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
 }

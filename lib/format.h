@@ -25,7 +25,7 @@ struct asf__format_rest {
  *          no null is put behind them.  It may be larger than INT_MAX.
  * Where the format has something else, or the locale, the rounding mode or an
  * error makes a difference, it stops, and `rest` says where libc is to go on.
- * It uses no memory but its stack and p; `ap` is left as it was. */
+ * It uses no memory but its stack and p; `ap` is as it was when it returns. */
 size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest);
 
 /* asf__format_custom: the program has registered conversions of its own. */

@@ -288,7 +288,7 @@ static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__f
         put_significant(o, s, f, v, point);
 }
 
-bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list *ap) {
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap) {
     struct real r;
     double v = 0;
     char point = plain_point();
@@ -296,10 +296,10 @@ bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list *ap) {
     if (!point || s->length == LENGTH_CHAR || s->length == LENGTH_SHORT || s->length == LENGTH_WORD)
         return false;
     if (s->length == LENGTH_LONG_LONG) {
-        if (hexadecimal || !from_long_double(va_arg(*ap, long double), &r))
+        if (hexadecimal || !from_long_double(va_arg(ap, long double), &r))
             return false;
     } else {
-        v = va_arg(*ap, double);
+        v = va_arg(ap, double);
         r = from_double(v);
     }
     struct asf__field f = {.prefix = asf__sign(s, r.negative)};

@@ -109,7 +109,7 @@ void asf__put_field(struct asf__output *o, const struct asf__spec *s, const stru
 
 /* asf__put_float: %f %e %g %a and their capitals; false when the value or the
  * environment is left to libc. */
-bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list *ap);
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap);
 
 #pragma GCC visibility pop
 
