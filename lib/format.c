@@ -82,8 +82,10 @@ struct place {
     void *in_memory;
 };
 
+/* volatile: two loads, not one of both words. */
 static inline struct place place_in(va_list ap) {
-    return (struct place){ap->gp_offset, ap->fp_offset, ap->overflow_arg_area};
+    return (struct place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
+                          ap->overflow_arg_area};
 }
 
 static inline void go_to(va_list ap, struct place place) {
@@ -216,67 +218,80 @@ static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
     put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
 }
 
-/* Fields of at most 8 digits, and blanks or zeros before them or blanks behind:
- * the rest of what convert_integer has understood. */
-static inline bool put_short_number(struct asf__output *o, const struct asf__spec *s,
-                                    struct asf__short_text t, bool negative) {
-    size_t body = t.length + negative, width = (size_t)s->width, blanks = width > body ? width - body : 0;
+/* The commonest specifications: one flag, a width of two digits, a long. */
+struct brief {
+    char flag; /* '0', '-' or none */
+    bool wide, negative;
+    char conversion;
+    unsigned width;
+};
+
+/* A field of at most 8 digits; false when there is no room for it. */
+static inline bool put_short_number(struct asf__output *o, struct brief b, struct asf__short_text t) {
+    unsigned body = t.length + b.negative, blanks = b.width > body ? b.width - body : 0;
     char *p = o->p;
     if (asf__unlikely(asf__left(o) < body + blanks))
         return false;
     o->p += body + blanks;
-    if (blanks && s->flags == 0) {
+    if (blanks && b.flag == '-')
+        asf__repeat(p + body, ' ', blanks);
+    if (blanks && b.flag == '\0') {
         asf__repeat(p, ' ', blanks);
         p += blanks;
     }
-    if (negative)
+    if (b.negative)
         *p++ = '-';
-    if (blanks && s->flags == FLAG_ZERO) {
+    if (blanks && b.flag == '0') {
         asf__repeat(p, '0', blanks);
         p += blanks;
     }
     asf__store(p, t);
-    if (blanks && s->flags == FLAG_LEFT)
-        asf__repeat(o->p - blanks, ' ', blanks);
     return true;
+}
+
+static void put_brief(struct asf__output *o, struct brief b, uint64_t n) {
+    struct asf__spec s = {.width = (int)b.width, .precision = -1, .conversion = b.conversion};
+    s.flags = b.flag == '0' ? FLAG_ZERO : b.flag == '-' ? FLAG_LEFT : 0;
+    if (b.conversion == 'd' || b.conversion == 'u')
+        put_decimal(o, &s, n, asf__sign(&s, b.negative));
+    else
+        put_hexadecimal(o, &s, n, "");
+}
+
+static inline uint64_t brief_value(struct brief *b, va_list ap) {
+    if (b->conversion != 'd')
+        return b->wide ? va_arg(ap, unsigned long) : va_arg(ap, unsigned);
+    int64_t v = b->wide ? va_arg(ap, long) : va_arg(ap, int);
+    b->negative = v < 0;
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
 static inline bool may_be_integer(char c) {
     return c <= '9' ? c >= '0' || c == '-' : c == 'x' || c == 'u' || c == 'X' || c == 'l' || c == 'z';
 }
 
-/* The commonest integers: one flag, a width of two digits, a long. */
+/* NULL, and nothing done, when it is another specification. */
 static __attribute__((noinline)) const char *convert_integer(struct asf__output *o, const char *f,
                                                              va_list ap) {
-    struct asf__spec s = {.precision = -1};
-    bool negative = false, wide;
-    uint64_t n;
+    struct brief b = {0};
     if (*f == '0' || *f == '-')
-        s.flags = *f++ == '0' ? FLAG_ZERO : FLAG_LEFT;
-    if ((unsigned)(*f - '1') < 9) {
-        s.width = *f++ - '0';
-        if ((unsigned)(*f - '0') < 10)
-            s.width = s.width * 10 + *f++ - '0';
-    }
-    wide = *f == 'l' || *f == 'z';
-    s.conversion = f[wide];
-    if (s.conversion == 'd') {
-        int64_t v = wide ? va_arg(ap, long) : va_arg(ap, int);
-        negative = v < 0;
-        n = negative ? 0 - (uint64_t)v : (uint64_t)v;
-    } else if (s.conversion == 'x' || s.conversion == 'X' || s.conversion == 'u') {
-        n = wide ? va_arg(ap, unsigned long) : va_arg(ap, unsigned);
-    } else {
+        b.flag = *f++;
+    for (int i = 0; i < 2 && (unsigned)(*f - (i ? '0' : '1')) < (i ? 10 : 9); i++)
+        b.width = b.width * 10 + (unsigned)(*f++ - '0');
+    b.wide = *f == 'l' || *f == 'z';
+    b.conversion = *(f += b.wide);
+    bool hexadecimal = (b.conversion | 0x20) == 'x';
+    if (!hexadecimal && b.conversion != 'd' && b.conversion != 'u')
         return NULL;
-    }
-    if (s.conversion == 'x' || s.conversion == 'X') {
-        if (n > UINT32_MAX ||
-            !put_short_number(o, &s, asf__short_hexadecimal((uint32_t)n, s.conversion == 'X'), false))
-            put_hexadecimal(o, &s, n, "");
-    } else if (n >= 100000000 || !put_short_number(o, &s, asf__short_decimal((uint32_t)n), negative)) {
-        put_decimal(o, &s, n, asf__sign(&s, negative));
-    }
-    return f + wide + 1;
+    uint64_t n = brief_value(&b, ap);
+    struct asf__short_text t;
+    if (hexadecimal)
+        t = asf__short_hexadecimal((uint32_t)n, b.conversion == 'X');
+    else
+        t = asf__short_decimal((uint32_t)(n < 100000000 ? n : 0));
+    if (n > (hexadecimal ? UINT32_MAX : 99999999) || !put_short_number(o, b, t))
+        put_brief(o, b, n);
+    return f + 1;
 }
 
 /* --- characters and strings ---------------------------------------------------------- */

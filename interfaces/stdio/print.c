@@ -72,17 +72,36 @@ static int format_apart(struct asf_cios *c, int fortify, const char *format, va_
     return n;
 }
 
+/* What the formatter has left is libc's; after an error it is begun anew, by
+ * format_apart. */
+static __attribute__((noinline)) int rest_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
+                                                   struct asf__format_rest *rest) {
+    int before = errno, whole = asf__print_rest(c->write_ptr, room, n, fortify, rest);
+    if (whole < 0)
+        errno = before; /* %m prints it */
+    return whole;
+}
+
 /* Formats into the window; -1 when something else is to be done, or it does not
  * fit there. */
 static inline int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+    struct asf__format_rest rest;
     size_t room = asf__room(c);
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
-    int n = asf__print(c->write_ptr, room - 1, fortify, format, ap);
-    if (asf__unlikely(n < 0 || (size_t)n >= room || piecewise(c, n)))
+    size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
+    if (asf__unlikely(rest.format || n >= room || !format)) {
+        if (!rest.format && format)
+            return -1;
+        int whole = rest_in_place(c, room - 1, n, fortify, &rest);
+        if (whole < 0)
+            return -1;
+        n = (size_t)whole;
+    }
+    if (asf__unlikely(n >= room || piecewise(c, (long)n)))
         return -1;
     c->write_ptr += n;
-    return n;
+    return (int)n;
 }
 
 static int format_on(struct asf_cios *c, int fortify, const char *format, va_list ap) {
@@ -94,10 +113,8 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     bool closed = asf__choose(c) > 0;
     errno = before;
     int n = format_in_place(c, fortify, format, ap);
-    if (n < 0) {
-        errno = before;
+    if (n < 0)
         n = format_apart(c, fortify, format, ap);
-    }
     if (closed)
         errno = EBADF;
     return n;
@@ -114,10 +131,9 @@ static __attribute__((noinline)) int format_locked(struct asf_cios *c, const cha
 
 int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
     if (asf__alone()) {
-        int before = errno, n = format_in_place(c, fortify, format, ap);
+        int n = format_in_place(c, fortify, format, ap);
         if (asf__likely(n >= 0))
             return n;
-        errno = before;
     }
     return format_locked(c, format, ap, fortify);
 }
