@@ -1,320 +1,412 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.c - printf's integers, characters, strings and %f.  Everything rare,
- * and what the locale or the rounding mode makes different, is refused and left
- * to libc.
+ * format.c - printf's conversions: the specification, integers, characters and
+ * strings.  Everything rare is left to libc.
  * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/format.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
+
+#include "lib/format_digits.h"
+#include "lib/format_spec.h"
 
 bool asf__format_custom;
 
-/* The longest number with its sign and prefix, and the longest padding that is
- * not left to libc. */
-enum { NUMBER = 26, PADDING = 1024 };
+/* --- output ---------------------------------------------------------------------- */
 
-enum { LEFT = 1, ZERO = 2, PLUS = 4, SPACE = 8, ALTERNATE = 16 };
-
-enum length { LENGTH_HH, LENGTH_H, LENGTH_INT, LENGTH_LONG };
-
-struct spec {
-    unsigned flags;
-    int width;
-    int precision; /* -1: none */
-    enum length length;
-    char conversion;
-};
-
-struct output {
-    char *p, *end;
-};
-
-static const char digits[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637"
-                             "38394041424344454647484950515253545556575859606162636465666768697071727374"
-                             "7576777879808182838485868788899091929394959697989900";
-
-/* Decimal digits, written backwards from `end`; returns where they start. */
-static char *decimal(char *end, uint64_t n) {
-    while (n >= 100) {
-        unsigned pair = (unsigned)(n % 100) * 2;
-        n /= 100;
-        *--end = digits[pair + 1];
-        *--end = digits[pair];
-    }
-    if (n >= 10) {
-        *--end = digits[n * 2 + 1];
-        *--end = digits[n * 2];
-    } else {
-        *--end = (char)('0' + n);
-    }
-    return end;
+static size_t part(struct asf__output *o, size_t n) {
+    size_t fits = asf__left(o) < n ? asf__left(o) : n;
+    o->lost += n - fits;
+    return fits;
 }
 
-static char *power_of_two(char *end, uint64_t n, unsigned shift, const char *alphabet) {
+void asf__put_part(struct asf__output *o, const char *text, size_t n) {
+    size_t fits = part(o, n);
+    if (fits > 0)
+        memmove(o->p, text, fits);
+    o->p += fits;
+}
+
+void asf__pad_part(struct asf__output *o, char c, size_t n) {
+    size_t fits = part(o, n);
+    if (fits > 0)
+        memset(o->p, c, fits);
+    o->p += fits;
+}
+
+static __attribute__((noinline)) void put_field_parts(struct asf__output *o, const struct asf__spec *s,
+                                                      const struct asf__field *f) {
+    size_t body = f->prefix_length + f->zeros + f->length + f->zeros_after + f->suffix_length;
+    size_t blanks = (size_t)s->width > body ? (size_t)s->width - body : 0;
+    bool left = s->flags & FLAG_LEFT, zero = !left && s->flags & FLAG_ZERO;
+    asf__pad_part(o, ' ', left || zero ? 0 : blanks);
+    asf__put_part(o, f->prefix, f->prefix_length);
+    asf__pad_part(o, '0', f->zeros + (zero ? blanks : 0));
+    asf__put_part(o, f->text, f->length);
+    asf__pad_part(o, '0', f->zeros_after);
+    asf__put_part(o, f->suffix, f->suffix_length);
+    asf__pad_part(o, ' ', left ? blanks : 0);
+}
+
+void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f) {
+    size_t behind;
+    char *p = asf__begin_field(o, s, f->prefix, f->prefix_length, f->zeros,
+                               f->length + f->zeros_after + f->suffix_length, &behind);
+    if (asf__unlikely(!p)) {
+        put_field_parts(o, s, f);
+        return;
+    }
+    asf__copy(p, f->text, f->length);
+    p += f->length;
+    if (f->zeros_after)
+        memset(p, '0', f->zeros_after);
+    for (size_t i = 0; i < f->suffix_length; i++)
+        p[f->zeros_after + i] = f->suffix[i];
+    asf__end_field(o, behind);
+}
+
+/* --- arguments -------------------------------------------------------------------
+
+   A va_list that a function is handed is the caller's own object (System V ABI,
+   AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
+   for the stores that va_start has just made, since it loads several of them at
+   once. */
+
+struct place {
+    unsigned general, floating;
+    void *in_memory;
+};
+
+/* volatile: two loads, not one of both words. */
+static inline struct place place_in(va_list ap) {
+    return (struct place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
+                          ap->overflow_arg_area};
+}
+
+static inline void go_to(va_list ap, struct place place) {
+    ap->gp_offset = place.general;
+    ap->fp_offset = place.floating;
+    ap->overflow_arg_area = place.in_memory;
+}
+
+/* --- integers ---------------------------------------------------------------------- */
+
+static uint64_t unsigned_value(const struct asf__spec *s, va_list ap) {
+    switch (s->length) {
+    case LENGTH_CHAR:
+        return (unsigned char)va_arg(ap, unsigned);
+    case LENGTH_SHORT:
+        return (unsigned short)va_arg(ap, unsigned);
+    case LENGTH_INT:
+        return va_arg(ap, unsigned);
+    default:
+        return va_arg(ap, unsigned long);
+    }
+}
+
+static int64_t signed_value(const struct asf__spec *s, va_list ap) {
+    switch (s->length) {
+    case LENGTH_CHAR:
+        return (signed char)va_arg(ap, int);
+    case LENGTH_SHORT:
+        return (short)va_arg(ap, int);
+    case LENGTH_INT:
+        return va_arg(ap, int);
+    default:
+        return va_arg(ap, long);
+    }
+}
+
+/* The digits before `end`, bits at a time. */
+static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
+    const char *alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     do {
-        *--end = alphabet[n & ((1u << shift) - 1)];
-        n >>= shift;
+        *--end = alphabet[n & ((1u << bits) - 1)];
+        n >>= bits;
     } while (n);
-    return end;
 }
 
-static bool fill(struct output *o, char c, long n) {
-    if (n <= 0)
-        return true;
-    if (o->end - o->p < n)
-        return false;
-    memset(o->p, c, (size_t)n);
-    o->p += n;
-    return true;
+/* An integer: how it is written, and of how many digits it is. */
+struct number {
+    uint64_t value;
+    unsigned bits; /* of a digit; 0: decimal */
+    bool upper;
+    size_t length;
+};
+
+static inline void write_number(char *p, const struct number *n) {
+    if (n->length == 0)
+        return;
+    if (n->bits)
+        write_bits(p + n->length, n->value, n->bits, n->upper);
+    else
+        asf__write_digits(p + n->length, n->value);
 }
 
-static bool put(struct output *o, const char *text, size_t n) {
-    if ((size_t)(o->end - o->p) < n)
-        return false;
-    memcpy(o->p, text, n);
-    o->p += n;
-    return true;
+/* Does not fit: by way of memory of its own. */
+static __attribute__((noinline)) void put_number_apart(struct asf__output *o, const struct asf__spec *s,
+                                                       const struct number *n, struct asf__field *f) {
+    char digits[64];
+    write_number(digits, n);
+    f->text = digits;
+    f->length = n->length;
+    asf__put_field(o, s, f);
 }
 
-/* Blanks, prefix, zeros, text, blanks: the shape of every conversion. */
-static bool put_field(struct output *o, const struct spec *s, const char *prefix, long zeros,
-                      const char *text, size_t n) {
-    size_t plen = strlen(prefix);
-    long blanks = s->width - (long)(plen + n) - zeros;
-    if (s->flags & ZERO && !(s->flags & LEFT) && s->precision < 0 && blanks > 0) {
-        zeros += blanks;
-        blanks = 0;
+/* Inline in each of its callers, which know most of `n`. */
+static inline __attribute__((always_inline)) void put_number(struct asf__output *o, struct asf__spec *s,
+                                                             const char *prefix, size_t prefix_length,
+                                                             struct number *n) {
+    size_t zeros = 0, behind;
+    if (s->precision >= 0) {
+        s->flags &= ~(unsigned)FLAG_ZERO;
+        if (s->precision == 0 && n->value == 0)
+            n->length = 0; /* C17 7.21.6.1: zero with precision zero is no characters */
+        zeros = (size_t)s->precision > n->length ? (size_t)s->precision - n->length : 0;
     }
-    return (s->flags & LEFT || fill(o, ' ', blanks)) && put(o, prefix, plen) && fill(o, '0', zeros) &&
-           put(o, text, n) && (!(s->flags & LEFT) || fill(o, ' ', blanks));
-}
-
-static uint64_t unsigned_value(const struct spec *s, va_list *ap) {
-    switch (s->length) {
-    case LENGTH_HH:
-        return (unsigned char)va_arg(*ap, unsigned);
-    case LENGTH_H:
-        return (unsigned short)va_arg(*ap, unsigned);
-    case LENGTH_INT:
-        return va_arg(*ap, unsigned);
-    case LENGTH_LONG:
-        break;
-    }
-    return va_arg(*ap, unsigned long);
-}
-
-static int64_t signed_value(const struct spec *s, va_list *ap) {
-    switch (s->length) {
-    case LENGTH_HH:
-        return (signed char)va_arg(*ap, int);
-    case LENGTH_H:
-        return (short)va_arg(*ap, int);
-    case LENGTH_INT:
-        return va_arg(*ap, int);
-    case LENGTH_LONG:
-        break;
-    }
-    return va_arg(*ap, long);
-}
-
-static bool put_number(struct output *o, const struct spec *s, const char *prefix, const char *start,
-                       const char *end) {
-    long n = end - start, zeros = s->precision > n ? s->precision - n : 0;
-    if (s->precision == 0 && n == 1 && *start == '0')
-        n = 0; /* C23 7.23.6.1: zero with precision zero is no characters */
-    if (s->flags & ALTERNATE && s->conversion == 'o' && zeros == 0 && (n == 0 || *start != '0'))
+    if (s->conversion == 'o' && s->flags & FLAG_ALTERNATE && zeros == 0 && (n->value != 0 || n->length == 0))
         zeros = 1;
-    return put_field(o, s, prefix, zeros, start, (size_t)n);
-}
-
-static bool put_signed(struct output *o, const struct spec *s, va_list *ap) {
-    char number[NUMBER], *end = number + sizeof number;
-    int64_t v = signed_value(s, ap);
-    const char *sign = v < 0 ? "-" : s->flags & PLUS ? "+" : s->flags & SPACE ? " " : "";
-    char *start = decimal(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-    return put_number(o, s, sign, start, end);
-}
-
-static bool put_unsigned(struct output *o, const struct spec *s, va_list *ap) {
-    char number[NUMBER], *end = number + sizeof number, *start;
-    uint64_t v = unsigned_value(s, ap);
-    const char *prefix = "";
-    if (s->conversion == 'u') {
-        start = decimal(end, v);
-    } else if (s->conversion == 'o') {
-        start = power_of_two(end, v, 3, "01234567");
-    } else {
-        bool upper = s->conversion == 'X';
-        start = power_of_two(end, v, 4, upper ? "0123456789ABCDEF" : "0123456789abcdef");
-        if (s->flags & ALTERNATE && v != 0)
-            prefix = upper ? "0X" : "0x";
+    char *p = asf__begin_field(o, s, prefix, prefix_length, zeros, n->length, &behind);
+    if (asf__unlikely(!p)) {
+        struct asf__field f = {.prefix = prefix, .prefix_length = prefix_length, .zeros = zeros};
+        struct number apart = *n; /* so that `n` can stay in registers */
+        put_number_apart(o, s, &apart, &f);
+        return;
     }
-    return put_number(o, s, prefix, start, end);
+    write_number(p, n);
+    asf__end_field(o, behind);
 }
 
-static bool put_string(struct output *o, const struct spec *s, va_list *ap) {
-    struct spec plain = *s;
-    const char *text = va_arg(*ap, const char *);
+static __attribute__((noinline)) void put_hexadecimal(struct asf__output *o, struct asf__spec *s,
+                                                      uint64_t value, const char *sign) {
+    struct number n = {.value = value, .bits = 4, .upper = s->conversion == 'X'};
+    n.length = (size_t)(67 - __builtin_clzll(value | 1)) / 4;
+    char prefix[3] = {*sign};
+    size_t length = *sign != '\0';
+    if (s->flags & FLAG_ALTERNATE && value != 0) {
+        prefix[length++] = '0';
+        prefix[length++] = n.upper ? 'X' : 'x';
+    }
+    put_number(o, s, prefix, length, &n);
+}
+
+static __attribute__((noinline)) void put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value) {
+    struct number n = {.value = value, .bits = 3};
+    n.length = (size_t)(66 - __builtin_clzll(value | 1)) / 3;
+    put_number(o, s, "", 0, &n);
+}
+
+static __attribute__((noinline)) void put_binary(struct asf__output *o, struct asf__spec *s, uint64_t value) {
+    struct number n = {.value = value, .bits = 1, .length = (size_t)(64 - __builtin_clzll(value | 1))};
+    const char prefix[2] = {'0', s->conversion};
+    put_number(o, s, prefix, s->flags & FLAG_ALTERNATE && value != 0 ? 2 : 0, &n);
+}
+
+static __attribute__((noinline)) void put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value,
+                                                  const char *sign) {
+    struct number n = {.value = value, .length = asf__count_digits(value)};
+    put_number(o, s, sign, *sign != '\0', &n);
+}
+
+static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    int64_t v = signed_value(s, ap);
+    put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
+}
+
+/* The commonest specifications: one flag, a width of two digits, a long. */
+struct brief {
+    char flag; /* '0', '-' or none */
+    bool wide, negative;
+    char conversion;
+    unsigned width;
+};
+
+/* A field of at most 8 digits; false when there is no room for it. */
+static inline bool put_short_number(struct asf__output *o, struct brief b, struct asf__short_text t) {
+    unsigned body = t.length + b.negative, blanks = b.width > body ? b.width - body : 0;
+    char *p = o->p;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return false;
+    o->p += body + blanks;
+    if (blanks && b.flag == '-')
+        asf__repeat(p + body, ' ', blanks);
+    if (blanks && b.flag == '\0') {
+        asf__repeat(p, ' ', blanks);
+        p += blanks;
+    }
+    if (b.negative)
+        *p++ = '-';
+    if (blanks && b.flag == '0') {
+        asf__repeat(p, '0', blanks);
+        p += blanks;
+    }
+    asf__store(p, t);
+    return true;
+}
+
+static void put_brief(struct asf__output *o, struct brief b, uint64_t n) {
+    struct asf__spec s = {.width = (int)b.width, .precision = -1, .conversion = b.conversion};
+    s.flags = b.flag == '0' ? FLAG_ZERO : b.flag == '-' ? FLAG_LEFT : 0;
+    if (b.conversion == 'd' || b.conversion == 'u')
+        put_decimal(o, &s, n, asf__sign(&s, b.negative));
+    else
+        put_hexadecimal(o, &s, n, "");
+}
+
+static inline uint64_t brief_value(struct brief *b, va_list ap) {
+    if (b->conversion != 'd')
+        return b->wide ? va_arg(ap, unsigned long) : va_arg(ap, unsigned);
+    int64_t v = b->wide ? va_arg(ap, long) : va_arg(ap, int);
+    b->negative = v < 0;
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+static inline bool may_be_integer(char c) {
+    return c <= '9' ? c >= '0' || c == '-' : c == 'x' || c == 'u' || c == 'X' || c == 'l' || c == 'z';
+}
+
+/* NULL, and nothing done, when it is another specification. */
+static __attribute__((noinline)) const char *convert_integer(struct asf__output *o, const char *f,
+                                                             va_list ap) {
+    struct brief b = {0};
+    if (*f == '0' || *f == '-')
+        b.flag = *f++;
+    for (int i = 0; i < 2 && (unsigned)(*f - (i ? '0' : '1')) < (i ? 10 : 9); i++)
+        b.width = b.width * 10 + (unsigned)(*f++ - '0');
+    b.wide = *f == 'l' || *f == 'z';
+    b.conversion = *(f += b.wide);
+    bool hexadecimal = (b.conversion | 0x20) == 'x';
+    if (!hexadecimal && b.conversion != 'd' && b.conversion != 'u')
+        return NULL;
+    uint64_t n = brief_value(&b, ap);
+    struct asf__short_text t;
+    if (hexadecimal)
+        t = asf__short_hexadecimal((uint32_t)n, b.conversion == 'X');
+    else
+        t = asf__short_decimal((uint32_t)(n < 100000000 ? n : 0));
+    if (n > (hexadecimal ? UINT32_MAX : 99999999) || !put_short_number(o, b, t))
+        put_brief(o, b, n);
+    return f + 1;
+}
+
+/* --- characters and strings ---------------------------------------------------------- */
+
+/* libc copies up to 20 bytes one by one, so a text that is overwritten while it
+ * is read, sprintf(s, "x%s", s), comes out in its own way. */
+enum { BYTE_BY_BYTE = 20 };
+
+static inline void copy_text(char *to, const char *from, size_t n) {
+    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= BYTE_BY_BYTE)) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+    } else if (n > 0) {
+        asf__copy(to, from, n);
+    }
+}
+
+static void put_text(struct asf__output *o, struct asf__spec *s, const char *text, size_t n) {
+    size_t behind;
+    s->flags &= ~(unsigned)FLAG_ZERO;
+    char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
+    if (asf__unlikely(!p)) {
+        put_field_parts(o, s, &(struct asf__field){.text = text, .length = n});
+        return;
+    }
+    copy_text(p, text, n);
+    asf__end_field(o, behind);
+}
+
+static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
     if (!text) /* as glibc: cut short it would mislead */
         text = s->precision < 0 || s->precision >= 6 ? "(null)" : "";
-    size_t n = s->precision < 0 ? strlen(text) : strnlen(text, (size_t)s->precision);
-    plain.flags &= (unsigned)~ZERO;
-    return put_field(o, &plain, "", 0, text, n);
+    put_text(o, s, text, s->precision < 0 ? strlen(text) : strnlen(text, (size_t)s->precision));
 }
 
-static bool put_character(struct output *o, const struct spec *s, va_list *ap) {
-    struct spec plain = *s;
-    char c = (char)va_arg(*ap, int);
-    plain.flags &= (unsigned)~ZERO;
-    return put_field(o, &plain, "", 0, &c, 1);
+static void put_character(struct asf__output *o, struct asf__spec *s, char c) {
+    put_text(o, s, &c, 1);
 }
 
-/* --- %f ------------------------------------------------------------------------ */
-
-enum { MANTISSA = 52, BIAS = 1075, PLACES = 9 };
-
-/* |v| * 10^places, rounded half to even on the exact value as libc rounds it in
- * the default mode; false when that does not fit 64 bits. */
-static bool scaled(uint64_t bits, int places, uint64_t *result) {
-    static const uint32_t powers[] = {1,      10,      100,      1000,      10000,
-                                      100000, 1000000, 10000000, 100000000, 1000000000};
-    unsigned exponent = (unsigned)(bits >> MANTISSA) & 0x7ff;
-    uint64_t mantissa = bits & ((UINT64_C(1) << MANTISSA) - 1);
-    if (exponent == 0x7ff)
-        return false;
-    if (exponent)
-        mantissa |= UINT64_C(1) << MANTISSA;
-    int shift = BIAS - (exponent ? (int)exponent : 1);
-    unsigned __int128 n = (unsigned __int128)mantissa * powers[places];
-    if (shift <= 0 || shift > 120) { /* an integer beyond 2^52, or less than half a unit */
-        *result = 0;
-        return shift > 120;
+static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *p) {
+    if (p) {
+        s->flags |= FLAG_ALTERNATE;
+        put_hexadecimal(o, s, (uintptr_t)p, asf__sign(s, false));
+    } else {
+        put_text(o, s, "(nil)", 5);
     }
-    unsigned __int128 whole = n >> shift, rest = n - (whole << shift),
-                      half = (unsigned __int128)1 << (shift - 1);
-    if (rest > half || (rest == half && whole & 1))
-        whole++;
-    *result = (uint64_t)whole;
-    return whole >> 64 == 0;
 }
 
-static bool plain_environment(void) {
-    const char *point = nl_langinfo(RADIXCHAR);
-    return point[0] == '.' && point[1] == '\0' && (__builtin_ia32_stmxcsr() & 0x6000) == 0;
-}
-
-static bool put_fixed(struct output *o, const struct spec *s, va_list *ap) {
-    char text[NUMBER + PLACES], *end = text + sizeof text, *start = end;
-    int places = s->precision < 0 ? 6 : s->precision;
-    double v = va_arg(*ap, double);
-    uint64_t bits, n;
-    memcpy(&bits, &v, sizeof bits);
-    if (places > PLACES || s->flags & ALTERNATE || !plain_environment() || !scaled(bits, places, &n))
-        return false;
-    for (int i = 0; i < places; i++) {
-        *--start = (char)('0' + n % 10);
-        n /= 10;
-    }
-    if (places > 0)
-        *--start = '.';
-    start = decimal(start, n);
-    struct spec field = *s;
-    field.precision = -1;
-    const char *sign = bits >> 63 ? "-" : s->flags & PLUS ? "+" : s->flags & SPACE ? " " : "";
-    return put_field(o, &field, sign, 0, start, (size_t)(end - start));
-}
-
-static bool put_conversion(struct output *o, const struct spec *s, va_list *ap) {
-    switch (s->conversion) {
-    case 'd':
-    case 'i':
-        return put_signed(o, s, ap);
-    case 'u':
-    case 'x':
-    case 'X':
-    case 'o':
-        return put_unsigned(o, s, ap);
-    case 's':
-        return s->length == LENGTH_INT && put_string(o, s, ap);
-    case 'c':
-        return s->length == LENGTH_INT && put_character(o, s, ap);
-    case 'f':
-        return s->length == LENGTH_INT && put_fixed(o, s, ap);
-    default:
-        return false;
-    }
+static __attribute__((noinline)) void put_error(struct asf__output *o, struct asf__spec *s) {
+    char text[1000];
+    put_string(o, s, strerror_r(errno, text, sizeof text));
 }
 
 /* --- the conversion specification ------------------------------------------- */
 
-static const char *parse_flags(const char *f, struct spec *s) {
+static inline const char *parse_flags(const char *f, struct asf__spec *s) {
+    static const unsigned char flags[] = {[' ' - ' '] = FLAG_SPACE,  ['#' - ' '] = FLAG_ALTERNATE,
+                                          ['\'' - ' '] = FLAG_GROUP, ['+' - ' '] = FLAG_PLUS,
+                                          ['-' - ' '] = FLAG_LEFT,   ['0' - ' '] = FLAG_ZERO};
     for (;; f++) {
-        switch (*f) {
-        case '-':
-            s->flags |= LEFT;
-            break;
-        case '0':
-            s->flags |= ZERO;
-            break;
-        case '+':
-            s->flags |= PLUS;
-            break;
-        case ' ':
-            s->flags |= SPACE;
-            break;
-        case '#':
-            s->flags |= ALTERNATE;
-            break;
-        default:
+        unsigned i = (unsigned)(*f - ' ');
+        if (i >= sizeof flags || flags[i] == 0)
             return f;
-        }
+        s->flags |= flags[i];
     }
 }
 
-/* A number or an asterisk; NULL when it is too large for us. */
-static const char *parse_number(const char *f, int *n, va_list *ap) {
-    *n = 0;
+/* A number or an asterisk; NULL when it is too large or one of %1$*2$d. */
+static inline const char *parse_number(const char *f, int *n, va_list ap) {
     if (*f == '*') {
-        *n = va_arg(*ap, int);
-        return *n > PADDING || *n < -PADDING ? NULL : f + 1;
+        *n = va_arg(ap, int);
+        return *n == INT_MIN || (f[1] >= '0' && f[1] <= '9') ? NULL : f + 1;
     }
-    for (; *f >= '0' && *f <= '9'; f++) {
-        *n = *n * 10 + (*f - '0');
-        if (*n > PADDING)
+    for (*n = 0; *f >= '0' && *f <= '9'; f++) {
+        if (*n > (INT_MAX - 9) / 10)
             return NULL;
+        *n = *n * 10 + (*f - '0');
     }
     return f;
 }
 
-static const char *parse_length(const char *f, struct spec *s) {
-    s->length = LENGTH_INT;
-    if (*f == 'h') {
-        s->length = f[1] == 'h' ? LENGTH_HH : LENGTH_H;
-        return f + (f[1] == 'h' ? 2 : 1);
+static inline const char *parse_length(const char *f, struct asf__spec *s) {
+    switch (*f) {
+    case 'h':
+        s->length = f[1] == 'h' ? LENGTH_CHAR : LENGTH_SHORT;
+        return f[1] == 'h' ? f + 2 : f + 1;
+    case 'l':
+        s->length = f[1] == 'l' ? LENGTH_LONG_LONG : LENGTH_LONG;
+        return f[1] == 'l' ? f + 2 : f + 1;
+    case 'L':
+    case 'q':
+        s->length = LENGTH_LONG_LONG;
+        return f + 1;
+    case 'z':
+    case 'Z':
+    case 'j':
+    case 't':
+        s->length = LENGTH_WORD;
+        return f + 1;
+    default:
+        return f;
     }
-    if (*f == 'l' || *f == 'z' || *f == 'j' || *f == 't') {
-        s->length = LENGTH_LONG;
-        return f + (f[0] == 'l' && f[1] == 'l' ? 2 : 1);
-    }
-    return f;
 }
 
-/* What follows the percent sign; NULL when it is left to libc. */
-static const char *parse(const char *f, struct spec *s, va_list *ap) {
-    *s = (struct spec){.precision = -1, .length = LENGTH_INT};
+/* What follows the percent sign, up to the letter; NULL when it is left to libc. */
+static inline const char *parse(const char *f, struct asf__spec *s, va_list ap) {
     f = parse_flags(f, s);
-    f = parse_number(f, &s->width, ap);
-    if (!f)
-        return NULL;
-    if (s->width < 0) {
-        s->flags |= LEFT;
-        s->width = -s->width;
+    if ((*f >= '1' && *f <= '9') || *f == '*') {
+        f = parse_number(f, &s->width, ap);
+        if (!f)
+            return NULL;
+        if (s->width < 0) {
+            s->flags |= FLAG_LEFT;
+            s->width = -s->width;
+        }
     }
     if (*f == '.') {
         f = parse_number(f + 1, &s->precision, ap);
@@ -325,41 +417,227 @@ static const char *parse(const char *f, struct spec *s, va_list *ap) {
     }
     f = parse_length(f, s);
     s->conversion = *f;
-    return f + (*f != '\0');
+    return f;
 }
 
-/* The commonest specifications have nothing between the percent sign and the
- * letter. */
-static const char *convert(struct output *o, const char *f, va_list *ap) {
-    static const struct spec plain = {.precision = -1, .length = LENGTH_INT};
-    struct spec s;
-    if (*f == '%')
-        return put(o, "%", 1) ? f + 1 : NULL;
-    if (*f >= 'c') {
-        s = plain;
-        s.conversion = *f;
-        if (*f == 'd' || *f == 's' || *f == 'c' || *f == 'u' || *f == 'x')
-            return put_conversion(o, &s, ap) ? f + 1 : NULL;
+static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    switch (s->conversion) {
+    case 'd':
+    case 'i':
+        put_signed(o, s, ap);
+        return true;
+    case 'u':
+        put_decimal(o, s, unsigned_value(s, ap), "");
+        return true;
+    case 'x':
+    case 'X':
+        put_hexadecimal(o, s, unsigned_value(s, ap), "");
+        return true;
+    case 'o':
+        put_octal(o, s, unsigned_value(s, ap));
+        return true;
+    case 'b':
+    case 'B':
+        put_binary(o, s, unsigned_value(s, ap));
+        return true;
+    default:
+        return false;
     }
-    f = parse(f, &s, ap);
-    return f && put_conversion(o, &s, ap) ? f : NULL;
 }
 
-long asf__format(char *p, size_t room, const char *format, va_list ap) {
-    struct output o = {p, p + room};
-    va_list args;
-    if (asf__format_custom)
-        return -1;
-    va_copy(args, ap);
-    while (format && *format) {
-        if (*format == '%') {
-            format = convert(&o, format + 1, &args);
-        } else if (o.p < o.end) {
-            *o.p++ = *format++;
-        } else {
-            format = NULL;
+static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->length != LENGTH_INT)
+        return false;
+    switch (s->conversion) {
+    case 's':
+        put_string(o, s, va_arg(ap, const char *));
+        return true;
+    case 'c':
+        put_character(o, s, (char)va_arg(ap, int));
+        return true;
+    case 'p':
+        put_pointer(o, s, va_arg(ap, const void *));
+        return true;
+    case '%':
+        if (s->flags || s->width || s->precision >= 0)
+            return false;
+        asf__put_part(o, "%", 1);
+        return true;
+    case 'm':
+        if (s->flags & FLAG_ALTERNATE)
+            return false;
+        put_error(o, s);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool digits_are_grouped(void) {
+    const char *grouping = nl_langinfo(GROUPING);
+    return *grouping != '\0' && *grouping != CHAR_MAX && *nl_langinfo(THOUSEP) != '\0';
+}
+
+static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->flags & FLAG_GROUP && digits_are_grouped())
+        return false;
+    switch (s->conversion) {
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+        return asf__put_float(o, s, ap);
+    default:
+        return put_integer(o, s, ap) || put_other(o, s, ap);
+    }
+}
+
+/* With anything between the percent sign and the letter; returns what follows.
+ * When it is left to libc its arguments are still to be taken. */
+static __attribute__((noinline)) const char *convert(struct asf__output *o, const char *f, va_list ap) {
+    struct asf__spec s = {.precision = -1};
+    struct place before = place_in(ap);
+    f = parse(f, &s, ap);
+    if (!f || !put_conversion(o, &s, ap)) {
+        go_to(ap, before);
+        return NULL;
+    }
+    return f + 1;
+}
+
+/* --- the format ------------------------------------------------------------------- */
+
+/* Room for an int: -2147483648. */
+enum { INT_ROOM = 11 };
+
+static inline char *write_int(char *p, int v) {
+    unsigned n = v < 0 ? 0 - (unsigned)v : (unsigned)v;
+    *p = '-';
+    p += asf__count_digits(n) + (v < 0);
+    asf__write_digits(p, n);
+    return p;
+}
+
+static inline char *plain_string(struct asf__output *o, char *p, const char *text) {
+    size_t n = text ? strlen(text) : 0;
+    if (asf__likely(text && n <= (size_t)(o->end - p))) {
+        copy_text(p, text, n);
+        return p + n;
+    }
+    o->p = p;
+    put_string(o, &(struct asf__spec){.precision = -1}, text);
+    return o->p;
+}
+
+/* The commonest have nothing between the percent sign and the letter.  Returns
+ * the end of the output, which has room for an int; NULL for the others. */
+static inline char *convert_plain(struct asf__output *o, char *p, char letter, va_list ap) {
+    switch (letter) {
+    case 'd':
+        return write_int(p, va_arg(ap, int));
+    case 's':
+        return plain_string(o, p, va_arg(ap, const char *));
+    case 'c':
+        *p = (char)va_arg(ap, int);
+        return p + 1;
+    case '%':
+        *p = '%';
+        return p + 1;
+    default:
+        return NULL;
+    }
+}
+
+/* Text up to the next percent sign: short as a rule, so not by a call. */
+static const char *put_literal(struct asf__output *o, const char *f) {
+    const char *end = f + 1;
+    while (*end != '%' && *end != '\0') {
+        if (++end - f == 16) {
+            end = strchrnul(end, '%');
+            break;
         }
     }
-    va_end(args);
-    return format ? o.p - p : -1;
+    if (asf__likely(asf__left(o) >= (size_t)(end - f))) {
+        asf__copy(o->p, f, (size_t)(end - f));
+        o->p += end - f;
+    } else {
+        asf__put_part(o, f, (size_t)(end - f));
+    }
+    return end;
+}
+
+/* What libc cannot go on with from the middle: a count of all bytes, and
+ * arguments that are numbered from the first. */
+static bool needs_all(const char *f) {
+    while ((f = strchr(f, '%')) != NULL) {
+        f += 1 + strspn(f + 1, "-+ #0'I*.123456789hlLqjztZ");
+        if (*f == 'n' || *f == '$')
+            return true;
+        if (*f != '\0')
+            f++;
+    }
+    return false;
+}
+
+/* Where libc is to go on from: f, unless that takes the whole format. */
+static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
+                                                 const char *format, va_list ap, struct place first) {
+    rest->all = needs_all(f);
+    rest->format = rest->all ? format : f;
+    if (rest->all)
+        go_to(ap, first);
+    va_copy(rest->ap, ap);
+}
+
+/* The loop keeps the end of the output in a register, `p`, and o->p up to date
+ * where others need it.  Returns where in the format it stopped. */
+static inline const char *format_all(struct asf__output *o, const char *f, va_list ap) {
+    char *p = o->p, *next;
+    while (*f != '\0') {
+        if (*f == '%') {
+            if (asf__likely(o->end - p >= INT_ROOM) && (next = convert_plain(o, p, f[1], ap)) != NULL) {
+                p = next;
+                f += 2;
+                continue;
+            }
+            o->p = p;
+            const char *behind = may_be_integer(f[1]) ? convert_integer(o, f + 1, ap) : NULL;
+            if (!behind)
+                behind = convert(o, f + 1, ap);
+            if (!behind)
+                return f;
+            f = behind;
+            p = o->p;
+        } else if ((f[1] == '%' || f[1] == '\0') && p < o->end) {
+            *p++ = *f++;
+        } else {
+            o->p = p;
+            f = put_literal(o, f);
+            p = o->p;
+        }
+    }
+    o->p = p;
+    return f;
+}
+
+size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest) {
+    size_t most = ~(size_t)p; /* to the end of the address space */
+    struct asf__output o = {p, (char *)((size_t)p + (room < most ? room : most)), 0};
+    rest->format = format;
+    if (asf__unlikely(asf__format_custom || !format)) {
+        rest->all = true;
+        va_copy(rest->ap, ap);
+        return 0;
+    }
+    struct place first = place_in(ap);
+    const char *f = format_all(&o, format, ap);
+    rest->format = NULL;
+    if (asf__unlikely(*f != '\0'))
+        leave_rest(rest, f, format, ap, first);
+    go_to(ap, first);
+    return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
 }

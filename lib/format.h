@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h - the usual printf conversions, straight into the caller's memory.
+ * format.h - printf's conversions, straight into the caller's memory.
  * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FORMAT_H
@@ -12,13 +12,21 @@
 
 #pragma GCC visibility push(hidden)
 
-/* asf__format: format into p[0..room) as printf would: %d %i %u %x %X %o %c %s
- * %f %% with flags, width, precision and integer length modifiers.
- * returns  the number of bytes, with no terminating null; or -1, with the
- *          memory in any state, when something else is asked for or the room
- *          may not do: the caller then asks libc.  Nothing but p is changed.
- * `ap` is left as it was. */
-long asf__format(char *p, size_t room, const char *format, va_list ap);
+/* What is left to libc: a format and its arguments. */
+struct asf__format_rest {
+    const char *format; /* NULL: nothing */
+    va_list ap;
+    bool all; /* all, for it has %n or %1$d */
+};
+
+/* asf__format: format into p[0..room) as printf would: d i u x X o b B c s p m
+ * f F e E g G with every flag, width, precision and length modifier they have.
+ * returns  the number of bytes that there are, or would be if there was room;
+ *          no null is put behind them.  It may be larger than INT_MAX.
+ * Where the format has something else, or the locale, the rounding mode or an
+ * error makes a difference, it stops, and `rest` says where libc is to go on.
+ * It uses no memory but its stack and p; `ap` is as it was when it returns. */
+size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest);
 
 /* asf__format_custom: the program has registered conversions of its own. */
 extern bool asf__format_custom;

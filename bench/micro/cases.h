@@ -32,6 +32,7 @@ FILE *open_stream(const stdio_side &side, const std::string &path, const char *m
 
 void add_reading();
 void add_writing();
+void add_printing();
 void add_positions();
 void add_wide();
 void add_sharing(); // needs a process that has threads

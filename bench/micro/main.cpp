@@ -80,6 +80,7 @@ class parked_thread {
 void add_all(bool second_thread) {
     add_reading();
     add_writing();
+    add_printing();
     add_positions();
     add_wide();
     if (second_thread)

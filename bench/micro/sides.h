@@ -13,6 +13,13 @@
 #include <vector>
 #include <wchar.h>
 
+// What a program calls that is compiled with _FORTIFY_SOURCE.
+extern "C" {
+int __fprintf_chk(FILE *, int, const char *, ...);
+int __snprintf_chk(char *, size_t, int, size_t, const char *, ...);
+int __sprintf_chk(char *, int, size_t, const char *, ...);
+}
+
 // The members of a side and the symbols they are found under.
 #define BENCH_STDIO(X)                                                                                       \
     X(fopen, "fopen")                                                                                        \
@@ -33,6 +40,10 @@
     X(puts, "puts")                                                                                          \
     X(fprintf, "fprintf")                                                                                    \
     X(snprintf, "snprintf")                                                                                  \
+    X(sprintf, "sprintf")                                                                                    \
+    X(__fprintf_chk, "__fprintf_chk")                                                                        \
+    X(__snprintf_chk, "__snprintf_chk")                                                                      \
+    X(__sprintf_chk, "__sprintf_chk")                                                                        \
     X(fscanf, "__isoc99_fscanf")                                                                             \
     X(fseek, "fseek")                                                                                        \
     X(ftell, "ftell")                                                                                        \

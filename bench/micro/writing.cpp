@@ -15,11 +15,6 @@
 
 namespace {
 
-// Numbers of all lengths up to seven digits, of both signs.
-int number_at(unsigned step) {
-    return static_cast<int>(step * 2654435761u >> 8) % 2000000 - 1000000;
-}
-
 template <auto put> struct character_writer {
     unsigned count = 0;
     void step(const stdio_side &side, FILE *file) { (side.*put)(static_cast<unsigned char>(count++), file); }
@@ -45,35 +40,6 @@ struct puts_writer {
     std::string line = std::string(15, 'x');
     void step(const stdio_side &side, FILE *) { side.puts(line.c_str()); }
     std::string expected() const { return line + "\n"; }
-};
-
-template <class... Values> std::string formatted(const char *format, Values... values) {
-    char text[128];
-    return {text, static_cast<size_t>(libc_side().snprintf(text, sizeof text, format, values...))};
-}
-
-struct integer_format {
-    unsigned count = 0;
-    const char *format;
-    explicit integer_format(const char *text) : format(text) {}
-    void step(const stdio_side &side, FILE *file) { side.fprintf(file, format, number_at(count++)); }
-    std::string expected() const { return formatted(format, number_at(count)); }
-};
-
-struct string_format {
-    unsigned count = 0;
-    void step(const stdio_side &side, FILE *file) {
-        side.fprintf(file, "%s %d\n", "record", number_at(count++));
-    }
-    std::string expected() const { return formatted("%s %d\n", "record", number_at(count)); }
-};
-
-struct double_format {
-    unsigned count = 0;
-    const char *format;
-    explicit double_format(const char *text) : format(text) {}
-    void step(const stdio_side &side, FILE *file) { side.fprintf(file, format, number_at(count++) / 997.0); }
-    std::string expected() const { return formatted(format, number_at(count) / 997.0); }
 };
 
 // stdout while this object lives.
@@ -132,9 +98,4 @@ void add_writing() {
     add("fputs/16", fputs_writer(16));
     add("fputs/117", fputs_writer(117));
     add("puts/16", puts_writer());
-    add("fprintf %d\\n", integer_format("%d\n"));
-    add("fprintf %s %d\\n", string_format());
-    add("fprintf %08x", integer_format("%08x "));
-    add("fprintf %.4f", double_format("%.4f "));
-    add("fprintf %g", double_format("%g "));
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c - the printf family on streams, formatted straight into the current
- * buffer: the usual conversions by lib/format.c, everything else by libc's
- * vsnprintf.  What does not fit is formatted once more, into memory of its
- * size.
+ * print.c - the printf family on streams and descriptors, formatted straight
+ * into the current buffer.  What does not fit is formatted once more, into
+ * memory of its size.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/print.h"
 
 #include <limits.h>
 #include <printf.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "lib/format.h"
 #include "lib/next.h"
 #include "lib/syscalls.h"
-
-extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 
 #ifndef ASF_STATIC
 extern int __vfprintf_chk(FILE *, int, const char *, va_list);
@@ -25,31 +21,15 @@ extern int __vfprintf_chk(FILE *, int, const char *, va_list);
 
 enum { SMALL = 1024 };
 
-static int format_into(char *p, size_t room, int fortify, const char *format, va_list ap) {
-    va_list again;
-    va_copy(again, ap);
-    int n = fortify > 0 ? __vsnprintf_chk(p, room, fortify, room, format, again)
-                        : vsnprintf(p, room, format, again);
-    va_end(again);
-    return n;
-}
-
-/* libc's vfprintf leaves on the stream what it made before an error. */
-static int keep_prefix(struct asf_cios *c, const char *made) {
-    int saved = errno;
-    asf__put_bytes(c, made, strlen(made));
-    errno = saved;
-    return -1;
-}
-
 /* Long output, and tiny buffers: how much of it goes out when depends on the
- * pieces in which libc's formatter hands it over, so libc's does it. */
+ * pieces in which libc's formatter hands it over, so libc's does it; and after
+ * an error, of which the beginning stays on the stream. */
 static bool piecewise(const struct asf_cios *c, long n) {
 #ifdef ASF_STATIC
     (void)c, (void)n; /* where libc's cannot be reached nothing is held back */
     return false;
 #else
-    return !(c->flags & ASF_UNBUFFERED) && (c->block < 128 || n >= (long)c->block);
+    return n < 0 || (!(c->flags & ASF_UNBUFFERED) && (c->block < 128 || n >= (long)c->block));
 #endif
 }
 
@@ -63,37 +43,62 @@ static int format_piecewise(struct asf_cios *c, int fortify, const char *format,
 #endif
 }
 
+/* What was made before an error goes out as well. */
+static int put_made(struct asf_cios *c, const char *p, int n) {
+    int saved = errno;
+    size_t length = n < 0 ? strlen(p) : (size_t)n;
+    size_t done = length > 0 ? asf__put_bytes(c, p, length) : 0;
+    if (n < 0)
+        errno = saved;
+    return done == length ? n : -1;
+}
+
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
-    small[0] = '\0';
-    int n = (int)asf__format(small, sizeof small - 1, format, ap);
-    if (n < 0)
-        n = format_into(small, sizeof small, fortify, format, ap);
-    if (n < 0)
-        return keep_prefix(c, small);
-    if (asf__ours(c) && piecewise(c, n))
+    int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
+    if (asf__ours(c) && piecewise(c, n)) {
+        errno = before;
         return format_piecewise(c, fortify, format, ap);
+    }
     if (n >= SMALL) {
         p = malloc((size_t)n + 1);
         if (!p)
             return -1;
-        n = format_into(p, (size_t)n + 1, fortify, format, ap);
+        n = asf__print(p, (size_t)n, fortify, format, ap);
     }
-    size_t done = n > 0 ? asf__put_bytes(c, p, (size_t)n) : 0;
+    n = put_made(c, p, n);
     if (p != small)
         free(p);
-    return n >= 0 && done == (size_t)n ? n : -1;
+    return n;
 }
 
-/* Formats into the window; -1 when it does not fit there. */
-static int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+/* What the formatter has left is libc's; after an error it is begun anew, by
+ * format_apart. */
+static __attribute__((noinline)) int rest_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
+                                                   struct asf__format_rest *rest) {
+    int before = errno, whole = asf__print_rest(c->write_ptr, room, n, fortify, rest);
+    if (whole < 0)
+        errno = before; /* %m prints it */
+    return whole;
+}
+
+/* Formats into the window; -1 when something else is to be done, or it does not
+ * fit there. */
+static inline int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+    struct asf__format_rest rest;
     size_t room = asf__room(c);
-    if (room < 64 || !asf__ours(c))
+    if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
-    long n = asf__format(c->write_ptr, room, format, ap);
-    if (n < 0)
-        n = format_into(c->write_ptr, room, fortify, format, ap);
-    if (n < 0 || (size_t)n >= room || piecewise(c, n))
+    size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
+    if (asf__unlikely(rest.format || n >= room || !format)) {
+        if (!rest.format && format)
+            return -1;
+        int whole = rest_in_place(c, room - 1, n, fortify, &rest);
+        if (whole < 0)
+            return -1;
+        n = (size_t)whole;
+    }
+    if (asf__unlikely(n >= room || piecewise(c, (long)n)))
         return -1;
     c->write_ptr += n;
     return (int)n;
@@ -104,18 +109,33 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
         return -1;
     if (c->flags & ASF_NO_WRITES)
         return asf__error(c, -EBADF);
-    if (asf__choose(c) > 0)
-        errno = EBADF;
+    int before = errno; /* what %m prints */
+    bool closed = asf__choose(c) > 0;
+    errno = before;
     int n = format_in_place(c, fortify, format, ap);
-    return n >= 0 ? n : format_apart(c, fortify, format, ap);
+    if (n < 0)
+        n = format_apart(c, fortify, format, ap);
+    if (closed)
+        errno = EBADF;
+    return n;
 }
 
-int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+static __attribute__((noinline)) int format_locked(struct asf_cios *c, const char *format, va_list ap,
+                                                   int fortify) {
     asf__enter(c);
     asf__count(c);
     int r = format_on(c, fortify, format, ap);
     asf__leave(c);
     return r;
+}
+
+int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+    if (asf__alone()) {
+        int n = format_in_place(c, fortify, format, ap);
+        if (asf__likely(n >= 0))
+            return n;
+    }
+    return format_locked(c, format, ap, fortify);
 }
 
 EXPORT int vfprintf(FILE *f, const char *format, va_list ap) {
@@ -156,15 +176,16 @@ int _IO_printf(const char *, ...) ALIAS(printf);
 
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
-    int n = format_into(small, sizeof small, fortify, format, ap);
+    int n = asf__print(small, sizeof small - 1, fortify, format, ap);
     if (n >= SMALL) {
         p = malloc((size_t)n + 1);
         if (!p)
             return -1;
-        n = format_into(p, (size_t)n + 1, fortify, format, ap);
+        n = asf__print(p, (size_t)n, fortify, format, ap);
     }
+    size_t length = n < 0 ? strlen(p) : (size_t)n;
     asf__settle_output();
-    int rc = n > 0 ? asf__write_all(fd, p, (size_t)n) : 0;
+    int rc = length > 0 ? asf__write_all(fd, p, length) : 0;
     if (rc < 0) {
         errno = -rc;
         n = -1;

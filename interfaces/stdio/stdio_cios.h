@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "backplane/backplane.h"
+#include "lib/copy.h"
 
 #define EXPORT      __attribute__((visibility("default")))
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
@@ -181,49 +182,6 @@ int asf__jump_close(struct asf_cios *c);
 int asf__jump_stat(struct asf_cios *c, void *st);
 int asf__jump_showmanyc(struct asf_cios *c);
 void asf__jump_imbue(struct asf_cios *c, void *locale);
-
-/* 1 to 64 bytes, which a call of memcpy would make twice as dear. */
-static inline __attribute__((always_inline)) void asf__copy_short(char *to, const char *from, size_t n) {
-    typedef unsigned long long word8 __attribute__((aligned(1), may_alias));
-    typedef unsigned int word4 __attribute__((aligned(1), may_alias));
-    typedef unsigned short word2 __attribute__((aligned(1), may_alias));
-    typedef long long word16 __attribute__((vector_size(16), aligned(1), may_alias));
-    if (n <= 16) {
-        if (n >= 8) {
-            word8 a = *(const word8 *)from, b = *(const word8 *)(from + n - 8);
-            *(word8 *)to = a;
-            *(word8 *)(to + n - 8) = b;
-        } else if (n >= 4) {
-            word4 a = *(const word4 *)from, b = *(const word4 *)(from + n - 4);
-            *(word4 *)to = a;
-            *(word4 *)(to + n - 4) = b;
-        } else if (n >= 2) {
-            word2 a = *(const word2 *)from, b = *(const word2 *)(from + n - 2);
-            *(word2 *)to = a;
-            *(word2 *)(to + n - 2) = b;
-        } else {
-            *to = *from;
-        }
-    } else if (n <= 32) {
-        word16 a = *(const word16 *)from, b = *(const word16 *)(from + n - 16);
-        *(word16 *)to = a;
-        *(word16 *)(to + n - 16) = b;
-    } else {
-        word16 a = *(const word16 *)from, b = *(const word16 *)(from + 16);
-        word16 y = *(const word16 *)(from + n - 32), z = *(const word16 *)(from + n - 16);
-        *(word16 *)to = a;
-        *(word16 *)(to + 16) = b;
-        *(word16 *)(to + n - 32) = y;
-        *(word16 *)(to + n - 16) = z;
-    }
-}
-
-static inline void asf__copy(char *to, const char *from, size_t n) {
-    if (n - 1 < 64)
-        asf__copy_short(to, from, n);
-    else
-        memcpy(to, from, n);
-}
 
 #pragma GCC visibility pop
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * print.h - what the printf family shares.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_INTERFACES_STDIO_PRINT_H
+#define ASF_INTERFACES_STDIO_PRINT_H
+
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <limits.h>
+#include <stdarg.h>
+
+#include "lib/format.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What sprintf is told of its room. */
+#define ASF__UNLIMITED ((size_t)-2)
+
+/* asf__print_rest: libc goes on behind the first n bytes.
+ * Returns as asf__print. */
+int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest);
+
+/* asf__print: up to `room` bytes of text and a null behind them, at p.
+ * `fortify` > 0: %n is refused in a format that could have been written to.
+ * returns  the length that there is or would be, or -1 with errno set and what
+ *          was made before the error in p. */
+static inline int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
+    struct asf__format_rest rest;
+    size_t n = asf__format(p, room, format, ap, &rest);
+    if (asf__unlikely(rest.format || n > INT_MAX || !format))
+        return asf__print_rest(p, room, n, fortify, &rest);
+    p[n < room ? n : room] = '\0';
+    return (int)n;
+}
+
+#pragma GCC visibility pop
+
+#endif

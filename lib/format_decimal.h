@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_decimal.h - binary floating point in decimal, rounded to nearest and
+ * ties to even on the exact value, as libc rounds it.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_FORMAT_DECIMAL_H
+#define ASF_LIB_FORMAT_DECIMAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* mantissa * 2^exponent: the mantissa's first bit is a 1, or it is zero. */
+struct asf__binary {
+    uint64_t mantissa;
+    int exponent;
+};
+
+/* The range of exponents that is served: that of every double. */
+enum { ASF__EXPONENT_MIN = -1137, ASF__EXPONENT_MAX = 960 };
+
+/* Digits of a number: 0.d1d2d3... * 10^point.  Those after the last are zeros. */
+struct asf__decimal {
+    char *digits;
+    int count;
+    int point;
+};
+
+/* Memory for the digits of any number, and what is kept free before and behind
+ * them. */
+enum { ASF__DIGITS_ROOM = 1600, ASF__DIGITS_MARGIN = 16 };
+
+/* asf__fixed_parts: rounded to `places` <= 19 digits after the point, in two
+ * integers; false when it takes longer arithmetic. */
+bool asf__fixed_parts(struct asf__binary v, int places, uint64_t *whole, uint64_t *fraction);
+
+/* asf__decimal_fixed: rounded to `places` digits after the point; at least one
+ * digit stands before it. */
+struct asf__decimal asf__decimal_fixed(struct asf__binary v, int places, char room[ASF__DIGITS_ROOM]);
+
+/* asf__decimal_significant: rounded to `wanted` > 0 digits, the first of them
+ * no zero (but for the value 0). */
+struct asf__decimal asf__decimal_significant(struct asf__binary v, int wanted, char room[ASF__DIGITS_ROOM]);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_spec.h - what the files of printf's formatter share: a conversion
+ * specification, the output, and the shape that every conversion has there.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_FORMAT_SPEC_H
+#define ASF_LIB_FORMAT_SPEC_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/copy.h"
+#include "lib/lock.h"
+
+#pragma GCC visibility push(hidden)
+
+enum asf__flag {
+    FLAG_LEFT = 1,
+    FLAG_ZERO = 2,
+    FLAG_PLUS = 4,
+    FLAG_SPACE = 8,
+    FLAG_ALTERNATE = 16,
+    FLAG_GROUP = 32
+};
+
+enum asf__length { LENGTH_INT, LENGTH_CHAR, LENGTH_SHORT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_WORD };
+
+struct asf__spec {
+    unsigned flags;
+    int width;
+    int precision; /* -1: none */
+    enum asf__length length;
+    char conversion;
+};
+
+/* Memory up to `end`, and how much more there would have been. */
+struct asf__output {
+    char *p, *end;
+    size_t lost;
+};
+
+/* Blanks, prefix, zeros, text, more zeros, suffix, blanks. */
+struct asf__field {
+    const char *prefix, *text, *suffix;
+    size_t prefix_length, length, suffix_length, zeros, zeros_after;
+};
+
+static inline size_t asf__left(const struct asf__output *o) {
+    return (size_t)o->end - (size_t)o->p;
+}
+
+/* asf__put_part, asf__pad_part: as much as there is room for. */
+void asf__put_part(struct asf__output *o, const char *text, size_t n);
+void asf__pad_part(struct asf__output *o, char c, size_t n);
+
+static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
+    if (asf__unlikely(asf__left(o) < n)) {
+        asf__put_part(o, text, n);
+        return;
+    }
+    if (n > 0)
+        asf__copy(o->p, text, n);
+    o->p += n;
+}
+
+/* asf__begin_field: the output up to a text of `length` bytes, for which the
+ * caller finds the place in what is returned; NULL, and nothing done, when the
+ * field does not fit.  asf__end_field: the blanks behind it. */
+static inline char *asf__begin_field(struct asf__output *o, const struct asf__spec *s, const char *prefix,
+                                     size_t prefix_length, size_t zeros, size_t length, size_t *behind) {
+    size_t body = prefix_length + zeros + length, width = (size_t)s->width;
+    size_t blanks = width > body ? width - body : 0;
+    char *p = o->p;
+    *behind = 0;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return NULL;
+    o->p += body + blanks;
+    if (blanks) {
+        if (s->flags & FLAG_LEFT) {
+            *behind = blanks;
+        } else if (s->flags & FLAG_ZERO) {
+            zeros += blanks;
+        } else {
+            asf__repeat(p, ' ', blanks);
+            p += blanks;
+        }
+    }
+    while (prefix_length-- > 0)
+        *p++ = *prefix++;
+    if (zeros)
+        asf__repeat(p, '0', zeros);
+    return p + zeros;
+}
+
+static inline void asf__end_field(struct asf__output *o, size_t behind) {
+    if (behind)
+        asf__repeat(o->p - behind, ' ', behind);
+}
+
+static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
+    return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
+}
+
+/* asf__put_field: all of it, or as much as there is room for. */
+void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
+
+/* asf__put_float: %f %e %g %a and their capitals; false when the value or the
+ * environment is left to libc. */
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap);
+
+#pragma GCC visibility pop
+
+#endif
