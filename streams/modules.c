@@ -111,6 +111,7 @@ int asf__choose_now(struct asf_cios *c) {
         choose_other(c, &st);
     c->dev = st.st_dev;
     c->ino = st.st_ino;
+    c->follows = c->follows && S_ISREG(st.st_mode) && st.st_size > 0;
     choose_size(c, &st);
     if (asf__options()->verbose)
         asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
@@ -156,6 +157,8 @@ struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, 
     if (!o->ops.drain)
         o->ops.drain = asf__buffered_drain;
     o->ops.close = close_outside;
+    c->flags &= ~ASF_FILEBUF;
+    c->orientation = -1;
     c->data = data;
     c->chosen = true;
     c->blksize = BUFSIZ;

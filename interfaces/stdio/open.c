@@ -21,6 +21,7 @@ struct mode {
     int flags; /* for open() */
     bool append;
     bool charset; /* ",ccs=": a wide stream, which libc makes */
+    bool map;
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
@@ -50,13 +51,16 @@ static bool parse_mode(const char *text, struct mode *m) {
             m->flags |= O_EXCL;
         else if (text[i] == 'e')
             m->flags |= O_CLOEXEC;
+        else if (text[i] == 'm')
+            m->map = true;
     }
     return true;
 }
 
-static void set_appending(struct asf_cios *c, const struct mode *m) {
+static void set_modes(struct asf_cios *c, const struct mode *m) {
     if (m->append)
         c->flags |= ASF_APPENDING;
+    c->follows = m->map && c->access == O_RDONLY;
 }
 
 EXPORT FILE *fopen(const char *path, const char *mode) {
@@ -78,7 +82,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         errno = ENOMEM;
         return NULL;
     }
-    set_appending(c, &m);
+    set_modes(c, &m);
     c->inherited = false;
     if (!m.append)
         c->offset = 0;
@@ -126,7 +130,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
         errno = ENOMEM;
         return NULL;
     }
-    set_appending(c, &m);
+    set_modes(c, &m);
     asf__cios_link(c);
     return asf__file(c);
 }
@@ -156,8 +160,8 @@ static int end_stream(struct asf_cios *c) {
     if (c->flags & ASF_EOF && c->seekable)
         c->offset = -1;
     int rc = asf__cios_close(c);
-    if (rc == 0)
-        return 0;
+    if (rc >= 0)
+        return rc; /* a callback's own, too */
     asf__set_errno(rc);
     return EOF;
 }
@@ -237,7 +241,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         errno = -new;
         return NULL;
     }
-    set_appending(c, &m);
+    set_modes(c, &m);
     if (!m.append)
         c->offset = path ? 0 : -1;
     else if (c->access == O_WRONLY)
@@ -254,7 +258,11 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
         return asf__next_freopen(path, mode, f);
     asf__settle_all();
     asf__lock(&c->lk);
-    FILE *r = reopen(c, path, mode);
+    FILE *r = NULL;
+    if (c->flags & ASF_FILEBUF || !asf__ours(c))
+        r = reopen(c, path, mode);
+    else
+        asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
     asf__unlock(&c->lk);
     return r;
 }

@@ -147,7 +147,7 @@ int _IO_ferror(FILE *) ALIAS(ferror);
 EXPORT size_t __fbufsize(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__ours(c))
-        return c->chosen ? c->block : 0;
+        return c->chosen ? c->block : c->user_size;
     return (size_t)(c->buf_end - c->buf_base);
 }
 

@@ -95,6 +95,7 @@ static void lose_fd(int fd) {
 
 EXPORT int close(int fd) {
     lose_fd(fd);
+    forget_offset(fd);
     return __close(fd);
 }
 
