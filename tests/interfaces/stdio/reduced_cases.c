@@ -78,7 +78,8 @@ CASE(commands_on_the_standard_descriptors) {
     char line[20];
     fclose(stdout);
     fclose(stdin);
-    FILE *one = popen("echo one", "r"), *two = popen("echo two", "r"), *three = popen("cat", "w");
+    FILE *one = popen("echo one", "r"), *two = popen("echo two", "r"),
+         *three = popen("read word; exit 3", "w");
     say("descriptors %d %d %d", fileno(one), fileno(two), fileno(three));
     CALL(fgets(line, sizeof line, one));
     CALL(fgets(line, sizeof line, two));
