@@ -200,6 +200,13 @@ EXPORT int fclose(FILE *f) {
     return c->flags2 & ASF_OURS ? asf__close_stream(c) : _IO_fclose(f);
 }
 
+/* libc's would take the stream apart by its own fclose. */
+EXPORT int endmntent(FILE *f) {
+    if (f)
+        fclose(f);
+    return 1;
+}
+
 /* --- freopen -------------------------------------------------------------------- */
 
 /* Open the new file on the descriptor of the old one, which glibc keeps. */

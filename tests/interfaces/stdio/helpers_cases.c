@@ -416,6 +416,20 @@ CASE(table_of_the_process_of_mounts) {
     CALL(endmntent(f));
 }
 
+CASE(a_stream_of_ours_ended_as_a_mount_table) {
+    char text[5];
+    put_text("table", "/dev/one /mnt/one ext4 rw 0 1\n");
+    FILE *f = fopen("table", "r");
+    int fd = fileno(f);
+    getmntent(f);
+    CALL(endmntent(f));
+    for (size_t n = 200; n < 3000; n += 16) /* where the stream was */
+        memset(malloc(n), 0xff, n);
+    CALL(open("table", O_RDONLY) - fd);
+    CALL(read(fd, text, sizeof text));
+    CALL(endmntent(NULL));
+}
+
 CASE(caller_locks) {
     FILE *f = fopen("file", "w+");
     CALL(__fsetlocking(f, FSETLOCKING_QUERY));
@@ -435,6 +449,7 @@ CASE(caller_locks) {
 CASE(old_names) {
     extern int _IO_feof(FILE *), _IO_ferror(FILE *), _IO_peekc_locked(FILE *), _IO_puts(const char *);
     extern int _IO_fputs(const char *, FILE *), _IO_fflush(FILE *);
+    extern int _IO_printf(const char *, ...), _IO_fprintf(FILE *, const char *, ...);
     extern size_t _IO_fwrite(const void *, size_t, size_t, FILE *), _IO_fread(void *, size_t, size_t, FILE *);
     extern char *_IO_fgets(char *, int, FILE *);
     char text[20] = "";
@@ -450,6 +465,8 @@ CASE(old_names) {
     CALL(_IO_feof(f) != 0);
     CALL(_IO_ferror(f) != 0);
     CALL(_IO_puts("to standard output") >= 0);
+    CALL(_IO_printf("%d\n", 5));
+    CALL(_IO_fprintf(stdout, "%d\n", 6));
     fclose(f);
 }
 

@@ -13,7 +13,9 @@
 
 #include "transcript.h"
 
+#include <argp.h>
 #include <err.h>
+#include <getopt.h>
 #include <locale.h>
 #include <obstack.h>
 #include <printf.h>
@@ -169,6 +171,30 @@ CASE(other_names_of_opening) {
     CALL(fputs("text", f));
     CALL(ftell(f));
     fclose(f);
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+    (void)value;
+    if (key != 'u')
+        return ARGP_ERR_UNKNOWN;
+    argp_usage(state);
+    return 0;
+}
+
+CASE(options_by_each_name) {
+    static char *arguments[] = {(char *)"cases", (char *)"-x", (char *)"-a", (char *)"-b", NULL};
+    static char *usage[] = {(char *)"cases", (char *)"-u", NULL};
+    static const struct option longs[] = {{"long", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+    static const struct argp_option options[] = {{"usage-now", 'u', 0, 0, "Usage", 0}, {0}};
+    static const struct argp argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+    printf("output before. ");
+    for (int c; (c = getopt(4, arguments, "ab:")) != -1;)
+        say("option %d", c);
+    optind = 1;
+    arguments[1] = (char *)"-lon";
+    for (int c; (c = getopt_long_only(4, arguments, "a", longs, NULL)) != -1;)
+        say("option %d", c);
+    CALL(argp_parse(&argp, 2, usage, ARGP_NO_EXIT, NULL, NULL));
 }
 
 static void err_child(void) {
