@@ -90,9 +90,18 @@ static void close_read_window(struct asf_cios *c) {
     asf__mark_ahead(c, false);
 }
 
+/* What the offset must go back over.  Of pushed-back bytes glibc takes back no
+ * more than had been read of its buffer. */
+static size_t unread_by_offset(const struct asf_cios *c) {
+    if (!(c->flags & ASF_IN_BACKUP))
+        return asf__unread(c);
+    size_t pushed = asf__avail(c), read = c->in ? (size_t)(c->save_base - c->in->base) : 0;
+    return (size_t)(c->save_end - c->save_base) + (pushed < read ? pushed : read);
+}
+
 /* Set the offset back over what was read ahead; -ESPIPE when it cannot be. */
 static int unread_all(struct asf_cios *c) {
-    size_t unread = asf__unread(c);
+    size_t unread = unread_by_offset(c);
     if (unread > 0) {
         off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
         if (at < 0)
@@ -463,7 +472,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
             done += r > 0 ? (size_t)r : 0;
         } else {
             /* End of file is sticky for what goes through the buffer (C99). */
-            r = c->flags & ASF_EOF && !c->own && c->chosen ? 0 : asf__fill(c, 1);
+            r = c->flags & ASF_EOF && !c->own && !c->follows && c->chosen ? 0 : asf__fill(c, 1);
         }
         if (r < 0)
             *error = (int)r;

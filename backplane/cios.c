@@ -203,5 +203,5 @@ int asf__cios_close(struct asf_cios *c) {
     asf__cios_report(c);
     asf__cios_unlink(c);
     int closed = c->ops->close ? c->ops->close(c) : 0;
-    return closed < 0 ? closed : rc;
+    return closed ? closed : rc;
 }

@@ -118,6 +118,8 @@ static int attach(struct asf_cios *c, char **location, size_t *size) {
     c->why = "open_memstream";
     c->blksize = c->block = c->limit = BUFSIZ;
     c->flags |= ASF_PUTTING;
+    c->flags &= ~ASF_FILEBUF;
+    c->orientation = -1;
     c->buf_base = c->write_base = c->write_ptr = c->out->base;
     c->buf_end = c->write_end = c->out->base + BUFSIZ;
     return 0;

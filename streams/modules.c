@@ -76,13 +76,21 @@ static void choose_other(struct asf_cios *c, const struct stat64 *st) {
                                 : "not a regular file");
 }
 
+/* Whether libc's own messages, which pass by every stream (a broken heap,
+ * syslog's LOG_PERROR), go to the same file. */
+static bool takes_messages(const struct asf_cios *c, const struct stat64 *st) {
+    struct stat64 errors;
+    return c->inherited && c->regular && asf__sys.fstat(2, &errors) == 0 && errors.st_dev == st->st_dev &&
+           errors.st_ino == st->st_ino;
+}
+
 static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     bool null = S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3); /* where no order shows */
     const struct asf_options *o = asf__options();
     c->blksize = st->st_blksize > 0 && st->st_blksize < BUFSIZ ? (size_t)st->st_blksize : BUFSIZ;
     asf__set_block(c);
     c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
-                  (c->regular || null);
+                  (c->regular || null) && !takes_messages(c, st);
     c->shared = c->shared || (!o->ahead && !c->own);
     if (c->own)
         c->limit = o->buffer;
@@ -112,6 +120,7 @@ int asf__choose_now(struct asf_cios *c) {
         choose_other(c, &st);
     c->dev = st.st_dev;
     c->ino = st.st_ino;
+    c->follows = c->follows && S_ISREG(st.st_mode) && st.st_size > 0;
     choose_size(c, &st);
     if (asf__options()->verbose)
         asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
@@ -157,6 +166,8 @@ struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, 
     if (!o->ops.drain)
         o->ops.drain = asf__buffered_drain;
     o->ops.close = close_outside;
+    c->flags &= ~ASF_FILEBUF;
+    c->orientation = -1;
     c->data = data;
     c->chosen = true;
     c->blksize = BUFSIZ;

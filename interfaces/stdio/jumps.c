@@ -35,7 +35,7 @@ void asf__show_stdout(void) {
 static int fill(struct asf_cios *c) {
     if (!asf__stdio_started)
         asf__stdio_start();
-    if (c->flags & ASF_EOF)
+    if (c->flags & ASF_EOF && !c->follows)
         return EOF; /* sticky: C99 */
     if (c->flags & ASF_NO_READS)
         return asf__error(c, -EBADF);
@@ -210,9 +210,13 @@ static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
     asf__before_wait();
     size_t done = append(c, text, n);
     end = done == n ? memrchr(c->write_base, '\n', asf__pending(c)) : NULL;
-    if (end && asf__flush_through(c, end + 1) < 0)
-        c->flags |= ASF_ERR;
-    return done;
+    int rc = end ? asf__flush_through(c, end + 1) : 0;
+    if (rc >= 0)
+        return done;
+    asf__error(c, rc);
+    c->write_ptr = c->write_base; /* glibc stops at the first line that it cannot write */
+    end = memchr(text, '\n', n);
+    return end ? (size_t)(end - text) : 0;
 }
 
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {

@@ -44,21 +44,27 @@ static size_t get_line(struct asf_cios *c, char *p, size_t n) {
     return done;
 }
 
-/* As glibc: an error loses the line unless it is EAGAIN after some bytes. */
-static char *get_string(struct asf_cios *c, char *p, int n) {
-    if (n == 1) {
-        *p = '\0';
-        return p;
-    }
+/* As glibc: an error loses the line unless it is EAGAIN after some bytes, and a
+ * line that leaves no room for its end is an overflow. */
+static char *take_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
     int old = c->flags & ASF_ERR;
     c->flags &= ~ASF_ERR;
     asf__count(c);
-    size_t done = get_line(c, p, (size_t)n - 1);
+    size_t done = get_line(c, p, limit);
     bool lost = c->flags & ASF_ERR && errno != EAGAIN;
     c->flags |= old;
     if (done == 0 || lost)
         return NULL;
+    if (done >= room)
+        __chk_fail();
     p[done] = '\0';
+    return p;
+}
+
+static char *get_string(struct asf_cios *c, char *p, int n) {
+    if (n > 1)
+        return take_line(c, p, (size_t)n - 1, (size_t)n);
+    *p = '\0';
     return p;
 }
 
@@ -95,16 +101,21 @@ EXPORT char *fgets_unlocked(char *p, int n, FILE *f) {
     return n <= 0 ? NULL : get_string(asf__cios(f), p, n);
 }
 
-EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
-    if (n > 0 && (size_t)n > room)
-        __chk_fail();
-    return n == 1 ? NULL : fgets(p, n, f); /* glibc's checked form reads nothing then */
+/* A limit beyond the room: only a line that reaches it is an offence. */
+EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
+    if (n > 0 && (size_t)n - 1 >= room)
+        return take_line(asf__cios(f), p, room, room);
+    return n == 1 ? NULL : fgets_unlocked(p, n, f); /* glibc's checked form reads nothing then */
 }
 
-EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
-    if (n > 0 && (size_t)n > room)
-        __chk_fail();
-    return n == 1 ? NULL : fgets_unlocked(p, n, f);
+EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (n <= 0 || (size_t)n - 1 < room)
+        return n == 1 ? NULL : fgets(p, n, f);
+    asf__enter(c);
+    char *r = take_line(c, p, room, room);
+    asf__leave(c);
+    return r;
 }
 
 static char *get_unbounded(char *p, size_t room) {

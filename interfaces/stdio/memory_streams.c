@@ -55,6 +55,8 @@ static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
     c->stats.syscalls++;
     if (r <= 0)
         return failure();
+    if ((size_t)r > n)
+        return -ASF_NO_ERRNO;
     k->cut_short = (size_t)r < n;
     c->stats.out += (uint64_t)r;
     return r;
@@ -66,7 +68,7 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
         return failure();
     if (k->call.seek(k->program, &offset, whence) == -1 || offset == -1)
         return failure();
-    return offset;
+    return offset < 0 ? 0 : offset; /* a callback that does not say where it stands */
 }
 
 static int cookie_close(struct asf_cios *c) {

@@ -19,6 +19,7 @@ struct mode {
     int flags; /* for open() */
     bool append;
     const char *charset; /* ",ccs=...": a wide stream; or NULL */
+    bool map;
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
@@ -48,6 +49,8 @@ static bool parse_mode(const char *text, struct mode *m) {
             m->flags |= O_EXCL;
         else if (text[i] == 'e')
             m->flags |= O_CLOEXEC;
+        else if (text[i] == 'm')
+            m->map = true;
         if (strchr("+xb", text[i]))
             last = text + i;
     }
@@ -55,9 +58,10 @@ static bool parse_mode(const char *text, struct mode *m) {
     return true;
 }
 
-static void set_appending(struct asf_cios *c, const struct mode *m) {
+static void set_modes(struct asf_cios *c, const struct mode *m) {
     if (m->append)
         c->flags |= ASF_APPENDING;
+    c->follows = m->map && c->access == O_RDONLY;
 }
 
 EXPORT FILE *fopen(const char *path, const char *mode) {
@@ -77,7 +81,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         errno = ENOMEM;
         return NULL;
     }
-    set_appending(c, &m);
+    set_modes(c, &m);
     c->inherited = false;
     if (!m.append)
         c->offset = 0;
@@ -130,7 +134,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
         errno = ENOMEM;
         return NULL;
     }
-    set_appending(c, &m);
+    set_modes(c, &m);
     asf__cios_link(c);
     return asf__file(c);
 }
@@ -160,8 +164,8 @@ static int end_stream(struct asf_cios *c) {
     if (c->flags & ASF_EOF && c->seekable)
         c->offset = -1;
     int rc = asf__cios_close(c);
-    if (rc == 0)
-        return 0;
+    if (rc >= 0)
+        return rc; /* a callback's own, too */
     asf__set_errno(rc);
     return EOF;
 }
@@ -195,6 +199,13 @@ int asf__close_stream(struct asf_cios *c) {
 EXPORT int fclose(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     return c->flags2 & ASF_OURS ? asf__close_stream(c) : _IO_fclose(f);
+}
+
+/* libc's would take the stream apart by its own fclose. */
+EXPORT int endmntent(FILE *f) {
+    if (f)
+        fclose(f);
+    return 1;
 }
 
 /* --- freopen -------------------------------------------------------------------- */
@@ -246,7 +257,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     }
     c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
     c->orientation = 0;
-    set_appending(c, &m);
+    set_modes(c, &m);
     if (!m.append)
         c->offset = path ? 0 : -1;
     else if (c->access == O_WRONLY)
@@ -263,7 +274,11 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
         return asf__next_freopen(path, mode, f);
     asf__settle_all();
     asf__lock(&c->lk);
-    FILE *r = reopen(c, path, mode);
+    FILE *r = NULL;
+    if (c->flags & ASF_FILEBUF || !asf__ours(c))
+        r = reopen(c, path, mode);
+    else
+        asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
     asf__unlock(&c->lk);
     return r;
 }

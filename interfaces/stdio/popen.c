@@ -35,21 +35,27 @@ static bool parse_mode(const char *text, struct pipe_mode *m) {
 }
 
 /* POSIX: the child must not hold the streams of earlier popen calls. */
-static bool close_earlier(struct asf_cios *c, void *actions) {
-    if (c->child > 0 && c->fd >= 0)
-        posix_spawn_file_actions_addclose(actions, c->fd);
+struct closing {
+    posix_spawn_file_actions_t actions;
+    int standard; /* the child's end is on it already */
+};
+
+static bool close_earlier(struct asf_cios *c, void *arg) {
+    struct closing *k = arg;
+    if (c->child > 0 && c->fd >= 0 && c->fd != k->standard)
+        posix_spawn_file_actions_addclose(&k->actions, c->fd);
     return true;
 }
 
 static int spawn(const char *command, int theirs, int standard, pid_t *child) {
-    posix_spawn_file_actions_t actions;
+    struct closing k = {.standard = standard};
     char *const argv[] = {"sh", "-c", (char *)command, NULL};
-    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_init(&k.actions);
     /* dup2 onto itself clears close-on-exec (posix_spawn, POSIX 2024). */
-    posix_spawn_file_actions_adddup2(&actions, theirs, standard);
-    asf__each(close_earlier, &actions);
-    int rc = posix_spawn(child, _PATH_BSHELL, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
+    asf__each(close_earlier, &k);
+    int rc = posix_spawn(child, _PATH_BSHELL, &k.actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&k.actions);
     return -rc;
 }
 

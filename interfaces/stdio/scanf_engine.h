@@ -59,7 +59,7 @@ enum {
     ASF_SCAN_PLAIN = 2048, /* of a letter: alone behind the '%' it needs no further thought */
 };
 
-struct asf_conversion {
+struct asf_item {
     unsigned short flags;
     unsigned char kind;
     unsigned char base; /* of INTEGER; 0: as the digits say.  Of FLOAT the decimal point */
@@ -69,13 +69,13 @@ struct asf_directive {
     const unsigned char *text, *text_end; /* of TEXT; of SET what stands in the brackets */
     int width;                            /* -1: none */
     int position;                         /* of its argument, from 1; 0: the next one */
-    struct asf_conversion is;
+    struct asf_item is;
 };
 
 enum { ASF_DIRECTIVES = 64 };
 
 /* What each letter converts; the others are UNKNOWN. */
-extern const struct asf_conversion asf__scan_letters[UCHAR_MAX + 1];
+extern const struct asf_item asf__scan_letters[UCHAR_MAX + 1];
 
 /* Each takes a directive from the format at p, a conversion from behind its '%',
  * and returns where the next one begins, or NULL when libc must do it.  The

@@ -111,7 +111,7 @@ static text parse_length(text p, enum asf_dialect dialect, struct asf_directive 
     }
 }
 
-const struct asf_conversion asf__scan_letters[UCHAR_MAX + 1] = {
+const struct asf_item asf__scan_letters[UCHAR_MAX + 1] = {
     ['d'] = {ASF_SCAN_SKIPS | ASF_SCAN_SIGNED | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 10},
     ['i'] = {ASF_SCAN_SKIPS | ASF_SCAN_SIGNED, ASF_SCAN_INTEGER, 0},
     ['u'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 10},
@@ -155,7 +155,7 @@ static void allow_binary(struct asf_directive *d, unsigned char letter) {
 
 /* False when libc must do it. */
 static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
-    struct asf_conversion l = asf__scan_letters[letter];
+    struct asf_item l = asf__scan_letters[letter];
     d->is.kind = l.kind;
     d->is.base = l.base;
     d->is.flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);

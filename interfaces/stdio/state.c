@@ -154,7 +154,7 @@ EXPORT size_t __fbufsize(FILE *f) {
         return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
     }
     if (asf__ours(c))
-        return c->chosen ? c->block : 0;
+        return c->chosen ? c->block : c->user_size;
     return (size_t)(c->buf_end - c->buf_base);
 }
 

@@ -54,6 +54,13 @@ static void forget_offset(int fd) {
             c->offset = -1;
 }
 
+/* The same for a call that moves the offset itself. */
+static inline void move_fd(int fd) {
+    use_fd(fd);
+    if (asf__fd_stream(fd))
+        forget_offset(fd);
+}
+
 /* --- data and offset of a descriptor ------------------------------------------ */
 
 EXPORT ssize_t read(int fd, void *buf, size_t n) {
@@ -95,6 +102,7 @@ static void lose_fd(int fd) {
 
 EXPORT int close(int fd) {
     lose_fd(fd);
+    forget_offset(fd);
     return __close(fd);
 }
 
@@ -103,17 +111,24 @@ EXPORT int dup(int fd) {
     return (int)syscall(SYS_dup, fd);
 }
 
-EXPORT int dup2(int from, int to) {
-    use_fd(from);
+/* What has descriptor 2 shares it with libc's own messages. */
+static void before_dup(int from, int to) {
+    if (to == STDERR_FILENO)
+        lose_fd(from);
+    else
+        use_fd(from);
     lose_fd(to);
+}
+
+EXPORT int dup2(int from, int to) {
+    before_dup(from, to);
     int r = __dup2(from, to);
     forget_offset(to);
     return r;
 }
 
 EXPORT int dup3(int from, int to, int flags) {
-    use_fd(from);
-    lose_fd(to);
+    before_dup(from, to);
     int r = (int)syscall(SYS_dup3, from, to, flags);
     forget_offset(to);
     return r;
@@ -137,10 +152,12 @@ static void before_child(void) {
     asf__share_all();
 }
 
-EXPORT pid_t fork(void) {
+static void before_fork(void) {
     before_child();
     asf__list_lock();
-    pid_t child = __fork();
+}
+
+static pid_t after_fork(pid_t child) {
     if (child == 0) { /* no other thread lives on to release its locks */
         asf__list_reset();
         asf__each(reset_lock, asf__self());
@@ -148,6 +165,11 @@ EXPORT pid_t fork(void) {
         asf__list_unlock();
     }
     return child;
+}
+
+EXPORT pid_t fork(void) {
+    before_fork();
+    return after_fork(__fork());
 }
 
 void asf__before_vfork(void);

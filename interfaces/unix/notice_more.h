@@ -7,8 +7,10 @@
 #ifndef ASF_INTERFACES_UNIX_NOTICE_MORE_H
 #define ASF_INTERFACES_UNIX_NOTICE_MORE_H
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pty.h>
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #include <sys/time.h>
 #include <time.h>
 #include <utime.h>
+#include <wordexp.h>
 
 #include "lib/next.h"
 
@@ -37,21 +40,21 @@
 #define OUTPUT asf__settle_output()
 
 /* Calls that move data past the streams. */
-NOTICE(use_fd(fd), ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
-NOTICE(use_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+NOTICE(move_fd(fd), ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
+NOTICE(move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
 NOTICE(use_fd(fd), ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
 NOTICE(use_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(use_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
-NOTICE(use_fd(in); use_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
-NOTICE(use_fd(in);
-       use_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
-NOTICE(use_fd(in); use_fd(out), ssize_t, copy_file_range,
-                   (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-                   (in, in_at, out, out_at, n, flags))
-NOTICE(use_fd(in); use_fd(out), ssize_t, splice,
-                   (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-                   (in, in_at, out, out_at, n, flags))
+NOTICE(move_fd(in); move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+NOTICE(move_fd(in);
+       move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
+NOTICE(move_fd(in); move_fd(out), ssize_t, copy_file_range,
+                    (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+                    (in, in_at, out, out_at, n, flags))
+NOTICE(move_fd(in); move_fd(out), ssize_t, splice,
+                    (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+                    (in, in_at, out, out_at, n, flags))
 NOTICE(use_fd(fd), ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
 NOTICE(use_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
 NOTICE(use_fd(fd), ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags),
@@ -67,6 +70,8 @@ NOTICE(OUTPUT, ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd,
 NOTICE(OUTPUT, ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
 NOTICE(OUTPUT, ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
 NOTICE(OUTPUT, ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
+
+NOTICE(move_fd(fd), void, backtrace_symbols_fd, (void *const *frames, int n, int fd), (frames, n, fd))
 
 /* Calls that tell a file's size or times, or change them. */
 NOTICE(OUTPUT, int, fstat, (int fd, struct stat *st), (fd, st))
@@ -238,7 +243,14 @@ NOTICE(before_child(), int, posix_spawnp,
         const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
        (pid, file, actions, attributes, argv, env))
 NOTICE(before_child(), pid_t, _Fork, (void), ())
+NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *restrict p, int flags),
+       (words, p, flags))
 NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
+EXPORT pid_t forkpty(int *terminal, char *name, const struct termios *settings, const struct winsize *size) {
+    before_fork();
+    return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size));
+}
+
 NOTICE(before_end(), int, execv, (const char *path, char *const argv[]), (path, argv))
 NOTICE(before_end(), int, execvp, (const char *file, char *const argv[]), (file, argv))
 NOTICE(before_end(), int, execvpe, (const char *file, char *const argv[], char *const env[]),

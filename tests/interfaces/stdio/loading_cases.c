@@ -143,3 +143,13 @@ CASE(character_sets) {
     say("%b", out, (int)(sizeof out - room));
     iconv_close(conversion);
 }
+
+/* By dlsym: a program that has the objects by copy relocation cannot be served
+ * (interfaces/stdio/README.md). */
+CASE(standard_streams_as_objects) {
+    say("%d", dlsym(RTLD_DEFAULT, "_IO_2_1_stdin_") == (void *)stdin);
+    say("%d", dlsym(RTLD_DEFAULT, "_IO_2_1_stdout_") == (void *)stdout);
+    say("%d", dlsym(RTLD_DEFAULT, "_IO_2_1_stderr_") == (void *)stderr);
+    FILE **list = dlsym(RTLD_DEFAULT, "_IO_list_all");
+    say("%d", list && *list);
+}

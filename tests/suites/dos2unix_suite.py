@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""dos2unix: fgetc, ungetc and fputc, byte by byte and in wide characters.  The tests share the names of their files, so
+each has a copy of the folder."""
+import os
+
+import harness
+
+
+class Dos2unix(harness.Programs):
+    package = "dos2unix"
+    needs = ("perl", "locales-all")
+    in_quick = True
+
+    def build(self):
+        self.make("ENABLE_NLS=", "dos2unix", "unix2dos", "mac2unix", "unix2mac")
+
+    def tests(self, quick):
+        return [os.path.basename(path) for path in self.files("test/*.t")]
+
+    def command(self, name, scratch):
+        programs = " ".join(os.path.join(self.source, program) for program in "dos2unix unix2dos mac2unix unix2mac".split())
+        return ["sh", "-c", f"cp -P {programs} . && cp -R {self.source}/test test && cd test && "
+                f"D2U_UTF8_LOCALE=C.UTF-8 perl {name}"], None, None
+
+
+suite = Dos2unix

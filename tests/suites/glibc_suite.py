@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""glibc's own tests of stdio, wide stdio and popen, each compiled alone against the system's libc; those that need the
+tree of a built glibc do not compile, and are left out.  Exit status and output count."""
+import os
+import re
+import subprocess
+
+import fetching
+import harness
+
+FOLDERS = ("stdio-common", "libio", "wcsmbs")
+IS_PROGRAM = re.compile(r"\b(main *\(|TEST_FUNCTION\b|do_test\b)|test-(skeleton|driver)\.c")
+ARGUMENTS = {"libio/tst_wprintf2": ["Some Text"], "libio/test-freopen": ["file"]}
+PATHS = ("SRCDIR OBJDIR OBJDIR_ELF_LDSO INSTDIR LIBDIR BINDIR SBINDIR ROOTSBINDIR COMPLOCALEDIR SYSCONFDIR "
+         "SLIBDIR").split()
+# What glibc's internal headers would say.
+DEFINED = ["-D_GNU_SOURCE", "-DTIMEOUTFACTOR=2", '-DOBJPFX=""', "-Dlibc_hidden_proto(x)=", "-Dlibc_hidden_def(x)=",
+           "-D__set_errno(e)=(errno=(e))"] + [f'-D{name}_PATH=""' for name in PATHS]
+HEADERS = ("include/intprops.h include/scratch_buffer.h include/array_length.h include/libc-diag.h support/support.h "
+           "support/xunistd.h support/xstdio.h support/test-driver.h support/xsignal.h support/xthread.h "
+           "support/check.h").split()
+
+
+class Glibc(harness.Programs):
+    package = "glibc"
+    needs = ("locales-all", "binutils")
+    patched = True
+    in_quick = True
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def compiles(self, *arguments):
+        """These folders come after the system's: a header of glibc's tree is taken only when the system has none."""
+        return fetching.logged(["gcc", "-std=gnu11", "-O2", "-w", "-include", "limits.h", *DEFINED,
+                                *(f"-idirafter{folder}" for folder in (self.source, self.path("own"),
+                                                                       os.path.join(self.source, "malloc"))),
+                                *arguments], self.log, environment=harness.base_environment())
+
+    def own_headers(self):
+        os.makedirs(self.path("own"), exist_ok=True)
+        for header in HEADERS:
+            link = self.path("own", os.path.basename(header))
+            if not os.path.lexists(link):
+                os.symlink(os.path.join(self.source, header), link)
+        for empty in ("libc-config.h", "config.h"):
+            with open(self.path("own", empty), "w", encoding="utf-8"):
+                pass
+
+    def support_library(self):
+        sources = [path for path in self.files("support/*.c") if not os.path.basename(path).startswith("test-")]
+        sources += self.files("malloc/dynarray_*.c") + self.files("malloc/scratch_buffer_*.c")
+        objects = [self.path("objects", os.path.basename(path)[:-2] + ".o") for path in sources]
+        made = self.all_at_once(lambda both: self.compiles("-c", os.path.join(self.source, both[0]), "-o", both[1]),
+                                zip(sources, objects))
+        subprocess.run(["ar", "rcs", self.path("libsupport.a"),
+                        *(path for path, whether in zip(objects, made) if whether)], check=True)
+
+    def test_program(self, name):
+        source = os.path.join(self.source, name + ".c")
+        with open(source, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        old = ["-std=gnu89"] if "should be compiled with deprecated scanf" in text else []
+        if IS_PROGRAM.search(text):
+            self.compiles(*old, f"-I{os.path.dirname(source)}", source, "-o", self.path("bin", name),
+                          self.path("libsupport.a"), "-lm")
+
+    def build(self):
+        for folder in ("objects", *(f"bin/{folder}" for folder in FOLDERS)):
+            os.makedirs(self.path(folder), exist_ok=True)
+        self.own_headers()
+        self.support_library()
+        self.all_at_once(self.test_program, [path[:-2] for folder in FOLDERS for path in self.files(f"{folder}/*.c")])
+        if len(self.tests(False)) < 100:
+            raise fetching.Problem(f"few of the tests compile; see {self.log}")
+
+    def tests(self, quick):
+        folders = [folder for folder in FOLDERS if not quick or folder != "wcsmbs"]
+        return [f"{folder}/{name}" for folder in folders for name in sorted(os.listdir(self.path("bin", folder)))]
+
+    def command(self, name, scratch):
+        given = os.path.join(self.source, name + ".input")
+        return [self.path("bin", name), *ARGUMENTS.get(name, [])], None, given if os.path.exists(given) else None
+
+
+suite = Glibc

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""GNU m4: diversions, syscmd, includes, freezing: the examples of its manual, as its own script checks them; in a full
+run gnulib's tests of stdio, too."""
+import os
+
+import harness
+
+EXAMPLES = "checks:"
+
+
+class M4(harness.Automake):
+    package = "m4"
+    needs = ("perl",)
+    more_folders = ("tests",)
+    in_quick = True
+
+    def tests(self, quick):
+        examples = self.files("checks/[0-9]*.*") + self.files("checks/stackovf.test")
+        return [EXAMPLES + os.path.basename(path) for path in examples] + super().tests(quick)
+
+    def check(self, test, environment):
+        path = os.path.join(self.source, "src") + ":" + environment["PATH"]
+        return harness.run_limited(["./check-them", "-I", "../examples", test], os.path.join(self.source, "checks"),
+                                   {**environment, "PATH": path}, self.seconds)[0]
+
+    def run(self, names, environment):
+        examples = [name[len(EXAMPLES):] for name in names if name.startswith(EXAMPLES)]
+        results = self.all_at_once(lambda test: self.check(test, environment), examples)
+        return {**{EXAMPLES + test: result for test, result in zip(examples, results)}, **super().run(names, environment)}
+
+
+suite = M4

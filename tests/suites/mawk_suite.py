@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""mawk: its own script of tests, by the shell's output."""
+import harness
+
+
+class Mawk(harness.Programs):
+    package = "mawk"
+    in_quick = True
+
+    def build(self):
+        self.configure()
+        self.make("mawk")
+
+    def tests(self, quick):
+        return ["mawktest", "fpe_test"]
+
+    def command(self, name, scratch):
+        return ["sh", "-c", f"cp -R {self.source}/test test && ln -s {self.source}/mawk mawk && cd test && sh ./{name}"], \
+            None, None
+
+
+suite = Mawk

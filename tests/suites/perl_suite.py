@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""perl's tests of its I/O: files, pipes, dups, layers; mostly read and write, with stdio beside them.  The system's perl
+runs them."""
+import os
+import re
+import shutil
+import subprocess
+
+import fetching
+import harness
+
+MORE = ("t/op/print.t t/op/sprintf.t t/op/sprintf2.t t/op/readline.t t/op/chop.t t/op/stat.t t/op/filetest.t t/op/exec.t "
+        "t/op/fork.t t/op/sysio.t t/op/eof.t t/op/die_exit.t t/op/sselect.t t/op/write.t ext/PerlIO-*/t/*.t "
+        "lib/FileHandle.t lib/open.t lib/perlio*.t").split()
+
+
+class Perl(harness.Programs):
+    package = "perl"
+    needs = ("perl",)
+
+    def build(self):
+        """The tests load modules from ../lib, which must be those of the perl that runs them."""
+        asked = subprocess.run(["perl", "-MConfig", "-e", 'print "@Config{qw(privlibexp archlibexp)}\n@INC"'],
+                               stdout=subprocess.PIPE, check=True).stdout.decode().split()
+        library = os.path.join(self.source, "lib")
+        tests = {path: os.path.join(self.source, path) for path in self.files("lib/*.t")}
+        kept = {path: open(where, "rb").read() for path, where in tests.items()}
+        shutil.rmtree(library)
+        for folder in dict.fromkeys(asked[:2] + [path for path in asked if path.endswith("/perl-base")]):
+            fetching.logged(["cp", "-rs", folder + "/.", library + "/"], self.log)
+        for path, data in kept.items():
+            with open(tests[path], "wb") as file:
+                file.write(data)
+
+    def tests(self, quick):
+        return [path for pattern in ["t/io/*.t"] + ([] if quick else MORE) for path in self.files(pattern)]
+
+    def command(self, name, scratch):
+        return ["perl", "-I../lib", os.path.relpath(name, "t")], os.path.join(self.source, "t"), None
+
+    def judge(self, result, output):
+        failed = re.search(rb"^not ok (?!.*# TODO)", output, re.MULTILINE)
+        return "FAIL" if failed and result == "PASS" else result, output
+
+
+suite = Perl
