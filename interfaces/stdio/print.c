@@ -104,7 +104,7 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
         return -1;
     if (c->flags & ASF_NO_WRITES)
         return asf__error(c, -EBADF);
-    if (asf__choose(c) > 0)
+    if (asf__ours(c) && asf__choose(c) > 0)
         errno = EBADF;
     int n = format_in_place(c, fortify, format, ap);
     return n >= 0 ? n : format_apart(c, fortify, format, ap);
