@@ -580,7 +580,8 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
         struct stat64 st;
         if (!c->regular || asf__sys.fstat(c->fd, &st) < 0)
             return INT64_MIN;
-        offset += st.st_size;
+        if (__builtin_add_overflow(st.st_size, offset, &offset))
+            return -EINVAL;
     } else if (whence != SEEK_SET) {
         return -EINVAL;
     }

@@ -29,10 +29,10 @@ static bool membarrier(int command) {
 }
 
 void asf__lock_register(void) {
-#ifndef __SANITIZE_THREAD__ /* which cannot see a fence made by membarrier */
     if (registered)
         return;
     registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+#ifndef __SANITIZE_THREAD__ /* which cannot see into a restartable sequence */
     restartable = registered && __rseq_size > 0 && !asf__counting &&
                   membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
 #endif
@@ -88,7 +88,7 @@ static bool take_bias(struct asf_lock *l, bool wait) {
         }
         futex_wait(&l->busy, busy);
     }
-    l->biasable = false;
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
     return true;
@@ -102,7 +102,7 @@ static void release(struct asf_lock *l) {
 
 /* Hand the lock, just taken by `self`, over to its bias. */
 static void grant(struct asf_lock *l, void *self) {
-    l->busy = 1;
+    __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
     tell_fast(l, self);
     release(l);
@@ -162,14 +162,14 @@ void asf__unlock_slow(struct asf_lock *l) {
 }
 
 void asf__unbias(struct asf_lock *l) {
-    if (!l->biasable)
+    if (!__atomic_load_n(&l->biasable, __ATOMIC_RELAXED))
         return;
-    if (l->holder == asf__self() && l->busy > 0)
+    if (asf__bias_held(l))
         return; /* its own callers hold it: libc's recursion comes in by depth */
     asf__lock_slow(l);
-    if (l->holder)
+    if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED))
         take_bias(l, true);
-    l->biasable = false;
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
     asf__unlock(l);
 }
 

@@ -29,7 +29,7 @@ struct asf_lock {
     int depth;       /* recursions of `owner` beyond the first */
     void *owner;     /* the holder's thread pointer */
     void *holder;    /* the thread the lock is biased to, or NULL */
-    unsigned busy;   /* recursions of `holder`; written by it alone */
+    unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
     unsigned revoke; /* a revoker waits for busy == 0 */
     void *last;      /* who took the lock last, and how often in a row */
     unsigned streak;
@@ -57,32 +57,41 @@ static inline asf__tag asf__my_tag(void) {
 /* asf__bias_wake: tell a revoker that `busy` has fallen. */
 void asf__bias_wake(struct asf_lock *l);
 
-/* The holder's way in: plain stores and no fence.  A revoker sets `revoke`,
+static inline unsigned asf__busy(const struct asf_lock *l) {
+    return __atomic_load_n(&l->busy, __ATOMIC_RELAXED);
+}
+
+/* The holder's way in: plain moves and no fence.  A revoker sets `revoke`,
  * fences every thread by membarrier, and only then reads `busy`. */
 static inline bool asf__bias_enter(struct asf_lock *l) {
-    if (asf__unlikely(l->busy > 0)) {
-        l->busy++;
+    if (asf__unlikely(asf__busy(l) > 0)) {
+        __atomic_store_n(&l->busy, asf__busy(l) + 1, __ATOMIC_RELAXED);
         return true;
     }
-    l->busy = 1; /* a constant: no chain of loads and stores from call to call */
+    /* A constant: no chain of loads and stores from call to call. */
+    __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (asf__likely(!__atomic_load_n(&l->revoke, __ATOMIC_RELAXED) &&
                     __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self()))
         return true;
-    l->busy = 0;
+    __atomic_store_n(&l->busy, 0, __ATOMIC_RELEASE);
     asf__bias_wake(l);
     return false;
 }
 
 static inline void asf__bias_leave(struct asf_lock *l) {
-    l->busy = asf__likely(l->busy == 1) ? 0 : l->busy - 1;
+    unsigned busy = asf__busy(l);
+    if (asf__likely(busy == 1))
+        __atomic_store_n(&l->busy, 0, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n(&l->busy, busy - 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (asf__unlikely(__atomic_load_n(&l->revoke, __ATOMIC_RELAXED)))
         asf__bias_wake(l);
 }
 
 static inline bool asf__bias_held(struct asf_lock *l) {
-    return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && l->busy > 0;
+    return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && asf__busy(l) > 0;
 }
 
 static inline void asf__lock(struct asf_lock *l) {

@@ -110,7 +110,7 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     if (c->flags & ASF_NO_WRITES)
         return asf__error(c, -EBADF);
     int before = errno; /* what %m prints */
-    bool closed = asf__choose(c) > 0;
+    bool closed = asf__ours(c) && asf__choose(c) > 0;
     errno = before;
     int n = format_in_place(c, fortify, format, ap);
     if (n < 0)

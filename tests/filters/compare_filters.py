@@ -34,11 +34,17 @@ class Unusable(Exception):
     """The run cannot say anything; the message tells what to do."""
 
 
+def add_preload_arguments(parser):
+    parser.add_argument("--preload", metavar="LIB[:LIB...]", help="the library to preload, and what goes behind it")
+    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    parser.add_argument("--environment", metavar="NAME=VALUE", action="append", default=[],
+                        help="another variable for the preloaded runs")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", help="case files (default: those beside this program)")
-    parser.add_argument("--preload", metavar="LIB", help="the library to preload")
-    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    add_preload_arguments(parser)
     parser.add_argument("--filter", metavar="REGEX", default="", help="run only situations whose name matches")
     parser.add_argument("--list", action="store_true", help="print the situations and their commands, run nothing")
     parser.add_argument("--random", type=int, metavar="N", help="N random command lines in place of the case files")
@@ -67,17 +73,21 @@ def compile_programs(case_files, target):
 
 
 class Preload:
-    """The library under test.  A copy is used, so that a rebuild in the middle of a run does not matter and every
-    user may read it."""
+    """The library under test, and a sanitizer's runtime where it has one.  A copy is used, so that a rebuild in the
+    middle of a run does not matter and every user may read it."""
 
-    def __init__(self, library, options, root):
+    def __init__(self, arguments, root):
+        library, *behind = arguments.preload.split(":")
         if not os.path.isfile(library):
             raise Unusable(f"{library}: no such library; build it first")
         self.path = os.path.join(root, os.path.basename(library))
         shutil.copy(library, self.path)
         os.chmod(self.path, 0o755)
         self.root = root
-        self.environment = {"LD_PRELOAD": self.path, **({"ASF_OPTIONS": options} if options else {})}
+        self.environment = dict(setting.split("=", 1) for setting in arguments.environment)
+        self.environment["LD_PRELOAD"] = ":".join([self.path, *behind])
+        if arguments.options:
+            self.environment["ASF_OPTIONS"] = arguments.options
         self.check()
 
     def run(self, command, **more):
@@ -145,7 +155,7 @@ class Run:
     """All situations over a few slots; each slot is used by one thread at a time."""
 
     def __init__(self, arguments, root):
-        self.preload = Preload(arguments.preload, arguments.options, root)
+        self.preload = Preload(arguments, root)
         self.slots = queue.SimpleQueue()
         for number in range(arguments.jobs):
             slot = os.path.join(root, f"slot{number}")

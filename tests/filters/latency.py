@@ -119,14 +119,15 @@ def all_tests(program, environment):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preload", metavar="LIB", required=True)
-    parser.add_argument("--options", metavar="TEXT")
+    compare_filters.add_preload_arguments(parser)
     parser.add_argument("--filter", metavar="TEXT", default="", help="only tests whose name holds this")
     arguments = parser.parse_args()
+    if not arguments.preload:
+        parser.error("--preload is needed")
     root = tempfile.mkdtemp(prefix="asf-latency.")
     counts = {True: 0, False: 0}
     try:
-        preload = compare_filters.Preload(arguments.preload, arguments.options, root)
+        preload = compare_filters.Preload(arguments, root)
         compare_filters.compile_programs([], os.path.join(root, "programs"))
         for name, found in all_tests(os.path.join(root, "programs", "pace"), preload.environment):
             if arguments.filter in name:

@@ -26,7 +26,7 @@ __attribute__((constructor)) static void loaded(void) {
 }
 
 __attribute__((destructor)) static void unloaded(void) {
-    if (!getenv("SPOKEN"))
+    if (!log_of_library) /* loaded before SPOKEN was set */
         return;
     printf("library: unloaded\n");
     fputs("unloaded\n", log_of_library);

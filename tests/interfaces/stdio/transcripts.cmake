@@ -11,12 +11,14 @@
 #   fortified      compiled with _FORTIFY_SOURCE: the __*_chk names; preloaded
 #   linked         linked with libasf_stdio.so
 #   archive        linked with libasf_stdio.a and the shared libc
-#   static         linked with libasf_stdio.a and libc.a
+#   static         linked with libasf_stdio.a and libc.a; not with sanitizers
 #
 # The tests are named <interface>.<theme>.<variant>.
 find_package(Threads REQUIRED)
 set(transcripts ${CMAKE_CURRENT_LIST_DIR})
-set(preload LD_PRELOAD=$<TARGET_FILE:asf_stdio>)
+asf_plain_programs()
+set(preload LD_PRELOAD=${ASF_PRELOADED} ${ASF_PRELOAD_SETTINGS})
+list(JOIN ASF_SKIPPED_CASES " " skipped)
 set(preload-map ${preload} ASF_OPTIONS=module=map,map_min=0,window=2097152)
 set(preload-read ${preload} ASF_OPTIONS=module=read)
 
@@ -36,7 +38,7 @@ endfunction()
 function(asf_compare test reference tested)
     add_test(NAME ${test}
              COMMAND ${transcripts}/compare.sh $<TARGET_FILE:${reference}> $<TARGET_FILE:${tested}> ${ARGN})
-    set_tests_properties(${test} PROPERTIES TIMEOUT 240)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 240 ENVIRONMENT "SKIPPED=${skipped}")
 endfunction()
 
 function(asf_theme interface theme source)
@@ -51,11 +53,11 @@ function(asf_theme interface theme source)
     target_compile_definitions(${theme}-fortified PRIVATE _FORTIFY_SOURCE=2)
     asf_compare(${test}.fortified ${theme}-fortified ${theme}-fortified ${preload})
 
-    asf_transcript_program(${theme}-linked ${source} ${ARGN} asf_stdio)
-    asf_compare(${test}.linked ${plain} ${theme}-linked)
-    asf_transcript_program(${theme}-archive ${source} ${ARGN} asf_stdio_static)
-    asf_compare(${test}.archive ${plain} ${theme}-archive)
-    if(NOT ARGN) # a shared library cannot be linked into a static program
+    asf_transcript_program(${theme}-linked ${source} ${ARGN} asf_stdio ${ASF_RUNTIMES})
+    asf_compare(${test}.linked ${plain} ${theme}-linked ${ASF_PRELOAD_SETTINGS})
+    asf_transcript_program(${theme}-archive ${source} ${ARGN} asf_stdio_static ${ASF_RUNTIMES})
+    asf_compare(${test}.archive ${plain} ${theme}-archive ${ASF_PRELOAD_SETTINGS})
+    if(NOT ARGN AND NOT ASF_RUNTIMES) # a shared library cannot be linked into a static program
         asf_transcript_program(${theme}-static ${source} asf_stdio_static -static)
         asf_compare(${test}.static ${plain} ${theme}-static)
     endif()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+#
+# A library built with sanitizers, under programs built without them.
+#
+# A sanitizer's runtime defines much of stdio itself, to look at what goes
+# through it.  Behind our library in the order of search those names are ours,
+# and malloc's and pthread's are the runtime's.  So it is preloaded second, or
+# linked after us, and never by -fsanitize in a program's link line.
+
+# ASF_PRELOADED: the value of LD_PRELOAD; ASF_PRELOAD_SETTINGS: NAME=VALUE...
+# that go with it; ASF_PRELOAD_ARGUMENTS: both for compare_filters.py and
+# latency.py; ASF_RUNTIMES: what a program links behind our libraries.
+set(ASF_PRELOADED $<TARGET_FILE:asf_stdio>)
+set(ASF_PRELOAD_SETTINGS)
+set(ASF_RUNTIMES)
+
+string(REPLACE "," ";" sanitizers "${ASF_SANITIZE}")
+list(TRANSFORM sanitizers REPLACE "^address$" "asan")
+list(TRANSFORM sanitizers REPLACE "^undefined$" "ubsan")
+list(TRANSFORM sanitizers REPLACE "^thread$" "tsan")
+foreach(sanitizer IN LISTS sanitizers)
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${sanitizer}.so
+                    OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+    file(REAL_PATH ${runtime} runtime)
+    string(APPEND ASF_PRELOADED ":${runtime}")
+    list(APPEND ASF_RUNTIMES ${runtime})
+endforeach()
+
+# The programs' own leaks are theirs, and signals end them as ever.
+set(theirs handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0)
+if("asan" IN_LIST sanitizers)
+    list(APPEND ASF_PRELOAD_SETTINGS
+         ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:detect_stack_use_after_return=1:check_printf=0:allocator_may_return_null=1:${theirs})
+endif()
+if("tsan" IN_LIST sanitizers)
+    list(APPEND ASF_PRELOAD_SETTINGS TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:${theirs})
+endif()
+
+# Cases of the transcripts that a runtime cannot have: they limit the memory,
+# ask for more than there is, bind a library past the runtime, or use what its
+# own stdio does not know (%mc, register_printf_specifier).
+set(ASF_SKIPPED_CASES)
+if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
+    set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
+                          registered_conversions)
+endif()
+
+list(TRANSFORM ASF_PRELOAD_SETTINGS PREPEND "--environment=" OUTPUT_VARIABLE settings)
+set(ASF_PRELOAD_ARGUMENTS --preload ${ASF_PRELOADED} ${settings})
+
+# asf_plain_programs()
+#
+# From here on this folder's programs are compiled as a user's are.
+function(asf_plain_programs)
+    foreach(property IN ITEMS COMPILE_OPTIONS LINK_OPTIONS)
+        get_directory_property(options ${property})
+        list(FILTER options EXCLUDE REGEX "sanitize")
+        set_directory_properties(PROPERTIES ${property} "${options}")
+    endforeach()
+endfunction()
