@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void asf__copy_short(char *to, cons
 static inline void asf__copy(char *to, const char *from, size_t n) {
     if (n - 1 < 64)
         asf__copy_short(to, from, n);
-    else
+    else if (n > 0) /* no bytes may come with no memory, which memcpy must not see */
         memcpy(to, from, n);
 }
 
