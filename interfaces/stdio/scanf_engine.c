@@ -20,9 +20,11 @@ enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
 static int more_of_stream(struct asf_scan *s) {
     struct asf_cios *c = s->stream;
     c->read_ptr = (char *)s->at;
-    asf__enter(c); /* while the process has one thread scanf itself takes no lock */
+    if (s->alone)
+        asf__enter(c);
     int ch = asf__uflow(c);
-    asf__leave(c);
+    if (s->alone)
+        asf__leave(c);
     s->at = s->counted = (const unsigned char *)c->read_ptr;
     s->now.consumed += ch != EOF;
     return ch;
@@ -336,15 +338,33 @@ static struct behind *libc_behind(enum asf_dialect dialect) {
     return &behind[unknown ? ASF_SCAN_C99 : dialect];
 }
 
-/* Cancelled in a read this unlocks twice: the read's own handler stands for
- * our lock, if it is held, and libc's for its own. */
+/* libc, which will lock the same words, counts from 1 where we count from 0:
+ * held twice, the lock outlives its unlocking, and when the thread is cancelled in
+ * a read, that read's handler and libc's give it up between them. */
+static bool lock_for_libc(struct asf_cios *c) {
+    if (asf__alone() || !(c->flags2 & ASF_OURS))
+        return false;
+    asf__unbias(&c->lk);
+    asf__enter(c);
+    asf__enter(c);
+    return true;
+}
+
 static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialect dialect, const char *format,
                                              va_list *ap) {
     typedef int scanner(FILE *, const char *, va_list);
     struct behind *libc = libc_behind(dialect);
+    scanner *scan_format = (scanner *)asf__next(&libc->stream, libc->stream_name);
     if (!asf__stdio_started)
         asf__stdio_start();
-    return ((scanner *)asf__next(&libc->stream, libc->stream_name))(asf__file(c), format, *ap);
+    bool locked = lock_for_libc(c);
+    asf__count(c);
+    int n = scan_format(asf__file(c), format, *ap);
+    if (locked) {
+        asf__leave(c);
+        asf__leave(c);
+    }
+    return n;
 }
 
 static __attribute__((noinline)) int text_by_libc(const char *text, enum asf_dialect dialect,
@@ -363,31 +383,30 @@ static inline int scan(struct asf_scan *s, const struct asf_directive *list,
     return asf__likely(r == ASF_SCANNED) ? s->now.done : conclude(s, r);
 }
 
-static inline int scan_unlocked(struct asf_cios *c, enum asf_dialect dialect, const char *format,
-                                va_list *ap) {
+/* Ours, to be read, and a byte stream; what is not is libc's to refuse. */
+static inline bool scannable(struct asf_cios *c) {
+    return asf__ours(c) && !(c->flags & ASF_NO_READS) && c->orientation <= 0;
+}
+
+int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
     struct asf_directive list[ASF_DIRECTIVES];
     const struct asf_directive *end;
     struct asf_scan s;
-    if (!asf__ours(c) || !format || c->flags & ASF_NO_READS || !asf__bytes(c) ||
-        !(end = parse(format, dialect, list)))
+    if (!scannable(c) || !format || !(end = parse(format, dialect, list)))
         return by_libc(c, dialect, format, ap);
     s.stream = c;
+    s.alone = asf__alone();
+    if (!s.alone) {
+        asf__enter(c);
+        asf__count(c);
+    }
+    c->orientation = -1;
     s.at = (const unsigned char *)c->read_ptr;
     s.end = &c->read_end;
     s.arguments = ap;
     int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
-    return n;
-}
-
-int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
-    bool alone = asf__alone();
-    if (!alone) {
-        asf__enter(c);
-        asf__count(c);
-    }
-    int n = scan_unlocked(c, dialect, format, ap);
-    if (!alone)
+    if (!s.alone)
         asf__leave(c);
     return n;
 }

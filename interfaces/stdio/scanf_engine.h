@@ -90,6 +90,7 @@ struct asf_scan {
     const unsigned char *at; /* the next byte */
     char *const *end;        /* the window's end, which a truncated map draws in */
     struct asf_cios *stream; /* NULL: a string */
+    bool alone;              /* the process has one thread, and the call no lock */
     char *string_end;
     const unsigned char *counted; /* `now.consumed` is up to here */
     struct {

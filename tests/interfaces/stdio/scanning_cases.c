@@ -6,6 +6,7 @@
  */
 #include "transcript.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -289,4 +290,290 @@ CASE(after_writing) {
     say("%d %s", v, word);
     CALL(fscanf(f, "%d", &v));
     note_state(f);
+}
+
+/* --- oddities -------------------------------------------------------------------- */
+
+static const unsigned char untouched[64] = {[0 ... 63] = 0x5a};
+
+/* One conversion of one input: all that can be seen of it. */
+static void scan_once(const char *format, const char *input) {
+    union {
+        unsigned char bytes[64];
+        char *allocated;
+    } value;
+    int count = -1;
+    memcpy(value.bytes, untouched, sizeof value.bytes);
+    FILE *f = text(input);
+    errno = 5;
+    int n = fscanf(f, format, value.bytes, &count);
+    int error = errno;
+    say("%q of %q: %d errno %d value %b count %d", format, input, n, error, value.bytes, 20, count);
+    note_rest(f);
+    fclose(f);
+    memcpy(value.bytes, untouched, sizeof value.bytes);
+    errno = 5;
+    n = sscanf(input, format, value.bytes, &count);
+    say("  in memory: %d errno %d value %b count %d", n, errno, value.bytes, 20, count);
+}
+
+CASE(what_a_mismatch_consumes) {
+    static const char *const inputs[] = {"0x",   "0xg",   "-",    "-x",   "+",         "--1",    "0b101",
+                                         "08",   "0x1F ", "1e",   "1e+",  "1e+x",      "1.e5x",  ".",
+                                         "..5",  ".5.5",  "0x.",  "0x1p", "0x1p+",     "nan(1)", "na",
+                                         "nax",  "infi",  "infx", "inf",  "infinity!", "i",      "-inf",
+                                         "+nan", "",      "  ",   "x",    "1'234",     "(nil)",  "(nip"};
+    static const char *const formats[] = {"%d%n", "%i%n", "%x%n", "%o%n", "%p%n", "%lf%n", "%f%n", "%Lf%n"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            scan_once(formats[j], inputs[i]);
+}
+
+CASE(widths_within_numbers) {
+    static const char *const formats[] = {"%1d%n",  "%2d%n",  "%3i%n",  "%2i%n",     "%1i%n",  "%3x%n",
+                                          "%2lf%n", "%3lf%n", "%4lf%n", "%5lf%n",    "%6lf%n", "%1lf%n",
+                                          "%4p%n",  "%5p%n",  "%0d%n",  "%00003d%n", "%2s%n",  "%3c%n"};
+    static const char *const inputs[] = {"12345", "-12345", "0x1234",   "0x",  "-0x12", "1.5e10",
+                                         "1e-10", "-.5e1",  "infinity", "nan", "(nil)"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            scan_once(formats[j], inputs[i]);
+}
+
+CASE(numbers_at_their_limits) {
+    static const char *const inputs[] = {"127",
+                                         "128",
+                                         "255",
+                                         "256",
+                                         "32768",
+                                         "65536",
+                                         "2147483647",
+                                         "2147483648",
+                                         "-2147483649",
+                                         "4294967296",
+                                         "9223372036854775807",
+                                         "9223372036854775808",
+                                         "-9223372036854775808",
+                                         "-9223372036854775809",
+                                         "18446744073709551615",
+                                         "18446744073709551616",
+                                         "-18446744073709551615",
+                                         "99999999999999999999999999999999999999"};
+    static const char *const formats[] = {"%hhd%n", "%hhu%n", "%hd%n", "%hu%n", "%d%n",  "%u%n",  "%ld%n",
+                                          "%lu%n",  "%jd%n",  "%zu%n", "%td%n", "%qd%n", "%Lu%n", "%*d%n"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            scan_once(formats[j], inputs[i]);
+}
+
+CASE(floats_at_their_limits) {
+    static const char *const inputs[] = {"1e308",
+                                         "1.8e308",
+                                         "-1e309",
+                                         "1e-307",
+                                         "1e-308",
+                                         "4.9e-324",
+                                         "1e-400",
+                                         "3.4028235e38",
+                                         "3.5e38",
+                                         "1e-45",
+                                         "1e-46",
+                                         "1e4932",
+                                         "1e4933",
+                                         "1e-4951",
+                                         "0.1",
+                                         "1e23",
+                                         "9007199254740993",
+                                         "9007199254740993.00000000000000000000000000001",
+                                         "8.5e-2",
+                                         "123456789012345678901234567890e-10",
+                                         "0x1.fffffffffffff8p0",
+                                         "0e999999999999",
+                                         "1e-999999999999"};
+    static const char *const formats[] = {"%f%n", "%lf%n", "%Lf%n", "%*f%n"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            scan_once(formats[j], inputs[i]);
+}
+
+CASE(odd_formats) {
+    static const char *const formats[] = {
+        "%",        "%l",      "%5",      "%y",  " %y",     "%*y",      "%5*d%n",  "%1$d",
+        "%%%n",     "a %%b%n", "%[",      "%[a", "%[]a]%n", "%[^]a]%n", "%[a-]%n", "%[-a]%n",
+        "%[c-a]%n", "%[%%]%n", "%*[a]%n", "%b",  "%lln",    "%hhn",     "%'d%n",   "%Id%n",
+        "%mn",      "%lc%n",   "%D",      "",    " ",       "a b\t c%n"};
+    static const char *const inputs[] = {"abc 12", "% b", "", " a", "]-^a", "12", "a  b c d"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            scan_once(formats[j], inputs[i]);
+}
+
+/* The plain functions, which <stdio.h> hides behind the C99 ones. */
+int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
+int plain_sscanf(const char *, const char *, ...) __asm__("sscanf");
+
+CASE(allocation_flag_of_old) {
+    FILE *f = text("word set99 1.5s 2.5");
+    char *a = NULL, *b = NULL;
+    float c = 0, d = 0;
+    CALL(plain_fscanf(f, "%as %a[a-z]%*d", &a, &b));
+    say("%q %q", a, b);
+    CALL(fscanf(f, "%as", &c));
+    CALL(plain_fscanf(f, "%a", &d));
+    say("%d %d", (int)(c * 10), (int)(d * 10));
+    note_rest(f);
+    free(a);
+    CALL(plain_sscanf("x", "%5as", &a));
+    say("%q", a);
+}
+
+CASE(allocations_that_end_unused) {
+    char *a = (char *)"a", *b = (char *)"b", *c = (char *)"c";
+    CALL(sscanf("word 12", "%ms %m[a-z] %ms", &a, &b, &c));
+    say("%q %q %q", a, b, c);
+    free(a);
+    CALL(sscanf("", "%ms", &a));
+    CALL(sscanf("  ", "%mc%ms", &b, &c));
+    say("%q %q", a, c);
+    char long_word[500];
+    memset(long_word, 'x', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = '\0';
+    FILE *f = text(long_word);
+    setvbuf(f, NULL, _IONBF, 0);
+    CALL(fscanf(f, "%ms", &a));
+    say("%q", a);
+}
+
+CASE(no_pointer_to_a_string) {
+    FILE *f = text("  word");
+    CALL(fscanf(f, "%s", (char *)NULL));
+    note_rest(f);
+    CALL(fscanf(f, "%ms", (char **)NULL));
+    CALL(fscanf(f, "%c", (char *)NULL));
+    note_rest(f);
+}
+
+CASE(many_directives) {
+    char format[400] = "";
+    int v[70] = {0};
+    for (int i = 0; i < 70; i++)
+        strcat(format, i < 60 ? "%*d" : "%d");
+    FILE *f = fopen("in", "w");
+    for (int i = 0; i < 70; i++)
+        fprintf(f, "%d ", i);
+    fclose(f);
+    f = fopen("in", "r");
+    CALL(fscanf(f, format, v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6, v + 7, v + 8, v + 9));
+    say("%d %d", v[0], v[9]);
+    note_rest(f);
+}
+
+CASE(positions_and_none) {
+    int a = 0, b = 0, c = 0;
+    CALL(sscanf("1 2 3", "%d %1$d %d", &a, &b, &c));
+    say("%d %d %d", a, b, c);
+    CALL(sscanf("1 2 3", "%2$d %*d %1$d", &a, &b));
+    say("%d %d", a, b);
+}
+
+/* --- waiting ----------------------------------------------------------------------- */
+
+CASE(returns_without_more_input) {
+    int ends[2];
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    int a = 0;
+    double d = 0;
+    char word[10] = "", set[10] = "";
+    kernel_write(ends[1], "12 34x 2.5e1,word 77,123");
+    CALL(fscanf(f, "%d", &a));
+    CALL(fscanf(f, "%dx", &a));
+    CALL(fscanf(f, "%lf,", &d));
+    say("%d %d", a, (int)d);
+    CALL(fscanf(f, "%s", word));
+    CALL(fscanf(f, " %[0-9],", set));
+    say("%q %q", word, set);
+    CALL(fscanf(f, "%3lf", &d));
+    say("%d", (int)d);
+    kernel_write(ends[1], "abc");
+    CALL(fscanf(f, "%3c", word));
+    kernel_write(ends[1], "abc");
+    CALL(fscanf(f, "%3s", word));
+    kernel_write(ends[1], "inf,nan");
+    CALL(fscanf(f, "%lf,%lf", &d, &d));
+    close(ends[1]);
+    CALL(fscanf(f, "%d", &a));
+    note_flags(f);
+}
+
+CASE(shows_a_line_buffered_prompt) {
+    int ends[2], v = 0;
+    struct stat st;
+    pipe(ends);
+    FILE *f = fdopen(ends[0], "r");
+    setvbuf(f, NULL, _IONBF, 0);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("prompt: ");
+    kernel_write(ends[1], "12 ");
+    CALL(fscanf(f, "%d", &v));
+    fstat(1, &st);
+    say("%d, %ld bytes shown", v, (long)st.st_size);
+}
+
+static FILE *shared;
+
+static void *scan_pairs(void *format) {
+    long wrong = 0;
+    int a, b;
+    while (fscanf(shared, format, &a, &b) == 2)
+        wrong += b != a * 2;
+    return (void *)wrong;
+}
+
+static void share_pairs(const char *format) {
+    FILE *f = fopen("pairs", "w");
+    for (int i = 0; i < 30000; i++)
+        fprintf(f, "%d %d\n", i, 2 * i);
+    fclose(f);
+    shared = fopen("pairs", "r");
+    pthread_t threads[2];
+    long wrong = 0;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, scan_pairs, (void *)format);
+    for (int i = 0; i < 2; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        wrong += (long)result;
+    }
+    say("%ld pairs torn", wrong);
+    note_state(shared);
+    unlink("pairs");
+}
+
+CASE(two_threads_on_one_stream) {
+    char many[300] = "%d %d\n"; /* more than is taken apart: libc's own code */
+    for (int i = 0; i < 70; i++)
+        strcat(many, "%*n");
+    share_pairs("%d %d\n");
+    share_pairs(many);
+}
+
+CASE(read_errors) {
+    int ends[2], v = 0;
+    pipe(ends);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    FILE *f = fdopen(ends[0], "r");
+    WITH_ERRNO(fscanf(f, "%d", &v));
+    note_flags(f);
+    clearerr(f);
+    kernel_write(ends[1], "  12");
+    WITH_ERRNO(fscanf(f, "%d", &v));
+    say("%d", v);
+    note_flags(f);
+    clearerr(f);
+    kernel_write(ends[1], "word");
+    char word[10] = "";
+    WITH_ERRNO(fscanf(f, "%s%s", word, word));
+    say("%q", word);
+    note_flags(f);
 }
