@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -67,12 +68,34 @@ std::string make_binary() {
     return bytes;
 }
 
-std::string make_numbers() {
+std::string number_text(generator &random) {
+    return std::to_string(static_cast<int>(random.next() % 2000000) - 1000000);
+}
+
+std::string real_text(generator &random, int decimals) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*f", decimals, static_cast<double>(random.next()) / 1e5);
+    return text;
+}
+
+std::string word_text(generator &random) {
+    std::string word;
+    for (size_t n = 2 + random.next() % 9; n > 0; n--)
+        word += static_cast<char>('a' + random.next() % 26);
+    return word;
+}
+
+// Lines until there is enough.
+template <class Line> std::string make_lines(const Line &line) {
     std::string bytes;
     generator random;
     while (bytes.size() < input_size)
-        bytes += std::to_string(static_cast<int>(random.next() % 2000000) - 1000000) + "\n";
+        bytes += line(random) + "\n";
     return bytes;
+}
+
+std::string make_record(generator &random) {
+    return std::to_string(random.next() % 1000000) + " " + word_text(random) + " " + real_text(random, 4);
 }
 
 // Two-byte letters for one character in five.
@@ -112,7 +135,23 @@ const input_file &binary_input() {
 }
 
 const input_file &number_input() {
-    static const temporary_input input("numbers", make_numbers());
+    static const temporary_input input("numbers", make_lines(number_text));
+    return input.file;
+}
+
+const input_file &real_input() {
+    static const temporary_input input("reals",
+                                       make_lines([](generator &random) { return real_text(random, 6); }));
+    return input.file;
+}
+
+const input_file &word_input() {
+    static const temporary_input input("words", make_lines(word_text));
+    return input.file;
+}
+
+const input_file &record_input() {
+    static const temporary_input input("records", make_lines(make_record));
     return input.file;
 }
 

@@ -22,6 +22,9 @@ struct input_file {
 const input_file &text_input();   // lines of line_length bytes
 const input_file &binary_input(); // all byte values
 const input_file &number_input(); // one decimal integer a line
+const input_file &real_input();   // one number with six decimals a line
+const input_file &word_input();   // one word of 2 to 10 letters a line
+const input_file &record_input(); // "number word real" a line
 const input_file &small_input();  // one line
 const input_file &utf8_input();   // lines of line_length characters
 

@@ -72,14 +72,37 @@ struct getline_reader {
     std::string_view data() const { return {line, static_cast<size_t>(got)}; }
 };
 
-struct fscanf_reader {
-    int number = 0;
+// What fscanf stores; each row uses some of it.
+struct scanned {
+    int number = 0, at = 0;
+    float small = 0;
+    double real = 0;
+    long double large = 0;
+    char text[256] = "";
+    wchar_t wide[256] = L"";
+};
+
+// One fscanf with this format and these arguments, and the input's text made from
+// what it stored.
+template <auto scan, auto spell> struct scan_reader {
+    scanned got;
     std::string text;
-    bool step(const stdio_side &side, FILE *file) { return side.fscanf(file, "%d", &number) == 1; }
-    std::string_view data() {
-        text = std::to_string(number) + "\n";
-        return text;
-    }
+    bool step(const stdio_side &side, FILE *file) { return scan(side.fscanf, file, got); }
+    std::string_view data() { return text = spell(got); }
+};
+
+using scanner = decltype(stdio_side::fscanf);
+
+std::string spell_real(double value, int decimals) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
+constexpr auto spell_number = [](const scanned &v) { return std::to_string(v.number) + "\n"; };
+constexpr auto spell_word = [](const scanned &v) { return std::string(v.text) + "\n"; };
+constexpr auto spell_wide = [](const scanned &v) {
+    return std::string(v.wide, v.wide + std::char_traits<wchar_t>::length(v.wide)) + "\n";
 };
 
 // The whole file, read step by step, is the file as the kernel has it.
@@ -115,6 +138,68 @@ void add(const std::string &name, const input_file &(*input)(), const Reader &re
               }});
 }
 
+// A row: `call` is the arguments behind the file, `good` what fscanf returns.
+#define SCAN(name, input, good, spell, ...)                                                                  \
+    add(name, input,                                                                                         \
+        scan_reader<[](scanner scan, FILE *file, scanned &v) {                                               \
+            (void)v;                                                                                         \
+            return scan(file, __VA_ARGS__) == (good);                                                        \
+        },                                                                                                   \
+                    spell>())
+
+void add_scanning() {
+    SCAN("fscanf %d", number_input, 1, spell_number, "%d", &v.number);
+    SCAN("fscanf %d%n", number_input, 1, spell_number, "%d%n", &v.number, &v.at);
+    SCAN(
+        "fscanf %lf", real_input, 1, [](const scanned &v) { return spell_real(v.real, 6) + "\n"; }, "%lf",
+        &v.real);
+    SCAN(
+        "fscanf %Lf", real_input, 1,
+        [](const scanned &v) { return spell_real(static_cast<double>(v.large), 6) + "\n"; }, "%Lf", &v.large);
+    SCAN("fscanf %s", word_input, 1, spell_word, "%s", v.text);
+    SCAN("fscanf %99s", word_input, 1, spell_word, "%99s", v.text);
+    SCAN("fscanf %ls", word_input, 1, spell_wide, "%ls", v.wide);
+    SCAN("fscanf %[a-z]", word_input, 1, spell_word, " %[a-z]", v.text);
+    SCAN("fscanf %[^\\n]", record_input, 1, spell_word, "%[^\n]%*c", v.text);
+    SCAN(
+        "fscanf %c", text_input, 1, [](const scanned &v) { return std::string(v.text, 1); }, "%c", v.text);
+    SCAN(
+        "fscanf %lc", text_input, 1,
+        [](const scanned &v) { return std::string(1, static_cast<char>(v.wide[0])); }, "%lc", v.wide);
+    SCAN(
+        "fscanf %d %s %lf\\n", record_input, 3,
+        [](const scanned &v) {
+            return std::to_string(v.number) + " " + v.text + " " + spell_real(v.real, 4) + "\n";
+        },
+        "%d %s %lf\n", &v.number, v.text, &v.real);
+}
+
+#undef SCAN
+
+// sscanf of one string again and again, with up to three values.
+void add_sscanf(const std::string &name, const std::string &text, const char *format, int values) {
+    const auto scan = [=](const stdio_side &side, int(&got)[3]) {
+        return side.sscanf(text.c_str(), format, &got[0], &got[1], &got[2]) == values;
+    };
+    add_case({"sscanf " + name,
+              [=](const stdio_side &side) {
+                  int got[3] = {0, 0, 0};
+                  return scan(side, got) && got[0] == 123 && (values < 3 || (got[1] == 45 && got[2] == 6));
+              },
+              [=](benchmark::State &state, const stdio_side &side) {
+                  int got[3];
+                  for (auto _ : state)
+                      benchmark::DoNotOptimize(scan(side, got));
+              }});
+}
+
+void add_scanning_memory() {
+    add_sscanf("%d", "123", "%d", 1);
+    add_sscanf("%d of 1000", "123 " + std::string(996, 'x'), "%d", 1);
+    add_sscanf("%d.%d.%d", "123.45.6", "%d.%d.%d", 3);
+    add_sscanf("key = %d", "key = 123", "key = %d", 1);
+}
+
 } // namespace
 
 void add_reading() {
@@ -126,5 +211,6 @@ void add_reading() {
         add("fread/" + std::to_string(size), binary_input, block_reader(size));
     add("fgets/117", text_input, fgets_reader());
     add("getline/117", text_input, getline_reader());
-    add("fscanf %d", number_input, fscanf_reader());
+    add_scanning();
+    add_scanning_memory();
 }

@@ -45,6 +45,7 @@ int __sprintf_chk(char *, int, size_t, const char *, ...);
     X(__snprintf_chk, "__snprintf_chk")                                                                      \
     X(__sprintf_chk, "__sprintf_chk")                                                                        \
     X(fscanf, "__isoc99_fscanf")                                                                             \
+    X(sscanf, "__isoc99_sscanf")                                                                             \
     X(fseek, "fseek")                                                                                        \
     X(ftell, "ftell")                                                                                        \
     X(fgetwc, "fgetwc")                                                                                      \
