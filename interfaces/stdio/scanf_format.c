@@ -7,7 +7,6 @@
 
 #ifndef ASF_STATIC
 #include <langinfo.h>
-#include <limits.h>
 #include <wctype.h>
 
 typedef const unsigned char *text;

@@ -8,7 +8,6 @@
 #include "interfaces/stdio/scanf_engine.h"
 
 #ifndef ASF_STATIC
-#include <limits.h>
 #include <stdlib.h>
 
 #include "lib/scan_number.h"
@@ -20,17 +19,17 @@ static inline text width_limit(text p, text end, int width) {
     return width > 0 && width < end - p ? p + width : end;
 }
 
-enum { NO_DIGIT = 0x80 };
-
-/* Hexadecimal digits; the others are larger than any base. */
+/* Hexadecimal digits; the others are worth more than any base. */
 static inline unsigned digit_value(unsigned char c) {
-    static const unsigned char less[] = {
-        [0] = NO_DIGIT, ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14,
-        ['5'] = 0x15,   ['6'] = 0x16, ['7'] = 0x17, ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1a,
-        ['b'] = 0x1b,   ['c'] = 0x1c, ['d'] = 0x1d, ['e'] = 0x1e, ['f'] = 0x1f, ['A'] = 0x1a,
-        ['B'] = 0x1b,   ['C'] = 0x1c, ['D'] = 0x1d, ['E'] = 0x1e, ['F'] = 0x1f, [0xff] = 0,
+    enum { NONE = 16 };
+    static const unsigned char values[UCHAR_MAX + 1] = {
+        ['0'] = NONE ^ 0,  ['1'] = NONE ^ 1,  ['2'] = NONE ^ 2,  ['3'] = NONE ^ 3,  ['4'] = NONE ^ 4,
+        ['5'] = NONE ^ 5,  ['6'] = NONE ^ 6,  ['7'] = NONE ^ 7,  ['8'] = NONE ^ 8,  ['9'] = NONE ^ 9,
+        ['a'] = NONE ^ 10, ['b'] = NONE ^ 11, ['c'] = NONE ^ 12, ['d'] = NONE ^ 13, ['e'] = NONE ^ 14,
+        ['f'] = NONE ^ 15, ['A'] = NONE ^ 10, ['B'] = NONE ^ 11, ['C'] = NONE ^ 12, ['D'] = NONE ^ 13,
+        ['E'] = NONE ^ 14, ['F'] = NONE ^ 15,
     };
-    return less[c] ^ 0x10u;
+    return values[c] ^ (unsigned)NONE;
 }
 
 static inline int lower(int c) {

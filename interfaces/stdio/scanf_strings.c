@@ -7,7 +7,6 @@
 #include "interfaces/stdio/scanf_engine.h"
 
 #ifndef ASF_STATIC
-#include <limits.h>
 #include <stdlib.h>
 
 typedef const unsigned char *text;
@@ -111,18 +110,26 @@ static inline size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+/* What belongs of the window, copied; none of it (*torn) when the window was
+ * truncated meanwhile, and zeros may have been taken for bytes of the file. */
+static size_t take_window(struct asf_scan *s, const struct membership *m, size_t n, struct asf_sink *k,
+                          bool *torn) {
+    text end = asf__scan_end(s);
+    size_t taken = length(m, m->kind, s->at, n);
+    if (asf__likely(asf__scan_end(s) == end))
+        copy(k, s->at, taken);
+    *torn = asf__scan_end(s) != end;
+    return *torn ? 0 : taken;
+}
+
 /* All that belongs, window by window, until the width ends it.  The window has
- * a byte; one that was truncated meanwhile is asked again. */
+ * a byte. */
 static enum asf_scan_result take(struct asf_scan *s, const struct asf_directive *d,
                                  const struct membership *m, size_t width, struct asf_sink *k) {
     for (;;) {
-        text end = asf__scan_end(s);
-        size_t n = smaller((size_t)(end - s->at), smaller(width, k->room));
-        size_t taken = length(m, m->kind, s->at, n);
-        copy(k, s->at, taken);
-        bool torn = asf__scan_end(s) != end;
-        if (torn)
-            taken = 0;
+        bool torn;
+        size_t n = smaller((size_t)(asf__scan_end(s) - s->at), smaller(width, k->room));
+        size_t taken = take_window(s, m, n, k, &torn);
         s->at += taken;
         width -= taken;
         k->room -= k->owner ? taken : 0;

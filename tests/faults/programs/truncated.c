@@ -32,6 +32,12 @@ static size_t take(FILE *file, const char *call, size_t piece, char *to, size_t 
             memcpy(to, line, (size_t)got);
         return got > 0 ? (size_t)got : 0;
     }
+    if (!strcmp(call, "chars") || !strcmp(call, "set")) {
+        char format[40];
+        int got = 0;
+        sprintf(format, !strcmp(call, "set") ? "%%%zu[^\1]%%n" : "%%%zuc%%n", piece);
+        return fscanf(file, format, to, &got) == 1 ? (size_t)got : 0;
+    }
     int c = !strcmp(call, "getc") ? getc(file) : !strcmp(call, "fgetc") ? fgetc(file) : getc_unlocked(file);
     *to = (char)c;
     return c != EOF;

@@ -444,6 +444,19 @@ CASE(allocations_that_end_unused) {
     say("%q", a);
 }
 
+CASE(strings_scanned_in_place) {
+    char s[200] = "  first second third";
+    CALL(sscanf(s, "%s", s));
+    say("%q", s);
+    memcpy(s, "one-and-only word and more of it", 33);
+    CALL(sscanf(s, "%*s %[^\n]", s));
+    say("%q", s);
+    memset(s, 'x', sizeof s);
+    memcpy(s + 150, " y", 3);
+    CALL(sscanf(s + 10, "%s", s));
+    say("%q", s);
+}
+
 CASE(no_pointer_to_a_string) {
     FILE *f = text("  word");
     CALL(fscanf(f, "%s", (char *)NULL));
