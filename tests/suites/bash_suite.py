@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bash: builtins that print by stdio, redirections, here documents, co-processes, as the system's bash runs its tests."""
+"""bash: builtins that print by stdio, redirections, here documents, co-processes; the system's bash runs its tests."""
 import os
 import shutil
 
@@ -27,8 +27,8 @@ class Bash(harness.Programs):
         for helper in HELPERS:
             shutil.copy(os.path.join(self.source, helper), folder)
         setting = f"PATH={folder}:$PATH THIS_SH=/bin/bash BUILD_DIR={self.source} BASH_TSTOUT={scratch}/out"
-        return ["sh", "-c", f"{setting}; export PATH THIS_SH BUILD_DIR BASH_TSTOUT; sh ./{name}; rm -f {scratch}/out"], \
-            folder, None
+        script = f"{setting}; export PATH THIS_SH BUILD_DIR BASH_TSTOUT; sh ./{name}; rm -f {scratch}/out"
+        return ["sh", "-c", script], folder, None
 
 
 suite = Bash

@@ -54,7 +54,8 @@ def install(packages, log):
 
 def source_lines(text):
     """The deb-src lines that stand for the lines of a sources.list."""
-    return sorted({re.sub(r"^deb(-src)?", "deb-src", line) for line in text.splitlines() if re.match(r"deb(-src)? ", line)})
+    lines = [line for line in text.splitlines() if re.match(r"deb(-src)? ", line)]
+    return sorted({re.sub(r"^deb(-src)?", "deb-src", line) for line in lines})
 
 
 class Sources:
@@ -94,7 +95,7 @@ class Sources:
         """Read the lists, unless that was done lately."""
         if os.path.exists(self.fresh) and time.time() - os.path.getmtime(self.fresh) < LISTS_LAST:
             return
-        for folder in (self.parts, os.path.join(self.lists, "partial"), os.path.join(self.folder, "cache/archives/partial")):
+        for folder in (self.parts, self.lists + "/partial", self.folder + "/cache/archives/partial"):
             os.makedirs(folder, exist_ok=True)
         self.write_parts()
         if not logged(self.apt("apt-get", "update"), self.log):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gawk: getline, pipes, co-processes, redirections, locales.  A test is a target of test/Makefile, which prints its name
-first and leaves _NAME behind when it fails."""
+"""gawk: getline, pipes, co-processes, redirections, locales.  A test is a target of test/Makefile, which prints its
+name first and leaves _NAME behind when it fails."""
 import os
 
 import harness

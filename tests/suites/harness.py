@@ -125,7 +125,7 @@ class Programs(Suite):
     seconds = 120
 
     def command(self, name, scratch):
-        """The command, the folder to run it in (None: `scratch`, which is empty) and its standard input (None: none)."""
+        """The command, the folder to run it in (None: `scratch`, which is empty), its standard input (None: none)."""
         raise NotImplementedError
 
     def one(self, name, environment):

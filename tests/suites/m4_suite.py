@@ -26,7 +26,8 @@ class M4(harness.Automake):
     def run(self, names, environment):
         examples = [name[len(EXAMPLES):] for name in names if name.startswith(EXAMPLES)]
         results = self.all_at_once(lambda test: self.check(test, environment), examples)
-        return {**{EXAMPLES + test: result for test, result in zip(examples, results)}, **super().run(names, environment)}
+        checked = {EXAMPLES + test: result for test, result in zip(examples, results)}
+        return {**checked, **super().run(names, environment)}
 
 
 suite = M4

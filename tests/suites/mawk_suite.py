@@ -15,8 +15,8 @@ class Mawk(harness.Programs):
         return ["mawktest", "fpe_test"]
 
     def command(self, name, scratch):
-        return ["sh", "-c", f"cp -R {self.source}/test test && ln -s {self.source}/mawk mawk && cd test && sh ./{name}"], \
-            None, None
+        script = f"cp -R {self.source}/test test && ln -s {self.source}/mawk mawk && cd test && sh ./{name}"
+        return ["sh", "-c", script], None, None
 
 
 suite = Mawk
