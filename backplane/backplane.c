@@ -184,7 +184,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
 
 /* --- output ----------------------------------------------------------------- */
 
-static int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
+static inline int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
     *done = 0;
     while (*done < n) {
         ssize_t r = c->ops->put(c, p + *done, n - *done);
@@ -209,7 +209,7 @@ static int put_queue(struct asf_cios *c) {
     return c->queue ? -EBUSY : 0;
 }
 
-static int put_window(struct asf_cios *c) {
+static inline int put_window(struct asf_cios *c) {
     size_t done;
     if (c->queue || (c->out && c->out->refs))
         return asf__pending(c) ? -EBUSY : 0;
@@ -589,7 +589,7 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
 }
 
 /* Leave the window, and let input go on at `at`. */
-static void move_to(struct asf_cios *c, off64_t at) {
+static inline void move_to(struct asf_cios *c, off64_t at) {
     close_read_window(c);
     if (!c->read_base && !(c->flags & ASF_NO_READS)) /* moved: one that reads */
         c->read_base = c->read_ptr = c->read_end = c->shortbuf;

@@ -22,26 +22,15 @@ extern ssize_t __write(int, const void *, size_t);
 extern int __open64(const char *, int, ...);
 extern int __close(int);
 
-/* The kernel returns -errno; libc's syscall() would have to be undone. */
-static inline __attribute__((always_inline)) long raw(long number, long a, long b, long c, long d) {
-    long r;
-    register long fourth __asm__("r10") = d;
-    __asm__ volatile("syscall"
-                     : "=a"(r)
-                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
-                     : "rcx", "r11", "memory");
-    return r;
-}
-
 long asf__raw_syscall(long number, long a, long b, long c, long d) {
-    return raw(number, a, b, c, d);
+    return asf__raw(number, a, b, c, d);
 }
 
 /* The four that follow are points where a thread may be cancelled; as in libc,
  * no thread is while there is only one. */
-static ssize_t sys_read(int fd, void *buf, size_t n) {
+ssize_t asf__plain_read(int fd, void *buf, size_t n) {
     if (__libc_single_threaded)
-        return raw(SYS_read, fd, (long)buf, (long)n, 0);
+        return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
     int saved = errno;
     ssize_t r = __read(fd, buf, n);
     if (r < 0) {
@@ -51,9 +40,9 @@ static ssize_t sys_read(int fd, void *buf, size_t n) {
     return r;
 }
 
-static ssize_t sys_write(int fd, const void *buf, size_t n) {
+ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
     if (__libc_single_threaded)
-        return raw(SYS_write, fd, (long)buf, (long)n, 0);
+        return asf__raw(SYS_write, fd, (long)buf, (long)n, 0);
     int saved = errno;
     ssize_t r = __write(fd, buf, n);
     if (r < 0) {
@@ -83,13 +72,13 @@ int asf__write_all(int fd, const char *p, size_t n) {
     return 0;
 }
 
-static off64_t sys_lseek(int fd, off64_t offset, int whence) {
-    return raw(SYS_lseek, fd, offset, whence, 0);
+off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
+    return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
 
 static int sys_open(const char *path, int flags, mode_t mode) {
     if (__libc_single_threaded)
-        return (int)raw(SYS_openat, AT_FDCWD, (long)path, flags, mode);
+        return (int)asf__raw(SYS_openat, AT_FDCWD, (long)path, flags, mode);
     int saved = errno;
     int r = __open64(path, flags, mode);
     if (r < 0) {
@@ -101,7 +90,7 @@ static int sys_open(const char *path, int flags, mode_t mode) {
 
 static int sys_close(int fd) {
     if (__libc_single_threaded)
-        return (int)raw(SYS_close, fd, 0, 0, 0);
+        return (int)asf__raw(SYS_close, fd, 0, 0, 0);
     int saved = errno;
     int r = __close(fd);
     if (r < 0) {
@@ -112,11 +101,11 @@ static int sys_close(int fd) {
 }
 
 static int sys_fstat(int fd, struct stat64 *st) {
-    return (int)raw(SYS_fstat, fd, (long)st, 0, 0);
+    return (int)asf__raw(SYS_fstat, fd, (long)st, 0, 0);
 }
 
 static int sys_fstatfs(int fd, struct statfs64 *st) {
-    return (int)raw(SYS_fstatfs, fd, (long)st, 0, 0);
+    return (int)asf__raw(SYS_fstatfs, fd, (long)st, 0, 0);
 }
 
 static int sys_isatty(int fd) {
@@ -146,10 +135,10 @@ static int sys_unmap(void *addr, size_t length) {
 }
 
 struct asf_syscalls asf__sys = {
-    .read = sys_read,
-    .write = sys_write,
+    .read = asf__plain_read,
+    .write = asf__plain_write,
     .pread = sys_pread,
-    .lseek = sys_lseek,
+    .lseek = asf__plain_lseek,
     .open = sys_open,
     .close = sys_close,
     .fstat = sys_fstat,

@@ -92,7 +92,7 @@ static ssize_t refill(struct asf_cios *c, size_t n) {
     char *base = c->in->base;
     c->buf_base = c->read_base = c->read_ptr = c->read_end = base;
     c->buf_end = base + c->in->size;
-    ssize_t r = c->ops->get(c, base, n);
+    ssize_t r = asf__likely(c->ops->get == asf__fd_get) ? asf__fd_get(c, base, n) : c->ops->get(c, base, n);
     if (r > 0)
         c->read_end = base + r;
     if (c->regular && !c->own && c->in->size > c->block)

@@ -30,7 +30,7 @@ static __attribute__((noinline)) ssize_t cancellable_write(struct asf_cios *c, c
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     if (!c->regular)
         asf__before_wait();
-    ssize_t r = __libc_single_threaded ? asf__sys.read(c->fd, buf, n) : cancellable_read(c, buf, n);
+    ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n) : cancellable_read(c, buf, n);
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.in += (uint64_t)r;
@@ -41,7 +41,8 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
 }
 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
-    ssize_t r = __libc_single_threaded ? asf__sys.write(c->fd, buf, n) : cancellable_write(c, buf, n);
+    ssize_t r =
+        asf__likely(__libc_single_threaded) ? asf__write(c->fd, buf, n) : cancellable_write(c, buf, n);
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.out += (uint64_t)r;
@@ -55,7 +56,7 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
 
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
     c->stats.syscalls++;
-    return asf__sys.lseek(c->fd, offset, whence);
+    return asf__lseek(c->fd, offset, whence);
 }
 
 int asf__fd_close(struct asf_cios *c) {

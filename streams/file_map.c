@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "lib/fault.h"
 #include "lib/options.h"
@@ -58,6 +59,23 @@ static struct asf_buffer *map(struct asf_cios *c, off64_t base, size_t size) {
         asf__sys.unmap(b->base, size);
     free(b);
     return NULL;
+}
+
+/* Whether each 64 KB of the window costs a fault, as the kernel maps pages of
+ * 4 KB by sixteen (tmpfs, files written in small pieces).  Then reading costs
+ * less: CPU ms a program on 64 MB, mapped and read: cut 29 and 26, wc 16 and 14,
+ * cmp 19 and 17; on large folios wc -l 5 and 7.  Threads fault in parallel, but
+ * read one after the other: with more than one the map stays. */
+static bool has_small_pages(const struct asf_buffer *b) {
+    enum { STEP = 64 << 10, STEPS = 8 };
+    struct rusage before, after;
+    if (!__libc_single_threaded || b->size < (size_t)STEP * STEPS || asf__options()->module[0] == 'm' ||
+        asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0) < 0)
+        return false;
+    for (size_t i = 0; i < STEPS; i++)
+        (void)*(const volatile char *)(b->base + i * STEP);
+    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&after, 0, 0);
+    return after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt >= STEPS - 1;
 }
 
 /* The window that holds `want` bytes from `at`, as far as the file goes now. */
@@ -116,7 +134,8 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
     off64_t at, size;
     if (read_instead(c, want))
         return asf__buffered_fill(c, want);
-    if (!c->mapped) {
+    bool first = !c->mapped;
+    if (first) {
         const char *why = why_map(c);
         if (!why)
             return fall_back(c, want, "file system not known to map well");
@@ -132,6 +151,10 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
     struct asf_buffer *b = map(c, base, window_size(base, at, want, size));
     if (!b)
         return fall_back(c, want, "the kernel would not map it");
+    if (first && has_small_pages(b)) {
+        asf__buffer_free(b);
+        return fall_back(c, want, "large file in small pages: read costs less than a fault for 64 KB");
+    }
     show(c, b, base, at);
     return (ssize_t)asf__avail(c);
 }

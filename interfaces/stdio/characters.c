@@ -36,8 +36,6 @@ static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
-    if (asf__alone() && asf__put_in_line(c, ch))
-        return (unsigned char)ch;
     if (asf__hold(c)) {
         int held = put(c, ch);
         asf__bias_leave(&c->lk);
@@ -68,6 +66,8 @@ EXPORT int putc(int ch, FILE *f) {
     if (asf__alone()) {
         if (asf__likely(c->write_ptr < c->write_end))
             return (unsigned char)(*c->write_ptr++ = (char)ch);
+        if (asf__put_in_line(c, ch))
+            return (unsigned char)ch;
     } else {
         int byte = asf__put_byte(&c->fast, &c->write_ptr, &c->write_end, ch);
         if (asf__likely(byte >= 0))

@@ -150,7 +150,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
 /* --- output --------------------------------------------------------------- */
 
 /* What goes out now goes out after whatever libc would have written before. */
-static int flush_now(struct asf_cios *c) {
+static inline int flush_now(struct asf_cios *c) {
     asf__before_wait();
     int rc = asf__flush_output(c);
     return rc < 0 ? asf__error(c, rc) : 0;

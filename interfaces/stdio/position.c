@@ -10,7 +10,7 @@
 extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
 enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
 
-static int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
+static inline int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
     if (!asf__ours(c))
         return _IO_seekoff(asf__file(c), offset, whence, BOTH) < 0 ? -1 : 0;
     off64_t at = asf__seek(c, offset, whence);

@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <random>
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
+
 #include "asi_test.h"
 
 namespace asi {
@@ -413,6 +417,40 @@ TEST_F(Reading, TheModuleIsNamed) {
         EXPECT_STREQ(asf_module_name(s), "read");
     }
     EXPECT_EQ(sclose(s), 0);
+}
+
+// How many of the first eight pages that lie 64 KB apart cost a fault when they are touched in a map.
+int faults_of(const std::string &file) {
+    struct rusage before = {}, after = {};
+    int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    void *p = mmap(nullptr, 1 << 20, PROT_READ, MAP_SHARED, fd, 0);
+    ::close(fd);
+    getrusage(RUSAGE_THREAD, &before);
+    for (size_t i = 0; i < 8; i++)
+        (void)static_cast<const volatile char *>(p)[i << 16];
+    getrusage(RUSAGE_THREAD, &after);
+    munmap(p, 1 << 20);
+    return static_cast<int>(after.ru_minflt - before.ru_minflt);
+}
+
+// A large file is mapped where its pages are large, and read where each 64 KB would cost a fault.
+TEST_F(Reading, SmallPagesAreRead) {
+    if (getenv("ASF_OPTIONS") || !__libc_single_threaded)
+        GTEST_SKIP() << "the choice is made by other rules";
+    char name[] = "/dev/shm/asi.XXXXXX";
+    const int fd = mkstemp(name);
+    if (fd < 0)
+        GTEST_SKIP() << "no tmpfs to write in";
+    const std::string all = pattern(static_cast<size_t>(4 * MiB));
+    EXPECT_EQ(::write(fd, all.data(), all.size()), 4 * MiB);
+    ::close(fd);
+    const bool small = faults_of(name) >= 7;
+    asf_cios *s = must_open(name, O_RDONLY);
+    EXPECT_EQ(take(s, 10), all.substr(0, 10));
+    EXPECT_STREQ(asf_module_name(s), small ? "read" : "map") << asf_module_why(s);
+    EXPECT_TRUE(take(s, 4 * MiB) == all.substr(10));
+    EXPECT_EQ(sclose(s), 0);
+    unlink(name);
 }
 
 // What the program could read before it can still read, or reads as zeros.
