@@ -76,6 +76,12 @@ inline int as_nobody(const std::function<int()> &work) {
     });
 }
 
+// Rounds of a test that kills at random; ASF_ROUNDS makes them more.
+inline int rounds(int usual) {
+    const char *factor = getenv("ASF_ROUNDS");
+    return usual * (factor ? atoi(factor) : 1);
+}
+
 inline std::string label_of(const char *shm) {
     return {shm, strcspn(shm, "\n")};
 }
