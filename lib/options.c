@@ -20,6 +20,7 @@ struct asf_options asf__option_values = {
     .map_min = 256 << 10,
     .window = 8 << 20,
     .buffer = 128 << 10,
+    .shm = "posix",
 #ifdef ASF_STATIC
     /* An archive cannot notice every call through which it would show. */
     .grow = false,
@@ -83,6 +84,12 @@ static bool set_module(const char *value, size_t length) {
     return false;
 }
 
+static bool set_shm(const char *value, size_t length) {
+    if ((length == 5 && !memcmp(value, "posix", 5)) || (length == 4 && !memcmp(value, "sysv", 4)))
+        return set_text(asf__option_values.shm, sizeof asf__option_values.shm, value, length);
+    return false;
+}
+
 static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
 #define KEY(name) (klen == sizeof(name) - 1 && !memcmp(key, name, klen))
     if (KEY("stats"))
@@ -102,6 +109,8 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_flag(&asf__option_values.ahead, value, vlen);
     if (KEY("verbose"))
         return set_flag(&asf__option_values.verbose, value, vlen);
+    if (KEY("shm"))
+        return set_shm(value, vlen);
 #undef KEY
     return false;
 }

@@ -20,6 +20,7 @@ struct asf_options {
     bool grow;         /* output buffers may grow beyond libc's */
     bool ahead;        /* input may be read further ahead than libc would */
     bool verbose;      /* name each stream's module on stderr */
+    char shm[8];       /* "posix" or "sysv": where segments are made */
 };
 
 /* asf__options: never NULL; a set-uid program always gets the defaults. */

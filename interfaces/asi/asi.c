@@ -135,8 +135,12 @@ static void *regrow_output(struct asf_cios *c, char *p, ssize_t *newlen) {
     c->write_ptr = p;
     c->out->refs--;
     char *q = asf__u_salloc(c, newlen, false);
-    if (q)
+    if (q) {
         memcpy(q, kept, old);
+    } else if (c->out && c->write_ptr == p) { /* nothing has moved: the region stays */
+        c->write_ptr = p + old;
+        c->out->refs++;
+    }
     free(kept);
     return q;
 }

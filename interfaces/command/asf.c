@@ -59,6 +59,9 @@ static int help(void) {
           "\n"
           "  run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
           "                 run a program with its stdio served by asf; see 'asf run --help'\n"
+          "  shm COMMAND [ARGUMENT]...\n"
+          "                 list, remove, expand and pack segments of shared memory; see\n"
+          "                 'asf shm --help'\n"
           "  version        print the version\n"
           "  help           print this (also --help)\n"
           "\n"
@@ -81,6 +84,8 @@ int main(int argc, char **argv) {
         asf__fail("no command given; 'asf --help' lists them");
     if (strcmp(argv[1], "run") == 0)
         return asf__run(argc - 1, argv + 1);
+    if (strcmp(argv[1], "shm") == 0)
+        return asf__shm(argc - 1, argv + 1);
     bool asks_help = is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0;
     if (!asks_help && !is_one_of(argv[1], "version", "--version"))
         asf__fail("unknown command '%s'; 'asf --help' lists those there are", argv[1]);

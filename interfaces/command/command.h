@@ -3,8 +3,8 @@
  * command.h - what the parts of the asf command share.
  *
  * Layer: interfaces/command.  The command stands beside the libraries and is
- * linked with none of them: it only arranges that another program is served.
- * It may include nothing of the project but this header.
+ * linked with none of them: "asf run" only arranges that another program is
+ * served, and what "asf shm" needs is compiled into it.
  */
 #ifndef ASF_COMMAND_H
 #define ASF_COMMAND_H
@@ -52,6 +52,9 @@ const char *asf__find_library(void);
 /* asf__run: "asf run".  argv[0] is "run".  Returns the exit status, if it
  * returns at all. */
 int asf__run(int argc, char **argv);
+
+/* asf__shm: "asf shm".  argv[0] is "shm".  Returns the exit status. */
+int asf__shm(int argc, char **argv);
 
 /* asf__warn: print one line, "asf: ...", on stderr.  asf__fail: the same, then
  * end the process with EXIT_OWN_FAILURE. */

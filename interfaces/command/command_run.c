@@ -39,6 +39,7 @@ static int print_help(void) {
           "  buffer=BYTES       size of the largest output buffer\n"
           "  grow=on|off        let output buffers grow beyond libc's\n"
           "  ahead=on|off       let input be read further ahead than libc would\n"
+          "  shm=posix|sysv     where segments of shared memory are made\n"
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
           "\n"
           "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"

@@ -2,15 +2,16 @@
 #
 # A manual page describes several functions; each of their names, and each
 # short name that <asf/asf.h> gives one, becomes a link to the page.
-file(GLOB pages RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.3)
 set(linked ${PROJECT_BINARY_DIR}/man/man3)
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/include/asf/asf.h short_names REGEX "^#define [A-Za-z_]+ +asf_[A-Za-z_]+$")
 list(TRANSFORM short_names REPLACE "^#define ([A-Za-z_]+) +asf_[A-Za-z_]+$" "\\1")
 
-foreach(page IN LISTS pages)
-    configure_file(${page} ${linked}/${page} COPYONLY)
-    file(STRINGS ${page} names REGEX "^\\.Nm [a-z]")
+file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/man/*.3)
+foreach(path IN LISTS pages)
+    get_filename_component(page ${path} NAME)
+    configure_file(${path} ${linked}/${page} COPYONLY)
+    file(STRINGS ${path} names REGEX "^\\.Nm [a-z]")
     list(TRANSFORM names REPLACE "^\\.Nm ([A-Za-z_]+).*$" "\\1")
     foreach(name IN LISTS names)
         string(REGEX REPLACE "^asf_" "" short ${name})

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_shm.h - what the parts of "asf shm" share.
+ *
+ * Layer: interfaces/command; may include the project's public headers.
+ */
+#ifndef ASF_COMMAND_SHM_H
+#define ASF_COMMAND_SHM_H
+
+#include <stdio.h>
+
+#include <asf/shm.h>
+
+#include "interfaces/command/command.h"
+
+/* Each subcommand: argv[0] is its name; returns the exit status. */
+int asf__shm_list(int argc, char **argv);
+int asf__shm_remove(int argc, char **argv);
+int asf__shm_expand(int argc, char **argv);
+int asf__shm_pack(int argc, char **argv);
+
+/* asf__shm_help: print what the subcommands are. */
+int asf__shm_help(void);
+
+/* asf__shm_bad_option: end with a complaint about what getopt_long, which
+ * answered `option`, did not understand. */
+void asf__shm_bad_option(const char *subcommand, int option, char **argv) __attribute__((noreturn));
+
+#endif

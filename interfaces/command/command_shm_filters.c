@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_shm_filters.c - "asf shm expand" and "asf shm pack": arrays in text
+ * moved out of segments and into them.  Whatever is no array is copied byte
+ * for byte.
+ *
+ * Layer: interfaces/command; may include command.h, the public headers, lib.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/command/command_shm.h"
+#include "lib/decimal.h"
+
+/* --- text ---------------------------------------------------------------------- */
+
+struct text {
+    char *bytes; /* null-terminated */
+    size_t length, room;
+};
+
+static void add(struct text *t, int c) {
+    if (t->length + 1 >= t->room) {
+        t->room = t->room * 2 + 256;
+        t->bytes = realloc(t->bytes, t->room);
+        if (!t->bytes)
+            asf__fail("shm: malloc: %s; give asf more memory", strerror(ENOMEM));
+    }
+    t->bytes[t->length++] = (char)c;
+    t->bytes[t->length] = '\0';
+}
+
+static void clear(struct text *t) {
+    t->length = 0;
+    if (t->bytes)
+        t->bytes[0] = '\0';
+}
+
+static void add_all(struct text *t, const struct text *more) {
+    for (size_t i = 0; i < more->length; i++)
+        add(t, more->bytes[i]);
+}
+
+static void put(const struct text *t) {
+    fwrite(t->bytes, 1, t->length, stdout);
+}
+
+static bool is(const struct text *t, const char *word) {
+    return t->length == strlen(word) && memcmp(t->bytes, word, t->length) == 0;
+}
+
+/* The blanks that come next, and the word behind them; either may be empty. */
+static void next_word(FILE *in, struct text *blanks, struct text *word) {
+    int c;
+    clear(blanks);
+    clear(word);
+    while ((c = getc_unlocked(in)) != EOF && isspace(c))
+        add(blanks, c);
+    for (; c != EOF && !isspace(c); c = getc_unlocked(in))
+        add(word, c);
+    if (c != EOF)
+        ungetc(c, in);
+}
+
+static void rest_of_line(FILE *in, struct text *rest) {
+    int c;
+    clear(rest);
+    while ((c = getc_unlocked(in)) != EOF) {
+        add(rest, c);
+        if (c == '\n')
+            break;
+    }
+}
+
+static FILE *open_input(const char *subcommand, int argc, char **argv) {
+    if (argc - optind > 1)
+        asf__fail("shm %s takes one file, but '%s' is given too", subcommand, argv[optind + 1]);
+    if (optind == argc || !strcmp(argv[optind], "-"))
+        return stdin;
+    FILE *in = fopen(argv[optind], "re");
+    if (!in)
+        asf__fail("shm %s: %s: open: %s; name a file that can be read", subcommand, argv[optind],
+                  strerror(errno));
+    return in;
+}
+
+static int finish(const char *subcommand, FILE *in) {
+    if (ferror(in))
+        asf__fail("shm %s: the input: read: %s", subcommand, strerror(errno));
+    return asf__close_stdout();
+}
+
+/* --- expand ----------------------------------------------------------------------- */
+
+/* The label in the rest of a line, without the blanks around it. */
+static char *label_in(const struct text *rest) {
+    const char *from = rest->bytes ? rest->bytes : "";
+    from += strspn(from, " \t");
+    size_t n = strlen(from);
+    while (n > 0 && isspace((unsigned char)from[n - 1]))
+        n--;
+    char *label = strndup(from, n);
+    if (!label)
+        asf__fail("shm: malloc: %s; give asf more memory", strerror(ENOMEM));
+    return label;
+}
+
+static void put_numbers(const char *label, char *shm) {
+    size_t bytes = asf_shm_size(shm);
+    if (bytes % sizeof(double) != 0)
+        asf__fail("shm expand: %s: it holds %zu bytes, which are no array of doubles", label, bytes);
+    asf_shm_write_doubles(stdout, (const double *)(const void *)(shm + ASF_SHM_HEAD), bytes / sizeof(double),
+                          NULL);
+    if (asf_shm_close(shm) != 0)
+        asf__fail("shm expand: %s: %s; what was printed is not all there was", label, asf_shm_why());
+}
+
+/* Words after shmids that are no label are words like any others. */
+static void put_array(const struct text *blanks, const struct text *word, const struct text *rest) {
+    char *label = label_in(rest);
+    char *shm = asf_shm_open(label);
+    if (!shm && errno != EINVAL)
+        asf__fail("shm expand: %s: %s; %s", label, strerror(errno), asf_shm_why());
+    put(blanks);
+    if (shm) {
+        put_numbers(label, shm);
+    } else {
+        put(word);
+        put(rest);
+    }
+    free(label);
+}
+
+static void expand(FILE *in) {
+    struct text blanks = {0}, word = {0}, rest = {0};
+    for (next_word(in, &blanks, &word); word.length > 0; next_word(in, &blanks, &word)) {
+        if (is(&word, "shmids")) {
+            rest_of_line(in, &rest);
+            put_array(&blanks, &word, &rest);
+        } else {
+            put(&blanks);
+            put(&word);
+        }
+    }
+    put(&blanks);
+    free(blanks.bytes);
+    free(word.bytes);
+    free(rest.bytes);
+}
+
+int asf__shm_expand(int argc, char **argv) {
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option = getopt_long(argc, argv, "+:h", options, NULL);
+    if (option == 'h')
+        return asf__shm_help();
+    if (option != -1)
+        asf__shm_bad_option("expand", option, argv);
+    FILE *in = open_input("expand", argc, argv);
+    expand(in);
+    return finish("expand", in);
+}
+
+/* --- pack -------------------------------------------------------------------------- */
+
+struct packing {
+    size_t least;        /* numbers that are worth a segment */
+    const char *prefix;  /* of the segments' names, or NULL */
+    const char *backend; /* or NULL */
+    struct text name;    /* the last word that was no number */
+    struct text lead;    /* what stands before the first number of a run */
+    struct text raw;     /* the run as it stands, while it is short */
+    double *numbers;
+    size_t count, room;
+    char **labels; /* made so far: they go again when something fails */
+    size_t made;
+};
+
+__attribute__((noreturn)) static void give_up(struct packing *p, const char *what, const char *why) {
+    for (size_t i = 0; i < p->made; i++)
+        asf_shm_remove(p->labels[i]);
+    asf__fail("shm pack: %s: %s", what, why);
+}
+
+static void *grow(struct packing *p, void *block, size_t count, size_t size) {
+    block = reallocarray(block, count, size);
+    if (!block)
+        give_up(p, "malloc", strerror(ENOMEM));
+    return block;
+}
+
+static void add_number(struct packing *p, double value) {
+    if (p->count == p->room) {
+        p->room = p->room * 2 + 1024;
+        p->numbers = grow(p, p->numbers, p->room, sizeof *p->numbers);
+    }
+    p->numbers[p->count++] = value;
+}
+
+/* A name for a segment: the field's, with nothing that a label cannot hold. */
+static char *segment_name(const struct packing *p) {
+    const char *field = p->name.length > 0 ? p->name.bytes : "array";
+    char *name = p->prefix ? asf__text("%s/%s", p->prefix, field) : asf__text("%s", field);
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return name;
+}
+
+static void put_segment(struct packing *p) {
+    char *name = segment_name(p);
+    char *shm = asf_shm_create_on(p->backend, name, 0666, p->count * sizeof(double));
+    if (!shm)
+        give_up(p, strerror(errno), asf_shm_why());
+    memcpy(shm + ASF_SHM_HEAD, p->numbers, p->count * sizeof(double));
+    char *label = asf__text("%.*s", (int)strcspn(shm, "\n"), shm);
+    asf_shm_close(shm);
+    p->labels = grow(p, p->labels, p->made + 1, sizeof *p->labels);
+    p->labels[p->made++] = label;
+    printf("shmids %s", label);
+    free(name);
+}
+
+/* The run has ended, and `blanks` follow.  A label ends its line. */
+static void end_run(struct packing *p, const struct text *blanks) {
+    const char *newline = blanks->length > 0 ? memchr(blanks->bytes, '\n', blanks->length) : NULL;
+    bool packed = p->count > 0 && p->count >= p->least;
+    put(&p->lead);
+    if (packed) {
+        put_segment(p);
+        fputs(newline ? newline : "\n", stdout);
+    } else {
+        put(&p->raw);
+        put(blanks);
+    }
+    clear(&p->lead);
+    clear(&p->raw);
+    p->count = 0;
+}
+
+/* Within an array "nan" and "inf" are numbers, at the start of a line names. */
+static bool is_number(struct packing *p, const struct text *blanks, const struct text *word, double *value) {
+    bool starts_line = blanks->length == 0 || memchr(blanks->bytes, '\n', blanks->length);
+    if (p->count == 0 && starts_line && isalpha((unsigned char)word->bytes[0]))
+        return false;
+    int rc = strlen(word->bytes) == word->length ? asf__get_double(word->bytes, value) : -EBADMSG;
+    if (rc == -ERANGE)
+        give_up(p, word->bytes,
+                "the number is too large for a double; take it out or leave the text as it is");
+    return rc == 0;
+}
+
+static void take_number(struct packing *p, const struct text *blanks, const struct text *word, double value) {
+    if (p->count < p->least) {
+        add_all(p->count == 0 ? &p->lead : &p->raw, blanks);
+        add_all(&p->raw, word);
+    }
+    add_number(p, value);
+}
+
+static void take_name(struct packing *p, FILE *in, const struct text *blanks, const struct text *word) {
+    end_run(p, blanks);
+    put(word);
+    clear(&p->name);
+    add_all(&p->name, word);
+    if (is(word, "shmids")) {
+        rest_of_line(in, &p->raw); /* packed already */
+        put(&p->raw);
+        clear(&p->raw);
+    }
+}
+
+static void pack(struct packing *p, FILE *in) {
+    struct text blanks = {0}, word = {0};
+    double value;
+    for (next_word(in, &blanks, &word); word.length > 0; next_word(in, &blanks, &word)) {
+        if (is_number(p, &blanks, &word, &value))
+            take_number(p, &blanks, &word, value);
+        else
+            take_name(p, in, &blanks, &word);
+    }
+    end_run(p, &blanks);
+    free(blanks.bytes);
+    free(word.bytes);
+}
+
+static size_t parse_count(const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || n == 0)
+        asf__fail("shm pack: --min %s: give a number of numbers, 1 or more", text);
+    return n;
+}
+
+static bool parse(struct packing *p, int argc, char **argv) {
+    static const struct option options[] = {{"min", required_argument, NULL, 'm'},
+                                            {"name", required_argument, NULL, 'n'},
+                                            {"backend", required_argument, NULL, 'b'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+        if (option == 'm')
+            p->least = parse_count(optarg);
+        else if (option == 'n')
+            p->prefix = optarg;
+        else if (option == 'b')
+            p->backend = optarg;
+        else if (option == 'h')
+            return false;
+        else
+            asf__shm_bad_option("pack", option, argv);
+    }
+    return true;
+}
+
+int asf__shm_pack(int argc, char **argv) {
+    struct packing p = {.least = 1000};
+    if (!parse(&p, argc, argv))
+        return asf__shm_help();
+    FILE *in = open_input("pack", argc, argv);
+    pack(&p, in);
+    if (ferror(in))
+        give_up(&p, "the input: read", strerror(errno));
+    int status = asf__close_stdout();
+    for (size_t i = 0; status != 0 && i < p.made; i++)
+        asf_shm_remove(p.labels[i]);
+    return status;
+}

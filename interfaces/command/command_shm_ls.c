@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_shm_ls.c - "asf shm ls": the segments there are, as a table for
+ * people or as JSON for programs.
+ *
+ * Layer: interfaces/command; may include command.h and the public headers.
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <string.h>
+#include <time.h>
+
+#include "interfaces/command/command_shm.h"
+
+/* How to list, and how many have been listed. */
+struct listing {
+    bool json, leaked;
+    size_t count;
+};
+
+static const char *state_of(const struct asf_shm_info *info) {
+    static const char *const names[] = {[ASF_SHM_WHOLE] = "whole",
+                                        [ASF_SHM_UNFINISHED] = "unfinished",
+                                        [ASF_SHM_UNREADABLE] = "unreadable",
+                                        [ASF_SHM_BROKEN] = "broken"};
+    return names[info->state];
+}
+
+static const char *owner_of(const struct asf_shm_info *info) {
+    const struct passwd *user = getpwuid(info->owner);
+    return user ? user->pw_name : asf__text("%u", (unsigned)info->owner);
+}
+
+/* --- for people ---------------------------------------------------------------- */
+
+static void format_time(char *to, size_t size, int64_t seconds) {
+    struct tm parts;
+    time_t t = (time_t)seconds;
+    if (seconds == 0 || strftime(to, size, "%Y-%m-%d %H:%M:%S", localtime_r(&t, &parts)) == 0)
+        snprintf(to, size, "-");
+}
+
+static void print_row(const struct asf_shm_info *info) {
+    char created[32], accessed[32];
+    format_time(created, sizeof created, info->created);
+    format_time(accessed, sizeof accessed, info->accessed);
+    printf("%-10s %04o %14" PRIu64 " %-19s %-19s %8" PRId64 " %-10s %s\n", owner_of(info),
+           (unsigned)info->mode, info->size, created, accessed, info->attached,
+           info->leaked && info->state == ASF_SHM_WHOLE ? "leaked" : state_of(info), info->label);
+}
+
+/* --- for programs ----------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character that `p` begins with; 0: it is none. */
+static size_t character_length(const unsigned char *p) {
+    size_t n = *p < 0x80                 ? 1
+               : *p >= 0xc2 && *p < 0xe0 ? 2
+               : (*p & 0xf0) == 0xe0     ? 3
+               : *p >= 0xf0 && *p < 0xf5 ? 4
+                                         : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
+        (*p == 0xf4 && p[1] > 0x8f))
+        return 0; /* longer than need be, half of a pair, or no code point */
+    return n;
+}
+
+/* A byte that is no text stands as the character of its number. */
+static void print_string(const char *text) {
+    putchar('"');
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        size_t n = character_length(p);
+        if (*p == '"' || *p == '\\')
+            printf("\\%c", *p);
+        else if (n == 0 || *p < ' ')
+            printf("\\u%04x", *p);
+        else
+            fwrite(p, 1, n, stdout);
+        p += n ? n : 1;
+    }
+    putchar('"');
+}
+
+static void print_member(const char *name, const char *value) {
+    printf(", \"%s\": ", name);
+    print_string(value);
+}
+
+static void print_time(const char *name, int64_t seconds) {
+    struct tm parts;
+    char text[32];
+    time_t t = (time_t)seconds;
+    if (seconds != 0 && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &parts)) > 0)
+        print_member(name, text);
+    else
+        printf(", \"%s\": null", name);
+}
+
+static void print_object(const struct asf_shm_info *info) {
+    fputs("{\"label\": ", stdout);
+    print_string(info->label);
+    print_member("backend", info->backend);
+    print_member("state", state_of(info));
+    print_member("owner", owner_of(info));
+    printf(", \"uid\": %u, \"mode\": \"%04o\", \"size\": %" PRIu64, (unsigned)info->owner,
+           (unsigned)info->mode, info->size);
+    print_time("created", info->created);
+    print_time("accessed", info->accessed);
+    printf(", \"attached\": %" PRId64 ", \"creator\": %d, \"leaked\": %s}", info->attached,
+           (int)info->creator, info->leaked ? "true" : "false");
+}
+
+/* --- the list ------------------------------------------------------------------------ */
+
+static int list_one(const struct asf_shm_info *info, void *arg) {
+    struct listing *l = arg;
+    if (l->leaked && !info->leaked)
+        return 0;
+    if (l->json)
+        fputs(l->count ? ",\n " : "[", stdout);
+    else if (l->count == 0)
+        printf("%-10s %-4s %14s %-19s %-19s %8s %-10s %s\n", "OWNER", "MODE", "SIZE", "CREATED", "ACCESSED",
+               "ATTACHED", "STATE", "LABEL");
+    l->count++;
+    (l->json ? print_object : print_row)(info);
+    return 0;
+}
+
+int asf__shm_list(int argc, char **argv) {
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"leaked", no_argument, NULL, 'l'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct listing listing = {0};
+    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+        if (option == 'h')
+            return asf__shm_help();
+        if (option != 'j' && option != 'l')
+            asf__shm_bad_option("ls", option, argv);
+        *(option == 'j' ? &listing.json : &listing.leaked) = true;
+    }
+    if (optind < argc)
+        asf__fail("shm ls takes no argument, but '%s' is given", argv[optind]);
+    int rc = asf_shm_each(list_one, &listing);
+    if (rc < 0)
+        asf__fail("shm ls: %s; %s", strerror(-rc), asf_shm_why());
+    if (listing.json)
+        puts(listing.count ? "]" : "[]");
+    return asf__close_stdout();
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_shm_rm.c - "asf shm rm": segments removed by label, or by what they
+ * have in common.
+ *
+ * Layer: interfaces/command; may include command.h and the public headers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interfaces/command/command_shm.h"
+
+struct removal {
+    bool dry, mine, leaked, aged;
+    int64_t older; /* seconds */
+    bool failed;
+};
+
+static void report(const struct removal *r, const char *label) {
+    printf("%s %s\n", r->dry ? "would remove" : "removed", label);
+}
+
+static void complain(struct removal *r, const char *label, int rc) {
+    asf__warn("shm rm: %s: %s; %s", label, strerror(-rc), asf_shm_why());
+    r->failed = true;
+}
+
+/* --- by what they have in common ---------------------------------------------- */
+
+static bool is_meant(const struct removal *r, const struct asf_shm_info *info) {
+    uid_t user = geteuid();
+    if (info->owner != user && (user != 0 || r->mine))
+        return false;
+    if (r->leaked && !info->leaked)
+        return false;
+    return !r->aged || (info->attached == 0 && (int64_t)time(NULL) - info->created >= r->older);
+}
+
+static int remove_if_meant(const struct asf_shm_info *info, void *arg) {
+    struct removal *r = arg;
+    if (!is_meant(r, info))
+        return 0;
+    int rc = r->dry ? 0 : asf_shm_remove(info->label);
+    if (rc == -ENOENT)
+        return 0; /* somebody else was faster */
+    if (rc < 0)
+        complain(r, info->label, rc);
+    else
+        report(r, info->label);
+    return 0;
+}
+
+static void remove_selected(struct removal *r) {
+    int rc = asf_shm_each(remove_if_meant, r);
+    if (rc < 0)
+        asf__fail("shm rm: %s; %s", strerror(-rc), asf_shm_why());
+}
+
+/* --- by label ---------------------------------------------------------------------- */
+
+struct search {
+    const char *label;
+    bool found;
+};
+
+static int compare(const struct asf_shm_info *info, void *arg) {
+    struct search *s = arg;
+    s->found = !strcmp(info->label, s->label);
+    return s->found;
+}
+
+/* A dry run finds out the same as a removal, but for permissions. */
+static void look_up(struct removal *r, const char *label) {
+    struct search s = {.label = label};
+    asf_shm_each(compare, &s);
+    if (s.found) {
+        report(r, label);
+        return;
+    }
+    asf__warn("shm rm: %s: there is no segment with this label; 'asf shm ls' lists them", label);
+    r->failed = true;
+}
+
+static void remove_label(struct removal *r, const char *label) {
+    char *line = asf__text("%s", label); /* as a file has it, perhaps with its newline */
+    line[strcspn(line, "\n")] = '\0';
+    if (r->dry) {
+        look_up(r, line);
+        return;
+    }
+    int rc = asf_shm_remove(line);
+    if (rc < 0)
+        complain(r, line, rc);
+    else
+        report(r, line);
+}
+
+/* --- the command --------------------------------------------------------------------- */
+
+static int64_t parse_age(const char *text) {
+    static const struct {
+        char letter;
+        int64_t seconds;
+    } units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && errno == 0 && n < INT64_MAX / 86400)
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            if (*end == units[i].letter && (*end == '\0' || end[1] == '\0'))
+                return n * units[i].seconds;
+    asf__fail("shm rm: --older %s: an age is a number of seconds, or one with s, m, h or d", text);
+}
+
+static bool parse(struct removal *r, int argc, char **argv) {
+    static const struct option options[] = {
+        {"dry-run", no_argument, NULL, 'n'}, {"mine", no_argument, NULL, 'm'},
+        {"leaked", no_argument, NULL, 'l'},  {"older", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(argc, argv, "+:nh", options, NULL)) != -1;) {
+        if (option == 'n')
+            r->dry = true;
+        else if (option == 'm')
+            r->mine = true;
+        else if (option == 'l')
+            r->leaked = true;
+        else if (option == 'o')
+            r->older = parse_age(optarg), r->aged = true;
+        else if (option == 'h')
+            return false;
+        else
+            asf__shm_bad_option("rm", option, argv);
+    }
+    return true;
+}
+
+int asf__shm_remove(int argc, char **argv) {
+    struct removal r = {0};
+    if (!parse(&r, argc, argv))
+        return asf__shm_help();
+    bool selects = r.mine || r.leaked || r.aged;
+    if (selects == (optind < argc))
+        asf__fail("shm rm: give labels, or what the segments have in common; see 'asf shm --help'");
+    if (selects)
+        remove_selected(&r);
+    for (int i = optind; i < argc; i++)
+        remove_label(&r, argv[i]);
+    int status = asf__close_stdout();
+    return status == 0 && r.failed ? EXIT_FAILURE : status;
+}

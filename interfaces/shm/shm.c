@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shm.c - segments for whole arrays: Grosse's calls, with errno as he has it,
+ * and what administers the segments.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+
+#include "lib/segment.h"
+
+static char *answer(int rc, char *shm) {
+    if (rc < 0)
+        errno = -rc;
+    return shm;
+}
+
+char *asf_shm_create_on(const char *backend, const char *name, mode_t mode, size_t nbytes) {
+    char *shm;
+    int rc = asf__segment_create(backend, name, mode, nbytes, &shm);
+    return answer(rc, shm);
+}
+
+char *asf_shm_create(const char *name, mode_t mode, size_t nbytes) {
+    return asf_shm_create_on(NULL, name, mode, nbytes);
+}
+
+char *asf_shm_open(const char *label) {
+    char *shm;
+    int rc = asf__segment_open(label, false, &shm);
+    return answer(rc, shm);
+}
+
+char *asf_shm_open_update(const char *label) {
+    char *shm;
+    int rc = asf__segment_open(label, true, &shm);
+    return answer(rc, shm);
+}
+
+int asf_shm_close(char *shm) {
+    int rc = asf__segment_close(shm);
+    if (rc == 0)
+        return 0;
+    errno = -rc;
+    return -1;
+}
+
+size_t asf_shm_size(const char *shm) {
+    const struct asf_segment *s = asf__segment_of(shm);
+    return s ? s->data : 0;
+}
+
+int asf_shm_fd(const char *label, int flags) {
+    int access = flags & O_ACCMODE;
+    if (flags != access || (access != O_RDONLY && access != O_RDWR))
+        return asf__segment_fail(-EINVAL, "a descriptor is opened O_RDONLY or O_RDWR");
+    return asf__segment_fd(label, access == O_RDWR);
+}
+
+const char *asf_shm_why(void) {
+    return asf__segment_why;
+}
+
+int asf_shm_each(int (*visit)(const struct asf_shm_info *, void *), void *arg) {
+    return asf__segment_each(visit, arg);
+}
+
+int asf_shm_remove(const char *label) {
+    return asf__segment_remove(label);
+}

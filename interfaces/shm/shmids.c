@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shmids.c - the shmids convention: an array in a text file, as numbers or as
+ * the label of the segment that holds it.  It reads and writes by the public
+ * calls of stdio, so that any FILE will do.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/decimal.h"
+#include "lib/segment.h"
+
+/* Lines of numbers are at most so long. */
+enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };
+
+static const char keyword[] = "shmids";
+
+/* --- words of a stream ------------------------------------------------------- */
+
+/* A word that grows as it is read. */
+struct word {
+    char *text;
+    size_t length, room;
+};
+
+static int add(struct word *w, int c) {
+    if (w->length + 1 >= w->room) {
+        size_t room = w->room * 2 + 64;
+        char *more = realloc(w->text, room);
+        if (!more)
+            return asf__segment_fail(-ENOMEM, "there is no memory for a word");
+        w->text = more;
+        w->room = room;
+    }
+    w->text[w->length++] = (char)c;
+    w->text[w->length] = '\0';
+    return 0;
+}
+
+static int failed(FILE *f) {
+    return ferror_unlocked(f) ? asf__segment_fail(-(errno > 0 ? errno : EIO), "the stream could not be read")
+                              : 0;
+}
+
+/* The word that comes next, which is empty at the end of the file; the
+ * character after it is left. */
+static int next_word(FILE *f, struct word *w) {
+    int c, rc = 0;
+    w->length = 0;
+    do
+        c = getc_unlocked(f);
+    while (c != EOF && isspace(c));
+    for (; rc == 0 && c != EOF && !isspace(c); c = getc_unlocked(f))
+        rc = add(w, c);
+    if (c != EOF)
+        ungetc(c, f);
+    return rc < 0 ? rc : failed(f);
+}
+
+/* Back over a word that belongs to what comes after the array. */
+static void push_back(FILE *f, const struct word *w) {
+    for (size_t i = w->length; i > 0; i--)
+        ungetc((unsigned char)w->text[i - 1], f);
+}
+
+/* The rest of the line, blanks at both ends left out. */
+static int rest_of_line(FILE *f, struct word *w) {
+    int c, rc = 0;
+    w->length = 0;
+    do
+        c = getc_unlocked(f);
+    while (c == ' ' || c == '\t');
+    for (; rc == 0 && c != EOF && c != '\n'; c = getc_unlocked(f))
+        rc = add(w, c);
+    while (w->length > 0 && isspace((unsigned char)w->text[w->length - 1]))
+        w->text[--w->length] = '\0';
+    return rc < 0 ? rc : failed(f);
+}
+
+/* --- reading -------------------------------------------------------------------- */
+
+static int too_few(void) {
+    return asf__segment_fail(-ENODATA, "the array has fewer numbers than are wanted");
+}
+
+/* The data of a segment as an array. */
+static int from_segment(FILE *f, struct word *w, size_t *count, const double **array) {
+    char *shm;
+    int rc = rest_of_line(f, w);
+    if (rc == 0)
+        rc = asf__segment_open(w->length ? w->text : "", false, &shm);
+    if (rc < 0)
+        return rc;
+    size_t bytes = asf__segment_of(shm)->data;
+    if (bytes % DOUBLE != 0)
+        rc = asf__segment_fail(-EBADMSG, "the segment's size is no multiple of a double's");
+    else if (*count > bytes / DOUBLE)
+        rc = too_few();
+    if (rc < 0) {
+        asf__segment_close(shm);
+        return rc;
+    }
+    *count = *count ? *count : bytes / DOUBLE;
+    *array = (const double *)(const void *)(shm + ASF_SHM_HEAD);
+    return 0;
+}
+
+struct numbers {
+    double *first;
+    size_t count, room;
+};
+
+static int append(struct numbers *n, double value) {
+    if (n->count == n->room) {
+        size_t room = n->room * 2 + 64;
+        double *more = reallocarray(n->first, room, sizeof *more);
+        if (!more)
+            return asf__segment_fail(-ENOMEM, "there is no memory for the array");
+        n->first = more;
+        n->room = room;
+    }
+    n->first[n->count++] = value;
+    return 0;
+}
+
+/* Whether a word that is no number may be what follows the array, where its
+ * length is not given: a name. */
+static bool is_name(const struct word *w) {
+    return w->length == 0 || isalpha((unsigned char)w->text[0]) || w->text[0] == '_' || w->text[0] == '#';
+}
+
+static int bad_number(int rc) {
+    return asf__segment_fail(rc, rc == -ERANGE ? "a number is too large for a double"
+                                               : "a word in the array is no number");
+}
+
+/* Numbers in text; the first word has been read. */
+static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) {
+    double value;
+    for (;;) {
+        int rc = w->length ? asf__get_double(w->text, &value) : -EBADMSG;
+        if (rc == -EBADMSG && is_name(w)) {
+            push_back(f, w);
+            return wanted > n->count ? too_few() : 0;
+        }
+        if (rc < 0)
+            return bad_number(rc);
+        if ((rc = append(n, value)) < 0 || n->count == wanted || (rc = next_word(f, w)) < 0)
+            return rc;
+    }
+}
+
+static int read_doubles(FILE *f, struct word *w, size_t *count, const double **array) {
+    struct numbers n = {.first = malloc(DOUBLE), .room = 1};
+    int rc = n.first ? next_word(f, w) : asf__segment_fail(-ENOMEM, "there is no memory for the array");
+    if (rc == 0 && w->length && !strcmp(w->text, keyword)) {
+        free(n.first);
+        return from_segment(f, w, count, array);
+    }
+    if (rc == 0)
+        rc = from_text(f, w, *count, &n);
+    if (rc < 0) {
+        free(n.first);
+        return rc;
+    }
+    *count = n.count;
+    *array = n.first;
+    return 0;
+}
+
+const double *asf_shm_read_doubles(FILE *f, size_t *count) {
+    struct word w = {0};
+    const double *array = NULL;
+    flockfile(f);
+    int rc = read_doubles(f, &w, count, &array);
+    funlockfile(f);
+    free(w.text);
+    if (rc < 0)
+        errno = -rc;
+    return array;
+}
+
+int asf_shm_free_doubles(const double *array) {
+    char *p = (char *)(uintptr_t)array;
+    if (p && asf__segment_of(p - ASF_SHM_HEAD))
+        return asf__segment_close(p - ASF_SHM_HEAD);
+    free(p);
+    return 0;
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+static int put_text(FILE *f, const double *array, size_t count) {
+    size_t column = INDENT;
+    for (size_t i = 0; i < count; i++) {
+        char text[ASF_DECIMAL];
+        size_t n = asf__put_double(text, array[i]);
+        if (i > 0 && column + 1 + n > LINE) {
+            fputs_unlocked("\n      ", f);
+            column = INDENT;
+        } else if (i > 0) {
+            putc_unlocked(' ', f);
+        }
+        fwrite_unlocked(text, 1, n, f);
+        column += 1 + n;
+    }
+    putc_unlocked('\n', f);
+    return 0;
+}
+
+/* The segment whose data the array is, or NULL. */
+static const char *segment_of(const double *array, size_t count) {
+    const char *shm = (const char *)array - ASF_SHM_HEAD;
+    const struct asf_segment *s = asf__segment_of(shm);
+    return s && s->data == count * DOUBLE ? shm : NULL;
+}
+
+static int put_label(FILE *f, const char *shm) {
+    fprintf(f, "%s %.*s\n", keyword, (int)strcspn(shm, "\n"), shm);
+    return 0;
+}
+
+static int put_segment(FILE *f, const double *array, size_t count, const char *name) {
+    const char *own = segment_of(array, count);
+    char *shm;
+    if (own)
+        return put_label(f, own);
+    if (count > PTRDIFF_MAX / DOUBLE)
+        return asf__segment_fail(-EOVERFLOW, "no address space has so many numbers");
+    int rc = asf__segment_create(NULL, name, 0666, count * DOUBLE, &shm);
+    if (rc < 0)
+        return rc;
+    if (count > 0)
+        memcpy(shm + ASF_SHM_HEAD, array, count * DOUBLE);
+    put_label(f, shm);
+    return asf__segment_close(shm);
+}
+
+int asf_shm_write_doubles(FILE *f, const double *array, size_t count, const char *name) {
+    flockfile(f);
+    int saved = errno;
+    errno = 0;
+    int rc = name ? put_segment(f, array, count, name) : put_text(f, array, count);
+    if (rc == 0 && ferror_unlocked(f))
+        rc = asf__segment_fail(-(errno > 0 ? errno : EIO), "the stream could not be written");
+    errno = saved;
+    funlockfile(f);
+    return rc;
+}

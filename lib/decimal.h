@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decimal.h - doubles as text and back, with nothing lost either way, whatever
+ * the program's locale.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_DECIMAL_H
+#define ASF_LIB_DECIMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+enum { ASF_DECIMAL = 40 }; /* bytes that hold any of them, and a null */
+
+/* asf__put_double: the shortest text that strtod reads as this very value (of
+ * those %g prints).  A NaN keeps its sign and payload, and becomes quiet.
+ * returns  bytes, without the terminating null. */
+size_t asf__put_double(char *to, double value);
+
+/* asf__get_double: the value of a null-terminated word that is a number as
+ * strtod knows them.
+ * returns  0; -EBADMSG when it is none; -ERANGE when it is too large. */
+int asf__get_double(const char *word, double *value);
+
+#pragma GCC visibility pop
+
+#endif

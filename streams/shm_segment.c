@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shm_segment.c - a segment of shared memory as a stream of its data.  The
+ * current buffer is the segment itself, from the stream's offset to the end:
+ * regions are handed out where the data lies, and writing one is done when it
+ * is filled.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/segment.h"
+#include "streams/buffer.h"
+
+struct shm_stream {
+    char *shm;
+    size_t size; /* bytes of data */
+    size_t at;   /* the offset below the current buffer, as a file's */
+};
+
+static char *data_of(const struct shm_stream *s) {
+    return s->shm + ASF_SHM_HEAD;
+}
+
+/* A buffer that shows the data from `at` on; freed without its memory. */
+static struct asf_buffer *view(const struct shm_stream *s, size_t at) {
+    struct asf_buffer *b = malloc(sizeof *b);
+    if (b)
+        *b = (struct asf_buffer){.base = data_of(s) + at, .size = s->size - at, .watch = -1, .user = true};
+    return b;
+}
+
+/* The output buffer begins at the offset, unless regions still point into it. */
+static void move(struct asf_cios *c, size_t at) {
+    struct shm_stream *s = c->data;
+    s->at = at;
+    if (c->out && c->out->refs == 0) {
+        c->out->base = data_of(s) + at;
+        c->out->size = s->size - at;
+    }
+}
+
+static ssize_t segment_get(struct asf_cios *c, void *buf, size_t n) {
+    struct shm_stream *s = c->data;
+    if (n > s->size - s->at)
+        n = s->size - s->at;
+    memcpy(buf, data_of(s) + s->at, n);
+    move(c, s->at + n);
+    c->stats.in += n;
+    return (ssize_t)n;
+}
+
+/* What comes from the current buffer stands where it belongs already. */
+static ssize_t segment_put(struct asf_cios *c, const void *buf, size_t n) {
+    struct shm_stream *s = c->data;
+    char *to = data_of(s) + s->at;
+    if (n > s->size - s->at)
+        n = s->size - s->at;
+    if (n == 0)
+        return -ENOSPC;
+    if (buf != to)
+        memmove(to, buf, n);
+    move(c, s->at + n);
+    c->stats.out += n;
+    return (ssize_t)n;
+}
+
+static int64_t segment_seek(struct asf_cios *c, int64_t offset, int whence) {
+    struct shm_stream *s = c->data;
+    size_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? s->at : s->size;
+    if (offset < -(int64_t)base || offset > (int64_t)(s->size - base))
+        return -EINVAL;
+    move(c, base + (size_t)offset);
+    return (int64_t)s->at;
+}
+
+/* Whatever is not yet in the window is shown at once.  Pushed-back bytes are
+ * not in the segment: what follows them is copied behind them. */
+static ssize_t segment_fill(struct asf_cios *c, size_t want) {
+    struct shm_stream *s = c->data;
+    if (c->flags & ASF_IN_BACKUP)
+        return asf__buffered_fill(c, want);
+    if (s->at == s->size)
+        return (ssize_t)asf__avail(c);
+    struct asf_buffer *b = view(s, 0);
+    if (!b)
+        return -ENOMEM;
+    if (c->in)
+        asf__buffer_retire(c, c->in);
+    c->in = b;
+    c->buf_base = c->read_base = c->read_ptr = b->base + s->at;
+    c->read_end = c->buf_end = b->base + s->size;
+    c->stats.in += s->size - s->at;
+    move(c, s->size);
+    return (ssize_t)asf__avail(c);
+}
+
+/* The window reaches to the end of the segment, so that it never needs to be
+ * flushed to make room: there is room, or there will never be. */
+static int segment_drain(struct asf_cios *c, size_t want) {
+    struct shm_stream *s = c->data;
+    if (asf__pending(c) > 0 || want > s->size - s->at)
+        return -ENOSPC;
+    struct asf_buffer *b = view(s, s->at);
+    if (!b)
+        return -ENOMEM;
+    if (c->out)
+        asf__buffer_retire(c, c->out);
+    c->out = b;
+    c->write_base = c->write_ptr = b->base;
+    asf__expose(c);
+    return 0;
+}
+
+static int segment_close(struct asf_cios *c) {
+    struct shm_stream *s = c->data;
+    int rc = asf__segment_close(s->shm);
+    free(s);
+    return rc;
+}
+
+static const struct asf_stream_ops shm_segment = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "segment",
+    .get = segment_get,
+    .put = segment_put,
+    .seek = segment_seek,
+    .close = segment_close,
+    .fill = segment_fill,
+    .drain = segment_drain,
+};
+
+struct asf_cios *asf__open_segment(char *shm, int access) {
+    struct shm_stream *s = malloc(sizeof *s);
+    struct asf_cios *c = s ? asf__cios_new(&shm_segment, -1, access) : NULL;
+    if (!c) {
+        free(s);
+        return NULL;
+    }
+    *s = (struct shm_stream){.shm = shm, .size = asf__segment_of(shm)->data};
+    c->data = s;
+    c->why = "a segment of shared memory";
+    c->own = c->chosen = true;
+    c->blksize = BUFSIZ;
+    asf__set_block(c);
+    c->limit = SIZE_MAX;
+    return c;
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+#
+# command_cases.sh - what tests of the asf command share; to be sourced.  Each
+# function test_NAME of the script is a case, run in an empty directory.
+
+# call COMMAND...: run it; its output is in $out, its messages in $err
+call() {
+    status=0
+    "$@" >stdout 2>stderr </dev/null || status=$?
+    out=$(<stdout)
+    err=$(<stderr)
+}
+
+fail() {
+    printf '%s: %s\n  status %s, stdout: %s\n  stderr: %s\n' "$case_name" "$1" "$status" "$out" "$err"
+    failed=1
+}
+
+skip() {
+    printf '%s: skipped: %s\n' "$case_name" "$1"
+    skipped=$((skipped + 1))
+}
+
+expect_status() {
+    [ "$status" -eq "$1" ] || fail "status $1 was expected"
+}
+
+# expect_line TEXT WHERE: some line of it contains TEXT
+expect_line() {
+    grep -qF -e "$1" <<<"$2" || fail "no line has '$1'"
+}
+
+expect_silence() {
+    [ -z "$err" ] || fail "nothing was expected on stderr"
+}
+
+# expect_complaint STATUS TEXT: asf itself said TEXT, in one line, and nothing ran
+expect_complaint() {
+    expect_status "$1"
+    [ -z "$out" ] || fail "nothing was expected on stdout"
+    [[ $err == "asf: "* && $err != *$'\n'* ]] || fail "one line that begins with 'asf: ' was expected"
+    expect_line "$2" "$err"
+}
+
+run_case() {
+    case_name=$1
+    status=none out="" err=""
+    mkdir "$work/$1" && cd "$work/$1" || exit 2
+    "test_$1"
+}
+
+# run_cases [CASE]...: all of them, or those named; exits with 77 when all were
+# skipped
+run_cases() {
+    local name cases
+    work=$(mktemp -d)
+    trap 'cd / && rm -rf "$work"' EXIT
+    chmod 755 "$work"
+    failed=0
+    skipped=0
+    [ $# -gt 0 ] || mapfile -t cases < <(declare -F | sed -n 's/^declare -f test_//p')
+    [ $# -eq 0 ] || cases=("$@")
+    for name in "${cases[@]}"; do
+        run_case "$name"
+    done
+    [ $failed -eq 0 ] || exit 1
+    [ $skipped -lt ${#cases[@]} ] || exit 77
+    echo "${#cases[@]} cases passed, $skipped of them skipped"
+}

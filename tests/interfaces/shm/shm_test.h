@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+//
+// shm_test.h - what the tests of segments share: a /dev/shm and SysV segments
+// of their own where the system lets them, processes that are real, and every
+// case on every backend.
+// Layer: tests.  Uses the public headers only.
+#ifndef ASF_TESTS_SHM_TEST_H
+#define ASF_TESTS_SHM_TEST_H
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <functional>
+#include <sched.h>
+#include <string>
+#include <sys/mount.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <asf/shm.h>
+
+namespace shm {
+
+inline void put_file(const std::string &path, const std::string &text) {
+    std::ofstream(path) << text;
+}
+
+// Namespaces of our own: nothing of another test, or of the machine, is in the
+// way or in danger.  Without the right to them the tests use what there is.
+inline bool enter_namespaces() {
+    const std::string uid = std::to_string(getuid()), gid = std::to_string(getgid());
+    if (unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC) != 0)
+            return false;
+        put_file("/proc/self/setgroups", "deny");
+        put_file("/proc/self/uid_map", uid + " " + uid + " 1");
+        put_file("/proc/self/gid_map", gid + " " + gid + " 1");
+    }
+    return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777") == 0;
+}
+
+struct Isolated : testing::Environment {
+    static inline bool isolated = false;
+    void SetUp() override { isolated = enter_namespaces(); }
+};
+inline testing::Environment *const environment = testing::AddGlobalTestEnvironment(new Isolated);
+
+// What a function says in a process of its own: its result, 0 to 255, or
+// -SIGNAL when the process was killed.
+inline int in_child(const std::function<int()> &work) {
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(work());
+    int status = 0;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// The same, as the user nobody.
+inline int as_nobody(const std::function<int()> &work) {
+    return in_child([&] {
+        constexpr uid_t nobody = 65534;
+        if (setgid(nobody) != 0 || setuid(nobody) != 0)
+            return 99;
+        return work();
+    });
+}
+
+// Rounds of a test that kills at random; ASF_ROUNDS makes them more.
+inline int rounds(int usual) {
+    const char *factor = getenv("ASF_ROUNDS");
+    return usual * (factor ? atoi(factor) : 1);
+}
+
+inline std::string label_of(const char *shm) {
+    return {shm, strcspn(shm, "\n")};
+}
+
+inline std::string identifier_of(const std::string &label) {
+    return label.substr(0, label.find(' '));
+}
+
+inline std::string path_of(const std::string &label) {
+    return "/dev/shm/asf-shm." + identifier_of(label);
+}
+
+inline unsigned char pattern_at(size_t i) {
+    return static_cast<unsigned char>(i * 2654435761U >> 13 ^ i);
+}
+
+inline void fill(char *shm) {
+    for (size_t i = 0; i < asf_shm_size(shm); i++)
+        shm[ASF_SHM_HEAD + i] = static_cast<char>(pattern_at(i));
+}
+
+inline bool is_filled(const char *shm, size_t n) {
+    if (asf_shm_size(shm) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (static_cast<unsigned char>(shm[ASF_SHM_HEAD + i]) != pattern_at(i))
+            return false;
+    return true;
+}
+
+// What there is, by label.
+struct Seen {
+    std::string label;
+    std::string backend;
+    asf_shm_info info;
+};
+
+inline std::vector<Seen> all() {
+    std::vector<Seen> seen;
+    const auto visit = [](const asf_shm_info *info, void *arg) {
+        static_cast<std::vector<Seen> *>(arg)->push_back({info->label, info->backend, *info});
+        return 0;
+    };
+    EXPECT_EQ(asf_shm_each(visit, &seen), 0) << asf_shm_why();
+    return seen;
+}
+
+inline const Seen *find(const std::vector<Seen> &seen, const std::string &label) {
+    for (const Seen &s : seen)
+        if (s.label == label)
+            return &s;
+    return nullptr;
+}
+
+// On each backend.  Segments that a test makes through this are removed.
+class Segments : public testing::TestWithParam<const char *> {
+  protected:
+    char *make(const std::string &name, size_t nbytes, mode_t mode = 0600) {
+        char *shm = asf_shm_create_on(GetParam(), name.c_str(), mode, nbytes);
+        EXPECT_NE(shm, nullptr) << strerror(errno) << ": " << asf_shm_why();
+        if (shm)
+            labels.push_back(label_of(shm));
+        return shm;
+    }
+
+    // One that another process has made, filled and left.
+    std::string made_by_another(size_t nbytes, mode_t mode = 0600) {
+        int ends[2];
+        EXPECT_EQ(pipe(ends), 0);
+        EXPECT_EQ(in_child([&] {
+                      char *shm = asf_shm_create_on(GetParam(), "another's", mode, nbytes);
+                      if (!shm)
+                          return 1;
+                      fill(shm);
+                      return write(ends[1], shm, strlen(shm)) > 0 ? 0 : 2;
+                  }),
+                  0);
+        char label[ASF_SHM_HEAD + 1] = "";
+        EXPECT_GT(read(ends[0], label, ASF_SHM_HEAD), 0);
+        close(ends[0]);
+        close(ends[1]);
+        labels.push_back(label_of(label));
+        return labels.back();
+    }
+
+    // Opening fails with this error, in words that have `words` in them.
+    static void expect_refused(const std::string &label, int error, const std::string &words) {
+        errno = 0;
+        char *shm = asf_shm_open(label.c_str());
+        EXPECT_EQ(shm, nullptr) << label;
+        EXPECT_EQ(errno, error) << label << ": " << strerror(errno) << ": " << asf_shm_why();
+        EXPECT_NE(std::string(asf_shm_why()).find(words), std::string::npos)
+            << label << ": " << asf_shm_why();
+    }
+
+    bool posix() const { return std::string(GetParam()) == "posix"; }
+
+    void TearDown() override {
+        for (const std::string &label : labels)
+            asf_shm_remove(label.c_str());
+    }
+
+    std::vector<std::string> labels;
+};
+
+inline std::string backend_name(const testing::TestParamInfo<const char *> &info) {
+    return info.param;
+}
+
+#define ASF_ON_EACH_BACKEND(suite)                                                                           \
+    INSTANTIATE_TEST_SUITE_P(On, suite, testing::Values("posix", "sysv"), backend_name)
+
+} // namespace shm
+
+#endif
