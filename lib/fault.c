@@ -47,8 +47,8 @@ static bool replace_page(const siginfo_t *info) {
     if (!s)
         return false;
     /* By number: it is no write of this thread, as a race detector would have it. */
-    if (syscall(SYS_mmap, at & ~(uintptr_t)(PAGE - 1), PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-                -1, 0L) == -1)
+    if (syscall(SYS_mmap, at & ~(uintptr_t)(PAGE - 1), PAGE, PROT_READ,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L) == -1)
         return false;
     __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
     uintptr_t end = (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED);

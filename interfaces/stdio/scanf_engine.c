@@ -344,6 +344,7 @@ static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialec
     struct behind *libc = libc_behind(dialect);
     if (!asf__stdio_started)
         asf__stdio_start();
+    asf__show_lock(c);
     return ((scanner *)asf__next(&libc->stream, libc->stream_name))(asf__file(c), format, *ap);
 }
 

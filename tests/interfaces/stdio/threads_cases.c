@@ -258,6 +258,50 @@ CASE(locks_are_recursive) {
     funlockfile(stdout);
 }
 
+/* libc's own code takes the lock inside the caller's, and must leave it held. */
+static void held_over(FILE *f) {
+    int n = 0;
+    shared = f;
+    flockfile(f);
+    try_from_another_thread();
+    CALL(fscanf(f, "%d", &n));
+    try_from_another_thread();
+    CALL(fscanf(f, "%'d%*[^\n]", &n)); /* a form of its own in libc */
+    try_from_another_thread();
+    CALL(getmntent(f) != NULL);
+    try_from_another_thread();
+    funlockfile(f);
+    try_from_another_thread();
+}
+
+CASE(held_while_libc_locks) {
+    write_file("numbers", "1 2 x\na b c d 0 0\n3 4 x\na b c d 0 0\n");
+    FILE *f = fopen("numbers", "r");
+    held_over(f);
+    for (int i = 0; i < 200; i++) { /* as one that this thread keeps to itself */
+        rewind(f);
+        CALL(getc(f));
+        ungetc('1', f);
+    }
+    held_over(f);
+    fclose(f);
+}
+
+CASE(error_messages_while_held) {
+    shared = stderr;
+    flockfile(stderr);
+    errno = ENOENT;
+    perror("perror");
+    try_from_another_thread();
+    psignal(SIGINT, "psignal");
+    try_from_another_thread();
+    fprintf(stderr, "%s\n", "fprintf");
+    fwprintf(stderr, L"%s\n", "refused");
+    try_from_another_thread();
+    funlockfile(stderr);
+    try_from_another_thread();
+}
+
 static atomic_int stage;
 
 static void *waits_for_lock(void *arg) {
