@@ -9,9 +9,9 @@
 #include "lib/lock.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -20,7 +20,7 @@
 
 #define ON_STREAM(type, name, params, args)                                                                  \
     EXPORT type name params {                                                                                \
-        asf__show_lock(asf__cios(f));                                                                                        \
+        asf__show_lock(asf__cios(f));                                                                        \
         return ASF_NEXT(name) args;                                                                          \
     }
 
