@@ -133,7 +133,8 @@ static void consider_bias(struct asf_lock *l, void *self) {
     if (l->last != self) {
         l->last = self;
         l->streak = 0;
-    } else if (++l->streak >= STREAK && l->biasable && registered && !__libc_single_threaded) {
+    } else if (++l->streak >= STREAK && __atomic_load_n(&l->biasable, __ATOMIC_RELAXED) && registered &&
+               !__libc_single_threaded) {
         grant(l, self);
     }
 }
