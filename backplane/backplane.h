@@ -144,7 +144,7 @@ static inline void asf__before_wait(void) {
 
 /* --- small things ----------------------------------------------------------- */
 
-static inline bool asf__is_putting(const struct asf_cios *c) {
+static inline __attribute__((always_inline)) bool asf__is_putting(const struct asf_cios *c) {
     return (c->flags & ASF_PUTTING) != 0;
 }
 
@@ -156,7 +156,7 @@ static inline size_t asf__unread(const struct asf_cios *c) {
     return n > 0 ? (size_t)n : 0;
 }
 
-static inline size_t asf__pending(const struct asf_cios *c) {
+static inline __attribute__((always_inline)) size_t asf__pending(const struct asf_cios *c) {
     return (size_t)(c->write_ptr - c->write_base);
 }
 

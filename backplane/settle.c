@@ -126,13 +126,23 @@ static bool skipped(const struct settling *s, const struct asf_cios *c) {
     return false;
 }
 
+ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf_cios *c) {
+    return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held;
+}
+
+static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
+    return (s->output && c->grown && asf__pending(c) > asf__libc_pending(c)) || (s->input && c->ahead);
+}
+
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    bool wanted = (s->output && c->grown && asf__pending(c) > asf__libc_pending(c)) || (s->input && c->ahead);
-    if (!wanted || skipped(s, c) || c->held || !asf__trylock(&c->lk))
+    if (!may_be_unsettled(s, c) || skipped(s, c) || !asf__trylock(&c->lk))
         return true;
-    s->found = c;
-    return false;
+    if (is_unsettled(s, c))
+        s->found = c;
+    else
+        asf__unlock(&c->lk);
+    return !s->found;
 }
 
 /* One stream at a time with the list unlocked: the write may wait for a reader
@@ -175,7 +185,7 @@ void asf__settle_fd(int fd) {
     }
 }
 
-static bool share(struct asf_cios *c, void *arg) {
+ASF_RACY static bool share(struct asf_cios *c, void *arg) {
     (void)arg;
     if (c->fd >= 0 && !c->own)
         c->shared = true;

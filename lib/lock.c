@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 enum { STREAK = 64 };
 
 static bool registered, restartable;
+int asf__held_once;
 
 static bool membarrier(int command) {
     return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
@@ -36,6 +38,17 @@ void asf__lock_register(void) {
     restartable = registered && __rseq_size > 0 && !asf__counting &&
                   membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
 #endif
+}
+
+extern void _IO_flockfile(FILE *);
+extern void _IO_funlockfile(FILE *);
+
+void asf__lock_learn(void) {
+    struct asf_lock l = {.word = 0};
+    FILE probe = {._lock = (void *)&l};
+    _IO_flockfile(&probe);
+    asf__held_once = l.depth;
+    _IO_funlockfile(&probe);
 }
 
 /* Let the holder's restartable sequences in, or (NULL) keep them out. */
@@ -70,12 +83,25 @@ static bool take_word(struct asf_lock *l) {
 }
 
 static void own(struct asf_lock *l, void *self) {
+    l->depth = asf__held_once;
     __atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
 }
 
-/* Take the bias away from its holder; the caller owns the lock proper.  With
- * `wait` false give up when the holder is inside. */
-static bool take_bias(struct asf_lock *l, bool wait) {
+/* Gives back the word alone: a biased lock may have an owner (asf__unbias). */
+static void release_word(struct asf_lock *l) {
+    if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
+        futex_wake(&l->word, 1);
+}
+
+static void release(struct asf_lock *l) {
+    l->depth = 0;
+    __atomic_store_n(&l->owner, NULL, __ATOMIC_RELAXED);
+    release_word(l);
+}
+
+/* Take the bias away from its holder and own the lock; the caller has the word.
+ * With `wait` false give up when the holder is inside. */
+static bool take_bias(struct asf_lock *l, void *self, bool wait) {
     unsigned busy;
     __atomic_store_n(&l->revoke, 1, __ATOMIC_RELAXED);
     tell_fast(l, NULL);
@@ -88,16 +114,11 @@ static bool take_bias(struct asf_lock *l, bool wait) {
         }
         futex_wait(&l->busy, busy);
     }
+    own(l, self); /* before the holder can look for itself there */
     __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
     return true;
-}
-
-static void release(struct asf_lock *l) {
-    own(l, NULL);
-    if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
-        futex_wake(&l->word, 1);
 }
 
 /* Hand the lock, just taken by `self`, over to its bias. */
@@ -112,14 +133,21 @@ static void consider_bias(struct asf_lock *l, void *self) {
     if (l->last != self) {
         l->last = self;
         l->streak = 0;
-    } else if (++l->streak >= STREAK && l->biasable && registered && !__libc_single_threaded) {
+    } else if (++l->streak >= STREAK && __atomic_load_n(&l->biasable, __ATOMIC_RELAXED) && registered &&
+               !__libc_single_threaded) {
         grant(l, self);
     }
 }
 
+/* The order of the loads: whoever takes a bias is the owner first. */
+static bool owns(const struct asf_lock *l, const void *self) {
+    return __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE) != self &&
+           __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self;
+}
+
 void asf__lock_slow(struct asf_lock *l) {
     void *self = asf__self();
-    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self) {
+    if (owns(l, self)) {
         l->depth++;
         return;
     }
@@ -127,12 +155,13 @@ void asf__lock_slow(struct asf_lock *l) {
         while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
             futex_wait(&l->word, 2);
     }
-    own(l, self);
     void *holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
-    if (holder && holder != self)
-        take_bias(l, true);
-    else
+    if (holder && holder != self) {
+        take_bias(l, self, true);
+    } else {
+        own(l, self);
         consider_bias(l, self);
+    }
 }
 
 bool asf__trylock(struct asf_lock *l) {
@@ -140,22 +169,23 @@ bool asf__trylock(struct asf_lock *l) {
     void *holder = __atomic_load_n(&l->holder, __ATOMIC_RELAXED);
     if (holder == self && asf__bias_enter(l))
         return true;
-    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self) {
+    if (owns(l, self)) {
         l->depth++;
         return true;
     }
     if (!take_word(l))
         return false;
-    own(l, self);
     holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
-    if (!holder || take_bias(l, false))
-        return true;
-    release(l);
-    return false;
+    if (holder && !take_bias(l, self, false)) {
+        release_word(l);
+        return false;
+    }
+    own(l, self);
+    return true;
 }
 
 void asf__unlock_slow(struct asf_lock *l) {
-    if (l->depth > 0)
+    if (l->depth > asf__held_once)
         l->depth--;
     else
         release(l);
@@ -164,13 +194,27 @@ void asf__unlock_slow(struct asf_lock *l) {
 void asf__unbias(struct asf_lock *l) {
     if (!__atomic_load_n(&l->biasable, __ATOMIC_RELAXED))
         return;
-    if (asf__bias_held(l))
-        return; /* its own callers hold it: libc's recursion comes in by depth */
+    if (asf__bias_held(l)) { /* libc then finds its own thread the owner, and only counts */
+        own(l, asf__self());
+        return;
+    }
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED); /* no new bias meanwhile */
     asf__lock_slow(l);
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED))
-        take_bias(l, true);
-    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
+        take_bias(l, asf__self(), true);
     asf__unlock(l);
+}
+
+void asf__lock_inherit(struct asf_lock *l) {
+    const bool biasable = l->biasable;
+    if (asf__bias_held(l)) {
+        l->word = 0; /* whoever waited for it is not there */
+        l->revoke = 0;
+        tell_fast(l, l->holder);
+    } else if (!owns(l, asf__self())) {
+        asf__lock_reset(l);
+        l->biasable = biasable;
+    }
 }
 
 void asf__lock_reset(struct asf_lock *l) {

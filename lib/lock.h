@@ -24,9 +24,13 @@
  * no other memory holds by accident. */
 typedef uintptr_t asf__tag;
 
+/* On a function that looks at streams without their locks, where a value of a
+ * moment ago is as good: race detectors pass it over. */
+#define ASF_RACY __attribute__((no_sanitize_thread))
+
 struct asf_lock {
     int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
-    int depth;       /* recursions of `owner` beyond the first */
+    int depth;       /* libc's count of `owner`'s locks: asf__held_once, and recursions */
     void *owner;     /* the holder's thread pointer */
     void *holder;    /* the thread the lock is biased to, or NULL */
     unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
@@ -41,8 +45,17 @@ void asf__lock_slow(struct asf_lock *l);
 bool asf__trylock(struct asf_lock *l);
 void asf__unlock_slow(struct asf_lock *l);
 void asf__lock_reset(struct asf_lock *l);
-/* asf__unbias: make the lock an ordinary one for good; any thread may call. */
+/* asf__lock_inherit: in the child of a fork, where no other thread lives on to
+ * release its locks. */
+void asf__lock_inherit(struct asf_lock *l);
+/* asf__unbias: make the lock one that libc's own code can take: an ordinary one
+ * for good, or while this thread is inside one that it owns; any thread may
+ * call. */
 void asf__unbias(struct asf_lock *l);
+/* asf__lock_learn: learn from libc what asf__held_once is: up to 2.36 libc
+ * counts the first lock in `depth`, later ones do not. */
+void asf__lock_learn(void);
+extern int asf__held_once;
 /* asf__lock_register: let locks be biased; cheap while there is one thread. */
 void asf__lock_register(void);
 
@@ -100,6 +113,7 @@ static inline void asf__lock(struct asf_lock *l) {
         return;
     if (__libc_single_threaded && l->word == 0) {
         l->word = 1;
+        l->depth = asf__held_once;
         l->owner = self;
     } else {
         asf__lock_slow(l);
@@ -109,8 +123,9 @@ static inline void asf__lock(struct asf_lock *l) {
 static inline void asf__unlock(struct asf_lock *l) {
     if (asf__bias_held(l)) {
         asf__bias_leave(l);
-    } else if (__libc_single_threaded && l->depth == 0 && l->word == 1) {
+    } else if (__libc_single_threaded && l->depth == asf__held_once && l->word == 1) {
         l->owner = NULL;
+        l->depth = 0;
         l->word = 0;
     } else {
         asf__unlock_slow(l);

@@ -146,7 +146,7 @@ static inline unsigned x87_control(void) {
 }
 
 static inline bool convert(const struct asf_decimal *number, const struct binary *to, uint64_t *stored) {
-    uint64_t next;
+    uint64_t next = 0;
     if (x87_control() & ROUNDING)
         return false;
     *stored = 0;

@@ -138,7 +138,7 @@ struct twin {
 };
 
 /* Another stream writing to the same object: order between the two shows. */
-static bool find_twin(struct asf_cios *other, void *arg) {
+ASF_RACY static bool find_twin(struct asf_cios *other, void *arg) {
     struct twin *t = arg;
     if (other != t->of && other->chosen && !(other->flags & ASF_NO_WRITES) && other->fd >= 0 &&
         other->ino != 0 && other->dev == t->of->dev && other->ino == t->of->ino) {

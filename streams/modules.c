@@ -91,7 +91,8 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     asf__set_block(c);
     c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
                   (c->regular || null) && !takes_messages(c, st);
-    c->shared = c->shared || (!o->ahead && !c->own);
+    if (!o->ahead && !c->own)
+        c->shared = true; /* never false: another thread may just have set it */
     if (c->own)
         c->limit = o->buffer;
     if (!(c->flags & ASF_NO_WRITES) && !null)

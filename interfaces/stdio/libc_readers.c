@@ -18,15 +18,9 @@
 
 #include "lib/next.h"
 
-static void show_lock(FILE *f) {
-    struct asf_cios *c = asf__cios(f);
-    if (c->flags2 & ASF_OURS)
-        asf__unbias(&c->lk);
-}
-
 #define ON_STREAM(type, name, params, args)                                                                  \
     EXPORT type name params {                                                                                \
-        show_lock(f);                                                                                        \
+        asf__show_lock(asf__cios(f));                                                                        \
         return ASF_NEXT(name) args;                                                                          \
     }
 

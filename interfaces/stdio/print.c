@@ -39,6 +39,7 @@ static int format_piecewise(struct asf_cios *c, int fortify, const char *format,
     return -1;
 #else
     FILE *f = asf__file(c);
+    asf__show_lock(c);
     return fortify > 0 ? ASF_NEXT(__vfprintf_chk)(f, fortify, format, ap) : ASF_NEXT(vfprintf)(f, format, ap);
 #endif
 }

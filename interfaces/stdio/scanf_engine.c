@@ -338,18 +338,6 @@ static struct behind *libc_behind(enum asf_dialect dialect) {
     return &behind[unknown ? ASF_SCAN_C99 : dialect];
 }
 
-/* libc, which will lock the same words, counts from 1 where we count from 0:
- * held twice, the lock outlives its unlocking, and when the thread is cancelled in
- * a read, that read's handler and libc's give it up between them. */
-static bool lock_for_libc(struct asf_cios *c) {
-    if (asf__alone() || !(c->flags2 & ASF_OURS))
-        return false;
-    asf__unbias(&c->lk);
-    asf__enter(c);
-    asf__enter(c);
-    return true;
-}
-
 static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialect dialect, const char *format,
                                              va_list *ap) {
     typedef int scanner(FILE *, const char *, va_list);
@@ -357,14 +345,8 @@ static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialec
     scanner *scan_format = (scanner *)asf__next(&libc->stream, libc->stream_name);
     if (!asf__stdio_started)
         asf__stdio_start();
-    bool locked = lock_for_libc(c);
-    asf__count(c);
-    int n = scan_format(asf__file(c), format, *ap);
-    if (locked) {
-        asf__leave(c);
-        asf__leave(c);
-    }
-    return n;
+    asf__show_lock(c);
+    return scan_format(asf__file(c), format, *ap);
 }
 
 static __attribute__((noinline)) int text_by_libc(const char *text, enum asf_dialect dialect,

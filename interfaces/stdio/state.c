@@ -31,9 +31,13 @@ EXPORT int fflush(FILE *f) {
     return r;
 }
 
+ASF_RACY static bool has_lines(const struct asf_cios *c) {
+    return c->flags & ASF_LINE_BUF && asf__is_putting(c);
+}
+
 static bool flush_lines(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (c->flags & ASF_LINE_BUF && asf__is_putting(c) && asf__trylock(&c->lk)) {
+    if (has_lines(c) && asf__trylock(&c->lk)) {
         if (asf__ours_wide(c))
             asf__wide_flush(c);
         else

@@ -75,9 +75,14 @@ static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
     return c->vtable;
 }
 
+/* Whether the program does its own locking; the flag is not changed meanwhile. */
+ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
+    return asf__unlikely(c->flags & ASF_USER_LOCK);
+}
+
 /* The lock of one call; none when the program does its own locking. */
 static inline void asf__enter(struct asf_cios *c) {
-    if (asf__unlikely(c->flags & ASF_USER_LOCK))
+    if (asf__user_lock(c))
         return;
     if (asf__likely(c->flags2 & ASF_OURS))
         asf__lock(&c->lk);
@@ -86,7 +91,7 @@ static inline void asf__enter(struct asf_cios *c) {
 }
 
 static inline void asf__leave(struct asf_cios *c) {
-    if (asf__unlikely(c->flags & ASF_USER_LOCK))
+    if (asf__user_lock(c))
         return;
     if (asf__likely(c->flags2 & ASF_OURS))
         asf__unlock(&c->lk);
@@ -94,11 +99,17 @@ static inline void asf__leave(struct asf_cios *c) {
         _IO_funlockfile(asf__file(c));
 }
 
+/* asf__show_lock: libc's own code is to work on the stream, and locks it by itself. */
+static inline void asf__show_lock(struct asf_cios *c) {
+    if (c->flags2 & ASF_OURS)
+        asf__unbias(&c->lk);
+}
+
 /* asf__hold: take the lock if it is biased to this thread; leave by
  * asf__bias_leave.  A FILE of libc's own is never biased: its bytes where ours
  * has the holder are not looked at. */
 static inline bool asf__hold(struct asf_cios *c) {
-    return asf__ours(c) && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
+    return asf__ours(c) && !asf__counting && !asf__user_lock(c) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 

@@ -22,6 +22,7 @@ static int on_stream(struct asf_cios *c, formatter *libc, const wchar_t *format,
     asf__count(c);
     if (!asf__stdio_started)
         asf__stdio_start();
+    asf__show_lock(c);
     if (__libc_single_threaded) {
         r = libc(asf__file(c), format, ap);
     } else {
@@ -40,6 +41,7 @@ static int print(struct asf_cios *c, int fortify, const wchar_t *format, va_list
     asf__count(c);
     if (!asf__stdio_started)
         asf__stdio_start();
+    asf__show_lock(c);
     r = fortify > 0 ? ASF_NEXT(__vfwprintf_chk)(asf__file(c), fortify, format, ap)
                     : ASF_NEXT(vfwprintf)(asf__file(c), format, ap);
     asf__leave(c);

@@ -136,12 +136,9 @@ EXPORT int dup3(int from, int to, int flags) {
 
 /* --- new processes ------------------------------------------------------------- */
 
-static bool reset_lock(struct asf_cios *c, void *self) {
-    bool biasable = c->lk.biasable;
-    if (c->lk.owner == self || (c->lk.holder == self && c->lk.busy > 0))
-        return true;
-    asf__lock_reset(&c->lk);
-    c->lk.biasable = biasable;
+static bool inherit_lock(struct asf_cios *c, void *arg) {
+    (void)arg;
+    asf__lock_inherit(&c->lk);
     return true;
 }
 
@@ -160,7 +157,7 @@ static void before_fork(void) {
 static pid_t after_fork(pid_t child) {
     if (child == 0) { /* no other thread lives on to release its locks */
         asf__list_reset();
-        asf__each(reset_lock, asf__self());
+        asf__each(inherit_lock, NULL);
     } else {
         asf__list_unlock();
     }

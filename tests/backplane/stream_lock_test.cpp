@@ -4,10 +4,12 @@
 // towards one thread that others take away, in every order the machine finds.
 // Layer: tests.
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -16,6 +18,9 @@
 extern "C" {
 #include "lib/restart.h"
 }
+
+extern "C" void _IO_flockfile(FILE *);
+extern "C" void _IO_funlockfile(FILE *);
 
 namespace {
 
@@ -176,6 +181,146 @@ TEST_F(StreamLock, UnbiasedForGood) {
     EXPECT_EQ(torn, 0);
     hammer(1000);
     EXPECT_EQ(lock.holder, nullptr);
+}
+
+// Other threads exist and none of them wants the lock: this one gets it biased.
+class WithAnotherThread {
+  public:
+    WithAnotherThread()
+        : thread([this] {
+              while (!stop)
+                  usleep(100);
+          }) {}
+    ~WithAnotherThread() {
+        stop = true;
+        thread.join();
+    }
+
+  private:
+    std::atomic<bool> stop{false};
+    std::thread thread;
+};
+
+TEST_F(StreamLock, TheHolderItselfEndsItsBias) {
+    WithAnotherThread another;
+    hammer(1000);
+    ASSERT_EQ(lock.holder, asf__self());
+    asf__unbias(&lock);
+    EXPECT_EQ(lock.holder, nullptr);
+    EXPECT_EQ(lock.word, 0);
+    hammer(1000);
+    EXPECT_EQ(lock.holder, nullptr);
+}
+
+// What libc does on entry and exit of its own functions.
+class LibcInside : public StreamLock, public testing::WithParamInterface<bool> {
+  protected:
+    void SetUp() override {
+        StreamLock::SetUp();
+        asf__lock_learn();
+        file._lock = reinterpret_cast<_IO_lock_t *>(&lock);
+    }
+
+    bool another_gets_it() {
+        bool got = false;
+        std::thread([&] {
+            got = asf__trylock(&lock);
+            if (got)
+                asf__unlock(&lock);
+        }).join();
+        return got;
+    }
+
+    FILE file = {};
+};
+
+TEST_P(LibcInside, LeavesHeldWhatWasHeld) {
+    WithAnotherThread another;
+    hammer(GetParam() ? 1000 : 1);
+    ASSERT_EQ(lock.holder != nullptr, GetParam());
+    asf__lock(&lock);
+    asf__unbias(&lock);
+    for (int i = 0; i < 3; i++) {
+        _IO_flockfile(&file);
+        EXPECT_FALSE(another_gets_it());
+        asf__lock(&lock);
+        asf__unlock(&lock);
+        _IO_funlockfile(&file);
+        EXPECT_FALSE(another_gets_it());
+    }
+    asf__unlock(&lock);
+    EXPECT_TRUE(another_gets_it());
+    EXPECT_EQ(lock.word, 0);
+    hammer(1000);
+    EXPECT_TRUE(another_gets_it());
+}
+
+INSTANTIATE_TEST_SUITE_P(Bias, LibcInside, testing::Bool());
+
+// A revoker waits while libc works for the holder, which leaves and comes back.
+TEST_F(StreamLock, LibcWorksForAHolderWhoIsWaitedFor) {
+    FILE file = {};
+    file._lock = reinterpret_cast<_IO_lock_t *>(&lock);
+    asf__lock_learn();
+    for (int round = 0; round < 100; round++) {
+        asf__lock_reset(&lock);
+        first = 0;
+        second = 0;
+        std::atomic<bool> inside{false};
+        std::thread holder([&] {
+            WithAnotherThread another;
+            hammer(200);
+            asf__lock(&lock);
+            inside = true;
+            for (int i = 0; i < 20; i++) {
+                asf__unbias(&lock);
+                _IO_flockfile(&file);
+                change();
+                _IO_funlockfile(&file);
+            }
+            asf__unlock(&lock);
+            hammer(200);
+        });
+        while (!inside)
+            usleep(10);
+        while (!asf__trylock(&lock))
+            usleep(10);
+        change();
+        asf__unlock(&lock);
+        hammer(200);
+        holder.join();
+        ASSERT_EQ(first, 200 + 20 + 200 + 1 + 200);
+        ASSERT_EQ(torn, 0);
+        ASSERT_EQ(lock.word, 0);
+    }
+}
+
+// Forks while another thread holds, waits for, or revokes: the child can go on.
+TEST_F(StreamLock, InheritedByAChild) {
+    std::atomic<bool> stop{false};
+    std::thread other([&] {
+        while (!stop)
+            hammer(100);
+    });
+    for (int i = 0; i < 50; i++) {
+        asf__lock(&lock);
+        change();
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            asf__lock_inherit(&lock);
+            asf__unlock(&lock);
+            bool taken = asf__trylock(&lock);
+            _exit(taken ? 0 : 1);
+        }
+        asf__unlock(&lock);
+        int status = -1;
+        waitpid(child, &status, 0);
+        ASSERT_EQ(status, 0);
+    }
+    stop = true;
+    other.join();
+    EXPECT_EQ(torn, 0);
 }
 
 // Many locks, taken by many threads in turn: biases come and go everywhere.

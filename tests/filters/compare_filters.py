@@ -39,6 +39,7 @@ def add_preload_arguments(parser):
     parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
     parser.add_argument("--environment", metavar="NAME=VALUE", action="append", default=[],
                         help="another variable for the preloaded runs")
+    parser.add_argument("--skip", metavar="REGEX", default="$^", help="leave out what has a name that matches")
 
 
 def parse_arguments():
@@ -217,7 +218,8 @@ def main():
     cases = (random_cases.random_cases(arguments.random, arguments.seed) if arguments.random
              else corpus.read_corpus(arguments.cases))
     situations = [situation for case in cases for situation in case.situations()
-                  if re.search(arguments.filter, situation.name)]
+                  if re.search(arguments.filter, situation.name)
+                  and not re.search(arguments.skip, situation.name)]
     if arguments.list:
         for situation in situations:
             print(f"{situation.name}\t{situation.case.command.rstrip()!r}")

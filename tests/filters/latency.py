@@ -9,6 +9,7 @@ A second test keeps the reader's own time stamps of a producer of 100 bytes each
 import argparse
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -130,7 +131,7 @@ def main():
         preload = compare_filters.Preload(arguments, root)
         compare_filters.compile_programs([], os.path.join(root, "programs"))
         for name, found in all_tests(os.path.join(root, "programs", "pace"), preload.environment):
-            if arguments.filter in name:
+            if arguments.filter in name and not re.search(arguments.skip, name):
                 found = list(found)
                 counts[not found] += 1
                 for line in found:

@@ -64,7 +64,9 @@ __attribute__((constructor)) static void start(void) {
 
 #ifdef DEFECT_OFFSET
 /* Moves the offset that it shares with others. */
-__attribute__((constructor)) static void start(void) { lseek(0, 1, SEEK_CUR); }
+__attribute__((constructor)) static void start(void) {
+    lseek(0, 1, SEEK_CUR);
+}
 #endif
 
 #ifdef DEFECT_LATE

@@ -5,6 +5,7 @@
  */
 #include "transcript.h"
 
+#include <mntent.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -226,18 +227,17 @@ CASE(a_pipe_is_delivered_once) {
 
 /* --- locks ------------------------------------------------------------------------------ */
 
-static void *tries(void *arg) {
-    (void)arg;
-    int result = ftrylockfile(stdout);
+static void *tries(void *f) {
+    int result = ftrylockfile(f);
     if (result == 0)
-        funlockfile(stdout);
+        funlockfile(f);
     return (void *)(long)result;
 }
 
-static void try_from_another_thread(void) {
+static void try_from_another_thread(FILE *f) {
     pthread_t t;
     void *result;
-    pthread_create(&t, NULL, tries, NULL);
+    pthread_create(&t, NULL, tries, f);
     pthread_join(t, &result);
     say("another thread gets it %d", result == NULL);
 }
@@ -246,16 +246,58 @@ CASE(locks_are_recursive) {
     flockfile(stdout);
     flockfile(stdout);
     CALL(ftrylockfile(stdout));
-    try_from_another_thread();
+    try_from_another_thread(stdout);
     printf("text");
     funlockfile(stdout);
-    try_from_another_thread();
+    try_from_another_thread(stdout);
     funlockfile(stdout);
     funlockfile(stdout);
-    try_from_another_thread();
+    try_from_another_thread(stdout);
     CALL(ftrylockfile(stdout));
-    try_from_another_thread();
+    try_from_another_thread(stdout);
     funlockfile(stdout);
+}
+
+/* libc's own code takes the lock inside the caller's, and must leave it held. */
+static void held_over(FILE *f) {
+    int n = 0;
+    flockfile(f);
+    try_from_another_thread(f);
+    CALL(fscanf(f, "%d", &n));
+    try_from_another_thread(f);
+    CALL(fscanf(f, "%'d%*[^\n]", &n)); /* a form of its own in libc */
+    try_from_another_thread(f);
+    CALL(getmntent(f) != NULL);
+    try_from_another_thread(f);
+    funlockfile(f);
+    try_from_another_thread(f);
+}
+
+CASE(held_while_libc_locks) {
+    put_text("numbers", "1 2 x\na b c d 0 0\n3 4 x\na b c d 0 0\n");
+    FILE *f = fopen("numbers", "r");
+    held_over(f);
+    for (int i = 0; i < 200; i++) { /* as one that this thread keeps to itself */
+        rewind(f);
+        CALL(getc(f));
+        ungetc('1', f);
+    }
+    held_over(f);
+    fclose(f);
+}
+
+CASE(error_messages_while_held) {
+    flockfile(stderr);
+    errno = ENOENT;
+    perror("perror");
+    try_from_another_thread(stderr);
+    psignal(SIGINT, "psignal");
+    try_from_another_thread(stderr);
+    fprintf(stderr, "%s\n", "fprintf");
+    fwprintf(stderr, L"%s\n", "refused");
+    try_from_another_thread(stderr);
+    funlockfile(stderr);
+    try_from_another_thread(stderr);
 }
 
 static atomic_int stage;
