@@ -21,6 +21,10 @@ CASE(byte_functions_on_a_wide_output) {
     WITH_ERRNO((long)fwrite("bytes", 5, 1, f));
     WITH_ERRNO(fprintf(f, "bytes %d", 5));
     WITH_ERRNO(puts("text"));
+    CALL(fflush(f));
+    WITH_ERRNO(fputs("bytes", f));
+    WITH_ERRNO((long)fwrite("bytes", 5, 1, f));
+    WITH_ERRNO(fprintf(f, "bytes %d", 5));
     note_flags(f);
     CALL(fclose(f));
     note_file("file");

@@ -350,3 +350,60 @@ CASE(a_growing_file) {
     clearerr(f);
     note_rest(f);
 }
+
+CASE(seeks_within_what_was_read) {
+    wchar_t line[40];
+    long place[40];
+    setlocale(LC_ALL, "C.UTF-8");
+    put_text("file", "caf\xc3\xa9 one\n\xe2\x82\xac two\n\xf0\x9f\x98\x80 three\nfour\nand the last");
+    FILE *f = fopen("file", "r");
+    CALL(fseek(f, 1, SEEK_SET));
+    for (int i = 0; i < 4; i++) {
+        place[i] = CALL(ftell(f));
+        CALL(fgetws(line, 40, f));
+    }
+    for (int i = 3; i >= 0; i--) {
+        CALL(fseek(f, place[i], SEEK_SET));
+        say("offset %ld", raw_offset(fileno(f)));
+        CALL(ftell(f));
+        CALL(fgetwc(f));
+        CALL(ftell(f));
+        CALL(fseek(f, 0, SEEK_CUR));
+        CALL(fgetws(line, 40, f));
+        CALL(ftell(f));
+    }
+    CALL(fseek(f, -4, SEEK_END));
+    CALL(fgetws(line, 40, f));
+}
+
+CASE(fflush_after_a_seek_and_before_the_first_character) {
+    put_many("file", "\xc3\xa9", 3000, "end");
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen("file", "r");
+    CALL(fseek(f, 4, SEEK_SET));
+    CALL(fflush(f));
+    CALL(fgetwc(f));
+    CALL(fseek(f, 0, SEEK_CUR));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetwc(f));
+    say("offset %ld", raw_offset(fileno(f)));
+}
+
+CASE(places_among_shifts_in_a_small_buffer) {
+    static char buffer[160];
+    fpos_t place;
+    wchar_t line[40];
+    char text[600] = "";
+    for (int i = 0; i < 12; i++)
+        strcat(text, "ab\x1b$B$\"$$$&$\"\x1b(Bcd $\"e");
+    put_text("file", text);
+    FILE *f = fopen("file", "r,ccs=ISO-2022-JP");
+    CALL(setvbuf(f, buffer, _IOFBF, sizeof buffer));
+    for (int i = 0; i < 30; i++) {
+        CALL(fgetws(line, 6, f));
+        CALL(ftell(f));
+    }
+    CALL(fgetpos(f, &place));
+    CALL(fgetws(line, 40, f));
+    fclose(f);
+}
