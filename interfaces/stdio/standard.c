@@ -139,13 +139,8 @@ static bool lock_patiently(struct asf_cios *c) {
 }
 
 static bool flush_anyway(struct asf_cios *c, void *result) {
-    if (!has_output(c))
+    if (!has_output(c) || asf__is_standard(c))
         return true;
-    if (asf__is_standard(c)) { /* libc does it; but not what it believes to be written */
-        if (c->orientation > 0)
-            asf__settle_stream(c);
-        return true;
-    }
     bool locked = lock_patiently(c);
     flush_one(c, result);
     if (locked)

@@ -55,10 +55,8 @@ static struct asf_cios *wide_set_buffer(struct asf_cios *c, char *p, ssize_t siz
     asf__claim(c);
     if (asf__set_buffer(c, p && size > 0 ? (size_t)size : 0) == EOF)
         return NULL;
-    if (!asf__is_putting(c)) { /* as libc: the bytes not converted yet are gone */
+    if (!asf__is_putting(c)) /* as libc: the bytes not converted yet are gone */
         asf__bytes_set_read(c, NULL, NULL, NULL);
-        c->buf_base = c->buf_end = NULL;
-    }
     return c;
 }
 

@@ -145,56 +145,66 @@ size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
 
 /* --- one character --------------------------------------------------------------- */
 
-static wint_t put_slow(struct asf_cios *c, wchar_t ch) {
+/* As glibc: on a byte stream putwc and putwchar write a byte, where fputwc
+ * refuses. */
+static wint_t put_slow(struct asf_cios *c, wchar_t ch, bool refuse) {
     if (c->orientation == 0)
         asf__orient(asf__file(c), 1);
     if (c->orientation < 0)
-        return WEOF;
+        return refuse ? WEOF : (wint_t)asf__jump(c)->overflow(c, (int)ch);
     return asf__ours_wide(c) ? asf__wide_overflow(c, (wint_t)ch) : __woverflow(asf__file(c), (wint_t)ch);
 }
 
-static inline wint_t put(struct asf_cios *c, wchar_t ch) {
+static inline wint_t put(struct asf_cios *c, wchar_t ch, bool refuse) {
     struct asf_wide *w = asf__wide(c);
     if (asf__likely(w && w->write_ptr < w->write_end))
         return (wint_t)(*w->write_ptr++ = ch);
-    return put_slow(c, ch);
+    return put_slow(c, ch, refuse);
 }
 
-static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch) {
+static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch, bool refuse) {
     if (asf__wide_hold(c)) {
-        wint_t held = put(c, ch);
+        wint_t held = put(c, ch, refuse);
         asf__bias_leave(&c->lk);
         return held;
     }
     asf__enter(c);
     asf__count(c);
-    wint_t r = put(c, ch);
+    wint_t r = put(c, ch, refuse);
     asf__leave(c);
     return r;
 }
 
-EXPORT wint_t fputwc(wchar_t ch, FILE *f) {
-    struct asf_cios *c = asf__cios(f);
+static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {
     struct asf_wide *w = asf__wide(c);
     if (asf__alone() && asf__likely(w && w->write_ptr < w->write_end))
         return (wint_t)(*w->write_ptr++ = ch);
-    return put_locked(c, ch);
+    return put_locked(c, ch, refuse);
 }
 
-EXPORT wint_t fputwc_unlocked(wchar_t ch, FILE *f) {
-    return put(asf__cios(f), ch);
+EXPORT wint_t fputwc(wchar_t ch, FILE *f) {
+    return put_alone(asf__cios(f), ch, true);
+}
+
+EXPORT wint_t putwc(wchar_t ch, FILE *f) {
+    return put_alone(asf__cios(f), ch, false);
 }
 
 EXPORT wint_t putwchar(wchar_t ch) {
-    return fputwc(ch, stdout);
+    return put_alone(asf__cios(stdout), ch, false);
+}
+
+EXPORT wint_t fputwc_unlocked(wchar_t ch, FILE *f) {
+    return put(asf__cios(f), ch, true);
+}
+
+EXPORT wint_t putwc_unlocked(wchar_t ch, FILE *f) {
+    return put(asf__cios(f), ch, false);
 }
 
 EXPORT wint_t putwchar_unlocked(wchar_t ch) {
-    return put(asf__cios(stdout), ch);
+    return put(asf__cios(stdout), ch, false);
 }
-
-wint_t putwc(wchar_t, FILE *) ALIAS(fputwc);
-wint_t putwc_unlocked(wchar_t, FILE *) ALIAS(fputwc_unlocked);
 
 /* --- strings ------------------------------------------------------------------------ */
 

@@ -21,6 +21,10 @@ CASE(byte_functions_on_a_wide_output) {
     WITH_ERRNO((long)fwrite("bytes", 5, 1, f));
     WITH_ERRNO(fprintf(f, "bytes %d", 5));
     WITH_ERRNO(puts("text"));
+    CALL(fflush(f));
+    WITH_ERRNO(fputs("bytes", f));
+    WITH_ERRNO((long)fwrite("bytes", 5, 1, f));
+    WITH_ERRNO(fprintf(f, "bytes %d", 5));
     note_flags(f);
     CALL(fclose(f));
     note_file("file");
@@ -67,10 +71,19 @@ CASE(wide_functions_on_a_byte_stream) {
     CALL(getc(f));
     CALL(fseek(f, 0, SEEK_END));
     WITH_ERRNO(fputwc(L'x', f));
+    WITH_ERRNO(fputwc_unlocked(L'x', f));
+    WITH_ERRNO(putwc(L'y', f));
+    WITH_ERRNO(putwc(L'\x20ac', f));
+    WITH_ERRNO(putwc_unlocked(L'z', f));
     WITH_ERRNO(fputws(L"wide", f));
     WITH_ERRNO(fwprintf(f, L"%d", 5));
     note_flags(f);
     CALL(fputs("bytes", f));
+    CALL(puts("bytes"));
+    WITH_ERRNO(putwchar(L'x'));
+    WITH_ERRNO(putwchar_unlocked(L'y'));
+    WITH_ERRNO(fputwc(L'z', stdout));
+    WITH_ERRNO(wprintf(L"%d", 5));
     CALL(fclose(f));
     note_file("file");
 }

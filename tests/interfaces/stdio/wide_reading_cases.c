@@ -9,6 +9,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static void note_rest(FILE *f) {
@@ -349,4 +350,121 @@ CASE(a_growing_file) {
     note_rest(f);
     clearerr(f);
     note_rest(f);
+}
+
+CASE(seeks_within_what_was_read) {
+    wchar_t line[40];
+    long place[40];
+    setlocale(LC_ALL, "C.UTF-8");
+    put_text("file", "caf\xc3\xa9 one\n\xe2\x82\xac two\n\xf0\x9f\x98\x80 three\nfour\nand the last");
+    FILE *f = fopen("file", "r");
+    CALL(fseek(f, 1, SEEK_SET));
+    for (int i = 0; i < 4; i++) {
+        place[i] = CALL(ftell(f));
+        CALL(fgetws(line, 40, f));
+    }
+    for (int i = 3; i >= 0; i--) {
+        CALL(fseek(f, place[i], SEEK_SET));
+        say("offset %ld", raw_offset(fileno(f)));
+        CALL(ftell(f));
+        CALL(fgetwc(f));
+        CALL(ftell(f));
+        CALL(fseek(f, 0, SEEK_CUR));
+        CALL(fgetws(line, 40, f));
+        CALL(ftell(f));
+    }
+    CALL(fseek(f, -4, SEEK_END));
+    CALL(fgetws(line, 40, f));
+}
+
+CASE(fflush_after_a_seek_and_before_the_first_character) {
+    put_many("file", "\xc3\xa9", 3000, "end");
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen("file", "r");
+    CALL(fseek(f, 4, SEEK_SET));
+    CALL(fflush(f));
+    CALL(fgetwc(f));
+    CALL(fseek(f, 0, SEEK_CUR));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetwc(f));
+    say("offset %ld", raw_offset(fileno(f)));
+}
+
+CASE(places_among_shifts_in_a_small_buffer) {
+    static char buffer[160];
+    fpos_t place;
+    wchar_t line[40];
+    char text[600] = "";
+    for (int i = 0; i < 12; i++)
+        strcat(text, "ab\x1b$B$\"$$$&$\"\x1b(Bcd $\"e");
+    put_text("file", text);
+    FILE *f = fopen("file", "r,ccs=ISO-2022-JP");
+    CALL(setvbuf(f, buffer, _IOFBF, sizeof buffer));
+    for (int i = 0; i < 30; i++) {
+        memset(&place, 0, sizeof place);
+        CALL(fgetws(line, 6, f));
+        CALL(ftell(f));
+        CALL(fgetpos(f, &place));
+        say("state %d", place.__state.__count);
+    }
+    fclose(f);
+}
+
+CASE(which_seeks_are_exact) {
+    wchar_t line[40];
+    put_many("file", "\xc3\xa9", 3000, "end");
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen("file", "r");
+    CALL(fgetws(line, 10, f));
+    CALL(fflush(f));
+    CALL(fseek(f, 4100, SEEK_SET));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetwc(f));
+    CALL(fseek(f, 20, SEEK_SET));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetwc(f));
+    CALL(ftell(f));
+    f = fopen("file", "r");
+    CALL(fwide(f, 1));
+    CALL(fseek(f, 4100, SEEK_SET));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fgetwc(f));
+    CALL(fseek(f, 20, SEEK_SET));
+    say("offset %ld", raw_offset(fileno(f)));
+}
+
+CASE(the_offset_moved_at_the_end_of_the_file) {
+    put_text("file", "caf\xc3\xa9\nand more\n");
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen("file", "r");
+    CALL(fseek(f, 5, SEEK_SET));
+    note_rest(f);
+    CALL(syscall(SYS_lseek, fileno(f), 3L, SEEK_SET));
+    clearerr(f);
+    CALL(ftell(f));
+    CALL(fseek(f, 0, SEEK_CUR));
+    CALL(fgetwc(f));
+}
+
+CASE(places_among_characters_that_few_have) {
+    put_text("file", "a\xf8\x88\x80\x80\x80z\xfc\x84\x80\x80\x80\x80yx");
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen("file", "r");
+    for (int i = 0; i < 7; i++) {
+        CALL(fgetwc(f));
+        CALL(ftell(f));
+    }
+}
+
+CASE(a_prompt_is_shown) {
+    struct stat st;
+    FILE *f = fopen("/dev/zero", "r");
+    setvbuf(f, NULL, _IONBF, 0);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    CALL(wprintf(L"prompt: "));
+    fstat(1, &st);
+    say("%ld", (long)st.st_size);
+    CALL(fgetwc(f));
+    fstat(1, &st);
+    say("%ld", (long)st.st_size);
 }

@@ -188,6 +188,28 @@ CASE(no_bytes_among_many) {
     note_file("file");
 }
 
+static void fill_until_it_fails(FILE *f, int from) {
+    for (int i = 0; i < 70000; i++)
+        if (fputwc(i >= from ? 0xd800 : i % 9 ? L'a' : L'\xe9', f) == WEOF)
+            return;
+}
+
+CASE(no_bytes_in_a_full_buffer_at_the_end) {
+    setlocale(LC_ALL, "C.UTF-8");
+    fill_until_it_fails(stdout, 60000);
+}
+
+CASE(no_bytes_in_a_full_buffer_and_a_seek) {
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *f = fopen("file", "w+");
+    fill_until_it_fails(f, 60000);
+    CALL(fseek(f, 0, SEEK_SET));
+    CALL(fgetwc(f));
+    fill_until_it_fails(f, 60000);
+    CALL(fflush(f));
+    note_file("file");
+}
+
 /* --- errors -------------------------------------------------------------------------- */
 
 CASE(a_full_device) {
@@ -427,20 +449,25 @@ CASE(threads) {
     unlink("file");
 }
 
+static pthread_barrier_t together;
+
 static void *write_characters(void *file) {
-    put_many(file, L'x', 100000);
+    pthread_barrier_wait(&together);
+    put_many(file, L'x', 1500000);
     return NULL;
 }
 
 CASE(threads_that_write_characters) {
     pthread_t thread[3];
     FILE *f = fopen("file", "w");
+    pthread_barrier_init(&together, NULL, 3);
     for (int i = 0; i < 3; i++)
         pthread_create(&thread[i], NULL, write_characters, f);
     for (int i = 0; i < 3; i++)
         pthread_join(thread[i], NULL);
     CALL(fclose(f));
     say("%ld", size_of("file"));
+    unlink("file");
 }
 
 /* --- memory --------------------------------------------------------------------------- */
