@@ -46,14 +46,9 @@ static bool replace_page(const siginfo_t *info) {
     struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
     if (!s)
         return false;
-<<<<<<< HEAD
     /* By number: it is no write of this thread, as a race detector would have it.
      * Writable: a segment may have been attached to write to it. */
     if (syscall(SYS_mmap, at & ~(uintptr_t)(PAGE - 1), PAGE, PROT_READ | PROT_WRITE,
-=======
-    /* By number: it is no write of this thread, as a race detector would have it. */
-    if (syscall(SYS_mmap, at & ~(uintptr_t)(PAGE - 1), PAGE, PROT_READ,
->>>>>>> sanitize
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L) == -1)
         return false;
     __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
