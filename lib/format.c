@@ -629,6 +629,7 @@ size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct 
     struct asf__output o = {p, (char *)((size_t)p + (room < most ? room : most)), 0};
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
+        rest->format = format ? format : "%"; /* an error of the same kind */
         rest->all = true;
         va_copy(rest->ap, ap);
         return 0;
