@@ -130,8 +130,8 @@ TEST(Format, WhatDoesNotFitIsCounted) {
 TEST(Format, MoreThanAnIntCounts) {
     char room[8];
     Left left;
-    EXPECT_EQ(format(&left, room, sizeof room, "%2147483640d%2000000000s|%.2000000000f", 1, "", 0.5),
-              2147483640UL + 2000000000 + 1 + 2000000002);
+    EXPECT_EQ(format(&left, room, sizeof room, "%2147483600d%2000000000s|%.2000000000f", 1, "", 0.5),
+              2147483600UL + 2000000000 + 1 + 2000000002);
     EXPECT_EQ(left.format, nullptr);
 }
 
