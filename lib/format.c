@@ -218,82 +218,6 @@ static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
     put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
 }
 
-/* The commonest specifications: one flag, a width of two digits, a long. */
-struct brief {
-    char flag; /* '0', '-' or none */
-    bool wide, negative;
-    char conversion;
-    unsigned width;
-};
-
-/* A field of at most 8 digits; false when there is no room for it. */
-static inline bool put_short_number(struct asf__output *o, struct brief b, struct asf__short_text t) {
-    unsigned body = t.length + b.negative, blanks = b.width > body ? b.width - body : 0;
-    char *p = o->p;
-    if (asf__unlikely(asf__left(o) < body + blanks))
-        return false;
-    o->p += body + blanks;
-    if (blanks && b.flag == '-')
-        asf__repeat(p + body, ' ', blanks);
-    if (blanks && b.flag == '\0') {
-        asf__repeat(p, ' ', blanks);
-        p += blanks;
-    }
-    if (b.negative)
-        *p++ = '-';
-    if (blanks && b.flag == '0') {
-        asf__repeat(p, '0', blanks);
-        p += blanks;
-    }
-    asf__store(p, t);
-    return true;
-}
-
-static void put_brief(struct asf__output *o, struct brief b, uint64_t n) {
-    struct asf__spec s = {.width = (int)b.width, .precision = -1, .conversion = b.conversion};
-    s.flags = b.flag == '0' ? FLAG_ZERO : b.flag == '-' ? FLAG_LEFT : 0;
-    if (b.conversion == 'd' || b.conversion == 'u')
-        put_decimal(o, &s, n, asf__sign(&s, b.negative));
-    else
-        put_hexadecimal(o, &s, n, "");
-}
-
-static inline uint64_t brief_value(struct brief *b, va_list ap) {
-    if (b->conversion != 'd')
-        return b->wide ? va_arg(ap, unsigned long) : va_arg(ap, unsigned);
-    int64_t v = b->wide ? va_arg(ap, long) : va_arg(ap, int);
-    b->negative = v < 0;
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
-static inline bool may_be_integer(char c) {
-    return c <= '9' ? c >= '0' || c == '-' : c == 'x' || c == 'u' || c == 'X' || c == 'l' || c == 'z';
-}
-
-/* NULL, and nothing done, when it is another specification. */
-static __attribute__((noinline)) const char *convert_integer(struct asf__output *o, const char *f,
-                                                             va_list ap) {
-    struct brief b = {0};
-    if (*f == '0' || *f == '-')
-        b.flag = *f++;
-    for (int i = 0; i < 2 && (unsigned)(*f - (i ? '0' : '1')) < (i ? 10 : 9); i++)
-        b.width = b.width * 10 + (unsigned)(*f++ - '0');
-    b.wide = *f == 'l' || *f == 'z';
-    b.conversion = *(f += b.wide);
-    bool hexadecimal = (b.conversion | 0x20) == 'x';
-    if (!hexadecimal && b.conversion != 'd' && b.conversion != 'u')
-        return NULL;
-    uint64_t n = brief_value(&b, ap);
-    struct asf__short_text t;
-    if (hexadecimal)
-        t = asf__short_hexadecimal((uint32_t)n, b.conversion == 'X');
-    else
-        t = asf__short_decimal((uint32_t)(n < 100000000 ? n : 0));
-    if (n > (hexadecimal ? UINT32_MAX : 99999999) || !put_short_number(o, b, t))
-        put_brief(o, b, n);
-    return f + 1;
-}
-
 /* --- characters and strings ---------------------------------------------------------- */
 
 /* libc copies up to 20 bytes one by one, so a text that is overwritten while it
@@ -498,7 +422,7 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list a
 
 /* With anything between the percent sign and the letter; returns what follows.
  * When it is left to libc its arguments are still to be taken. */
-static __attribute__((noinline)) const char *convert(struct asf__output *o, const char *f, va_list ap) {
+static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f, va_list ap) {
     struct asf__spec s = {.precision = -1};
     struct place before = place_in(ap);
     f = parse(f, &s, ap);
@@ -507,6 +431,167 @@ static __attribute__((noinline)) const char *convert(struct asf__output *o, cons
         return NULL;
     }
     return f + 1;
+}
+
+/* --- brief specifications --------------------------------------------------------
+
+   Nearly all: at most one flag, 0 or -, and small numbers.  They are parsed into
+   registers, and short numbers are put together there. */
+
+enum { BRIEF_NUMBER = 99 };
+
+struct brief {
+    char flag; /* '0', '-' or none */
+    bool negative;
+    enum asf__length length;
+    int width, precision;
+};
+
+static inline const char *brief_number(const char *f, int *n, va_list ap) {
+    if (*f == '*') {
+        *n = va_arg(ap, int);
+        return f + 1;
+    }
+    for (*n = 0; *f >= '0' && *f <= '9' && *n <= BRIEF_NUMBER; f++)
+        *n = *n * 10 + (*f - '0');
+    return f;
+}
+
+/* Returns where the letter should be, or anything that is none. */
+static inline const char *parse_brief(const char *f, struct brief *b, va_list ap) {
+    if (*f == '0' || *f == '-')
+        b->flag = *f++;
+    if (*f <= '9' && *f != '.') {
+        f = brief_number(f, &b->width, ap);
+        if (b->width < 0)
+            return "";
+    }
+    if (*f == '.') {
+        f = brief_number(f + 1, &b->precision, ap);
+        if (b->precision < 0)
+            b->precision = -1;
+    }
+    if (*f == 'l') {
+        b->length = f[1] == 'l' ? LENGTH_LONG_LONG : LENGTH_LONG;
+        f += f[1] == 'l' ? 2 : 1;
+    } else if (*f == 'L' || *f == 'z') {
+        b->length = *f++ == 'L' ? LENGTH_LONG_LONG : LENGTH_WORD;
+    }
+    return f;
+}
+
+static inline struct asf__spec whole_spec(struct brief b, char letter) {
+    unsigned flags = b.flag == '0' ? FLAG_ZERO : b.flag == '-' ? FLAG_LEFT : 0;
+    return (struct asf__spec){flags, b.width, b.precision, b.length, letter};
+}
+
+/* A field of at most 8 digits; false when there is no room for it. */
+static inline __attribute__((always_inline)) bool put_short_number(struct asf__output *o, struct brief b,
+                                                                   struct asf__short_text t) {
+    unsigned zeros = b.precision > (int)t.length ? (unsigned)b.precision - t.length : 0;
+    unsigned body = t.length + b.negative + zeros, width = (unsigned)b.width;
+    unsigned blanks = width > body ? width - body : 0;
+    char *p = o->p;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return false;
+    o->p += body + blanks;
+    if (blanks) {
+        if (b.flag == '-') {
+            asf__repeat(p + body, ' ', blanks);
+        } else if (b.flag == '0' && b.precision < 0) {
+            zeros += blanks;
+        } else {
+            asf__repeat(p, ' ', blanks);
+            p += blanks;
+        }
+    }
+    if (b.negative)
+        *p++ = '-';
+    if (zeros)
+        asf__repeat(p, '0', zeros);
+    asf__store(p + zeros, t);
+    return true;
+}
+
+static __attribute__((noinline)) void put_long_number(struct asf__output *o, struct brief b, uint64_t n,
+                                                      char letter) {
+    struct asf__spec s = whole_spec(b, letter);
+    if (letter == 'd' || letter == 'u')
+        put_decimal(o, &s, n, b.negative ? "-" : "");
+    else if (letter == 'o')
+        put_octal(o, &s, n);
+    else
+        put_hexadecimal(o, &s, n, "");
+}
+
+static inline uint64_t brief_unsigned(struct brief b, va_list ap) {
+    return b.length == LENGTH_INT ? va_arg(ap, unsigned) : va_arg(ap, unsigned long);
+}
+
+static inline uint64_t brief_signed(struct brief *b, va_list ap) {
+    int64_t v = b->length == LENGTH_INT ? va_arg(ap, int) : va_arg(ap, long);
+    b->negative = v < 0;
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+static inline void put_brief_decimal(struct asf__output *o, struct brief b, uint64_t n, char letter) {
+    if (n > 99999999 || b.precision == 0 || !put_short_number(o, b, asf__short_decimal((uint32_t)n)))
+        put_long_number(o, b, n, letter);
+}
+
+static inline void put_brief_hexadecimal(struct asf__output *o, struct brief b, uint64_t n, char letter) {
+    if (n > UINT32_MAX || b.precision == 0 ||
+        !put_short_number(o, b, asf__short_hexadecimal((uint32_t)n, letter == 'X')))
+        put_long_number(o, b, n, letter);
+}
+
+static __attribute__((noinline)) bool put_brief_string(struct asf__output *o, struct brief b, va_list ap) {
+    if (b.length != LENGTH_INT)
+        return false;
+    struct asf__spec s = whole_spec(b, 's');
+    put_string(o, &s, va_arg(ap, const char *));
+    return true;
+}
+
+static inline bool put_brief(struct asf__output *o, struct brief b, char letter, va_list ap) {
+    uint64_t n;
+    switch (letter) {
+    case 'd':
+        n = brief_signed(&b, ap);
+        put_brief_decimal(o, b, n, letter);
+        return true;
+    case 'u':
+        put_brief_decimal(o, b, brief_unsigned(b, ap), letter);
+        return true;
+    case 'x':
+    case 'X':
+        put_brief_hexadecimal(o, b, brief_unsigned(b, ap), letter);
+        return true;
+    case 'o':
+        put_long_number(o, b, brief_unsigned(b, ap), letter);
+        return true;
+    case 's':
+        return put_brief_string(o, b, ap);
+    case 'f':
+    case 'e':
+    case 'g': {
+        struct asf__spec s = whole_spec(b, letter);
+        return asf__put_float(o, &s, ap);
+    }
+    default:
+        return false;
+    }
+}
+
+/* Returns what follows, or NULL when it is left to libc. */
+static __attribute__((noinline)) const char *convert(struct asf__output *o, const char *f, va_list ap) {
+    struct brief b = {.precision = -1};
+    struct place before = place_in(ap);
+    const char *letter = parse_brief(f, &b, ap);
+    if (asf__likely(put_brief(o, b, *letter, ap)))
+        return letter + 1;
+    go_to(ap, before);
+    return convert_any(o, f, ap);
 }
 
 /* --- the format ------------------------------------------------------------------- */
@@ -605,9 +690,7 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
                 continue;
             }
             o->p = p;
-            const char *behind = may_be_integer(f[1]) ? convert_integer(o, f + 1, ap) : NULL;
-            if (!behind)
-                behind = convert(o, f + 1, ap);
+            const char *behind = convert(o, f + 1, ap);
             if (!behind)
                 return f;
             f = behind;
@@ -629,6 +712,7 @@ size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct 
     struct asf__output o = {p, (char *)((size_t)p + (room < most ? room : most)), 0};
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
+        rest->format = format ? format : "%"; /* an error of the same kind */
         rest->all = true;
         va_copy(rest->ap, ap);
         return 0;

@@ -91,9 +91,7 @@ static inline int format_in_place(struct asf_cios *c, int fortify, const char *f
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
     size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
-    if (asf__unlikely(rest.format || n >= room || !format)) {
-        if (!rest.format && format)
-            return -1;
+    if (asf__unlikely(rest.format)) {
         int whole = rest_in_place(c, room - 1, n, fortify, &rest);
         if (whole < 0)
             return -1;

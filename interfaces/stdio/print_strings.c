@@ -48,7 +48,7 @@ static int finish(char *p, size_t room, size_t n, int fortify, struct asf__forma
 }
 
 int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest) {
-    if (rest->format || n == 0) { /* no format at all is an error that libc knows */
+    if (rest->format) {
         int more = finish(p, room, n, fortify, rest);
         if (more < 0)
             return -1;

@@ -29,7 +29,7 @@ enum { ROOM = 6000, SHOWN = 20 };
 struct comparison {
     printing_function ours, libcs;
     uint64_t calls = 0, different = 0;
-    char left[ROOM], right[ROOM];
+    char left[ROOM] = {}, right[ROOM] = {};
 
     template <class... Values> void compare(size_t room, const char *format, Values... values) {
         calls++;
