@@ -39,9 +39,9 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: the wide buffer is not from malloc, glibc's; and one that
- * glibc leaves alone: this FILE is a CIOS. */
-enum { ASF_WIDE_USER_BUF = 0x8, ASF_OURS = 0x100000 };
+/* Bits of `flags2`, glibc's: no call is to be cancelled, the wide buffer is not
+ * from malloc; and one that glibc leaves alone: this FILE is a CIOS. */
+enum { ASF_NOT_CANCELLED = 0x2, ASF_WIDE_USER_BUF = 0x8, ASF_OURS = 0x100000 };
 
 /* A buffer that regions point into.  It lives until none does. */
 struct asf_buffer {

@@ -9,21 +9,39 @@
 #include "lib/syscalls.h"
 #include "streams/buffer.h"
 
+/* A stream on which no call is to be cancelled: opened so, or used by libc for
+ * a message of its own. */
+static int hold_cancellation(const struct asf_cios *c) {
+    int before = -1;
+    if (c->flags2 & ASF_NOT_CANCELLED)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static void release_cancellation(int before) {
+    if (before >= 0)
+        pthread_setcancelstate(before, &before);
+}
+
 /* A wait for a pipe or a terminal shows others what we hold back; and a thread
  * may be cancelled in it. */
 static __attribute__((noinline)) ssize_t cancellable_read(struct asf_cios *c, void *buf, size_t n) {
     ssize_t r;
+    int before = hold_cancellation(c);
     pthread_cleanup_push(asf__cancelled, c);
     r = asf__sys.read(c->fd, buf, n);
     pthread_cleanup_pop(0);
+    release_cancellation(before);
     return r;
 }
 
 static __attribute__((noinline)) ssize_t cancellable_write(struct asf_cios *c, const void *buf, size_t n) {
     ssize_t r;
+    int before = hold_cancellation(c);
     pthread_cleanup_push(asf__cancelled, c);
     r = asf__sys.write(c->fd, buf, n);
     pthread_cleanup_pop(0);
+    release_cancellation(before);
     return r;
 }
 

@@ -19,7 +19,7 @@ struct mode {
     int flags; /* for open() */
     bool append;
     const char *charset; /* ",ccs=...": a wide stream; or NULL */
-    bool map;
+    bool map, not_cancelled;
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
@@ -51,6 +51,8 @@ static bool parse_mode(const char *text, struct mode *m) {
             m->flags |= O_CLOEXEC;
         else if (text[i] == 'm')
             m->map = true;
+        else if (text[i] == 'c')
+            m->not_cancelled = true;
         if (strchr("+xb", text[i]))
             last = text + i;
     }
@@ -64,13 +66,28 @@ static void set_modes(struct asf_cios *c, const struct mode *m) {
     c->follows = m->map && c->access == O_RDONLY;
 }
 
+/* "c" is known to fopen and freopen, not to fdopen. */
+static void set_cancellation(struct asf_cios *c, const struct mode *m) {
+    c->flags2 |= m->not_cancelled ? ASF_NOT_CANCELLED : 0;
+}
+
+static int open_path(const char *path, const struct mode *m) {
+    int before;
+    if (!m->not_cancelled)
+        return asf__sys.open(path, m->flags, 0666);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    int fd = asf__sys.open(path, m->flags, 0666);
+    pthread_setcancelstate(before, &before);
+    return fd;
+}
+
 EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
     if (!parse_mode(mode, &m))
         return NULL;
     if (!asf__stdio_started)
         asf__stdio_start();
-    int fd = asf__sys.open(path, m.flags, 0666);
+    int fd = open_path(path, &m);
     if (fd < 0) {
         errno = -fd;
         return NULL;
@@ -82,6 +99,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         return NULL;
     }
     set_modes(c, &m);
+    set_cancellation(c, &m);
     c->inherited = false;
     if (!m.append)
         c->offset = 0;
@@ -217,7 +235,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
         snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
         path = self;
     }
-    int new = asf__sys.open(path, m->flags, 0666);
+    int new = open_path(path, m);
     if (new < 0 || fd < 0 || new == fd)
         return new;
     int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags & O_CLOEXEC, 0);
@@ -258,6 +276,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
     c->orientation = 0;
     set_modes(c, &m);
+    set_cancellation(c, &m);
     if (!m.append)
         c->offset = path ? 0 : -1;
     else if (c->access == O_WRONLY)

@@ -6,7 +6,10 @@
  */
 #include "transcript.h"
 
+#include <getopt.h>
+#include <pthread.h>
 #include <stdio_ext.h>
+#include <sys/mman.h>
 
 static ssize_t answer_read(void *cookie, char *buf, size_t n) {
     (void)cookie, (void)buf;
@@ -221,4 +224,82 @@ CASE(telling_on_a_closed_descriptor) {
         CALL(ftell(f));
         CALL(fclose(f));
     }
+}
+
+/* --- a thread that is to be cancelled goes through calls that are no place for it ---------- */
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static const char *reached;
+
+static int open_memory_file(void) {
+    return memfd_create("memory", 0); /* open() is a place */
+}
+
+static void complain(void) {
+    static char *arguments[] = {(char *)"cases", (char *)"-x", (char *)"--unknown", NULL};
+    static const struct option longs[] = {{"long", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+    optind = 0;
+    while (getopt_long(3, arguments, "ab:", longs, NULL) != -1)
+        continue;
+    reached = "after getopt";
+}
+
+static void write_through(FILE *f) {
+    setvbuf(f, NULL, _IONBF, 0);
+    reached = "after setvbuf";
+    fputs("text", f);
+    reached = "after fputs";
+    fclose(f);
+    reached = "after fclose";
+}
+
+static void write_past_cancellation(void) {
+    write_through(fopen("file", "wc"));
+}
+
+static void write_on_a_descriptor(void) {
+    write_through(fdopen(open_memory_file(), "wc"));
+}
+
+static void close_only(void) {
+    FILE *f = fdopen(open_memory_file(), "w");
+    fclose(f);
+    reached = "after fclose";
+}
+
+static void write_and_flush(void) {
+    FILE *f = fdopen(open_memory_file(), "w");
+    fputs("text", f);
+    reached = "after fputs";
+    fflush(f);
+    reached = "after fflush";
+}
+
+static void *cancelled(void *body) {
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+    ((void (*)(void))body)();
+    pthread_testcancel();
+    return NULL;
+}
+
+static void note_cancelled(const char *name, void (*body)(void)) {
+    pthread_t thread;
+    void *result;
+    reached = "nothing";
+    pthread_mutex_lock(&gate);
+    pthread_create(&thread, NULL, cancelled, (void *)body);
+    pthread_cancel(thread);
+    pthread_mutex_unlock(&gate);
+    pthread_join(thread, &result);
+    say("%s: cancelled %d %s", name, result == PTHREAD_CANCELED, reached);
+}
+
+/* glibc: posix/tst-getopt-cancel */
+CASE(cancellation_waits_for_its_place) {
+    note_cancelled("getopt", complain);
+    note_cancelled("fopen", write_past_cancellation);
+    note_cancelled("fdopen", write_on_a_descriptor);
+    note_cancelled("close", close_only);
+    note_cancelled("flush", write_and_flush);
 }
