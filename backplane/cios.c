@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 const void *asf__vtable, *asf__wide_vtable;
@@ -23,11 +24,11 @@ static int pooled;
 static struct asf_cios *all;
 static struct asf_lock list_lock = {.biasable = false};
 
-void asf__list_lock(void) {
+ASF_EVERY_RUN void asf__list_lock(void) {
     asf__lock(&list_lock);
 }
 
-void asf__list_unlock(void) {
+ASF_EVERY_RUN void asf__list_unlock(void) {
     asf__unlock(&list_lock);
 }
 
@@ -69,7 +70,7 @@ struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int acc
     return c;
 }
 
-void asf__cios_link(struct asf_cios *c) {
+ASF_EVERY_RUN void asf__cios_link(struct asf_cios *c) {
     asf__list_lock();
     c->prev = NULL;
     c->next = all;
@@ -96,7 +97,7 @@ void asf__cios_unlink(struct asf_cios *c) {
     asf__list_unlock();
 }
 
-void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
+ASF_EVERY_RUN void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
     asf__list_lock();
     for (struct asf_cios *c = all, *next; c; c = next) {
         next = c->next;
@@ -106,14 +107,14 @@ void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
     asf__list_unlock();
 }
 
-void asf__set_name(struct asf_cios *c, const char *name) {
+ASF_EVERY_RUN void asf__set_name(struct asf_cios *c, const char *name) {
     if (asf__counting || asf__options()->verbose) {
         free(c->name);
         c->name = strdup(name);
     }
 }
 
-void asf__cios_report(struct asf_cios *c) {
+ASF_EVERY_RUN void asf__cios_report(struct asf_cios *c) {
     char fd[32] = "memory";
     if (!asf__counting || (!c->stats.calls && !c->stats.syscalls))
         return;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "backplane/backplane.h"
+#include "lib/startup.h"
 
 enum { FEW = 64, LEAF = 1024, ROOT = 1024 };
 
@@ -18,14 +19,14 @@ static struct asf_cios *few[FEW];
 static struct asf_cios ***root;
 
 /* What *at points to: a table of `n` entries, made when it is missing. */
-static void *table(void *at, size_t n, bool make) {
+ASF_EVERY_RUN static void *table(void *at, size_t n, bool make) {
     void **entry = at, *t = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
     if (!t && make && (t = calloc(n, sizeof t)))
         __atomic_store_n(entry, t, __ATOMIC_RELEASE);
     return t;
 }
 
-static struct asf_cios **slot(int fd, bool make) {
+ASF_EVERY_RUN static struct asf_cios **slot(int fd, bool make) {
     if (fd < 0 || fd >= LEAF * ROOT)
         return NULL;
     if (fd < FEW)
@@ -40,7 +41,7 @@ struct asf_cios *asf__fd_stream(int fd) {
     return s ? __atomic_load_n(s, __ATOMIC_ACQUIRE) : NULL;
 }
 
-void asf__fd_enter(struct asf_cios *c) {
+ASF_EVERY_RUN void asf__fd_enter(struct asf_cios *c) {
     struct asf_cios **s = slot(c->fd, true);
     if (s) {
         c->fd_next = *s;

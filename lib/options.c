@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
+static char nowhere[1];
+
 struct asf_options asf__option_values = {
-    .stats = "",
+    .stats = nowhere,
     /* Measured: a map costs 4 to 6 microseconds more than a read; windows of
      * 2 MiB and more on 2 MiB boundaries are mapped by whole folios. */
     .map_min = 256 << 10,
@@ -129,8 +132,9 @@ static void parse(const char *text) {
     }
 }
 
-const struct asf_options *asf__parse_options(void) {
-    const char *text = secure_getenv("ASF_OPTIONS");
+ASF_EVERY_RUN const struct asf_options *asf__parse_options(void) {
+    static char name[] = "ASF_OPTIONS"; /* not among the constants: see lib/startup.h */
+    const char *text = secure_getenv(name);
     asf__options_parsed = true;
     if (text)
         parse(text);

@@ -17,11 +17,12 @@
 #include <asf/asf.h>
 
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 bool asf__counting;
 
-__attribute__((constructor)) void asf__stats_start(void) {
+__attribute__((constructor)) ASF_EVERY_RUN void asf__stats_start(void) {
     static bool started;
     if (started)
         return;

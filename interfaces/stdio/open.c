@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/next.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 extern int _IO_fclose(FILE *);
@@ -188,7 +189,7 @@ static int end_stream(struct asf_cios *c) {
     return EOF;
 }
 
-bool asf__is_standard(const struct asf_cios *c) {
+ASF_EVERY_RUN bool asf__is_standard(const struct asf_cios *c) {
     extern struct asf_cios _IO_2_1_stdin_ EXPORT, _IO_2_1_stdout_ EXPORT, _IO_2_1_stderr_ EXPORT;
     return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
 }

@@ -12,6 +12,7 @@
 
 #include "interfaces/stdio/wide.h"
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/stats.h"
 
 extern void _IO_link_in(struct asf_cios *);
@@ -70,7 +71,7 @@ static struct {
     .vtable = &sentinel_jumps,
 };
 
-ASF_RACY static bool has_output(const struct asf_cios *c) {
+ASF_RACY ASF_EVERY_RUN static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
         return true;
     return asf__is_putting(c) && !c->resident && (asf__pending(c) > 0 || c->queue);
@@ -131,14 +132,14 @@ int asf__flush_all(void) {
 
 /* At exit other threads may hold a stream for good; it is flushed all the same
  * after a few tries, as libc does. */
-static bool lock_patiently(struct asf_cios *c) {
+ASF_EVERY_RUN static bool lock_patiently(struct asf_cios *c) {
     for (int i = 0; i < 3; i++)
         if (asf__trylock(&c->lk))
             return true;
     return false;
 }
 
-static bool flush_anyway(struct asf_cios *c, void *result) {
+ASF_EVERY_RUN static bool flush_anyway(struct asf_cios *c, void *result) {
     if (!has_output(c) || asf__is_standard(c))
         return true;
     bool locked = lock_patiently(c);
@@ -148,7 +149,7 @@ static bool flush_anyway(struct asf_cios *c, void *result) {
     return true;
 }
 
-static int flush_every(struct asf_cios *unused, int ch) {
+ASF_EVERY_RUN static int flush_every(struct asf_cios *unused, int ch) {
     int result = 0;
     (void)unused;
     (void)ch;
@@ -163,7 +164,7 @@ ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
 
 /* The end of the process (or fcloseall): offsets of inputs go back to where
  * the program has read, and from now on nothing is held back. */
-static bool finish_one(struct asf_cios *c, void *arg) {
+ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
     (void)arg;
     if (asf__is_standard(c) || c->own)
         return true;
@@ -178,14 +179,14 @@ static bool finish_one(struct asf_cios *c, void *arg) {
     return true;
 }
 
-static bool report_standard(struct asf_cios *c, void *arg) {
+ASF_EVERY_RUN static bool report_standard(struct asf_cios *c, void *arg) {
     (void)arg;
     if (asf__is_standard(c) || c->own)
         asf__cios_report(c);
     return true;
 }
 
-static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
+ASF_EVERY_RUN static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
     (void)p;
     (void)n;
     asf__each(finish_one, NULL);
@@ -195,7 +196,7 @@ static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
 
 /* --- start ------------------------------------------------------------------------ */
 
-void asf__stdio_start(void) {
+ASF_EVERY_RUN void asf__stdio_start(void) {
     if (asf__stdio_started)
         return;
     asf__stdio_started = true;
@@ -212,7 +213,7 @@ void asf__stdio_start(void) {
     _IO_link_in(asf__cios(&sentinel.file));
 }
 
-__attribute__((constructor)) static void start(void) {
+__attribute__((constructor)) ASF_EVERY_RUN static void start(void) {
     asf__stdio_start();
 }
 

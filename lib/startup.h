@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * startup.h - where the code stands that every process runs.
+ * Layer: lib.  May include: nothing.
+ */
+#ifndef ASF_LIB_STARTUP_H
+#define ASF_LIB_STARTUP_H
+
+/* What start-up and exit always run is kept together, beside the tables that
+ * the dynamic linker reads: each 64 KB touched elsewhere costs a page fault, and
+ * the shortest commands take no longer than some hundred of them. */
+#define ASF_EVERY_RUN __attribute__((section(".text.startup")))
+
+#endif
