@@ -127,3 +127,8 @@ const struct asf_options *asf__parse_options(void) {
         parse(text);
     return &asf__option_values;
 }
+
+void asf__options_of_libc(void) {
+    asf__options();
+    options.grow = options.ahead = false;
+}
