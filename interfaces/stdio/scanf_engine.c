@@ -377,6 +377,7 @@ static inline int scan_unlocked(struct asf_cios *c, enum asf_dialect dialect, co
     s.arguments = ap;
     int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
+    asf__stepped_back(c); /* mostly one byte further has been looked at */
     return n;
 }
 
