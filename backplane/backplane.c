@@ -84,46 +84,62 @@ void asf__free_backup(struct asf_cios *c) {
     c->save_base = c->backup_base = c->save_end = NULL;
 }
 
-static void close_read_window(struct asf_cios *c) {
-    asf__free_backup(c);
+/* An empty read window, which is none before there is a buffer: gnulib and
+ * __freading look for it in a stream that reads. */
+static void empty_window(struct asf_cios *c) {
+    c->read_base = c->in && c->buf_base ? c->buf_base : c->shortbuf;
     c->read_ptr = c->read_end = c->read_base;
+}
+
+void asf__close_read_window(struct asf_cios *c) {
+    asf__free_backup(c);
+    empty_window(c);
     asf__mark_ahead(c, false);
 }
 
-/* What the offset must go back over.  Of pushed-back bytes glibc takes back no
- * more than had been read of its buffer. */
-static size_t unread_by_offset(const struct asf_cios *c) {
-    if (!(c->flags & ASF_IN_BACKUP))
-        return asf__unread(c);
-    size_t pushed = asf__avail(c), read = c->in ? (size_t)(c->save_base - c->in->base) : 0;
-    return (size_t)(c->save_end - c->save_base) + (pushed < read ? pushed : read);
+int asf__go_back(struct asf_cios *c) {
+    if (asf__likely(c->lag == 0))
+        return 0;
+    off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)c->lag, SEEK_CUR) : -ESPIPE;
+    if (at < 0)
+        return (int)at;
+    c->lag = 0;
+    c->offset = c->fd < 0 ? -1 : at;
+    c->placed = true;
+    return 0;
 }
 
-/* Set the offset back over what was read ahead; -ESPIPE when it cannot be. */
-static int unread_all(struct asf_cios *c) {
-    size_t unread = unread_by_offset(c);
-    if (unread > 0) {
-        off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
-        if (at < 0)
-            return (int)at;
-        c->offset = at;
-    }
-    close_read_window(c);
+int asf__end_output(struct asf_cios *c) {
+    int rc = asf__flush_output(c);
+    if (rc == 0)
+        rc = asf__go_back(c);
+    if (rc < 0)
+        return rc;
+    c->flags &= ~ASF_PUTTING;
+    c->write_end = c->write_ptr = c->write_base;
+    empty_window(c);
+    c->start = c->offset > 0 ? c->offset : 0;
+    c->libc_end = 0;
     return 0;
 }
 
 int asf__to_read(struct asf_cios *c) {
     if (c->flags & ASF_NO_READS)
         return -EBADF;
-    if (!asf__is_putting(c))
-        return 0;
-    int rc = asf__flush_output(c);
-    if (rc < 0)
-        return rc;
-    c->flags &= ~ASF_PUTTING;
-    c->write_end = c->write_ptr = c->write_base;
-    c->start = c->offset > 0 ? c->offset : 0;
-    return 0;
+    return asf__is_putting(c) && !c->resident ? asf__end_output(c) : 0;
+}
+
+/* Output begins where input stopped: in the middle of libc's buffer, and of
+ * pushed-back bytes as far back as that goes.  The offset is set back when the
+ * first of it is put. */
+static void begin_behind_input(struct asf_cios *c) {
+    bool backup = c->flags & ASF_IN_BACKUP;
+    size_t unread = backup ? (size_t)(c->save_end - c->save_base) : asf__avail(c);
+    size_t pushed = backup ? asf__avail(c) : 0, into = asf__libc_into(c);
+    if (pushed > into)
+        pushed = into;
+    c->lag = c->flags & ASF_APPENDING ? 0 : unread + pushed;
+    c->written = c->indent = into - pushed;
 }
 
 int asf__to_write(struct asf_cios *c) {
@@ -131,15 +147,15 @@ int asf__to_write(struct asf_cios *c) {
         return -EBADF;
     if (asf__is_putting(c))
         return 0;
-    int rc = unread_all(c);
-    if (rc < 0)
-        return rc;
+    asf__settle_stream(c);
+    begin_behind_input(c);
+    asf__close_read_window(c);
     c->read_ptr = c->read_base = c->read_end = NULL;
     if (c->in)
         asf__buffer_retire(c, c->in);
     c->in = NULL;
     c->flags |= ASF_PUTTING;
-    c->written = c->exact = 0;
+    c->exact = 0;
     c->write_base = c->write_ptr = c->write_end = c->out ? c->out->base : NULL;
     if (c->out && c->out->refs == 0 && c->limit)
         asf__expose(c);
@@ -148,10 +164,20 @@ int asf__to_write(struct asf_cios *c) {
     return 0;
 }
 
+void asf__drop_output_buffer(struct asf_cios *c) {
+    if (c->out && !c->out->refs) {
+        asf__buffer_free(c->out);
+        c->out = NULL;
+        c->write_base = c->write_ptr = NULL;
+    }
+    c->buf_end = c->write_end = c->write_ptr;
+}
+
 void asf__expose(struct asf_cios *c) {
-    bool hidden = (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !c->own) || c->orientation > 0;
+    bool hidden =
+        ((c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->unprimed) && !c->own) || c->orientation > 0;
     c->buf_base = c->out->base;
-    c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size);
+    c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size) - c->indent;
     c->write_end = hidden ? c->write_base : c->buf_end;
 }
 
@@ -164,10 +190,15 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
     size_t avail = asf__avail(c);
     if (avail >= want && avail > 0)
         return (ssize_t)avail;
+    if (avail == 0 && !(c->flags & ASF_IN_BACKUP) && c->offset >= 0)
+        c->start = c->offset; /* the file may have ended here before: no whole block */
     c->held = true;
     ssize_t n = c->ops->fill(c, want);
     c->sequential = true;
     c->libc_end = 0;
+    c->indent = 0;
+    if (n <= 0 && c->offset >= 0) /* libc's buffer is empty */
+        c->start = c->offset;
     c->held = false;
     return n;
 }
@@ -185,7 +216,10 @@ int asf__drain(struct asf_cios *c, size_t want) {
 /* --- output ----------------------------------------------------------------- */
 
 static inline int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
+    int rc = n > 0 ? asf__go_back(c) : 0;
     *done = 0;
+    if (rc < 0)
+        return rc;
     while (*done < n) {
         ssize_t r = c->ops->put(c, p + *done, n - *done);
         if (r <= 0)
@@ -214,8 +248,11 @@ static inline int put_window(struct asf_cios *c) {
     if (c->queue || (c->out && c->out->refs))
         return asf__pending(c) ? -EBUSY : 0;
     int rc = put_all(c, c->write_base, asf__pending(c), &done);
+    if (rc < 0 && c->lag)
+        return rc;
     /* What failed is lost, as in libc: the program is told once. */
     c->write_base = c->write_ptr = c->out ? c->out->base : NULL;
+    c->indent = 0;
     if (c->out)
         asf__expose(c);
     return rc;
@@ -232,6 +269,7 @@ int asf__flush_output(struct asf_cios *c) {
     }
     int failed = c->failed;
     c->failed = 0;
+    c->unprimed = c->late_line = false;
     bool was = c->held;
     c->held = true;
     int rc = c->queue ? put_queue(c) : 0;
@@ -249,6 +287,8 @@ int asf__flush_through(struct asf_cios *c, const char *end) {
     if (c->queue || !c->out || c->out->refs)
         return -EBUSY;
     int rc = put_all(c, c->write_base, n, &done);
+    c->written = c->exact = 0;
+    c->unprimed = c->late_line = false;
     memmove(c->out->base, end, rest);
     c->write_base = c->out->base;
     c->write_ptr = c->write_base + rest;
@@ -265,6 +305,7 @@ static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *
     if (rest == 0 && end != c->exact && !c->own)
         rest = c->block; /* libc, too, would keep the last block */
     c->held = true;
+    c->unprimed = c->late_line = false;
     *error = put_window(c);
     if (*error == 0)
         *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
@@ -298,12 +339,16 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
     size_t done = 0;
-    *error = roomless ? asf__drain(c, 1) : 0;
+    *error = c->unprimed && asf__pending(c) ? asf__flush_output(c) : 0;
+    if (*error == 0 && roomless)
+        *error = asf__drain(c, 1);
     if (*error < 0)
         return 0;
-    if (n >= c->block)
+    if (n >= c->block) {
+        if (roomless)
+            c->written = c->indent = 0;
         note_exact(c, n, roomless);
-    c->unprimed = false;
+    }
     bool apart = c->queue || !c->out || c->out->refs;
     bool past = !apart && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
     if (!past && !(roomless && !apart))
@@ -413,7 +458,7 @@ static size_t whole_blocks(const struct asf_cios *c, size_t n) {
 enum { PAST_WINDOW = 32 << 10 };
 
 static bool reads_directly(const struct asf_cios *c, size_t n) {
-    if (c->regular && !c->shared && !c->inherited && !(c->flags & ASF_UNBUFFERED))
+    if (c->regular && !c->shared && !c->inherited && c->block >= 128)
         return n >= PAST_WINDOW && n >= c->block && !c->own && c->ops->get;
     return c->direct && n >= c->block;
 }
@@ -443,11 +488,33 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
 }
 
 static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
-    c->read_ptr = c->read_end = c->read_base;
+    empty_window(c);
     n = whole_blocks(c, n);
     if (n >= PAST_WINDOW && !__libc_single_threaded && c->regular && !c->shared && c->offset >= 0)
         return read_apart(c, p, n);
-    return asf__get(c, p, n);
+    ssize_t r = asf__get(c, p, n);
+    if (c->offset >= 0)
+        c->start = c->offset;
+    c->indent = 0;
+    c->libc_end = 0;
+    return r;
+}
+
+void asf__at_end(struct asf_cios *c) {
+    c->read_base = c->read_end;
+    c->offset = -1; /* another handle may become the active one now */
+    c->placed = false;
+}
+
+/* End of file is sticky for what goes through libc's buffer (C99). */
+static ssize_t fill_unless_ended(struct asf_cios *c, size_t want) {
+    bool buffered = want < c->block && !c->own && !c->resident;
+    if (buffered && c->flags & ASF_EOF && c->chosen && !c->follows)
+        return 0;
+    ssize_t n = asf__fill(c, 1);
+    if (n == 0 && buffered)
+        asf__at_end(c);
+    return n;
 }
 
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
@@ -471,8 +538,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
             r = read_directly(c, p + done, n - done);
             done += r > 0 ? (size_t)r : 0;
         } else {
-            /* End of file is sticky for what goes through the buffer (C99). */
-            r = c->flags & ASF_EOF && !c->own && !c->follows && c->chosen ? 0 : asf__fill(c, 1);
+            r = fill_unless_ended(c, n - done);
         }
         if (r < 0)
             *error = (int)r;
@@ -486,10 +552,12 @@ int asf__sync_input(struct asf_cios *c) {
     /* As glibc: of pushed-back bytes the offset is set back over these alone,
      * and what was read before them stays to be read. */
     bool backup = c->flags & ASF_IN_BACKUP;
+    if (backup)
+        asf__settle_stream(c);
     size_t unread = backup ? asf__avail(c) : asf__unread(c);
+    c->placed = false;
     if (unread == 0) {
         asf__mark_ahead(c, false);
-        c->placed = false;
         return 0;
     }
     off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
@@ -497,13 +565,13 @@ int asf__sync_input(struct asf_cios *c) {
         return 0; /* what was read from a pipe stays with us, as in libc */
     if (at < 0)
         return (int)at;
+    size_t into = backup ? 0 : asf__libc_into(c);
     c->read_end = c->read_ptr;
     c->offset = at;
-    c->placed = false;
-    if (!backup) {
-        c->start = at;
-        asf__mark_ahead(c, false);
-    }
+    c->indent = into;
+    c->start = at;
+    c->libc_end = 0;
+    asf__mark_ahead(c, false);
     return 0;
 }
 
@@ -520,10 +588,20 @@ static size_t queued(const struct asf_cios *c) {
     return n;
 }
 
-/* Whether libc, too, would go by what it remembers.  A callback is asked each
- * time, and an offset that others share until a seek has set it. */
+/* Whether to go by the offset that is remembered.  A callback is asked each
+ * time, and one that others share as long as libc would ask. */
 static bool knows_offset(const struct asf_cios *c) {
     return c->fd >= 0 && (c->placed || c->own || !(c->inherited || c->shared));
+}
+
+/* libc knows the offset from a seek on, until a flush or the end of file. */
+static bool libc_knows_offset(const struct asf_cios *c) {
+    return c->fd >= 0 && c->offset >= 0 && (c->placed || c->own);
+}
+
+/* Bytes may be pushed back before. */
+static bool libc_has_buffer(const struct asf_cios *c) {
+    return c->chosen || c->user_size;
 }
 
 off64_t asf__tell(struct asf_cios *c) {
@@ -542,24 +620,32 @@ off64_t asf__tell(struct asf_cios *c) {
         if (base < 0)
             return base;
     }
-    off64_t at = base + (off64_t)pending - (asf__is_putting(c) ? 0 : (off64_t)asf__unread(c));
-    return at < 0 ? -EINVAL : at;
+    /* Bytes pushed back before libc has a buffer are passed over. */
+    off64_t unread = asf__is_putting(c) ? (off64_t)c->lag : libc_has_buffer(c) ? (off64_t)asf__unread(c) : 0;
+    off64_t at = base + (off64_t)pending - unread;
+    if (asf__likely(at >= 0))
+        return at;
+    /* glibc subtracts what was pushed back first; for the rest it has no errno. */
+    off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
+    return at + behind < 0 ? -EINVAL : -EIO;
 }
 
 /* A target that stands in the window costs no system call; where libc's own
  * smaller buffer would have been refilled, its blocks lie aligned again. */
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
-    if ((c->inherited || c->shared) && !c->placed)
-        return false; /* glibc does not know where its buffer lies */
-    if (c->offset < 0 || c->fd < 0 || !c->read_base || c->flags & ASF_IN_BACKUP || c->read_ptr > c->read_end)
+    if (!c->placed && !c->own)
+        return false; /* glibc does not know where its buffer lies: it reads again */
+    if (c->offset < 0 || c->fd < 0 || !c->in || !c->buf_base || c->read_ptr > c->read_end)
         return false;
-    if (target < c->offset - (c->read_end - c->read_base) || target >= c->offset)
+    if (target < c->offset - (c->read_end - c->buf_base) || target >= c->offset)
         return false;
+    c->read_base = c->buf_base;
     off64_t end = asf__libc_offset(c);
     bool loaded = target >= end - (off64_t)c->block && target < end; /* in libc's buffer, too */
     c->libc_end = loaded ? end : 0;
+    c->indent = 0;
     if (!loaded)
-        c->start = 0;
+        c->start = target & ~((off64_t)c->block - 1);
     if (c->regular && !c->own)
         asf__mark_ahead(c, true);
     c->read_ptr = c->read_end - (c->offset - target);
@@ -590,11 +676,10 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
 
 /* Leave the window, and let input go on at `at`. */
 static inline void move_to(struct asf_cios *c, off64_t at) {
-    close_read_window(c);
-    if (!c->read_base && !(c->flags & ASF_NO_READS)) /* moved: one that reads */
-        c->read_base = c->read_ptr = c->read_end = c->shortbuf;
+    asf__close_read_window(c);
     c->offset = c->fd < 0 ? -1 : at;
-    c->start = at & ~((off64_t)c->block - 1);
+    c->start = at;
+    c->indent = 0;
     c->libc_end = 0;
     c->sequential = false;
     c->placed = true;
@@ -604,8 +689,7 @@ static inline void move_to(struct asf_cios *c, off64_t at) {
  * the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
-    bool fresh = c->orientation == 0; /* not yet a byte stream: nothing may stand in the window */
-    if (c->own || fresh || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
+    if (c->own || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
         block = target;
     /* From an empty buffer glibc reads no further than the target. */
     c->exactly = empty ? (size_t)(target - block) : 0;
@@ -613,16 +697,16 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     if (at < 0)
         return at;
     move_to(c, at);
-    if (block == target) {
-        c->start = at;
+    if (block == target)
         return at;
-    }
     bool exact = c->exactly > 0;
     ssize_t got = asf__fill(c, 1);
     c->exactly = 0;
     if (got >= delta) {
-        if (exact)
+        if (exact) { /* and goes on from there, to the front of its buffer; output goes behind */
             c->start = target;
+            c->indent = (size_t)delta;
+        }
         c->read_ptr += target - block;
         return target;
     }
@@ -641,28 +725,30 @@ static off64_t seek_by(struct asf_cios *c, off64_t distance) {
     return at;
 }
 
-off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
-    int chosen = asf__choose(c);
-    if (chosen < 0)
-        return chosen;
-    if (!c->ops->seek)
-        return -ESPIPE;
-    if (c->resident)
-        return c->ops->seek(c, offset, whence);
-    bool was_putting = asf__is_putting(c), empty = c->read_base == c->read_end && !asf__pending(c);
-    if (was_putting) {
-        int rc = asf__flush_output(c);
-        if (rc < 0)
-            return rc;
-        c->flags &= ~ASF_PUTTING;
-        c->write_end = c->write_ptr = c->write_base;
-    }
-    if (whence == SEEK_CUR && !knows_offset(c))
+/* Whether libc's buffer holds nothing: what it has read ends at the position,
+ * and began there. */
+static bool libc_is_empty(const struct asf_cios *c) {
+    if (asf__is_putting(c) || c->offset < 0 || c->flags & ASF_IN_BACKUP)
+        return c->read_base == c->read_end && !asf__pending(c);
+    off64_t position = c->offset - (off64_t)asf__avail(c);
+    return position == c->start && c->libc_end <= position && c->indent == 0;
+}
+
+/* What a relative seek goes back over; glibc forgets the rest of its buffer
+ * while the stream has no orientation. */
+static off64_t pushed_back(const struct asf_cios *c) {
+    if (!(c->flags & ASF_IN_BACKUP))
+        return 0;
+    return (off64_t)asf__avail(c) - (c->orientation == 0 ? c->save_end - c->save_base : 0);
+}
+
+static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool was_reading, bool empty) {
+    if (whence == SEEK_CUR && !libc_knows_offset(c))
         return seek_by(c, offset);
     off64_t target = seek_target(c, offset, whence);
     if (target < 0 && target != INT64_MIN)
         return target;
-    if (!was_putting && target >= 0 && seek_in_window(c, target))
+    if (was_reading && target >= 0 && seek_in_window(c, target))
         return target;
     if (target != INT64_MIN)
         return seek_block(c, target, empty);
@@ -670,6 +756,31 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     if (at >= 0)
         move_to(c, at);
     return at;
+}
+
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    bool has_buffer = libc_has_buffer(c); /* else what was pushed back is forgotten */
+    int chosen = asf__choose(c);
+    if (chosen < 0)
+        return chosen;
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (c->resident)
+        return c->ops->seek(c, offset, whence);
+    if (whence == SEEK_CUR && has_buffer)
+        offset -= pushed_back(c);
+    if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */
+        asf__free_backup(c);
+    bool was_putting = asf__is_putting(c), empty = libc_is_empty(c);
+    asf__free_backup(c);
+    if (!was_putting && !c->read_base)
+        empty_window(c);
+    if (was_putting) {
+        int rc = asf__end_output(c);
+        if (rc < 0)
+            return rc;
+    }
+    return seek_input(c, offset, whence, !was_putting, empty);
 }
 
 /* --- regions -------------------------------------------------------------------- */

@@ -76,6 +76,10 @@ void asf__fd_leave(struct asf_cios *c);
 
 int asf__to_read(struct asf_cios *c);
 int asf__to_write(struct asf_cios *c);
+/* asf__end_output: put what is pending; the stream is in neither mode then. */
+int asf__end_output(struct asf_cios *c);
+/* asf__go_back: set the offset back to where the output begins. */
+int asf__go_back(struct asf_cios *c);
 /* asf__fill: at least `want` bytes in the read window; returns how many. */
 ssize_t asf__fill(struct asf_cios *c, size_t want);
 /* asf__drain: room for `want` bytes in the write window. */
@@ -100,6 +104,11 @@ off64_t asf__tell(struct asf_cios *c);
 /* asf__expose: let the write window show the room there is, or none when
  * every byte must come by (line buffered, unbuffered). */
 void asf__expose(struct asf_cios *c);
+/* asf__at_end: a fill of libc's buffer met the end of the file. */
+void asf__at_end(struct asf_cios *c);
+/* asf__drop_output_buffer: the next output makes one of the size it is to be. */
+void asf__drop_output_buffer(struct asf_cios *c);
+void asf__close_read_window(struct asf_cios *c);
 void asf__free_backup(struct asf_cios *c);
 /* asf__torn: trim the window when the file was truncated under its map. */
 bool asf__torn(struct asf_cios *c);
@@ -125,15 +134,23 @@ void asf__settle_all(void);
 void asf__settle_fd(int fd);
 /* asf__settle_stream: the caller holds the lock. */
 void asf__settle_stream(struct asf_cios *c);
+/* asf__settle_readers: the file is about to be written, by `by` or past all
+ * streams: readers give up what they have read ahead of libc. */
+void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by);
+bool asf__some_ahead(void);
 /* asf__stop_growing: from now on the output buffer is no larger than libc's;
  * the caller holds the lock. */
 void asf__stop_growing(struct asf_cios *c);
 /* asf__share_all: from now on another process may look at the offsets. */
 void asf__share_all(void);
+/* asf__be_plain: from now on libc's own buffers and system calls alone. */
+void asf__be_plain(void);
 /* asf__libc_pending: bytes that libc would still hold in its buffer. */
 size_t asf__libc_pending(const struct asf_cios *c);
 /* asf__libc_offset: where libc's read-ahead would have left the offset. */
 off64_t asf__libc_offset(const struct asf_cios *c);
+/* asf__libc_into: bytes of libc's input buffer before the position. */
+size_t asf__libc_into(const struct asf_cios *c);
 void asf__mark_grown(struct asf_cios *c, bool grown);
 void asf__mark_ahead(struct asf_cios *c, bool ahead);
 /* asf__before_wait: a call that may wait is coming: show what libc would show. */
@@ -146,6 +163,19 @@ static inline void asf__before_wait(void) {
 
 static inline __attribute__((always_inline)) bool asf__is_putting(const struct asf_cios *c) {
     return (c->flags & ASF_PUTTING) != 0;
+}
+
+/* n modulo libc's buffer size, which is nearly always a power of two. */
+static inline size_t asf__in_block(const struct asf_cios *c, uint64_t n) {
+    return (size_t)(asf__likely((c->block & (c->block - 1)) == 0) ? n & (c->block - 1) : n % c->block);
+}
+
+/* The position has gone back over a byte: where that is the first of a block,
+ * libc has the block in its buffer all the same. */
+static inline void asf__stepped_back(struct asf_cios *c) {
+    off64_t at = c->offset - (c->read_end - c->read_ptr);
+    if (asf__unlikely(asf__in_block(c, (uint64_t)(at - c->start)) == 0) && c->offset >= 0 && c->block > 0)
+        c->libc_end = at + (off64_t)c->block < c->offset ? at + (off64_t)c->block : c->offset;
 }
 
 /* Bytes read from below and not yet consumed, pushed-back ones included. */
@@ -163,11 +193,6 @@ static inline __attribute__((always_inline)) size_t asf__pending(const struct as
 /* Output that a flush would find nothing to do for. */
 static inline bool asf__nothing_to_put(const struct asf_cios *c) {
     return asf__pending(c) == 0 && !c->queue && !c->failed && !c->resident && !c->ops->flushed;
-}
-
-/* n modulo libc's buffer size, which is nearly always a power of two. */
-static inline size_t asf__in_block(const struct asf_cios *c, uint64_t n) {
-    return (size_t)(asf__likely((c->block & (c->block - 1)) == 0) ? n & (c->block - 1) : n % c->block);
 }
 
 static inline size_t asf__avail(const struct asf_cios *c) {

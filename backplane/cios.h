@@ -122,6 +122,8 @@ struct asf_cios {
     uint64_t filled;  /* when the output buffer was last full, ns */
     off64_t libc_end; /* the end of libc's buffer, when a seek went back within it */
     off64_t start;    /* where sequential input began, as libc's buffer lies */
+    size_t indent;    /* output after input: libc's begins so far into its buffer */
+    size_t lag;       /* and so many bytes before the kernel's offset, until it is put */
     bool grown;       /* holds back output that libc would have written */
     bool ahead;       /* has read input that libc would not have read */
     bool may_grow;
@@ -134,6 +136,7 @@ struct asf_cios {
     bool inherited; /* the descriptor was not opened for this stream */
     bool placed;    /* libc would know the offset: a seek has set it */
     bool unprimed;  /* setvbuf came late: the first write finds no room, as in libc */
+    bool late_line; /* line buffered too late for putc, which fills the buffer as before */
     bool resident;  /* the current buffer is the object itself: nothing to get or put */
     bool mapped;    /* the file system is one that maps well */
     bool chosen;    /* the module has been chosen */

@@ -14,15 +14,18 @@
 #include <errno.h>
 
 #include "backplane/backplane.h"
+#include "lib/options.h"
 #include "lib/syscalls.h"
 
 int asf__unsettled_count;
+static int ahead_count;
 
-static void mark(bool *what, bool on) {
-    if (*what != on) {
-        *what = on;
-        __atomic_add_fetch(&asf__unsettled_count, on ? 1 : -1, __ATOMIC_RELAXED);
-    }
+static bool mark(bool *what, bool on) {
+    if (*what == on)
+        return false;
+    *what = on;
+    __atomic_add_fetch(&asf__unsettled_count, on ? 1 : -1, __ATOMIC_RELAXED);
+    return true;
 }
 
 void asf__mark_grown(struct asf_cios *c, bool grown) {
@@ -30,7 +33,8 @@ void asf__mark_grown(struct asf_cios *c, bool grown) {
 }
 
 void asf__mark_ahead(struct asf_cios *c, bool ahead) {
-    mark(&c->ahead, ahead);
+    if (mark(&c->ahead, ahead))
+        __atomic_add_fetch(&ahead_count, ahead ? 1 : -1, __ATOMIC_RELAXED);
 }
 
 /* Bytes that libc would still hold in its buffer.  After n bytes since the
@@ -41,9 +45,9 @@ size_t asf__libc_pending(const struct asf_cios *c) {
         return 0;
     uint64_t n = c->written + asf__pending(c);
     size_t rest = asf__in_block(c, n);
-    if (rest > 0 || n == 0)
-        return rest;
-    return n == c->exact ? 0 : c->block;
+    if (rest == 0 && n > 0 && n != c->exact)
+        rest = c->block;
+    return n > c->indent && rest > n - c->indent ? n - c->indent : rest;
 }
 
 static void settle_out(struct asf_cios *c) {
@@ -53,6 +57,8 @@ static void settle_out(struct asf_cios *c) {
     if (pending <= keep)
         return;
     size_t due = pending - keep;
+    if ((c->failed = asf__go_back(c)) < 0)
+        return;
     while (due > 0) {
         ssize_t n = c->ops->put(c, c->write_base, due);
         if (n <= 0) {
@@ -66,9 +72,25 @@ static void settle_out(struct asf_cios *c) {
     }
 }
 
+/* Where reading stands in the file, bytes pushed back beside it left out. */
+static off64_t read_position(const struct asf_cios *c) {
+    return c->offset - (c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : (off64_t)asf__avail(c));
+}
+
+size_t asf__libc_into(const struct asf_cios *c) {
+    if (c->offset < 0 && (c->flags & ASF_IN_BACKUP || asf__avail(c) == 0))
+        return 0;
+    if (c->offset < 0)
+        return asf__in_block(c, (uint64_t)(c->read_ptr - c->read_base));
+    off64_t position = read_position(c);
+    return position > c->start ? asf__in_block(c, (uint64_t)(position - c->start)) : c->indent;
+}
+
 off64_t asf__libc_offset(const struct asf_cios *c) {
-    off64_t position = c->offset - (off64_t)asf__unread(c);
-    size_t into = position > c->start ? asf__in_block(c, (uint64_t)(position - c->start)) : 0;
+    off64_t position = read_position(c);
+    if (position < c->start) /* stepped back from the end of a read past the buffer */
+        return c->start < c->offset ? c->start : c->offset;
+    size_t into = asf__in_block(c, (uint64_t)(position - c->start));
     off64_t offset = into ? position + (off64_t)(c->block - into) : position;
     return offset < c->libc_end ? c->libc_end : offset;
 }
@@ -185,6 +207,32 @@ void asf__settle_fd(int fd) {
     }
 }
 
+/* Of one file: whoever writes to it changes what libc has not read yet. */
+struct written {
+    dev_t dev;
+    ino_t ino;
+    const struct asf_cios *by;
+};
+
+ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
+    const struct written *w = arg;
+    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && !c->held && asf__trylock(&c->lk)) {
+        settle_in(c);
+        asf__unlock(&c->lk);
+    }
+    return true;
+}
+
+void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by) {
+    struct written w = {dev, ino, by};
+    if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
+        asf__each(settle_reader, &w);
+}
+
+bool asf__some_ahead(void) {
+    return __atomic_load_n(&ahead_count, __ATOMIC_RELAXED) > 0;
+}
+
 ASF_RACY static bool share(struct asf_cios *c, void *arg) {
     (void)arg;
     if (c->fd >= 0 && !c->own)
@@ -194,4 +242,20 @@ ASF_RACY static bool share(struct asf_cios *c, void *arg) {
 
 void asf__share_all(void) {
     asf__each(share, NULL);
+}
+
+static bool stop_growing(struct asf_cios *c, void *arg) {
+    (void)arg;
+    if (!c->own && !c->held && asf__trylock(&c->lk)) {
+        asf__stop_growing(c);
+        asf__unlock(&c->lk);
+    }
+    return true;
+}
+
+void asf__be_plain(void) {
+    asf__settle_all();
+    asf__share_all();
+    asf__each(stop_growing, NULL);
+    asf__options_of_libc();
 }

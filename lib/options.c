@@ -140,3 +140,8 @@ ASF_EVERY_RUN const struct asf_options *asf__parse_options(void) {
         parse(text);
     return &asf__option_values;
 }
+
+void asf__options_of_libc(void) {
+    asf__options();
+    asf__option_values.grow = asf__option_values.ahead = false;
+}

@@ -31,6 +31,10 @@ static inline const struct asf_options *asf__options(void) {
     return __builtin_expect(asf__options_parsed, 1) ? &asf__option_values : asf__parse_options();
 }
 
+/* asf__options_of_libc: no buffers larger than libc's from now on, and no
+ * system call that libc would not make. */
+void asf__options_of_libc(void);
+
 #pragma GCC visibility pop
 
 #endif

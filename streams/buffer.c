@@ -106,6 +106,8 @@ ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
     if (asf__likely(want == 1 && is_free(c, chunk)))
         return refill(c, c->exactly ? c->exactly : chunk);
     int rc = make_input_buffer(c, want > chunk ? want : chunk);
+    if (rc < 0 && chunk > c->block) /* memory is short: what libc would have */
+        rc = make_input_buffer(c, want > c->block ? want : c->block);
     if (rc < 0)
         return rc;
     do {
@@ -235,8 +237,12 @@ int asf__buffered_drain(struct asf_cios *c, size_t want) {
         return rc;
     if (!c->limit)
         c->limit = c->block;
-    size_t size = want > c->limit ? want : c->limit;
-    if ((rc = make_output_buffer(c, size)) < 0)
+    rc = make_output_buffer(c, want > c->limit ? want : c->limit);
+    if (rc < 0 && c->limit > c->block) {
+        asf__stop_growing(c);
+        rc = make_output_buffer(c, want > c->limit ? want : c->limit);
+    }
+    if (rc < 0)
         return rc;
     c->write_base = c->write_ptr = c->out->base;
     asf__expose(c);

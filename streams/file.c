@@ -59,6 +59,8 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
 }
 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
+    if (c->regular)
+        asf__settle_readers(c->dev, c->ino, c);
     ssize_t r =
         asf__likely(__libc_single_threaded) ? asf__write(c->fd, buf, n) : cancellable_write(c, buf, n);
     c->stats.syscalls++;

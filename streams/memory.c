@@ -4,7 +4,8 @@
  * (open_memstream): the current buffer is the memory itself, so that nothing
  * is copied twice.  Positions follow glibc's where POSIX leaves room: what a
  * flush publishes ends at the present position, and a seek forgets what was
- * written beyond it.
+ * written beyond it.  Reading has a position of its own, up to where was written
+ * furthest, and does not set the end-of-file indicator.
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
@@ -24,6 +25,15 @@ static size_t position(const struct asf_cios *c) {
     return (size_t)(c->write_ptr - c->write_base);
 }
 
+/* The memory is at `base` now; a read window of pushed-back bytes stays. */
+static void move_reading(struct asf_cios *c, char *base) {
+    bool backup = c->flags & ASF_IN_BACKUP;
+    char **window[] = {backup ? &c->save_base : &c->read_base, backup ? &c->save_end : &c->read_end,
+                       &c->read_ptr};
+    for (int i = 0; i < (backup ? 2 : 3); i++)
+        *window[i] = base + (*window[i] - c->write_base);
+}
+
 /* Room for `size` bytes in all; what is new reads as zeros. */
 static int grow(struct asf_cios *c, size_t size) {
     size_t at = position(c), old = c->out->size;
@@ -33,6 +43,7 @@ static int grow(struct asf_cios *c, size_t size) {
     if (!base)
         return -ENOMEM;
     memset(base + old, 0, size - old);
+    move_reading(c, base);
     c->out->base = c->write_base = c->buf_base = base;
     c->out->size = size;
     c->write_ptr = base + at;
@@ -56,6 +67,12 @@ static int memory_flushed(struct asf_cios *c) {
     return 0;
 }
 
+/* What was written can be read. */
+static void see_written(struct asf_cios *c) {
+    if (c->write_ptr > c->read_end)
+        c->read_end = c->write_ptr;
+}
+
 static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     struct memory *m = c->data;
     off64_t at = (off64_t)position(c), base;
@@ -69,6 +86,10 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     int rc = grow(c, (size_t)(base + offset) + 1);
     if (rc < 0)
         return rc;
+    asf__free_backup(c);
+    see_written(c);
+    c->read_base = c->write_base;
+    c->read_ptr = c->read_base + base + offset;
     c->write_ptr = c->write_base + base + offset;
     return base + offset;
 }
@@ -86,10 +107,10 @@ static int memory_close(struct asf_cios *c) {
     return rc;
 }
 
-static ssize_t no_fill(struct asf_cios *c, size_t want) {
-    (void)c;
+static ssize_t memory_fill(struct asf_cios *c, size_t want) {
     (void)want;
-    return -EBADF;
+    see_written(c);
+    return (ssize_t)asf__avail(c);
 }
 
 static const struct asf_stream_ops memory = {
@@ -98,7 +119,7 @@ static const struct asf_stream_ops memory = {
     .name = "memory",
     .seek = memory_seek,
     .close = memory_close,
-    .fill = no_fill,
+    .fill = memory_fill,
     .drain = memory_drain,
     .flushed = memory_flushed,
 };
@@ -120,13 +141,14 @@ static int attach(struct asf_cios *c, char **location, size_t *size) {
     c->flags |= ASF_PUTTING;
     c->flags &= ~ASF_FILEBUF;
     c->orientation = -1;
+    c->read_base = c->read_ptr = c->read_end = c->out->base;
     c->buf_base = c->write_base = c->write_ptr = c->out->base;
     c->buf_end = c->write_end = c->out->base + BUFSIZ;
     return 0;
 }
 
 struct asf_cios *asf__open_memory(char **location, size_t *size) {
-    struct asf_cios *c = asf__cios_new(&memory, -1, O_WRONLY);
+    struct asf_cios *c = asf__cios_new(&memory, -1, O_RDWR);
     if (c && attach(c, location, size) < 0) {
         asf__cios_free(c);
         return NULL;

@@ -61,6 +61,8 @@ static void choose_regular(struct asf_cios *c, const struct stat64 *st) {
         use(c, &asf__file_write, "output: large buffers beat a map");
     if (c->access == O_RDWR && c->offset < 0 && !(c->flags & ASF_APPENDING))
         c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
+    if (c->access == O_RDWR && c->offset > 0)
+        c->start = c->offset;
 }
 
 static void choose_other(struct asf_cios *c, const struct stat64 *st) {

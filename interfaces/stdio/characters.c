@@ -112,6 +112,7 @@ static inline bool step_back(struct asf_cios *c, int ch) {
     if (c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
         return false;
     c->read_ptr--;
+    asf__stepped_back(c);
     c->flags &= ~ASF_EOF;
     return true;
 }
@@ -119,10 +120,10 @@ static inline bool step_back(struct asf_cios *c, int ch) {
 static __attribute__((noinline)) int unget_locked(struct asf_cios *c, int ch) {
     asf__enter(c);
     asf__count(c);
-    int r = !asf__bytes(c)     ? EOF
-            : step_back(c, ch) ? (unsigned char)ch
-            : asf__ours(c)     ? asf__pushback(c, ch)
-                               : asf__jump(c)->pbackfail(c, ch);
+    int r = step_back(c, ch)     ? (unsigned char)ch
+            : c->orientation > 0 ? EOF
+            : asf__ours(c)       ? asf__pushback(c, ch)
+                                 : asf__jump(c)->pbackfail(c, ch);
     if (r != EOF)
         c->flags &= ~ASF_EOF;
     asf__leave(c);

@@ -12,7 +12,8 @@
 #include "lib/syscalls.h"
 
 int asf__error(struct asf_cios *c, int code) {
-    c->flags |= ASF_ERR;
+    if (!c->lag) /* glibc sets no flag when it cannot seek to where its output goes */
+        c->flags |= ASF_ERR;
     asf__set_errno(code);
     return EOF;
 }
@@ -48,10 +49,10 @@ static int fill(struct asf_cios *c) {
         return 0;
     if (n < 0)
         return asf__error(c, (int)n);
+    if (c->resident)
+        return EOF;
     c->flags |= ASF_EOF;
-    c->read_base = c->read_end;
-    c->offset = -1; /* another handle may become the active one now */
-    c->placed = false;
+    asf__at_end(c);
     return EOF;
 }
 
@@ -60,6 +61,11 @@ int asf__underflow(struct asf_cios *c) {
         return EOF;
     if (!asf__ours(c))
         return asf__avail(c) > 0 || asf__jump(c)->underflow(c) != EOF ? 0 : EOF;
+    if (asf__is_putting(c) && !c->resident) {
+        int rc = asf__end_output(c);
+        if (rc < 0)
+            return asf__error(c, rc);
+    }
     if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
         asf__free_backup(c);
     return asf__avail(c) > 0 ? 0 : fill(c);
@@ -113,6 +119,7 @@ int asf__pushback(struct asf_cios *c, int ch) {
     }
     if (c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch) {
         c->read_ptr--;
+        asf__stepped_back(c);
         return (unsigned char)ch;
     }
     if (!(c->flags & ASF_IN_BACKUP)) {
@@ -142,7 +149,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     size_t done = asf__take(c, p, n, &error);
     if (error)
         asf__error(c, error);
-    else if (done < n)
+    else if (done < n && !c->resident)
         c->flags |= ASF_EOF;
     return done;
 }
@@ -169,12 +176,11 @@ int asf__overflow(struct asf_cios *c, int ch) {
     if (asf__room(c) == 0) {
         int rc = asf__drain(c, 1);
         c->stats.slow++;
-        c->unprimed = false;
         if (rc < 0)
             return asf__error(c, rc);
     }
     *c->write_ptr++ = (char)ch;
-    if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && ch == '\n'))
+    if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && ch == '\n' && !c->late_line))
         return flush_now(c) == EOF ? EOF : (unsigned char)ch;
     return (unsigned char)ch;
 }
@@ -201,7 +207,9 @@ static size_t put_and_flush(struct asf_cios *c, const char *text, size_t n, size
 /* Line buffered.  What does not fit the buffer is treated as in a full one, and
  * the last line's end in what is left of it goes out, as glibc has it. */
 static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
-    bool fits = asf__is_putting(c) && !c->unprimed && n <= (size_t)(c->buf_end - c->write_ptr);
+    if (c->unprimed && asf__drain(c, 1) < 0)
+        return 0;
+    bool fits = asf__is_putting(c) && n <= (size_t)(c->buf_end - c->write_ptr);
     const char *end = memrchr(text, '\n', n);
     if (fits && end && c->block < 128) /* tiny buffers are not kept to once they are flushed */
         return put_and_flush(c, text, n, n);
@@ -227,6 +235,8 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
         return 0;
     if (!asf__ours(c))
         return asf__jump(c)->xsputn(c, p, n);
+    if (c->flags & ASF_NO_WRITES)
+        return asf__error(c, -EBADF), 0;
     if (asf__choose(c) > 0)
         errno = EBADF;
     if (asf__room(c) < n)
@@ -243,29 +253,36 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
 int asf__flush_stream(struct asf_cios *c) {
     if (!asf__ours(c))
         return asf__jump(c)->sync(c);
-    if (asf__is_putting(c))
+    if (asf__is_putting(c)) {
+        c->placed = false;
         return flush_now(c);
+    }
     int rc = asf__sync_input(c);
-    return rc < 0 ? asf__error(c, rc) : 0;
+    if (rc < 0)
+        asf__set_errno(rc);
+    return rc < 0 ? EOF : 0;
 }
 
 /* setvbuf's second half: size 0 means unbuffered. */
 int asf__set_buffer(struct asf_cios *c, size_t size) {
-    if (c->chosen && asf__flush_stream(c) == EOF)
+    if (asf__flush_stream(c) == EOF)
         return EOF;
     if (size == 0)
         c->flags |= ASF_UNBUFFERED;
     else
         c->flags &= ~ASF_UNBUFFERED;
     c->user_size = size ? size : 1;
-    c->unprimed = true;
+    c->unprimed = asf__is_putting(c) && !c->resident;
+    c->late_line = false;
+    if (!asf__is_putting(c))
+        asf__close_read_window(c);
     if (!c->chosen)
         return 0;
     asf__mark_grown(c, false);
     c->may_grow = false;
     asf__set_block(c);
-    if (asf__is_putting(c) && !c->resident) /* no room until the first write */
-        c->buf_end = c->write_end = c->write_ptr;
+    if (!c->resident) /* no room until the first write */
+        asf__drop_output_buffer(c);
     return 0;
 }
 

@@ -40,7 +40,7 @@ int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 
 /* The usual case: one thread, a known offset, plain reading or writing. */
 static inline off64_t tell_fast(const struct asf_cios *c) {
-    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || c->queue || c->inherited || c->shared ||
+    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || c->queue || c->inherited || c->shared || c->lag ||
         c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
         return -1;
     return c->offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);

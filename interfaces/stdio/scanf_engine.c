@@ -388,6 +388,7 @@ int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *f
     s.arguments = ap;
     int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
+    asf__stepped_back(c); /* mostly one byte further has been looked at */
     if (!s.alone)
         asf__leave(c);
     return n;

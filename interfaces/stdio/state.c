@@ -53,7 +53,22 @@ EXPORT void _flushlbf(void) {
 
 /* --- setvbuf ------------------------------------------------------------------ */
 
+static bool room_is_exposed(const struct asf_cios *c) {
+    return c->late_line || !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->unprimed);
+}
+
+/* In the middle of output glibc changes the mode and not the room that putc
+ * sees, until the next flush. */
+static void keep_room(struct asf_cios *c, bool exposed) {
+    bool lines = c->flags & ASF_LINE_BUF;
+    asf__stop_growing(c);
+    c->late_line = lines && exposed;
+    c->unprimed = !lines && !exposed;
+    c->write_end = lines || !exposed ? c->write_base : c->buf_end;
+}
+
 static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
+    bool exposed = room_is_exposed(c);
     switch (mode) {
     case _IOFBF:
         if (!buf) {
@@ -80,10 +95,8 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
     }
     if (size != SIZE_MAX)
         return asf__set_buffer(c, size);
-    if (asf__is_putting(c) && !c->resident) { /* what is held back goes by the new mode */
-        asf__stop_growing(c);
-        c->write_end = c->flags & ASF_LINE_BUF ? c->write_base : c->buf_end;
-    }
+    if (asf__is_putting(c) && !c->resident)
+        keep_room(c, exposed);
     return 0;
 }
 
@@ -158,17 +171,21 @@ EXPORT size_t __fbufsize(FILE *f) {
         return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
     }
     if (asf__ours(c))
-        return c->chosen ? c->block : c->user_size;
+        return c->user_size ? c->user_size : c->chosen ? c->block : 0;
     return (size_t)(c->buf_end - c->buf_base);
 }
 
 EXPORT int __freading(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
-    return c->flags & ASF_NO_WRITES || (!asf__is_putting(c) && c->read_base != NULL);
+    return c->flags & ASF_NO_WRITES || (asf__ours(c) && c->resident) ||
+           (!(c->flags & (ASF_PUTTING | ASF_NO_READS)) && c->read_base != NULL);
 }
 
 EXPORT int __fwriting(FILE *f) {
-    return asf__cios(f)->flags & (ASF_NO_READS | ASF_PUTTING);
+    const struct asf_cios *c = asf__cios(f);
+    if (asf__ours(c) && c->resident)
+        return 0;
+    return c->flags & (ASF_NO_READS | ASF_PUTTING);
 }
 
 EXPORT int __freadable(FILE *f) {

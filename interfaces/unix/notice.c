@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -46,6 +47,14 @@ static inline void use_fd(int fd) {
     }
 }
 
+/* The file is about to be changed past its streams. */
+static void change_fd(int fd) {
+    struct stat64 st;
+    use_fd(fd);
+    if (asf__unlikely(unsettled()) && asf__some_ahead() && asf__sys.fstat(fd, &st) == 0)
+        asf__settle_readers(st.st_dev, st.st_ino, NULL);
+}
+
 /* The offset may be moved.  What a seek of the stream has set is remembered all
  * the same: libc does not notice either. */
 static void forget_offset(int fd) {
@@ -72,7 +81,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
 }
 
 EXPORT ssize_t write(int fd, const void *buf, size_t n) {
-    use_fd(fd);
+    change_fd(fd);
     ssize_t r = __write(fd, buf, n);
     if (asf__fd_stream(fd))
         forget_offset(fd);

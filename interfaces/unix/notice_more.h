@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
@@ -41,22 +42,21 @@
 
 /* Calls that move data past the streams. */
 NOTICE(move_fd(fd), ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
-NOTICE(move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+NOTICE(change_fd(fd); move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
 NOTICE(use_fd(fd), ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
-NOTICE(use_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
-NOTICE(use_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
-NOTICE(move_fd(in); move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
-NOTICE(move_fd(in);
-       move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
-NOTICE(move_fd(in); move_fd(out), ssize_t, copy_file_range,
+NOTICE(change_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+NOTICE(change_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
+NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, copy_file_range,
                     (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
                     (in, in_at, out, out_at, n, flags))
-NOTICE(move_fd(in); move_fd(out), ssize_t, splice,
+NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, splice,
                     (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
                     (in, in_at, out, out_at, n, flags))
 NOTICE(use_fd(fd), ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
-NOTICE(use_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+NOTICE(change_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
 NOTICE(use_fd(fd), ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags),
        (fd, v, n, flags))
 NOTICE(use_fd(in);
@@ -86,9 +86,9 @@ NOTICE(OUTPUT, int, fstatat64, (int dir, const char *path, struct stat64 *st, in
 NOTICE(OUTPUT, int, statx,
        (int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict st),
        (dir, path, flags, mask, st))
-NOTICE(use_fd(fd), int, ftruncate, (int fd, off_t size), (fd, size))
-NOTICE(use_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
-NOTICE(OUTPUT, int, truncate, (const char *path, off_t size), (path, size))
+NOTICE(change_fd(fd), int, ftruncate, (int fd, off_t size), (fd, size))
+NOTICE(change_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
+NOTICE(asf__settle_all(), int, truncate, (const char *path, off_t size), (path, size))
 NOTICE(asf__settle_all(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
 NOTICE(asf__settle_all(), void, closefrom, (int first), (first))
 NOTICE(use_fd(fd), int, fsync, (int fd), (fd))
@@ -113,8 +113,14 @@ NOTICE(OUTPUT, int, utimes, (const char *path, const struct timeval t[2]), (path
 NOTICE(OUTPUT, int, futimes, (int fd, const struct timeval t[2]), (fd, t))
 NOTICE(OUTPUT, void, sync, (void), ())
 NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
-NOTICE(use_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+NOTICE(change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
 NOTICE(use_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
+NOTICE(asf__settle_all(), int, truncate64, (const char *path, off64_t size), (path, size))
+NOTICE(change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n))
+NOTICE(use_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
+NOTICE(use_fd(fd), int, lockf64, (int fd, int command, off64_t n), (fd, command, n))
+NOTICE(use_fd(fd), ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
+NOTICE(change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
 NOTICE(use_fd(fd), int, lockf, (int fd, int command, off_t n), (fd, command, n))
 
 /* Opening a file may empty it, or be the start of reading it. */
@@ -329,6 +335,18 @@ EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t o
 
 void *mmap64(void *, size_t, int, int, int, off64_t)
     __attribute__((visibility("default"), alias("mmap"), copy(mmap)));
+
+/* A filter of system calls is coming, which may allow libc's own alone. */
+EXPORT int prctl(int option, ...) {
+    va_list ap;
+    va_start(ap, option);
+    unsigned long a = va_arg(ap, unsigned long), b = va_arg(ap, unsigned long);
+    unsigned long c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
+    va_end(ap);
+    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
+        asf__be_plain();
+    return ASF_NEXT(prctl)(option, a, b, c, d);
+}
 
 /* fcntl: a duplicate shares the offset; everything else is libc's. */
 EXPORT int fcntl(int fd, int command, ...) {

@@ -370,3 +370,42 @@ CASE(descriptors_in_use) {
         if (fcntl(fd, F_GETFD) >= 0)
             say("fd %d is open", fd);
 }
+
+CASE(renamed_and_removed_while_buffered) {
+    FILE *f = fopen("old", "w"), *g = fopen("doomed", "w+");
+    fputs("before ", f);
+    fputs("hidden", g);
+    CALL(rename("old", "new"));
+    CALL(unlink("doomed"));
+    for (int i = 0; i < 20000; i++) {
+        fputs("after\n", f);
+        fputs("more\n", g);
+    }
+    struct stat st;
+    fstat(fileno(g), &st);
+    say("size %ld links %d", (long)st.st_size, (int)st.st_nlink);
+    rewind(g);
+    char text[7] = "";
+    CALL((long)fread(text, 1, 6, g));
+    say("%q", text);
+    CALL(fclose(f));
+    CALL(fclose(g));
+    note_file("old");
+    note_file("new");
+}
+
+/* A lease is lost when the file is opened again or another descriptor of it
+ * is closed: a library must do neither. */
+CASE(a_lease_is_kept) {
+    put_lines("leased", 2000);
+    FILE *f = fopen("leased", "r");
+    CALL(fcntl(fileno(f), F_SETLEASE, F_RDLCK));
+    char line[30];
+    while (fgets(line, sizeof line, f))
+        continue;
+    CALL(fcntl(fileno(f), F_GETLEASE));
+    rewind(f);
+    CALL(fgets(line, sizeof line, f));
+    CALL(fcntl(fileno(f), F_GETLEASE));
+    fclose(f);
+}

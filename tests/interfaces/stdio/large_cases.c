@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * large_cases.c - offsets beyond four gigabytes, in a sparse file.
+ * large_cases.c - offsets beyond four gigabytes, in a sparse file; limits on
+ * memory, sizes, descriptors and maps.
  * Layer: tests.
  */
 #include "transcript.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 static const off64_t FAR = 5368709120;
@@ -97,4 +99,48 @@ CASE(a_limit_on_file_sizes) {
     struct stat st;
     stat("out", &st);
     say("size %ld", (long)st.st_size);
+}
+
+/* As many streams as the descriptors allow, each with something to write. */
+CASE(seventy_thousand_streams) {
+    enum { MANY = 70000 };
+    struct rlimit many = {MANY + 100, MANY + 100};
+    if (setrlimit(RLIMIT_NOFILE, &many) != 0)
+        getrlimit(RLIMIT_NOFILE, &many);
+    FILE **streams = calloc(MANY, sizeof(FILE *));
+    int n = 0, written = 0;
+    while (n < MANY && (streams[n] = fopen("/dev/null", "w")))
+        n++;
+    say("streams %d", n);
+    for (int i = 0; i < n; i++)
+        written += fprintf(streams[i], "stream %d\n", i);
+    say("written %d", written);
+    CALL(fflush(NULL));
+    for (int i = 0; i < n; i += 2)
+        written -= fclose(streams[i]);
+    say("written %d", written);
+    free(streams);
+}
+
+/* The kernel grants no more maps: what was open is read and written on. */
+CASE(no_more_maps) {
+    enum { PAGE = 4096, MAPS = 70000 };
+    put_lines("read", 100000);
+    FILE *in = fopen("read", "r"), *out = fopen("written", "w");
+    char line[30];
+    fgets(line, sizeof line, in);
+    fputs(line, out);
+    char *area =
+        mmap(NULL, (size_t)MAPS * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (long i = 0; i < MAPS; i += 2)
+        mprotect(area + i * PAGE, PAGE, PROT_READ);
+    say("one more %d", mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fileno(in), 0) == MAP_FAILED);
+    int n = 0;
+    while (fgets(line, sizeof line, in) && fputs(line, out) >= 0)
+        n++;
+    say("lines %d", n);
+    CALL(fclose(in));
+    CALL(fclose(out));
+    CALL(munmap(area, (size_t)MAPS * PAGE));
+    unlink("read");
 }

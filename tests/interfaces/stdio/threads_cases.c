@@ -634,3 +634,92 @@ CASE(main_thread_ends_first) {
     pthread_create(&t, NULL, main_leaves, &self);
     pthread_exit(NULL);
 }
+
+/* Cancelled in whichever call waits: its lock is given back, and the stream
+ * goes on where it was. */
+static void (*waiting_call)(FILE *);
+
+static void *waits_in_a_call(void *arg) {
+    *(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+    stage = 1;
+    waiting_call(shared);
+    return NULL;
+}
+
+static void by_fgets(FILE *f) {
+    char line[100];
+    fgets(line, sizeof line, f);
+}
+
+static void by_getline(FILE *f) {
+    static char *line;
+    static size_t size;
+    getline(&line, &size, f);
+}
+
+static void by_fscanf(FILE *f) {
+    char word[100];
+    fscanf(f, "%99s", word);
+}
+
+static void by_fgetc(FILE *f) {
+    fgetc(f);
+    fgetc(f);
+    fgetc(f);
+    fgetc(f);
+}
+
+static void by_fflush(FILE *f) {
+    for (int i = 0; i < 1000; i++) {
+        fputs("some words", f);
+        fflush(f);
+    }
+}
+
+static void by_putc(FILE *f) {
+    for (int i = 0; i < 200000; i++)
+        putc('x', f);
+}
+
+static void by_fprintf(FILE *f) {
+    for (int i = 0; i < 20000; i++)
+        fprintf(f, "%d words\n", i);
+}
+
+static void cancel_in(const char *name, void (*call)(FILE *), bool reading) {
+    int ends[2];
+    pipe(ends);
+    fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    shared = fdopen(ends[reading ? 0 : 1], reading ? "r" : "w");
+    raw_write(ends[1], "abc", reading ? 3 : 0);
+    pthread_t t;
+    pid_t tid;
+    stage = 0;
+    waiting_call = call;
+    pthread_create(&t, NULL, waits_in_a_call, &tid);
+    while (stage < 1)
+        usleep(100);
+    wait_until_blocked(tid);
+    pthread_cancel(t);
+    void *result;
+    pthread_join(t, &result);
+    say("%s: cancelled %d locked %d", name, result == PTHREAD_CANCELED, ftrylockfile(shared));
+    funlockfile(shared);
+    if (reading) {
+        raw_write(ends[1], "de\n", 3);
+        say("then %d", getc(shared));
+        fclose(shared);
+    }
+    close(ends[reading ? 1 : 0]);
+}
+
+CASE(cancelled_in_each_call) {
+    cancel_in("fgets", by_fgets, true);
+    cancel_in("getline", by_getline, true);
+    cancel_in("fscanf", by_fscanf, true);
+    cancel_in("fgetc", by_fgetc, true);
+    signal(SIGPIPE, SIG_IGN);
+    cancel_in("fflush", by_fflush, false);
+    cancel_in("putc", by_putc, false);
+    cancel_in("fprintf", by_fprintf, false);
+}

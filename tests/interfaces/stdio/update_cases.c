@@ -282,3 +282,94 @@ CASE(raw_calls_between) {
     fclose(f);
     note_file("file");
 }
+
+/* The reader has read a few blocks; then the file is changed in a place that
+ * libc has not read yet, and read there. */
+static void change_before_reading(void (*change)(FILE *reader)) {
+    put_lines("read", 3000);
+    FILE *f = fopen("read", "r");
+    char line[30];
+    for (int i = 0; i < 800; i++)
+        fgets(line, sizeof line, f);
+    say("%q", line);
+    change(f);
+    for (int i = 0; i < 1500 && fgets(line, sizeof line, f); i++)
+        if (strncmp(line, "line ", 5) != 0)
+            say("%d %q", i, line);
+    note_state(f);
+    fclose(f);
+}
+
+enum { UNREAD = 12 * 1500 };
+
+static void change_by_a_stream(FILE *reader) {
+    (void)reader;
+    FILE *g = fopen("read", "r+");
+    fseek(g, UNREAD, SEEK_SET);
+    fputs("by a stream", g);
+    fclose(g);
+}
+
+static void change_by_write(FILE *reader) {
+    (void)reader;
+    int fd = open("read", O_WRONLY);
+    lseek(fd, UNREAD, SEEK_SET);
+    write(fd, "by write()", 10);
+    close(fd);
+}
+
+static void change_by_pwrite(FILE *reader) {
+    (void)reader;
+    int fd = open("read", O_WRONLY);
+    pwrite(fd, "by pwrite()", 11, UNREAD);
+    close(fd);
+}
+
+static void change_by_truncate(FILE *reader) {
+    (void)reader;
+    CALL(truncate("read", UNREAD + 5));
+}
+
+static void change_by_ftruncate(FILE *reader) {
+    (void)reader;
+    int fd = open("read", O_WRONLY);
+    CALL(ftruncate(fd, UNREAD + 7));
+    close(fd);
+}
+
+static void rewrite_in_a_child(void) {
+    change_by_write(NULL);
+}
+
+static void change_by_a_child(FILE *reader) {
+    (void)reader;
+    child(rewrite_in_a_child);
+}
+
+CASE(a_reader_sees_what_others_write) {
+    change_before_reading(change_by_a_stream);
+    change_before_reading(change_by_write);
+    change_before_reading(change_by_pwrite);
+    change_before_reading(change_by_truncate);
+    change_before_reading(change_by_ftruncate);
+    change_before_reading(change_by_a_child);
+}
+
+static void rewound(const char *mode) {
+    put_text("watched", "one\n");
+    FILE *f = fopen("watched", mode);
+    char line[30];
+    for (int i = 0; i < 3; i++) {
+        CALL(fgets(line, sizeof line, f));
+        say("%q offset %ld", line, (long)lseek(fileno(f), 0, SEEK_CUR));
+        put_text("watched", i ? "four\n" : "two\n");
+        rewind(f);
+    }
+    fclose(f);
+}
+
+/* As programs do that look at a file of /proc again and again. */
+CASE(a_file_that_is_read_again) {
+    rewound("r");
+    rewound("r+");
+}

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""random_streams.py - random sequences of stdio calls on one file, plainly and under a preloaded library.
+
+Each sequence is run by the program stream_steps twice, in an empty directory: what every call returned, the flags, the
+offsets and the file must be the same.  A sequence that differs is made shorter, step by step, before it is shown.
+"""
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SIZES = [0, 1, 20, 500, 4095, 4096, 4097, 8192, 10000, 70000]
+COUNTS = [1, 1, 2, 7, 13, 100, 1000, 4095, 4096, 4097, 5000, 8192, 12288, 20000]
+PLACES = [0, 0, 1, 5, 100, 4095, 4096, 4097, 5000, 8192, 9000, 12288, 69999, 80000]
+BUFFERS = ["none", "line", "full", "full,1", "full,100", "full,128", "full,4096", "full,5000", "full,65536", "line,50",
+           "line,4096"]
+MODES = ["r", "r", "r", "w", "a", "r+", "r+", "r+", "w+", "a+"]
+READS = ["get", "uget", "read", "read", "line"]
+WRITES = ["put", "uput", "write", "write", "text", "print"]
+LOOKS = ["tell", "tell", "offset", "offset", "contents", "size", "about", "dup"]
+
+
+def count(rng):
+    return rng.choice(COUNTS) if rng.random() < 0.8 else rng.randrange(1, 9000)
+
+
+def place(rng):
+    return rng.choice(PLACES) if rng.random() < 0.7 else rng.randrange(0, 70000)
+
+
+def read_step(rng):
+    step = rng.choice(READS)
+    if rng.random() < 0.2:
+        return rng.choice(["getline", "scan"])
+    return f"{step}={max(2, count(rng)) if step == 'line' else count(rng)}"
+
+
+def move_step(rng):
+    kind = rng.choice(["seek", "seek", "cur", "cur", "end", "rewind", "getpos", "setpos"])
+    if kind == "seek":
+        return f"seek={place(rng)}"
+    if kind == "cur":
+        return f"cur={rng.choice([0, 0, 1, -1, 10, -10, 4096, -4096, 5000, -9000, rng.randrange(-9000, 9000)])}"
+    if kind == "end":
+        return f"end={rng.choice([0, 0, -1, -100, -4096, -5000, 10, -100000])}"
+    return kind
+
+
+def child_steps(rng, files):
+    inside = " ".join(step(rng, files, depth=1) for _ in range(rng.randrange(1, 3)))
+    return f"fork {inside} {rng.choice(['exit=0', '_exit=0', '_exit=0', 'close exit=0'])} child_end"
+
+
+def rare_step(rng, files, depth):
+    if depth == 0 and rng.random() < 0.4:
+        return child_steps(rng, files)
+    return rng.choice([
+        f"buf={rng.choice(BUFFERS)}", "flush", "flush", "flushall", "clear", "clear", "purge",
+        f"rawread={count(rng) % 5000 + 1}", f"rawseek={place(rng)}", f"rawwrite={count(rng) % 300}",
+        f"truncate={place(rng)}", f"grow={count(rng)}", f"remode={rng.choice(MODES)}", f"reopen={rng.choice(MODES)}"])
+
+
+def step(rng, files, depth=0):
+    which = "2:" if files == 2 and rng.random() < 0.3 else ""
+    r = rng.random()
+    if r < 0.3:
+        return which + read_step(rng)
+    if r < 0.55:
+        return f"{which}{rng.choice(WRITES)}={count(rng)}"
+    if r < 0.62:
+        return which + rng.choice(["unget", "unget", "unget=Q", "unget=Z"])
+    if r < 0.75:
+        return which + move_step(rng)
+    if r < 0.88:
+        return which + rng.choice(LOOKS)
+    made = rare_step(rng, files, depth)
+    return made if made.startswith("fork") else which + made
+
+
+INPUTS = ("get", "uget", "read", "line", "getline", "scan", "unget")
+OUTPUTS = ("put", "uput", "write", "text", "print")
+BETWEEN = ("flush", "flushall", "seek", "cur", "end", "rewind", "close", "remode", "reopen")
+
+
+def fits(rng, mode, name):
+    """Most steps go with the mode, so that sequences do more than fail."""
+    if "+" in mode or (name != "unget" and rng.random() < 0.05):
+        return name != "read" or mode[0] == "r"
+    return name not in (OUTPUTS if mode[0] == "r" else INPUTS)
+
+
+def defined(steps):
+    """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, or ends with SIGSEGV."""
+    wrote = putting = pushed = child = mixed = changed = False
+    for name in (part.split("=")[0].removeprefix("2:") for part in " ".join(steps).split()):
+        if wrote and name in ("read", "scan", "getline") or (putting or changed) and name == "unget":
+            return False
+        if mixed and name == "about" or pushed and name in OUTPUTS + ("buf", "about", "fork"):
+            return False
+        child = name == "fork" or (child and name != "child_end")
+        between = name in BETWEEN and not child and "2:" not in "".join(steps)
+        changed = changed or name in ("remode", "reopen")
+        mixed = mixed or (putting and name == "read")
+        moved = between and not name.startswith("flush")
+        wrote = name in OUTPUTS or (wrote and not between)
+        putting = name in OUTPUTS or (putting and not moved)
+        pushed = name == "unget" or (pushed and not moved)
+    return True
+
+
+def sequence(seed):
+    """The file's size, how it is opened outside, and the steps."""
+    rng = random.Random(seed)
+    mode = rng.choice(MODES)
+    how = rng.choice(["open", "open", "fdopen", "standard"])
+    files = 2 if rng.random() < 0.1 else 1
+    if how == "standard":
+        mode = mode.replace("r+", "r").rstrip("+")
+    first = f"standard={'i' if mode == 'r' else 'o'}" if how == "standard" else f"{how}={mode}"
+    second = rng.choice(MODES)
+    steps = [first] + ([f"2:open={second}"] if files == 2 else [])
+    if rng.random() < 0.15:
+        steps.append(f"buf={rng.choice(BUFFERS)}")
+    wanted = rng.randrange(2, 14)
+    while len(steps) < wanted + 2:
+        made = step(rng, files)
+        names = [part.split("=")[0].removeprefix("2:") for part in made.split()]
+        used = second if made.startswith("2:") else mode
+        if not all(fits(rng, used, name) for name in names) or not defined(steps + [made]):
+            continue
+        steps.append(made)
+        look = rng.choice(LOOKS)
+        if rng.random() < 0.3 and defined(steps + [look]):
+            steps.append(look)
+    steps.append(rng.choice(["close", "exit=0", "_exit=3", ""]))
+    steps.append("contents")
+    return rng.choice(SIZES), mode, steps
+
+
+def open_outside(mode):
+    """The descriptor that stdin or stdout is to be."""
+    create = 0 if mode[0] == "r" else os.O_CREAT
+    access = os.O_RDWR if "+" in mode else os.O_RDONLY if mode[0] == "r" else os.O_WRONLY
+    return os.open("data", create | access | {"w": os.O_TRUNC, "a": os.O_APPEND}.get(mode[0], 0), 0o644)
+
+
+class Runner:
+    def __init__(self, program, environment):
+        self.program = os.path.abspath(program)
+        self.preloaded = environment
+
+    def run(self, size, mode, steps, environment):
+        folder = tempfile.mkdtemp(prefix="streams.")
+        os.chdir(folder)
+        with open("data", "wb") as data:
+            data.write(b"".join(b"line %06d\n" % i for i in range(size // 12 + 1))[:size])
+        standard = open_outside(mode) if steps and steps[0].startswith("standard") else os.open("/dev/null", os.O_RDWR)
+        done = subprocess.run([self.program, "../" + os.path.basename(folder) + "/transcript", "all_steps"],
+                              env={"STEPS": " ".join(steps), "LC_ALL": "C", **environment}, stdin=standard,
+                              stdout=standard, stderr=subprocess.DEVNULL, check=False)
+        left = os.lseek(standard, 0, os.SEEK_CUR)
+        os.close(standard)
+        with open("transcript", "rb") as text:
+            lines = text.read().decode("latin-1").splitlines()
+        with open("data", "rb") as data:
+            contents = data.read()
+        os.chdir("/")
+        shutil.rmtree(folder)
+        return lines, done.returncode, left if steps and steps[0].startswith("standard") else None, contents
+
+    def differs(self, size, mode, steps):
+        return self.run(size, mode, steps, {}) != self.run(size, mode, steps, self.preloaded)
+
+    def shorten(self, size, mode, steps):
+        """Leave out what is not needed for a difference, the last steps first."""
+        shorter = True
+        while shorter:
+            shorter = False
+            for i in reversed(range(1, len(steps))):
+                fewer = steps[:i] + steps[i + 1:]
+                if defined(fewer) and self.differs(size, mode, fewer):
+                    steps, shorter = fewer, True
+            if size != 0 and self.differs(size and 0, mode, steps):
+                size, shorter = 0, True
+        return size, steps
+
+    def show(self, size, mode, steps):
+        plain = self.run(size, mode, steps, {})
+        tested = self.run(size, mode, steps, self.preloaded)
+        for number, (a, b) in enumerate(zip(plain[0] + ["(end)"], tested[0] + ["(end)"])):
+            if a != b:
+                for line in plain[0][max(0, number - 6):number]:
+                    print("      ", line)
+                print("  libc:", a)
+                print("   asf:", b)
+                return
+        for what, a, b in zip(("exit status", "offset left behind", "file left behind"), plain[1:], tested[1:]):
+            if a != b:
+                print(f"  {what}: libc {a if not isinstance(a, bytes) else len(a)},"
+                      f" asf {b if not isinstance(b, bytes) else len(b)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="the program stream_steps")
+    parser.add_argument("--preload", metavar="LIB", required=True)
+    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    parser.add_argument("--count", type=int, default=500, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
+    parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
+    parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
+    arguments = parser.parse_args()
+    environment = {"LD_PRELOAD": os.path.abspath(arguments.preload)}
+    if arguments.options:
+        environment["ASF_OPTIONS"] = arguments.options
+    runner = Runner(arguments.program, environment)
+    if arguments.steps:
+        size, mode, steps = arguments.steps.split(",", 2)
+        runner.show(int(size), mode, steps.split())
+        return runner.differs(int(size), mode, steps.split())
+    different = 0
+    for seed in range(arguments.seed, arguments.seed + arguments.count):
+        size, mode, steps = sequence(seed)
+        if runner.differs(size, mode, steps):
+            different += 1
+            size, steps = runner.shorten(size, mode, steps)
+            print(f"seed {seed}: --steps '{size},{mode},{' '.join(steps)}'")
+            runner.show(size, mode, steps)
+            sys.stdout.flush()
+            if different == arguments.shown:
+                break
+    print(f"{seed - arguments.seed + 1} sequences, {different} differ")
+    return different > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sandbox_cases.c - programs that give up system calls while their streams are
+ * open: a filter lets pass what libc's stdio needs and ends the process at
+ * anything else.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* What libc's stdio is seen to call, and what the test itself needs. */
+static const int allowed[] = {SYS_read,       SYS_write,   SYS_lseek,    SYS_newfstatat, SYS_openat,
+                              SYS_close,      SYS_brk,     SYS_mmap,     SYS_munmap,     SYS_ioctl,
+                              SYS_exit_group, SYS_pread64, SYS_getrandom};
+enum { ALLOWED = sizeof allowed / sizeof *allowed };
+
+static void forbid_the_rest(void) {
+    struct sock_filter filter[2 * ALLOWED + 2];
+    unsigned short n = 0;
+    filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+    for (int i = 0; i < ALLOWED; i++) {
+        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1);
+        filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    struct sock_fprog program = {n, filter};
+    CALL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    CALL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void write_much(FILE *f) {
+    for (int i = 0; i < 40000; i++)
+        fprintf(f, "line %d\n", i);
+}
+
+static void _opened_behind(void) {
+    forbid_the_rest();
+    FILE *f = fopen("out", "w");
+    write_much(f);
+    CALL(fclose(f));
+    f = fopen("out", "r");
+    char line[50];
+    int n = 0;
+    while (fgets(line, sizeof line, f))
+        n++;
+    say("%d lines", n);
+    CALL(fseek(f, 100000, SEEK_SET));
+    CALL(fgets(line, sizeof line, f));
+    CALL(fclose(f));
+}
+
+CASE(opened_behind_the_filter) {
+    child(_opened_behind);
+    note_file("out");
+}
+
+static void _opened_before(void) {
+    FILE *f = fopen("out", "w"), *in = fopen("in", "r");
+    char line[50];
+    write_much(f);
+    fgets(line, sizeof line, in);
+    forbid_the_rest();
+    write_much(f);
+    for (int i = 0; i < 5000; i++)
+        CALL(fgets(line, sizeof line, in)) ? 0 : (i = 5000);
+    CALL(fclose(f));
+    CALL(fclose(in));
+}
+
+CASE(opened_before_the_filter) {
+    put_lines("in", 3000);
+    child(_opened_before);
+    note_file("out");
+}
+
+static void _standard(void) {
+    forbid_the_rest();
+    char block[5000];
+    for (int i = 0; i < 4; i++)
+        CALL((long)fread(block, 1, sizeof block, stdin));
+    write_much(stdout);
+}
+
+CASE(standard_streams_behind_the_filter) {
+    child(_standard);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream_steps.c - a transcript program that does to a stream what the
+ * environment variable STEPS says, one step each, in order:
+ *
+ *     STEPS="open=r+ read=10 write=5 fork get=3 _exit=0 end offset contents"
+ *
+ * Two streams may be in use: the steps behind a "2:" are for the second.  The
+ * steps between "fork" and "end" are the child's; it goes on behind "end"
+ * unless it ended itself.  random_streams.py makes up the steps.
+ * Layer: tests.  Uses the system's headers only.
+ */
+#include "transcript.h"
+
+#include <stdio_ext.h>
+#include <sys/wait.h>
+
+static FILE *streams[2], **chosen = streams;
+static fpos_t remembered;
+static bool has_position;
+static int last_read = 'x', written;
+static char *rest; /* of the steps */
+
+static long number(const char *text) {
+    return text ? strtol(text, NULL, 0) : 0;
+}
+
+/* The part of "A,B" behind the comma, which is cut there. */
+static char *cut(char *value) {
+    char *comma = value ? strchr(value, ',') : NULL;
+    if (comma)
+        *comma++ = '\0';
+    return comma;
+}
+
+static void note_result(const char *step, long result, bool failed) {
+    int error = errno;
+    if (failed)
+        say("%s: %ld %s", step, result, error ? strerrorname_np(error) : "without errno");
+    else
+        say("%s: %ld", step, result);
+}
+
+/* --- opening --------------------------------------------------------------- */
+
+static void note_open(const char *step, FILE *f) {
+    note_result(step, f != NULL, !f);
+    *chosen = f;
+}
+
+static void do_open(FILE *f, char *mode) {
+    (void)f;
+    note_open("open", fopen("data", mode));
+}
+
+static int flags_of(const char *mode) {
+    int create = *mode == 'r' ? 0 : O_CREAT;
+    int access = strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+    return create | access | (*mode == 'w' ? O_TRUNC : 0);
+}
+
+static void do_fdopen(FILE *f, char *mode) {
+    (void)f;
+    note_open("fdopen", fdopen(open("data", flags_of(mode), 0644), mode));
+}
+
+static void do_standard(FILE *f, char *which) {
+    (void)f;
+    *chosen = *which == 'i' ? stdin : stdout;
+}
+
+static void do_reopen(FILE *f, char *mode) {
+    note_open("reopen", freopen("data", mode, f));
+}
+
+static void do_remode(FILE *f, char *mode) {
+    note_open("remode", freopen(NULL, mode, f));
+}
+
+static void do_close(FILE *f, char *value) {
+    (void)value;
+    int r = fclose(f);
+    note_result("close", r, r != 0);
+    *chosen = NULL;
+}
+
+/* --- reading --------------------------------------------------------------- */
+
+static void note_input(const char *step, const char *data, long n, long wanted) {
+    int error = errno;
+    if (n > 0)
+        last_read = (unsigned char)data[n - 1];
+    say("%s: %ld %b", step, n, data, (int)(n > 0 ? n : 0));
+    if (n < wanted)
+        say("  %s", error ? strerrorname_np(error) : "without errno");
+}
+
+static long characters(FILE *f, char *data, long n, bool locked) {
+    for (long i = 0; i < n; i++) {
+        int c = locked ? getc(f) : getc_unlocked(f);
+        if (c == EOF)
+            return i;
+        data[i] = (char)c;
+    }
+    return n;
+}
+
+static void do_get(FILE *f, char *value) {
+    long n = number(value);
+    char *data = malloc((size_t)n + 1);
+    note_input("get", data, characters(f, data, n, true), n);
+    free(data);
+}
+
+static void do_uget(FILE *f, char *value) {
+    long n = number(value);
+    char *data = malloc((size_t)n + 1);
+    note_input("uget", data, characters(f, data, n, false), n);
+    free(data);
+}
+
+static void do_read(FILE *f, char *value) {
+    long n = number(value);
+    char *data = malloc((size_t)n + 1);
+    note_input("read", data, (long)fread(data, 1, (size_t)n, f), n);
+    free(data);
+}
+
+static void do_line(FILE *f, char *value) {
+    long n = number(value);
+    char *data = malloc((size_t)n + 1);
+    char *line = fgets(data, (int)n, f);
+    note_input("line", data, line ? (long)strlen(line) : -1, 0);
+    free(data);
+}
+
+static void do_getline(FILE *f, char *value) {
+    char *line = NULL;
+    size_t size = 0;
+    (void)value;
+    note_input("getline", line, getline(&line, &size, f), 0);
+    free(line);
+}
+
+static void do_scan(FILE *f, char *value) {
+    char word[100] = "";
+    (void)value;
+    int got = fscanf(f, "%99s", word);
+    say("scan: %d %q", got, word);
+}
+
+static void do_unget(FILE *f, char *value) {
+    int r = ungetc(value ? *value : last_read, f);
+    say("unget: %d", r);
+}
+
+/* --- writing --------------------------------------------------------------- */
+
+/* n bytes that tell which call wrote them, with some line ends. */
+static char *text_of(long n) {
+    char *text = malloc((size_t)n + 1);
+    for (long i = 0; i < n; i++)
+        text[i] = i % 17 == 16 ? '\n' : (char)('A' + (written + i / 17) % 26);
+    text[n] = '\0';
+    written++;
+    return text;
+}
+
+static void do_put(FILE *f, char *value) {
+    long n = number(value), i = 0;
+    char *text = text_of(n);
+    while (i < n && putc(text[i], f) != EOF)
+        i++;
+    note_result("put", i, i < n);
+    free(text);
+}
+
+static void do_uput(FILE *f, char *value) {
+    long n = number(value), i = 0;
+    char *text = text_of(n);
+    while (i < n && putc_unlocked(text[i], f) != EOF)
+        i++;
+    note_result("uput", i, i < n);
+    free(text);
+}
+
+static void do_write(FILE *f, char *value) {
+    long n = number(value);
+    char *text = text_of(n);
+    long done = (long)fwrite(text, 1, (size_t)n, f);
+    note_result("write", done, done < n);
+    free(text);
+}
+
+static void do_text(FILE *f, char *value) {
+    char *text = text_of(number(value));
+    int r = fputs(text, f);
+    note_result("text", r == EOF ? EOF : 1, r == EOF);
+    free(text);
+}
+
+static void do_print(FILE *f, char *value) {
+    char *text = text_of(number(value));
+    int r = fprintf(f, "<%s|%d>", text, written);
+    note_result("print", r, r < 0);
+    free(text);
+}
+
+/* --- the position ------------------------------------------------------------ */
+
+static void note_seek(const char *step, int r) {
+    note_result(step, r, r != 0);
+}
+
+static void do_seek(FILE *f, char *value) {
+    note_seek("seek", fseeko(f, number(value), SEEK_SET));
+}
+
+static void do_cur(FILE *f, char *value) {
+    note_seek("cur", fseeko(f, number(value), SEEK_CUR));
+}
+
+static void do_end(FILE *f, char *value) {
+    note_seek("end", fseeko(f, number(value), SEEK_END));
+}
+
+static void do_rewind(FILE *f, char *value) {
+    (void)value;
+    rewind(f);
+}
+
+static void do_tell(FILE *f, char *value) {
+    (void)value;
+    long at = ftell(f);
+    note_result("tell", at, at < 0);
+}
+
+static void do_getpos(FILE *f, char *value) {
+    (void)value;
+    int r = fgetpos(f, &remembered);
+    has_position = r == 0;
+    note_result("getpos", r, r != 0);
+}
+
+static void do_setpos(FILE *f, char *value) {
+    (void)value;
+    if (has_position)
+        note_seek("setpos", fsetpos(f, &remembered));
+}
+
+/* --- buffers and flags --------------------------------------------------------- */
+
+static void do_flush(FILE *f, char *value) {
+    (void)value;
+    int r = fflush(f);
+    note_result("flush", r, r != 0);
+}
+
+static void do_flushall(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    int r = fflush(NULL);
+    note_result("flushall", r, r != 0);
+}
+
+static void do_buf(FILE *f, char *value) {
+    static char buffers[4][200000]; /* static: the stream may use it to the end */
+    static int used;
+    long size = number(cut(value));
+    int mode = *value == 'n' ? _IONBF : *value == 'l' ? _IOLBF : _IOFBF;
+    char *own = size > 0 ? buffers[used++ % 4] : NULL;
+    int r = setvbuf(f, own, mode, (size_t)size);
+    note_result("buf", r, r != 0);
+}
+
+static void do_clear(FILE *f, char *value) {
+    (void)value;
+    clearerr(f);
+}
+
+static void do_about(FILE *f, char *value) {
+    (void)value;
+    say("about: pending %lu reading %d writing %d size %lu line %d", __fpending(f), __freading(f) != 0,
+        __fwriting(f) != 0, __fbufsize(f), __flbf(f) != 0);
+}
+
+static void do_purge(FILE *f, char *value) {
+    (void)value;
+    __fpurge(f);
+}
+
+/* --- past the stream ------------------------------------------------------------- */
+
+static void do_rawread(FILE *f, char *value) {
+    long n = number(value);
+    char *data = malloc((size_t)n + 1);
+    note_input("rawread", data, read(fileno(f), data, (size_t)n), 0);
+    free(data);
+}
+
+static void do_rawwrite(FILE *f, char *value) {
+    long n = number(value);
+    char *text = text_of(n);
+    long done = write(fileno(f), text, (size_t)n);
+    note_result("rawwrite", done, done < 0);
+    free(text);
+}
+
+static void do_rawseek(FILE *f, char *value) {
+    long at = lseek(fileno(f), number(value), SEEK_SET);
+    note_result("rawseek", at, at < 0);
+}
+
+static void do_offset(FILE *f, char *value) {
+    (void)value;
+    long at = lseek(fileno(f), 0, SEEK_CUR);
+    note_result("offset", at, at < 0);
+}
+
+static void do_dup(FILE *f, char *value) {
+    (void)value;
+    int fd = dup(fileno(f));
+    say("dup: %ld", (long)lseek(fd, 0, SEEK_CUR));
+    close(fd);
+}
+
+static void do_size(FILE *f, char *value) {
+    struct stat st;
+    (void)value;
+    say("size: %ld", fstat(fileno(f), &st) == 0 ? (long)st.st_size : -1L);
+}
+
+static void do_truncate(FILE *f, char *value) {
+    (void)f;
+    say("truncate: %d", truncate("data", number(value)));
+}
+
+/* The file as others see it: by calls that a library may notice. */
+static void do_contents(FILE *f, char *value) {
+    struct stat st;
+    (void)f;
+    (void)value;
+    int fd = open("data", O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return;
+    char *data = malloc((size_t)st.st_size + 1);
+    long n = pread(fd, data, (size_t)st.st_size, 0);
+    say("contents: %ld %b", n, data, (int)n);
+    free(data);
+    close(fd);
+}
+
+/* --- processes ---------------------------------------------------------------------- */
+
+static void do_end_child(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+}
+
+static void do_fork(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    pid_t pid = fork();
+    if (pid == 0)
+        return;
+    finish(pid);
+    char *end = strstr(rest, "child_end");
+    rest = end ? end : strchr(rest, '\0');
+}
+
+/* Another process, which has no stream of ours, writes behind the end. */
+static void do_grow(FILE *f, char *value) {
+    (void)f;
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *text = text_of(number(value));
+        int fd = open("data", O_WRONLY | O_APPEND);
+        raw_write(fd, text, strlen(text));
+        _exit(0);
+    }
+    finish(pid);
+}
+
+static void do_exit(FILE *f, char *value) {
+    (void)f;
+    exit((int)number(value));
+}
+
+static void do__exit(FILE *f, char *value) {
+    (void)f;
+    _exit((int)number(value));
+}
+
+/* --- the steps ------------------------------------------------------------------------ */
+
+#define STEP(name, anywhere)                                                                                 \
+    { #name, do_##name, anywhere }
+
+static const struct step {
+    const char *name;
+    void (*run)(FILE *f, char *value);
+    bool anywhere; /* needs no open stream */
+} steps[] = {
+    STEP(open, true),     STEP(fdopen, true),   STEP(standard, true),  STEP(flushall, true),
+    STEP(truncate, true), STEP(contents, true), STEP(fork, true),      STEP(grow, true),
+    STEP(exit, true),     STEP(_exit, true),    STEP(reopen, false),   STEP(remode, false),
+    STEP(close, false),   STEP(get, false),     STEP(uget, false),     STEP(read, false),
+    STEP(line, false),    STEP(getline, false), STEP(scan, false),     STEP(unget, false),
+    STEP(put, false),     STEP(uput, false),    STEP(write, false),    STEP(text, false),
+    STEP(print, false),   STEP(seek, false),    STEP(cur, false),      STEP(end, false),
+    STEP(rewind, false),  STEP(tell, false),    STEP(getpos, false),   STEP(setpos, false),
+    STEP(flush, false),   STEP(buf, false),     STEP(clear, false),    STEP(about, false),
+    STEP(purge, false),   STEP(rawread, false), STEP(rawwrite, false), STEP(rawseek, false),
+    STEP(offset, false),  STEP(dup, false),     STEP(size, false),     {"child_end", do_end_child, true},
+};
+
+static void run_step(char *step) {
+    chosen = streams + (strncmp(step, "2:", 2) == 0);
+    step += 2 * (chosen == streams + 1);
+    char *value = strchr(step, '=');
+    if (value)
+        *value++ = '\0';
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (strcmp(steps[i].name, step) != 0)
+            continue;
+        if (!*chosen && !steps[i].anywhere)
+            return;
+        errno = 0;
+        steps[i].run(*chosen, value);
+        if (*chosen)
+            note_flags(*chosen);
+        return;
+    }
+    say("there is no step %s", step);
+}
+
+CASE(all_steps) {
+    char *text = getenv("STEPS");
+    if (!text)
+        return;
+    rest = strdup(text);
+    for (char *step = strsep(&rest, " "); step; step = rest ? strsep(&rest, " ") : NULL)
+        if (*step)
+            run_step(step);
+}
