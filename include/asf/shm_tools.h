@@ -21,9 +21,9 @@
 #define shm_close(shm)                 asf_shm_close(shm)
 
 /* POSIX's three arguments, or the note's one. */
-#define shm_open(...)                    ASF_SHM_OPEN(__VA_ARGS__, ASF_SHM_POSIX, , ASF_SHM_NOTE, )(__VA_ARGS__)
+#define shm_open(...)                     ASF_SHM_OPEN(__VA_ARGS__, ASF_SHM_POSIX, , ASF_SHM_NOTE, )(__VA_ARGS__)
 #define ASF_SHM_OPEN(a, b, c, which, ...) which
-#define ASF_SHM_NOTE(label)              asf_shm_open(label)
-#define ASF_SHM_POSIX(name, flags, mode) (shm_open)((name), (flags), (mode))
+#define ASF_SHM_NOTE(label)               asf_shm_open(label)
+#define ASF_SHM_POSIX(name, flags, mode)  (shm_open)((name), (flags), (mode))
 
 #endif
