@@ -77,7 +77,7 @@ static inline size_t member_length(const struct membership *m, text p, size_t n)
 }
 
 static inline size_t line_length(const struct membership *m, text p, size_t n) {
-    text end = memchr(p, m->delimiter, n);
+    text end = n > 0 ? memchr(p, m->delimiter, n) : NULL; /* an empty window may have no memory */
     return end ? (size_t)(end - p) : n;
 }
 
