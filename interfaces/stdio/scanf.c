@@ -82,13 +82,6 @@ EXPORT int __vsscanf(const char *text, const char *format, va_list ap) {
     return scan_text_list(text, ASF_SCAN_GNU, format, ap);
 }
 
-EXPORT int _IO_vfscanf(FILE *f, const char *format, va_list ap, int *error) {
-    int r = scan_list(f, ASF_SCAN_GNU, format, ap);
-    if (error)
-        *error = r == EOF;
-    return r;
-}
-
 int _IO_sscanf(const char *, const char *, ...);
 VARIADIC(_IO_sscanf, (const char *text, const char *format, ...),
          asf__scan_text(text, ASF_SCAN_GNU, format, &ap))

@@ -367,31 +367,38 @@ static inline int scan(struct asf_scan *s, const struct asf_directive *list,
 
 /* Ours, to be read, and a byte stream; what is not is libc's to refuse. */
 static inline bool scannable(struct asf_cios *c) {
-    return asf__ours(c) && !(c->flags & ASF_NO_READS) && c->orientation <= 0;
+    return asf__ours(c) && !(c->flags & ASF_NO_READS) && asf__bytes(c);
 }
 
-int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
-    struct asf_directive list[ASF_DIRECTIVES];
-    const struct asf_directive *end;
+static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_directive *list,
+                              const struct asf_directive *end, va_list *ap) {
     struct asf_scan s;
-    if (!scannable(c) || !format || !(end = parse(format, dialect, list)))
-        return by_libc(c, dialect, format, ap);
     s.stream = c;
-    s.alone = asf__alone();
-    if (!s.alone) {
-        asf__enter(c);
-        asf__count(c);
-    }
-    c->orientation = -1;
+    s.alone = alone;
     s.at = (const unsigned char *)c->read_ptr;
     s.end = &c->read_end;
     s.arguments = ap;
     int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
     asf__stepped_back(c); /* mostly one byte further has been looked at */
-    if (!s.alone)
-        asf__leave(c);
     return n;
+}
+
+int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
+    struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end = format ? parse(format, dialect, list) : NULL;
+    if (!end)
+        return by_libc(c, dialect, format, ap);
+    bool alone = asf__alone();
+    if (!alone) {
+        asf__enter(c);
+        asf__count(c);
+    }
+    bool refused = !scannable(c);
+    int n = refused ? EOF : scan_window(c, alone, list, end, ap);
+    if (!alone)
+        asf__leave(c);
+    return asf__unlikely(refused) ? by_libc(c, dialect, format, ap) : n;
 }
 
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap) {

@@ -411,6 +411,7 @@ CASE(odd_formats) {
 /* The plain functions, which <stdio.h> hides behind the C99 ones. */
 int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
 int plain_sscanf(const char *, const char *, ...) __asm__("sscanf");
+int _IO_sscanf(const char *, const char *, ...);
 
 CASE(allocation_flag_of_old) {
     FILE *f = text("word set99 1.5s 2.5");
@@ -425,6 +426,8 @@ CASE(allocation_flag_of_old) {
     free(a);
     CALL(plain_sscanf("x", "%5as", &a));
     say("%q", a);
+    CALL(_IO_sscanf("y", "%as", &b));
+    say("%q", b);
 }
 
 CASE(allocations_that_end_unused) {
