@@ -201,12 +201,6 @@ static __attribute__((noinline)) void put_octal(struct asf__output *o, struct as
     put_number(o, s, "", 0, &n);
 }
 
-static __attribute__((noinline)) void put_binary(struct asf__output *o, struct asf__spec *s, uint64_t value) {
-    struct number n = {.value = value, .bits = 1, .length = (size_t)(64 - __builtin_clzll(value | 1))};
-    const char prefix[2] = {'0', s->conversion};
-    put_number(o, s, prefix, s->flags & FLAG_ALTERNATE && value != 0 ? 2 : 0, &n);
-}
-
 static __attribute__((noinline)) void put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value,
                                                   const char *sign) {
     struct number n = {.value = value, .length = asf__count_digits(value)};
@@ -359,10 +353,6 @@ static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) 
         return true;
     case 'o':
         put_octal(o, s, unsigned_value(s, ap));
-        return true;
-    case 'b':
-    case 'B':
-        put_binary(o, s, unsigned_value(s, ap));
         return true;
     default:
         return false;

@@ -354,6 +354,14 @@ CASE(strings_printed_onto_themselves) {
     say("%.6s", text);
 }
 
+extern int _IO_sprintf(char *, const char *, ...);
+
+CASE(old_name_of_sprintf) {
+    char text[40];
+    CALL(_IO_sprintf(text, "%d %s", 5, "text"));
+    say("%s", text);
+}
+
 /* n and the buffer's true size may differ: nothing behind the null is touched. */
 CASE(memory_behind_the_text) {
     static const char *const formats[] = {
