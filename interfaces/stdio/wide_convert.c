@@ -17,8 +17,8 @@ extern int _IO_fclose(FILE *);
 
 enum charset { OTHER, UTF8, ASCII };
 
-static enum charset charset_of(const struct asf_conversion *v, const char *name) {
-    if (v->step->__shlib_handle || !name || v->data.__statep->__count)
+static enum charset charset_of(const struct asf_conversion *v, const char *name, const mbstate_t *state) {
+    if (v->step->__shlib_handle || !name || state->__count)
         return OTHER;
     if (strcmp(name, "ISO-10646/UTF8/") == 0)
         return UTF8;
@@ -51,7 +51,7 @@ static enum asf_converted run(struct asf_conversion *v, mbstate_t *state, const 
 enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char *end, wchar_t **to,
                                wchar_t *to_end) {
     struct asf_conversion *v = &c->wide.in;
-    enum charset set = charset_of(v, v->step->__from_name);
+    enum charset set = charset_of(v, v->step->__from_name, &c->wide.state);
     if (set == UTF8)
         asf__utf8_decode(from, end, to, to_end);
     else if (set == ASCII)
@@ -71,7 +71,7 @@ enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char
 enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
                                char **to, char *to_end) {
     struct asf_conversion *v = &c->wide.out;
-    enum charset set = charset_of(v, v->step->__to_name);
+    enum charset set = charset_of(v, v->step->__to_name, state);
     if (set == UTF8)
         asf__utf8_encode(from, end, to, to_end);
     else if (set == ASCII)
@@ -91,7 +91,7 @@ enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar
 
 size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n) {
     struct asf_conversion *v = &c->wide.in;
-    if (charset_of(v, v->step->__from_name) == UTF8)
+    if (charset_of(v, v->step->__from_name, state) == UTF8)
         return asf__utf8_span(c->read_base, c->read_end, n);
     wchar_t *scratch = malloc((n + 1) * sizeof *scratch);
     const void *p = c->read_base;
