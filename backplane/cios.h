@@ -146,7 +146,7 @@ struct asf_cios {
     bool own;       /* opened by asf_sopen: no libc to be like */
     bool listed;
     bool follows; /* reads on after the end of a file that has grown (fopen's "m") */
-    int access; /* O_RDONLY, O_WRONLY, O_RDWR */
+    int access;   /* O_RDONLY, O_WRONLY, O_RDWR */
     dev_t dev;
     ino_t ino;
     pid_t child; /* popen's */

@@ -130,5 +130,5 @@ const struct asf_options *asf__parse_options(void) {
 
 void asf__options_of_libc(void) {
     asf__options();
-    options.grow = options.ahead = false;
+    asf__option_values.grow = asf__option_values.ahead = false;
 }

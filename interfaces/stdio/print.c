@@ -29,8 +29,7 @@ static bool piecewise(const struct asf_cios *c, long n) {
     (void)c, (void)n; /* where libc's cannot be reached nothing is held back */
     return false;
 #else
-    return n < 0 ||
-           (!(c->flags & ASF_UNBUFFERED) && (c->unprimed || c->block < 128 || n >= (long)c->block));
+    return n < 0 || (!(c->flags & ASF_UNBUFFERED) && (c->unprimed || c->block < 128 || n >= (long)c->block));
 #endif
 }
 

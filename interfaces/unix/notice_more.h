@@ -47,14 +47,18 @@ NOTICE(use_fd(fd), ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p
 NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
 NOTICE(change_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(change_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
-NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
-NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
-NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, copy_file_range,
-                    (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-                    (in, in_at, out, out_at, n, flags))
-NOTICE(move_fd(in); change_fd(out); move_fd(out), ssize_t, splice,
-                    (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-                    (in, in_at, out, out_at, n, flags))
+NOTICE(move_fd(in); change_fd(out);
+       move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+NOTICE(move_fd(in); change_fd(out);
+       move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
+NOTICE(move_fd(in); change_fd(out);
+       move_fd(out), ssize_t, copy_file_range,
+       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+       (in, in_at, out, out_at, n, flags))
+NOTICE(move_fd(in); change_fd(out);
+       move_fd(out), ssize_t, splice,
+       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+       (in, in_at, out, out_at, n, flags))
 NOTICE(use_fd(fd), ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
 NOTICE(change_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
 NOTICE(use_fd(fd), ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags),
