@@ -223,6 +223,10 @@ EXPORT void __fpurge(FILE *f) {
     }
     c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;
+    if (c->flags2 & ASF_OURS) {
+        c->written = c->indent;
+        c->exact = 0;
+    }
 }
 
 EXPORT int __fsetlocking(FILE *f, int type) {

@@ -95,12 +95,16 @@ def fits(rng, mode, name):
 
 def defined(steps):
     """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, or ends with SIGSEGV."""
-    wrote = putting = pushed = child = mixed = changed = False
+    wrote = putting = pushed = child = mixed = changed = oriented = forked = False
     for name in (part.split("=")[0].removeprefix("2:") for part in " ".join(steps).split()):
         if wrote and name in ("read", "scan", "getline") or (putting or changed) and name == "unget":
             return False
         if mixed and name == "about" or pushed and name in OUTPUTS + ("buf", "about", "fork"):
             return False
+        if pushed and (name == "tell" and forked or name == "cur" and not oriented):
+            return False
+        oriented = oriented or name in OUTPUTS or name in INPUTS and name != "unget"
+        forked = forked or name == "fork"
         child = name == "fork" or (child and name != "child_end")
         between = name in BETWEEN and not child and "2:" not in "".join(steps)
         changed = changed or name in ("remode", "reopen")
