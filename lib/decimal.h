@@ -14,15 +14,16 @@
 
 enum { ASF_DECIMAL = 40 }; /* bytes that hold any of them, and a null */
 
-/* asf__put_double: the shortest text that strtod reads as this very value (of
- * those %g prints).  A NaN keeps its sign and payload, and becomes quiet.
+/* asf__put_double: the number with the fewest digits that strtod reads as this
+ * very value, and of those the nearest to it.  A NaN keeps its sign and payload,
+ * and becomes quiet.
  * returns  bytes, without the terminating null. */
 size_t asf__put_double(char *to, double value);
 
-/* asf__get_double: the value of a null-terminated word that is a number as
- * strtod knows them.
+/* asf__get_double: the value of a null-terminated word of `length` bytes that is
+ * a number as strtod knows them.
  * returns  0; -EBADMSG when it is none; -ERANGE when it is too large. */
-int asf__get_double(const char *word, double *value);
+int asf__get_double(const char *word, size_t length, double *value);
 
 #pragma GCC visibility pop
 

@@ -246,7 +246,8 @@ static bool is_number(struct packing *p, const struct text *blanks, const struct
     bool starts_line = blanks->length == 0 || memchr(blanks->bytes, '\n', blanks->length);
     if (p->count == 0 && starts_line && isalpha((unsigned char)word->bytes[0]))
         return false;
-    int rc = strlen(word->bytes) == word->length ? asf__get_double(word->bytes, value) : -EBADMSG;
+    int rc =
+        strlen(word->bytes) == word->length ? asf__get_double(word->bytes, word->length, value) : -EBADMSG;
     if (rc == -ERANGE)
         give_up(p, word->bytes,
                 "the number is too large for a double; take it out or leave the text as it is");

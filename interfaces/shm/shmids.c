@@ -8,10 +8,12 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/decimal.h"
+#include "lib/scan_number.h"
 #include "lib/segment.h"
 
 /* Lines of numbers are at most so long. */
@@ -20,6 +22,10 @@ enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };
 static const char keyword[] = "shmids";
 
 /* --- words of a stream ------------------------------------------------------- */
+
+static bool is_blank(unsigned char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 /* A word that grows as it is read. */
 struct word {
@@ -53,8 +59,8 @@ static int next_word(FILE *f, struct word *w) {
     w->length = 0;
     do
         c = getc_unlocked(f);
-    while (c != EOF && isspace(c));
-    for (; rc == 0 && c != EOF && !isspace(c); c = getc_unlocked(f))
+    while (c != EOF && is_blank((unsigned char)c));
+    for (; rc == 0 && c != EOF && !is_blank((unsigned char)c); c = getc_unlocked(f))
         rc = add(w, c);
     if (c != EOF)
         ungetc(c, f);
@@ -76,7 +82,7 @@ static int rest_of_line(FILE *f, struct word *w) {
     while (c == ' ' || c == '\t');
     for (; rc == 0 && c != EOF && c != '\n'; c = getc_unlocked(f))
         rc = add(w, c);
-    while (w->length > 0 && isspace((unsigned char)w->text[w->length - 1]))
+    while (w->length > 0 && is_blank((unsigned char)w->text[w->length - 1]))
         w->text[--w->length] = '\0';
     return rc < 0 ? rc : failed(f);
 }
@@ -138,18 +144,35 @@ static int bad_number(int rc) {
                                                : "a word in the array is no number");
 }
 
+/* The next number, read where it stands in the stream's buffer; false when it
+ * does not stand there as a whole, or is an unusual one. */
+static bool take_number(FILE *f, double *value) {
+    const unsigned char *p = (unsigned char *)f->_IO_read_ptr, *end = (unsigned char *)f->_IO_read_end;
+    struct asf_decimal number;
+    while (p < end && is_blank(*p))
+        p++;
+    const unsigned char *behind = p < end ? asf__scan_decimal(p, end, '.', &number) : NULL;
+    if (!behind || behind == end || !is_blank(*behind) || !asf__decimal_double(&number, value))
+        return false;
+    f->_IO_read_ptr += behind - (unsigned char *)f->_IO_read_ptr;
+    return true;
+}
+
 /* Numbers in text; the first word has been read. */
 static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) {
     double value;
     for (;;) {
-        int rc = w->length ? asf__get_double(w->text, &value) : -EBADMSG;
+        int rc = w->length ? asf__get_double(w->text, w->length, &value) : -EBADMSG;
         if (rc == -EBADMSG && is_name(w)) {
             push_back(f, w);
             return wanted > n->count ? too_few() : 0;
         }
         if (rc < 0)
             return bad_number(rc);
-        if ((rc = append(n, value)) < 0 || n->count == wanted || (rc = next_word(f, w)) < 0)
+        rc = append(n, value);
+        while (rc == 0 && n->count != wanted && take_number(f, &value))
+            rc = append(n, value);
+        if (rc < 0 || n->count == wanted || (rc = next_word(f, w)) < 0)
             return rc;
     }
 }
@@ -194,20 +217,35 @@ int asf_shm_free_doubles(const double *array) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-static int put_text(FILE *f, const double *array, size_t count) {
-    size_t column = INDENT;
-    for (size_t i = 0; i < count; i++) {
-        char text[ASF_DECIMAL];
-        size_t n = asf__put_double(text, array[i]);
-        if (i > 0 && column + 1 + n > LINE) {
-            fputs_unlocked("\n      ", f);
-            column = INDENT;
-        } else if (i > 0) {
-            putc_unlocked(' ', f);
-        }
-        fwrite_unlocked(text, 1, n, f);
-        column += 1 + n;
+/* A number, with a blank or a new line before it if it is not the first; into the
+ * stream's buffer, if there is one and it has room. */
+static void put_number(FILE *f, double value, size_t *column) {
+    static const char line[] = "\n      ";
+    enum { MOST = ASF_DECIMAL + sizeof line };
+    char text[MOST];
+    bool room = f->_IO_write_end - f->_IO_write_ptr >= MOST;
+    char *to = room ? f->_IO_write_ptr : text, *at = to;
+    if (*column > 0)
+        *at++ = ' ';
+    size_t n = asf__put_double(at, value);
+    if (*column + 1 + n > LINE) {
+        memmove(to + INDENT + 1, at, n);
+        memcpy(to, line, INDENT + 1);
+        at = to + INDENT + 1;
+        *column = INDENT - 1;
     }
+    at += n;
+    *column += 1 + n;
+    if (room)
+        f->_IO_write_ptr = at;
+    else
+        fwrite_unlocked(text, 1, (size_t)(at - to), f);
+}
+
+static int put_text(FILE *f, const double *array, size_t count) {
+    size_t column = 0;
+    for (size_t i = 0; i < count; i++)
+        put_number(f, array[i], &column);
     putc_unlocked('\n', f);
     return 0;
 }
