@@ -475,6 +475,12 @@ static inline struct asf__spec whole_spec(struct brief b, char letter) {
     return (struct asf__spec){flags, b.width, b.precision, b.length, letter};
 }
 
+/* So many digits, leading zeros included, if it is no more than 8 of them. */
+static inline unsigned least_digits(struct brief b) {
+    int least = b.precision >= 0 ? b.precision : b.flag == '0' ? b.width - b.negative : 1;
+    return least > 1 ? (unsigned)least : 1;
+}
+
 /* A field of at most 8 digits; false when there is no room for it. */
 static inline __attribute__((always_inline)) bool put_short_number(struct asf__output *o, struct brief b,
                                                                    struct asf__short_text t) {
@@ -525,13 +531,14 @@ static inline uint64_t brief_signed(struct brief *b, va_list ap) {
 }
 
 static inline void put_brief_decimal(struct asf__output *o, struct brief b, uint64_t n, char letter) {
-    if (n > 99999999 || b.precision == 0 || !put_short_number(o, b, asf__short_decimal((uint32_t)n)))
+    if (n > 99999999 || b.precision == 0 ||
+        !put_short_number(o, b, asf__short_decimal((uint32_t)n, least_digits(b))))
         put_long_number(o, b, n, letter);
 }
 
 static inline void put_brief_hexadecimal(struct asf__output *o, struct brief b, uint64_t n, char letter) {
     if (n > UINT32_MAX || b.precision == 0 ||
-        !put_short_number(o, b, asf__short_hexadecimal((uint32_t)n, letter == 'X')))
+        !put_short_number(o, b, asf__short_hexadecimal((uint32_t)n, letter == 'X', least_digits(b))))
         put_long_number(o, b, n, letter);
 }
 

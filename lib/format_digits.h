@@ -52,16 +52,22 @@ struct asf__short_text {
     unsigned length;
 };
 
-/* The digits without their leading zeros; of 0 one remains. */
-static inline struct asf__short_text asf__short_decimal(uint32_t n) {
+/* The leading zeros of eight digits, in bits; `least` >= 1 digits remain. */
+static inline unsigned asf__skip_zeros(uint64_t digits, unsigned least) {
+    unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
+    unsigned most = 64 - 8 * (least < 8 ? least : 8);
+    return skip < most ? skip : most;
+}
+
+static inline struct asf__short_text asf__short_decimal(uint32_t n, unsigned least) {
     uint64_t v = asf__eight_digits(n);
-    unsigned skip = (unsigned)__builtin_ctzll(v | UINT64_C(1) << 56) & ~7u;
+    unsigned skip = asf__skip_zeros(v, least);
     return (struct asf__short_text){(v | 0x3030303030303030) >> skip, 8 - skip / 8};
 }
 
-static inline struct asf__short_text asf__short_hexadecimal(uint32_t n, bool upper) {
+static inline struct asf__short_text asf__short_hexadecimal(uint32_t n, bool upper, unsigned least) {
     uint64_t v = asf__eight_nibbles(n), letters = ((v + 0x0606060606060606) >> 4) & 0x0101010101010101;
-    unsigned skip = (unsigned)__builtin_ctzll(v | UINT64_C(1) << 56) & ~7u;
+    unsigned skip = asf__skip_zeros(v, least);
     return (struct asf__short_text){(v + 0x3030303030303030 + letters * (upper ? 7 : 39)) >> skip,
                                     8 - skip / 8};
 }
