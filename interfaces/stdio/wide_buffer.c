@@ -70,13 +70,10 @@ int asf__wide_to_read(struct asf_cios *c) {
     int rc = asf__flush_output(c); /* what is held back */
     if (rc < 0)
         return asf__error(c, rc);
-    if (c->flags & ASF_IN_BACKUP) {
-        w->read_base = w->backup_base;
-    } else {
-        w->read_base = w->buf_base;
-        if (w->write_ptr > w->read_end)
-            w->read_end = w->write_ptr;
-    }
+    asf__free_backup(c);
+    w->read_base = w->buf_base;
+    if (w->write_ptr > w->read_end)
+        w->read_end = w->write_ptr;
     w->read_ptr = w->write_ptr;
     asf__wide_set_write(w, w->read_ptr);
     c->flags &= ~ASF_PUTTING;

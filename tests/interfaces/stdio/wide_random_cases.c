@@ -4,7 +4,8 @@
  * that is right, malformed or cut short, in several character sets.
  *
  * Left out is what libc itself does not survive: it loops when a seek ends
- * within a character, and aborts on fseek(SEEK_CUR) after ungetwc.
+ * within a character, aborts on fseek(SEEK_CUR) after ungetwc, and spoils its
+ * heap on ungetwc after output that was only flushed.
  * Layer: tests.
  */
 #include "transcript.h"
@@ -64,7 +65,7 @@ static void make_text(struct text *t, enum flavour flavour, const char *const *l
 
 struct run {
     FILE *f;
-    bool reads, writes, putting, pushed, seeks;
+    bool reads, writes, putting, wrote, pushed, seeks;
     const wchar_t *alphabet;
     long marks[4];
     fpos_t places[4];
@@ -127,7 +128,7 @@ static void write_some(struct run *r) {
         CALL(fwprintf(r->f, L"%d %ls %s|", (int)n, text, "narrow"));
         break;
     }
-    r->putting = true;
+    r->putting = r->wrote = true;
 }
 
 static void move_about(struct run *r) {
@@ -159,7 +160,7 @@ static void move_about(struct run *r) {
         rewind(r->f);
         break;
     }
-    r->putting = false;
+    r->putting = r->wrote = false;
 }
 
 static void push_back(struct run *r) {
@@ -184,7 +185,7 @@ static void step(struct run *r) {
         write_some(r);
     } else if (what == 15 && !r->pushed && r->seeks)
         r->putting &= CALL(fflush(r->f)) != 0;
-    else if (what == 16 && !r->putting && r->reads && draw(3) == 0)
+    else if (what == 16 && !r->wrote && r->reads && draw(3) == 0)
         push_back(r);
     else if (what == 17 && draw(2))
         clearerr(r->f);
