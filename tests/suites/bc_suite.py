@@ -8,7 +8,6 @@ import harness
 class Bc(harness.Programs):
     package = "bc"
     needs = ("bison", "flex", "ed")
-    in_quick = True
 
     def tests(self, quick):
         return [path for path in self.files("Test/*.b") + self.files("Examples/*.b") if "ckbook" not in path]
