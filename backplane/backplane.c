@@ -517,9 +517,8 @@ static ssize_t fill_unless_ended(struct asf_cios *c, size_t want) {
     return n;
 }
 
-size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = 0;
-    *error = asf__to_read(c);
     while (*error == 0 && done < n) {
         if (asf__avail(c) > 0) {
             size_t taken = take_window(c, p + done, n - done);
@@ -545,6 +544,16 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
         if (r <= 0)
             break;
     }
+    return done;
+}
+
+size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+    *error = asf__to_read(c);
+    if (*error)
+        return 0;
+    off64_t past = asf__libc_direct_end(c, n);
+    size_t done = take(c, p, n, error);
+    asf__libc_read_directly(c, past);
     return done;
 }
 

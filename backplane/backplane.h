@@ -149,6 +149,11 @@ void asf__be_plain(void);
 size_t asf__libc_pending(const struct asf_cios *c);
 /* asf__libc_offset: where libc's read-ahead would have left the offset. */
 off64_t asf__libc_offset(const struct asf_cios *c);
+/* asf__libc_direct_end: where libc's read past its buffer would end, were n
+ * bytes asked for now; 0 when it makes none.  asf__libc_read_directly: those
+ * bytes have been taken; libc's buffer is empty there. */
+off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n);
+void asf__libc_read_directly(struct asf_cios *c, off64_t end);
 /* asf__libc_into: bytes of libc's input buffer before the position. */
 size_t asf__libc_into(const struct asf_cios *c);
 void asf__mark_grown(struct asf_cios *c, bool grown);

@@ -95,6 +95,24 @@ off64_t asf__libc_offset(const struct asf_cios *c) {
     return offset < c->libc_end ? c->libc_end : offset;
 }
 
+off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n) {
+    if (!c->regular || c->own || c->offset < 0 || n < c->block || c->flags & ASF_IN_BACKUP)
+        return 0;
+    off64_t from = asf__libc_offset(c);
+    size_t have = (size_t)(from - read_position(c));
+    if (n < have || n - have < c->block)
+        return 0;
+    return from + (off64_t)(c->block >= 128 ? (n - have) / c->block * c->block : n - have);
+}
+
+void asf__libc_read_directly(struct asf_cios *c, off64_t end) {
+    if (end == 0 || c->offset < 0 || read_position(c) < end)
+        return;
+    c->start = end;
+    c->indent = 0;
+    c->libc_end = 0;
+}
+
 static void trim(struct asf_cios *c, off64_t to) {
     ptrdiff_t surplus = (ptrdiff_t)(c->offset - to);
     /* Relative: the program may have moved the offset behind our back. */
