@@ -139,7 +139,7 @@ static void begin_behind_input(struct asf_cios *c) {
     if (pushed > into)
         pushed = into;
     c->lag = c->flags & ASF_APPENDING ? 0 : unread + pushed;
-    c->written = c->indent = into - pushed;
+    c->written = c->indent = c->own ? 0 : into - pushed;
 }
 
 int asf__to_write(struct asf_cios *c) {

@@ -209,7 +209,9 @@ static size_t put_positive(char *to, double value) {
     enum { BIAS = 1075 };
     uint64_t bits, lead = UINT64_C(1) << 52;
     if (isinf(value)) {
-        memcpy(to, "inf", 3);
+        to[0] = 'i';
+        to[1] = 'n';
+        to[2] = 'f';
         return 3;
     }
     if (value < 1e15 && value == (double)(uint64_t)value)

@@ -22,8 +22,8 @@
 
 _Thread_local const char *asf__segment_why = "nothing has failed";
 
-static const struct asf_segment_backend *const backends[] = {&asf__segment_posix, &asf__segment_sysv};
-enum { BACKENDS = sizeof backends / sizeof *backends };
+enum { BACKENDS = 2 };
+static const struct asf_segment_backend *const backends[BACKENDS] = {&asf__segment_posix, &asf__segment_sysv};
 
 /* --- what is attached ---------------------------------------------------------- */
 

@@ -101,7 +101,10 @@ static ssize_t segment_fill(struct asf_cios *c, size_t want) {
  * flushed to make room: there is room, or there will never be. */
 static int segment_drain(struct asf_cios *c, size_t want) {
     struct shm_stream *s = c->data;
-    if (asf__pending(c) > 0 || want > s->size - s->at)
+    int rc = asf__pending(c) > 0 ? -ENOSPC : asf__go_back(c);
+    if (rc < 0)
+        return rc;
+    if (want > s->size - s->at)
         return -ENOSPC;
     struct asf_buffer *b = view(s, s->at);
     if (!b)

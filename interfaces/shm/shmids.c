@@ -95,7 +95,7 @@ static int too_few(void) {
 
 /* The data of a segment as an array. */
 static int from_segment(FILE *f, struct word *w, size_t *count, const double **array) {
-    char *shm;
+    char *shm = NULL;
     int rc = rest_of_line(f, w);
     if (rc == 0)
         rc = asf__segment_open(w->length ? w->text : "", false, &shm);
@@ -264,9 +264,11 @@ static int put_label(FILE *f, const char *shm) {
 
 static int put_segment(FILE *f, const double *array, size_t count, const char *name) {
     const char *own = segment_of(array, count);
-    char *shm;
+    char *shm = NULL;
     if (own)
         return put_label(f, own);
+    if (count > 0 && !array)
+        return asf__segment_fail(-EINVAL, "there is no array");
     if (count > PTRDIFF_MAX / DOUBLE)
         return asf__segment_fail(-EOVERFLOW, "no address space has so many numbers");
     int rc = asf__segment_create(NULL, name, 0666, count * DOUBLE, &shm);

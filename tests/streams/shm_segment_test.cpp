@@ -136,6 +136,19 @@ TEST_P(ShmSegment, BothWaysWithSeeks) {
     EXPECT_EQ(memcmp(data, wanted.data(), size), 0);
 }
 
+TEST_P(ShmSegment, OutputBehindInputReachesTheEnd) {
+    for (const size_t read : {1U, 50U, 8191U, 99999U}) {
+        fill();
+        asf_cios *s = open_segment(O_RDWR);
+        EXPECT_EQ(take(s, static_cast<ssize_t>(read)), pattern(read));
+        ASSERT_EQ(set_stream_mode(s, ASF_WRITE), s);
+        const std::string rest(size - read, 'x');
+        give(s, rest);
+        EXPECT_EQ(sclose(s), 0);
+        EXPECT_EQ(std::string(data, size), pattern(read) + rest);
+    }
+}
+
 TEST_P(ShmSegment, RegionsOutliveAChangeOfMode) {
     asf_cios *s = open_segment(O_RDWR);
     ssize_t n = 100;
