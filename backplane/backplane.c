@@ -511,6 +511,8 @@ static ssize_t fill_unless_ended(struct asf_cios *c, size_t want) {
     bool buffered = want < c->block && !c->own && !c->resident;
     if (buffered && c->flags & ASF_EOF && c->chosen && !c->follows)
         return 0;
+    if (buffered && c->orientation == 0)
+        c->orientation = -1; /* as glibc: by its buffer; whole blocks go past it */
     ssize_t n = asf__fill(c, 1);
     if (n == 0 && buffered)
         asf__at_end(c);
@@ -634,9 +636,9 @@ off64_t asf__tell(struct asf_cios *c) {
     off64_t at = base + (off64_t)pending - unread;
     if (asf__likely(at >= 0))
         return at;
-    /* glibc subtracts what was pushed back first; for the rest it has no errno. */
+    /* glibc refuses for what was pushed back, and goes on below zero for the rest. */
     off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
-    return at + behind < 0 ? -EINVAL : -EIO;
+    return at + behind < 0 ? -EINVAL : at - ASF_BEFORE_START;
 }
 
 /* A target that stands in the window costs no system call; where libc's own

@@ -100,6 +100,9 @@ int asf__flush_output(struct asf_cios *c);
 int asf__flush_through(struct asf_cios *c, const char *end);
 int asf__sync_input(struct asf_cios *c);
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
+/* asf__tell: after ungetc the place may be before the file's start, as in
+ * glibc; it is then told by that much less, to be no errno. */
+enum { ASF_BEFORE_START = 4096 };
 off64_t asf__tell(struct asf_cios *c);
 /* asf__expose: let the write window show the room there is, or none when
  * every byte must come by (line buffered, unbuffered). */

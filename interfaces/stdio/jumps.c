@@ -136,7 +136,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     int error;
     if (!asf__stdio_started)
         asf__stdio_start();
-    if (!asf__bytes(c) || n == 0)
+    if (c->orientation > 0 || n == 0)
         return 0;
     if (!asf__ours(c))
         return asf__jump(c)->xsgetn(c, p, n);
@@ -330,6 +330,8 @@ static void jump_finish(struct asf_cios *c, int unused) {
 static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
     asf__claim(c);
     off64_t at = mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence);
+    if (at < -ASF_BEFORE_START)
+        return at + ASF_BEFORE_START;
     if (at >= 0) {
         if (mode != 0)
             c->flags &= ~ASF_EOF;

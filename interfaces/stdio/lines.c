@@ -29,9 +29,17 @@ static inline size_t kept(struct asf_cios *c, size_t length, bool *found) {
     return asf__avail(c) < length ? asf__avail(c) : length;
 }
 
+/* After a seek the window may be full and the stream not oriented yet; at exit
+ * libc puts back the offset of oriented streams alone. */
+static inline void orient(struct asf_cios *c) {
+    if (asf__unlikely(c->orientation == 0))
+        c->orientation = -1;
+}
+
 static size_t get_line(struct asf_cios *c, char *p, size_t n) {
     size_t done = 0;
     bool found = false;
+    orient(c);
     while (done < n && !found) {
         if (asf__avail(c) == 0 && asf__underflow(c) == EOF)
             break;
@@ -72,6 +80,7 @@ static char *get_string(struct asf_cios *c, char *p, int n) {
 static inline char *get_string_fast(struct asf_cios *c, char *p, int n) {
     bool found;
     size_t length = span(c, '\n', (size_t)n - 1, &found);
+    orient(c);
     if (!found)
         return NULL;
     asf__copy(p, c->read_ptr, length);

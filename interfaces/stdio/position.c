@@ -46,6 +46,13 @@ static inline off64_t tell_fast(const struct asf_cios *c) {
     return c->offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);
 }
 
+/* glibc tells a place before the start of the file, too, but for -1. */
+static off64_t told_before_start(off64_t at) {
+    if (at == -1)
+        errno = EIO;
+    return at;
+}
+
 EXPORT off_t ftello(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     off64_t at = tell_fast(c);
@@ -57,6 +64,8 @@ EXPORT off_t ftello(FILE *f) {
     asf__leave(c);
     if (at >= 0)
         return at;
+    if (asf__ours(c) && at < -ASF_BEFORE_START)
+        return told_before_start(at + ASF_BEFORE_START);
     if (asf__ours(c))
         asf__set_errno((int)at);
     if (errno == 0)
@@ -82,7 +91,7 @@ static bool shifting(const struct asf_cios *c) {
 
 EXPORT int fgetpos(FILE *f, fpos_t *pos) {
     off_t at = ftello(f);
-    if (at < 0) {
+    if (at == -1) {
         if (errno == 0)
             errno = EIO;
         return -1;
