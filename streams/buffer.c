@@ -159,16 +159,24 @@ void asf__check_twins(struct asf_cios *c) {
     }
 }
 
+/* Whether libc's own messages, which pass by every stream (a broken heap,
+ * syslog's LOG_PERROR), go to the same file. */
+static bool takes_messages(const struct asf_cios *c) {
+    struct stat64 errors;
+    return c->inherited && c->regular && asf__sys.fstat(2, &errors) == 0 && errors.st_dev == c->dev &&
+           errors.st_ino == c->ino;
+}
+
 /* Where a write may fail soon it fails when libc's would: no growth on a disk
- * that is nearly full or under a limit on file sizes. */
+ * that is nearly full, under a limit on file sizes or in a file of messages. */
 static bool roomy(struct asf_cios *c) {
     enum { PLENTY = 64 << 20 };
     struct rlimit limit;
     struct statfs64 fs;
     if (!c->regular || c->roomy)
         return true;
-    c->roomy = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY &&
-               asf__sys.fstatfs(c->fd, &fs) == 0 &&
+    c->roomy = !takes_messages(c) && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+               limit.rlim_cur == RLIM_INFINITY && asf__sys.fstatfs(c->fd, &fs) == 0 &&
                (off64_t)fs.f_bavail * (off64_t)fs.f_bsize >= (off64_t)PLENTY;
     return c->roomy;
 }

@@ -78,21 +78,13 @@ static void choose_other(struct asf_cios *c, const struct stat64 *st) {
                                 : "not a regular file");
 }
 
-/* Whether libc's own messages, which pass by every stream (a broken heap,
- * syslog's LOG_PERROR), go to the same file. */
-static bool takes_messages(const struct asf_cios *c, const struct stat64 *st) {
-    struct stat64 errors;
-    return c->inherited && c->regular && asf__sys.fstat(2, &errors) == 0 && errors.st_dev == st->st_dev &&
-           errors.st_ino == st->st_ino;
-}
-
 static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     bool null = S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3); /* where no order shows */
     const struct asf_options *o = asf__options();
     c->blksize = st->st_blksize > 0 && st->st_blksize < BUFSIZ ? (size_t)st->st_blksize : BUFSIZ;
     asf__set_block(c);
     c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
-                  (c->regular || null) && !takes_messages(c, st);
+                  (c->regular || null);
     if (!o->ahead && !c->own)
         c->shared = true; /* never false: another thread may just have set it */
     if (c->own)

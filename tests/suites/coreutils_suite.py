@@ -7,6 +7,9 @@ import harness
 FILTERS = ("b2sum base32 base64 basenc cat cksum comm csplit cut echo expand fmt fold head join md5sum nl od paste pr "
            "printf ptx seq shuf sort split stdbuf sum tac tail tee tr tsort unexpand uniq wc yes").split()
 
+# They preload a library of their own behind ours, with names that ours has.
+LEFT_OUT = {"tests/df/no-mtab-status.sh", "tests/df/skip-duplicates.sh", "tests/misc/csplit-io-err.sh"}
+
 
 class Coreutils(harness.Automake):
     package = "coreutils"
@@ -20,7 +23,7 @@ class Coreutils(harness.Automake):
 
     def wanted(self, test, quick):
         of_filter = re.search(r"/(" + "|".join(FILTERS) + r")(-[0-9]+)?[-./]", test)
-        return "/root/" not in test and (not quick or of_filter)
+        return "/root/" not in test and test not in LEFT_OUT and (not quick or of_filter)
 
 
 suite = Coreutils
