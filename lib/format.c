@@ -593,15 +593,18 @@ static __attribute__((noinline)) const char *convert(struct asf__output *o, cons
 
 /* --- the format ------------------------------------------------------------------- */
 
-/* Room for an int: -2147483648. */
-enum { INT_ROOM = 11 };
+/* Room for a long: -9223372036854775808. */
+enum { INTEGER_ROOM = 20 };
 
-static inline char *write_int(char *p, int v) {
-    unsigned n = v < 0 ? 0 - (unsigned)v : (unsigned)v;
-    *p = '-';
-    p += asf__count_digits(n) + (v < 0);
+static inline char *write_unsigned(char *p, uint64_t n) {
+    p += asf__count_digits(n);
     asf__write_digits(p, n);
     return p;
+}
+
+static inline char *write_signed(char *p, int64_t v) {
+    *p = '-';
+    return write_unsigned(p + (v < 0), v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
 static inline char *plain_string(struct asf__output *o, char *p, const char *text) {
@@ -615,23 +618,33 @@ static inline char *plain_string(struct asf__output *o, char *p, const char *tex
     return o->p;
 }
 
-/* The commonest have nothing between the percent sign and the letter.  Returns
- * the end of the output, which has room for an int; NULL for the others. */
-static inline char *convert_plain(struct asf__output *o, char *p, char letter, va_list ap) {
-    switch (letter) {
+/* The commonest have nothing, or an l, between the percent sign and the letter.
+ * Returns the end of the output, which has room for a long; NULL for others. */
+static inline char *convert_plain(struct asf__output *o, char *p, const char **at, va_list ap) {
+    const char *letter = *at + 1;
+    bool is_long = *letter == 'l' && (letter[1] == 'd' || letter[1] == 'u');
+    letter += is_long;
+    switch (*letter) {
     case 'd':
-        return write_int(p, va_arg(ap, int));
+        p = write_signed(p, is_long ? va_arg(ap, long) : va_arg(ap, int));
+        break;
+    case 'u':
+        p = write_unsigned(p, is_long ? va_arg(ap, unsigned long) : va_arg(ap, unsigned));
+        break;
     case 's':
-        return plain_string(o, p, va_arg(ap, const char *));
+        p = plain_string(o, p, va_arg(ap, const char *));
+        break;
     case 'c':
-        *p = (char)va_arg(ap, int);
-        return p + 1;
+        *p++ = (char)va_arg(ap, int);
+        break;
     case '%':
-        *p = '%';
-        return p + 1;
+        *p++ = '%';
+        break;
     default:
         return NULL;
     }
+    *at = letter + 1;
+    return p;
 }
 
 /* Text up to the next percent sign: short as a rule, so not by a call. */
@@ -681,9 +694,8 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
     char *p = o->p, *next;
     while (*f != '\0') {
         if (*f == '%') {
-            if (asf__likely(o->end - p >= INT_ROOM) && (next = convert_plain(o, p, f[1], ap)) != NULL) {
+            if (asf__likely(o->end - p >= INTEGER_ROOM) && (next = convert_plain(o, p, &f, ap)) != NULL) {
                 p = next;
-                f += 2;
                 continue;
             }
             o->p = p;

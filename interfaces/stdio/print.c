@@ -83,11 +83,18 @@ static __attribute__((noinline)) int rest_in_place(struct asf_cios *c, size_t ro
     return whole;
 }
 
+/* Of what was made in the window of a line-buffered stream some goes out now. */
+static inline bool ends_a_line(const struct asf_cios *c, size_t n) {
+    return asf__unlikely(c->flags & ASF_LINE_BUF) && memchr(c->write_ptr, '\n', n);
+}
+
 /* Formats into the window; -1 when something else is to be done, or it does not
  * fit there. */
 static inline int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     struct asf__format_rest rest;
     size_t room = asf__room(c);
+    if (room == 0)
+        room = asf__room_in_line(c);
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
     size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
@@ -97,7 +104,7 @@ static inline int format_in_place(struct asf_cios *c, int fortify, const char *f
             return -1;
         n = (size_t)whole;
     }
-    if (asf__unlikely(n >= room || piecewise(c, (long)n)))
+    if (asf__unlikely(n >= room || piecewise(c, (long)n) || ends_a_line(c, n)))
         return -1;
     c->write_ptr += n;
     return (int)n;
