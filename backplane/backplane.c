@@ -490,7 +490,8 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
 static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     empty_window(c);
     n = whole_blocks(c, n);
-    if (n >= PAST_WINDOW && !__libc_single_threaded && c->regular && !c->shared && c->offset >= 0)
+    bool others = !__libc_single_threaded && !asf__bias_held(&c->lk);
+    if (n >= PAST_WINDOW && others && c->regular && !c->shared && c->offset >= 0)
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
     if (c->offset >= 0)

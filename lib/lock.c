@@ -82,6 +82,23 @@ static bool take_word(struct asf_lock *l) {
     return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+/* Most are held for less than a microsecond: sleeping at once would cost more.
+ * Behind a thread that sleeps already there is nothing to win. */
+static bool take_soon(struct asf_lock *l) {
+    enum { TRIES = 50 };
+    for (int i = 0; i < TRIES; i++) {
+        int word = __atomic_load_n(&l->word, __ATOMIC_RELAXED);
+        if (word == 0 && take_word(l))
+            return true;
+        if (word == 2)
+            return false;
+#ifdef __x86_64__
+        __builtin_ia32_pause();
+#endif
+    }
+    return false;
+}
+
 static void own(struct asf_lock *l, void *self) {
     l->depth = asf__held_once;
     __atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
@@ -151,7 +168,7 @@ void asf__lock_slow(struct asf_lock *l) {
         l->depth++;
         return;
     }
-    if (!take_word(l)) {
+    if (!take_word(l) && !take_soon(l)) {
         while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
             futex_wait(&l->word, 2);
     }
