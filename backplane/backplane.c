@@ -66,7 +66,7 @@ static void free_wide_backup(struct asf_wide *w, int *flags) {
     w->save_base = w->backup_base = w->save_end = NULL;
 }
 
-void asf__free_backup(struct asf_cios *c) {
+void asf__free_backup_now(struct asf_cios *c) {
     if (c->orientation > 0) {
         free_wide_backup(&c->wide, &c->flags);
         return;

@@ -112,7 +112,12 @@ void asf__at_end(struct asf_cios *c);
 /* asf__drop_output_buffer: the next output makes one of the size it is to be. */
 void asf__drop_output_buffer(struct asf_cios *c);
 void asf__close_read_window(struct asf_cios *c);
-void asf__free_backup(struct asf_cios *c);
+/* asf__free_backup: forget what was pushed back. */
+void asf__free_backup_now(struct asf_cios *c);
+static inline void asf__free_backup(struct asf_cios *c) {
+    if (asf__unlikely(c->save_base || c->orientation > 0 || c->flags & ASF_IN_BACKUP))
+        asf__free_backup_now(c);
+}
 /* asf__torn: trim the window when the file was truncated under its map. */
 bool asf__torn(struct asf_cios *c);
 
