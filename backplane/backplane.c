@@ -490,6 +490,7 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
 static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     empty_window(c);
     n = whole_blocks(c, n);
+    /* A stream biased to this thread is no other's: one system call does. */
     bool others = !__libc_single_threaded && !asf__bias_held(&c->lk);
     if (n >= PAST_WINDOW && others && c->regular && !c->shared && c->offset >= 0)
         return read_apart(c, p, n);

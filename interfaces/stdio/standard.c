@@ -166,17 +166,17 @@ ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
  * the program has read, and from now on nothing is held back. */
 ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
     (void)arg;
-    bool standard = asf__is_standard(c), unused = c->orientation == 0;
-    if ((standard && !unused) || c->own) /* libc does it */
+    bool standard = asf__is_standard(c), oriented = c->orientation != 0;
+    if ((standard && oriented) || c->own) /* libc does it */
         return true;
     bool locked = lock_patiently(c);
     if (!locked && in_a_system_call(c))
         return true; /* another thread reads into the very buffer */
-    if (unused) {
-        asf__settle_stream(c); /* libc leaves the offset where it is */
-    } else {
+    if (oriented) {
         asf__free_backup(c);
         asf__set_buffer(c, 0);
+    } else {
+        asf__settle_stream(c); /* libc leaves the offset where it is */
     }
     if (!standard)
         asf__cios_report(c);
