@@ -16,6 +16,10 @@
 /* Copies shorter than this are not worth giving up the lock for. */
 enum { UNLOCKED_COPY = 2048, SEGMENTS = 8 };
 
+/* What a thread reads for itself at most, from cache into cache, and at least;
+ * and how many such buffers a stream keeps. */
+enum { PIECE = 256 << 10, PIECE_LEAST = 64 << 10, SPARES = 8 };
+
 void asf__cancelled(void *arg) {
     struct asf_cios *c = arg;
     c->held = false;
@@ -25,19 +29,39 @@ void asf__cancelled(void *arg) {
 /* --- buffers -------------------------------------------------------------- */
 
 struct asf_buffer *asf__buffer_new(size_t size) {
-    struct asf_buffer *b = malloc(sizeof *b);
+    struct asf_buffer *b = malloc(sizeof *b + ASF_ALIGNMENT + size);
     if (!b)
         return NULL;
-    *b = (struct asf_buffer){.size = size, .watch = -1, .base = malloc(size)};
-    if (b->base)
-        return b;
-    free(b);
-    return NULL;
+    uintptr_t end = (uintptr_t)(b + 1);
+    char *base = (char *)(b + 1) + (-end & (ASF_ALIGNMENT - 1));
+    *b = (struct asf_buffer){.size = size, .watch = -1, .base = base};
+    return b;
+}
+
+/* A buffer of PIECE bytes is kept for the next region: new memory costs more
+ * than filling it. */
+static void let_go(struct asf_cios *c, struct asf_buffer *b) {
+    if (b->size != PIECE || b->user || b->watch >= 0 || c->spares == SPARES) {
+        asf__buffer_free(b);
+        return;
+    }
+    b->next = c->spare;
+    c->spare = b;
+    c->spares++;
+}
+
+static struct asf_buffer *take_spare(struct asf_cios *c) {
+    struct asf_buffer *b = c->spare;
+    if (!b)
+        return asf__buffer_new(PIECE);
+    c->spare = b->next;
+    c->spares--;
+    return b;
 }
 
 void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b) {
     if (b->refs == 0) {
-        asf__buffer_free(b);
+        let_go(c, b);
     } else {
         b->next = c->retired;
         c->retired = b;
@@ -393,7 +417,7 @@ static void drop_ref(struct asf_cios *c, struct asf_buffer *b) {
     for (struct asf_buffer **at = &c->retired; *at; at = &(*at)->next) {
         if (*at == b) {
             *at = b->next;
-            asf__buffer_free(b);
+            let_go(c, b);
             return;
         }
     }
@@ -829,6 +853,64 @@ void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
     if (n <= 0)
         return fail(length, n);
     return grant(c, c->in, &c->read_ptr, (size_t)n < want ? (size_t)n : want, length);
+}
+
+/* --- regions that their threads read themselves -------------------------- */
+
+static bool may_take(const struct asf_cios *c, size_t want) {
+    return !__libc_single_threaded && c->own && c->chosen && c->ops->get_at && want >= PIECE_LEAST &&
+           !asf__is_putting(c) && !(c->flags & (ASF_IN_BACKUP | ASF_NO_READS)) && asf__avail(c) == 0 &&
+           c->offset >= 0;
+}
+
+/* The piece is the whole current buffer, and no byte before its end
+ * can be sought back to: they are still to come. */
+static void show_piece(struct asf_cios *c, struct asf_buffer *b, size_t n) {
+    if (c->in)
+        asf__buffer_retire(c, c->in);
+    b->refs = 1;
+    c->in = b;
+    c->buf_end = b->base + b->size;
+    c->buf_base = c->read_base = c->read_ptr = c->read_end = b->base + n;
+    asf__note_region(c, b->base, n);
+}
+
+bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
+    struct stat64 st;
+    if (!may_take(c, want) || asf__sys.fstat(c->fd, &st) < 0 || st.st_size <= c->offset)
+        return false;
+    off64_t left = st.st_size - c->offset;
+    size_t n = want < PIECE ? want : PIECE;
+    n = left < (off64_t)n ? (size_t)left : n;
+    struct asf_buffer *b = take_spare(c);
+    if (!b)
+        return false;
+    *piece = (struct asf_piece){b->base, n, c->offset};
+    c->offset += (off64_t)n;
+    c->ops->seek(c, c->offset, SEEK_SET);
+    show_piece(c, b, n);
+    c->stats.calls++;
+    c->stats.slow++;
+    c->stats.syscalls += 2;
+    c->stats.in += n;
+    return true;
+}
+
+void *asf__read_piece(struct asf_cios *c, const struct asf_piece *piece, ssize_t *length) {
+    size_t got = 0;
+    ssize_t n;
+    do {
+        n = c->ops->get_at(c, piece->p + got, piece->n - got, piece->at + (off64_t)got);
+        got += n > 0 ? (size_t)n : 0;
+    } while (n > 0 && got < piece->n);
+    if (got > 0) {
+        *length = (ssize_t)got;
+        return piece->p;
+    }
+    asf__lock(&c->lk);
+    asf__u_sfree(c, piece->p);
+    asf__unlock(&c->lk);
+    return fail(length, n);
 }
 
 static int sfree_queued(struct asf_cios *c, char *p) {

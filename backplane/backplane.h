@@ -123,6 +123,7 @@ bool asf__torn(struct asf_cios *c);
 
 /* --- buffers -------------------------------------------------------------- */
 
+enum { ASF_ALIGNMENT = 64 };
 struct asf_buffer *asf__buffer_new(size_t size);
 void asf__buffer_free(struct asf_buffer *b);
 /* asf__buffer_retire: keep the buffer while it has regions, else free it. */
@@ -227,6 +228,19 @@ void asf__cancelled(void *c);
 /* --- the ASI's fast path: paper, Figure 4 ----------------------------------- */
 
 void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
+
+/* asf__take_piece: give the caller, one of several threads, the next region of a
+ * file, of at most `want` bytes; with the stream locked.  asf__read_piece then
+ * reads it, with the stream unlocked.
+ * returns  false: this stream, here, is not read so. */
+struct asf_piece {
+    char *p;
+    size_t n;
+    off64_t at;
+};
+bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece);
+void *asf__read_piece(struct asf_cios *c, const struct asf_piece *piece, ssize_t *length);
+
 int asf__u_sfree_slow(struct asf_cios *c, char *p);
 
 static inline void asf__note_region(struct asf_cios *c, char *p, size_t n) {

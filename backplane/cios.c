@@ -152,6 +152,7 @@ void asf__cios_drop(struct asf_cios *c) {
         asf__buffer_free(c->out);
     drop_list(&c->retired);
     drop_list(&c->queue);
+    drop_list(&c->spare);
     free(c->name);
     if (c->orientation > 0)
         memset(&c->wide, 0, sizeof c->wide);

@@ -48,6 +48,7 @@ struct asf_buffer {
     struct asf_buffer *next; /* in `retired` or `queue` */
     char *base;
     size_t size;
+    void *allocated; /* freed with the buffer: `base`, where that is an allocation of its own */
     unsigned refs;   /* regions not yet given back; under the stream's lock */
     char *from, *to; /* queued output: the bytes to put */
     int watch;       /* mapped: its slot in the fault table; otherwise -1 */
@@ -107,7 +108,9 @@ struct asf_cios {
     struct asf_buffer *in, *out; /* buffers behind the two windows */
     struct asf_buffer *retired;  /* left behind with regions outstanding */
     struct asf_buffer *queue;    /* output waiting for regions, oldest first */
-    char *last;                  /* the region allocated last */
+    struct asf_buffer *spare;    /* whose regions have been given back: for the next ones */
+    unsigned spares;
+    char *last; /* the region allocated last */
     size_t last_len;
     unsigned regions;
     int failed; /* a write in the background failed; told by the next call */

@@ -20,6 +20,7 @@ void asf__check_twins(struct asf_cios *c);
 
 /* Descriptors: the calls that every file-like module is made of (file.c). */
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
+ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset);
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
 int asf__fd_close(struct asf_cios *c);

@@ -58,6 +58,11 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     return r;
 }
 
+/* No wait is long enough to be cancelled in: it is a regular file. */
+ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset) {
+    return asf__raw_syscall(SYS_pread64, c->fd, (long)buf, (long)n, offset);
+}
+
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
     if (c->regular)
         asf__settle_readers(c->dev, c->ino, c);

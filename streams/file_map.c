@@ -64,12 +64,11 @@ static struct asf_buffer *map(struct asf_cios *c, off64_t base, size_t size) {
 /* Whether each 64 KB of the window costs a fault, as the kernel maps pages of
  * 4 KB by sixteen (tmpfs, files written in small pieces).  Then reading costs
  * less: CPU ms a program on 64 MB, mapped and read: cut 29 and 26, wc 16 and 14,
- * cmp 19 and 17; on large folios wc -l 5 and 7.  Threads fault in parallel, but
- * read one after the other: with more than one the map stays. */
+ * cmp 19 and 17; on large folios wc -l 5 and 7. */
 static bool has_small_pages(const struct asf_buffer *b) {
     enum { STEP = 64 << 10, STEPS = 8 };
     struct rusage before, after;
-    if (!__libc_single_threaded || b->size < (size_t)STEP * STEPS || asf__options()->module[0] == 'm' ||
+    if (b->size < (size_t)STEP * STEPS || asf__options()->module[0] == 'm' ||
         asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0) < 0)
         return false;
     for (size_t i = 0; i < STEPS; i++)

@@ -15,4 +15,5 @@ const struct asf_stream_ops asf__file_read = {
     .seek = asf__fd_seek,
     .close = asf__fd_close,
     .fill = asf__buffered_fill,
+    .get_at = asf__fd_get_at,
 };

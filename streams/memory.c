@@ -44,7 +44,7 @@ static int grow(struct asf_cios *c, size_t size) {
         return -ENOMEM;
     memset(base + old, 0, size - old);
     move_reading(c, base);
-    c->out->base = c->write_base = c->buf_base = base;
+    c->out->base = c->out->allocated = c->write_base = c->buf_base = base;
     c->out->size = size;
     c->write_ptr = base + at;
     c->write_end = c->buf_end = base + size;
@@ -101,7 +101,7 @@ static int memory_close(struct asf_cios *c) {
         *c->write_ptr = '\0';
         *m->location = c->write_base;
         *m->size = position(c);
-        c->out->base = NULL; /* the program's from now on */
+        c->out->base = c->out->allocated = NULL; /* the program's from now on */
     }
     free(m);
     return rc;
@@ -126,14 +126,17 @@ static const struct asf_stream_ops memory = {
 
 static int attach(struct asf_cios *c, char **location, size_t *size) {
     struct memory *m = calloc(1, sizeof *m);
-    c->out = m ? asf__buffer_new(BUFSIZ) : NULL;
-    if (!c->out) {
+    char *base = calloc(1, BUFSIZ);
+    c->out = base ? asf__buffer_new(0) : NULL;
+    if (!m || !c->out) {
+        free(base);
         free(m);
         return -ENOMEM;
     }
+    c->out->base = c->out->allocated = base;
+    c->out->size = BUFSIZ;
     m->location = location;
     m->size = size;
-    memset(c->out->base, 0, BUFSIZ);
     c->data = m;
     c->resident = c->chosen = true;
     c->why = "open_memstream";

@@ -18,8 +18,8 @@ extern "C" {
 
 #define ASF_STREAM_VERSION 1
 
-/* Every call runs with the stream's lock held and returns a negated errno
- * value on failure; none may touch errno. */
+/* Every call but get_at runs with the stream's lock held; all return a negated
+ * errno value on failure; none may touch errno. */
 struct asf_stream_ops {
     size_t size;      /* sizeof(struct asf_stream_ops), as compiled */
     unsigned version; /* ASF_STREAM_VERSION */
@@ -43,6 +43,11 @@ struct asf_stream_ops {
     int (*drain)(struct asf_cios *c, size_t want);
     /* flushed: all output has been put; NULL: nothing more to do. */
     int (*flushed)(struct asf_cios *c);
+
+    /* get_at: read up to n bytes at an offset of the object, leaving the
+     * stream's own alone.  Runs without the stream's lock, in several threads
+     * at once.  NULL: threads that read the stream take turns. */
+    ssize_t (*get_at)(struct asf_cios *c, void *buf, size_t n, int64_t offset);
 };
 
 /* asf_sopen_with: a stream on a module of the program's own.

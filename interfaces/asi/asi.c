@@ -154,6 +154,8 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
     if (!p || p != c->last || c->flags & ASF_IN_BACKUP || (!input && !output))
         return no_region(newlen, -EBUSY);
     size_t n = (size_t)*newlen;
+    if (input && c->read_base > p) /* a piece, whose bytes are there now */
+        c->buf_base = c->read_base = p;
     if (n > c->last_len)
         return input ? regrow_input(c, p, newlen) : regrow_output(c, p, newlen);
     if (input)
@@ -202,7 +204,6 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
     }
 
 LOCKED(void *, salloc, (struct asf_cios * c, ssize_t *length), asf_u_salloc(c, length))
-LOCKED(void *, salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_salloc_some(c, length))
 LOCKED(int, sfree, (struct asf_cios * c, void *ptr), asf_u_sfree(c, ptr))
 LOCKED(void *, srealloc, (struct asf_cios * c, void *ptr, ssize_t *newlen), asf_u_srealloc(c, ptr, newlen))
 LOCKED(void *, sallocAt, (struct asf_cios * c, ssize_t *length, off64_t offset, int whence),
@@ -215,6 +216,16 @@ LOCKED(void *, Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *length
 LOCKED(void *, SallocAt,
        (struct asf_cios * c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence),
        asf_u_SallocAt(c, mode, length, offset, whence))
+
+/* Threads that share a file read their regions at once. */
+void *asf_salloc_some(struct asf_cios *c, ssize_t *length) {
+    struct asf_piece piece;
+    asf__lock(&c->lk);
+    bool taken = *length > 0 && asf__take_piece(c, (size_t)*length, &piece);
+    void *region = taken ? NULL : asf_u_salloc_some(c, length);
+    asf__unlock(&c->lk);
+    return taken ? asf__read_piece(c, &piece, length) : region;
+}
 
 void asf_lockAsfStream(struct asf_cios *c) {
     asf__lock(&c->lk);
