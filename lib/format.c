@@ -70,30 +70,6 @@ void asf__put_field(struct asf__output *o, const struct asf__spec *s, const stru
     asf__end_field(o, behind);
 }
 
-/* --- arguments -------------------------------------------------------------------
-
-   A va_list that a function is handed is the caller's own object (System V ABI,
-   AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
-   for the stores that va_start has just made, since it loads several of them at
-   once. */
-
-struct place {
-    unsigned general, floating;
-    void *in_memory;
-};
-
-/* volatile: two loads, not one of both words. */
-static inline struct place place_in(va_list ap) {
-    return (struct place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
-                          ap->overflow_arg_area};
-}
-
-static inline void go_to(va_list ap, struct place place) {
-    ap->gp_offset = place.general;
-    ap->fp_offset = place.floating;
-    ap->overflow_arg_area = place.in_memory;
-}
-
 /* --- integers ---------------------------------------------------------------------- */
 
 static uint64_t unsigned_value(const struct asf__spec *s, va_list ap) {
@@ -214,12 +190,8 @@ static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
 
 /* --- characters and strings ---------------------------------------------------------- */
 
-/* libc copies up to 20 bytes one by one, so a text that is overwritten while it
- * is read, sprintf(s, "x%s", s), comes out in its own way. */
-enum { BYTE_BY_BYTE = 20 };
-
 static inline void copy_text(char *to, const char *from, size_t n) {
-    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= BYTE_BY_BYTE)) {
+    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= ASF__ONE_BY_ONE)) {
         for (size_t i = 0; i < n; i++)
             to[i] = from[i];
     } else if (n > 0) {
@@ -314,8 +286,7 @@ static inline const char *parse_length(const char *f, struct asf__spec *s) {
     }
 }
 
-/* What follows the percent sign, up to the letter; NULL when it is left to libc. */
-static inline const char *parse(const char *f, struct asf__spec *s, va_list ap) {
+const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap) {
     f = parse_flags(f, s);
     if ((*f >= '1' && *f <= '9') || *f == '*') {
         f = parse_number(f, &s->width, ap);
@@ -414,10 +385,10 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list a
  * When it is left to libc its arguments are still to be taken. */
 static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f, va_list ap) {
     struct asf__spec s = {.precision = -1};
-    struct place before = place_in(ap);
-    f = parse(f, &s, ap);
+    struct asf__place before = asf__place_in(ap);
+    f = asf__parse_spec(f, &s, ap);
     if (!f || !put_conversion(o, &s, ap)) {
-        go_to(ap, before);
+        asf__go_to(ap, before);
         return NULL;
     }
     return f + 1;
@@ -580,14 +551,13 @@ static inline bool put_brief(struct asf__output *o, struct brief b, char letter,
     }
 }
 
-/* Returns what follows, or NULL when it is left to libc. */
-static __attribute__((noinline)) const char *convert(struct asf__output *o, const char *f, va_list ap) {
+__attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, va_list ap) {
     struct brief b = {.precision = -1};
-    struct place before = place_in(ap);
+    struct asf__place before = asf__place_in(ap);
     const char *letter = parse_brief(f, &b, ap);
     if (asf__likely(put_brief(o, b, *letter, ap)))
         return letter + 1;
-    go_to(ap, before);
+    asf__go_to(ap, before);
     return convert_any(o, f, ap);
 }
 
@@ -680,11 +650,11 @@ static bool needs_all(const char *f) {
 
 /* Where libc is to go on from: f, unless that takes the whole format. */
 static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
-                                                 const char *format, va_list ap, struct place first) {
+                                                 const char *format, va_list ap, struct asf__place first) {
     rest->all = needs_all(f);
     rest->format = rest->all ? format : f;
     if (rest->all)
-        go_to(ap, first);
+        asf__go_to(ap, first);
     va_copy(rest->ap, ap);
 }
 
@@ -699,7 +669,7 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
                 continue;
             }
             o->p = p;
-            const char *behind = convert(o, f + 1, ap);
+            const char *behind = asf__convert(o, f + 1, ap);
             if (!behind)
                 return f;
             f = behind;
@@ -726,11 +696,11 @@ size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct 
         va_copy(rest->ap, ap);
         return 0;
     }
-    struct place first = place_in(ap);
+    struct asf__place first = asf__place_in(ap);
     const char *f = format_all(&o, format, ap);
     rest->format = NULL;
     if (asf__unlikely(*f != '\0'))
         leave_rest(rest, f, format, ap, first);
-    go_to(ap, first);
+    asf__go_to(ap, first);
     return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
 }

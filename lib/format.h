@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <wchar.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -27,6 +28,20 @@ struct asf__format_rest {
  * error makes a difference, it stops, and `rest` says where libc is to go on.
  * It uses no memory but its stack and p; `ap` is as it was when it returns. */
 size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest);
+
+/* The same for wide characters. */
+struct asf__wide_format_rest {
+    const wchar_t *format;
+    va_list ap;
+    bool all;
+};
+
+/* asf__format_wide: the same as wprintf would, and also for %ls, %lc and, in
+ * UTF-8 and ASCII, for %s.
+ * returns  the characters made, of which there are as many as have room: at the
+ *          first part that does not fit it stops as it does for the others. */
+size_t asf__format_wide(wchar_t *p, size_t room, const wchar_t *format, va_list ap,
+                        struct asf__wide_format_rest *rest);
 
 /* asf__format_custom: the program has registered conversions of its own. */
 extern bool asf__format_custom;

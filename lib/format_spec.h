@@ -36,6 +36,10 @@ struct asf__spec {
     char conversion;
 };
 
+/* libc copies up to 20 characters one by one, so a text that is overwritten while
+ * it is read, sprintf(s, "x%s", s), comes out in its own way. */
+enum { ASF__ONE_BY_ONE = 20 };
+
 /* Memory up to `end`, and how much more there would have been. */
 struct asf__output {
     char *p, *end;
@@ -106,6 +110,35 @@ static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
 
 /* asf__put_field: all of it, or as much as there is room for. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
+
+/* A va_list that a function is handed is the caller's own object (System V ABI,
+ * AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
+ * for the stores that va_start has just made, since it loads several of them at
+ * once. */
+
+struct asf__place {
+    unsigned general, floating;
+    void *in_memory;
+};
+
+/* volatile: two loads, not one of both words. */
+static inline struct asf__place asf__place_in(va_list ap) {
+    return (struct asf__place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
+                               ap->overflow_arg_area};
+}
+
+static inline void asf__go_to(va_list ap, struct asf__place place) {
+    ap->gp_offset = place.general;
+    ap->fp_offset = place.floating;
+    ap->overflow_arg_area = place.in_memory;
+}
+
+/* asf__parse_spec: what follows the percent sign; returns the letter, which is
+ * `conversion` as well, or NULL when it is left to libc. */
+const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);
+/* asf__convert: the specification that f follows the percent sign of.  Returns
+ * what follows, or NULL, and `ap` as it was, when it is left to libc. */
+const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
 
 /* asf__put_float: %f %e %g %a and their capitals; false when the value or the
  * environment is left to libc. */

@@ -85,12 +85,30 @@ struct fputws_writer {
     std::string expected() const { return utf8(line.c_str()); }
 };
 
-struct format_writer {
+struct record_writer {
     unsigned count = 0;
     void step(const stdio_side &side, FILE *file) {
         side.fwprintf(file, L"%ls %d\n", L"record", static_cast<int>(count++));
     }
     std::string expected() const { return "record " + std::to_string(count) + "\n"; }
+};
+
+struct number_writer {
+    unsigned count = 0;
+    void step(const stdio_side &side, FILE *file) { side.fwprintf(file, L"%d\n", static_cast<int>(count++)); }
+    std::string expected() const { return std::to_string(count) + "\n"; }
+};
+
+template <class Char> struct text_writer {
+    const wchar_t *format;
+    std::basic_string<Char> text;
+    void step(const stdio_side &side, FILE *file) { side.fwprintf(file, format, text.c_str()); }
+    std::string expected() const { return std::string(text.begin(), text.end()); }
+};
+
+struct fixed_writer {
+    void step(const stdio_side &side, FILE *file) { side.fwprintf(file, L"%.2f ", 1234.5); }
+    std::string expected() const { return "1234.50 "; }
 };
 
 template <class Writer> bool writes_all(const stdio_side &side, Writer writer) {
@@ -132,5 +150,9 @@ void add_wide() {
     add_writer("fputwc utf-8", fputwc_writer{L'\x436'});
     add_writer("fputws/117 ascii", fputws_writer{line_of(L'x')});
     add_writer("fputws/117 utf-8", fputws_writer{line_of(L'\x436')});
-    add_writer("fwprintf %ls %d\\n", format_writer());
+    add_writer("fwprintf %ls %d\\n", record_writer());
+    add_writer("fwprintf %d\\n", number_writer());
+    add_writer("fwprintf %ls", text_writer<wchar_t>{L"%ls", L"record"});
+    add_writer("fwprintf %s", text_writer<char>{L"%s", "record"});
+    add_writer("fwprintf %.2f", fixed_writer());
 }

@@ -105,7 +105,13 @@ static size_t copy_in(struct asf_wide *w, const wchar_t *p, size_t n, ptrdiff_t 
     return n;
 }
 
-/* Unbuffered: libc writes one character after the other. */
+/* Unbuffered: libc writes one character after the other.  One that is WEOF it
+ * takes for an empty flush. */
+static bool goes_at_once(const struct asf_cios *c, const wchar_t *p, size_t n) {
+    return c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) &&
+           c->wide.write_ptr == c->wide.write_base && !wmemchr(p, (wchar_t)WEOF, n);
+}
+
 static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
     const wchar_t *from = p;
     int rc = asf__is_putting(c) ? 0 : asf__wide_to_write(c);
@@ -125,7 +131,7 @@ size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
     struct asf_wide *w = &c->wide;
     ptrdiff_t room = w->write_end - w->write_ptr;
     bool flush = false;
-    if (c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) && w->write_ptr == w->write_base)
+    if (goes_at_once(c, p, n))
         return put_at_once(c, p, n);
     if (c->flags & ASF_LINE_BUF && asf__is_putting(c)) {
         room = w->buf_end - w->write_ptr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_formats.c - fwprintf, fwscanf and their kin: libc's own code, working on
- * our FILE through its windows and table, inside the stream's lock.  Not in
+ * wide_scan.c - fwscanf and its kin: libc's own code, working on our FILE
+ * through its windows and table, inside the stream's lock.  Not in
  * static programs, where libc's functions come by the table themselves; nor is
  * fwide, which takes libc's lock.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
@@ -12,9 +12,7 @@
 #include <stdarg.h>
 
 typedef int formatter(FILE *, const wchar_t *, va_list);
-typedef int checked_formatter(FILE *, int, const wchar_t *, va_list);
 extern formatter __isoc99_vfwscanf, __isoc23_vfwscanf;
-extern checked_formatter __vfwprintf_chk;
 
 static int on_stream(struct asf_cios *c, formatter *libc, const wchar_t *format, va_list ap) {
     int r;
@@ -34,20 +32,6 @@ static int on_stream(struct asf_cios *c, formatter *libc, const wchar_t *format,
     return r;
 }
 
-/* The level of checking goes with the arguments of libc's checked form. */
-static int print(struct asf_cios *c, int fortify, const wchar_t *format, va_list ap) {
-    int r;
-    asf__enter(c);
-    asf__count(c);
-    if (!asf__stdio_started)
-        asf__stdio_start();
-    asf__show_lock(c);
-    r = fortify > 0 ? ASF_NEXT(__vfwprintf_chk)(asf__file(c), fortify, format, ap)
-                    : ASF_NEXT(vfwprintf)(asf__file(c), format, ap);
-    asf__leave(c);
-    return r;
-}
-
 EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
     if (mode == 0 || c->orientation != 0)
@@ -60,25 +44,6 @@ EXPORT int fwide(FILE *f, int mode) {
     return r;
 }
 
-/* --- printing ---------------------------------------------------------------- */
-
-EXPORT int vfwprintf(FILE *f, const wchar_t *format, va_list ap) {
-    return print(asf__cios(f), 0, format, ap);
-}
-
-EXPORT int vwprintf(const wchar_t *format, va_list ap) {
-    return print(asf__cios(stdout), 0, format, ap);
-}
-
-EXPORT int __vfwprintf_chk(FILE *f, int flag, const wchar_t *format, va_list ap) {
-    return print(asf__cios(f), flag, format, ap);
-}
-
-int __vwprintf_chk(int, const wchar_t *, va_list);
-EXPORT int __vwprintf_chk(int flag, const wchar_t *format, va_list ap) {
-    return print(asf__cios(stdout), flag, format, ap);
-}
-
 #define VARIADIC(name, params, call)                                                                         \
     int name params;                                                                                         \
     EXPORT int name params {                                                                                 \
@@ -88,12 +53,6 @@ EXPORT int __vwprintf_chk(int flag, const wchar_t *format, va_list ap) {
         va_end(ap);                                                                                          \
         return r;                                                                                            \
     }
-
-VARIADIC(fwprintf, (FILE * f, const wchar_t *format, ...), print(asf__cios(f), 0, format, ap))
-VARIADIC(wprintf, (const wchar_t *format, ...), print(asf__cios(stdout), 0, format, ap))
-VARIADIC(__fwprintf_chk, (FILE * f, int flag, const wchar_t *format, ...),
-         print(asf__cios(f), flag, format, ap))
-VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...), print(asf__cios(stdout), flag, format, ap))
 
 /* --- scanning ------------------------------------------------------------------ */
 
