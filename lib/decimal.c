@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/format_digits.h"
+#include "lib/powers.h"
 #include "lib/scan_number.h"
 
 /* The locale in which a decimal point is a point; made once, kept for good. */
@@ -55,37 +56,10 @@ static int log2_of_power_of_10(int e) {
     return (int)((e * INT64_C(913124641741)) >> 38);
 }
 
-/* Just above 10^e, which the table does not have, by 126 bits: by hand. */
-static unsigned __int128 above_large_power_of_10(int e) {
-    enum { LIMBS = 13 };
-    uint64_t limbs[LIMBS] = {1};
-    int top = LIMBS - 1;
-    for (; e > 0; e--) { /* by five: the twos are in the exponent */
-        uint64_t carry = 0;
-        for (int i = 0; i < LIMBS; i++) {
-            unsigned __int128 product = (unsigned __int128)limbs[i] * 5 + carry;
-            limbs[i] = (uint64_t)product;
-            carry = (uint64_t)(product >> 64);
-        }
-    }
-    while (limbs[top] == 0)
-        top--;
-    int zeros = __builtin_clzll(limbs[top]);
-    unsigned __int128 bits = (unsigned __int128)limbs[top] << 64 | limbs[top - 1];
-    if (zeros > 0)
-        bits = bits << zeros | limbs[top - 2] >> (64 - zeros);
-    return (bits >> 2) + 1;
-}
-
-/* Just above 10^e: 126 bits.  The table has 128, rounded up where it says. */
+/* Just above 10^e: 126 bits. */
 static unsigned __int128 above_power_of_10(int e) {
-    if (e > ASF_POWER_LAST)
-        return above_large_power_of_10(e);
-    const uint64_t *power = asf__powers_of_five[e - ASF_POWER_FIRST];
-    unsigned __int128 bits = (unsigned __int128)power[0] << 64 | power[1];
-    if (e >= -27 && e < 0)
-        bits--;
-    return (bits >> 2) + 1;
+    const uint64_t *power = asf__power(e);
+    return (((unsigned __int128)power[0] << 64 | power[1]) >> 2) + 1;
 }
 
 /* The product without its last 127 bits, and a last bit that says whether there

@@ -2,8 +2,8 @@
  *
  * format_decimal.c - binary floating point in decimal.
  *
- * Up to 17 digits: the value times a power of ten of 128 bits, which is at most
- * 4 units of its last place too small, gives an integer and a fraction.  Where
+ * Up to 17 digits: the value times a power of ten of 128 bits, which is less than
+ * a unit of its last place too small, gives an integer and a fraction.  Where
  * that error leaves open on which side of a half the fraction lies, and for
  * more digits, the number is taken apart exactly, 19 digits at a time.
  * Layer: lib.  May include: lib.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "lib/format_digits.h"
-#include "lib/format_powers.h"
+#include "lib/powers.h"
 
 typedef unsigned __int128 uint128;
 
@@ -95,7 +95,7 @@ static int binary_exponent(int n) {
     return (n * 217706) >> 16;
 }
 
-/* 10^n = bits * 2^exponent, less up to 4 units of the last place. */
+/* 10^n = bits * 2^exponent, less up to a unit of the last place. */
 struct power {
     uint128 bits;
     int exponent;
@@ -103,16 +103,10 @@ struct power {
 };
 
 static struct power power_of_ten(int n) {
-    int i = (n - POWER_STEP * POWER_FIRST) / POWER_STEP; /* the dividend is positive */
-    int coarse = POWER_STEP * (i + POWER_FIRST), fine = n - coarse;
-    uint128 low = (uint128)coarse_powers[i][1] * fine_powers[fine];
-    uint128 product = (uint128)coarse_powers[i][0] * fine_powers[fine] + (uint64_t)(low >> 64);
-    int exponent = binary_exponent(coarse) - 127 + binary_exponent(fine) - 63 + 64;
-    if (!(product >> 127)) {
-        product <<= 1;
-        exponent--;
-    }
-    return (struct power){product, exponent, coarse == 0 || coarse == POWER_STEP};
+    enum { LAST_EXACT = 55 }; /* 5^55 has 128 bits */
+    const uint64_t *half = asf__power(n);
+    return (struct power){(uint128)half[0] << 64 | half[1], binary_exponent(n) - 127,
+                          n >= 0 && n <= LAST_EXACT};
 }
 
 /* An integer and a fraction: fraction / (2 * half), and `rest` below it. */
@@ -141,7 +135,7 @@ static bool rounded(const struct scaled *s, uint64_t *result) {
     } else if (s->exact) {
         if (s->fraction == s->half && (s->rest > 0 || s->integer & 1))
             ++*result;
-    } else if (s->fraction + 5 > s->half) {
+    } else if (s->fraction + 2 > s->half) {
         return false;
     }
     return true;

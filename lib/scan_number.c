@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/powers.h"
+
 enum { MOST_DIGITS = 19 }; /* all numbers of so many digits fit 64 bits */
 
 /* --- from text --------------------------------------------------------------- */
@@ -105,10 +107,11 @@ static const struct binary binary32 = {23, -127, 0xff, -17, 10};
 
 /* The upper half of w times the power, and enough of the lower one to round. */
 static inline uint64_t multiply(uint64_t w, int exponent, int bits, uint64_t *low) {
-    const uint64_t *power = asf__powers_of_five[exponent - ASF_POWER_FIRST];
+    const uint64_t *power = asf__power(exponent);
+    unsigned up = exponent >= -27 && exponent < 0; /* by one: so that exact decimals are not below theirs */
     unsigned __int128 product = (unsigned __int128)w * power[0];
     if (((uint64_t)(product >> 64) & (~UINT64_C(0) >> (bits + 3))) == ~UINT64_C(0) >> (bits + 3))
-        product += (uint64_t)(((unsigned __int128)w * power[1]) >> 64);
+        product += (uint64_t)(((unsigned __int128)w * (power[1] + up)) >> 64);
     *low = (uint64_t)product;
     return (uint64_t)(product >> 64);
 }
@@ -116,7 +119,7 @@ static inline uint64_t multiply(uint64_t w, int exponent, int bits, uint64_t *lo
 /* The value w * 10^exponent as it is stored, without a sign; false when it is
  * zero, not normal or too large. */
 static inline bool store(uint64_t w, int exponent, const struct binary *to, uint64_t *stored) {
-    if (exponent < ASF_POWER_FIRST || exponent > ASF_POWER_LAST || w == 0)
+    if (exponent < ASF__POWER_FIRST || exponent > ASF__POWER_LAST || w == 0)
         return false;
     int zeros = __builtin_clzll(w);
     uint64_t low, high = multiply(w << zeros, exponent, to->bits, &low);

@@ -12,9 +12,6 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { ASF_POWER_FIRST = -342, ASF_POWER_LAST = 308 };
-extern const uint64_t asf__powers_of_five[ASF_POWER_LAST - ASF_POWER_FIRST + 1][2];
-
 /* The value is digits * 10^exponent; of more than 19 digits it is at least
  * that and less than (digits + 1) * 10^exponent. */
 struct asf_decimal {

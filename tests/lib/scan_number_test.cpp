@@ -14,6 +14,7 @@
 #include <vector>
 
 extern "C" {
+#include "lib/powers.h"
 #include "lib/scan_number.h"
 }
 
@@ -82,23 +83,22 @@ natural product(unsigned __int128 entry, const natural &n) {
 }
 
 unsigned __int128 entry_of(int exponent) {
-    const uint64_t *halves = asf__powers_of_five[exponent - ASF_POWER_FIRST];
+    const uint64_t *halves = asf__power(exponent);
     return static_cast<unsigned __int128>(halves[0]) << 64 | halves[1];
 }
 
 TEST(ScanNumber, TableOfPowers) {
     natural power = {1};
-    for (int n = 0; n <= -ASF_POWER_FIRST; n++, power = times(power, 5)) {
+    for (int n = 0; n <= ASF__POWER_LAST; n++, power = times(power, 5)) {
         const size_t bits = bit_length(power);
-        if (n <= ASF_POWER_LAST) { // entry * 2^(bits - 128) <= power < (entry + 1) * 2^(bits - 128)
-            const natural scaled = product(entry_of(n), power_of_two(bits));
-            const natural exact = product(static_cast<unsigned __int128>(1) << 127, times(power, 2));
-            ASSERT_TRUE(at_most(scaled, exact)) << n;
-            ASSERT_FALSE(at_most(product(entry_of(n) + 1, power_of_two(bits)), exact) && entry_of(n) + 1 != 0)
-                << n;
-        }
+        // entry * 2^(bits - 128) <= power < (entry + 1) * 2^(bits - 128)
+        const natural scaled = product(entry_of(n), power_of_two(bits));
+        const natural exact = product(static_cast<unsigned __int128>(1) << 127, times(power, 2));
+        ASSERT_TRUE(at_most(scaled, exact)) << n;
+        ASSERT_FALSE(at_most(product(entry_of(n) + 1, power_of_two(bits)), exact) && entry_of(n) + 1 != 0)
+            << n;
         if (n >= 1) { // the reciprocal of the power is entry / 2^(127 + bits)
-            const unsigned __int128 cut = entry_of(-n) - (n <= 27 ? 1 : 0);
+            const unsigned __int128 cut = entry_of(-n);
             ASSERT_TRUE(at_most(product(cut, power), power_of_two(127 + bits))) << -n;
             ASSERT_FALSE(at_most(product(cut + 1, power), power_of_two(127 + bits))) << -n;
         }
