@@ -25,40 +25,34 @@ long asf__raw_syscall(long number, long a, long b, long c, long d) {
     return asf__raw(number, a, b, c, d);
 }
 
+/* What libc's function gave, in our way; errno stays what it was. */
+static ssize_t result(ssize_t r, int saved) {
+    if (r >= 0)
+        return r;
+    r = -errno;
+    errno = saved;
+    return r;
+}
+
 /* The four that follow are points where a thread may be cancelled; as in libc,
  * no thread is while there is only one. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n) {
     if (__libc_single_threaded)
         return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
     int saved = errno;
-    ssize_t r = __read(fd, buf, n);
-    if (r < 0) {
-        r = -errno;
-        errno = saved;
-    }
-    return r;
+    return result(__read(fd, buf, n), saved);
 }
 
 ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
     if (__libc_single_threaded)
         return asf__raw(SYS_write, fd, (long)buf, (long)n, 0);
     int saved = errno;
-    ssize_t r = __write(fd, buf, n);
-    if (r < 0) {
-        r = -errno;
-        errno = saved;
-    }
-    return r;
+    return result(__write(fd, buf, n), saved);
 }
 
 static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
     int saved = errno;
-    ssize_t r = __pread64(fd, buf, n, offset);
-    if (r < 0) {
-        r = -errno;
-        errno = saved;
-    }
-    return r;
+    return result(__pread64(fd, buf, n, offset), saved);
 }
 
 int asf__write_all(int fd, const char *p, size_t n) {
@@ -79,12 +73,7 @@ static int sys_open(const char *path, int flags, mode_t mode) {
     if (__libc_single_threaded)
         return (int)asf__raw(SYS_openat, AT_FDCWD, (long)path, flags, mode);
     int saved = errno;
-    int r = __open64(path, flags, mode);
-    if (r < 0) {
-        r = -errno;
-        errno = saved;
-    }
-    return r;
+    return (int)result(__open64(path, flags, mode), saved);
 }
 
 /* No thread is cancelled in the close of a stream, as in libc. */

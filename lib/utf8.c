@@ -21,14 +21,20 @@ static inline void widen_run(__m128i bytes, wchar_t *to) {
     _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm_unpackhi_epi16(high, zero));
 }
 
+/* The ASCII at p, up to sixteen; returns how many.  What stands behind them is
+ * written over. */
+static inline int widen_ascii(const char *p, wchar_t *to) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+    unsigned others = (unsigned)_mm_movemask_epi8(bytes);
+    widen_run(bytes, to);
+    return others ? __builtin_ctz(others) : RUN;
+}
+
 void asf__ascii_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
     const char *p = *from;
     wchar_t *q = *to;
     while (end - p >= RUN && to_end - q >= RUN) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-        unsigned others = (unsigned)_mm_movemask_epi8(bytes);
-        int n = others ? __builtin_ctz(others) : RUN;
-        widen_run(bytes, q); /* what stands after the run is written over */
+        int n = widen_ascii(p, q);
         p += n;
         q += n;
         if (n < RUN)
@@ -89,10 +95,7 @@ void asf__utf8_decode(const char **from, const char *end, wchar_t **to, wchar_t 
     wchar_t *q = *to;
     int going = 1;
     while (going && end - p >= RUN && to_end - q >= RUN) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-        unsigned others = (unsigned)_mm_movemask_epi8(bytes);
-        int n = others ? __builtin_ctz(others) : RUN;
-        widen_run(bytes, q); /* what stands after the run is written over */
+        int n = widen_ascii(p, q);
         p += n;
         q += n;
         if (n < RUN)

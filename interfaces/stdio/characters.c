@@ -23,29 +23,11 @@ static inline int put(struct asf_cios *c, int ch) {
 }
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
-    if (asf__hold(c)) {
-        int held = get(c);
-        asf__bias_leave(&c->lk);
-        return held;
-    }
-    asf__enter(c);
-    asf__count(c);
-    int ch = get(c);
-    asf__leave(c);
-    return ch;
+    return ASF_LOCKED(c, asf__hold, get(c));
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
-    if (asf__hold(c)) {
-        int held = put(c, ch);
-        asf__bias_leave(&c->lk);
-        return held;
-    }
-    asf__enter(c);
-    asf__count(c);
-    int r = put(c, ch);
-    asf__leave(c);
-    return r;
+    return ASF_LOCKED(c, asf__hold, put(c, ch));
 }
 
 EXPORT int getc(FILE *f) {

@@ -408,12 +408,5 @@ const struct asf_jumps asf__jumps = {
     .seekpos = jump_seekpos,
     .setbuf = jump_setbuf,
     .sync = jump_sync,
-    .doallocate = asf__jump_doallocate,
-    .read = asf__jump_read,
-    .write = asf__jump_write,
-    .seek = asf__jump_seek,
-    .close = asf__jump_close,
-    .stat = asf__jump_stat,
-    .showmanyc = asf__jump_showmanyc,
-    .imbue = asf__jump_imbue,
+    ASF_COMMON_JUMPS,
 };

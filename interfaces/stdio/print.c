@@ -160,20 +160,12 @@ EXPORT int __vprintf_chk(int flag, const char *format, va_list ap) {
     return asf__vfprintf(asf__cios(stdout), format, ap, flag);
 }
 
-/* The variadic forms differ in their stream and level of checking alone. */
-#define VARIADIC(name, params, stream, level)                                                                \
-    EXPORT int name params {                                                                                 \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = asf__vfprintf(asf__cios(stream), format, ap, level);                                         \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
-
-VARIADIC(fprintf, (FILE * f, const char *format, ...), f, 0)
-VARIADIC(printf, (const char *format, ...), stdout, 0)
-VARIADIC(__fprintf_chk, (FILE * f, int flag, const char *format, ...), f, flag)
-VARIADIC(__printf_chk, (int flag, const char *format, ...), stdout, flag)
+ASF_VARIADIC(fprintf, (FILE * f, const char *format, ...), asf__vfprintf(asf__cios(f), format, ap, 0))
+ASF_VARIADIC(printf, (const char *format, ...), asf__vfprintf(asf__cios(stdout), format, ap, 0))
+ASF_VARIADIC(__fprintf_chk, (FILE * f, int flag, const char *format, ...),
+             asf__vfprintf(asf__cios(f), format, ap, flag))
+ASF_VARIADIC(__printf_chk, (int flag, const char *format, ...),
+             asf__vfprintf(asf__cios(stdout), format, ap, flag))
 
 int _IO_fprintf(FILE *, const char *, ...) ALIAS(fprintf);
 int _IO_printf(const char *, ...) ALIAS(printf);
@@ -209,17 +201,8 @@ EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list ap) {
     return print_fd(fd, flag, format, ap);
 }
 
-#define VARIADIC_FD(name, params, level)                                                                     \
-    EXPORT int name params {                                                                                 \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = print_fd(fd, level, format, ap);                                                             \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
-
-VARIADIC_FD(dprintf, (int fd, const char *format, ...), 0)
-VARIADIC_FD(__dprintf_chk, (int fd, int flag, const char *format, ...), flag)
+ASF_VARIADIC(dprintf, (int fd, const char *format, ...), print_fd(fd, 0, format, ap))
+ASF_VARIADIC(__dprintf_chk, (int fd, int flag, const char *format, ...), print_fd(fd, flag, format, ap))
 
 /* --- conversions of the program's own -------------------------------------------- */
 

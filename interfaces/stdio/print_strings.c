@@ -128,25 +128,15 @@ EXPORT int __vasprintf_chk(char **result, int flag, const char *format, va_list 
     return print_allocated(result, flag, format, ap);
 }
 
-/* The variadic forms: each hands its arguments on. */
-#define VARIADIC(name, params, call)                                                                         \
-    EXPORT int name params {                                                                                 \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = call;                                                                                        \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
-
-VARIADIC(snprintf, (char *s, size_t n, const char *format, ...), print_bounded(s, n, 0, format, ap))
-VARIADIC(__snprintf_chk, (char *s, size_t n, int flag, size_t size, const char *format, ...),
-         __vsnprintf_chk(s, n, flag, size, format, ap))
-VARIADIC(sprintf, (char *s, const char *format, ...), asf__print(s, ASF__UNLIMITED, 0, format, ap))
-VARIADIC(__sprintf_chk, (char *s, int flag, size_t size, const char *format, ...),
-         print_checked(s, size, flag, format, ap))
-VARIADIC(asprintf, (char **result, const char *format, ...), print_allocated(result, 0, format, ap))
-VARIADIC(__asprintf_chk, (char **result, int flag, const char *format, ...),
-         print_allocated(result, flag, format, ap))
+ASF_VARIADIC(snprintf, (char *s, size_t n, const char *format, ...), print_bounded(s, n, 0, format, ap))
+ASF_VARIADIC(__snprintf_chk, (char *s, size_t n, int flag, size_t size, const char *format, ...),
+             __vsnprintf_chk(s, n, flag, size, format, ap))
+ASF_VARIADIC(sprintf, (char *s, const char *format, ...), asf__print(s, ASF__UNLIMITED, 0, format, ap))
+ASF_VARIADIC(__sprintf_chk, (char *s, int flag, size_t size, const char *format, ...),
+             print_checked(s, size, flag, format, ap))
+ASF_VARIADIC(asprintf, (char **result, const char *format, ...), print_allocated(result, 0, format, ap))
+ASF_VARIADIC(__asprintf_chk, (char **result, int flag, const char *format, ...),
+             print_allocated(result, flag, format, ap))
 
 int __asprintf(char **, const char *, ...) ALIAS(asprintf);
 int _IO_sprintf(char *, const char *, ...) ALIAS(sprintf);

@@ -25,16 +25,6 @@ static int scan_text_list(const char *text, enum asf_dialect dialect, const char
     return r;
 }
 
-/* A function with its arguments in `ap`. */
-#define VARIADIC(name, parameters, call)                                                                     \
-    EXPORT int name parameters {                                                                             \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = call;                                                                                        \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
-
 /* The six functions of a dialect. */
 #define FAMILY(prefix, dialect)                                                                              \
     EXPORT int prefix##vfscanf(FILE *f, const char *format, va_list ap) {                                    \
@@ -46,12 +36,12 @@ static int scan_text_list(const char *text, enum asf_dialect dialect, const char
     EXPORT int prefix##vsscanf(const char *text, const char *format, va_list ap) {                           \
         return scan_text_list(text, dialect, format, ap);                                                    \
     }                                                                                                        \
-    VARIADIC(prefix##fscanf, (FILE * f, const char *format, ...),                                            \
-             asf__scan_stream(asf__cios(f), dialect, format, &ap))                                           \
-    VARIADIC(prefix##scanf, (const char *format, ...),                                                       \
-             asf__scan_stream(asf__cios(stdin), dialect, format, &ap))                                       \
-    VARIADIC(prefix##sscanf, (const char *text, const char *format, ...),                                    \
-             asf__scan_text(text, dialect, format, &ap))
+    ASF_VARIADIC(prefix##fscanf, (FILE * f, const char *format, ...),                                        \
+                 asf__scan_stream(asf__cios(f), dialect, format, &ap))                                       \
+    ASF_VARIADIC(prefix##scanf, (const char *format, ...),                                                   \
+                 asf__scan_stream(asf__cios(stdin), dialect, format, &ap))                                   \
+    ASF_VARIADIC(prefix##sscanf, (const char *text, const char *format, ...),                                \
+                 asf__scan_text(text, dialect, format, &ap))
 
 /* <stdio.h> redirects the plain names to the C99 ones unless told not to. */
 #define DECLARE(prefix, name)                                                                                \
@@ -83,6 +73,6 @@ EXPORT int __vsscanf(const char *text, const char *format, va_list ap) {
 }
 
 int _IO_sscanf(const char *, const char *, ...);
-VARIADIC(_IO_sscanf, (const char *text, const char *format, ...),
-         asf__scan_text(text, ASF_SCAN_GNU, format, &ap))
+ASF_VARIADIC(_IO_sscanf, (const char *text, const char *format, ...),
+             asf__scan_text(text, ASF_SCAN_GNU, format, &ap))
 #endif

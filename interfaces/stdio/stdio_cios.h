@@ -27,6 +27,17 @@
 #define EXPORT      __attribute__((visibility("default")))
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
 
+/* A function of which the arguments behind `format` are in `ap` for the call. */
+#define ASF_VARIADIC(name, params, call)                                                                     \
+    int name params;                                                                                         \
+    EXPORT int name params {                                                                                 \
+        va_list ap;                                                                                          \
+        va_start(ap, format);                                                                                \
+        int r = call;                                                                                        \
+        va_end(ap);                                                                                          \
+        return r;                                                                                            \
+    }
+
 /* glibc's struct _IO_jump_t. */
 struct asf_jumps {
     size_t unused[2];
@@ -125,6 +136,23 @@ static inline void asf__count(struct asf_cios *c) {
         c->stats.calls++;
 }
 
+/* ASF_LOCKED: a call inside the stream's lock; `hold` takes it when it is biased
+ * to this thread (asf__hold, asf__wide_hold). */
+#define ASF_LOCKED(c, hold, call)                                                                            \
+    (__extension__({                                                                                         \
+        __typeof__(call) result_;                                                                            \
+        if (hold(c)) {                                                                                       \
+            result_ = call;                                                                                  \
+            asf__bias_leave(&(c)->lk);                                                                       \
+        } else {                                                                                             \
+            asf__enter(c);                                                                                   \
+            asf__count(c);                                                                                   \
+            result_ = call;                                                                                  \
+            asf__leave(c);                                                                                   \
+        }                                                                                                    \
+        result_;                                                                                             \
+    }))
+
 /* Make the stream a byte stream; false when it is a wide one. */
 static inline bool asf__bytes(struct asf_cios *c) {
     if (c->orientation == 0)
@@ -193,6 +221,11 @@ int asf__jump_close(struct asf_cios *c);
 int asf__jump_stat(struct asf_cios *c, void *st);
 int asf__jump_showmanyc(struct asf_cios *c);
 void asf__jump_imbue(struct asf_cios *c, void *locale);
+
+#define ASF_COMMON_JUMPS                                                                                     \
+    .doallocate = asf__jump_doallocate, .read = asf__jump_read, .write = asf__jump_write,                    \
+    .seek = asf__jump_seek, .close = asf__jump_close, .stat = asf__jump_stat,                                \
+    .showmanyc = asf__jump_showmanyc, .imbue = asf__jump_imbue
 
 #pragma GCC visibility pop
 

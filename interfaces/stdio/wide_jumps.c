@@ -83,12 +83,5 @@ const struct asf_jumps asf__wide_jumps = {
     .seekpos = wide_seek_to,
     .setbuf = wide_set_buffer,
     .sync = wide_sync,
-    .doallocate = asf__jump_doallocate,
-    .read = asf__jump_read,
-    .write = asf__jump_write,
-    .seek = asf__jump_seek,
-    .close = asf__jump_close,
-    .stat = asf__jump_stat,
-    .showmanyc = asf__jump_showmanyc,
-    .imbue = asf__jump_imbue,
+    ASF_COMMON_JUMPS,
 };

@@ -102,21 +102,12 @@ EXPORT int __vwprintf_chk(int flag, const wchar_t *format, va_list ap) {
     return print(asf__cios(stdout), flag, format, ap);
 }
 
-#define VARIADIC(name, params, call)                                                                         \
-    int name params;                                                                                         \
-    EXPORT int name params {                                                                                 \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = call;                                                                                        \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
-
-VARIADIC(fwprintf, (FILE * f, const wchar_t *format, ...), print(asf__cios(f), 0, format, ap))
-VARIADIC(wprintf, (const wchar_t *format, ...), print(asf__cios(stdout), 0, format, ap))
-VARIADIC(__fwprintf_chk, (FILE * f, int flag, const wchar_t *format, ...),
-         print(asf__cios(f), flag, format, ap))
-VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...), print(asf__cios(stdout), flag, format, ap))
+ASF_VARIADIC(fwprintf, (FILE * f, const wchar_t *format, ...), print(asf__cios(f), 0, format, ap))
+ASF_VARIADIC(wprintf, (const wchar_t *format, ...), print(asf__cios(stdout), 0, format, ap))
+ASF_VARIADIC(__fwprintf_chk, (FILE * f, int flag, const wchar_t *format, ...),
+             print(asf__cios(f), flag, format, ap))
+ASF_VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...),
+             print(asf__cios(stdout), flag, format, ap))
 
 /* --- into memory ---------------------------------------------------------------- */
 
@@ -150,7 +141,7 @@ EXPORT int __vswprintf_chk(wchar_t *s, size_t n, int flag, size_t size, const wc
     return print_checked(s, n, flag, size, format, ap);
 }
 
-VARIADIC(swprintf, (wchar_t * s, size_t n, const wchar_t *format, ...), print_string(s, n, 0, format, ap))
-VARIADIC(__swprintf_chk, (wchar_t * s, size_t n, int flag, size_t size, const wchar_t *format, ...),
-         print_checked(s, n, flag, size, format, ap))
+ASF_VARIADIC(swprintf, (wchar_t * s, size_t n, const wchar_t *format, ...), print_string(s, n, 0, format, ap))
+ASF_VARIADIC(__swprintf_chk, (wchar_t * s, size_t n, int flag, size_t size, const wchar_t *format, ...),
+             print_checked(s, n, flag, size, format, ap))
 #endif

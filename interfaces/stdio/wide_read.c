@@ -261,16 +261,7 @@ static inline wint_t get(struct asf_cios *c) {
 }
 
 static __attribute__((noinline)) wint_t get_locked(struct asf_cios *c) {
-    if (asf__wide_hold(c)) {
-        wint_t held = get(c);
-        asf__bias_leave(&c->lk);
-        return held;
-    }
-    asf__enter(c);
-    asf__count(c);
-    wint_t ch = get(c);
-    asf__leave(c);
-    return ch;
+    return ASF_LOCKED(c, asf__wide_hold, get(c));
 }
 
 EXPORT wint_t fgetwc(FILE *f) {

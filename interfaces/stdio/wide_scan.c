@@ -44,16 +44,6 @@ EXPORT int fwide(FILE *f, int mode) {
     return r;
 }
 
-#define VARIADIC(name, params, call)                                                                         \
-    int name params;                                                                                         \
-    EXPORT int name params {                                                                                 \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
-        int r = call;                                                                                        \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
-    }
-
 /* --- scanning ------------------------------------------------------------------ */
 
 /* A newer libc has __isoc23_*; programs built there then find ours. */
@@ -81,9 +71,9 @@ static formatter *plain(void) {
     EXPORT int prefix##vwscanf(const wchar_t *format, va_list ap) {                                          \
         return on_stream(asf__cios(stdin), libc, format, ap);                                                \
     }                                                                                                        \
-    VARIADIC(prefix##fwscanf, (FILE * f, const wchar_t *format, ...),                                        \
-             on_stream(asf__cios(f), libc, format, ap))                                                      \
-    VARIADIC(prefix##wscanf, (const wchar_t *format, ...), on_stream(asf__cios(stdin), libc, format, ap))
+    ASF_VARIADIC(prefix##fwscanf, (FILE * f, const wchar_t *format, ...),                                    \
+                 on_stream(asf__cios(f), libc, format, ap))                                                  \
+    ASF_VARIADIC(prefix##wscanf, (const wchar_t *format, ...), on_stream(asf__cios(stdin), libc, format, ap))
 
 FAMILY(asf__plain_, "", plain())
 FAMILY(asf__isoc99_, "__isoc99_", ASF_NEXT(__isoc99_vfwscanf))

@@ -169,16 +169,7 @@ static inline wint_t put(struct asf_cios *c, wchar_t ch, bool refuse) {
 }
 
 static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch, bool refuse) {
-    if (asf__wide_hold(c)) {
-        wint_t held = put(c, ch, refuse);
-        asf__bias_leave(&c->lk);
-        return held;
-    }
-    asf__enter(c);
-    asf__count(c);
-    wint_t r = put(c, ch, refuse);
-    asf__leave(c);
-    return r;
+    return ASF_LOCKED(c, asf__wide_hold, put(c, ch, refuse));
 }
 
 static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {

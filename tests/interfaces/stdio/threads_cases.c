@@ -300,7 +300,30 @@ CASE(error_messages_while_held) {
     try_from_another_thread(stderr);
 }
 
-static atomic_int stage;
+static atomic_int stage; /* 1: the other thread has started */
+
+static pthread_t start_until_staged(void *(*body)(void *), void *arg) {
+    pthread_t t;
+    pthread_create(&t, NULL, body, arg);
+    while (stage < 1)
+        usleep(100);
+    return t;
+}
+
+/* The body says first which thread it is. */
+static pthread_t start_until_blocked(void *(*body)(void *)) {
+    pid_t tid;
+    pthread_t t = start_until_staged(body, &tid);
+    wait_until_blocked(tid);
+    return t;
+}
+
+static bool cancel(pthread_t t) {
+    void *result;
+    pthread_cancel(t);
+    pthread_join(t, &result);
+    return result == PTHREAD_CANCELED;
+}
 
 static void *waits_for_lock(void *arg) {
     *(pid_t *)arg = (pid_t)syscall(SYS_gettid);
@@ -313,12 +336,7 @@ static void *waits_for_lock(void *arg) {
 CASE(a_locked_stream_waits) {
     shared = fopen("out", "w");
     flockfile(shared);
-    pthread_t t;
-    pid_t tid;
-    pthread_create(&t, NULL, waits_for_lock, &tid);
-    while (stage < 1)
-        usleep(100);
-    wait_until_blocked(tid);
+    pthread_t t = start_until_blocked(waits_for_lock);
     say("stage %d", stage);
     putc_unlocked('1', shared);
     putc('1', shared);
@@ -393,10 +411,7 @@ static void *holds_lock(void *arg) {
 
 CASE(fork_while_a_lock_is_held_elsewhere) {
     shared = fopen("out", "w");
-    pthread_t t;
-    pthread_create(&t, NULL, holds_lock, NULL);
-    while (stage < 1)
-        usleep(100);
+    pthread_t t = start_until_staged(holds_lock, NULL);
     pid_t pid = fork();
     if (pid == 0) {
         alarm(5);
@@ -458,16 +473,9 @@ CASE(cancelled_in_a_read) {
     int ends[2];
     pipe(ends);
     shared = fdopen(ends[0], "r");
-    pthread_t t;
-    pid_t tid;
-    pthread_create(&t, NULL, reads_forever, &tid);
-    while (stage < 1)
-        usleep(100);
-    wait_until_blocked(tid);
-    pthread_cancel(t);
-    void *result;
-    pthread_join(t, &result);
-    say("cancelled %d stage %d", result == PTHREAD_CANCELED, stage);
+    pthread_t t = start_until_blocked(reads_forever);
+    bool cancelled = cancel(t);
+    say("cancelled %d stage %d", cancelled, stage);
     raw_write(ends[1], "abc", 3);
     CALL(ftrylockfile(shared));
     CALL(getc(shared));
@@ -487,16 +495,9 @@ CASE(cancelled_in_a_write) {
     int ends[2];
     pipe(ends);
     shared = fdopen(ends[1], "w");
-    pthread_t t;
-    pid_t tid;
-    pthread_create(&t, NULL, writes_forever, &tid);
-    while (stage < 1)
-        usleep(100);
-    wait_until_blocked(tid);
-    pthread_cancel(t);
-    void *result;
-    pthread_join(t, &result);
-    say("cancelled %d stage %d", result == PTHREAD_CANCELED, stage);
+    pthread_t t = start_until_blocked(writes_forever);
+    bool cancelled = cancel(t);
+    say("cancelled %d stage %d", cancelled, stage);
     CALL(ftrylockfile(shared));
 }
 
@@ -509,12 +510,7 @@ CASE(exit_while_a_thread_reads) {
     int ends[2];
     pipe(ends);
     shared = fdopen(ends[0], "r");
-    pthread_t t;
-    pid_t tid;
-    pthread_create(&t, NULL, reads_input_until_told, &tid);
-    while (stage < 1)
-        usleep(100);
-    wait_until_blocked(tid);
+    start_until_blocked(reads_input_until_told);
     printf("printed before exit");
     exit(3);
 }
@@ -523,12 +519,7 @@ CASE(other_streams_while_a_thread_reads) {
     int ends[2];
     pipe(ends);
     shared = fdopen(ends[0], "r");
-    pthread_t t;
-    pid_t tid;
-    pthread_create(&t, NULL, reads_forever, &tid);
-    while (stage < 1)
-        usleep(100);
-    wait_until_blocked(tid);
+    pthread_t t = start_until_blocked(reads_forever);
     FILE *f = fopen("out", "w");
     fputs("text", f);
     CALL(fclose(f));
@@ -564,10 +555,7 @@ static void *puts_other_lines(void *arg) {
 
 CASE(functions_inside_libc_meanwhile) {
     shared = fopen("out", "w");
-    pthread_t t;
-    pthread_create(&t, NULL, puts_other_lines, NULL);
-    while (stage < 1)
-        usleep(100);
+    pthread_t t = start_until_staged(puts_other_lines, NULL);
     puts_entries(NULL);
     pthread_join(t, NULL);
     fclose(shared);
@@ -692,18 +680,11 @@ static void cancel_in(const char *name, void (*call)(FILE *), bool reading) {
     fcntl(ends[1], F_SETPIPE_SZ, 4096);
     shared = fdopen(ends[reading ? 0 : 1], reading ? "r" : "w");
     raw_write(ends[1], "abc", reading ? 3 : 0);
-    pthread_t t;
-    pid_t tid;
     stage = 0;
     waiting_call = call;
-    pthread_create(&t, NULL, waits_in_a_call, &tid);
-    while (stage < 1)
-        usleep(100);
-    wait_until_blocked(tid);
-    pthread_cancel(t);
-    void *result;
-    pthread_join(t, &result);
-    say("%s: cancelled %d locked %d", name, result == PTHREAD_CANCELED, ftrylockfile(shared));
+    pthread_t t = start_until_blocked(waits_in_a_call);
+    bool cancelled = cancel(t);
+    say("%s: cancelled %d locked %d", name, cancelled, ftrylockfile(shared));
     funlockfile(shared);
     if (reading) {
         raw_write(ends[1], "de\n", 3);
