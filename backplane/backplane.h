@@ -121,6 +121,33 @@ static inline void asf__free_backup(struct asf_cios *c) {
 /* asf__torn: trim the window when the file was truncated under its map. */
 bool asf__torn(struct asf_cios *c);
 
+/* --- from stream to stream (streams/transfer.c) ------------------------------ */
+
+/* What one call of asf_copy knows of its streams; all zero at first. */
+struct asf_transfer {
+    bool known, waits;  /* looked at; the input is a pipe */
+    bool clone, sparse; /* still worth a try: shared blocks, holes */
+    int way;            /* how the rest goes; 0: by hand */
+    int pipe[2];        /* of our own, to splice through; both 0: none yet */
+    off64_t size;       /* of the input as it was found */
+    off64_t data_end;   /* where the input's next hole begins */
+};
+
+/* asf__transfer_prepare: look at the streams; both are locked. */
+void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out);
+/* asf__transfer: move up to `most` bytes within the kernel; both are locked and
+ * in their modes, and the input's window is empty.
+ * returns  the bytes moved; 0: nothing, copy *most by hand; or the output's
+ *          error.  What else fails is left to be met again by hand. */
+int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
+/* asf__transfer_take: what a pipe has, waited for, into our own pipe; the input
+ * is locked.  0: its end, or nothing can be done (t->way is 0 then).
+ * asf__transfer_give: all of it on; the output is locked.  Returns 0 or its
+ * error. */
+ssize_t asf__transfer_take(struct asf_transfer *t, struct asf_cios *in, int64_t most);
+int asf__transfer_give(struct asf_transfer *t, struct asf_cios *out, size_t n);
+void asf__transfer_end(struct asf_transfer *t);
+
 /* --- buffers -------------------------------------------------------------- */
 
 enum { ASF_ALIGNMENT = 64 };

@@ -11,6 +11,8 @@
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
@@ -116,6 +118,56 @@ static int sys_unmap(void *addr, size_t length) {
     return (int)asf__raw_syscall(SYS_munmap, (long)addr, (long)length, 0, 0);
 }
 
+long asf__raw6(long number, long a, long b, long c, long d, long e, long f) {
+    long r;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = e;
+    register long sixth __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(r)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "rcx", "r11", "memory");
+    return r;
+}
+
+static ssize_t sys_splice(int in, int out, size_t n) {
+    return asf__raw6(SYS_splice, in, 0, out, 0, (long)n, SPLICE_F_MOVE);
+}
+
+static ssize_t sys_send(int in, int out, size_t n) {
+    return asf__raw(SYS_sendfile, out, in, 0, (long)n);
+}
+
+static ssize_t sys_copy_range(int in, int out, size_t n) {
+    return asf__raw6(SYS_copy_file_range, in, 0, out, 0, (long)n, 0);
+}
+
+static int sys_clone_range(int in, int out, off64_t in_at, off64_t out_at, size_t n) {
+    struct file_clone_range range = {
+        .src_fd = in, .src_offset = (uint64_t)in_at, .src_length = n, .dest_offset = (uint64_t)out_at};
+    return (int)asf__raw(SYS_ioctl, out, FICLONERANGE, (long)&range, 0);
+}
+
+static int sys_truncate(int fd, off64_t size) {
+    return (int)asf__raw(SYS_ftruncate, fd, size, 0, 0);
+}
+
+/* cachestat(), of Linux 6.5; the headers may be older. */
+static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
+    enum { NUMBER = 451 };
+    uint64_t range[2] = {(uint64_t)offset, n}, counts[5];
+    long rc = asf__raw(NUMBER, fd, (long)range, (long)counts, 0);
+    return rc < 0 ? rc : (int64_t)counts[0];
+}
+
+static int sys_pipe(int ends[2]) {
+    return (int)asf__raw(SYS_pipe2, (long)ends, O_CLOEXEC, 0, 0);
+}
+
+static int sys_pipe_size(int fd, int size) {
+    return (int)asf__raw(SYS_fcntl, fd, size > 0 ? F_SETPIPE_SZ : F_GETPIPE_SZ, size, 0);
+}
+
 struct asf_syscalls asf__sys = {
     .read = asf__plain_read,
     .write = asf__plain_write,
@@ -128,4 +180,12 @@ struct asf_syscalls asf__sys = {
     .isatty = sys_isatty,
     .map = sys_map,
     .unmap = sys_unmap,
+    .splice = sys_splice,
+    .send = sys_send,
+    .copy_range = sys_copy_range,
+    .clone_range = sys_clone_range,
+    .truncate = sys_truncate,
+    .cached_pages = sys_cached_pages,
+    .pipe = sys_pipe,
+    .pipe_size = sys_pipe_size,
 };

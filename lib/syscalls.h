@@ -29,6 +29,16 @@ struct asf_syscalls {
     int (*isatty)(int fd);
     void *(*map)(size_t length, int fd, off64_t offset, int *error);
     int (*unmap)(void *addr, size_t length);
+    /* Within the kernel, from and to where the descriptors stand. */
+    ssize_t (*splice)(int in, int out, size_t n);
+    ssize_t (*send)(int in, int out, size_t n);
+    ssize_t (*copy_range)(int in, int out, size_t n);
+    int (*clone_range)(int in, int out, off64_t in_at, off64_t out_at, size_t n);
+    int (*truncate)(int fd, off64_t size);
+    /* The pages of a file from `offset` on that are in memory. */
+    int64_t (*cached_pages)(int fd, off64_t offset, size_t n);
+    int (*pipe)(int ends[2]);
+    int (*pipe_size)(int fd, int size); /* 0: only ask */
 };
 
 extern struct asf_syscalls asf__sys;
@@ -71,6 +81,9 @@ static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
         return asf__raw(SYS_lseek, fd, offset, whence, 0);
     return asf__sys.lseek(fd, offset, whence);
 }
+
+/* asf__raw6: the same for the few calls that take six. */
+long asf__raw6(long number, long a, long b, long c, long d, long e, long f);
 
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+//
+// transfer_test.cpp - asf_copy between ends of every kind, byte for byte; where
+// the offsets stand afterwards; holes; and what happens when the kernel will not.
+// Layer: tests.
+#include <functional>
+#include <memory>
+#include <pty.h>
+#include <sys/socket.h>
+#include <thread>
+
+#include "tests/interfaces/asi/asi_test.h"
+#include "tests/streams/private_headers.h"
+
+namespace asi {
+namespace {
+
+constexpr size_t size = static_cast<size_t>(3 * MiB) + 12345;
+
+// What is written to a descriptor, read at its other end until that is closed.
+class Collector {
+  public:
+    void watch(int fd) {
+        thread = std::thread([this, fd] {
+            char buffer[50000];
+            for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) > 0;)
+                got.append(buffer, static_cast<size_t>(n));
+            ::close(fd);
+        });
+    }
+    std::string all() {
+        if (thread.joinable())
+            thread.join();
+        return got;
+    }
+
+  private:
+    std::string got;
+    std::thread thread;
+};
+
+class Transfer : public Asi {
+  protected:
+    void TearDown() override {
+        if (feeder.joinable())
+            feeder.join();
+        Asi::TearDown();
+    }
+
+    // --- inputs, all of them with the same bytes -----------------------------
+
+    asf_cios *open_input(const std::string &kind) {
+        if (kind == "pipe" || kind == "socket")
+            return feed(kind == "pipe");
+        return must_open(put_pattern("in", size), kind == "update" ? O_RDWR : O_RDONLY);
+    }
+
+    asf_cios *feed(bool by_pipe) {
+        int ends[2];
+        EXPECT_EQ(by_pipe ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        int to = ends[1];
+        feeder = std::thread([to] {
+            const std::string all = pattern(size);
+            for (size_t at = 0, piece = 1; at < size; piece = piece * 7 % 99991 + 1) {
+                ssize_t n = ::write(to, all.data() + at, std::min(piece, size - at));
+                ASSERT_GT(n, 0);
+                at += static_cast<size_t>(n);
+            }
+            ::close(to);
+        });
+        return asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+    }
+
+    // --- outputs; result() is what was written there ---------------------------
+
+    asf_cios *open_output(const std::string &kind) {
+        result = [this] { return contents("out"); };
+        if (kind == "pipe" || kind == "socket" || kind == "terminal")
+            return collect(kind);
+        if (kind == "new")
+            return must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+        put("out", std::string(size + 50000, '.'));
+        if (kind == "append")
+            return must_open(path("out"), O_WRONLY | O_APPEND);
+        if (kind == "appending descriptor") // of which the stream is not told
+            return asf_sopen_fd(open(path("out").c_str(), O_WRONLY | O_APPEND), O_WRONLY, nullptr);
+        asf_cios *out = must_open(path("out"), kind == "update" ? O_RDWR : O_WRONLY);
+        if (kind == "update") {
+            EXPECT_EQ(take(out, 7), ".......");
+            EXPECT_EQ(asf_set_stream_mode(out, ASF_WRITE), out);
+        }
+        return out;
+    }
+
+    asf_cios *collect(const std::string &kind) {
+        int ends[2];
+        if (kind == "terminal") {
+            struct termios raw = {};
+            cfmakeraw(&raw);
+            EXPECT_EQ(openpty(&ends[0], &ends[1], nullptr, &raw, nullptr), 0);
+        } else {
+            EXPECT_EQ(kind == "pipe" ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        }
+        collector = std::make_shared<Collector>();
+        collector->watch(ends[0]);
+        result = [c = collector] { return c->all(); };
+        return asf_sopen_fd(ends[1], O_WRONLY, nullptr);
+    }
+
+    // What must be there after `written`, by the kind of output.
+    static std::string expected(const std::string &kind, const std::string &written) {
+        std::string old(size + 50000, '.');
+        if (kind.rfind("append", 0) == 0)
+            return old + written;
+        if (kind == "existing")
+            return old.replace(0, written.size(), written);
+        if (kind == "update")
+            return old.replace(7, written.size(), written);
+        return written;
+    }
+
+    std::shared_ptr<Collector> collector;
+    std::thread feeder;
+    std::function<std::string()> result;
+    Restore restore;
+};
+
+const char *const inputs[] = {"file", "update", "pipe", "socket"};
+const char *const outputs[] = {"new",  "existing", "update",  "append", "appending descriptor",
+                               "pipe", "socket",   "terminal"};
+
+class Ends : public Transfer, public testing::WithParamInterface<std::tuple<const char *, const char *>> {};
+
+// Bytes pending at both ends come first and in order, a part is a part, and both
+// streams go on behind it.
+TEST_P(Ends, ByteForByte) {
+    auto [from, to] = GetParam();
+    asf_cios *in = open_input(from), *out = open_output(to);
+    ASSERT_TRUE(in && out);
+    give(out, "before");
+    EXPECT_EQ(take(in, 10), pattern(10));
+    constexpr int64_t part = MiB + 77;
+    EXPECT_EQ(asf_copy(in, out, part), part);
+    give(out, "between");
+    EXPECT_EQ(take(in, 5), pattern(5, 10 + part));
+    const int64_t rest = static_cast<int64_t>(size) - part - 15;
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), rest);
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 0);
+    give(out, "after");
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    const std::string written = "before" + pattern(static_cast<size_t>(part), 10) + "between" +
+                                pattern(static_cast<size_t>(rest), 15 + part) + "after";
+    EXPECT_TRUE(result() == expected(to, written));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Ends, testing::Combine(testing::ValuesIn(inputs), testing::ValuesIn(outputs)),
+                         [](const auto &test) {
+                             std::string name =
+                                 std::string(std::get<0>(test.param)) + "_to_" + std::get<1>(test.param);
+                             std::replace(name.begin(), name.end(), ' ', '_');
+                             return name;
+                         });
+
+// --- inputs of their own kind ---------------------------------------------------------
+
+TEST_F(Transfer, NowhereButCounted) {
+    for (const char *kind : {"file", "pipe"}) {
+        asf_cios *in = open_input(kind), *null = must_open("/dev/null", O_WRONLY);
+        EXPECT_EQ(asf_copy(in, null, 1000000), 1000000);
+        EXPECT_EQ(take(in, 9), pattern(9, 1000000));
+        EXPECT_EQ(asf_copy(in, null, INT64_MAX), static_cast<int64_t>(size) - 1000009);
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(null), 0);
+    }
+}
+
+// Files that say they have no bytes, or more than there are.
+TEST_F(Transfer, FilesMadeUpAsTheyAreRead) {
+    for (const char *name :
+         {"/proc/self/maps", "/proc/cpuinfo", "/sys/kernel/mm/transparent_hugepage/enabled"}) {
+        for (const char *to : {"new", "pipe"}) {
+            asf_cios *in = must_open(name, O_RDONLY), *out = open_output(to);
+            const int64_t n = asf_copy(in, out, INT64_MAX);
+            EXPECT_GT(n, 0) << name;
+            EXPECT_EQ(sclose(in), 0);
+            EXPECT_EQ(sclose(out), 0);
+            EXPECT_EQ(static_cast<int64_t>(result().size()), n) << name;
+        }
+    }
+}
+
+TEST_F(Transfer, AFileThatGrows) {
+    asf_cios *in = open_input("file"), *out = open_output("new");
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), static_cast<int64_t>(size));
+    int fd = open(path("in").c_str(), O_WRONLY | O_APPEND);
+    const std::string more = pattern(200000, size);
+    ASSERT_EQ(::write(fd, more.data(), more.size()), 200000);
+    ::close(fd);
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 200000);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(result() == pattern(size + 200000));
+}
+
+// The two descriptors stand where read() and write() would have left them.
+TEST_F(Transfer, OffsetsOfTheDescriptors) {
+    for (const char *to : {"new", "existing"}) {
+        asf_cios *in = open_input("file"), *out = open_output(to);
+        EXPECT_EQ(asf_copy(in, out, MiB), MiB);
+        EXPECT_EQ(sflush(in), 0);
+        EXPECT_EQ(sflush(out), 0);
+        EXPECT_EQ(lseek(asf_fileno(in), 0, SEEK_CUR), MiB);
+        EXPECT_EQ(lseek(asf_fileno(out), 0, SEEK_CUR), MiB);
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+    }
+}
+
+TEST_F(Transfer, WithinOneFile) {
+    asf_cios *in = open_input("file");
+    asf_cios *out = asf_sopen_fd(open(path("in").c_str(), O_WRONLY), O_WRONLY, nullptr);
+    ASSERT_EQ(lseek(asf_fileno(out), size, SEEK_SET), static_cast<off_t>(size));
+    EXPECT_EQ(asf_copy(in, out, static_cast<int64_t>(size)), static_cast<int64_t>(size));
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(contents("in") == pattern(size) + pattern(size));
+}
+
+// --- holes --------------------------------------------------------------------------------
+
+class Holes : public Transfer, public testing::WithParamInterface<const char *> {
+  protected:
+    void SetUp() override {
+        Transfer::SetUp();
+        std::filesystem::remove_all(directory);
+        std::string name = std::string(GetParam()) + "/asf.XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        directory = name;
+    }
+
+    // Data of 100,000 bytes at each of the places, and the file as long as told.
+    void put_sparse(std::initializer_list<off_t> places, off_t length) const {
+        int fd = open(path("in").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        const std::string data = pattern(100000);
+        for (off_t at : places)
+            ASSERT_EQ(pwrite(fd, data.data(), data.size(), at), 100000);
+        ASSERT_EQ(ftruncate(fd, length), 0);
+        ::close(fd);
+    }
+
+    int64_t blocks(const char *name) const {
+        struct stat st = {};
+        EXPECT_EQ(stat(path(name).c_str(), &st), 0);
+        return st.st_blocks;
+    }
+};
+
+TEST_P(Holes, StayHoles) {
+    struct {
+        std::initializer_list<off_t> places;
+        off_t length;
+    } shapes[] = {
+        {{0, 4 * MiB}, 9 * MiB}, {{1 * MiB, 2 * MiB, 7 * MiB}, 7 * MiB + 100000}, {{}, 5 * MiB + 1}};
+    for (const auto &shape : shapes)
+        for (int64_t piece : {INT64_MAX, int64_t{777777}}) {
+            put_sparse(shape.places, shape.length);
+            asf_cios *in = must_open(path("in"), O_RDONLY), *out = open_output("new");
+            for (int64_t left = shape.length; left > 0; left -= std::min(piece, left))
+                ASSERT_EQ(asf_copy(in, out, piece), std::min(piece, left));
+            EXPECT_EQ(asf_copy(in, out, piece), 0);
+            EXPECT_EQ(sclose(in), 0);
+            EXPECT_EQ(sclose(out), 0);
+            EXPECT_TRUE(contents("out") == contents("in"));
+            EXPECT_LE(blocks("out"), blocks("in") + 64);
+        }
+}
+
+// In the midst of old bytes a hole must be written as zeros.
+TEST_P(Holes, OverwriteWhatWasThere) {
+    put_sparse({0, 2 * MiB}, 3 * MiB);
+    asf_cios *in = must_open(path("in"), O_RDONLY), *out = open_output("existing");
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 3 * MiB);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(contents("out") == expected("existing", contents("in")));
+}
+
+TEST_P(Holes, BetweenOtherOutput) {
+    put_sparse({MiB}, 4 * MiB);
+    for (const char *to : {"new", "append", "pipe"}) {
+        asf_cios *in = must_open(path("in"), O_RDONLY), *out = open_output(to);
+        give(out, "head");
+        EXPECT_EQ(asf_copy(in, out, INT64_MAX), 4 * MiB);
+        give(out, "tail");
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+        EXPECT_TRUE(result() == expected(to, "head" + contents("in") + "tail")) << to;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Holes, testing::Values("/tmp", "/dev/shm"),
+                         [](const auto &test) { return test.param[1] == 't' ? "tmp" : "shm"; });
+
+// --- when the kernel will not -----------------------------------------------------------------
+
+int countdown, calls;
+ssize_t (*real_splice)(int, int, size_t);
+ssize_t splice_fails_later(int in, int out, size_t n) {
+    calls++;
+    return countdown-- > 0 ? real_splice(in, out, n < 50000 ? n : 50000) : -EINVAL;
+}
+ssize_t no_copy(int, int, size_t) {
+    calls++;
+    return -EOPNOTSUPP;
+}
+int no_pipe(int *) {
+    calls++;
+    return -EMFILE;
+}
+int no_truncate(int, off64_t) {
+    calls++;
+    return -EPERM;
+}
+
+class Refusals : public Transfer {
+  protected:
+    void SetUp() override {
+        Transfer::SetUp();
+        real_splice = asf__sys.splice;
+        calls = 0;
+    }
+
+    void copy_and_compare(const char *from, const char *to) {
+        asf_cios *in = open_input(from), *out = open_output(to);
+        EXPECT_EQ(asf_copy(in, out, INT64_MAX), static_cast<int64_t>(size));
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+        EXPECT_TRUE(result() == expected(to, pattern(size)));
+        EXPECT_GT(calls, 0) << "the way that was to fail was not tried";
+    }
+};
+
+class Splices : public Refusals, public testing::WithParamInterface<int> {};
+
+TEST_P(Splices, OfAFile) {
+    asf__sys.splice = splice_fails_later;
+    countdown = GetParam();
+    copy_and_compare("file", "pipe");
+}
+
+// The bytes that are in our own pipe by then arrive nevertheless.
+TEST_P(Splices, OfAPipe) {
+    asf__sys.splice = splice_fails_later;
+    countdown = GetParam();
+    copy_and_compare("pipe", "new");
+}
+
+INSTANTIATE_TEST_SUITE_P(After, Splices, testing::Values(0, 1, 2, 3, 8, 9));
+
+TEST_F(Refusals, NoSendfile) {
+    asf__sys.send = no_copy;
+    copy_and_compare("file", "socket");
+}
+
+int64_t some_pages_missing(int, off64_t, size_t n) {
+    calls++;
+    return static_cast<int64_t>(n / 4096) - 1;
+}
+ssize_t broken_disk(int in, int out, size_t n) {
+    return countdown-- > 0 ? real_splice(in, out, n) : -EIO;
+}
+ssize_t broken_read(int, void *, size_t) {
+    return -EIO;
+}
+
+// Nobody looks at what goes to /dev/null, but an error is to be met.
+TEST_F(Refusals, ABrokenDiskIsNoticed) {
+    asf__sys.cached_pages = some_pages_missing;
+    asf__sys.splice = broken_disk;
+    asf__sys.read = broken_read;
+    countdown = 4; // in and out, in and out
+    asf_cios *in = open_input("file"), *null = must_open("/dev/null", O_WRONLY);
+    EXPECT_EQ(asf_copy(in, null, INT64_MAX), -EIO);
+    EXPECT_EQ(sflush(null), 0);
+    EXPECT_GT(calls, 0);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(null), 0);
+}
+
+TEST_F(Refusals, NoMoreDescriptors) {
+    asf__sys.pipe = no_pipe;
+    copy_and_compare("pipe", "new");
+}
+
+TEST_F(Refusals, NoTruncating) {
+    put("in", std::string(100000, 'x'));
+    ASSERT_EQ(truncate(path("in").c_str(), 2 * MiB), 0);
+    asf__sys.truncate = no_truncate;
+    asf_cios *in = must_open(path("in"), O_RDONLY), *out = open_output("new");
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 2 * MiB);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(contents("out") == contents("in"));
+    EXPECT_GT(calls, 0);
+}
+
+// A server that copies (NFS and its like), and one that shares blocks.
+int remote_fstatfs(int, struct statfs64 *fs) {
+    fs->f_type = 0x6969;
+    return 0;
+}
+ssize_t counted_range(int in, int out, size_t n) {
+    calls++;
+    char buffer[30000];
+    ssize_t got = ::read(in, buffer, std::min(n, sizeof buffer));
+    return got > 0 ? ::write(out, buffer, static_cast<size_t>(got)) : got;
+}
+ssize_t broken_range(int in, int out, size_t n) {
+    return countdown-- > 0 ? counted_range(in, out, n) : 0;
+}
+int counted_clone(int in, int out, off64_t in_at, off64_t out_at, size_t n) {
+    calls++;
+    std::string data(n, '\0');
+    ssize_t got = pread(in, data.data(), n, in_at);
+    return got > 0 && pwrite(out, data.data(), static_cast<size_t>(got), out_at) == got ? 0 : -EIO;
+}
+
+TEST_F(Refusals, AServerThatCopies) {
+    asf__sys.fstatfs = remote_fstatfs;
+    asf__sys.copy_range = counted_range;
+    copy_and_compare("file", "new");
+}
+
+TEST_F(Refusals, AServerThatStopsEarly) {
+    asf__sys.fstatfs = remote_fstatfs;
+    asf__sys.copy_range = broken_range;
+    countdown = 5;
+    copy_and_compare("file", "new");
+}
+
+TEST_F(Refusals, SharedBlocks) {
+    asf__sys.clone_range = counted_clone;
+    copy_and_compare("file", "new");
+    EXPECT_EQ(calls, 1) << "all of the file at once";
+}
+
+// A part that ends within a block is shared up to the block before.
+TEST_F(Refusals, SharedBlocksOfAPart) {
+    asf__sys.clone_range = counted_clone;
+    asf_cios *in = open_input("file"), *out = open_output("new");
+    EXPECT_EQ(asf_copy(in, out, MiB + 5), MiB + 5);
+    EXPECT_EQ(asf_copy(in, out, MiB), MiB);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(result() == pattern(static_cast<size_t>(2 * MiB) + 5));
+}
+
+TEST_F(Refusals, AReaderThatLeaves) {
+    signal(SIGPIPE, SIG_IGN);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    asf_cios *in = open_input("file"), *out = asf_sopen_fd(ends[1], O_WRONLY, nullptr);
+    ::close(ends[0]);
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), -EPIPE);
+    EXPECT_EQ(sflush(out), -EPIPE) << "told once more by the stream whose error it was";
+    EXPECT_EQ(sflush(in), 0);
+    EXPECT_EQ(sclose(in), 0);
+    sclose(out);
+}
+
+TEST_F(Refusals, NoRoomForWhatWasTaken) {
+    asf_cios *in = open_input("pipe"), *full = must_open("/dev/full", O_WRONLY);
+    EXPECT_EQ(asf_copy(in, full, INT64_MAX), -ENOSPC);
+    EXPECT_EQ(sflush(full), -ENOSPC);
+    EXPECT_EQ(sclose(full), 0);
+    asf_cios *null = must_open("/dev/null", O_WRONLY);
+    EXPECT_GT(asf_copy(in, null, INT64_MAX), 0);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(null), 0);
+}
+
+} // namespace
+} // namespace asi
