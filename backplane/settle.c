@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "backplane/backplane.h"
+#include "backplane/descriptor.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
@@ -212,6 +213,7 @@ void asf__settle_output(void) {
 }
 
 void asf__settle_all(void) {
+    asf__put_all_back();
     if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
         settle_streams(true, true);
 }
@@ -259,6 +261,7 @@ ASF_RACY static bool share(struct asf_cios *c, void *arg) {
 }
 
 void asf__share_all(void) {
+    asf__unkeep_all();
     asf__each(share, NULL);
 }
 
@@ -274,6 +277,7 @@ static bool stop_growing(struct asf_cios *c, void *arg) {
 void asf__be_plain(void) {
     asf__settle_all();
     asf__share_all();
+    asf__stop_keeping();
     asf__each(stop_growing, NULL);
     asf__options_of_libc();
 }

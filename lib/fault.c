@@ -48,8 +48,8 @@ static bool replace_page(const siginfo_t *info) {
         return false;
     /* By number: it is no write of this thread, as a race detector would have it.
      * Writable: a segment may have been attached to write to it. */
-    if (syscall(SYS_mmap, at & ~(uintptr_t)(PAGE - 1), PAGE, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L) == -1)
+    if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
         return false;
     __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
     uintptr_t end = (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED);

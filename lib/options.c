@@ -28,9 +28,11 @@ struct asf_options asf__option_values = {
     /* An archive cannot notice every call through which it would show. */
     .grow = false,
     .ahead = false,
+    .unix_io = ASF_UNIX_OFF,
 #else
     .grow = true,
     .ahead = true,
+    .unix_io = ASF_UNIX_AUTO,
 #endif
 };
 bool asf__options_parsed;
@@ -93,6 +95,28 @@ static bool set_shm(const char *value, size_t length) {
     return false;
 }
 
+static bool set_unix_io(const char *value, size_t length) {
+    bool on;
+    if (length == 4 && !memcmp(value, "auto", 4))
+        asf__option_values.unix_io = ASF_UNIX_AUTO;
+    else if (set_flag(&on, value, length))
+        asf__option_values.unix_io = on ? ASF_UNIX_ON : ASF_UNIX_OFF;
+    else
+        return false;
+#ifdef ASF_STATIC /* which cannot notice every call through which it would show */
+    asf__option_values.unix_io = ASF_UNIX_OFF;
+#endif
+    return true;
+}
+
+static bool set_write(const char *value, size_t length) {
+    bool coalesce = length == 8 && !memcmp(value, "coalesce", 8);
+    bool through = length == 7 && !memcmp(value, "through", 7);
+    if (coalesce || through)
+        asf__option_values.coalesce = coalesce;
+    return coalesce || through;
+}
+
 static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
 #define KEY(name) (klen == sizeof(name) - 1 && !memcmp(key, name, klen))
     if (KEY("stats"))
@@ -110,6 +134,10 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_flag(&asf__option_values.grow, value, vlen);
     if (KEY("ahead"))
         return set_flag(&asf__option_values.ahead, value, vlen);
+    if (KEY("unix"))
+        return set_unix_io(value, vlen);
+    if (KEY("write"))
+        return set_write(value, vlen);
     if (KEY("verbose"))
         return set_flag(&asf__option_values.verbose, value, vlen);
     if (KEY("shm"))
@@ -143,5 +171,6 @@ ASF_EVERY_RUN const struct asf_options *asf__parse_options(void) {
 
 void asf__options_of_libc(void) {
     asf__options();
-    asf__option_values.grow = asf__option_values.ahead = false;
+    asf__option_values.grow = asf__option_values.ahead = asf__option_values.coalesce = false;
+    asf__option_values.unix_io = ASF_UNIX_OFF;
 }

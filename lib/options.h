@@ -11,6 +11,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Unix I/O: left to the kernel; emulated where that pays; emulated at once. */
+enum asf_unix_io { ASF_UNIX_OFF, ASF_UNIX_AUTO, ASF_UNIX_ON };
+
 struct asf_options {
     const char *stats; /* where statistics go: "", "stderr" or a path */
     char module[16];   /* "map" or "read": overrules the choice for input files */
@@ -19,8 +22,10 @@ struct asf_options {
     size_t buffer;     /* largest output buffer, bytes */
     bool grow;         /* output buffers may grow beyond libc's */
     bool ahead;        /* input may be read further ahead than libc would */
-    bool verbose;      /* name each stream's module on stderr */
-    char shm[8];       /* "posix" or "sysv": where segments are made */
+    enum asf_unix_io unix_io;
+    bool coalesce; /* small writes of write() may be gathered */
+    bool verbose;  /* name each stream's module on stderr */
+    char shm[8];   /* "posix" or "sysv": where segments are made */
 };
 
 /* asf__options: never NULL; a set-uid program always gets the defaults. */

@@ -57,6 +57,19 @@ static inline __attribute__((always_inline)) long asf__raw(long number, long a, 
     return r;
 }
 
+static inline __attribute__((always_inline)) long asf__raw6(long number, long a, long b, long c, long d,
+                                                            long e, long f) {
+    long r;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = e;
+    register long sixth __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(r)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "rcx", "r11", "memory");
+    return r;
+}
+
 /* asf__read, asf__write, asf__lseek: the table's. After a system call the processor has
  * forgotten whence it was called: each level above costs some 7 ns, and the
  * usual two are left out here. */

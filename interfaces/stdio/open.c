@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "backplane/descriptor.h"
 #include "lib/next.h"
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -74,6 +75,7 @@ static void set_cancellation(struct asf_cios *c, const struct mode *m) {
 
 static int open_path(const char *path, const struct mode *m) {
     int before;
+    asf__before_open(path);
     if (!m->not_cancelled)
         return asf__sys.open(path, m->flags, 0666);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "interfaces/unix/emulate.h"
 #include "lib/fault.h"
 #include "lib/syscalls.h"
 
@@ -66,13 +67,26 @@ static void forget_offset(int fd) {
 /* The same for a call that moves the offset itself. */
 static inline void move_fd(int fd) {
     use_fd(fd);
+    asf__unkeep(fd, false);
     if (asf__fd_stream(fd))
         forget_offset(fd);
 }
 
 /* --- data and offset of a descriptor ------------------------------------------ */
 
+/* Out of the view of a descriptor that is kept, as long as there is one thread. */
+static inline bool read_view(int fd, unsigned mark, void *buf, size_t n) {
+    return mark >= ASF_KEPT && asf__likely(__libc_single_threaded) &&
+           asf__likely(asf__from_view(asf__kept(mark), fd, buf, n));
+}
+
 EXPORT ssize_t read(int fd, void *buf, size_t n) {
+    unsigned mark = asf__mark(fd);
+    if (mark) {
+        if (unsettled())
+            asf__settle_output();
+        return read_view(fd, mark, buf, n) ? (ssize_t)n : asf__marked_read(fd, buf, n);
+    }
     use_fd(fd);
     ssize_t r = __read(fd, buf, n);
     if (asf__fd_stream(fd))
@@ -89,6 +103,8 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
 }
 
 EXPORT off_t lseek(int fd, off_t offset, int whence) {
+    if (asf__mark(fd))
+        return asf__marked_lseek(fd, offset, whence);
     use_fd(fd);
     off_t r = __lseek(fd, offset, whence);
     if (asf__fd_stream(fd) && (offset != 0 || whence != SEEK_CUR))
@@ -112,12 +128,16 @@ static void lose_fd(int fd) {
 EXPORT int close(int fd) {
     lose_fd(fd);
     forget_offset(fd);
+    asf__forget_descriptor(fd);
     return __close(fd);
 }
 
 EXPORT int dup(int fd) {
     use_fd(fd);
-    return (int)syscall(SYS_dup, fd);
+    asf__unkeep(fd, true);
+    int r = (int)asf__call(SYS_dup, fd, 0, 0);
+    asf__forget_descriptor(r);
+    return r;
 }
 
 /* What has descriptor 2 shares it with libc's own messages. */
@@ -127,6 +147,10 @@ static void before_dup(int from, int to) {
     else
         use_fd(from);
     lose_fd(to);
+    if (from != to) {
+        asf__unkeep(from, true);
+        asf__unkeep(to, true);
+    }
 }
 
 EXPORT int dup2(int from, int to) {
@@ -138,7 +162,7 @@ EXPORT int dup2(int from, int to) {
 
 EXPORT int dup3(int from, int to, int flags) {
     before_dup(from, to);
-    int r = (int)syscall(SYS_dup3, from, to, flags);
+    int r = (int)asf__call(SYS_dup3, from, to, flags);
     forget_offset(to);
     return r;
 }
@@ -160,6 +184,7 @@ static void before_child(void) {
 
 static void before_fork(void) {
     before_child();
+    asf__after_shared_memory();
     asf__list_lock();
 }
 
@@ -181,6 +206,7 @@ EXPORT pid_t fork(void) {
 void asf__before_vfork(void);
 void asf__before_vfork(void) {
     before_child();
+    asf__before_shared_memory();
 }
 
 /* vfork returns twice: it must be entered with the caller's own frame. */
@@ -206,13 +232,13 @@ static void before_end(void) {
 
 EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
     before_end();
-    return (int)syscall(SYS_execve, path, argv, env);
+    return (int)asf__call(SYS_execve, (long)path, (long)argv, (long)env);
 }
 
 EXPORT void _exit(int status) {
     before_end();
     for (;;)
-        syscall(SYS_exit_group, status);
+        asf__raw(SYS_exit_group, status, 0, 0, 0);
 }
 
 EXPORT __attribute__((noreturn)) void _Exit(int status) {
@@ -221,7 +247,14 @@ EXPORT __attribute__((noreturn)) void _Exit(int status) {
 
 /* --- signals: handlers of ours that the program is not to see --------------------- */
 
+/* Where SIGBUS may be blocked, a truncated view would be the end of the process. */
+static void may_block(const sigset_t *set) {
+    if (set && sigismember(set, SIGBUS) == 1)
+        asf__stop_keeping();
+}
+
 EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
+    may_block(act ? &act->sa_mask : NULL);
     if (asf__program_action(sig, act, old))
         return 0;
     return __sigaction(sig, act, old);
@@ -229,4 +262,6 @@ EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old
 
 #ifndef ASF_STATIC
 #include "interfaces/unix/notice_more.h"
+
+#include "interfaces/unix/notice_kept.h"
 #endif

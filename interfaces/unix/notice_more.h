@@ -40,8 +40,20 @@
 /* Everybody sees output: what libc would have written is written. */
 #define OUTPUT asf__settle_output()
 
+/* Another process may get descriptors of ours. */
+static void send_descriptors(const struct msghdr *m) {
+    if (m && m->msg_controllen > 0)
+        before_child();
+}
+
 /* Calls that move data past the streams. */
-NOTICE(move_fd(fd), ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
+EXPORT ssize_t readv(int fd, const struct iovec *v, int n) {
+    if (asf__mark(fd) >= ASF_KEPT)
+        return asf__kept_readv(fd, v, n);
+    move_fd(fd);
+    return ASF_NEXT(readv)(fd, v, n);
+}
+
 NOTICE(change_fd(fd); move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
 NOTICE(use_fd(fd), ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
@@ -61,6 +73,10 @@ NOTICE(move_fd(in); change_fd(out);
        (in, in_at, out, out_at, n, flags))
 NOTICE(use_fd(fd), ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
 NOTICE(change_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+NOTICE(move_fd(fd), ssize_t, preadv2, (int fd, const struct iovec *v, int n, off_t at, int flags),
+       (fd, v, n, at, flags))
+NOTICE(move_fd(fd), ssize_t, preadv64v2, (int fd, const struct iovec *v, int n, off64_t at, int flags),
+       (fd, v, n, at, flags))
 NOTICE(use_fd(fd), ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags),
        (fd, v, n, flags))
 NOTICE(use_fd(in);
@@ -71,7 +87,10 @@ NOTICE(OUTPUT, ssize_t, sendto,
 NOTICE(OUTPUT, ssize_t, recvfrom, (int fd, void *p, size_t n, int flags, struct sockaddr *a, socklen_t *alen),
        (fd, p, n, flags, a, alen))
 NOTICE(OUTPUT, ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
-NOTICE(OUTPUT, ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
+NOTICE(OUTPUT;
+       send_descriptors(m), ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
+NOTICE(OUTPUT;
+       before_child(), int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags), (fd, m, n, flags))
 NOTICE(OUTPUT, ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
 NOTICE(OUTPUT, ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
 
@@ -122,23 +141,26 @@ NOTICE(use_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n
 NOTICE(asf__settle_all(), int, truncate64, (const char *path, off64_t size), (path, size))
 NOTICE(change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n))
 NOTICE(use_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
-NOTICE(use_fd(fd), int, lockf64, (int fd, int command, off64_t n), (fd, command, n))
+NOTICE(move_fd(fd), int, posix_fadvise, (int fd, off_t at, off_t n, int advice), (fd, at, n, advice))
+NOTICE(move_fd(fd), int, posix_fadvise64, (int fd, off64_t at, off64_t n, int advice), (fd, at, n, advice))
+NOTICE(use_fd(fd); asf__put_back(fd), int, lockf64, (int fd, int command, off64_t n), (fd, command, n))
 NOTICE(use_fd(fd), ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
 NOTICE(change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
-NOTICE(use_fd(fd), int, lockf, (int fd, int command, off_t n), (fd, command, n))
+NOTICE(use_fd(fd); asf__put_back(fd), int, lockf, (int fd, int command, off_t n), (fd, command, n))
 
 /* Opening a file may empty it, or be the start of reading it. */
 #define OPENING(name, params, args)                                                                          \
     EXPORT int name params {                                                                                 \
         mode_t mode = 0;                                                                                     \
         asf__settle_output();                                                                                \
+        asf__before_open(path);                                                                              \
         if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {                                           \
             va_list ap;                                                                                      \
             va_start(ap, flags);                                                                             \
             mode = va_arg(ap, mode_t);                                                                       \
             va_end(ap);                                                                                      \
         }                                                                                                    \
-        return ASF_NEXT(name) args;                                                                          \
+        return asf__opened(ASF_NEXT(name) args, flags);                                                      \
     }
 
 OPENING(open, (const char *path, int flags, ...), (path, flags, mode))
@@ -147,6 +169,13 @@ OPENING(openat, (int dir, const char *path, int flags, ...), (dir, path, flags, 
 OPENING(openat64, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
 NOTICE(OUTPUT, int, creat, (const char *path, mode_t mode), (path, mode))
 NOTICE(OUTPUT, int, creat64, (const char *path, mode_t mode), (path, mode))
+
+#define OPENING_2(name, params, args)                                                                        \
+    EXPORT int name params {                                                                                 \
+        asf__settle_output();                                                                                \
+        asf__before_open(path);                                                                              \
+        return asf__opened(ASF_NEXT(name) args, flags);                                                      \
+    }
 
 /* The names that programs built with _FORTIFY_SOURCE or against an older libc
  * have for some of the above. */
@@ -159,6 +188,8 @@ int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 int __open_2(const char *, int);
 int __open64_2(const char *, int);
+int __openat_2(int, const char *, int);
+int __openat64_2(int, const char *, int);
 int __fxstat(int, int, struct stat *);
 int __xstat(int, const char *, struct stat *);
 int __lxstat(int, const char *, struct stat *);
@@ -167,11 +198,7 @@ int __xstat64(int, const char *, struct stat64 *);
 int __lxstat64(int, const char *, struct stat64 *);
 
 EXPORT ssize_t __read_chk(int fd, void *p, size_t n, size_t room) {
-    use_fd(fd);
-    ssize_t r = ASF_NEXT(__read_chk)(fd, p, n, room);
-    if (asf__fd_stream(fd))
-        forget_offset(fd);
-    return r;
+    return n > room ? ASF_NEXT(__read_chk)(fd, p, n, room) : read(fd, p, n);
 }
 
 NOTICE(use_fd(fd), ssize_t, __pread_chk, (int fd, void *p, size_t n, off_t at, size_t room),
@@ -182,11 +209,13 @@ NOTICE(OUTPUT, ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int
        (fd, p, n, room, flags))
 NOTICE(OUTPUT, int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room),
        (fds, n, timeout, room))
-NOTICE(OUTPUT, int, __ppoll_chk,
-       (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask, size_t room),
-       (fds, n, t, mask, room))
-NOTICE(OUTPUT, int, __open_2, (const char *path, int flags), (path, flags))
-NOTICE(OUTPUT, int, __open64_2, (const char *path, int flags), (path, flags))
+NOTICE(OUTPUT; may_block(mask), int, __ppoll_chk,
+               (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask, size_t room),
+               (fds, n, t, mask, room))
+OPENING_2(__open_2, (const char *path, int flags), (path, flags))
+OPENING_2(__open64_2, (const char *path, int flags), (path, flags))
+OPENING_2(__openat_2, (int dir, const char *path, int flags), (dir, path, flags))
+OPENING_2(__openat64_2, (int dir, const char *path, int flags), (dir, path, flags))
 NOTICE(OUTPUT, int, __fxstat, (int version, int fd, struct stat *st), (version, fd, st))
 NOTICE(OUTPUT, int, __xstat, (int version, const char *path, struct stat *st), (version, path, st))
 NOTICE(OUTPUT, int, __lxstat, (int version, const char *path, struct stat *st), (version, path, st))
@@ -201,21 +230,23 @@ NOTICE(OUTPUT, int, clock_nanosleep,
 NOTICE(OUTPUT, unsigned, sleep, (unsigned s), (s))
 NOTICE(OUTPUT, int, usleep, (useconds_t us), (us))
 NOTICE(OUTPUT, int, pause, (void), ())
-NOTICE(OUTPUT, int, sigsuspend, (const sigset_t *mask), (mask))
+NOTICE(OUTPUT; may_block(mask), int, sigsuspend, (const sigset_t *mask), (mask))
 NOTICE(OUTPUT, int, sigwait, (const sigset_t *set, int *sig), (set, sig))
 NOTICE(OUTPUT, int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
 NOTICE(OUTPUT, int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
        (set, info, t))
 NOTICE(OUTPUT, int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
-NOTICE(OUTPUT, int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
-       (fds, n, t, mask))
+NOTICE(OUTPUT; may_block(mask), int, ppoll,
+               (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
+               (fds, n, t, mask))
 NOTICE(OUTPUT, int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t), (n, r, w, x, t))
-NOTICE(OUTPUT, int, pselect,
-       (int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *t, const sigset_t *mask),
-       (n, r, w, x, t, mask))
+NOTICE(OUTPUT; may_block(mask), int, pselect,
+               (int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *t, const sigset_t *mask),
+               (n, r, w, x, t, mask))
 NOTICE(OUTPUT, int, epoll_wait, (int fd, struct epoll_event *e, int n, int timeout), (fd, e, n, timeout))
-NOTICE(OUTPUT, int, epoll_pwait, (int fd, struct epoll_event *e, int n, int timeout, const sigset_t *mask),
-       (fd, e, n, timeout, mask))
+NOTICE(OUTPUT; may_block(mask), int, epoll_pwait,
+               (int fd, struct epoll_event *e, int n, int timeout, const sigset_t *mask),
+               (fd, e, n, timeout, mask))
 NOTICE(OUTPUT, pid_t, wait, (int *status), (status))
 NOTICE(OUTPUT, pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags))
 NOTICE(OUTPUT, pid_t, wait4, (pid_t pid, int *status, int flags, struct rusage *u), (pid, status, flags, u))
@@ -319,6 +350,7 @@ EXEC_LIST(execle, execve, AND_ENVIRONMENT)
 
 EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(void *), void *arg) {
     asf__lock_register();
+    asf__stop_keeping();
     return ASF_NEXT(pthread_create)(t, a, start, arg);
 }
 
@@ -334,7 +366,21 @@ EXPORT sighandler_t signal(int sig, sighandler_t handler) {
 EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
     if (fd >= 0)
         asf__settle_output();
-    return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset); // NOLINT
+    if (flags & MAP_FIXED)
+        asf__forget_writable();
+    long r = asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset);
+    return (void *)(r < 0 && r > -4096 ? asf__failed(r) : r); // NOLINT
+}
+
+/* Memory that read() could copy to goes away. */
+EXPORT int munmap(void *at, size_t n) {
+    asf__forget_writable();
+    return (int)asf__call(SYS_munmap, (long)at, (long)n, 0);
+}
+
+EXPORT int mprotect(void *at, size_t n, int protection) {
+    asf__forget_writable();
+    return (int)asf__call(SYS_mprotect, (long)at, (long)n, protection);
 }
 
 void *mmap64(void *, size_t, int, int, int, off64_t)
@@ -352,16 +398,22 @@ EXPORT int prctl(int option, ...) {
     return ASF_NEXT(prctl)(option, a, b, c, d);
 }
 
-/* fcntl: a duplicate shares the offset; everything else is libc's. */
+/* fcntl: a duplicate shares the offset, a lock may begin at it; with other flags
+ * the kernel reads otherwise. */
 EXPORT int fcntl(int fd, int command, ...) {
     va_list ap;
     va_start(ap, command);
     void *arg = va_arg(ap, void *);
     va_end(ap);
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC || command == F_SETLKW || command == F_OFD_SETLKW ||
-        command == F_SETLK)
+    bool duplicate = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+    if (duplicate || command == F_SETLKW || command == F_OFD_SETLKW || command == F_SETLK)
         use_fd(fd);
-    return ASF_NEXT(fcntl)(fd, command, arg);
+    if (command != F_GETFD && command != F_SETFD && command != F_GETFL)
+        asf__unkeep(fd, true);
+    int r = ASF_NEXT(fcntl)(fd, command, arg);
+    if (duplicate)
+        asf__forget_descriptor(r);
+    return r;
 }
 
 EXPORT int fcntl64(int fd, int command, ...) {

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptor.c - descriptors whose offset this process keeps: the table, and
+ * putting the offset back before anybody looks.
+ * Layer: backplane.  May include: backplane, lib.
+ */
+#define _GNU_SOURCE
+#include "backplane/descriptor.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "backplane/backplane.h"
+#include "lib/options.h"
+#include "lib/syscalls.h"
+
+/* Small reads in a row before a descriptor is kept, which costs as much as
+ * some ten of them: more when views were not worth it, fewer when they were. */
+enum { PATIENCE = 32, LEAST_PATIENCE = 8, MOST_PATIENCE = 60, WORTH_IT = 32 };
+
+uint8_t asf__marks[ASF_MARKS];
+struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
+int asf__kept_count;
+int asf__patience = PATIENCE;
+static uint64_t generation;
+static bool stopped, some_marked;
+static int before_vfork; /* the process that called vfork, until it is known to be back */
+
+uint64_t asf__hold_signals(void) {
+    const uint64_t faults = (uint64_t)1 << (SIGBUS - 1) | (uint64_t)1 << (SIGSEGV - 1) |
+                            (uint64_t)1 << (SIGILL - 1) | (uint64_t)1 << (SIGFPE - 1) |
+                            (uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (SIGSYS - 1);
+    uint64_t all = ~faults, before = 0;
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all);
+    return before;
+}
+
+void asf__release_signals(uint64_t mask) {
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+}
+
+void asf__before_shared_memory(void) {
+    before_vfork = (int)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
+}
+
+void asf__after_shared_memory(void) {
+    before_vfork = 0;
+}
+
+void asf__mark_descriptor(int fd) {
+    if ((unsigned)fd >= ASF_MARKS || stopped || asf__options()->unix_io == ASF_UNIX_OFF ||
+        !__libc_single_threaded || asf__fd_stream(fd))
+        return;
+    if (asf__unlikely(before_vfork)) {
+        if (asf__raw_syscall(SYS_getpid, 0, 0, 0, 0) != before_vfork)
+            return;
+        before_vfork = 0;
+    }
+    some_marked = true;
+    asf__marks[fd] = 1;
+}
+
+uint64_t asf__next_state(off64_t at) {
+    return ++generation << ASF_OFFSET_BITS | (uint64_t)at;
+}
+
+struct asf_descriptor *asf__keep(int fd, off64_t at) {
+    for (unsigned i = 0; i < ASF_DESCRIPTORS; i++) {
+        struct asf_descriptor *d = &asf__descriptors[i];
+        if (d->used || d->busy) /* a handler may have left a copy for good by siglongjmp */
+            continue;
+        *d = (struct asf_descriptor){
+            .fd = fd, .used = true, .kernel_at = at, .expected = at, .most = ASF_SMALLEST_READ};
+        d->state = asf__next_state(at);
+        asf__kept_count++;
+        asf__marks[fd] = (uint8_t)(ASF_KEPT + i);
+        return d;
+    }
+    return NULL;
+}
+
+/* With signals held. */
+static void put_back(struct asf_descriptor *d) {
+    off64_t at = asf__position(asf__state(d));
+    if (d->kernel_at != at && asf__lseek(d->fd, at, SEEK_SET) == at)
+        d->kernel_at = at;
+}
+
+static void release(struct asf_descriptor *d) {
+    d->state = asf__next_state(0);
+    asf__drop_view(d);
+    if (asf__options()->unix_io == ASF_UNIX_AUTO) {
+        int patience = d->served < WORTH_IT ? asf__patience * 2 : asf__patience / 2;
+        asf__patience = patience > MOST_PATIENCE    ? MOST_PATIENCE
+                        : patience < LEAST_PATIENCE ? LEAST_PATIENCE
+                                                    : patience;
+    }
+    d->used = false;
+    asf__kept_count--;
+}
+
+void asf__put_back(int fd) {
+    unsigned mark = asf__mark(fd);
+    if (mark < ASF_KEPT)
+        return;
+    uint64_t mask = asf__hold_signals();
+    if ((mark = asf__marks[fd]) >= ASF_KEPT)
+        put_back(asf__kept(mark));
+    asf__release_signals(mask);
+}
+
+void asf__put_all_back(void) {
+    if (asf__likely(asf__kept_count == 0))
+        return;
+    uint64_t mask = asf__hold_signals();
+    for (int i = 0; i < ASF_DESCRIPTORS; i++)
+        if (asf__descriptors[i].used)
+            put_back(&asf__descriptors[i]);
+    asf__release_signals(mask);
+}
+
+void asf__unkeep(int fd, bool for_good) {
+    unsigned mark = asf__mark(fd);
+    if (mark == 0)
+        return;
+    uint64_t mask = asf__hold_signals();
+    if ((mark = asf__marks[fd]) >= ASF_KEPT) {
+        put_back(asf__kept(mark));
+        release(asf__kept(mark));
+    }
+    if (mark)
+        asf__marks[fd] = for_good ? 0 : 1;
+    asf__release_signals(mask);
+}
+
+void asf__unkeep_all(void) {
+    if (!some_marked)
+        return;
+    uint64_t mask = asf__hold_signals();
+    for (int i = 0; i < ASF_DESCRIPTORS; i++) {
+        if (!asf__descriptors[i].used)
+            continue;
+        put_back(&asf__descriptors[i]);
+        release(&asf__descriptors[i]);
+    }
+    memset(asf__marks, 0, sizeof asf__marks);
+    some_marked = false;
+    asf__release_signals(mask);
+}
+
+void asf__stop_keeping(void) {
+    asf__unkeep_all();
+    stopped = true;
+}
+
+void asf__forget_descriptor(int fd) {
+    unsigned mark = asf__mark(fd);
+    if (mark >= ASF_KEPT) {
+        uint64_t mask = asf__hold_signals();
+        if ((mark = asf__marks[fd]) >= ASF_KEPT)
+            release(asf__kept(mark));
+        asf__marks[fd] = 0;
+        asf__release_signals(mask);
+    } else if (mark) {
+        asf__marks[fd] = 0;
+    }
+}
+
+void asf__before_open(const char *path) {
+    if (asf__likely(asf__kept_count == 0))
+        return;
+    asf__put_all_back();
+    if (path && strstr(path, "fdinfo")) /* it may be read again and again */
+        asf__stop_keeping();
+}

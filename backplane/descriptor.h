@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptor.h - descriptors whose offset this process keeps itself, so that a
+ * small read needs no system call.  A descriptor is the kernel's until it is
+ * found worth keeping; the moment somebody could look, its offset is put back.
+ *
+ * Only a process of one thread keeps any.  What can come in between is then a
+ * signal handler: each change of state is made with signals blocked, and what
+ * is done without, the copy out of the view, ends with one instruction that
+ * fails when a handler has come by.
+ * Layer: backplane.  May include: lib, include/asf.
+ */
+#ifndef ASF_BACKPLANE_DESCRIPTOR_H
+#define ASF_BACKPLANE_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/lock.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The mark of a descriptor: 0 the kernel's alone; below ASF_KEPT opened by this
+ * process to read, the number of small reads and whether only the smallest are
+ * counted; from there on, kept. */
+enum { ASF_MARKS = 1024, ASF_SMALLEST_ONLY = 64, ASF_KEPT = 128, ASF_DESCRIPTORS = 32 };
+
+/* Reads that a view serves: the smallest always; those that are larger only from
+ * views in large pages, for a fault costs as much as some kilobytes copied. */
+enum { ASF_SMALLEST_READ = 1024, ASF_SMALL_READ = 8192 };
+extern uint8_t asf__marks[ASF_MARKS];
+
+static inline unsigned asf__mark(int fd) {
+    return asf__likely((unsigned)fd < ASF_MARKS) ? asf__marks[fd] : 0;
+}
+
+/* A part of the file as the page cache has it: other writers' changes show. */
+struct asf_view {
+    const char *base;
+    off64_t at; /* where in the file it begins */
+    size_t size;
+    const char *proof; /* a byte that was not zero: while it is not, the file is as long as that */
+    int watch;         /* its slot in the fault table */
+    bool torn;         /* the file was truncated under it */
+    char *end;         /* what the fault table asks for; unused */
+};
+
+struct asf_descriptor {
+    uint64_t state;    /* a generation, and the offset: ASF_OFFSET_BITS */
+    off64_t kernel_at; /* the kernel's own offset, or -1 */
+    bool busy;         /* a copy out of the view is under way */
+    bool used;
+    bool in_memory; /* on tmpfs */
+    size_t most;    /* larger reads are the kernel's */
+    int fd;
+    off64_t size;     /* of the file, when last asked for */
+    unsigned served;  /* reads out of views */
+    off64_t expected; /* where the next read begins if it is in sequence */
+    int run;          /* reads in sequence without a view; below 0: do not try yet */
+    size_t reach;     /* size of the next view */
+    struct asf_view view;
+};
+
+enum { ASF_OFFSET_BITS = 44 };
+#define ASF_LARGEST_OFFSET (((uint64_t)1 << ASF_OFFSET_BITS) - 1)
+
+extern struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
+extern int asf__kept_count;
+
+static inline struct asf_descriptor *asf__kept(unsigned mark) {
+    return &asf__descriptors[mark - ASF_KEPT];
+}
+
+static inline uint64_t asf__state(const struct asf_descriptor *d) {
+    return __atomic_load_n(&d->state, __ATOMIC_RELAXED);
+}
+
+static inline off64_t asf__position(uint64_t state) {
+    return (off64_t)(state & ASF_LARGEST_OFFSET);
+}
+
+/* asf__move: the state becomes `to` if it still is `from`: one instruction,
+ * which a signal handler comes before or after. */
+static inline bool asf__move(struct asf_descriptor *d, uint64_t from, uint64_t to) {
+#ifdef __x86_64__
+    bool done;
+    __asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(done), "+m"(d->state), "+a"(from) : "r"(to) : "memory");
+    return done;
+#else
+    return __atomic_compare_exchange_n(&d->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+#endif
+}
+
+/* asf__hold_signals: keep handlers out; faults of this thread's own stay
+ * possible.  Returns the mask to give back to asf__release_signals. */
+uint64_t asf__hold_signals(void);
+void asf__release_signals(uint64_t mask);
+static inline bool asf__blocks(uint64_t mask, int sig) {
+    return mask >> (sig - 1) & 1;
+}
+
+/* asf__mark_descriptor: it was opened just now, to read: it may be kept. */
+void asf__mark_descriptor(int fd);
+extern int asf__patience; /* the mark from which it is */
+/* asf__keep: from now on the offset is ours; the caller has held signals and
+ * seen that it can.  NULL when there is no room. */
+struct asf_descriptor *asf__keep(int fd, off64_t at);
+/* asf__next_state: the state for a position, of a new generation. */
+uint64_t asf__next_state(off64_t at);
+
+/* asf__put_back: the kernel's offset is where the program thinks it is. */
+void asf__put_back(int fd);
+void asf__put_all_back(void);
+/* asf__before_open: through some paths offsets can be seen. */
+void asf__before_open(const char *path);
+/* asf__unkeep: the descriptor is the kernel's again, for good when somebody else
+ * may have it, too.  asf__unkeep_all: all of them, for good. */
+void asf__unkeep(int fd, bool for_good);
+void asf__unkeep_all(void);
+/* asf__stop_keeping: and no descriptor is kept any more. */
+void asf__stop_keeping(void);
+/* asf__forget_descriptor: it is closed: nobody needs the offset. */
+void asf__forget_descriptor(int fd);
+/* asf__before_shared_memory: the child of a vfork has our memory, but
+ * descriptors of its own.  asf__after_shared_memory: this is no such child. */
+void asf__before_shared_memory(void);
+void asf__after_shared_memory(void);
+
+/* The streams layer's (streams/view.c).  asf__keep_if_worth: keep a descriptor
+ * on which reads of n bytes are made, if that pays and nobody can tell; else its
+ * mark is cleared and NULL returned.
+ * asf__next_view: a view from the position in `state` on, `further` when it is in
+ * sequence with the last one; the state is a new one afterwards. */
+struct asf_descriptor *asf__keep_if_worth(int fd, size_t n);
+bool asf__next_view(struct asf_descriptor *d, int fd, uint64_t state, size_t n, bool further);
+/* asf__drop_view: a view that is being copied from is left mapped. */
+void asf__drop_view(struct asf_descriptor *d);
+
+#pragma GCC visibility pop
+
+#endif

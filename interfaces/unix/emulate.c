@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emulate.c - Unix I/O on descriptors that this process keeps the offset of:
+ * what is not done in line.  README.md says why nobody can tell.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "interfaces/unix/emulate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "backplane/backplane.h"
+#include "lib/options.h"
+
+extern ssize_t __read(int, void *, size_t);
+extern ssize_t __pread64(int, void *, size_t, off64_t);
+extern off64_t __lseek(int, off64_t, int);
+
+uintptr_t asf__writable[ASF_WRITABLE];
+
+long asf__failed(long r) {
+    errno = (int)-r;
+    return -1;
+}
+
+/* System calls on marked descriptors that the kernel is to do: a handler that
+ * comes in between check and call must not begin to keep one. */
+static int calls_under_way;
+
+static void learn_writable(const char *p, size_t n) {
+    uintptr_t first = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
+    for (; first <= last && last - first < ASF_WRITABLE; first++)
+        asf__writable[first % ASF_WRITABLE] = first;
+}
+
+void asf__forget_writable(void) {
+    memset(asf__writable, 0, sizeof asf__writable);
+}
+
+/* --- reading ----------------------------------------------------------------------- */
+
+static unsigned reads(unsigned mark) {
+    return mark & (ASF_SMALLEST_ONLY - 1);
+}
+
+/* A descriptor that is not kept yet. */
+static ssize_t read_and_count(int fd, char *p, size_t n) {
+    calls_under_way++;
+    ssize_t r = __read(fd, p, n);
+    calls_under_way--;
+    if (r > 0 && n <= ASF_SMALL_READ) {
+        learn_writable(p, (size_t)r);
+        unsigned mark = asf__mark(fd), most = mark & ASF_SMALLEST_ONLY ? ASF_SMALLEST_READ : ASF_SMALL_READ;
+        if (mark > 0 && mark < ASF_KEPT && reads(mark) < ASF_SMALLEST_ONLY - 1 && (size_t)r == n && n <= most)
+            asf__marks[fd] = (uint8_t)(mark + 1);
+    }
+    return r;
+}
+
+/* Whether the next reads will be in sequence; `further`: where the view ends. */
+static bool in_sequence(struct asf_descriptor *d, off64_t at, size_t n, bool *further) {
+    const struct asf_view *v = &d->view;
+    off64_t end = v->at + (off64_t)v->size;
+    *further = v->base && at <= end && at + (off64_t)n > end && end < d->size;
+    if (*further)
+        return d->run >= 0;
+    d->run = d->run < 0 || at == d->expected ? d->run + 1 : 0;
+    return d->run >= (asf__options()->unix_io == ASF_UNIX_ON ? 1 : 4);
+}
+
+enum { NOT_YET = -32 };
+
+static ssize_t read_kept(struct asf_descriptor *d, int fd, char *p, size_t n) {
+    uint64_t state = asf__state(d);
+    off64_t at = asf__position(state);
+    bool further;
+    if (d->fd != fd) /* a handler has closed it, and another took its place */
+        return -EAGAIN;
+    if (n - 1 < d->most && asf__is_writable(p, n) && in_sequence(d, at, n, &further)) {
+        if (asf__next_view(d, fd, state, n, further) && asf__from_view(d, fd, p, n))
+            return (ssize_t)n;
+        d->run = NOT_YET;
+        return -EAGAIN;
+    }
+    ssize_t r = __pread64(fd, p, n, at);
+    if (r > 0)
+        learn_writable(p, (size_t)r);
+    if (r > 0 && !asf__move(d, state, state + (uint64_t)r))
+        return -EAGAIN;
+    d->expected = at + (r > 0 ? r : 0);
+    if (d->expected > d->size)
+        d->size = d->expected;
+    return r;
+}
+
+/* Whether so many small reads were made that the descriptor is to be kept. */
+static bool is_time(unsigned mark, size_t n) {
+    if (n - 1 >= (mark & ASF_SMALLEST_ONLY ? ASF_SMALLEST_READ : ASF_SMALL_READ))
+        return false;
+    return asf__options()->unix_io == ASF_UNIX_ON ? reads(mark) > 1 : (int)reads(mark) >= asf__patience;
+}
+
+ssize_t asf__marked_read(int fd, void *p, size_t n) {
+    for (;;) {
+        unsigned mark = asf__mark(fd);
+        if (mark == 0)
+            return __read(fd, p, n);
+        if (!__libc_single_threaded) {
+            asf__stop_keeping();
+        } else if (mark < ASF_KEPT) {
+            if (!is_time(mark, n) || calls_under_way || !asf__keep_if_worth(fd, n))
+                return read_and_count(fd, p, n);
+        } else {
+            ssize_t r = read_kept(asf__kept(mark), fd, p, n);
+            if (r != -EAGAIN)
+                return r;
+        }
+    }
+}
+
+ssize_t asf__kept_readv(int fd, const struct iovec *v, int n) {
+    unsigned mark;
+    while ((mark = asf__mark(fd)) >= ASF_KEPT) {
+        struct asf_descriptor *d = asf__kept(mark);
+        uint64_t state = asf__state(d);
+        if (d->fd != fd)
+            continue;
+        ssize_t r = preadv64(fd, v, n, asf__position(state));
+        if (r <= 0 || asf__move(d, state, state + (uint64_t)r))
+            return r;
+    }
+    return readv(fd, v, n);
+}
+
+/* --- the offset --------------------------------------------------------------------- */
+
+/* By the kernel: ends, holes, errors.  What is asked for is no longer relative,
+ * so that it can be asked for again when a handler came by. */
+static off64_t seek_by_kernel(struct asf_descriptor *d, uint64_t state, int fd, off64_t to, int whence) {
+    d->kernel_at = -1;
+    off64_t r = asf__lseek(fd, to, whence);
+    d->kernel_at = -1;
+    if (r < 0)
+        return r;
+    if ((uint64_t)r <= ASF_LARGEST_OFFSET)
+        return asf__move(d, state, (state & ~ASF_LARGEST_OFFSET) | (uint64_t)r) ? r : -EAGAIN;
+    asf__unkeep(fd, true);
+    return -EAGAIN;
+}
+
+static off64_t seek_kept(struct asf_descriptor *d, int fd, off64_t offset, int whence) {
+    uint64_t state = asf__state(d);
+    off64_t to = offset;
+    if (d->fd != fd)
+        return -EAGAIN;
+    if (whence == SEEK_CUR && __builtin_add_overflow(asf__position(state), offset, &to)) {
+        asf__unkeep(fd, true);
+        return -EAGAIN;
+    }
+    bool absolute = whence == SEEK_SET || whence == SEEK_CUR;
+    if (absolute && to >= 0 && to <= d->size)
+        return asf__move(d, state, (state & ~ASF_LARGEST_OFFSET) | (uint64_t)to) ? to : -EAGAIN;
+    return seek_by_kernel(d, state, fd, to, absolute ? SEEK_SET : whence);
+}
+
+off64_t asf__marked_lseek(int fd, off64_t offset, int whence) {
+    for (;;) {
+        unsigned mark = asf__mark(fd);
+        if (mark < ASF_KEPT) {
+            calls_under_way++;
+            off64_t r = __lseek(fd, offset, whence);
+            calls_under_way--;
+            return r;
+        }
+        off64_t r = seek_kept(asf__kept(mark), fd, offset, whence);
+        if (r >= 0)
+            return r;
+        if (r != -EAGAIN)
+            return asf__failed(r);
+    }
+}
+
+/* --- opening -------------------------------------------------------------------------- */
+
+int asf__opened(int fd, int flags) {
+    const int harmless =
+        O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | 0100000;
+    if (fd >= 0 && (flags & ~harmless) == O_RDONLY)
+        asf__mark_descriptor(fd);
+    return fd;
+}

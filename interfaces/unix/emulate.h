@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emulate.h - Unix I/O on descriptors that this process keeps the offset of
+ * (backplane/descriptor.h): the part that every read() passes through.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_INTERFACES_UNIX_EMULATE_H
+#define ASF_INTERFACES_UNIX_EMULATE_H
+
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "backplane/descriptor.h"
+#include "lib/syscalls.h"
+
+#pragma GCC visibility push(hidden)
+
+/* asf__failed: errno from -errno; returns -1. */
+long asf__failed(long r);
+
+enum { ASF_WRITABLE = 16, ASF_PAGE_BITS = 12 };
+
+/* Pages that the kernel has copied to: no read() into them fails with EFAULT. */
+extern uintptr_t asf__writable[ASF_WRITABLE];
+
+static inline bool asf__is_writable(const char *p, size_t n) {
+    uintptr_t page = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
+    for (; page <= last; page++)
+        if (asf__writable[page % ASF_WRITABLE] != page)
+            return false;
+    return true;
+}
+
+/* Copies of a few bytes, without a call. */
+static inline __attribute__((always_inline)) void asf__copy_small(char *to, const char *from, size_t n) {
+    if (n >= 16 && n <= 32) {
+        __builtin_memcpy(to, from, 16);
+        __builtin_memcpy(to + n - 16, from + n - 16, 16);
+    } else if (n == 1) {
+        *to = *from;
+    } else if (n >= 8 && n < 16) {
+        __builtin_memcpy(to, from, 8);
+        __builtin_memcpy(to + n - 8, from + n - 8, 8);
+    } else {
+        memcpy(to, from, n);
+    }
+}
+
+/* asf__from_view: n bytes at the offset, out of the view; false when they are
+ * not there, when the file may have become shorter or a handler came by. */
+static inline __attribute__((always_inline)) bool asf__from_view(struct asf_descriptor *d, int fd, char *p,
+                                                                 size_t n) {
+    const bool busy = d->busy;
+    bool done = false;
+    d->busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const uint64_t state = asf__state(d);
+    const struct asf_view *v = &d->view;
+    const char *from = v->base, *proof = v->proof;
+    const size_t size = v->size, at = (size_t)(asf__position(state) - v->at);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (asf__likely(n - 1 < d->most && at < size && n <= size - at && d->fd == fd && asf__state(d) == state &&
+                    asf__is_writable(p, n))) {
+        asf__copy_small(p, from + at, n);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (asf__likely((p[n - 1] || *(const volatile char *)proof) &&
+                        !__atomic_load_n(&v->torn, __ATOMIC_RELAXED)))
+            done = asf__move(d, state, state + n);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    d->busy = busy;
+    d->served += done;
+    return done;
+}
+
+/* A system call with libc's result. */
+static inline long asf__call(long number, long a, long b, long c) {
+    long r = asf__raw(number, a, b, c, 0);
+    return r < 0 ? asf__failed(r) : r;
+}
+
+/* The calls on a marked descriptor; each sets errno. */
+ssize_t asf__marked_read(int fd, void *p, size_t n);
+ssize_t asf__kept_readv(int fd, const struct iovec *v, int n);
+off64_t asf__marked_lseek(int fd, off64_t offset, int whence);
+
+/* asf__opened: what an open of the program's returned; returns it. */
+int asf__opened(int fd, int flags);
+/* asf__forget_writable: memory is about to be unmapped or protected. */
+void asf__forget_writable(void);
+
+#pragma GCC visibility pop
+
+#endif

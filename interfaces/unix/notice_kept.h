@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * notice_kept.h - calls that matter to descriptors whose offset we keep, and to
+ * nothing else: through them it could be seen, or something comes that the
+ * emulation has no answer to, such as a second thread.
+ * Layer: interfaces.  Included by notice.c alone.
+ */
+#ifndef ASF_INTERFACES_UNIX_NOTICE_KEPT_H
+#define ASF_INTERFACES_UNIX_NOTICE_KEPT_H
+
+#include <aio.h>
+#include <dirent.h>
+#include <mqueue.h>
+#include <netdb.h>
+#include <sched.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <threads.h>
+#include <utmp.h>
+
+#define STOP asf__stop_keeping()
+
+/* Threads. */
+NOTICE(STOP, int, thrd_create, (thrd_t * t, thrd_start_t start, void *arg), (t, start, arg))
+NOTICE(STOP, int, pthread_cancel, (pthread_t t), (t))
+NOTICE(STOP, int, timer_create, (clockid_t clock, struct sigevent *restrict e, timer_t *restrict t),
+       (clock, e, t))
+NOTICE(STOP, int, mq_notify, (mqd_t q, const struct sigevent *e), (q, e))
+NOTICE(STOP, int, getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *e),
+       (mode, list, n, e))
+NOTICE(STOP, int, aio_read, (struct aiocb * c), (c))
+NOTICE(STOP, int, aio_write, (struct aiocb * c), (c))
+NOTICE(STOP, int, aio_fsync, (int op, struct aiocb *c), (op, c))
+NOTICE(STOP, int, lio_listio, (int mode, struct aiocb *const list[], int n, struct sigevent *restrict e),
+       (mode, list, n, e))
+NOTICE(STOP, int, aio_read64, (struct aiocb64 * c), (c))
+NOTICE(STOP, int, aio_write64, (struct aiocb64 * c), (c))
+NOTICE(STOP, int, aio_fsync64, (int op, struct aiocb64 *c), (op, c))
+NOTICE(STOP, int, lio_listio64, (int mode, struct aiocb64 *const list[], int n, struct sigevent *restrict e),
+       (mode, list, n, e))
+
+EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
+    va_list ap;
+    va_start(ap, arg);
+    void *parent = va_arg(ap, void *), *tls = va_arg(ap, void *), *child = va_arg(ap, void *);
+    va_end(ap);
+    before_child();
+    STOP;
+    return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
+}
+
+/* Masks of signals, by which SIGBUS may be blocked, and old ways to handlers. */
+NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, sigprocmask,
+       (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old))
+NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, pthread_sigmask,
+       (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old))
+NOTICE(may_block(mask), int, epoll_pwait2,
+       (int fd, struct epoll_event *e, int n, const struct timespec *t, const sigset_t *mask),
+       (fd, e, n, t, mask))
+sighandler_t bsd_signal(int, sighandler_t);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+NOTICE(STOP, int, sigblock, (int mask), (mask))
+NOTICE(STOP, int, sigsetmask, (int mask), (mask))
+NOTICE(STOP, int, sighold, (int sig), (sig))
+NOTICE(STOP, int, sigignore, (int sig), (sig))
+NOTICE(STOP, sighandler_t, sigset, (int sig, sighandler_t handler), (sig, handler))
+NOTICE(STOP, sighandler_t, sysv_signal, (int sig, sighandler_t handler), (sig, handler))
+NOTICE(STOP, sighandler_t, bsd_signal, (int sig, sighandler_t handler), (sig, handler))
+#pragma GCC diagnostic pop
+
+/* Who watches accesses of files would see fewer. */
+NOTICE(if (mask & IN_ACCESS) STOP, int, inotify_add_watch, (int fd, const char *path, uint32_t mask),
+       (fd, path, mask))
+NOTICE(STOP, int, fanotify_init, (unsigned flags, unsigned file_flags), (flags, file_flags))
+
+/* Views take room in the address space. */
+NOTICE(if (what == RLIMIT_AS) STOP, int, setrlimit, (__rlimit_resource_t what, const struct rlimit *to),
+       (what, to))
+NOTICE(if (what == RLIMIT_AS) STOP, int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *to),
+       (what, to))
+NOTICE(asf__forget_writable(), int, shmdt, (const void *at), (at))
+
+/* A descriptor that libc duplicates, closes or gives away by itself. */
+NOTICE(before_child(), int, login_tty, (int fd), (fd))
+NOTICE(before_child(), int, pidfd_getfd, (int pid, int fd, unsigned flags), (pid, fd, flags))
+NOTICE(asf__unkeep(fd, true), DIR *, fdopendir, (int fd), (fd))
+
+/* Some answer by the offset (FIONREAD), others change what a read does. */
+EXPORT int ioctl(int fd, unsigned long request, ...) {
+    va_list ap;
+    va_start(ap, request);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    asf__put_back(fd);
+    return (int)asf__call(SYS_ioctl, fd, (long)request, (long)arg);
+}
+
+/* Calls by their number: those that have to do with descriptors, processes,
+ * threads, signals or memory. */
+static bool concerns_descriptors(long number) {
+    static const short harmless[] = {SYS_gettid, SYS_getpid,       SYS_futex,       SYS_getrandom,
+                                     SYS_getcpu, SYS_membarrier,   SYS_sched_yield, SYS_clock_gettime,
+                                     SYS_tgkill, SYS_gettimeofday, SYS_statx,       SYS_newfstatat,
+                                     SYS_fstat,  SYS_stat,         SYS_lstat,       SYS_ioprio_set,
+                                     SYS_uname,  SYS_sysinfo,      SYS_rseq,        SYS_getdents64};
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (harmless[i] == number)
+            return false;
+    return true;
+}
+
+EXPORT long syscall(long number, ...) {
+    va_list ap;
+    va_start(ap, number);
+    long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long);
+    long d = va_arg(ap, long), e = va_arg(ap, long), f = va_arg(ap, long);
+    va_end(ap);
+    if (concerns_descriptors(number))
+        STOP;
+    long r = asf__raw6(number, a, b, c, d, e, f);
+    return r < 0 && r > -4096 ? asf__failed(r) : r;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c - views: parts of a file that small reads are copied out of.  A view
+ * is the page cache itself, so that what others write shows at once; that the
+ * file has become shorter shows by a byte which was not zero (the kernel zeroes
+ * what a truncation leaves of a page) or by a fault.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+
+#include "backplane/backplane.h"
+#include "backplane/descriptor.h"
+#include "lib/fault.h"
+#include "lib/options.h"
+#include "lib/syscalls.h"
+
+/* A view costs some 3 microseconds and a fault for each 64 KB; so the first
+ * ones are small, and where fewer reads than `WORTH` are to come there is none. */
+enum { PAGE = 4096, FIRST = 64 << 10, LARGEST = 2 << 20, WORTH = 32, PROOF = 64, LEAKS = 16 };
+
+/* Reads of more than ASF_SMALLEST_READ pay only in large files, and where the
+ * first view shows large pages: 4 KB in pages of 4 KB 0.88 of the kernel's
+ * speed, in large folios 2.8. */
+enum { LARGE_FILE = 16 << 20, STEP = 64 << 10, STEPS = 8, FEW_FAULTS = 2, GIVE_UP = 2 };
+static int found_small_pages;
+
+static const char no_proof = 0;
+
+/* --- mapping ----------------------------------------------------------------------- */
+
+/* A byte near the end of the view that is not zero, read by the kernel, which
+ * must have it in the cache: a fault must not wait for a disk, and the kernel
+ * reads ahead where it sees reads.  The time of access is set by it, too. */
+static bool find_proof(int fd, off64_t end, ptrdiff_t *back) {
+    char bytes[PROOF];
+    struct iovec v = {bytes, PROOF < end ? PROOF : (size_t)end};
+    ssize_t n = asf__raw6(SYS_preadv2, fd, (long)&v, 1, end - (off64_t)v.iov_len, 0, RWF_NOWAIT);
+    if (n == -EOPNOTSUPP)
+        n = asf__sys.pread(fd, bytes, v.iov_len, end - (off64_t)v.iov_len);
+    if (n != (ssize_t)v.iov_len)
+        return false;
+    for (*back = 1; *back <= n; ++*back)
+        if (bytes[n - *back])
+            return true;
+    *back = 0;
+    return true;
+}
+
+static bool map(struct asf_view *v, int fd, off64_t at, size_t size, ptrdiff_t back) {
+    int error;
+    char *base = asf__sys.map(size, fd, at, &error);
+    if (!base)
+        return false;
+    *v = (struct asf_view){.at = at, .size = size, .watch = asf__watch(base, size, &v->torn, &v->end)};
+    if (v->watch < 0) {
+        asf__sys.unmap(base, size);
+        return false;
+    }
+    v->proof = back ? base + size - back : &no_proof;
+    v->base = base;
+    return true;
+}
+
+static void unmap(const struct asf_view *v) {
+    asf__unwatch(v->watch);
+    asf__sys.unmap((void *)(uintptr_t)v->base, v->size);
+}
+
+/* --- whether a descriptor can be kept ------------------------------------------- */
+
+/* File systems whose pages in the cache, when they are mapped, are what read()
+ * copies, at any moment.  XFS is not here, whose reads see whole writes; nor
+ * overlayfs, where a file that is copied up leaves the map behind; nor what
+ * another machine may write to. */
+static bool suits(int fd, bool *in_memory) {
+    struct statfs64 fs;
+    if (asf__sys.fstatfs(fd, &fs) < 0 || (fs.f_type != EXT4_SUPER_MAGIC && fs.f_type != TMPFS_MAGIC))
+        return false;
+    *in_memory = fs.f_type == TMPFS_MAGIC;
+    return (fs.f_flags & (ST_NOATIME | ST_RELATIME)) != 0; /* else each read sets the time of access */
+}
+
+/* Tmpfs would give a hole that is mapped memory of its own. */
+static bool has_holes(const struct stat64 *st) {
+    return (off64_t)st->st_blocks * 512 < st->st_size;
+}
+
+/* Whether reads of n bytes to the end are worth a view; `more`: and a look at
+ * the size of its pages. */
+static bool worth_it(off64_t size, off64_t at, size_t n, off64_t more) {
+    if (asf__options()->unix_io == ASF_UNIX_ON)
+        return true;
+    return size - at >= (n <= ASF_SMALLEST_READ ? (off64_t)n * WORTH : more);
+}
+
+/* Once a process: where a truncated view could not be noticed, or the memory
+ * for views would be missed, none is made. */
+static bool process_allows(uint64_t mask) {
+    static bool asked, allowed;
+    struct sigaction bus;
+    struct rlimit limit;
+    if (asf__blocks(mask, SIGBUS))
+        return false;
+    if (asked)
+        return allowed;
+    asked = true;
+    allowed = sigaction(SIGBUS, NULL, &bus) == 0 &&
+              (bus.sa_flags & SA_SIGINFO || bus.sa_handler != SIG_IGN) && getrlimit(RLIMIT_AS, &limit) == 0 &&
+              limit.rlim_cur == RLIM_INFINITY;
+    return allowed;
+}
+
+/* Whether a view costs a fault for 2 MB, as the largest folios do, and not for
+ * each 64 KB, as pages of 4 KB. */
+static bool has_large_pages(int fd, off64_t at, off64_t size) {
+    struct rusage before, after;
+    ptrdiff_t unused;
+    struct asf_view v = {.watch = -1};
+    off64_t from = (at + LARGEST - 1) / LARGEST * LARGEST;
+    if (asf__options()->unix_io == ASF_UNIX_ON)
+        return true;
+    if (found_small_pages >= GIVE_UP || from + LARGEST > size || !find_proof(fd, from + LARGEST, &unused) ||
+        !map(&v, fd, from, LARGEST, 0))
+        return false;
+    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0);
+    for (size_t i = 0; i < STEPS; i++)
+        (void)*(const volatile char *)(v.base + i * STEP);
+    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&after, 0, 0);
+    unmap(&v);
+    bool large = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt <= FEW_FAULTS;
+    found_small_pages += !large;
+    return large;
+}
+
+static struct asf_descriptor *keep(int fd, size_t n, uint64_t mask) {
+    struct stat64 st;
+    bool in_memory;
+    if (asf__fd_stream(fd) || !process_allows(mask) || asf__sys.fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return NULL;
+    off64_t at = asf__lseek(fd, 0, SEEK_CUR);
+    if (at < 0 || !worth_it(st.st_size, at, n, LARGE_FILE) || (uint64_t)st.st_size > ASF_LARGEST_OFFSET / 2 ||
+        (uint64_t)at > ASF_LARGEST_OFFSET / 2 || !suits(fd, &in_memory))
+        return NULL;
+    if (n > ASF_SMALLEST_READ && !has_large_pages(fd, at, st.st_size))
+        return NULL;
+    struct asf_descriptor *d = asf__keep(fd, at);
+    if (d) {
+        d->in_memory = in_memory;
+        d->size = st.st_size;
+        d->run = asf__patience;
+        d->most = n > ASF_SMALLEST_READ ? ASF_SMALL_READ : ASF_SMALLEST_READ;
+    }
+    return d;
+}
+
+struct asf_descriptor *asf__keep_if_worth(int fd, size_t n) {
+    int saved = errno;
+    uint64_t mask = asf__hold_signals();
+    struct asf_descriptor *d = keep(fd, n, mask);
+    if (!d)
+        asf__marks[fd] = n > ASF_SMALLEST_READ ? ASF_SMALLEST_ONLY + 1 : 0;
+    asf__release_signals(mask);
+    errno = saved;
+    return d;
+}
+
+/* --- making and dropping ---------------------------------------------------------- */
+
+void asf__drop_view(struct asf_descriptor *d) {
+    static int leaks;
+    struct asf_view *v = &d->view;
+    if (!v->base)
+        return;
+    if (!d->busy) {
+        unmap(v);
+    } else if (++leaks > LEAKS) { /* handlers that jump out of the very copy */
+        asf__option_values.unix_io = ASF_UNIX_OFF;
+    }
+    *v = (struct asf_view){.watch = -1};
+}
+
+/* From the page of `at` to a boundary of the view's size, or to the end. */
+static size_t extent(const struct asf_descriptor *d, off64_t from, off64_t size) {
+    off64_t reach = (off64_t)d->reach, end = (from + reach + reach / 2) / reach * reach;
+    return (size_t)((end < size ? end : size) - from);
+}
+
+static bool make_view(struct asf_descriptor *d, off64_t at, size_t n) {
+    struct stat64 st;
+    ptrdiff_t back;
+    if (asf__sys.fstat(d->fd, &st) < 0 || at >= st.st_size || !worth_it(st.st_size, at, n, LARGEST / 4) ||
+        (d->in_memory && has_holes(&st)))
+        return false;
+    d->size = st.st_size;
+    off64_t from = at & ~(off64_t)(PAGE - 1);
+    size_t size = extent(d, from, st.st_size);
+    if (find_proof(d->fd, from + (off64_t)size, &back))
+        return map(&d->view, d->fd, from, size, back);
+    d->reach = FIRST;
+    size = extent(d, from, st.st_size);
+    return find_proof(d->fd, from + (off64_t)size, &back) && map(&d->view, d->fd, from, size, back);
+}
+
+bool asf__next_view(struct asf_descriptor *d, int fd, uint64_t state, size_t n, bool further) {
+    off64_t at = asf__position(state);
+    uint64_t mask = asf__hold_signals();
+    bool made = false;
+    if (asf__state(d) == state && d->fd == fd) {
+        if (!asf__blocks(mask, SIGBUS)) {
+            d->reach = d->most > ASF_SMALLEST_READ ? LARGEST
+                       : !further                  ? FIRST
+                       : d->reach * 4 < LARGEST    ? d->reach * 4
+                                                   : LARGEST;
+            asf__drop_view(d);
+            made = make_view(d, at, n);
+        }
+        d->state = asf__next_state(at);
+    }
+    asf__release_signals(mask);
+    return made;
+}
