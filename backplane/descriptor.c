@@ -99,16 +99,6 @@ static void release(struct asf_descriptor *d) {
     asf__kept_count--;
 }
 
-void asf__put_back(int fd) {
-    unsigned mark = asf__mark(fd);
-    if (mark < ASF_KEPT)
-        return;
-    uint64_t mask = asf__hold_signals();
-    if ((mark = asf__marks[fd]) >= ASF_KEPT)
-        put_back(asf__kept(mark));
-    asf__release_signals(mask);
-}
-
 void asf__put_all_back(void) {
     if (asf__likely(asf__kept_count == 0))
         return;

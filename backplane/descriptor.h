@@ -110,8 +110,7 @@ struct asf_descriptor *asf__keep(int fd, off64_t at);
 /* asf__next_state: the state for a position, of a new generation. */
 uint64_t asf__next_state(off64_t at);
 
-/* asf__put_back: the kernel's offset is where the program thinks it is. */
-void asf__put_back(int fd);
+/* asf__put_all_back: the kernel's offsets are where the program thinks. */
 void asf__put_all_back(void);
 /* asf__before_open: through some paths offsets can be seen. */
 void asf__before_open(const char *path);

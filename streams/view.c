@@ -142,7 +142,8 @@ static bool has_large_pages(int fd, off64_t at, off64_t size) {
 static struct asf_descriptor *keep(int fd, size_t n, uint64_t mask) {
     struct stat64 st;
     bool in_memory;
-    if (asf__fd_stream(fd) || !process_allows(mask) || asf__sys.fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+    if (!__libc_single_threaded || asf__fd_stream(fd) || !process_allows(mask) ||
+        asf__sys.fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return NULL;
     off64_t at = asf__lseek(fd, 0, SEEK_CUR);
     if (at < 0 || !worth_it(st.st_size, at, n, LARGE_FILE) || (uint64_t)st.st_size > ASF_LARGEST_OFFSET / 2 ||

@@ -16,7 +16,6 @@
 
 extern ssize_t __read(int, void *, size_t);
 extern ssize_t __pread64(int, void *, size_t, off64_t);
-extern off64_t __lseek(int, off64_t, int);
 
 uintptr_t asf__writable[ASF_WRITABLE];
 
@@ -25,9 +24,7 @@ long asf__failed(long r) {
     return -1;
 }
 
-/* System calls on marked descriptors that the kernel is to do: a handler that
- * comes in between check and call must not begin to keep one. */
-static int calls_under_way;
+int asf__calls_under_way;
 
 static void learn_writable(const char *p, size_t n) {
     uintptr_t first = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
@@ -47,9 +44,7 @@ static unsigned reads(unsigned mark) {
 
 /* A descriptor that is not kept yet. */
 static ssize_t read_and_count(int fd, char *p, size_t n) {
-    calls_under_way++;
     ssize_t r = __read(fd, p, n);
-    calls_under_way--;
     if (r > 0 && n <= ASF_SMALL_READ) {
         learn_writable(p, (size_t)r);
         unsigned mark = asf__mark(fd), most = mark & ASF_SMALLEST_ONLY ? ASF_SMALLEST_READ : ASF_SMALL_READ;
@@ -102,36 +97,48 @@ static bool is_time(unsigned mark, size_t n) {
     return asf__options()->unix_io == ASF_UNIX_ON ? reads(mark) > 1 : (int)reads(mark) >= asf__patience;
 }
 
-ssize_t asf__marked_read(int fd, void *p, size_t n) {
-    for (;;) {
-        unsigned mark = asf__mark(fd);
-        if (mark == 0)
-            return __read(fd, p, n);
-        if (!__libc_single_threaded) {
-            asf__stop_keeping();
-        } else if (mark < ASF_KEPT) {
-            if (!is_time(mark, n) || calls_under_way || !asf__keep_if_worth(fd, n))
-                return read_and_count(fd, p, n);
-        } else {
-            ssize_t r = read_kept(asf__kept(mark), fd, p, n);
-            if (r != -EAGAIN)
-                return r;
-        }
-    }
+/* With the count of calls raised.  -EAGAIN: the descriptor is kept. */
+static ssize_t read_by_kernel(int fd, char *p, size_t n) {
+    unsigned mark = asf__mark(fd);
+    if (mark >= ASF_KEPT)
+        return -EAGAIN;
+    if (mark == 0)
+        return __read(fd, p, n);
+    if (is_time(mark, n) && asf__calls_under_way == 1 && asf__keep_if_worth(fd, n))
+        return -EAGAIN;
+    return read_and_count(fd, p, n);
 }
 
-ssize_t asf__kept_readv(int fd, const struct iovec *v, int n) {
-    unsigned mark;
-    while ((mark = asf__mark(fd)) >= ASF_KEPT) {
+ssize_t asf__marked_read(int fd, void *p, size_t n) {
+    ssize_t r;
+    do {
+        asf__calls_under_way++;
+        r = read_by_kernel(fd, p, n);
+        asf__calls_under_way--;
+        if (r == -EAGAIN && !__libc_single_threaded)
+            asf__stop_keeping();
+        else if (r == -EAGAIN && asf__mark(fd) >= ASF_KEPT)
+            r = read_kept(asf__kept(asf__mark(fd)), fd, p, n);
+    } while (r == -EAGAIN);
+    return r;
+}
+
+ssize_t asf__marked_readv(int fd, const struct iovec *v, int n) {
+    for (;;) {
+        asf__calls_under_way++;
+        unsigned mark = asf__mark(fd);
+        ssize_t r = mark < ASF_KEPT ? asf__raw(SYS_readv, fd, (long)v, n, 0) : 0;
+        asf__calls_under_way--;
+        if (mark < ASF_KEPT)
+            return r < 0 ? asf__failed(r) : r;
         struct asf_descriptor *d = asf__kept(mark);
         uint64_t state = asf__state(d);
         if (d->fd != fd)
             continue;
-        ssize_t r = preadv64(fd, v, n, asf__position(state));
+        r = preadv64(fd, v, n, asf__position(state));
         if (r <= 0 || asf__move(d, state, state + (uint64_t)r))
             return r;
     }
-    return readv(fd, v, n);
 }
 
 /* --- the offset --------------------------------------------------------------------- */
@@ -167,14 +174,12 @@ static off64_t seek_kept(struct asf_descriptor *d, int fd, off64_t offset, int w
 
 off64_t asf__marked_lseek(int fd, off64_t offset, int whence) {
     for (;;) {
+        asf__calls_under_way++;
         unsigned mark = asf__mark(fd);
-        if (mark < ASF_KEPT) {
-            calls_under_way++;
-            off64_t r = __lseek(fd, offset, whence);
-            calls_under_way--;
-            return r;
-        }
-        off64_t r = seek_kept(asf__kept(mark), fd, offset, whence);
+        off64_t r = mark < ASF_KEPT ? asf__lseek(fd, offset, whence) : 0;
+        asf__calls_under_way--;
+        if (mark >= ASF_KEPT)
+            r = seek_kept(asf__kept(mark), fd, offset, whence);
         if (r >= 0)
             return r;
         if (r != -EAGAIN)

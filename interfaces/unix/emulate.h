@@ -82,8 +82,22 @@ static inline long asf__call(long number, long a, long b, long c) {
 
 /* The calls on a marked descriptor; each sets errno. */
 ssize_t asf__marked_read(int fd, void *p, size_t n);
-ssize_t asf__kept_readv(int fd, const struct iovec *v, int n);
+ssize_t asf__marked_readv(int fd, const struct iovec *v, int n);
 off64_t asf__marked_lseek(int fd, off64_t offset, int whence);
+
+/* System calls on marked descriptors that the kernel is to do: a handler that
+ * comes in between check and call must not begin to keep one. */
+extern int asf__calls_under_way;
+
+/* asf__begin_by_kernel: a call follows that uses the descriptor's own offset. */
+static inline void asf__begin_by_kernel(int fd) {
+    asf__calls_under_way++;
+    asf__unkeep(fd, false);
+}
+
+static inline void asf__end_by_kernel(void) {
+    asf__calls_under_way--;
+}
 
 /* asf__opened: what an open of the program's returned; returns it. */
 int asf__opened(int fd, int flags);

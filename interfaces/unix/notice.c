@@ -67,7 +67,7 @@ static void forget_offset(int fd) {
 /* The same for a call that moves the offset itself. */
 static inline void move_fd(int fd) {
     use_fd(fd);
-    asf__unkeep(fd, false);
+    asf__unkeep(fd, true);
     if (asf__fd_stream(fd))
         forget_offset(fd);
 }

@@ -95,8 +95,10 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
     va_start(ap, request);
     void *arg = va_arg(ap, void *);
     va_end(ap);
-    asf__put_back(fd);
-    return (int)asf__call(SYS_ioctl, fd, (long)request, (long)arg);
+    asf__begin_by_kernel(fd);
+    int r = (int)asf__call(SYS_ioctl, fd, (long)request, (long)arg);
+    asf__end_by_kernel();
+    return r;
 }
 
 /* Calls by their number: those that have to do with descriptors, processes,

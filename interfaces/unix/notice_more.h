@@ -48,8 +48,8 @@ static void send_descriptors(const struct msghdr *m) {
 
 /* Calls that move data past the streams. */
 EXPORT ssize_t readv(int fd, const struct iovec *v, int n) {
-    if (asf__mark(fd) >= ASF_KEPT)
-        return asf__kept_readv(fd, v, n);
+    if (asf__mark(fd))
+        return asf__marked_readv(fd, v, n);
     move_fd(fd);
     return ASF_NEXT(readv)(fd, v, n);
 }
@@ -141,12 +141,14 @@ NOTICE(use_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n
 NOTICE(asf__settle_all(), int, truncate64, (const char *path, off64_t size), (path, size))
 NOTICE(change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n))
 NOTICE(use_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
-NOTICE(move_fd(fd), int, posix_fadvise, (int fd, off_t at, off_t n, int advice), (fd, at, n, advice))
-NOTICE(move_fd(fd), int, posix_fadvise64, (int fd, off64_t at, off64_t n, int advice), (fd, at, n, advice))
-NOTICE(use_fd(fd); asf__put_back(fd), int, lockf64, (int fd, int command, off64_t n), (fd, command, n))
+NOTICE(asf__unkeep(fd, false), int, posix_fadvise, (int fd, off_t at, off_t n, int advice),
+       (fd, at, n, advice))
+NOTICE(asf__unkeep(fd, false), int, posix_fadvise64, (int fd, off64_t at, off64_t n, int advice),
+       (fd, at, n, advice))
+NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf64, (int fd, int command, off64_t n), (fd, command, n))
 NOTICE(use_fd(fd), ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
 NOTICE(change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
-NOTICE(use_fd(fd); asf__put_back(fd), int, lockf, (int fd, int command, off_t n), (fd, command, n))
+NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf, (int fd, int command, off_t n), (fd, command, n))
 
 /* Opening a file may empty it, or be the start of reading it. */
 #define OPENING(name, params, args)                                                                          \
