@@ -118,18 +118,6 @@ static int sys_unmap(void *addr, size_t length) {
     return (int)asf__raw_syscall(SYS_munmap, (long)addr, (long)length, 0, 0);
 }
 
-long asf__raw6(long number, long a, long b, long c, long d, long e, long f) {
-    long r;
-    register long fourth __asm__("r10") = d;
-    register long fifth __asm__("r8") = e;
-    register long sixth __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(r)
-                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
-                     : "rcx", "r11", "memory");
-    return r;
-}
-
 static ssize_t sys_splice(int in, int out, size_t n) {
     return asf__raw6(SYS_splice, in, 0, out, 0, (long)n, SPLICE_F_MOVE);
 }

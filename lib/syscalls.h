@@ -95,9 +95,6 @@ static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
     return asf__sys.lseek(fd, offset, whence);
 }
 
-/* asf__raw6: the same for the few calls that take six. */
-long asf__raw6(long number, long a, long b, long c, long d, long e, long f);
-
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);
 
