@@ -545,7 +545,7 @@ static ssize_t fill_unless_ended(struct asf_cios *c, size_t want) {
     return n;
 }
 
-static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
+static size_t take_by_turns(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = 0;
     while (*error == 0 && done < n) {
         if (asf__avail(c) > 0) {
@@ -575,14 +575,36 @@ static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
     return done;
 }
 
-size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
     *error = asf__to_read(c);
     if (*error)
         return 0;
     off64_t past = asf__libc_direct_end(c, n);
-    size_t done = take(c, p, n, error);
+    size_t done = take_by_turns(c, p, n, error);
     asf__libc_read_directly(c, past);
     return done;
+}
+
+/* Whether whole blocks are wanted of a file where neither libc's buffer nor
+ * ours holds anything: both read them past it, with nothing to work out. */
+static bool in_step(struct asf_cios *c, size_t n) {
+    enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
+    size_t part = c->block - 1;
+    return n >= PAST_WINDOW && asf__avail(c) == 0 && c->regular && c->offset >= 0 && c->start == c->offset &&
+           c->offset >= c->libc_end && c->indent == 0 && !(c->flags & NOT_SO) && part >= 127 &&
+           (n & part) == 0 && (c->block & part) == 0 && reads_directly(c, n) &&
+           (__libc_single_threaded || asf__bias_held(&c->lk));
+}
+
+size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+    if (!in_step(c, n))
+        return take(c, p, n, error);
+    ssize_t r = asf__get(c, p, n);
+    c->start = c->offset;
+    *error = r < 0 ? (int)r : 0;
+    if (r <= 0 || (size_t)r == n)
+        return r > 0 ? n : 0;
+    return (size_t)r + take(c, p + r, n - (size_t)r, error);
 }
 
 int asf__sync_input(struct asf_cios *c) {
