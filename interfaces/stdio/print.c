@@ -88,6 +88,23 @@ static inline bool ends_a_line(const struct asf_cios *c, size_t n) {
     return asf__unlikely(c->flags & ASF_LINE_BUF) && memchr(c->write_ptr, '\n', n);
 }
 
+/* printf("%s", s), common enough to be told apart: as asf__format. */
+static inline bool is_string(const char *format) {
+    return format && format[0] == '%' && format[1] == 's' && format[2] == '\0' && !asf__format_custom;
+}
+
+static inline bool put_string(char *p, size_t room, size_t *n, va_list ap) {
+    va_list string;
+    va_copy(string, ap);
+    const char *s = va_arg(string, const char *);
+    va_end(string);
+    if (!s)
+        return false;
+    *n = strlen(s);
+    asf__copy(p, s, *n < room ? *n : room);
+    return true;
+}
+
 /* Formats into the window; -1 when something else is to be done, or it does not
  * fit there. */
 static inline int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
@@ -97,7 +114,10 @@ static inline int format_in_place(struct asf_cios *c, int fortify, const char *f
         room = asf__room_in_line(c);
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
-    size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
+    size_t n;
+    rest.format = NULL;
+    if (!is_string(format) || !put_string(c->write_ptr, room - 1, &n, ap))
+        n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
     if (asf__unlikely(rest.format)) {
         int whole = rest_in_place(c, room - 1, n, fortify, &rest);
         if (whole < 0)
