@@ -129,6 +129,7 @@ struct asf_transfer {
     bool clone, sparse; /* still worth a try: shared blocks, holes */
     int way;            /* how the rest goes; 0: by hand */
     int pipe[2];        /* of our own, to splice through; both 0: none yet */
+    size_t buffer;      /* by hand: of the output, if not 0 */
     off64_t size;       /* of the input as it was found */
     off64_t data_end;   /* where the input's next hole begins */
 };

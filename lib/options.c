@@ -23,6 +23,9 @@ struct asf_options asf__option_values = {
     .map_min = 256 << 10,
     .window = 8 << 20,
     .buffer = 128 << 10,
+    /* Readers of 16 to 128 KB gain no more from a larger one. */
+    .pipe = 512 << 10,
+    .tune = true,
     .shm = "posix",
 #ifdef ASF_STATIC
     /* An archive cannot notice every call through which it would show. */
@@ -56,6 +59,12 @@ static bool set_size(size_t *to, const char *value, size_t least) {
         return false;
     *to = n;
     return true;
+}
+
+/* A size that no measurement overrules. */
+static bool give_size(unsigned bit, size_t *to, const char *value, size_t least) {
+    asf__option_values.given |= bit;
+    return set_size(to, value, least);
 }
 
 static bool set_text(char *to, size_t size, const char *value, size_t length) {
@@ -124,12 +133,16 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
     if (KEY("module"))
         return set_module(value, vlen);
     if (KEY("map_min"))
-        return set_size(&asf__option_values.map_min, value, 0);
+        return give_size(ASF_GIVEN_map_min, &asf__option_values.map_min, value, 0);
     if (KEY("window"))
-        return set_size(&asf__option_values.window, value, 2 << 20) &&
+        return give_size(ASF_GIVEN_window, &asf__option_values.window, value, 2 << 20) &&
                asf__option_values.window % (2 << 20) == 0;
     if (KEY("buffer"))
-        return set_size(&asf__option_values.buffer, value, 4096);
+        return give_size(ASF_GIVEN_buffer, &asf__option_values.buffer, value, 4096);
+    if (KEY("pipe"))
+        return give_size(ASF_GIVEN_pipe, &asf__option_values.pipe, value, 0);
+    if (KEY("tune"))
+        return set_flag(&asf__option_values.tune, value, vlen);
     if (KEY("grow"))
         return set_flag(&asf__option_values.grow, value, vlen);
     if (KEY("ahead"))
@@ -173,4 +186,5 @@ void asf__options_of_libc(void) {
     asf__options();
     asf__option_values.grow = asf__option_values.ahead = asf__option_values.coalesce = false;
     asf__option_values.unix_io = ASF_UNIX_OFF;
+    asf__option_values.tune = false;
 }

@@ -14,12 +14,17 @@
 /* Unix I/O: left to the kernel; emulated where that pays; emulated at once. */
 enum asf_unix_io { ASF_UNIX_OFF, ASF_UNIX_AUTO, ASF_UNIX_ON };
 
+enum { ASF_GIVEN_map_min = 1, ASF_GIVEN_window = 2, ASF_GIVEN_buffer = 4, ASF_GIVEN_pipe = 8 };
+
 struct asf_options {
     const char *stats; /* where statistics go: "", "stderr" or a path */
     char module[16];   /* "map" or "read": overrules the choice for input files */
     size_t map_min;    /* smallest number of bytes worth a map */
     size_t window;     /* bytes of a mapped window, a multiple of 2 MiB */
     size_t buffer;     /* largest output buffer, bytes */
+    size_t pipe;       /* what a pipe is made to hold for a copy, 0: as it is */
+    unsigned given;    /* ASF_GIVEN_ bits: sizes that the user chose */
+    bool tune;         /* the table of `asf tune` is looked for */
     bool grow;         /* output buffers may grow beyond libc's */
     bool ahead;        /* input may be read further ahead than libc would */
     enum asf_unix_io unix_io;

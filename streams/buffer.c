@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "lib/costs.h"
 #include "lib/fault.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
@@ -191,8 +192,11 @@ static bool roomy(struct asf_cios *c) {
 
 static void adapt_limit(struct asf_cios *c) {
     size_t cap = asf__options()->buffer / c->block * c->block;
-    if (c->own)
+    if (c->own) {
+        if (c->regular && c->limit == asf__options()->buffer)
+            c->limit = asf__tuned_buffer();
         return;
+    }
     if (!c->may_grow || cap <= c->block) {
         c->limit = c->block;
         asf__mark_grown(c, false);

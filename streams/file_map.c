@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "lib/costs.h"
 #include "lib/fault.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
@@ -38,10 +39,14 @@ static const char *why_map(const struct asf_cios *c) {
     struct statfs64 fs;
     if (asf__options()->module[0] == 'm')
         return "ASF_OPTIONS asks for map";
-    if (asf__sys.fstatfs(c->fd, &fs) == 0)
-        for (size_t i = 0; i < sizeof maps_well / sizeof *maps_well; i++)
-            if (maps_well[i].type == (long)fs.f_type)
-                return maps_well[i].why;
+    if (asf__sys.fstatfs(c->fd, &fs) < 0)
+        return NULL;
+    const struct asf_fs_costs *here = asf__costs_of((long)fs.f_type);
+    if (here && here->map)
+        return asf__map_pays(here) ? "large file; asf tune found a map to cost less here" : NULL;
+    for (size_t i = 0; i < sizeof maps_well / sizeof *maps_well; i++)
+        if (maps_well[i].type == (long)fs.f_type)
+            return maps_well[i].why;
     return NULL;
 }
 
@@ -79,7 +84,7 @@ static bool has_small_pages(const struct asf_buffer *b) {
 
 /* The window that holds `want` bytes from `at`, as far as the file goes now. */
 static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_size) {
-    size_t size = asf__options()->window, need = (size_t)(at - base) + want;
+    size_t size = asf__tuned_window(), need = (size_t)(at - base) + want;
     if (need > size)
         size = (need + BOUNDARY - 1) / BOUNDARY * BOUNDARY;
     return (off64_t)size > file_size - base ? (size_t)(file_size - base) : size;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 
+#include "lib/costs.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
 #include "streams/buffer.h"
@@ -18,6 +19,12 @@ static void use(struct asf_cios *c, const struct asf_stream_ops *ops, const char
     c->ops = ops;
     c->why = why;
     c->direct = ops != &asf__file_map;
+}
+
+static bool is_small(off64_t size) {
+    const struct asf_options *o = asf__options();
+    size_t least = o->map_min < ASF_COSTS_LEAST || size < ASF_COSTS_LEAST ? o->map_min : asf__tuned_map_min();
+    return size < (off64_t)least;
 }
 
 static void choose_input(struct asf_cios *c, const struct stat64 *st) {
@@ -42,7 +49,7 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
         use(c, &asf__file_read, "stdio copies: a read into a warm buffer costs no more than a map");
         return;
     }
-    if (st->st_size - c->start < (off64_t)o->map_min) {
+    if (is_small(st->st_size - c->start)) {
         use(c, &asf__file_read, "small file: a read costs less than a map");
         return;
     }

@@ -15,15 +15,15 @@
 #include <errno.h>
 #include <linux/magic.h>
 
+#include "lib/costs.h"
 #include "lib/syscalls.h"
 #include "streams/buffer.h"
 
 enum { BY_HAND, RANGE, SPLICE, SEND, THROUGH_PIPE, PASS_BY };
 
 enum {
-    LEAST = 64 << 10,     /* below, a read and a write are as good */
-    PIECE = 8 << 20,      /* with the streams locked */
-    PIPE_OUT = 512 << 10, /* where readers of 16 to 128 KB gain no more */
+    LEAST = ASF_COSTS_LEAST, /* below, a read and a write are as good */
+    PIECE = 8 << 20,         /* with the streams locked */
     PIPE_OWN = 1 << 20,
     BLOCK = 4096,
 };
@@ -70,15 +70,23 @@ static int64_t failed(struct asf_transfer *t, int64_t rc) {
 /* --- the choice ------------------------------------------------------------------ */
 
 /* Where the server copies, and nothing comes over the network. */
-static bool copies_remotely(int fd) {
+static bool is_remote(long type) {
     static const long types[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
                                  SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, FUSE_SUPER_MAGIC};
-    struct statfs64 fs;
-    if (asf__sys.fstatfs(fd, &fs) == 0)
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-            if ((long)fs.f_type == types[i])
-                return true;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (type == types[i])
+            return true;
     return false;
+}
+
+static bool range_costs_less(const struct asf_cios *in, const struct asf_cios *out) {
+    struct statfs64 from, to;
+    if (asf__sys.fstatfs(in->fd, &from) < 0 || asf__sys.fstatfs(out->fd, &to) < 0 || from.f_type != to.f_type)
+        return false;
+    const struct asf_fs_costs *here = asf__costs_of((long)from.f_type);
+    if (here && here->by_hand && here->by_range)
+        return here->by_range < here->by_hand;
+    return is_remote((long)from.f_type);
 }
 
 static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, mode_t to) {
@@ -88,7 +96,7 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
         return SPLICE;
     if (S_ISSOCK(to))
         return SEND;
-    return S_ISREG(to) && copies_remotely(in->fd) && copies_remotely(out->fd) ? RANGE : BY_HAND;
+    return S_ISREG(to) && range_costs_less(in, out) ? RANGE : BY_HAND;
 }
 
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
@@ -108,6 +116,13 @@ static void widen(int fd, int size) {
         asf__sys.pipe_size(fd, size);
 }
 
+/* By hand: through twice the usual buffer, if nothing was measured. */
+static size_t buffer_for(const struct asf_cios *out) {
+    const struct asf_costs *c = asf__options()->given & ASF_GIVEN_buffer ? NULL : asf__costs();
+    size_t size = c ? c->copy : 2 * out->limit;
+    return size > out->limit ? size : out->limit;
+}
+
 static void prepare_file(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out,
                          const struct stat64 *from, const struct stat64 *to) {
     bool file = S_ISREG(to->st_mode);
@@ -119,9 +134,10 @@ static void prepare_file(struct asf_transfer *t, struct asf_cios *in, struct asf
         return;
     t->sparse = file && from->st_blocks < from->st_size / 512;
     t->clone = file;
+    t->buffer = buffer_for(out);
     t->way = way_from_file(in, out, to->st_mode);
     if (t->way == SPLICE)
-        widen(out->fd, PIPE_OUT);
+        widen(out->fd, (int)asf__tuned_pipe());
 }
 
 void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out) {

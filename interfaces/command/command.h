@@ -56,6 +56,9 @@ int asf__run(int argc, char **argv);
 /* asf__shm: "asf shm".  argv[0] is "shm".  Returns the exit status. */
 int asf__shm(int argc, char **argv);
 
+/* asf__tune: "asf tune".  argv[0] is "tune".  Returns the exit status. */
+int asf__tune(int argc, char **argv);
+
 /* asf__warn: print one line, "asf: ...", on stderr.  asf__fail: the same, then
  * end the process with EXIT_OWN_FAILURE. */
 void asf__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -37,6 +37,8 @@ static int print_help(void) {
           "  map_min=BYTES      map no input file that is smaller\n"
           "  window=BYTES       size of the window through which a file is mapped\n"
           "  buffer=BYTES       size of the largest output buffer\n"
+          "  pipe=BYTES         what a pipe is made to hold for a copy; 0: as it is\n"
+          "  tune=on|off        go by what 'asf tune' measured\n"
           "  grow=on|off        let output buffers grow beyond libc's\n"
           "  ahead=on|off       let input be read further ahead than libc would\n"
           "  shm=posix|sysv     where segments of shared memory are made\n"

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_tune.c - "asf tune": measure this machine, and keep what was found
+ * where the library looks for it.
+ *
+ * Layer: interfaces/command; may include command.h, lib and libc's headers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "interfaces/command/command.h"
+#include "interfaces/command/command_tune.h"
+
+enum { MB = 1 << 20 };
+
+/* All ends after this long; what was not reached is not in the table. */
+static const double limit = 18;
+
+static int print_help(void) {
+    fputs("usage: asf tune [OPTION]...\n"
+          "\n"
+          "Measure what reading, mapping, writing and copying cost on this machine's file\n"
+          "systems, in less than 20 seconds, and keep the result where the library looks for\n"
+          "it: in ~/.config/asf/tune.  Without it the library goes by figures of its own.\n"
+          "\n"
+          "  --dir DIRECTORY  measure the file system of this directory; may be repeated\n"
+          "                   (default: the usual ones for temporary files, and HOME)\n"
+          "  --system         keep the result for all users, in /etc/asf/tune\n"
+          "  --output FILE    keep it in FILE, to look at\n"
+          "  --dry-run        keep nothing\n"
+          "  --show           measure nothing, show the table that the library uses\n"
+          "  --check          measure nothing, tell whether that table is still of this\n"
+          "                   machine: exit status 0, or 1 when the kernel, the processor or\n"
+          "                   the library has changed, or when there is no table\n"
+          "  --json           show the result for programs\n"
+          "  --help           print this\n"
+          "\n"
+          "Remove the file to forget what was measured.  The manual page asf-tune(1) has the\n"
+          "details.\n",
+          stdout);
+    return asf__close_stdout();
+}
+
+struct request {
+    size_t count;
+    const char *directories[MOST_PLACES];
+    const char *output;
+    bool system, dry, show, check, json, help;
+};
+
+/* --- what is measured --------------------------------------------------------------- */
+
+static const char *type_name(uint64_t type) {
+    static const struct {
+        uint64_t type;
+        const char *name;
+    } names[] = {{0xef53, "ext4"},         {0x01021994, "tmpfs"},   {0x58465342, "xfs"},
+                 {0x9123683e, "btrfs"},    {0xf2f52010, "f2fs"},    {0x6969, "nfs"},
+                 {0x65735546, "fuse"},     {0x794c7630, "overlay"}, {0x2fc12fc1, "zfs"},
+                 {0xca451a4e, "bcachefs"}, {0xff534d42, "cifs"},    {0xfe534d42, "smb"},
+                 {0x01021997, "9p"},       {0x00c36400, "ceph"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].type == type)
+            return names[i].name;
+    return asf__text("%" PRIx64, type);
+}
+
+/* A directory on a file system of a type that is not in the table yet. */
+static bool add_place(struct table *t, const char *directory, bool asked) {
+    struct statfs fs;
+    if (!directory || !*directory || t->count == MOST_PLACES - 1)
+        return false;
+    if (statfs(directory, &fs) != 0 || access(directory, W_OK) != 0) {
+        if (asked)
+            asf__fail("tune: %s: %s; name a directory that can be written", directory, strerror(errno));
+        return false;
+    }
+    for (size_t i = 0; i < t->count; i++)
+        if (t->places[i].type == (uint64_t)fs.f_type)
+            return false;
+    struct place *p = &t->places[t->count++];
+    *p = (struct place){.directory = directory, .type = (uint64_t)fs.f_type};
+    snprintf(p->name, sizeof p->name, "%s", type_name(p->type));
+    return true;
+}
+
+static void add_places(struct table *t, const struct request *r) {
+    const char *usual[] = {getenv("TMPDIR"), "/var/tmp", "/tmp", getenv("HOME"), ".", "/dev/shm"};
+    for (size_t i = 0; i < r->count; i++)
+        add_place(t, r->directories[i], true);
+    for (size_t i = 0; r->count == 0 && i < sizeof usual / sizeof *usual; i++)
+        add_place(t, usual[i], false);
+    if (t->count == 0)
+        asf__fail("tune: no directory can be written; name one with --dir");
+}
+
+/* Larger than the processor's caches, and no more than an eighth of what there
+ * is room for. */
+static size_t file_size(const struct place *p) {
+    struct statvfs fs;
+    uint64_t most = 64 * MB;
+    uint64_t idle = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t room = statvfs(p->directory, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
+    if (most > idle / 8)
+        most = idle / 8;
+    if (most > room / 8)
+        most = room / 8;
+    return (size_t)(most / MB * MB);
+}
+
+/* --- progress ---------------------------------------------------------------------------- */
+
+static void show_bar(const struct course *course, const char *what) {
+    enum { WIDTH = 30 };
+    char bar[WIDTH + 1];
+    size_t full = course->done * WIDTH / course->total;
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', full < WIDTH ? full : WIDTH);
+    bar[WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %3zu %% %s", bar, course->done * 100 / course->total, what);
+}
+
+static void show_nothing(const struct course *course, const char *what) {
+    (void)course;
+    (void)what;
+}
+
+/* --- measuring ------------------------------------------------------------------------------- */
+
+/* returns  whether anything was measured there. */
+static bool measure(struct place *p, struct course *course, double share,
+                    int (*how)(struct place *, struct course *)) {
+    course->bytes = file_size(p);
+    course->end = asf__seconds() + share;
+    if (course->bytes < 4 * MB) {
+        asf__warn("tune: %s: no room for files of 4 MB; not measured", p->directory);
+        return false;
+    }
+    int rc = how(p, course);
+    if (rc < 0)
+        asf__warn("tune: %s: %s; not measured", p->directory, strerror(-rc));
+    return rc == 0 && p->count > 0;
+}
+
+static void measure_all(struct table *t) {
+    bool shown = isatty(STDERR_FILENO);
+    size_t kept = 0, asked = t->count;
+    struct course course = {
+        .rounds = 5, .show = shown ? show_bar : show_nothing, .total = asked * PLACE_STEPS + PIPE_STEPS};
+    double share = limit / (double)(asked + 1);
+    struct place pipes = {.directory = t->places[0].directory, .name = "pipe"};
+    asf__tune_identify(t);
+    for (size_t i = 0; i < asked; i++)
+        if (measure(&t->places[i], &course, share, asf__measure_place))
+            t->places[kept++] = t->places[i];
+    t->count = kept;
+    if (kept && measure(&pipes, &course, share, asf__measure_pipes))
+        t->places[t->count++] = pipes;
+    if (shown)
+        fputs("\r\033[K", stderr);
+    if (kept == 0)
+        asf__fail("tune: nothing could be measured; name other directories with --dir");
+    asf__tune_conclude(t);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static struct request parse(int argc, char **argv) {
+    static const struct option options[] = {{"dir", required_argument, NULL, 'd'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"system", no_argument, NULL, 's'},
+                                            {"dry-run", no_argument, NULL, 'n'},
+                                            {"show", no_argument, NULL, 'w'},
+                                            {"check", no_argument, NULL, 'c'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct request r = {0};
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+        if (option == 'd' && r.count == MOST_PLACES - 1)
+            asf__fail("tune: more than %d directories", MOST_PLACES - 1);
+        if (option == 'd')
+            r.directories[r.count++] = optarg;
+        else if (option == 'o')
+            r.output = optarg;
+        else if (option == ':')
+            asf__fail("tune: %s needs an argument; see 'asf tune --help'", argv[optind - 1]);
+        else if (option == '?')
+            asf__fail("tune: unknown option '%s'; see 'asf tune --help'", argv[optind - 1]);
+        else
+            *(option == 's'   ? &r.system
+              : option == 'n' ? &r.dry
+              : option == 'w' ? &r.show
+              : option == 'c' ? &r.check
+              : option == 'j' ? &r.json
+                              : &r.help) = true;
+    }
+    if (optind < argc)
+        asf__fail("tune takes no argument, but '%s' is given", argv[optind]);
+    return r;
+}
+
+/* The table that the library uses; what keeps it from one is told. */
+static bool find_table(struct table *t, const struct request *r) {
+    static char paths[2][PATH_MAX];
+    for (int which = r->system ? 1 : 0; which < 2; which++) {
+        const char *path = r->output ? r->output : paths[which];
+        if (!r->output && !asf__costs_path(paths[which], PATH_MAX, which))
+            continue;
+        int rc = asf__tune_read(t, path);
+        if (rc == 0)
+            return true;
+        if (rc != -ENOENT)
+            asf__warn("tune: %s: %s; the library does not use it", path,
+                      rc == -EINVAL  ? "not a table of this version of asf"
+                      : rc == -EPERM ? "it is somebody else's, or others may write it"
+                                     : strerror(-rc));
+    }
+    return false;
+}
+
+static int check(const struct request *r) {
+    struct table t;
+    if (!find_table(&t, r)) {
+        puts("no table: the library goes by its own figures; 'asf tune' measures");
+        return asf__close_stdout() == 0 ? EXIT_FAILURE : EXIT_OWN_FAILURE;
+    }
+    const char *change = asf__tune_stale(&t);
+    if (change)
+        printf("stale: %s: %s; 'asf tune' measures again\n", t.path, change);
+    else
+        printf("up to date: %s\n", t.path);
+    int status = asf__close_stdout();
+    return status == 0 && change ? EXIT_FAILURE : status;
+}
+
+static const char *target(const struct request *r) {
+    static char path[PATH_MAX];
+    if (r->dry)
+        return NULL;
+    if (r->output)
+        return r->output;
+    if (!asf__costs_path(path, sizeof path, r->system))
+        asf__fail(
+            "tune: neither XDG_CONFIG_HOME nor HOME says where to keep the table; use --output or --dry-run");
+    return path;
+}
+
+int asf__tune(int argc, char **argv) {
+    static struct table t;
+    struct request r = parse(argc, argv);
+    if (r.help)
+        return print_help();
+    if (r.check)
+        return check(&r);
+    if (r.show && !find_table(&t, &r))
+        asf__fail("tune: there is no table; 'asf tune' makes one");
+    if (!r.show) {
+        t.path = target(&r);
+        add_places(&t, &r);
+        measure_all(&t);
+        if (t.path)
+            asf__tune_write(&t);
+    }
+    (r.json ? asf__tune_print_json : asf__tune_print)(&t);
+    return asf__close_stdout();
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_tune_print.c - the table of "asf tune", for people and for programs.
+ *
+ * Layer: interfaces/command; may include command.h, lib and libc's headers.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <string.h>
+
+#include "interfaces/command/command.h"
+#include "interfaces/command/command_tune.h"
+
+static const char *size_text(size_t n) {
+    return n % (1 << 20) == 0 && n ? asf__text("%zu MB", n >> 20) : asf__text("%zu KB", n >> 10);
+}
+
+/* --- for people ------------------------------------------------------------------ */
+
+static void print_row(const struct table *t, const struct figure *row, bool pipes) {
+    printf("  %-18s %8s", row->way, size_text(row->size));
+    for (size_t i = 0; i < t->count; i++) {
+        if ((t->places[i].type == 0) != pipes)
+            continue;
+        double rate = asf__rate(&t->places[i], row->way, row->size);
+        rate > 0 ? printf(" %9.2f", rate / 1e9) : printf(" %9s", "-");
+    }
+    putchar('\n');
+}
+
+static void print_rates(const struct table *t, bool pipes) {
+    printf("\n  %-27s", "GB/s by pieces of");
+    const struct place *first = NULL;
+    for (size_t i = 0; i < t->count; i++)
+        if ((t->places[i].type == 0) == pipes) {
+            printf(" %9s", t->places[i].name);
+            first = first ? first : &t->places[i];
+        }
+    putchar('\n');
+    for (size_t i = 0; first && i < first->count; i++)
+        print_row(t, &first->figures[i], pipes);
+}
+
+static void print_choices(const struct table *t) {
+    const struct asf_costs *c = &t->costs;
+    puts("\nFrom this follows:");
+    for (size_t i = 0; i < t->count; i++) {
+        const struct place *p = &t->places[i];
+        if (p->type == 0)
+            continue;
+        const struct asf_fs_costs *fs = NULL;
+        for (size_t k = 0; k < c->count; k++)
+            fs = c->fs[k].type == p->type ? &c->fs[k] : fs;
+        if (!fs)
+            continue;
+        printf("  %-6s large input is %s; copied by %s\n", p->name, asf__map_pays(fs) ? "mapped" : "read",
+               p->clones                                                   ? "sharing blocks"
+               : fs->by_range && fs->by_hand && fs->by_range < fs->by_hand ? "copy_file_range"
+                                                                           : "read and write");
+    }
+    printf("  mapped are files of %s or more, through windows of %s\n", size_text(c->map_min),
+           size_text(c->window));
+    printf("  output buffers hold %s, those for copying %s; pipes are made to hold %s\n",
+           size_text(c->buffer), size_text(c->copy), size_text(c->pipe));
+}
+
+void asf__tune_print(const struct table *t) {
+    printf("Measured %s for asf %s\non %s, %s\n", t->measured, t->library, t->kernel, t->processor);
+    if (t->path)
+        printf("in %s\n", t->path);
+    print_rates(t, false);
+    print_rates(t, true);
+    print_choices(t);
+}
+
+/* --- for programs ----------------------------------------------------------------- */
+
+/* What stands here is printable; a directory may hold quotes. */
+static void print_string(const char *name, const char *text, const char *after) {
+    printf("\"%s\": \"", name);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            printf("\\u%04x", *text);
+        else
+            putchar(*text);
+    printf("\"%s", after);
+}
+
+static void print_place(const struct place *p) {
+    printf("    {");
+    print_string("name", p->name, ", ");
+    print_string("directory", p->directory, ", ");
+    printf("\"type\": %" PRIu64 ", \"map_min\": %zu, \"clones\": %s, \"figures\": [", p->type, p->map_min,
+           p->clones ? "true" : "false");
+    for (size_t i = 0; i < p->count; i++) {
+        printf("%s\n      {", i ? "," : "");
+        print_string("way", p->figures[i].way, ", ");
+        printf("\"size\": %zu, \"bytes_per_second\": %.0f}", p->figures[i].size, p->figures[i].rate);
+    }
+    printf("]}");
+}
+
+void asf__tune_print_json(const struct table *t) {
+    const struct asf_costs *c = &t->costs;
+    printf("{");
+    print_string("path", t->path ? t->path : "", ",\n ");
+    print_string("library", t->library, ",\n ");
+    print_string("kernel", t->kernel, ",\n ");
+    print_string("processor", t->processor, ",\n ");
+    print_string("measured", t->measured, ",\n ");
+    printf(
+        "\"settings\": {\"map_min\": %zu, \"window\": %zu, \"buffer\": %zu, \"copy\": %zu, \"pipe\": %zu},\n",
+        c->map_min, c->window, c->buffer, c->copy, c->pipe);
+    printf(" \"places\": [\n");
+    for (size_t i = 0; i < t->count; i++) {
+        print_place(&t->places[i]);
+        puts(i + 1 < t->count ? "," : "");
+    }
+    puts(" ]}");
+}

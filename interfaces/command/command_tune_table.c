@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_tune_table.c - the table of "asf tune": what follows from the figures,
+ * its file, and whether it is still of this machine.
+ *
+ * Layer: interfaces/command; may include command.h, lib and libc's headers.
+ *
+ * The file begins with what the library reads (lib/costs.c), up to the line
+ * "sum"; the figures, for people, stand behind it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interfaces/command/command.h"
+#include "interfaces/command/command_tune.h"
+
+enum { KB = 1 << 10, MB = 1 << 20 };
+
+/* --- this machine ----------------------------------------------------------------- */
+
+static void copy_line(char *to, size_t size, const char *text) {
+    snprintf(to, size, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static void processor_name(char *to, size_t size) {
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    copy_line(to, size, "unknown");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (!strncmp(line, "model name", 10) && colon) {
+            copy_line(to, size, colon + 1 + strspn(colon + 1, " "));
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+void asf__tune_identify(struct table *table) {
+    struct utsname system;
+    time_t now = time(NULL);
+    struct tm parts;
+    copy_line(table->library, sizeof table->library, ASF_VERSION);
+    if (uname(&system) == 0)
+        snprintf(table->kernel, sizeof table->kernel, "%s %s", system.sysname, system.release);
+    processor_name(table->processor, sizeof table->processor);
+    strftime(table->measured, sizeof table->measured, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+}
+
+const char *asf__tune_stale(const struct table *table) {
+    struct table now = {0};
+    const struct {
+        const char *what, *then, *today;
+    } all[] = {{"library", table->library, now.library},
+               {"kernel", table->kernel, now.kernel},
+               {"processor", table->processor, now.processor}};
+    asf__tune_identify(&now);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].then, all[i].today) != 0)
+            return asf__text("the %s was %s and is %s", all[i].what, all[i].then, all[i].today);
+    return NULL;
+}
+
+/* --- what follows --------------------------------------------------------------------- */
+
+/* Picoseconds a byte; 0: not measured. */
+static uint64_t cost(const struct place *p, const char *way, size_t size) {
+    double rate = asf__rate(p, way, size);
+    return rate > 0 ? (uint64_t)(1e12 / rate + 0.5) : 0;
+}
+
+static size_t or_else(size_t value, size_t otherwise) {
+    return value ? value : otherwise;
+}
+
+static bool is_file_system(const struct place *p) {
+    return p->type != 0;
+}
+
+/* The sizes are those of the first place, where files usually are; the least
+ * size of a map serves all of them. */
+void asf__tune_conclude(struct table *table) {
+    struct asf_costs *c = &table->costs;
+    const struct place *first = &table->places[0];
+    *c = (struct asf_costs){.map_min = ASF_COSTS_LEAST, .pipe = 512 * KB};
+    c->window = or_else(asf__best_size(first, "map", 2 * MB), 8 * MB);
+    c->buffer = or_else(asf__best_size(first, "write", 128 * KB), 128 * KB);
+    c->copy = or_else(asf__best_size(first, "copy", 128 * KB), 256 * KB);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct place *p = &table->places[i];
+        if (!is_file_system(p)) {
+            c->pipe = or_else(asf__best_size(p, "splice to a pipe", 64 * KB), c->pipe);
+            continue;
+        }
+        struct asf_fs_costs *fs = &c->fs[c->count++];
+        *fs = (struct asf_fs_costs){.type = p->type,
+                                    .read = cost(p, "read", 64 * KB),
+                                    .map = cost(p, "map", c->window),
+                                    .by_hand = cost(p, "copy", c->copy),
+                                    .by_range = cost(p, "copy_file_range", 8 * MB)};
+        if (asf__map_pays(fs) && p->map_min > c->map_min)
+            c->map_min = p->map_min;
+    }
+}
+
+/* --- its file ---------------------------------------------------------------------------- */
+
+static void put_settings(FILE *out, const struct asf_costs *c) {
+    fprintf(out, "set map_min %zu\nset window %zu\nset buffer %zu\nset copy %zu\nset pipe %zu\n", c->map_min,
+            c->window, c->buffer, c->copy, c->pipe);
+    for (size_t i = 0; i < c->count; i++)
+        fprintf(out, "fs %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", c->fs[i].type,
+                c->fs[i].read, c->fs[i].map, c->fs[i].by_hand, c->fs[i].by_range);
+}
+
+static char *text_of(const struct table *t) {
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        asf__fail("tune: %s", strerror(errno));
+    fprintf(out, "asf-tune 1\nlibrary %s\nkernel %s\nprocessor %s\nmeasured %s\n", t->library, t->kernel,
+            t->processor, t->measured);
+    put_settings(out, &t->costs);
+    fflush(out);
+    fprintf(out, "sum %08" PRIx32 "\n", asf__costs_sum(text, size));
+    for (size_t i = 0; i < t->count; i++) {
+        const struct place *p = &t->places[i];
+        fprintf(out, "place %" PRIx64 " %s %zu %d %s\n", p->type, p->name, p->map_min, p->clones,
+                p->directory);
+        for (size_t f = 0; f < p->count; f++)
+            fprintf(out, "figure %zu %.0f %s\n", p->figures[f].size, p->figures[f].rate, p->figures[f].way);
+    }
+    fclose(out);
+    return text;
+}
+
+/* The directories above a file, as mkdir -p makes them. */
+static void make_directories(const char *path) {
+    char *directory = asf__text("%s", path);
+    for (char *slash = directory + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = '\0';
+        mkdir(directory, 0755);
+    }
+    free(directory);
+}
+
+void asf__tune_write(const struct table *table) {
+    const char *unfinished = asf__text("%s.%d", table->path, (int)getpid());
+    char *text = text_of(table);
+    make_directories(table->path);
+    FILE *file = fopen(unfinished, "wxe");
+    bool ok = file && fputs(text, file) >= 0 && fflush(file) == 0 && fchmod(fileno(file), 0644) == 0;
+    ok = file && fclose(file) == 0 && ok && rename(unfinished, table->path) == 0;
+    if (!ok) {
+        int error = errno;
+        unlink(unfinished);
+        asf__fail("tune: %s: %s; give another file with --output, or none with --dry-run", table->path,
+                  strerror(error));
+    }
+    free(text);
+}
+
+static void read_line(struct table *t, char *line) {
+    struct {
+        const char *word;
+        char *to;
+    } words[] = {{"library ", t->library},
+                 {"kernel ", t->kernel},
+                 {"processor ", t->processor},
+                 {"measured ", t->measured}};
+    struct place *next = &t->places[t->count], *last = next - 1;
+    int clones, at = 0;
+    line[strcspn(line, "\n")] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(line, words[i].word, strlen(words[i].word)))
+            copy_line(words[i].to, sizeof t->library, line + strlen(words[i].word));
+    if (t->count < MOST_PLACES &&
+        sscanf(line, "place %" SCNx64 " %31s %zu %d %n", &next->type, next->name, &next->map_min, &clones,
+               &at) == 4 &&
+        at) {
+        next->directory = asf__text("%s", line + at);
+        next->clones = clones;
+        t->count++;
+    } else if (t->count && last->count < MOST_FIGURES) {
+        struct figure *f = &last->figures[last->count];
+        if (sscanf(line, "figure %zu %lf %n", &f->size, &f->rate, &at) == 2 && at) {
+            f->way = asf__text("%s", line + at);
+            last->count++;
+        }
+    }
+}
+
+int asf__tune_read(struct table *table, const char *path) {
+    char line[1024];
+    *table = (struct table){.path = path};
+    int rc = asf__costs_load(&table->costs, path);
+    FILE *file = rc == 0 ? fopen(path, "re") : NULL;
+    if (!file)
+        return rc < 0 ? rc : -errno;
+    while (fgets(line, sizeof line, file))
+        read_line(table, line);
+    fclose(file);
+    return 0;
+}
