@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The commands that figure6/run times: programs, their forms, their files; running one and keeping its time."""
+"""The commands that figure6/run times: programs, their forms, where their bytes come from and go to."""
 import collections
-import hashlib
 import os
 import random
 import shutil
 import subprocess
-import time
 
 # In the order of the paper's caption: Figure 6a are stdio programs, 6b use Unix I/O.
 PROGRAMS = ["diff", "compress", "uncompress", "cut", "cmp", "wc", "cat", "cp"]
@@ -17,6 +15,7 @@ REFERENCES = ["system"] + [form for form in FORMS if form != "system"]
 
 UUTILS = "/usr/lib/cargo/bin/coreutils"
 SYSTEM_PATH = "/usr/bin:/bin"
+PACKAGES = {"uutils": "rust-coreutils", "busybox": "busybox-static", "toybox": "toybox"}
 # Where gzip brings a script of that name, Debian keeps the program itself under another.
 SYSTEM_NAMES = {"uncompress": ["uncompress.real", "uncompress"]}
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C"}
@@ -24,29 +23,39 @@ ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C"}
 # The row that shows what a form costs before it moves any data.
 STARTUP = "cat of nothing"
 
-# A row of the tables: what is run, with which arguments, and where its output goes.  In the arguments, {text}, {copy},
-# {packed} and {out} stand for files; {out} is also standard output unless the arguments name it.
-Case = collections.namedtuple("Case", "title program arguments to_file")
+# Where the bytes come from and go to; the other end of a pipe is the system's cat.
+ROUTES = {"null": "file to /dev/null", "file": "file to file", "pipe": "file to pipe", "feed": "pipe to file"}
 
-CASES = [
-    Case("diff", "diff", ("{text}", "{copy}"), False),
-    Case("compress", "compress", ("-c", "{text}"), False),
-    Case("compress to file", "compress", ("-c", "{text}"), True),
-    Case("uncompress", "uncompress", ("-c", "{packed}"), False),
-    Case("uncompress to file", "uncompress", ("-c", "{packed}"), True),
-    Case("cut -f2", "cut", ("-f2", "{text}"), False),
-    Case("cut -f2 to file", "cut", ("-f2", "{text}"), True),
-    Case("cmp", "cmp", ("{text}", "{copy}"), False),
-    Case("wc", "wc", ("{text}",), False),
-    Case("wc -l", "wc", ("-l", "{text}"), False),
-    Case("cat", "cat", ("{text}",), False),
-    Case("cat to file", "cat", ("{text}",), True),
-    Case("cp", "cp", ("{text}", "{out}"), False),
-    Case("cp to file", "cp", ("{text}", "{out}"), True),
-    Case(STARTUP, "cat", ("/dev/null",), False),
-]
+# A row of the tables: what is run, by which route, and with which arguments.  In the arguments, {text}, {copy}, {part},
+# {packed} and {out} stand for files; {out} is also standard output unless the arguments name it.  From a pipe comes
+# what `feeds` names.
+Case = collections.namedtuple("Case", "title program route arguments feeds", defaults=("text",))
 
-Sample = collections.namedtuple("Sample", "cpu wall")
+
+def program_cases():
+    """The eight programs by each route that makes a difference: what writes nothing has one with a file, one with a pipe."""
+    yield Case("diff", "diff", "null", ("{text}", "{copy}"))
+    yield Case("diff", "diff", "feed", ("-", "{copy}"))
+    for route in ROUTES:
+        yield Case("compress", "compress", route, ("-c",) + (() if route == "feed" else ("{part}",)), "part")
+        yield Case("uncompress", "uncompress", route, ("-c",) + (() if route == "feed" else ("{packed}",)), "packed")
+        yield Case("cut -f2", "cut", route, ("-f2",) + (() if route == "feed" else ("{text}",)))
+    yield Case("cmp", "cmp", "null", ("{text}", "{copy}"))
+    yield Case("cmp", "cmp", "feed", ("-", "{copy}"))
+    yield Case("wc", "wc", "null", ("{text}",))
+    yield Case("wc", "wc", "feed", ())
+    yield Case("wc -l", "wc", "null", ("-l", "{text}"))
+    for route in ROUTES:
+        yield Case("cat", "cat", route, () if route == "feed" else ("{text}",))
+    yield Case("cp", "cp", "file", ("{text}", "{out}"))
+    yield Case("cp", "cp", "null", ("{text}", "/dev/null"))
+    yield Case("cp", "cp", "pipe", ("{text}", "/dev/stdout"))
+    yield Case("cp", "cp", "feed", ("/dev/stdin", "{out}"))
+    yield Case(STARTUP, "cat", "null", ("/dev/null",))
+
+
+# Those that are no program of the paper's figure, or no typical run of one.
+ASIDE = {"wc -l", STARTUP}
 
 
 class Unusable(Exception):
@@ -72,28 +81,29 @@ class Files:
 
     def __init__(self, directory, size, build):
         self.build = os.path.abspath(build)
-        self.names = {name: os.path.join(directory, name) for name in ("text", "copy", "out", "seen")}
+        self.names = {name: os.path.join(directory, name) for name in ("text", "copy", "part", "out", "seen")}
         self.names["packed"] = os.path.join(directory, "packed.Z")
-        piece = "".join(log_lines(min(size, 4 << 20)))
-        with open(self.names["text"], "w", encoding="ascii") as file:
-            for _ in range(max(1, size // len(piece))):
-                file.write(piece)
+        piece = "".join(log_lines(min(size, 1 << 20)))
+        times = max(1, size // len(piece))
+        self.write("text", piece, times)
+        self.write("part", piece, max(1, times // 4))  # for the two that compute: a quarter
         shutil.copyfile(self.names["text"], self.names["copy"])
         self.pack()
+
+    def write(self, name, piece, times):
+        with open(self.names[name], "w", encoding="ascii") as file:
+            for _ in range(times):
+                file.write(piece)
 
     def pack(self):
         compress = shutil.which("compress", path=SYSTEM_PATH)
         if not compress:
             raise Unusable("compress: no such program; apt-get install ncompress")
         with open(self.names["packed"], "wb") as packed:
-            subprocess.run([compress, "-c", self.names["text"]], stdout=packed, check=True)
+            subprocess.run([compress, "-c", self.names["part"]], stdout=packed, check=True)
 
     def arguments(self, case):
-        out = self.out(case)
-        return [argument.format(**{**self.names, "out": out}) for argument in case.arguments]
-
-    def out(self, case):
-        return self.names["out"] if case.to_file else "/dev/null"
+        return [argument.format(**self.names) for argument in case.arguments]
 
 
 def applets(program):
@@ -104,8 +114,10 @@ def applets(program):
     return subprocess.run(listing, stdout=subprocess.PIPE, check=True, text=True).stdout.split()
 
 
-def preload_environment(build):
-    return {**ENVIRONMENT, "LD_PRELOAD": os.path.join(build, "lib", "libasf_stdio.so")}
+def missing_forms(forms):
+    """The packages of those that are not installed, by form."""
+    there = {"uutils": os.path.isdir(UUTILS), "busybox": applets("busybox"), "toybox": applets("toybox")}
+    return {form: package for form, package in PACKAGES.items() if form in forms and not there[form]}
 
 
 def find_form(form, program, build):
@@ -122,58 +134,3 @@ def find_form(form, program, build):
     if form in OURS:
         raise Unusable(f"{path}: no such program; cmake --build --preset release makes it")
     return None
-
-
-class Job:
-    """One case in one form: its command, and the samples taken of it."""
-
-    def __init__(self, case, form, command, files):
-        self.case, self.form = case, form
-        self.command = command + files.arguments(case)
-        self.out, self.seen = files.out(case), files.names["seen"]
-        # cp opens its target itself, the others write it as standard output.
-        self.standard_output = "/dev/null" if "{out}" in case.arguments else self.out
-        self.environment = preload_environment(files.build) if form == "preloaded" else ENVIRONMENT
-        self.samples, self.differs = [], False
-
-    @property
-    def name(self):
-        return f"{self.case.title} ({self.form})"
-
-    def run(self, standard_output=None):
-        """The time of one run into a new file."""
-        if self.case.to_file and os.path.exists(self.out):
-            os.unlink(self.out)
-        opened = (os.POSIX_SPAWN_OPEN, 1, standard_output or self.standard_output,
-                  os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        began = time.perf_counter()
-        child = os.posix_spawn(self.command[0], self.command, self.environment, file_actions=[opened])
-        _, status, usage = os.wait4(child, 0)
-        wall = time.perf_counter() - began
-        if status:
-            raise Unusable(f"{' '.join(self.command)}: exit status {os.waitstatus_to_exitcode(status)}")
-        return Sample(usage.ru_utime + usage.ru_stime, wall)
-
-    def output(self):
-        """What a run writes, as a short value to compare."""
-        if "{out}" in self.case.arguments or self.case.to_file:
-            self.run()
-            path = self.out
-        else:
-            self.run(self.seen)
-            path = self.seen
-        with open(path, "rb") as file:
-            if self.case.program == "wc":  # each wc pads its columns in its own way
-                return b" ".join(file.read().split())
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def jobs(arguments, files):
-    """All that is to be timed in one directory."""
-    found = []
-    for case in CASES:
-        for form in arguments.forms:
-            command = find_form(form, case.program, files.build) if case.program in arguments.programs else None
-            if command:
-                found.append(Job(case, form, command, files))
-    return found

@@ -1,29 +1,69 @@
 # SPDX-License-Identifier: MIT
 #
-# The bars of Figure 6.  figure6/run puts before it: terminal_type, output_file,
-# panels, places[1..panels] and the blocks $data0, $data1, ...
+# The bars of Figure 6.  figure.py puts before it: terminal_type, output_file,
+# panels, columns, titles[1..panels] and the blocks $data1, $data2, ... whose
+# columns are x, title, relinked, asi, preloaded, system, busybox, toybox, uutils,
+# limit, and the paper's two.
+rows = (panels + columns - 1) / columns
+width = 150 + 620 * columns
+height = 170 + 300 * rows
 if (terminal_type eq "svg") {
-    set terminal svg size 1100,420*panels font "sans,12" background "white"
+    set terminal svg size width,height font "DejaVu Sans,12" background "white" enhanced
 } else {
-    set terminal pngcairo size 1100,420*panels font "sans,11"
+    set terminal pngcairo size width,height font "DejaVu Sans,10" background "white" enhanced
 }
 set output output_file
-set multiplot layout panels,1 title "Figure 6: speedup over the same program on the platform's own I/O"
-set style data histogram
-set style histogram clustered gap 1
-set style fill solid 0.9 noborder
+
+ink = "#333333"
+set border 3 lc rgb "#999999"
+set style fill solid 1.0 noborder
 set logscale y 2
-set yrange [0.5:*]
-set ylabel "times as fast"
-set grid ytics lt 1 lc rgb "#dddddd"
-set xtics rotate by -30 scale 0
-set key top left
+set yrange [0.4:40]
+set ytics nomirror out scale 0.5 ("½" 0.5, "1" 1, "2" 2, "4" 4, "8" 8, "16" 16, "32" 32) textcolor rgb ink
+set grid ytics lt 1 lw 0.6 lc rgb "#e6e6e6"
+set xtics nomirror scale 0 textcolor rgb ink
+set multiplot layout rows,columns margins 0.06,0.98,0.05,1-150.0/height spacing 0.045,0.06
+
+
+set datafile missing "?"
+clip(value) = value > 39 ? 39 : value < 0.42 ? 0.42 : value
+clipped(n) = valid(n) ? clip(column(n)) : 1
+label_of(value) = value >= 10 ? sprintf("%.0f", value) : sprintf("%.1f", value)
+above(value) = clip(value < 1 ? 1 : value)
+# A bar stands on the line of 1, or hangs from it.
+bar(column, shift) = sprintf("using ($1%+.2f):(1):($1%+.2f):($1%+.2f):(1):(clipped(%d)) with boxxyerror", \
+    shift, shift - 0.11, shift + 0.11, column)
+dot(column, shift) = sprintf("using ($1%+.2f):(valid(%d) ? clipped(%d) : NaN) with points", shift, column, column)
+limit = "using ($1-0.4):(valid(10) && $10 < 39 ? $10 : NaN):(0.8):(0) with vectors nohead"
+
+set label 1 "{/:Bold*1.5 Figure 6 on this machine}" at screen 0.06,screen 1-26.0/height textcolor rgb ink
+set label 2 "how many times as fast as the same program on the platform's own stdio or Unix I/O, by CPU time of the whole command" \
+    at screen 0.06,screen 1-48.0/height textcolor rgb "#666666"
+
 do for [panel=1:panels] {
-    set title places[panel]
-    block = sprintf("$data%d", panel - 1)
-    eval "plot ".block." using 2:xtic(1) title 'relinked' lc rgb '#7fa7d1', ".\
-              block." using 3 title 'on the ASI' lc rgb '#1f4e86', ".\
-              block." using 4 title \"the system's own, preloaded\" lc rgb '#d19a5b', ".\
-              "1 with lines lc rgb '#444444' notitle"
+    set title "{/:Bold ".titles[panel]."}" offset 0,-0.6 textcolor rgb ink
+    if (panel == 1) {
+        set key at screen 0.055,screen 1-62.0/height left top vertical maxrows 3 Left reverse samplen 1.5 width 1 \
+            textcolor rgb ink
+    } else {
+        unset key
+    }
+    block = sprintf("$data%d ", panel)
+    set xrange [*:*]
+    eval "stats ".block." using 1 nooutput"
+    set xrange [-0.6:STATS_max + 0.6]
+    eval "plot ".\
+        block.bar(3, -0.24)." lc rgb '#8fb8de' title 'relinked', ".\
+        block.bar(4, 0.0)." lc rgb '#1f4e86' title 'on the ASI', ".\
+        block.bar(5, 0.24)." lc rgb '#e6b06a' title \"the system's, preloaded, over itself\", ".\
+        block.limit." lw 2 lc rgb '#c0392b' title 'limit: one read, one copy', ".\
+        block.bar(11, -0.24)." fs empty border lw 1.3 lc rgb '#7a5c00' title 'paper, linked to ASF', ".\
+        block.bar(12, 0.0)." fs empty border lw 1.3 lc rgb '#b8860b' title 'paper, on the ASI', ".\
+        block."using 1:(above($4)):(label_of($4)):xtic(2) with labels offset 0,0.6 font ',8' textcolor rgb '#1f4e86' notitle, ".\
+        block.dot(6, -0.37)." pt 7 ps 0.8 lc rgb '#111111' title \"the system's own\", ".\
+        block.dot(7, -0.12)." pt 5 ps 0.7 lc rgb '#2e8b57' title 'busybox', ".\
+        block.dot(8, 0.12)." pt 9 ps 0.8 lc rgb '#8e44ad' title 'toybox', ".\
+        block.dot(9, 0.37)." pt 13 ps 0.9 lc rgb '#d35400' title 'uutils', ".\
+        "1 with lines lw 1 lc rgb '#666666' notitle"
 }
 unset multiplot
