@@ -125,7 +125,7 @@ bool asf__torn(struct asf_cios *c);
 
 /* What one call of asf_copy knows of its streams; all zero at first. */
 struct asf_transfer {
-    bool known, waits;  /* looked at; the input is a pipe */
+    bool known, waits;  /* looked at; the input is a pipe, whose end is not known */
     bool clone, sparse; /* still worth a try: shared blocks, holes */
     int way;            /* how the rest goes; 0: by hand */
     int pipe[2];        /* of our own, to splice through; both 0: none yet */
@@ -141,12 +141,6 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
  * returns  the bytes moved; 0: nothing, copy *most by hand; or the output's
  *          error.  What else fails is left to be met again by hand. */
 int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
-/* asf__transfer_take: what a pipe has, waited for, into our own pipe; the input
- * is locked.  0: its end, or nothing can be done (t->way is 0 then).
- * asf__transfer_give: all of it on; the output is locked.  Returns 0 or its
- * error. */
-ssize_t asf__transfer_take(struct asf_transfer *t, struct asf_cios *in, int64_t most);
-int asf__transfer_give(struct asf_transfer *t, struct asf_cios *out, size_t n);
 void asf__transfer_end(struct asf_transfer *t);
 
 /* --- buffers -------------------------------------------------------------- */

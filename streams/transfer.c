@@ -99,8 +99,10 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
     return S_ISREG(to) && range_costs_less(in, out) ? RANGE : BY_HAND;
 }
 
+/* While the input is waited for the output stays locked: no other thread may be
+ * there to want it. */
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
-    return out->sink || S_ISFIFO(to) || S_ISREG(to) ? THROUGH_PIPE : BY_HAND;
+    return __libc_single_threaded && (out->sink || S_ISFIFO(to) || S_ISREG(to)) ? SPLICE : BY_HAND;
 }
 
 static bool plain_descriptors(const struct asf_cios *in, const struct asf_cios *out) {
@@ -136,8 +138,6 @@ static void prepare_file(struct asf_transfer *t, struct asf_cios *in, struct asf
     t->clone = file;
     t->buffer = buffer_for(out);
     t->way = way_from_file(in, out, to->st_mode);
-    if (t->way == SPLICE)
-        widen(out->fd, (int)asf__tuned_pipe());
 }
 
 void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out) {
@@ -150,6 +150,10 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
         prepare_file(t, in, out, &from, &to);
     else if (t->waits)
         t->way = way_from_pipe(out, to.st_mode);
+    if (t->waits && t->way)
+        widen(in->fd, (int)asf__tuned_pipe());
+    if (t->way == SPLICE && S_ISFIFO(to.st_mode))
+        widen(out->fd, (int)asf__tuned_pipe());
 }
 
 /* --- shared blocks ---------------------------------------------------------------- */
@@ -209,72 +213,32 @@ static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf
     return n;
 }
 
-/* --- splicing through a pipe of our own ------------------------------------------------ */
+/* --- through a pipe of our own -------------------------------------------------------- */
 
 static bool have_pipe(struct asf_transfer *t) {
-    if (t->pipe[0] == t->pipe[1]) {
-        if (asf__sys.pipe(t->pipe) < 0) {
-            t->way = BY_HAND;
-            return false;
-        }
-        widen(t->pipe[1], PIPE_OWN);
-    }
+    if (t->pipe[0] != t->pipe[1])
+        return true;
+    if (asf__sys.pipe(t->pipe) < 0)
+        return false;
+    widen(t->pipe[1], PIPE_OWN);
     return true;
 }
 
-/* What cannot be spliced on is written: it has left the input already. */
-static int write_out(struct asf_transfer *t, struct asf_cios *out, size_t n) {
-    char buffer[BLOCK];
-    for (int error = 0; n > 0;) {
-        ssize_t got = asf__sys.read(t->pipe[0], buffer, n < sizeof buffer ? n : sizeof buffer);
-        if (got <= 0)
-            return got < 0 ? (int)got : -EIO;
-        asf__append(out, buffer, (size_t)got, &error);
-        if (error < 0)
-            return error;
-        n -= (size_t)got;
-    }
-    return asf__flush_output(out);
-}
-
-int asf__transfer_give(struct asf_transfer *t, struct asf_cios *out, size_t n) {
-    int rc = in_use(out) ? 0 : clear_output(out);
-    if (rc < 0)
-        return rc;
-    while (n > 0 && !in_use(out)) {
-        ssize_t moved = asf__sys.splice(t->pipe[0], out->fd, n);
-        if (moved == -EPIPE)
-            return -EPIPE;
-        if (moved <= 0)
-            break;
-        moved_out(out, moved);
-        n -= (size_t)moved;
-    }
-    if (n == 0)
-        return 0;
-    t->way = BY_HAND;
-    return write_out(t, out, n);
-}
-
-ssize_t asf__transfer_take(struct asf_transfer *t, struct asf_cios *in, int64_t most) {
-    if (!have_pipe(t))
-        return 0;
-    if (!in->regular)
-        asf__before_wait();
-    ssize_t n = asf__sys.splice(in->fd, t->pipe[1], most < PIPE_OWN ? (size_t)most : PIPE_OWN);
-    if (n < 0)
+/* To the null device, which takes all that it is given. */
+static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
+    size_t piece = (size_t)(most < PIPE_OWN ? most : PIPE_OWN);
+    ssize_t n = have_pipe(t) ? asf__sys.splice(in->fd, t->pipe[1], piece) : 0;
+    if (n <= 0)
         return failed(t, n);
     moved_in(in, n);
+    for (ssize_t left = n, some; left > 0; left -= some)
+        if ((some = asf__sys.splice(t->pipe[0], out->fd, (size_t)left)) <= 0)
+            return some < 0 ? some : -EIO;
+    moved_out(out, n);
     return n;
 }
 
-/* --- a file ---------------------------------------------------------------------------- */
-
-static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
-    ssize_t n = asf__transfer_take(t, in, most);
-    int rc = n > 0 ? asf__transfer_give(t, out, (size_t)n) : 0;
-    return rc < 0 ? rc : n;
-}
+/* --- by one call ------------------------------------------------------------------------ */
 
 /* To the null device: bytes that are in memory can be read, and nobody will
  * look at them.  From the first that are not, all is read, so that an error of
@@ -296,7 +260,11 @@ static int64_t by_one_call(struct asf_transfer *t, struct asf_cios *in, struct a
     ssize_t (*call)(int, int, size_t) = t->way == RANGE  ? asf__sys.copy_range
                                         : t->way == SEND ? asf__sys.send
                                                          : asf__sys.splice;
+    if (t->waits)
+        asf__before_wait();
+    in->held = out->held = true;
     ssize_t n = call(in->fd, out->fd, (size_t)(most < PIECE ? most : PIECE));
+    in->held = out->held = false;
     if (n <= 0)
         return failed(t, n);
     moved_in(in, n);
@@ -312,26 +280,39 @@ static void limit(const struct asf_transfer *t, const struct asf_cios *in, int64
         *most = end - in->offset;
 }
 
-int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most) {
-    if (t->waits || in->offset < 0 || in->offset >= t->size || in_use(out))
-        return 0;
+/* What costs nothing, or what must be: shared blocks, and a hole. */
+static int64_t without_moving(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out,
+                              int64_t most) {
     bool hole = t->sparse && in->offset >= t->data_end;
-    int64_t n = t->way || t->clone || hole ? clear_output(out) : 0;
+    int64_t n = t->clone || hole ? clear_output(out) : 0;
     if (n == 0 && t->clone)
-        n = clone_blocks(t, in, out, *most);
-    if (n == 0 && hole)
-        n = pass_hole(t, in, out, *most);
-    if (n)
+        n = clone_blocks(t, in, out, most);
+    return n == 0 && hole ? pass_hole(t, in, out, most) : n;
+}
+
+static int64_t move(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
+    int64_t n = clear_output(out);
+    if (n < 0)
         return n;
-    limit(t, in, most);
-    if (t->way == BY_HAND)
-        return 0;
-    n = t->way == PASS_BY        ? pass_by(t, in, out, *most)
-        : t->way == THROUGH_PIPE ? through_pipe(t, in, out, *most)
-                                 : by_one_call(t, in, out, *most);
+    n = t->way == PASS_BY        ? pass_by(t, in, out, most)
+        : t->way == THROUGH_PIPE ? through_pipe(t, in, out, most)
+                                 : by_one_call(t, in, out, most);
     if (n == 0)
         t->way = BY_HAND;
     return n;
+}
+
+int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most) {
+    int64_t n = 0;
+    if (in_use(out))
+        return 0;
+    if (!t->waits) {
+        if (in->offset < 0 || in->offset >= t->size)
+            return 0;
+        n = without_moving(t, in, out, *most);
+        limit(t, in, most);
+    }
+    return n == 0 && t->way ? move(t, in, out, *most) : n;
 }
 
 void asf__transfer_end(struct asf_transfer *t) {

@@ -87,23 +87,6 @@ static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t m
     return error < 0 ? error : torn < 0 ? torn : length;
 }
 
-/* From a pipe, through one of our own, so that the output is not locked while
- * the input is waited for. */
-static int64_t splice_on(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
-    asf__lock(&in->lk);
-    int64_t n = asf__unread(in) == 0 ? asf__transfer_take(t, in, most) : 0;
-    bool by_hand = n == 0 && (t->way == 0 || asf__unread(in) > 0);
-    asf__unlock(&in->lk);
-    if (by_hand)
-        return write_region(in, out, most);
-    if (n <= 0)
-        return n;
-    asf__lock(&out->lk);
-    int error = out->failed = asf__transfer_give(t, out, (size_t)n);
-    asf__unlock(&out->lk);
-    return error < 0 ? error : n;
-}
-
 /* By the kernel, or from the kernel into the output's buffer: both begin where
  * the input's window is empty. */
 static bool can_leave_window(const struct asf_transfer *t, struct asf_cios *in, const struct asf_cios *out) {
@@ -125,9 +108,7 @@ static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf
     if (direct)
         n = read_into_output(in, out, t->buffer ? t->buffer : out->limit, most);
     unlock_both(in, out);
-    if (direct || n != 0)
-        return n;
-    return empty && t->waits && t->way ? splice_on(t, in, out, most) : write_region(in, out, most);
+    return direct || n != 0 ? n : write_region(in, out, most);
 }
 
 static int64_t copy_all(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t n) {
