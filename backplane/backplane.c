@@ -28,14 +28,31 @@ void asf__cancelled(void *arg) {
 
 /* --- buffers -------------------------------------------------------------- */
 
+static char *aligned_base(struct asf_buffer *b) {
+    uintptr_t end = (uintptr_t)(b + 1);
+    return (char *)(b + 1) + (-end & (ASF_ALIGNMENT - 1));
+}
+
 struct asf_buffer *asf__buffer_new(size_t size) {
     struct asf_buffer *b = malloc(sizeof *b + ASF_ALIGNMENT + size);
-    if (!b)
-        return NULL;
-    uintptr_t end = (uintptr_t)(b + 1);
-    char *base = (char *)(b + 1) + (-end & (ASF_ALIGNMENT - 1));
-    *b = (struct asf_buffer){.size = size, .watch = -1, .base = base};
+    if (b)
+        *b = (struct asf_buffer){.size = size, .watch = -1, .base = aligned_base(b)};
     return b;
+}
+
+/* Much memory is moved by its pages; a copy would touch as much anew. */
+struct asf_buffer *asf__buffer_enlarge(struct asf_buffer *b, size_t size, char **p) {
+    uintptr_t at = (uintptr_t)*p - (uintptr_t)b;
+    __asm__("" : "+r"(at)); /* now: gcc 12 would put it off, and then complain */
+    if (b->refs || b->watch >= 0 || b->user || b->allocated)
+        return NULL;
+    struct asf_buffer *larger = realloc(b, sizeof *b + ASF_ALIGNMENT + size);
+    if (!larger)
+        return NULL;
+    *p = (char *)larger + at;
+    larger->base = aligned_base(larger);
+    larger->size = size;
+    return larger;
 }
 
 /* A buffer of PIECE bytes is kept for the next region: new memory costs more

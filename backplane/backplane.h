@@ -147,6 +147,10 @@ void asf__transfer_end(struct asf_transfer *t);
 
 enum { ASF_ALIGNMENT = 64 };
 struct asf_buffer *asf__buffer_new(size_t size);
+/* asf__buffer_enlarge: the buffer with more room, or NULL when it is kept as it
+ * is: no memory, or something points into it.  *p, which does, is where the same
+ * bytes are now; `base` may have moved away from them. */
+struct asf_buffer *asf__buffer_enlarge(struct asf_buffer *b, size_t size, char **p);
 void asf__buffer_free(struct asf_buffer *b);
 /* asf__buffer_retire: keep the buffer while it has regions, else free it. */
 void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b);

@@ -39,13 +39,28 @@ static size_t lie(const struct asf_cios *c, size_t have) {
     return c->own && c->regular && c->offset > 0 ? (size_t)(c->offset - (off64_t)have) % ASF_ALIGNMENT : 0;
 }
 
+static bool enlarge(struct asf_cios *c, size_t size) {
+    size_t front = asf__avail(c);
+    struct asf_buffer *b = NULL;
+    if (c->in && front > 0 && !(c->flags & ASF_IN_BACKUP))
+        b = asf__buffer_enlarge(c->in, size, &c->read_ptr);
+    if (b) {
+        c->in = b;
+        c->read_end = c->read_ptr + front;
+    }
+    return b != NULL;
+}
+
 /* A buffer of `size` bytes at least that no region points into, with the
  * unread bytes (pushed-back ones too) at its front. */
 static int make_input_buffer(struct asf_cios *c, size_t size) {
     size_t have = asf__unread(c), front = asf__avail(c), skip = lie(c, have);
     struct asf_buffer *b = c->in, *old = c->in;
     size += c->own ? ASF_ALIGNMENT : 0;
-    if (!b || b->refs || b->watch >= 0 || b->size < size || c->flags & ASF_IN_BACKUP) {
+    bool fits = b && !b->refs && b->watch < 0 && b->size >= size && !(c->flags & ASF_IN_BACKUP);
+    if (!fits && enlarge(c, size)) {
+        b = old = c->in;
+    } else if (!fits) {
         b = asf__buffer_new(size);
         if (!b)
             return -ENOMEM;

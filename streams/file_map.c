@@ -18,7 +18,7 @@
 #include "lib/syscalls.h"
 #include "streams/buffer.h"
 
-enum { BOUNDARY = 2 << 20 };
+enum { BOUNDARY = 2 << 20, MUCH = 1 << 20 };
 
 /* Where mapped windows were measured to beat read(): GB/s of summed input,
  * mapped against read in 64 KB.  `map_min` of the options is the size at which
@@ -155,7 +155,7 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
     struct asf_buffer *b = map(c, base, window_size(base, at, want, size));
     if (!b)
         return fall_back(c, want, "the kernel would not map it");
-    if (first && has_small_pages(b)) {
+    if (first && want <= MUCH && has_small_pages(b)) {
         asf__buffer_free(b);
         return fall_back(c, want, "large file in small pages: read costs less than a fault for 64 KB");
     }

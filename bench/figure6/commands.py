@@ -33,26 +33,23 @@ Case = collections.namedtuple("Case", "title program route arguments feeds", def
 
 
 def program_cases():
-    """The eight programs by each route that makes a difference: what writes nothing has one with a file, one with a pipe."""
-    yield Case("diff", "diff", "null", ("{text}", "{copy}"))
-    yield Case("diff", "diff", "feed", ("-", "{copy}"))
+    """The eight programs by every route, and two rows aside."""
     for route in ROUTES:
-        yield Case("compress", "compress", route, ("-c",) + (() if route == "feed" else ("{part}",)), "part")
-        yield Case("uncompress", "uncompress", route, ("-c",) + (() if route == "feed" else ("{packed}",)), "packed")
-        yield Case("cut -f2", "cut", route, ("-f2",) + (() if route == "feed" else ("{text}",)))
-    yield Case("cmp", "cmp", "null", ("{text}", "{copy}"))
-    yield Case("cmp", "cmp", "feed", ("-", "{copy}"))
-    yield Case("wc", "wc", "null", ("{text}",))
-    yield Case("wc", "wc", "feed", ())
+        fed = route == "feed"
+        text = () if fed else ("{text}",)
+        yield Case("diff", "diff", route, ("-" if fed else "{text}", "{copy}"))
+        yield Case("compress", "compress", route, ("-c",) + (() if fed else ("{part}",)), "part")
+        yield Case("uncompress", "uncompress", route, ("-c",) + (() if fed else ("{packed}",)), "packed")
+        yield Case("cut -f2", "cut", route, ("-f2",) + text)
+        yield Case("cmp", "cmp", route, ("-" if fed else "{text}", "{copy}"))
+        yield Case("wc", "wc", route, text)
+        yield Case("cat", "cat", route, text)
+        yield Case("cp", "cp", route, ("/dev/stdin" if fed else "{text}", CP_TARGETS[route]))
     yield Case("wc -l", "wc", "null", ("-l", "{text}"))
-    for route in ROUTES:
-        yield Case("cat", "cat", route, () if route == "feed" else ("{text}",))
-    yield Case("cp", "cp", "file", ("{text}", "{out}"))
-    yield Case("cp", "cp", "null", ("{text}", "/dev/null"))
-    yield Case("cp", "cp", "pipe", ("{text}", "/dev/stdout"))
-    yield Case("cp", "cp", "feed", ("/dev/stdin", "{out}"))
     yield Case(STARTUP, "cat", "null", ("/dev/null",))
 
+
+CP_TARGETS = {"null": "/dev/null", "file": "{out}", "pipe": "/dev/stdout", "feed": "{out}"}
 
 # Those that are no program of the paper's figure, or no typical run of one.
 ASIDE = {"wc -l", STARTUP}

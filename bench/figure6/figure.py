@@ -19,9 +19,8 @@ def block(name, place, route):
         ratios = [place.speedup(case.title, route, *pair) for pair in BARS]
         ratios += [place.speedup(case.title, route, form, "plain") for form in MARKS]
         ratios.append(place.limit(case))
-        # All of the paper's is file to file; what writes nothing has no such panel here.
-        is_papers = route == "file" or (route == "null" and case.program in ("diff", "cmp", "wc"))
-        ratios += tables.PAPER.get(case.program, (None, None)) if is_papers else (None, None)
+        # All of the paper's is file to file.
+        ratios += tables.PAPER.get(case.program, (None, None)) if route == "file" else (None, None)
         lines.append(" ".join([str(x), f'"{case.title}"'] + [number(ratio) for ratio in ratios]))
     return f"${name} << END\n" + "\n".join(lines) + "\nEND\n"
 
