@@ -9,6 +9,8 @@
  * through a pipe of 1 MB 26 / 41 / 3.6; write from a map 39 / 49, its pages
  * asked for first 33 / 49.  Into a pipe, its reader included: read and write
  * 60, splice 52 while the pipe holds 64 KB, 24 when it holds 512 KB; from a map 70.
+ * From a pipe into ext4, without its writer: read and write 30, splice 31, with
+ * 512 KB in the pipe 26; through a pipe of our own 32.
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE

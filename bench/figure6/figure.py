@@ -31,6 +31,7 @@ def script(output, terminal, measured, template):
     quoted = ", ".join(f'"{title}"' for title in titles)
     with open(template, encoding="utf-8") as file:
         plots = file.read()
-    return (f'terminal_type = "{terminal}"\noutput_file = "{output}"\npanels = {len(panels)}\ncolumns = {len(measured)}\n'
+    return (f'terminal_type = "{terminal}"\noutput_file = "{output}"\n'
+            f"panels = {len(panels)}\ncolumns = {len(measured)}\n"
             f"array titles[{len(panels)}] = [{quoted}]\n"
             + "".join(block(f"data{i + 1}", place, route) for i, (place, route) in enumerate(panels)) + plots)

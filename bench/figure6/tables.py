@@ -199,12 +199,13 @@ def print_targets(place):
 
 def print_introduction(arguments):
     print("# Figure 6: eight programs as they are, relinked, and on the ASI\n")
-    print(f"Input of {arguments.size} MB (compress and uncompress: a quarter of it) in the page cache, {arguments.runs} "
-          f"interleaved runs, medians, LC_ALL=C; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors. A speedup "
-          "*form / other* says how many times as fast the form is as the other, by user+sys of the command and of the "
-          f"cat at the other end of a pipe; *{commands.STARTUP}* is what starting takes. *Limit* is what one read of the "
-          "input from the page cache and one copy of it in memory would take; what is not copied may be faster. *splice* is "
-          "splice(2) alone and the start of the system's cat. Of the paper's own figures those stand here that its text names, on AIX.\n")
+    print(f"Input of {arguments.size} MB (compress and uncompress: a quarter of it) in the page cache, "
+          f"{arguments.runs} interleaved runs, medians, LC_ALL=C; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} "
+          "processors. A speedup *form / other* says how many times as fast the form is as the other, by user+sys of "
+          f"the command and of the cat at the other end of a pipe; *{commands.STARTUP}* is what starting takes. *Limit* "
+          "is what one read of the input from the page cache and one copy of it in memory would take; what is not "
+          "copied may be faster. *splice* is splice(2) alone and the start of the system's cat. Of the paper's own "
+          "figures those stand here that its text names, on AIX.\n")
 
 
 def print_report(arguments, measured):
@@ -221,7 +222,8 @@ def print_report(arguments, measured):
         print(f"\n## Targets on {place.place}\n")
         missed += print_targets(place)
         print(f"\n## Times on {place.place}, ms: user+sys / elapsed\n")
-        print_times(place, [form for form in commands.FORMS + ["splice"] if any(job.form == form for job in place.jobs)])
+        there = {job.form for job in place.jobs}
+        print_times(place, [form for form in commands.FORMS + ["splice"] if form in there])
     if any(job.differs for place in measured for job in place.jobs):
         print("\n≠: writes something else than the system's program does.")
     return missed

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
+#include <sys/wait.h>
 
 #include "asi_test.h"
 
@@ -470,6 +471,43 @@ TEST_F(Reading, TruncatedUnderARegion) {
         EXPECT_EQ(sfree(s, p), 0);
     }
     sclose(s);
+}
+
+// What comes through a pipe is read into a buffer that becomes larger where it
+// stands, unless another region still points into it.
+TEST_F(Reading, ARegionOfAPipeThatIsMadeLarger) {
+    for (bool held : {false, true}) {
+        constexpr size_t all = static_cast<size_t>(3 * MiB);
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            ::close(ends[0]);
+            const std::string text = pattern(all);
+            _exit(::write(ends[1], text.data(), all) != static_cast<ssize_t>(all));
+        }
+        ::close(ends[1]);
+        asf_cios *s = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+        ssize_t n = 100;
+        void *first = held ? salloc(s, &n) : nullptr;
+        const size_t from = held ? 100 : 0;
+        n = 1000;
+        void *p = salloc(s, &n);
+        for (ssize_t asked = 2000; n == asked || asked == 2000; asked *= 2) {
+            n = asked;
+            p = srealloc(s, p, &n);
+            ASSERT_NE(p, nullptr) << "error " << n;
+            ASSERT_EQ(first_wrong(p, static_cast<size_t>(n), from), static_cast<size_t>(n)) << asked;
+        }
+        EXPECT_EQ(static_cast<size_t>(n), all - from);
+        if (held) {
+            EXPECT_EQ(first_wrong(first, 100, 0), 100U) << "it stays where it was";
+            EXPECT_EQ(sfree(s, first), 0);
+        }
+        EXPECT_EQ(sfree(s, p), 0);
+        EXPECT_EQ(sclose(s), 0);
+        waitpid(child, nullptr, 0);
+    }
 }
 
 TEST(Version, IsThreeNumbers) {
