@@ -20,15 +20,20 @@
 
 /* --- making and ending streams (cios.c) ---------------------------------- */
 
+struct asf_ring;
+
 /* The module every stream starts with: it chooses the one that serves. */
 extern const struct asf_stream_ops asf__first_use;
 /* asf__open_memory: a stream into memory that grows (streams/memory.c).
  * asf__open_segment: one on a segment of shared memory, which it detaches when
  * it is closed (streams/shm_segment.c).
+ * asf__open_ring: one on an end of a ring, given back when it is closed
+ * (streams/ring_stream.c).
  * asf__open_module: one on a module made outside; its missing calls are filled
  * in (streams/modules.c).  NULL when memory is short; in no list yet. */
 struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
+struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
 /* asf__choose: choose now; the streams layer's (streams/modules.c).  Returns 1
  * when this call found that the descriptor is not open. */

@@ -55,6 +55,7 @@ struct asf_buffer {
     off64_t at;      /* mapped: where in the file it begins */
     bool user;       /* the program's own memory (setvbuf) */
     bool torn;       /* mapped: the file was truncated under it */
+    void (*gone)(struct asf_buffer *b); /* its module is told that nothing uses it any more; or NULL */
 };
 
 /* glibc's struct _IO_wide_data: the current buffer of a wide stream, which

@@ -126,6 +126,31 @@ static bool set_write(const char *value, size_t length) {
     return coalesce || through;
 }
 
+/* PROCESS/DESCRIPTOR/INODE.  An archive cannot notice every call that works on
+ * the pipe itself. */
+static bool set_ring(const char *value) {
+    struct asf_options *o = &asf__option_values;
+    unsigned long long part[3];
+    int saved = errno;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        part[i] = strtoull(value, &end, 10);
+        if (end == value || (i < 2 ? *end != '/' : *end && *end != ','))
+            return false;
+        value = end + 1;
+    }
+    errno = saved;
+#ifdef ASF_STATIC
+    bool can_notice = false;
+#else
+    bool can_notice = true;
+#endif
+    enum { MOST = sizeof o->ring / sizeof *o->ring };
+    o->ring[o->ring_count++ % MOST] = (struct asf_ring_offer){(int)part[0], (int)part[1], part[2]};
+    o->rings = can_notice;
+    return true;
+}
+
 static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
 #define KEY(name) (klen == sizeof(name) - 1 && !memcmp(key, name, klen))
     if (KEY("stats"))
@@ -153,6 +178,10 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_write(value, vlen);
     if (KEY("verbose"))
         return set_flag(&asf__option_values.verbose, value, vlen);
+    if (KEY("ring"))
+        return set_ring(value);
+    if (KEY("rings"))
+        return set_flag(&asf__option_values.popen_rings, value, vlen);
     if (KEY("shm"))
         return set_shm(value, vlen);
 #undef KEY

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -28,9 +29,18 @@ struct asf_options {
     bool grow;         /* output buffers may grow beyond libc's */
     bool ahead;        /* input may be read further ahead than libc would */
     enum asf_unix_io unix_io;
-    bool coalesce; /* small writes of write() may be gathered */
-    bool verbose;  /* name each stream's module on stderr */
-    char shm[8];   /* "posix" or "sysv": where segments are made */
+    bool coalesce;    /* small writes of write() may be gathered */
+    bool verbose;     /* name each stream's module on stderr */
+    char shm[8];      /* "posix" or "sysv": where segments are made */
+    bool popen_rings; /* popen puts a ring beside its pipe */
+
+    /* Rings beside pipes that this process may have an end of (lib/ring_offer.c). */
+    struct asf_ring_offer {
+        int keeper, fd; /* whose descriptor the ring is */
+        uint64_t inode; /* the pipe */
+    } ring[8];
+    int ring_count;
+    int rings; /* above 0: these, or some of our own */
 };
 
 /* asf__options: never NULL; a set-uid program always gets the defaults. */

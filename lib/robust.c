@@ -187,3 +187,18 @@ int asf__robust_release(struct asf_shm_lock *l) {
     announce(s, NULL);
     return 0;
 }
+
+/* Killed in the middle, with the word free and the lock announced, this thread
+ * wakes the sleeper by the kernel. */
+void asf__robust_pass(struct asf_shm_lock *l) {
+    struct self *s = myself();
+    uint32_t now = 0;
+    if (s)
+        announce(s, l);
+    uint32_t owner = __atomic_exchange_n(&l->word, 0, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
+    asf__raw_syscall(SYS_futex, (long)&l->word, FUTEX_WAKE, INT32_MAX, 0);
+    while (!swap(&l->word, &now, owner | (now & FUTEX_WAITERS)))
+        ;
+    if (s)
+        announce(s, NULL);
+}

@@ -19,6 +19,9 @@
 int asf__robust_init(struct asf_shm_lock *l);
 int asf__robust_obtain(struct asf_shm_lock *l, bool wait);
 int asf__robust_release(struct asf_shm_lock *l);
+/* asf__robust_pass: wake who sleeps on a lock that this process holds, and goes
+ * on to hold. */
+void asf__robust_pass(struct asf_shm_lock *l);
 
 #pragma GCC visibility pop
 

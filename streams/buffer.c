@@ -22,6 +22,8 @@
 enum { FAST_NS = 1000000, AHEAD = 64 << 10, OWN_AHEAD = 256 << 10 };
 
 void asf__buffer_free(struct asf_buffer *b) {
+    if (b->gone)
+        b->gone(b);
     if (b->watch >= 0) {
         asf__unwatch(b->watch);
         asf__sys.unmap(b->base, b->size);
@@ -243,7 +245,7 @@ static int make_output_buffer(struct asf_cios *c, size_t size) {
 }
 
 /* Regions point into the current buffer: it is written when they are freed. */
-static int queue_output(struct asf_cios *c) {
+void asf__queue_output(struct asf_cios *c) {
     struct asf_buffer **at = &c->queue, *b = c->out;
     while (*at)
         at = &(*at)->next;
@@ -252,14 +254,13 @@ static int queue_output(struct asf_cios *c) {
     b->next = NULL;
     *at = b;
     c->out = NULL;
-    return 0;
 }
 
 int asf__buffered_drain(struct asf_cios *c, size_t want) {
     int rc = 0;
     bool full = c->out && asf__pending(c) > 0;
     if (c->out && (c->out->refs || c->queue)) {
-        rc = queue_output(c);
+        asf__queue_output(c);
     } else if (full) {
         uint64_t written = c->written + asf__pending(c), exact = c->exact;
         rc = asf__flush_output(c);

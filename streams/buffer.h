@@ -13,6 +13,9 @@
 /* Buffering over `get` and `put`: see struct asf_stream_ops. */
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want);
 int asf__buffered_drain(struct asf_cios *c, size_t want);
+/* asf__queue_output: regions point into the output buffer: it is put when they
+ * are given back, and another one is needed. */
+void asf__queue_output(struct asf_cios *c);
 /* asf__relearn_offset: ask the kernel where a regular file stands, if unknown. */
 void asf__relearn_offset(struct asf_cios *c);
 /* asf__check_twins: two output streams on one object must not hold back. */
@@ -24,10 +27,14 @@ ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset);
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
 int asf__fd_close(struct asf_cios *c);
+/* Their system call by other functions, which are told the descriptor. */
+ssize_t asf__fd_get_by(struct asf_cios *c, ssize_t (*by)(int, void *, size_t), void *buf, size_t n);
+ssize_t asf__fd_put_by(struct asf_cios *c, ssize_t (*by)(int, const void *, size_t), const void *buf,
+                       size_t n);
 
 /* The modules. */
 extern const struct asf_stream_ops asf__file_map, asf__file_read, asf__file_write, asf__file_append,
-    asf__file_update, asf__pipe;
+    asf__file_update, asf__pipe, asf__pipe_ring;
 
 #pragma GCC visibility pop
 

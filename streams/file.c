@@ -25,21 +25,22 @@ static void release_cancellation(int before) {
 
 /* A wait for a pipe or a terminal shows others what we hold back; and a thread
  * may be cancelled in it. */
-static __attribute__((noinline)) ssize_t cancellable_read(struct asf_cios *c, void *buf, size_t n) {
+ssize_t asf__fd_get_by(struct asf_cios *c, ssize_t (*by)(int, void *, size_t), void *buf, size_t n) {
     ssize_t r;
     int before = hold_cancellation(c);
     pthread_cleanup_push(asf__cancelled, c);
-    r = asf__sys.read(c->fd, buf, n);
+    r = by(c->fd, buf, n);
     pthread_cleanup_pop(0);
     release_cancellation(before);
     return r;
 }
 
-static __attribute__((noinline)) ssize_t cancellable_write(struct asf_cios *c, const void *buf, size_t n) {
+ssize_t asf__fd_put_by(struct asf_cios *c, ssize_t (*by)(int, const void *, size_t), const void *buf,
+                       size_t n) {
     ssize_t r;
     int before = hold_cancellation(c);
     pthread_cleanup_push(asf__cancelled, c);
-    r = asf__sys.write(c->fd, buf, n);
+    r = by(c->fd, buf, n);
     pthread_cleanup_pop(0);
     release_cancellation(before);
     return r;
@@ -48,7 +49,8 @@ static __attribute__((noinline)) ssize_t cancellable_write(struct asf_cios *c, c
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     if (!c->regular)
         asf__before_wait();
-    ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n) : cancellable_read(c, buf, n);
+    ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n)
+                                                    : asf__fd_get_by(c, asf__sys.read, buf, n);
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.in += (uint64_t)r;
@@ -66,8 +68,8 @@ ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset) 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
     if (c->regular)
         asf__settle_readers(c->dev, c->ino, c);
-    ssize_t r =
-        asf__likely(__libc_single_threaded) ? asf__write(c->fd, buf, n) : cancellable_write(c, buf, n);
+    ssize_t r = asf__likely(__libc_single_threaded) ? asf__write(c->fd, buf, n)
+                                                    : asf__fd_put_by(c, asf__sys.write, buf, n);
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.out += (uint64_t)r;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 
+#include "backplane/pipe_ring.h"
 #include "lib/costs.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
@@ -76,6 +77,10 @@ static void choose_other(struct asf_cios *c, const struct stat64 *st) {
     if (S_ISCHR(st->st_mode) && !(c->flags & ASF_UNBUFFERED) && asf__sys.isatty(c->fd)) {
         c->flags |= ASF_LINE_BUF;
         use(c, &asf__pipe, "terminal: line buffered");
+        return;
+    }
+    if (S_ISFIFO(st->st_mode) && asf__rings() && asf__vtable) {
+        use(c, &asf__pipe_ring, "pipe, with a ring beside it if the other end is ours");
         return;
     }
     use(c, &asf__pipe,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "backplane/backplane.h"
+#include "backplane/pipe_ring.h"
 #include "lib/syscalls.h"
 
 static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
@@ -41,6 +42,8 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
             *error = fd;
         return NULL;
     }
+    if (asf__rings())
+        asf__pipe_opened(fd);
     struct asf_cios *c = asf_sopen_fd(fd, flags, error);
     if (!c) {
         asf__sys.close(fd);

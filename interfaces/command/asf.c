@@ -59,6 +59,9 @@ static int help(void) {
           "\n"
           "  run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
           "                 run a program with its stdio served by asf; see 'asf run --help'\n"
+          "  pipe [OPTION]... 'COMMAND | COMMAND...'\n"
+          "                 run a pipeline, with rings in shared memory beside its pipes; see\n"
+          "                 'asf pipe --help'\n"
           "  shm COMMAND [ARGUMENT]...\n"
           "                 list, remove, expand and pack segments of shared memory; see\n"
           "                 'asf shm --help'\n"
@@ -87,6 +90,8 @@ int main(int argc, char **argv) {
         asf__fail("no command given; 'asf --help' lists them");
     if (strcmp(argv[1], "run") == 0)
         return asf__run(argc - 1, argv + 1);
+    if (strcmp(argv[1], "pipe") == 0)
+        return asf__pipeline(argc - 1, argv + 1);
     if (strcmp(argv[1], "shm") == 0)
         return asf__shm(argc - 1, argv + 1);
     if (strcmp(argv[1], "tune") == 0)

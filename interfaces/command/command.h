@@ -53,6 +53,16 @@ const char *asf__find_library(void);
  * returns at all. */
 int asf__run(int argc, char **argv);
 
+/* asf__serve: let programs that this process becomes be served, with these
+ * options more; "" for none. */
+void asf__serve(const char *options);
+
+/* asf__append: the list with one more item; either may be empty. */
+const char *asf__append(const char *list, char separator, const char *item);
+
+/* asf__pipeline: "asf pipe".  argv[0] is "pipe".  Returns the exit status. */
+int asf__pipeline(int argc, char **argv);
+
 /* asf__shm: "asf shm".  argv[0] is "shm".  Returns the exit status. */
 int asf__shm(int argc, char **argv);
 

@@ -42,6 +42,7 @@ static int print_help(void) {
           "  grow=on|off        let output buffers grow beyond libc's\n"
           "  ahead=on|off       let input be read further ahead than libc would\n"
           "  shm=posix|sysv     where segments of shared memory are made\n"
+          "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
           "\n"
           "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"
@@ -50,8 +51,7 @@ static int print_help(void) {
     return asf__close_stdout();
 }
 
-/* The list with one more item; either may be empty. */
-static const char *append(const char *list, char separator, const char *item) {
+const char *asf__append(const char *list, char separator, const char *item) {
     if (list == NULL || list[0] == '\0')
         return item;
     return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
@@ -107,13 +107,22 @@ static void set_environment(const char *name, const char *value) {
         asf__fail("setenv %s: %s; make it shorter", name, strerror(errno));
 }
 
-static void prepare_environment(const struct program *program, const char *options) {
-    const char *library = asf__find_library();
-    const char *others = getenv("LD_PRELOAD");
-    if (can_load(program->obstacle))
-        set_environment("LD_PRELOAD", append(library, ':', others != NULL ? others : ""));
+static void set_options(const char *options) {
     if (options[0] != '\0')
-        set_environment("ASF_OPTIONS", append(getenv("ASF_OPTIONS"), ',', options));
+        set_environment("ASF_OPTIONS", asf__append(getenv("ASF_OPTIONS"), ',', options));
+}
+
+void asf__serve(const char *options) {
+    const char *others = getenv("LD_PRELOAD");
+    set_environment("LD_PRELOAD", asf__append(asf__find_library(), ':', others != NULL ? others : ""));
+    set_options(options);
+}
+
+static void prepare_environment(const struct program *program, const char *options) {
+    if (can_load(program->obstacle))
+        asf__serve(options);
+    else
+        set_options(options);
 }
 
 /* execvp's ENOENT is also that of a missing interpreter. */
@@ -131,8 +140,9 @@ static int cannot_execute(const struct program *program, const char *name, int e
 /* Returns only when the program could not be started. */
 static int execute(char **argv, const char *options, bool wants_stats) {
     struct program program = asf__find_program(argv[0]);
-    if (program.obstacle != NO_OBSTACLE && (program.obstacle != CANNOT_TELL || wants_stats))
-        asf__warn("%s %s", program.binary, remedy(program.obstacle));
+    const char *told = remedy(program.obstacle);
+    if (told && program.binary && (program.obstacle != CANNOT_TELL || wants_stats))
+        asf__warn("%s %s", program.binary, told);
     prepare_environment(&program, options);
     if (program.obstacle == FOREIGN_MACHINE)
         execv(program.path, argv); /* execvp would give it to the shell, as a script */
@@ -165,7 +175,7 @@ static struct request parse(int argc, char **argv) {
         if (option == 's')
             request.stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
         else if (option == 'o')
-            request.options = append(request.options, ',', optarg);
+            request.options = asf__append(request.options, ',', optarg);
         else if (option == 'h')
             request.help = true;
         else if (option == ':')
@@ -182,6 +192,6 @@ int asf__run(int argc, char **argv) {
         return print_help();
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
-    const char *options = append(request.stats, ',', request.options != NULL ? request.options : "");
+    const char *options = asf__append(request.stats, ',', request.options != NULL ? request.options : "");
     return execute(argv + optind, options, request.stats != NULL);
 }

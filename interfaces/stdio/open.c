@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backplane/descriptor.h"
+#include "backplane/pipe_ring.h"
 #include "lib/next.h"
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -95,6 +96,8 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         errno = -fd;
         return NULL;
     }
+    if (asf__rings())
+        asf__pipe_opened(fd);
     struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m.flags);
     if (!c) {
         asf__sys.close(fd);
@@ -259,6 +262,8 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     asf__cios_report(c);
     asf__cios_unlink(c);
     asf__cios_drop(c);
+    if (asf__rings())
+        asf__pipe_lose(fd);
     int new = valid ? reopen_descriptor(fd, path, &m) : -EINVAL;
     if (new < 0 && fd >= 0)
         asf__sys.close(fd);

@@ -8,9 +8,14 @@
 #include <fcntl.h>
 #include <paths.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backplane/pipe_ring.h"
+#include "lib/ring.h"
+#include "lib/shell_text.h"
 #include "lib/syscalls.h"
 
 extern char **environ;
@@ -47,14 +52,74 @@ static bool close_earlier(struct asf_cios *c, void *arg) {
     return true;
 }
 
-static int spawn(const char *command, int theirs, int standard, pid_t *child) {
+/* A ring beside the pipe, and the environment by which the child finds it. */
+struct beside {
+    int ring; /* -1: none */
+    uint64_t inode;
+    char *command;      /* by which the shell becomes the program that is expected, or NULL */
+    char **environment; /* from malloc, as its entry `options` is; or environ */
+    char *options;
+};
+
+/* environ with other options of ours. */
+static char **environment_with(char *options) {
+    static const char name[] = "ASF_OPTIONS=";
+    size_t n = 0, to = 0;
+    while (environ[n])
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        if (strncmp(environ[i], name, sizeof name - 1) != 0)
+            copy[to++] = environ[i];
+    if (copy)
+        copy[to] = options;
+    return copy;
+}
+
+static struct beside make_beside(int ours, const char *command) {
+    struct beside b = {.ring = -1, .environment = environ};
+    struct stat64 st;
+    char option[ASF_RING_OPTION];
+    const char *before = getenv("ASF_OPTIONS");
+    if (!asf__options()->popen_rings || asf__sys.fstat(ours, &st) < 0 ||
+        (b.ring = asf__ring_offer(ours, option, sizeof option)) < 0)
+        return b;
+    b.inode = st.st_ino;
+    const char *end = asf__shell_bar(command);
+    b.command = end && !*end ? asf__shell_becoming(command) : NULL;
+    if (asprintf(&b.options, "ASF_OPTIONS=%s%s%s", before ? before : "", before ? "," : "", option) < 0)
+        b.options = NULL;
+    b.environment = b.options ? environment_with(b.options) : NULL;
+    if (!b.environment)
+        b.environment = environ;
+    return b;
+}
+
+/* The child is there, or is not. */
+static void finish_beside(struct beside *b, int ours, bool reading, pid_t child) {
+    if (b->environment != environ)
+        free(b->environment);
+    free(b->options);
+    free(b->command);
+    if (b->ring < 0)
+        return;
+    if (child > 0) {
+        asf__ring_expect(b->ring, reading ? ASF_RING_READER : ASF_RING_WRITER, getpid());
+        asf__ring_expect(b->ring, reading ? ASF_RING_WRITER : ASF_RING_READER, child);
+        asf__pipe_own(ours, b->ring, b->inode);
+    } else {
+        asf__sys.close(b->ring);
+    }
+}
+
+static int spawn(const char *command, int theirs, int standard, char **environment, pid_t *child) {
     struct closing k = {.standard = standard};
     char *const argv[] = {"sh", "-c", (char *)command, NULL};
     posix_spawn_file_actions_init(&k.actions);
     /* dup2 onto itself clears close-on-exec (posix_spawn, POSIX 2024). */
     posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
     asf__each(close_earlier, &k);
-    int rc = posix_spawn(child, _PATH_BSHELL, &k.actions, NULL, argv, environ);
+    int rc = posix_spawn(child, _PATH_BSHELL, &k.actions, NULL, argv, environment);
     posix_spawn_file_actions_destroy(&k.actions);
     return -rc;
 }
@@ -73,7 +138,7 @@ static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {
 EXPORT FILE *popen(const char *command, const char *mode) {
     struct pipe_mode m;
     int ends[2];
-    pid_t child;
+    pid_t child = 0;
     if (!parse_mode(mode, &m)) {
         errno = EINVAL;
         return NULL;
@@ -81,7 +146,10 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     int ours = m.reading ? ends[0] : ends[1], theirs = m.reading ? ends[1] : ends[0];
-    int rc = spawn(command, theirs, m.reading ? 1 : 0, &child);
+    struct beside beside = make_beside(ours, command);
+    int rc = spawn(beside.command ? beside.command : command, theirs, m.reading ? 1 : 0, beside.environment,
+                   &child);
+    finish_beside(&beside, ours, m.reading, rc < 0 ? 0 : child);
     FILE *f = rc < 0 ? NULL : open_on(ours, child, &m);
     asf__sys.close(theirs);
     if (!f)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "backplane/pipe_ring.h"
 #include "lib/options.h"
 
 extern ssize_t __read(int, void *, size_t);
@@ -192,6 +193,8 @@ off64_t asf__marked_lseek(int fd, off64_t offset, int whence) {
 int asf__opened(int fd, int flags) {
     const int harmless =
         O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | 0100000;
+    if (asf__rings())
+        asf__pipe_opened(fd);
     if (fd >= 0 && (flags & ~harmless) == O_RDONLY)
         asf__mark_descriptor(fd);
     return fd;

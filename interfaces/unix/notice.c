@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "backplane/pipe_ring.h"
 #include "interfaces/unix/emulate.h"
 #include "lib/fault.h"
 #include "lib/syscalls.h"
@@ -40,18 +41,35 @@ static inline bool unsettled(void) {
     return asf__unlikely(__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED));
 }
 
+/* The call works on the pipe itself. */
+static inline void leave_ring(int fd) {
+    if (asf__rings())
+        asf__pipe_leave(fd);
+}
+
+static inline void leave_rings(void) {
+    if (asf__rings())
+        asf__pipe_leave_all();
+}
+
 /* The descriptor's offset or data is about to be used past its streams. */
-static inline void use_fd(int fd) {
+static inline void touch_fd(int fd) {
     if (unsettled()) {
         asf__settle_output();
         asf__settle_fd(fd);
     }
 }
 
+/* The same for calls that have no counterpart in a ring. */
+static inline void use_fd(int fd) {
+    leave_ring(fd);
+    touch_fd(fd);
+}
+
 /* The file is about to be changed past its streams. */
 static void change_fd(int fd) {
     struct stat64 st;
-    use_fd(fd);
+    touch_fd(fd);
     if (asf__unlikely(unsettled()) && asf__some_ahead() && asf__sys.fstat(fd, &st) == 0)
         asf__settle_readers(st.st_dev, st.st_ino, NULL);
 }
@@ -80,6 +98,10 @@ static inline bool read_view(int fd, unsigned mark, void *buf, size_t n) {
            asf__likely(asf__from_view(asf__kept(mark), fd, buf, n));
 }
 
+static ssize_t answer(ssize_t r) {
+    return r < 0 ? asf__failed(r) : r;
+}
+
 EXPORT ssize_t read(int fd, void *buf, size_t n) {
     unsigned mark = asf__mark(fd);
     if (mark) {
@@ -87,8 +109,8 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
             asf__settle_output();
         return read_view(fd, mark, buf, n) ? (ssize_t)n : asf__marked_read(fd, buf, n);
     }
-    use_fd(fd);
-    ssize_t r = __read(fd, buf, n);
+    touch_fd(fd);
+    ssize_t r = asf__rings() ? answer(asf__pipe_read(fd, buf, n)) : __read(fd, buf, n);
     if (asf__fd_stream(fd))
         forget_offset(fd);
     return r;
@@ -96,7 +118,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
 
 EXPORT ssize_t write(int fd, const void *buf, size_t n) {
     change_fd(fd);
-    ssize_t r = __write(fd, buf, n);
+    ssize_t r = asf__rings() ? answer(asf__pipe_write(fd, buf, n)) : __write(fd, buf, n);
     if (asf__fd_stream(fd))
         forget_offset(fd);
     return r;
@@ -105,7 +127,7 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
 EXPORT off_t lseek(int fd, off_t offset, int whence) {
     if (asf__mark(fd))
         return asf__marked_lseek(fd, offset, whence);
-    use_fd(fd);
+    touch_fd(fd);
     off_t r = __lseek(fd, offset, whence);
     if (asf__fd_stream(fd) && (offset != 0 || whence != SEEK_CUR))
         forget_offset(fd);
@@ -116,7 +138,7 @@ off64_t lseek64(int, off64_t, int) __attribute__((visibility("default"), alias("
 
 /* The descriptor goes away under its streams: errors must come when libc's do. */
 static void lose_fd(int fd) {
-    use_fd(fd);
+    touch_fd(fd);
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
         if (c->held || !c->may_grow || !asf__trylock(&c->lk))
             continue;
@@ -125,8 +147,14 @@ static void lose_fd(int fd) {
     }
 }
 
+static void lose_ring(int fd) {
+    if (asf__rings())
+        asf__pipe_lose(fd);
+}
+
 EXPORT int close(int fd) {
     lose_fd(fd);
+    lose_ring(fd);
     forget_offset(fd);
     asf__forget_descriptor(fd);
     return __close(fd);
@@ -142,12 +170,14 @@ EXPORT int dup(int fd) {
 
 /* What has descriptor 2 shares it with libc's own messages. */
 static void before_dup(int from, int to) {
+    leave_ring(from);
     if (to == STDERR_FILENO)
         lose_fd(from);
     else
         use_fd(from);
     lose_fd(to);
     if (from != to) {
+        lose_ring(to);
         asf__unkeep(from, true);
         asf__unkeep(to, true);
     }
@@ -180,6 +210,8 @@ static bool inherit_lock(struct asf_cios *c, void *arg) {
 static void before_child(void) {
     asf__settle_all();
     asf__share_all();
+    if (asf__rings())
+        asf__pipe_share();
 }
 
 static void before_fork(void) {
@@ -230,8 +262,13 @@ static void before_end(void) {
         asf__each(report, NULL);
 }
 
-EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
+static void before_exec(void) {
     before_end();
+    leave_rings();
+}
+
+EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
+    before_exec();
     return (int)asf__call(SYS_execve, (long)path, (long)argv, (long)env);
 }
 

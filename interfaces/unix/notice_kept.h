@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -95,6 +96,8 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
     va_start(ap, request);
     void *arg = va_arg(ap, void *);
     va_end(ap);
+    if (request == FIONREAD || request == FIONBIO || request == FIOASYNC)
+        leave_ring(fd);
     asf__begin_by_kernel(fd);
     int r = (int)asf__call(SYS_ioctl, fd, (long)request, (long)arg);
     asf__end_by_kernel();
@@ -121,8 +124,10 @@ EXPORT long syscall(long number, ...) {
     long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long);
     long d = va_arg(ap, long), e = va_arg(ap, long), f = va_arg(ap, long);
     va_end(ap);
-    if (concerns_descriptors(number))
+    if (concerns_descriptors(number)) {
         STOP;
+        leave_rings();
+    }
     long r = asf__raw6(number, a, b, c, d, e, f);
     return r < 0 && r > -4096 ? asf__failed(r) : r;
 }

@@ -46,6 +46,23 @@ static void send_descriptors(const struct msghdr *m) {
         before_child();
 }
 
+static void close_many(void) {
+    asf__settle_all();
+    leave_rings();
+}
+
+/* Who waits for descriptors waits for pipes. */
+static void wait_for(struct pollfd *fds, nfds_t n) {
+    OUTPUT;
+    for (nfds_t i = 0; asf__rings() && i < n; i++)
+        asf__pipe_leave(fds[i].fd);
+}
+
+static void wait_for_some(void) {
+    OUTPUT;
+    leave_rings();
+}
+
 /* Calls that move data past the streams. */
 EXPORT ssize_t readv(int fd, const struct iovec *v, int n) {
     if (asf__mark(fd))
@@ -112,8 +129,8 @@ NOTICE(OUTPUT, int, statx,
 NOTICE(change_fd(fd), int, ftruncate, (int fd, off_t size), (fd, size))
 NOTICE(change_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
 NOTICE(asf__settle_all(), int, truncate, (const char *path, off_t size), (path, size))
-NOTICE(asf__settle_all(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
-NOTICE(asf__settle_all(), void, closefrom, (int first), (first))
+NOTICE(close_many(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
+NOTICE(close_many(), void, closefrom, (int first), (first))
 NOTICE(use_fd(fd), int, fsync, (int fd), (fd))
 NOTICE(use_fd(fd), int, fdatasync, (int fd), (fd))
 NOTICE(OUTPUT, int, rename, (const char *from, const char *to), (from, to))
@@ -209,11 +226,12 @@ NOTICE(use_fd(fd), ssize_t, __pread64_chk, (int fd, void *p, size_t n, off64_t a
        (fd, p, n, at, room))
 NOTICE(OUTPUT, ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int flags),
        (fd, p, n, room, flags))
-NOTICE(OUTPUT, int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room),
+NOTICE(wait_for(fds, n), int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room),
        (fds, n, timeout, room))
-NOTICE(OUTPUT; may_block(mask), int, __ppoll_chk,
-               (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask, size_t room),
-               (fds, n, t, mask, room))
+NOTICE(wait_for(fds, n);
+       may_block(mask), int, __ppoll_chk,
+       (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask, size_t room),
+       (fds, n, t, mask, room))
 OPENING_2(__open_2, (const char *path, int flags), (path, flags))
 OPENING_2(__open64_2, (const char *path, int flags), (path, flags))
 OPENING_2(__openat_2, (int dir, const char *path, int flags), (dir, path, flags))
@@ -237,14 +255,17 @@ NOTICE(OUTPUT, int, sigwait, (const sigset_t *set, int *sig), (set, sig))
 NOTICE(OUTPUT, int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
 NOTICE(OUTPUT, int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
        (set, info, t))
-NOTICE(OUTPUT, int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
-NOTICE(OUTPUT; may_block(mask), int, ppoll,
-               (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
-               (fds, n, t, mask))
-NOTICE(OUTPUT, int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t), (n, r, w, x, t))
-NOTICE(OUTPUT; may_block(mask), int, pselect,
-               (int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *t, const sigset_t *mask),
-               (n, r, w, x, t, mask))
+NOTICE(wait_for(fds, n), int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
+NOTICE(wait_for(fds, n); may_block(mask), int, ppoll,
+                         (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
+                         (fds, n, t, mask))
+NOTICE(wait_for_some(), int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t),
+       (n, r, w, x, t))
+NOTICE(wait_for_some();
+       may_block(mask), int, pselect,
+       (int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *t, const sigset_t *mask),
+       (n, r, w, x, t, mask))
+NOTICE(leave_ring(fd), int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *e), (epoll, op, fd, e))
 NOTICE(OUTPUT, int, epoll_wait, (int fd, struct epoll_event *e, int n, int timeout), (fd, e, n, timeout))
 NOTICE(OUTPUT; may_block(mask), int, epoll_pwait,
                (int fd, struct epoll_event *e, int n, int timeout, const sigset_t *mask),
@@ -294,11 +315,11 @@ EXPORT pid_t forkpty(int *terminal, char *name, const struct termios *settings, 
     return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size));
 }
 
-NOTICE(before_end(), int, execv, (const char *path, char *const argv[]), (path, argv))
-NOTICE(before_end(), int, execvp, (const char *file, char *const argv[]), (file, argv))
-NOTICE(before_end(), int, execvpe, (const char *file, char *const argv[], char *const env[]),
+NOTICE(before_exec(), int, execv, (const char *path, char *const argv[]), (path, argv))
+NOTICE(before_exec(), int, execvp, (const char *file, char *const argv[]), (file, argv))
+NOTICE(before_exec(), int, execvpe, (const char *file, char *const argv[], char *const env[]),
        (file, argv, env))
-NOTICE(before_end(), int, fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
+NOTICE(before_exec(), int, fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
 
 EXPORT __attribute__((noreturn)) void abort(void) {
     asf__settle_all();
@@ -410,6 +431,8 @@ EXPORT int fcntl(int fd, int command, ...) {
     bool duplicate = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     if (duplicate || command == F_SETLKW || command == F_OFD_SETLKW || command == F_SETLK)
         use_fd(fd);
+    if (command == F_SETFL)
+        leave_ring(fd);
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL)
         asf__unkeep(fd, true);
     int r = ASF_NEXT(fcntl)(fd, command, arg);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_pipe.c - "asf pipe": a pipeline whose commands are served, with a ring
+ * in shared memory beside each of its pipes.
+ *
+ * Layer: interfaces/command; may include command.h, lib's headers of what is
+ * compiled in, and libc's headers.
+ *
+ * Each command is given to the shell, which becomes it.  What is more than
+ * commands with bars between them is the shell's own as a whole, over pipes.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "interfaces/command/command.h"
+#include "lib/ring.h"
+#include "lib/shell_text.h"
+
+enum { MOST_COMMANDS = 256 };
+
+static int print_help(void) {
+    fputs("usage: asf pipe [OPTION]... 'COMMAND | COMMAND...'\n"
+          "\n"
+          "Run a pipeline of the shell's with the stdio of its commands served by asf, and\n"
+          "a ring in shared memory beside each pipe: two neighbours that asf serves pass\n"
+          "their data through it, all others use the pipe.\n"
+          "\n"
+          "  --plain           no rings\n"
+          "  --options STRING  options for the library, as for 'asf run'\n"
+          "  --help            print this\n"
+          "\n"
+          "Commands may have quotes, variables and redirections.  A text with more in it\n"
+          "(lists, groups, loops, substituted commands, here-documents) runs as it is, with\n"
+          "its commands served, and without rings.\n"
+          "\n"
+          "Exit status: that of the last command, 128 + N when signal N ended it; 125 when\n"
+          "asf itself fails.\n",
+          stdout);
+    return asf__close_stdout();
+}
+
+/* --- taken apart ------------------------------------------------------------------- */
+
+static bool is_blank(const char *text) {
+    return text[strspn(text, " \t")] == '\0';
+}
+
+static bool is_negated(const char *text) {
+    const char *word = text + strspn(text, " \t");
+    return word[0] == '!' && (word[1] == ' ' || word[1] == '\t');
+}
+
+/* The commands of a pipeline; 0 when it is not one of plain commands. */
+static int split(const char *text, char **commands) {
+    int count = 0;
+    if (is_negated(text))
+        return 0;
+    for (;;) {
+        const char *end = asf__shell_bar(text);
+        if (!end || count == MOST_COMMANDS)
+            return 0;
+        char *command = asf__text("%.*s", (int)(end - text), text);
+        if (is_blank(command))
+            return 0;
+        char *becoming = asf__shell_becoming(command); /* the process expected at the ring is the program's */
+        commands[count++] = becoming ? becoming : command;
+        if (!*end)
+            return count > 1 ? count : 0;
+        text = end + 1;
+    }
+}
+
+/* --- started -------------------------------------------------------------------------- */
+
+struct between {
+    int read, write, ring; /* -1: none */
+    char option[ASF_RING_OPTION];
+};
+
+static struct between make_between(bool rings) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        asf__fail("pipe: pipe2: %s; end programs that have many files open", strerror(errno));
+    struct between b = {.read = ends[0], .write = ends[1], .ring = -1};
+    if (rings)
+        b.ring = asf__ring_offer(ends[0], b.option, sizeof b.option);
+    return b;
+}
+
+static void become(const char *command, const struct between *in, const struct between *out,
+                   const char *options) {
+    if (in && in->ring >= 0)
+        options = asf__append(options, ',', in->option);
+    if (out && out->ring >= 0)
+        options = asf__append(options, ',', out->option);
+    if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
+        asf__fail("pipe: dup2: %s", strerror(errno));
+    asf__serve(options);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
+}
+
+static void expect(const struct between *b, enum asf_ring_end end, pid_t process) {
+    if (b && b->ring >= 0)
+        asf__ring_expect(b->ring, end, process);
+}
+
+static pid_t start(const char *command, const struct between *in, const struct between *out,
+                   const char *options) {
+    pid_t process = fork();
+    if (process < 0)
+        asf__fail("pipe: fork: %s; end some processes", strerror(errno));
+    if (process == 0)
+        become(command, in, out, options);
+    expect(in, ASF_RING_READER, process);
+    expect(out, ASF_RING_WRITER, process);
+    return process;
+}
+
+static int status_of(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int wait_for_all(pid_t last) {
+    int status, result = EXIT_OWN_FAILURE;
+    pid_t process;
+    while ((process = wait(&status)) > 0 || errno == EINTR)
+        if (process == last)
+            result = status_of(status);
+    return result;
+}
+
+/* The rings stay with this process until all have ended. */
+static int run(char **commands, int count, const char *options, bool rings) {
+    struct between made[2], *in = NULL;
+    pid_t last = -1;
+    for (int i = 0; i < count; i++) {
+        struct between *out = i + 1 < count ? &made[i % 2] : NULL;
+        if (out)
+            *out = make_between(rings);
+        last = start(commands[i], in, out, options);
+        if (in)
+            close(in->read);
+        if (out)
+            close(out->write);
+        in = out;
+    }
+    return wait_for_all(last);
+}
+
+int asf__pipeline(int argc, char **argv) {
+    static const struct option long_options[] = {{"plain", no_argument, NULL, 'p'},
+                                                 {"options", required_argument, NULL, 'o'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    const char *options = "rings=on";
+    bool rings = true;
+    char *commands[MOST_COMMANDS];
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
+        if (option == 'p')
+            rings = false;
+        else if (option == 'o')
+            options = asf__append(options, ',', optarg);
+        else if (option == 'h')
+            return print_help();
+        else
+            asf__fail("pipe: '%s' is no option, or lacks its argument; see 'asf pipe --help'",
+                      argv[optind - 1]);
+    }
+    if (optind + 1 != argc)
+        asf__fail("pipe: give the pipeline as one argument, in quotes; see 'asf pipe --help'");
+    if (!rings)
+        options = asf__append(options, ',', "rings=off");
+    int count = split(argv[optind], commands);
+    if (count == 0) {
+        commands[0] = argv[optind];
+        count = 1;
+    }
+    return run(commands, count, options, rings);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ring.h - a ring of bytes in memory that two processes share: one writes, one
+ * reads.  What each has done stands in one word that both change by compare
+ * and swap; each holds a robust lock for as long as it has its end, and the
+ * other sleeps on that lock's word, so that the kernel wakes it when a process
+ * ends, however it ends.  Failures are negated errno values.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#ifndef ASF_LIB_RING_H
+#define ASF_LIB_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <asf/shm.h>
+
+#pragma GCC visibility push(hidden)
+
+enum asf_ring_end { ASF_RING_READER, ASF_RING_WRITER };
+
+/* Where things stand in the file: a page for a segment's label, the control
+ * block, the data. */
+enum { ASF_RING_CONTROL = 4096, ASF_RING_DATA = 8192 };
+enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 256 << 10 };
+
+struct asf_ring_control {
+    uint64_t magic;
+    uint64_t size;       /* bytes of data, a power of two */
+    int32_t pid[2];      /* who has or had each end, and since when: seconds since 1970 */
+    int32_t expected[2]; /* of a ring beside a pipe: who may take each end */
+    int64_t since[2];
+    _Alignas(64) uint64_t state;    /* see below */
+    _Alignas(64) uint32_t released; /* the reader is done with all before this */
+    _Alignas(64) struct asf_shm_lock lock[2];
+};
+
+/* The state: how far the writer has published, how far the reader has claimed
+ * (both modulo 2^26), a count of the reader's sleeps, and flags. */
+#define ASF_RING_MASK        ((1u << 26) - 1)
+#define ASF_RING_SLEEP       (1ull << 52)
+#define ASF_RING_SLEEPS      (15ull << 52)
+#define ASF_RING_SEEN(end)   (1ull << (56 + (end)))
+#define ASF_RING_CLOSED(end) (1ull << (58 + (end)))
+/* Of a ring beside a pipe (lib/pipe_ring.c): */
+#define ASF_RING_IN_PIPE    (1ull << 60) /* the reader sleeps in the pipe: write there */
+#define ASF_RING_PIPE_FIRST (1ull << 61) /* the pipe may hold bytes older than the ring's */
+#define ASF_RING_ENDED      (1ull << 62) /* nothing more is published */
+#define ASF_RING_PUSHED     (1ull << 63) /* what was to go back to the pipe is there */
+
+/* One end, in a page that the child of a fork finds zeroed. */
+struct asf_ring {
+    struct asf_ring_control *control; /* NULL: the parent's, not this process's */
+    char *data;                       /* mapped twice in a row */
+    uint32_t size;
+    enum asf_ring_end end;
+    bool alone;        /* one processor: waiting is better spent giving it away */
+    uint32_t released; /* the writer's: how far the reader was seen to be; the reader's: what it has told */
+    uint32_t budget;   /* how long to wait awake: nanoseconds, or turns given away */
+    char **old;        /* where the data was mapped before (asf__ring_fresh) */
+    size_t olds;
+    int in_use; /* of a ring beside a pipe */
+    bool dirty; /* likewise, the writer's: it has written to the pipe */
+};
+
+/* asf__ring_size: the size that serves for one that is asked for; 0: none. */
+uint32_t asf__ring_size(size_t wanted);
+/* asf__ring_new: a ring without a name; returns its descriptor, close-on-exec. */
+int asf__ring_new(uint32_t size);
+/* asf__ring_format: begin a ring in zeroed memory. */
+void asf__ring_format(struct asf_ring_control *control, uint32_t size);
+/* asf__ring_check: the size of the ring that a descriptor is on.  -EINVAL: none. */
+int64_t asf__ring_check(int fd);
+/* asf__ring_attach: take an end.  -EBUSY: it was taken before. */
+int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring);
+/* asf__ring_detach: give the end back; the other is told. */
+void asf__ring_detach(struct asf_ring *r);
+/* asf__ring_fresh: map the data anew, where the old mapping's bytes are not
+ * written over any more: `keep` copies into it what is still pointed to. */
+int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg);
+
+static inline uint64_t asf__ring_state(const struct asf_ring *r) {
+    return __atomic_load_n(&r->control->state, __ATOMIC_ACQUIRE);
+}
+static inline uint32_t asf__ring_tail(uint64_t state) {
+    return (uint32_t)state & ASF_RING_MASK;
+}
+static inline uint32_t asf__ring_claimed(uint64_t state) {
+    return (uint32_t)(state >> 26) & ASF_RING_MASK;
+}
+/* Bytes published and not yet claimed; of a forged state never more than fit. */
+static inline uint32_t asf__ring_avail(const struct asf_ring *r, uint64_t state) {
+    uint32_t n = (asf__ring_tail(state) - asf__ring_claimed(state)) & ASF_RING_MASK;
+    return n <= r->size ? n : r->size;
+}
+static inline uint32_t asf__ring_room_behind(const struct asf_ring *r, uint64_t state, uint32_t released) {
+    uint32_t used = (asf__ring_tail(state) - released) & ASF_RING_MASK;
+    return used <= r->size ? r->size - used : 0;
+}
+static inline uint32_t asf__ring_room(const struct asf_ring *r, uint64_t state) {
+    return asf__ring_room_behind(r, state, __atomic_load_n(&r->control->released, __ATOMIC_ACQUIRE));
+}
+/* The writer's: room for `need` bytes by what it saw of the reader last time,
+ * since each look takes the reader's cache line away from it; else as above. */
+static inline uint32_t asf__ring_room_for(struct asf_ring *r, uint64_t state, uint32_t need) {
+    uint32_t room = asf__ring_room_behind(r, state, r->released);
+    if (room >= need)
+        return room;
+    r->released = __atomic_load_n(&r->control->released, __ATOMIC_ACQUIRE);
+    return asf__ring_room_behind(r, state, r->released);
+}
+static inline char *asf__ring_at(const struct asf_ring *r, uint32_t position) {
+    return r->data + (position & (r->size - 1));
+}
+/* Bytes from `from` up to `to` are taken as they were at `state`. */
+static inline bool asf__ring_change(struct asf_ring *r, uint64_t *state, uint64_t to) {
+    return __atomic_compare_exchange_n(&r->control->state, state, to, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_ACQUIRE);
+}
+static inline uint64_t asf__ring_with_tail(uint64_t state, uint32_t tail) {
+    return (state & ~(uint64_t)ASF_RING_MASK) | (tail & ASF_RING_MASK);
+}
+static inline uint64_t asf__ring_with_claimed(uint64_t state, uint32_t claimed) {
+    return (state & ~((uint64_t)ASF_RING_MASK << 26)) | (uint64_t)(claimed & ASF_RING_MASK) << 26;
+}
+
+/* asf__ring_publish: n bytes more are there to be read. */
+void asf__ring_publish(struct asf_ring *r, uint32_t n);
+/* asf__ring_claim: the next n bytes, which are there, are this reader's. */
+void asf__ring_claim(struct asf_ring *r, uint32_t n);
+/* asf__ring_release: all before this position may be written over. */
+void asf__ring_release(struct asf_ring *r, uint32_t position);
+/* asf__ring_wait: wait until `need` bytes are there, or room for them.
+ * returns  0, also at the end of file, with fewer bytes; -EINTR; -EPIPE (the
+ *          reader has gone); -EOWNERDEAD (the writer has ended without closing). */
+int asf__ring_wait(struct asf_ring *r, uint32_t need);
+/* asf__ring_spin: the part of it that makes no system call, or on one
+ * processor gives it away.  Returns whether waiting is over. */
+bool asf__ring_spin(struct asf_ring *r, uint32_t need);
+/* asf__ring_sleep: the other part, once.  0: look again; -EINTR; -EOWNERDEAD:
+ * the process at the other end has ended. */
+int asf__ring_sleep(struct asf_ring *r, uint32_t need);
+/* asf__ring_alive: false when the process that had the other end has ended. */
+bool asf__ring_alive(struct asf_ring *r);
+/* asf__ring_get_up: end this side's own sleep, in which a handler or another
+ * thread has changed the state. */
+void asf__ring_get_up(struct asf_ring *r);
+/* asf__ring_wake: wake the other side if it sleeps. */
+void asf__ring_wake(struct asf_ring *r);
+
+/* --- beside a pipe (ring_offer.c) ------------------------------------------------- */
+
+/* Such a ring has so many bytes, and the pipe room for these and so many more. */
+enum { ASF_PIPE_RING = 256 << 10, ASF_PIPE_MOST_OLDER = 64 << 10, ASF_PIPE_ROOM = 512 << 10 };
+enum { ASF_RING_OPTION = 64 };
+
+/* asf__ring_offer: make a ring for the pipe, and what ASF_OPTIONS must have for
+ * who is to find it (ASF_RING_OPTION bytes).  Returns the ring's descriptor,
+ * which must stay open until they have. */
+int asf__ring_offer(int pipe, char *option, size_t room);
+/* asf__ring_expect: the process that may take an end. */
+void asf__ring_expect(int ring, enum asf_ring_end end, pid_t process);
+
+#pragma GCC visibility pop
+
+#endif

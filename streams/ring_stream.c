@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ring_stream.c - an end of a ring as a stream.  The current buffer is a part
+ * of the ring itself: bytes that the writer has published and this reader
+ * claimed, or room that the writer fills and then publishes.  What does not go
+ * so (a region longer than a part of the ring, output behind regions that are
+ * not given back) is copied.
+ *
+ * No end waits for ever for what the other holds: a writer waits for a quarter
+ * of the ring at most, and a reader keeps no more than a quarter while it
+ * waits; beyond that it keeps copies (make_way).
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/ring.h"
+#include "lib/syscalls.h"
+#include "streams/buffer.h"
+
+struct ring_stream;
+
+/* A buffer that shows a part of the ring. */
+struct view {
+    struct asf_buffer b;
+    struct ring_stream *s;
+    struct view *newer;
+    uint32_t start; /* the reader's: all before it is done with, as far as this view goes */
+};
+
+struct ring_stream {
+    struct asf_ring *r;
+    uint32_t at;         /* reader: how far it has claimed; writer: published */
+    uint32_t from;       /* reader: what is done with when there is no view */
+    struct view *oldest; /* reader: its views in order */
+};
+
+static bool is_view(const struct asf_buffer *b);
+
+static struct view *new_view(struct ring_stream *s) {
+    struct view *v = calloc(1, sizeof *v);
+    if (v) {
+        v->b.watch = -1;
+        v->b.user = true;
+        v->s = s;
+    }
+    return v;
+}
+
+/* --- reading ------------------------------------------------------------------------ */
+
+static void release(const struct ring_stream *s) {
+    asf__ring_release(s->r, s->oldest ? s->oldest->start : s->from);
+}
+
+static void unlink_view(struct view *v) {
+    struct view **at = &v->s->oldest;
+    while (*at && *at != v)
+        at = &(*at)->newer;
+    if (*at)
+        *at = v->newer;
+    v->newer = NULL;
+}
+
+static void link_view(struct view *v) {
+    struct view **at = &v->s->oldest;
+    while (*at)
+        at = &(*at)->newer;
+    *at = v;
+}
+
+/* Nothing points into a view any more. */
+static void view_gone(struct asf_buffer *b) {
+    struct view *v = (struct view *)(void *)b;
+    struct ring_stream *s = v->s;
+    if (!s->r->control)
+        return;
+    unlink_view(v);
+    release(s);
+}
+
+static bool is_view(const struct asf_buffer *b) {
+    return b && b->gone == view_gone;
+}
+
+static void copy_views(void *arg, char *copy) {
+    struct ring_stream *s = arg;
+    for (struct view *v = s->oldest, *next; v; v = next) {
+        next = v->newer;
+        memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
+        v->b.gone = NULL;
+        v->newer = NULL;
+    }
+    s->oldest = NULL;
+}
+
+/* Regions that are not given back would stop the writer: from now on they are
+ * copies, at their places. */
+static int make_way(struct ring_stream *s) {
+    int rc = asf__ring_fresh(s->r, copy_views, s);
+    if (rc < 0)
+        return rc;
+    s->from = s->at;
+    release(s);
+    return 0;
+}
+
+static uint32_t kept(const struct ring_stream *s) {
+    return ((s->at - (s->oldest ? s->oldest->start : s->from)) & ASF_RING_MASK);
+}
+
+/* Wait for `need` bytes.  Fewer are there when the writer has closed, ended or
+ * been interrupted: then *error says which, if any. */
+static uint32_t await(struct ring_stream *s, uint32_t need, int *error) {
+    uint32_t n = asf__ring_avail(s->r, asf__ring_state(s->r));
+    *error = 0;
+    if (asf__likely(n >= need))
+        return n;
+    if (!asf__ring_spin(s->r, need)) {
+        asf__before_wait();
+        *error = asf__ring_wait(s->r, need);
+    }
+    return asf__ring_avail(s->r, asf__ring_state(s->r));
+}
+
+static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
+    struct ring_stream *s = c->data;
+    int error;
+    if (!s->r->control)
+        return -EBADF;
+    if (kept(s) > s->r->size / 4 && asf__ring_avail(s->r, asf__ring_state(s->r)) == 0 &&
+        (error = make_way(s)) < 0)
+        return error;
+    uint32_t there = await(s, 1, &error);
+    if (there == 0)
+        return error;
+    if (n > there)
+        n = there;
+    memcpy(buf, asf__ring_at(s->r, s->at), n);
+    asf__ring_claim(s->r, (uint32_t)n);
+    s->at += (uint32_t)n;
+    s->from = s->at;
+    if (is_view(c->in) && c->in->refs == 0 && asf__avail(c) == 0)
+        ((struct view *)(void *)c->in)->start = s->at;
+    release(s);
+    c->stats.in += n;
+    return (ssize_t)n;
+}
+
+/* The view in which the window is to stand; the one before lives on while
+ * regions point into it. */
+static struct view *next_view(struct asf_cios *c) {
+    struct ring_stream *s = c->data;
+    if (is_view(c->in) && c->in->refs == 0)
+        return (struct view *)(void *)c->in;
+    struct view *v = new_view(s);
+    if (!v)
+        return NULL;
+    v->b.gone = view_gone;
+    v->start = s->from;
+    link_view(v);
+    if (is_view(c->in))
+        c->in->size -= asf__avail(c); /* the next view shows it */
+    if (c->in)
+        asf__buffer_retire(c, c->in);
+    c->in = &v->b;
+    return v;
+}
+
+static void show(struct asf_cios *c, struct view *v, uint32_t from, size_t n) {
+    v->b.base = asf__ring_at(v->s->r, from);
+    v->b.size = n;
+    c->buf_base = c->read_base = c->read_ptr = v->b.base;
+    c->read_end = c->buf_end = v->b.base + n;
+}
+
+/* What has been read of the window is done with when no region holds it. */
+static void finish_read_part(struct asf_cios *c, uint32_t from) {
+    struct ring_stream *s = c->data;
+    s->from = from;
+    if (is_view(c->in) && c->in->refs == 0)
+        ((struct view *)(void *)c->in)->start = from;
+    release(s);
+}
+
+static ssize_t ring_fill(struct asf_cios *c, size_t want) {
+    struct ring_stream *s = c->data;
+    size_t have = asf__avail(c);
+    int error;
+    if (!s->r->control)
+        return -EBADF;
+    if (c->flags & ASF_IN_BACKUP || want > s->r->size / 2 || (have > 0 && !is_view(c->in)))
+        return asf__buffered_fill(c, want);
+    uint32_t from = s->at - (uint32_t)have, need = (uint32_t)(want - have), most = s->r->size / 4;
+    finish_read_part(c, from);
+    if (kept(s) > most + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
+        error = make_way(s);
+        return error < 0 ? error : asf__buffered_fill(c, want);
+    }
+    uint32_t there = await(s, need, &error);
+    if (there == 0 || (there < need && error == -EINTR))
+        return have > 0 && error != -EINTR ? (ssize_t)have : error;
+    struct view *v = next_view(c);
+    if (!v)
+        return -ENOMEM;
+    uint32_t n = there < need ? there : need > most ? need : there < most ? there : most;
+    asf__ring_claim(s->r, n);
+    s->at += n;
+    c->stats.in += n;
+    show(c, v, from, have + n);
+    return (ssize_t)asf__avail(c);
+}
+
+/* --- writing ------------------------------------------------------------------------- */
+
+static int reader_gone(void) {
+    asf__raw_syscall(SYS_tgkill, getpid(), gettid(), SIGPIPE, 0);
+    return -EPIPE;
+}
+
+static bool has_reader(struct asf_ring *r) {
+    return !(asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER)) && asf__ring_alive(r);
+}
+
+static bool is_in_place(const struct ring_stream *s, const char *p) {
+    uint32_t size = s->r->size;
+    return p >= s->r->data && p < s->r->data + 2 * (size_t)size &&
+           (((size_t)(p - s->r->data) ^ s->at) & (size - 1)) == 0;
+}
+
+/* The window begins behind what is published. */
+static void move(struct asf_cios *c, uint32_t n) {
+    struct ring_stream *s = c->data;
+    s->at += n;
+    if (c->out && c->out->user && c->out->refs == 0 && !c->queue) {
+        c->out->base = asf__ring_at(s->r, s->at);
+        c->out->size -= c->out->size < n ? c->out->size : n;
+    }
+    c->stats.out += n;
+}
+
+static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
+    struct ring_stream *s = c->data;
+    if (!s->r->control)
+        return -EBADF;
+    if (!has_reader(s->r))
+        return reader_gone();
+    if (!is_in_place(s, buf)) {
+        uint32_t need = n < s->r->size / 4 ? (uint32_t)n : s->r->size / 4;
+        int rc = asf__ring_wait(s->r, need);
+        if (rc < 0)
+            return rc == -EPIPE ? reader_gone() : rc;
+        uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
+        if (n > room)
+            n = room;
+        memcpy(asf__ring_at(s->r, s->at), buf, n);
+    }
+    asf__ring_publish(s->r, (uint32_t)n);
+    move(c, (uint32_t)n);
+    return (ssize_t)n;
+}
+
+/* Bytes of the ring that wait for regions; -1: others do that are not in it. */
+static int64_t waiting(const struct asf_cios *c) {
+    int64_t n = 0;
+    for (const struct asf_buffer *b = c->queue; b; b = b->next) {
+        if (!b->user)
+            return -1;
+        n += b->to - b->from;
+    }
+    return n;
+}
+
+/* Room for a window behind `ahead` bytes that are not published: most welcome
+ * is a good part of the ring, but one that is wanted is slept for alone. */
+static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint32_t *room) {
+    uint32_t good = s->r->size / 8 > want ? s->r->size / 8 : want;
+    *room = asf__ring_room(s->r, asf__ring_state(s->r)) - ahead;
+    if (ahead > 0 || *room >= good)
+        return 0;
+    int rc = asf__ring_spin(s->r, good) ? 0 : asf__ring_wait(s->r, want);
+    *room = asf__ring_room(s->r, asf__ring_state(s->r));
+    return rc == -EPIPE ? reader_gone() : rc;
+}
+
+static int use_buffer(struct asf_cios *c, struct asf_buffer *b) {
+    if (!b)
+        return -ENOMEM;
+    if (c->out && c->out != b)
+        asf__buffer_free(c->out);
+    c->out = b;
+    c->write_base = c->write_ptr = b->base;
+    asf__expose(c);
+    return 0;
+}
+
+static struct asf_buffer *output_view(struct asf_cios *c, uint32_t at, uint32_t n) {
+    struct ring_stream *s = c->data;
+    struct view *v = c->out && c->out->user ? (struct view *)(void *)c->out : new_view(s);
+    if (!v)
+        return NULL;
+    v->b.base = asf__ring_at(s->r, at);
+    v->b.size = n;
+    return &v->b;
+}
+
+static int ring_drain(struct asf_cios *c, size_t want) {
+    struct ring_stream *s = c->data;
+    int rc = 0;
+    if (!s->r->control)
+        return -EBADF;
+    uint32_t room = 0, most = s->r->size / 4;
+    if (c->out && (c->out->refs || c->queue)) {
+        c->out->size = (size_t)(c->write_ptr - c->out->base); /* the next view begins there */
+        asf__queue_output(c);
+    } else if (c->out && asf__pending(c) > 0) {
+        rc = asf__flush_output(c);
+    }
+    int64_t ahead = waiting(c);
+    if (rc == 0 && ahead >= 0 && want <= most)
+        rc = await_room(s, (uint32_t)ahead, (uint32_t)want, &room);
+    if (rc < 0)
+        return rc;
+    if (room < want)
+        return use_buffer(c, asf__buffer_new(want > most ? want : most));
+    return use_buffer(c, output_view(c, s->at + (uint32_t)ahead, room < most ? room : most));
+}
+
+static int ring_close(struct asf_cios *c) {
+    struct ring_stream *s = c->data;
+    for (struct view *v = s->oldest; v; v = v->newer)
+        v->b.gone = NULL;
+    asf__ring_detach(s->r);
+    free(s);
+    return 0;
+}
+
+static const struct asf_stream_ops shm_ring = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "ring",
+    .get = ring_get,
+    .put = ring_put,
+    .close = ring_close,
+    .fill = ring_fill,
+    .drain = ring_drain,
+};
+
+struct asf_cios *asf__open_ring(struct asf_ring *r) {
+    struct ring_stream *s = calloc(1, sizeof *s);
+    struct asf_cios *c =
+        s ? asf__cios_new(&shm_ring, -1, r->end == ASF_RING_READER ? O_RDONLY : O_WRONLY) : NULL;
+    if (!c) {
+        free(s);
+        return NULL;
+    }
+    s->r = r;
+    c->data = s;
+    c->why = "a ring in shared memory";
+    c->own = c->chosen = true;
+    c->blksize = BUFSIZ;
+    asf__set_block(c);
+    c->limit = SIZE_MAX;
+    return c;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//
+// ring_killed_test.cpp - one end of a ring is killed at a random point,
+// thousands of times: nothing hangs, no byte is wrong, doubled or out of place,
+// and half of a stream is never taken for the whole.  ASF_RING_ROUNDS in the
+// environment sets the number of rounds, ASF_RING_SEED where they begin.
+// Layer: tests.
+#include <random>
+
+#include "tests/streams/ring_test.h"
+
+namespace asi {
+namespace {
+
+size_t from_environment(const char *name, size_t otherwise) {
+    const char *text = getenv(name);
+    return text ? strtoul(text, nullptr, 10) : otherwise;
+}
+
+enum Victim { WRITER, READER, NOBODY };
+
+struct Round {
+    Victim victim;
+    size_t size, total, in, out;
+    useconds_t pause;
+};
+
+enum { DONE = 0, TOLD_OF_DEATH = 10, WRONG = 20, SHORT = 21 };
+
+// A hang is a failure: SIGALRM ends the process.
+int write_all(int ring, const Round &round) {
+    alarm(60);
+    asf_cios *s = open_end(ring, O_WRONLY);
+    const int rc = s ? write_pattern(s, round.total, round.in) : 1;
+    return rc ? rc : -sclose(s);
+}
+
+int read_all(int ring, const Round &round) {
+    alarm(60);
+    asf_cios *s = open_end(ring, O_RDONLY);
+    const ssize_t n = read_pattern(s, round.out);
+    if (n == -EOWNERDEAD)
+        return TOLD_OF_DEATH;
+    return n == static_cast<ssize_t>(round.total) ? DONE : n < 0 ? WRONG : SHORT;
+}
+
+class Killed : public testing::Test {
+  protected:
+    size_t one_of(std::initializer_list<size_t> sizes) { return *(sizes.begin() + random() % sizes.size()); }
+
+    Round any_round() {
+        Round r{};
+        r.victim = static_cast<Victim>(random() % 3);
+        r.size = one_of({8192, 65536, 262144});
+        r.in = one_of({1 + random() % 100, 1 + random() % 10000, 100000});
+        r.out = one_of({1 + random() % 100, 1 + random() % 10000, 100000});
+        r.total = r.victim == NOBODY ? random() % 1000000 : size_t{1} << 40;
+        r.pause = static_cast<useconds_t>(random() % 4 ? random() % 1500 : random() % 100);
+        return r;
+    }
+
+    static void play(const Round &round) {
+        const int ring = asf_ring_create(round.size);
+        ASSERT_GE(ring, 0);
+        const pid_t writer = start([&] { return write_all(ring, round); });
+        const pid_t reader = start([&] { return read_all(ring, round); });
+        usleep(round.pause);
+        if (round.victim != NOBODY)
+            kill(round.victim == WRITER ? writer : reader, SIGKILL);
+        check(round, ring, writer, reader);
+        close(ring);
+    }
+
+    // Who is killed before it had its end must be made up for: the other waits.
+    static void check(const Round &round, int ring, pid_t writer, pid_t reader) {
+        if (round.victim == WRITER) {
+            EXPECT_EQ(finish(writer), -SIGKILL);
+            const pid_t another = start([&] { return write_all(ring, {NOBODY, 0, 0, 1, 1, 0}); });
+            const int instead = finish(another), seen = finish(reader);
+            EXPECT_TRUE(seen == TOLD_OF_DEATH || (instead == 0 && seen == SHORT)) << seen << " " << instead;
+        } else if (round.victim == READER) {
+            EXPECT_EQ(finish(reader), -SIGKILL);
+            asf_cios *another = open_end(ring, O_RDONLY);
+            if (another)
+                sclose(another);
+            EXPECT_EQ(finish(writer), -SIGPIPE);
+        } else {
+            EXPECT_EQ(finish(writer), 0);
+            EXPECT_EQ(finish(reader), DONE);
+        }
+    }
+
+    std::mt19937_64 random{from_environment("ASF_RING_SEED", 1)};
+};
+
+TEST_F(Killed, AtAnyPoint) {
+    const size_t rounds = from_environment("ASF_RING_ROUNDS", 2000);
+    for (size_t i = 0; i < rounds && !HasFailure(); i++) {
+        const Round r = any_round();
+        play(r);
+        EXPECT_FALSE(HasFailure()) << "round " << i << ": victim " << r.victim << " size " << r.size << " in "
+                                   << r.in << " out " << r.out << " total " << r.total << " pause "
+                                   << r.pause;
+    }
+}
+
+} // namespace
+} // namespace asi
