@@ -30,7 +30,7 @@ int asf__calls_under_way;
 static void learn_writable(const char *p, size_t n) {
     uintptr_t first = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
     for (; first <= last && last - first < ASF_WRITABLE; first++)
-        asf__writable[first % ASF_WRITABLE] = first;
+        asf__writable[first % ASF_WRITABLE] = first + 1;
 }
 
 void asf__forget_writable(void) {

@@ -21,14 +21,16 @@ long asf__failed(long r);
 
 enum { ASF_WRITABLE = 16, ASF_PAGE_BITS = 12 };
 
-/* Pages that the kernel has copied to: no read() into them fails with EFAULT. */
+/* Pages, and one, that the kernel has copied to: no read() into them fails with
+ * EFAULT. */
 extern uintptr_t asf__writable[ASF_WRITABLE];
 
 static inline bool asf__is_writable(const char *p, size_t n) {
     uintptr_t page = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
-    for (; page <= last; page++)
-        if (asf__writable[page % ASF_WRITABLE] != page)
+    do {
+        if (asf__writable[page % ASF_WRITABLE] != page + 1)
             return false;
+    } while (++page <= last);
     return true;
 }
 

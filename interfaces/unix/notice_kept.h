@@ -104,18 +104,40 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
     return r;
 }
 
-/* Calls by their number: those that have to do with descriptors, processes,
- * threads, signals or memory. */
-static bool concerns_descriptors(long number) {
-    static const short harmless[] = {SYS_gettid, SYS_getpid,       SYS_futex,       SYS_getrandom,
-                                     SYS_getcpu, SYS_membarrier,   SYS_sched_yield, SYS_clock_gettime,
-                                     SYS_tgkill, SYS_gettimeofday, SYS_statx,       SYS_newfstatat,
-                                     SYS_fstat,  SYS_stat,         SYS_lstat,       SYS_ioprio_set,
-                                     SYS_uname,  SYS_sysinfo,      SYS_rseq,        SYS_getdents64};
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (harmless[i] == number)
-            return false;
-    return true;
+/* Calls by their number: some are harmless, some do not ask for the offset,
+ * some concern one descriptor, and after all others none is kept any more. */
+static bool is_among(long number, const short *list, size_t n) {
+    while (n > 0 && list[n - 1] != number)
+        n--;
+    return n > 0;
+}
+
+static void unkeep_two(int fd, int other, long number) {
+    asf__unkeep(fd, true);
+    if (number == SYS_dup2 || number == SYS_dup3)
+        asf__unkeep(other, true);
+}
+
+#define AMONG(number, list) is_among(number, list, sizeof(list) / sizeof *(list))
+
+static void by_number(long number, long a, long b) {
+    static const short harmless[] = {
+        SYS_gettid,      SYS_getpid,        SYS_futex,   SYS_getrandom,    SYS_getcpu, SYS_membarrier,
+        SYS_sched_yield, SYS_clock_gettime, SYS_tgkill,  SYS_gettimeofday, SYS_statx,  SYS_newfstatat,
+        SYS_fstat,       SYS_stat,          SYS_lstat,   SYS_ioprio_set,   SYS_uname,  SYS_sysinfo,
+        SYS_getdents64,  SYS_getppid};
+    static const short elsewhere[] = {SYS_write, SYS_writev, SYS_pread64, SYS_pwrite64};
+    static const short of_one[] = {SYS_read,  SYS_readv, SYS_preadv2, SYS_lseek, SYS_ioctl,
+                                   SYS_close, SYS_dup,   SYS_dup2,    SYS_dup3};
+    if (AMONG(number, harmless))
+        return;
+    leave_rings();
+    if (AMONG(number, of_one))
+        unkeep_two((int)a, (int)b, number);
+    else if (number == SYS_open || number == SYS_openat)
+        asf__before_open((const char *)(number == SYS_open ? a : b)); // NOLINT
+    else if (!AMONG(number, elsewhere))
+        STOP;
 }
 
 EXPORT long syscall(long number, ...) {
@@ -124,10 +146,7 @@ EXPORT long syscall(long number, ...) {
     long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long);
     long d = va_arg(ap, long), e = va_arg(ap, long), f = va_arg(ap, long);
     va_end(ap);
-    if (concerns_descriptors(number)) {
-        STOP;
-        leave_rings();
-    }
+    by_number(number, a, b);
     long r = asf__raw6(number, a, b, c, d, e, f);
     return r < 0 && r > -4096 ? asf__failed(r) : r;
 }

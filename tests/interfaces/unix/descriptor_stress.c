@@ -206,24 +206,27 @@ static void read_once(struct slot *s, long n, char *into) {
     d->at += r;
 }
 
-/* Many in a row, as make a descriptor worth keeping. */
-static void read_often(struct slot *s) {
-    static const int sizes[] = {1, 1, 2, 7, 16, 32, 33, 64, 100, 512, 1024, 1500, 4096, 8192};
-    long n = sizes[any(sizeof sizes / sizeof *sizes)], times = 1 + (long)any(any(3) ? 20 : 90);
-    char *into = buffer + any(any(2) ? 1 : ROOM - 8192);
-    for (long i = 0; i < times; i++, step++)
-        read_once(s, n, into);
-}
-
-static void read_much(struct slot *s) {
-    read_once(s, (long)any(ROOM), buffer);
-}
-
 static void read_nowhere(struct slot *s) {
     long n = 1 + (long)any(64), there = there_is(s->of, s->of->at, n);
     errno = 0;
     CHECK("read to nowhere", read(s->fd, any(2) ? nowhere : NULL, (size_t)n), there ? -1 : 0);
     CHECK("its error", errno, there ? EFAULT : 0);
+}
+
+/* Many in a row, as make a descriptor worth keeping. */
+static void read_often(struct slot *s) {
+    static const int sizes[] = {1, 1, 2, 7, 16, 32, 33, 64, 100, 512, 1024, 1500, 4096, 8192};
+    long n = sizes[any(sizeof sizes / sizeof *sizes)], times = 1 + (long)any(any(3) ? 20 : 90);
+    char *into = buffer + any(any(2) ? 1 : ROOM - 8192);
+    for (long i = 0; i < times; i++, step++) {
+        read_once(s, n, into);
+        if (any(200) == 0)
+            read_nowhere(s);
+    }
+}
+
+static void read_much(struct slot *s) {
+    read_once(s, (long)any(ROOM), buffer);
 }
 
 static void read_vector(struct slot *s) {
