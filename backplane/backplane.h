@@ -73,6 +73,9 @@ void asf__list_reset(void);
 /* --- descriptors (fdtable.c); lock: none ---------------------------------- */
 
 struct asf_cios *asf__fd_stream(int fd);
+/* asf__join: the stream is used by the ASI: Unix I/O on its descriptor is, too. */
+extern bool asf__some_joined;
+void asf__join(struct asf_cios *c);
 /* asf__fd_enter, asf__fd_leave: the caller holds the list's lock. */
 void asf__fd_enter(struct asf_cios *c);
 void asf__fd_leave(struct asf_cios *c);

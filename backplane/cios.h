@@ -148,6 +148,7 @@ struct asf_cios {
     bool held;      /* in a slow path: a signal handler must keep out */
     bool sink;      /* the null device: nobody looks at what is written */
     bool own;       /* opened by asf_sopen: no libc to be like */
+    bool joined;    /* used by the ASI: Unix I/O on its descriptor goes on where it stands */
     bool listed;
     bool follows; /* reads on after the end of a file that has grown (fopen's "m") */
     int access;   /* O_RDONLY, O_WRONLY, O_RDWR */

@@ -51,6 +51,13 @@ ASF_EVERY_RUN void asf__fd_enter(struct asf_cios *c) {
     }
 }
 
+bool asf__some_joined;
+
+void asf__join(struct asf_cios *c) {
+    c->joined = true;
+    asf__some_joined = true;
+}
+
 void asf__fd_leave(struct asf_cios *c) {
     struct asf_cios **s = slot(c->fd, false);
     while (s && *s && *s != c)

@@ -18,6 +18,7 @@ static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
     if (!c)
         return NULL;
     c->own = true;
+    asf__join(c);
     if (flags & O_APPEND)
         c->flags |= ASF_APPENDING;
     asf__cios_link(c);
@@ -244,7 +245,10 @@ int asf_fileno(struct asf_cios *c) {
 
 struct asf_cios *asf_stream(FILE *file) {
     struct asf_cios *c = (struct asf_cios *)(void *)file;
-    return asf__vtable && c->vtable == asf__vtable ? c : NULL;
+    if (!asf__vtable || c->vtable != asf__vtable)
+        return NULL;
+    asf__join(c);
+    return c;
 }
 
 FILE *asf_file(struct asf_cios *c) {

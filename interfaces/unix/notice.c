@@ -24,6 +24,7 @@
 #include "backplane/backplane.h"
 #include "backplane/pipe_ring.h"
 #include "interfaces/unix/emulate.h"
+#include "interfaces/unix/joined.h"
 #include "lib/fault.h"
 #include "lib/syscalls.h"
 
@@ -54,6 +55,9 @@ static inline void leave_rings(void) {
 
 /* The descriptor's offset or data is about to be used past its streams. */
 static inline void touch_fd(int fd) {
+    struct asf_cios *c = asf__joined(fd);
+    if (asf__unlikely(c != NULL))
+        asf__joined_release(c);
     if (unsettled()) {
         asf__settle_output();
         asf__settle_fd(fd);
@@ -109,6 +113,9 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
             asf__settle_output();
         return read_view(fd, mark, buf, n) ? (ssize_t)n : asf__marked_read(fd, buf, n);
     }
+    struct asf_cios *c = asf__joined(fd);
+    if (asf__unlikely(c != NULL))
+        return asf__joined_read(c, buf, n);
     touch_fd(fd);
     ssize_t r = asf__rings() ? answer(asf__pipe_read(fd, buf, n)) : __read(fd, buf, n);
     if (asf__fd_stream(fd))
@@ -127,6 +134,9 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
 EXPORT off_t lseek(int fd, off_t offset, int whence) {
     if (asf__mark(fd))
         return asf__marked_lseek(fd, offset, whence);
+    struct asf_cios *c = asf__joined(fd);
+    if (asf__unlikely(c != NULL))
+        return asf__joined_seek(c, offset, whence);
     touch_fd(fd);
     off_t r = __lseek(fd, offset, whence);
     if (asf__fd_stream(fd) && (offset != 0 || whence != SEEK_CUR))

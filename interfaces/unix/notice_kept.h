@@ -121,11 +121,11 @@ static void unkeep_two(int fd, int other, long number) {
 #define AMONG(number, list) is_among(number, list, sizeof(list) / sizeof *(list))
 
 static void by_number(long number, long a, long b) {
-    static const short harmless[] = {
-        SYS_gettid,      SYS_getpid,        SYS_futex,   SYS_getrandom,    SYS_getcpu, SYS_membarrier,
-        SYS_sched_yield, SYS_clock_gettime, SYS_tgkill,  SYS_gettimeofday, SYS_statx,  SYS_newfstatat,
-        SYS_fstat,       SYS_stat,          SYS_lstat,   SYS_ioprio_set,   SYS_uname,  SYS_sysinfo,
-        SYS_getdents64,  SYS_getppid};
+    static const short harmless[] = {SYS_gettid, SYS_getpid,       SYS_futex,       SYS_getrandom,
+                                     SYS_getcpu, SYS_membarrier,   SYS_sched_yield, SYS_clock_gettime,
+                                     SYS_tgkill, SYS_gettimeofday, SYS_statx,       SYS_newfstatat,
+                                     SYS_fstat,  SYS_stat,         SYS_lstat,       SYS_ioprio_set,
+                                     SYS_uname,  SYS_sysinfo,      SYS_getdents64,  SYS_getppid};
     static const short elsewhere[] = {SYS_write, SYS_writev, SYS_pread64, SYS_pwrite64};
     static const short of_one[] = {SYS_read,  SYS_readv, SYS_preadv2, SYS_lseek, SYS_ioctl,
                                    SYS_close, SYS_dup,   SYS_dup2,    SYS_dup3};

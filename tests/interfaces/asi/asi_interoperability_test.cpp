@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// asi_interoperability_test.cpp - one stream as a FILE, by its descriptor and by
+// the ASI, in any order.  Each test is named after a sentence of the paper
+// ("Structure", "Interface modules").
+// Layer: tests.
+#include <fcntl.h>
+#include <random>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "asi_test.h"
+
+namespace asi {
+namespace {
+
+using Interoperability = Asi;
+
+// A stream by its three names.
+struct Names {
+    asf_cios *s;
+    FILE *f;
+    int fd;
+};
+
+Names names(asf_cios *s) {
+    return {s, asf_file(s), asf_fileno(s)};
+}
+
+std::string read_fd(int fd, size_t n) {
+    std::string text(n, '\0');
+    const ssize_t r = read(fd, text.data(), n);
+    text.resize(r < 0 ? 0 : static_cast<size_t>(r));
+    return text;
+}
+
+std::string read_file(FILE *f, size_t n) {
+    std::string text(n, '\0');
+    text.resize(fread(text.data(), 1, n, f));
+    return text;
+}
+
+// "The application can use the stdio fread to read the first 10 bytes of a file
+// and the emulated Unix I/O read to read the next five bytes."
+TEST_F(Interoperability, FreadReadsTheFirst10BytesAndReadTheNextFive) {
+    for (const char *open_by : {"asf_sopen", "fopen"}) {
+        const std::string file = put_pattern("file", static_cast<size_t>(1 * MiB));
+        const bool by_asi = std::string(open_by) == "asf_sopen";
+        const Names n = names(by_asi ? must_open(file, O_RDONLY) : asf_stream(fopen(file.c_str(), "r")));
+        EXPECT_EQ(read_file(n.f, 10), pattern(10, 0)) << open_by;
+        EXPECT_EQ(read_fd(n.fd, 5), pattern(5, 10)) << open_by;
+        EXPECT_EQ(take(n.s, 20), pattern(20, 15)) << open_by;
+        EXPECT_EQ(lseek(n.fd, 0, SEEK_CUR), 35) << open_by;
+        EXPECT_EQ(ftell(n.f), 35) << open_by;
+        EXPECT_EQ(by_asi ? sclose(n.s) : fclose(n.f), 0);
+    }
+}
+
+// "Operations from different interfaces can therefore be intermixed."
+TEST_F(Interoperability, OperationsFromDifferentInterfacesCanBeIntermixed) {
+    const size_t size = static_cast<size_t>(3 * MiB);
+    const Names n = names(must_open(put_pattern("file", size), O_RDONLY));
+    std::minstd_rand any(1);
+    size_t at = 0;
+    for (int i = 0; i < 20000; i++) {
+        const size_t length = 1 + any() % (i % 50 ? 300 : 70000);
+        const std::string expected = at < size ? pattern(std::min(length, size - at), at) : "";
+        switch (any() % 7) {
+        case 0:
+            ASSERT_EQ(read_fd(n.fd, length), expected) << i;
+            break;
+        case 1:
+            ASSERT_EQ(read_file(n.f, length), expected) << i;
+            break;
+        case 2:
+            if (!expected.empty()) {
+                ASSERT_EQ(take(n.s, static_cast<ssize_t>(expected.size())), expected) << i;
+            }
+            break;
+        case 3: {
+            std::string text(length, '\0');
+            iovec v = {text.data(), length};
+            ASSERT_EQ(readv(n.fd, &v, 1), static_cast<ssize_t>(expected.size())) << i;
+            break;
+        }
+        case 4:
+            ASSERT_EQ(pread(n.fd, std::string(10, ' ').data(), 10, 5), 10) << i;
+            continue;
+        case 5:
+            at = any() % size;
+            ASSERT_EQ(lseek(n.fd, static_cast<off_t>(at), SEEK_SET), static_cast<off_t>(at)) << i;
+            continue;
+        default:
+            at = any() % size;
+            ASSERT_EQ(fseek(n.f, static_cast<long>(at), SEEK_SET), 0) << i;
+            continue;
+        }
+        at += expected.size();
+        ASSERT_EQ(lseek(n.fd, 0, SEEK_CUR), static_cast<off_t>(at)) << i;
+    }
+    EXPECT_EQ(sclose(n.s), 0);
+}
+
+// "This allows using a library implemented with, for example, stdio even if the
+// rest of the application uses Unix I/O."
+TEST_F(Interoperability, ALibraryThatUsesStdioServesAProgramThatUsesUnixIO) {
+    const Names n = names(must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC));
+    for (int i = 0; i < 100; i++) {
+        ASSERT_GT(fprintf(n.f, "line %d\n", i), 0);
+        ASSERT_EQ(write(n.fd, "by write\n", 9), 9);
+        give(n.s, "by the ASI\n");
+    }
+    EXPECT_EQ(sclose(n.s), 0);
+    std::string expected;
+    for (int i = 0; i < 100; i++)
+        expected += "line " + std::to_string(i) + "\nby write\nby the ASI\n";
+    EXPECT_EQ(contents("out"), expected);
+}
+
+// "Read first calls salloc to allocate the data from the stream, then copies the
+// data from the allocated region to the user-specified buffer, frees the
+// allocated region, and finally returns ... the amount of data read."
+TEST_F(Interoperability, ReadReturnsTheAmountOfDataRead) {
+    const Names n = names(must_open(put_pattern("file", 1000), O_RDONLY));
+    EXPECT_EQ(read_fd(n.fd, 600), pattern(600, 0));
+    EXPECT_EQ(read_fd(n.fd, 600), pattern(400, 600));
+    EXPECT_EQ(read_fd(n.fd, 600), "");
+    EXPECT_EQ(read(n.fd, nullptr, 0), 0);
+    errno = 0;
+    EXPECT_EQ(write(n.fd, "x", 1), -1);
+    EXPECT_EQ(errno, EBADF);
+    errno = 0;
+    EXPECT_EQ(lseek(n.fd, -1, SEEK_SET), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(sclose(n.s), 0);
+}
+
+// "... rewriting just the I/O-intensive parts of the application": a region stays
+// valid whatever the other interfaces do.
+TEST_F(Interoperability, JustTheIOIntensivePartsAreRewritten) {
+    const Names n = names(must_open(put_pattern("file", static_cast<size_t>(1 * MiB)), O_RDONLY));
+    ssize_t length = 5000;
+    void *region = salloc(n.s, &length);
+    EXPECT_EQ(length, 5000);
+    EXPECT_EQ(read_fd(n.fd, 5000), pattern(5000, 5000));
+    EXPECT_EQ(lseek(n.fd, 500000, SEEK_SET), 500000);
+    EXPECT_EQ(read_file(n.f, 10), pattern(10, 500000));
+    const int other = dup(n.fd);
+    EXPECT_EQ(lseek(other, 0, SEEK_CUR), 500010);
+    close(other);
+    EXPECT_EQ(first_wrong(region, 5000, 0), 5000U);
+    EXPECT_EQ(sfree(n.s, region), 0);
+    EXPECT_EQ(sclose(n.s), 0);
+}
+
+// A pipe gives what there is, by whichever name it is read.
+TEST_F(Interoperability, APipeGivesWhatThereIs) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const Names n = names(asf_sopen_fd(ends[0], O_RDONLY, nullptr));
+    ASSERT_EQ(write(ends[1], "0123456789abcdef", 16), 16);
+    EXPECT_EQ(getc(n.f), '0');
+    EXPECT_EQ(take(n.s, 2), "12");
+    EXPECT_EQ(read_fd(ends[0], 3), "345");
+    EXPECT_EQ(read_fd(ends[0], 100), "6789abcdef");
+    ASSERT_EQ(write(ends[1], "more", 4), 4);
+    EXPECT_EQ(read_fd(ends[0], 100), "more");
+    close(ends[1]);
+    EXPECT_EQ(read_fd(ends[0], 100), "");
+    EXPECT_EQ(sclose(n.s), 0);
+}
+
+} // namespace
+} // namespace asi
