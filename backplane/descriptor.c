@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "backplane/gather.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
@@ -140,6 +141,7 @@ void asf__unkeep_all(void) {
 
 void asf__stop_keeping(void) {
     asf__unkeep_all();
+    asf__stop_gathering();
     stopped = true;
 }
 

@@ -81,16 +81,20 @@ static inline off64_t asf__position(uint64_t state) {
     return (off64_t)(state & ASF_LARGEST_OFFSET);
 }
 
-/* asf__move: the state becomes `to` if it still is `from`: one instruction,
- * which a signal handler comes before or after. */
-static inline bool asf__move(struct asf_descriptor *d, uint64_t from, uint64_t to) {
+/* asf__exchange: *word becomes `to` if it still is `from`: one instruction, which
+ * a signal handler comes before or after.  Other threads are none. */
+static inline bool asf__exchange(uint64_t *word, uint64_t from, uint64_t to) {
 #ifdef __x86_64__
     bool done;
-    __asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(done), "+m"(d->state), "+a"(from) : "r"(to) : "memory");
+    __asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(done), "+m"(*word), "+a"(from) : "r"(to) : "memory");
     return done;
 #else
-    return __atomic_compare_exchange_n(&d->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 #endif
+}
+
+static inline bool asf__move(struct asf_descriptor *d, uint64_t from, uint64_t to) {
+    return asf__exchange(&d->state, from, to);
 }
 
 /* asf__hold_signals: keep handlers out; faults of this thread's own stay

@@ -15,6 +15,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
+#include "backplane/gather.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
@@ -208,12 +209,14 @@ static void settle_streams(bool output, bool input) {
 }
 
 void asf__settle_output(void) {
+    asf__write_gathered();
     if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
         settle_streams(true, false);
 }
 
 void asf__settle_all(void) {
     asf__put_all_back();
+    asf__write_gathered();
     if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
         settle_streams(true, true);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
+#include "backplane/gather.h"
 #include "lib/syscalls.h"
 #include "streams/buffer.h"
 
@@ -47,6 +48,7 @@ ssize_t asf__fd_put_by(struct asf_cios *c, ssize_t (*by)(int, const void *, size
 }
 
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
+    asf__before_io();
     if (!c->regular)
         asf__before_wait();
     ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n)
@@ -66,6 +68,7 @@ ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset) 
 }
 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
+    asf__before_io();
     if (c->regular)
         asf__settle_readers(c->dev, c->ino, c);
     ssize_t r = asf__likely(__libc_single_threaded) ? asf__write(c->fd, buf, n)
@@ -87,5 +90,6 @@ off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
 }
 
 int asf__fd_close(struct asf_cios *c) {
+    asf__end_gathering(c->fd);
     return c->fd >= 0 ? asf__sys.close(c->fd) : 0;
 }

@@ -28,7 +28,7 @@ enum { PAGE = 4096, FIRST = 64 << 10, LARGEST = 2 << 20, WORTH = 32, PROOF = 64,
 /* Reads of more than ASF_SMALLEST_READ pay only in large files, and where the
  * first view shows large pages: 4 KB in pages of 4 KB 0.88 of the kernel's
  * speed, in large folios 2.8. */
-enum { LARGE_FILE = 16 << 20, STEP = 64 << 10, STEPS = 8, FEW_FAULTS = 2, GIVE_UP = 2 };
+enum { LARGE_FILE = 8 << 20, STEP = 64 << 10, STEPS = 8, FEW_FAULTS = 2, GIVE_UP = 2 };
 static int found_small_pages;
 
 static const char no_proof = 0;

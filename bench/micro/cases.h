@@ -35,6 +35,7 @@ void add_writing();
 void add_printing();
 void add_positions();
 void add_wide();
+void add_unix_io();
 void add_sharing(); // needs a process that has threads
 void add_limits();
 

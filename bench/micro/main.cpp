@@ -83,6 +83,7 @@ void add_all(bool second_thread) {
     add_printing();
     add_positions();
     add_wide();
+    add_unix_io();
     if (second_thread)
         add_sharing();
     else

@@ -8,8 +8,10 @@
 #define ASF_BENCH_SIDES_H
 
 #include <cstdio>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 #include <wchar.h>
 
@@ -52,7 +54,12 @@ int __sprintf_chk(char *, int, size_t, const char *, ...);
     X(fputwc, "fputwc")                                                                                      \
     X(fgetws, "fgetws")                                                                                      \
     X(fputws, "fputws")                                                                                      \
-    X(fwprintf, "fwprintf")
+    X(fwprintf, "fwprintf")                                                                                  \
+    X(open, "open")                                                                                          \
+    X(close, "close")                                                                                        \
+    X(read, "read")                                                                                          \
+    X(write, "write")                                                                                        \
+    X(lseek, "lseek")
 
 struct stdio_side {
     std::string name;                   // "libc" or "asf"

@@ -27,6 +27,7 @@ static int print_help(void) {
           "\n"
           "  --stats           report on stderr, at exit, what served each stream\n"
           "  --stats=FILE      append the report to FILE, in tab-separated fields\n"
+          "  --unix=MODE       emulate Unix I/O: on, off, or auto, which is where it pays\n"
           "  --options STRING  options for the library: KEY=VALUE[,KEY=VALUE]...;\n"
           "                    they follow, and so overrule, those in ASF_OPTIONS\n"
           "  --help            print this\n"
@@ -41,6 +42,8 @@ static int print_help(void) {
           "  tune=on|off        go by what 'asf tune' measured\n"
           "  grow=on|off        let output buffers grow beyond libc's\n"
           "  ahead=on|off       let input be read further ahead than libc would\n"
+          "  unix=on|off|auto   serve small reads of descriptors without the kernel\n"
+          "  write=coalesce     gather small writes to files; asf(1) tells what that gives up\n"
           "  shm=posix|sysv     where segments of shared memory are made\n"
           "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
@@ -74,6 +77,12 @@ static const char *stats_to_file(const char *file) {
         asf__fail("run: --stats: %s/%s: the path must have no commas, which separate options", directory,
                   file);
     return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
+}
+
+static const char *unix_mode(const char *mode) {
+    if (strcmp(mode, "on") != 0 && strcmp(mode, "off") != 0 && strcmp(mode, "auto") != 0)
+        asf__fail("run: --unix=%s: not a mode; it is on, off or auto", mode);
+    return asf__text("unix=%s", mode);
 }
 
 static const char *remedy(enum obstacle obstacle) {
@@ -160,12 +169,13 @@ static const char *option_given(char **argv) {
 /* What the options of "asf run" ask for. */
 struct request {
     const char *stats;   /* an option of the library, or NULL */
-    const char *options; /* more of them, or NULL */
+    const char *options; /* more of them, or NULL; in the order they were given */
     bool help;
 };
 
 static struct request parse(int argc, char **argv) {
     static const struct option long_options[] = {{"stats", optional_argument, NULL, 's'},
+                                                 {"unix", required_argument, NULL, 'u'},
                                                  {"options", required_argument, NULL, 'o'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
@@ -174,6 +184,8 @@ static struct request parse(int argc, char **argv) {
     for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
         if (option == 's')
             request.stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
+        else if (option == 'u')
+            request.options = append(request.options, ',', unix_mode(optarg));
         else if (option == 'o')
             request.options = asf__append(request.options, ',', optarg);
         else if (option == 'h')

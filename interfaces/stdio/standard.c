@@ -10,6 +10,7 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
+#include "backplane/gather.h"
 #include "interfaces/stdio/wide.h"
 #include "lib/options.h"
 #include "lib/startup.h"
@@ -196,6 +197,7 @@ ASF_EVERY_RUN static struct asf_cios *finish_every(struct asf_cios *c, char *p, 
     (void)p;
     (void)n;
     asf__each(finish_one, NULL);
+    asf__write_gathered();
     asf__each(report_standard, NULL);
     return c;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "backplane/gather.h"
 #include "backplane/pipe_ring.h"
 #include "lib/options.h"
 
@@ -195,6 +196,7 @@ int asf__opened(int fd, int flags) {
         O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | 0100000;
     if (asf__rings())
         asf__pipe_opened(fd);
+    asf__end_gathering(fd);
     if (fd >= 0 && (flags & ~harmless) == O_RDONLY)
         asf__mark_descriptor(fd);
     return fd;

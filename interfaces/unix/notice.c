@@ -22,10 +22,12 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "backplane/gather.h"
 #include "backplane/pipe_ring.h"
 #include "interfaces/unix/emulate.h"
 #include "interfaces/unix/joined.h"
 #include "lib/fault.h"
+#include "lib/options.h"
 #include "lib/syscalls.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -123,7 +125,22 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
     return r;
 }
 
+/* Whether the bytes are gathered; nothing else may be held back meanwhile. */
+static int gathers(int fd, const void *buf, size_t n) {
+    if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED) != asf__gathered_count || asf__some_joined)
+        return 0; /* the ASI may have the file mapped */
+    int r = asf__gather(fd, buf, n);
+    if (r && asf__fd_stream(fd))
+        forget_offset(fd);
+    return r;
+}
+
 EXPORT ssize_t write(int fd, const void *buf, size_t n) {
+    if (asf__unlikely(asf__options()->coalesce)) {
+        int r = gathers(fd, buf, n);
+        if (r)
+            return r > 0 ? (ssize_t)n : asf__failed(r);
+    }
     change_fd(fd);
     ssize_t r = asf__rings() ? answer(asf__pipe_write(fd, buf, n)) : __write(fd, buf, n);
     if (asf__fd_stream(fd))
@@ -167,7 +184,8 @@ EXPORT int close(int fd) {
     lose_ring(fd);
     forget_offset(fd);
     asf__forget_descriptor(fd);
-    return __close(fd);
+    int failed = asf__end_gathering(fd), r = __close(fd);
+    return failed && r == 0 ? (int)asf__failed(failed) : r;
 }
 
 EXPORT int dup(int fd) {
@@ -188,6 +206,8 @@ static void before_dup(int from, int to) {
     lose_fd(to);
     if (from != to) {
         lose_ring(to);
+        asf__end_gathering(from);
+        asf__end_gathering(to);
         asf__unkeep(from, true);
         asf__unkeep(to, true);
     }

@@ -146,6 +146,7 @@ EXPORT long syscall(long number, ...) {
     long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long);
     long d = va_arg(ap, long), e = va_arg(ap, long), f = va_arg(ap, long);
     va_end(ap);
+    asf__before_wait();
     by_number(number, a, b);
     long r = asf__raw6(number, a, b, c, d, e, f);
     return r < 0 && r > -4096 ? asf__failed(r) : r;

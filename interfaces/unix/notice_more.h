@@ -48,6 +48,8 @@ static void send_descriptors(const struct msghdr *m) {
 
 static void close_many(void) {
     asf__settle_all();
+    asf__unkeep_all();
+    asf__stop_gathering();
     leave_rings();
 }
 
@@ -131,8 +133,15 @@ NOTICE(change_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
 NOTICE(asf__settle_all(), int, truncate, (const char *path, off_t size), (path, size))
 NOTICE(close_many(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
 NOTICE(close_many(), void, closefrom, (int first), (first))
-NOTICE(use_fd(fd), int, fsync, (int fd), (fd))
-NOTICE(use_fd(fd), int, fdatasync, (int fd), (fd))
+/* The error of a write that was gathered is told here, too. */
+#define SYNCING(name)                                                                                        \
+    EXPORT int name(int fd) {                                                                                \
+        use_fd(fd);                                                                                          \
+        int failed = asf__gathering_error(fd), r = ASF_NEXT(name)(fd);                                       \
+        return failed && r == 0 ? (int)asf__failed(failed) : r;                                              \
+    }
+SYNCING(fsync)
+SYNCING(fdatasync)
 NOTICE(OUTPUT, int, rename, (const char *from, const char *to), (from, to))
 NOTICE(OUTPUT, int, link, (const char *from, const char *to), (from, to))
 NOTICE(OUTPUT, int, unlink, (const char *path), (path))
@@ -389,6 +398,8 @@ EXPORT sighandler_t signal(int sig, sighandler_t handler) {
 EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
     if (fd >= 0)
         asf__settle_output();
+    if (fd >= 0 && flags & MAP_SHARED)
+        asf__stop_gathering(); /* what is written to the file is to be seen in the map */
     if (flags & MAP_FIXED)
         asf__forget_writable();
     long r = asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset);
