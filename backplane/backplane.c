@@ -103,8 +103,9 @@ static void free_wide_backup(struct asf_wide *w, int *flags) {
         w->read_base = w->read_ptr = base;
         *flags &= ~ASF_IN_BACKUP;
     }
-    free(w->save_base);
+    wchar_t *backup = w->save_base;
     w->save_base = w->backup_base = w->save_end = NULL;
+    free(backup);
 }
 
 void asf__free_backup_now(struct asf_cios *c) {
@@ -121,8 +122,9 @@ void asf__free_backup_now(struct asf_cios *c) {
         c->read_base = c->read_ptr = base;
         c->flags &= ~ASF_IN_BACKUP;
     }
-    free(c->save_base);
+    char *backup = c->save_base;
     c->save_base = c->backup_base = c->save_end = NULL;
+    free(backup);
 }
 
 /* An empty read window, which is none before there is a buffer: gnulib and

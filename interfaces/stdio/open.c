@@ -249,12 +249,12 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     return rc;
 }
 
-static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
-    struct mode m;
-    int fd = c->fd;
+/* The stream anew, on the new file; its lock is held by those who hold it, and
+ * its place in libc's chain stays.  Returns the descriptor or a negated errno. */
+static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     const struct asf_lock lock = c->lk;
     void *chain = c->chain;
-    bool valid = parse_mode(mode, &m);
+    int fd = c->fd;
     if (asf__ours(c))
         asf__flush(c);
     else
@@ -264,22 +264,32 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     asf__cios_drop(c);
     if (asf__rings())
         asf__pipe_lose(fd);
-    int new = valid ? reopen_descriptor(fd, path, &m) : -EINVAL;
+    int new = valid ? reopen_descriptor(fd, path, m) : -EINVAL;
     if (new < 0 && fd >= 0)
         asf__sys.close(fd);
-    asf__cios_init(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m.flags);
+    asf__cios_init(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     c->chain = chain;
     c->lk = lock;
-    if (new < 0) {
-        c->flags |= ASF_NO_READS | ASF_NO_WRITES;
-        errno = -new;
-        return NULL;
+    return new;
+}
+
+static FILE *refuse_everything(struct asf_cios *c) {
+    c->flags |= ASF_NO_READS | ASF_NO_WRITES;
+    return NULL;
+}
+
+static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
+    struct mode m;
+    bool valid = parse_mode(mode, &m);
+    int fd = reopen_file(c, path, &m, valid);
+    if (fd < 0) {
+        errno = -fd;
+        return refuse_everything(c);
     }
     if (m.charset && !asf__named_conversion(c, m.charset)) {
-        asf__sys.close(new);
+        asf__sys.close(fd);
         c->fd = -1;
-        c->flags |= ASF_NO_READS | ASF_NO_WRITES;
-        return NULL;
+        return refuse_everything(c);
     }
     c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
     c->orientation = 0;
@@ -288,7 +298,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     if (!m.append)
         c->offset = path ? 0 : -1;
     else if (c->access == O_WRONLY)
-        asf__sys.lseek(new, 0, SEEK_END);
+        asf__sys.lseek(fd, 0, SEEK_END);
     if (path)
         asf__set_name(c, path);
     asf__cios_link(c);
