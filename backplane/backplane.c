@@ -371,6 +371,8 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
     size_t room = (size_t)(c->buf_end - c->write_ptr);
     if (n > room)
         n = room;
+    if (n == 0) /* where there may be no buffer yet */
+        return 0;
     memcpy(c->write_ptr, p, n);
     c->write_ptr += n;
     return n;

@@ -56,6 +56,14 @@ static inline void asf__copy(char *to, const char *from, size_t n) {
         memcpy(to, from, n);
 }
 
+/* The same where the two may overlap. */
+static inline void asf__move(char *to, const char *from, size_t n) {
+    if (n - 1 < 64)
+        asf__copy_short(to, from, n);
+    else if (n > 0)
+        memmove(to, from, n);
+}
+
 /* n times c, as short as copying is. */
 static inline __attribute__((always_inline)) void asf__repeat(char *to, char c, size_t n) {
     unsigned long long word = 0x0101010101010101u * (unsigned char)c;

@@ -67,7 +67,9 @@ static char plain_point(void) {
     const char *point = nl_langinfo(RADIXCHAR);
     uint16_t control;
     __asm__ __volatile__("fnstcw %0" : "=m"(control));
-    return (control & 0xc00) == 0 && point[0] != '\0' && point[1] == '\0' ? point[0] : '\0';
+    if (control & 0xc00 || point[0] == '\0' || point[1] != '\0')
+        return '\0';
+    return point[0];
 }
 
 static void put_word(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,

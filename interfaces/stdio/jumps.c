@@ -84,7 +84,7 @@ int asf__uflow(struct asf_cios *c) {
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
     if (!c->save_base) {
-        c->save_base = malloc(BACKUP);
+        c->save_base = calloc(BACKUP, 1); /* its bytes are compared before they are written */
         if (!c->save_base)
             return false;
         c->save_end = c->backup_base = c->save_base + BACKUP;
@@ -100,7 +100,7 @@ static bool enter_backup(struct asf_cios *c) {
 
 static bool widen_backup(struct asf_cios *c) {
     size_t size = (size_t)(c->read_end - c->read_base);
-    char *wider = malloc(2 * size);
+    char *wider = calloc(2, size);
     if (!wider)
         return false;
     memcpy(wider + size, c->read_base, size);

@@ -183,7 +183,7 @@ static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
     struct asf_wide *w = &c->wide;
     if (!w->save_base) {
-        w->save_base = malloc(BACKUP * sizeof(wchar_t));
+        w->save_base = calloc(BACKUP, sizeof(wchar_t)); /* compared before they are written */
         if (!w->save_base)
             return false;
         w->save_end = w->save_base + BACKUP;
@@ -199,7 +199,7 @@ static bool enter_backup(struct asf_cios *c) {
 
 static bool widen_backup(struct asf_wide *w) {
     size_t size = (size_t)(w->read_end - w->read_base);
-    wchar_t *wider = malloc(2 * size * sizeof(wchar_t));
+    wchar_t *wider = calloc(2 * size, sizeof(wchar_t));
     if (!wider)
         return false;
     memcpy(wider + size, w->read_base, size * sizeof(wchar_t));
