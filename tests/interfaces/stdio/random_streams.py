@@ -213,12 +213,14 @@ def main():
     parser.add_argument("program", help="the program stream_steps")
     parser.add_argument("--preload", metavar="LIB", required=True)
     parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    parser.add_argument("--environment", metavar="NAME=VALUE", action="append", default=[],
+                        help="set for the preloaded runs")
     parser.add_argument("--count", type=int, default=500, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
     parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
     parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
     arguments = parser.parse_args()
-    environment = {"LD_PRELOAD": os.path.abspath(arguments.preload)}
+    environment = {"LD_PRELOAD": arguments.preload, **dict(s.split("=", 1) for s in arguments.environment)}
     if arguments.options:
         environment["ASF_OPTIONS"] = arguments.options
     runner = Runner(arguments.program, environment)

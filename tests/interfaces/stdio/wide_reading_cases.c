@@ -9,6 +9,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -282,10 +283,13 @@ CASE(a_child_reads_on) {
 
 static int ends[2];
 
+/* Each byte when the one before it has been read. */
 static void *write_slowly(void *text) {
     for (const char *p = text; *p; p++) {
+        int waiting = 1;
         raw_write(ends[1], p, 1);
-        usleep(2000);
+        while (waiting > 0 && ioctl(ends[1], FIONREAD, &waiting) == 0)
+            usleep(200);
     }
     close(ends[1]);
     return NULL;
