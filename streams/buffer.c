@@ -282,7 +282,8 @@ int asf__buffered_drain(struct asf_cios *c, size_t want) {
         return rc;
     c->write_base = c->write_ptr = c->out->base;
     asf__expose(c);
-    if (want > c->limit) { /* a region longer than the buffer */
+    /* A region longer than the buffer, or than what is left of a block after a seek. */
+    if ((size_t)(c->buf_end - c->write_ptr) < want) {
         c->buf_end = c->out->base + want;
         c->write_end = c->orientation > 0 ? c->write_base : c->buf_end;
     }

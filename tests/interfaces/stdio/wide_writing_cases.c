@@ -271,6 +271,25 @@ CASE(what_cannot_be_written) {
     WITH_ERRNO(fclose(f));
 }
 
+/* After a seek libc's buffer begins where its block does. */
+static void write_near_the_end_of_a_block(const char *mode) {
+    for (int size = 4079; size < 4100; size++) {
+        put_pattern("file", (size_t)size);
+        FILE *f = fopen("file", mode);
+        CALL(fseek(f, 0, SEEK_END));
+        CALL(fputws(L"caf\xe9 and some more\n", f));
+        CALL(fwprintf(f, L"%d\n", size));
+        CALL(fclose(f));
+        note_file("file");
+    }
+}
+
+CASE(near_the_end_of_a_block) {
+    setlocale(LC_ALL, "C.UTF-8");
+    write_near_the_end_of_a_block("r+");
+    write_near_the_end_of_a_block("r+,ccs=ISO-8859-1");
+}
+
 /* --- much output, and who looks at it --------------------------------------------------- */
 
 static void look(void) {
