@@ -159,6 +159,7 @@ int asf__end_output(struct asf_cios *c) {
     if (rc < 0)
         return rc;
     c->flags &= ~ASF_PUTTING;
+    c->unprimed = c->late_line = false; /* the next output finds room, as in libc */
     c->write_end = c->write_ptr = c->write_base;
     empty_window(c);
     c->start = c->offset > 0 ? c->offset : 0;

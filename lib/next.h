@@ -28,7 +28,7 @@ static inline void *asf__next(void **cache, const char *name) {
 #define ASF_NEXT(name)                                                                                       \
     (__extension__({                                                                                         \
         static void *cache_;                                                                                 \
-        (__typeof__(&(name)))asf__next(&cache_, #name);                                                        \
+        (__typeof__(&(name)))asf__next(&cache_, #name);                                                      \
     }))
 
 /* A FILE made inside libc can be reopened by libc alone; a static program has

@@ -163,17 +163,27 @@ ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
     return c->held;
 }
 
+/* libc passes over streams that were never used. */
+ASF_RACY static bool is_oriented(const struct asf_cios *c) {
+    return c->orientation != 0;
+}
+
+/* And leaves unbuffered ones as they are. */
+ASF_RACY static bool is_buffered(const struct asf_cios *c) {
+    return is_oriented(c) && !(c->flags & ASF_UNBUFFERED);
+}
+
 /* The end of the process (or fcloseall): offsets of inputs go back to where
  * the program has read, and from now on nothing is held back. */
 ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
     (void)arg;
-    bool standard = asf__is_standard(c), oriented = c->orientation != 0;
-    if ((standard && oriented) || c->own) /* libc does it */
+    bool standard = asf__is_standard(c);
+    if ((standard && is_oriented(c)) || c->own) /* libc does it */
         return true;
     bool locked = lock_patiently(c);
     if (!locked && in_a_system_call(c))
         return true; /* another thread reads into the very buffer */
-    if (oriented) {
+    if (is_buffered(c)) {
         asf__free_backup(c);
         asf__set_buffer(c, 0);
     } else {

@@ -94,10 +94,13 @@ def fits(rng, mode, name):
 
 
 def defined(steps):
-    """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, or ends with SIGSEGV."""
-    wrote = putting = pushed = child = mixed = changed = oriented = forked = False
+    """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, reads what was purged,
+    or ends with SIGSEGV."""
+    purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = False
     for name in (part.split("=")[0].removeprefix("2:") for part in " ".join(steps).split()):
         if wrote and name in ("read", "scan", "getline") or (putting or changed) and name == "unget":
+            return False
+        if purged and name in INPUTS:
             return False
         if mixed and name == "about" or pushed and name in OUTPUTS + ("buf", "about", "fork"):
             return False
@@ -110,6 +113,7 @@ def defined(steps):
         changed = changed or name in ("remode", "reopen")
         mixed = mixed or (putting and name == "read")
         moved = between and not name.startswith("flush")
+        purged = wrote and name == "purge" or (purged and not moved)
         wrote = name in OUTPUTS or (wrote and not between)
         putting = name in OUTPUTS or (putting and not moved)
         pushed = name == "unget" or (pushed and not moved)
