@@ -35,7 +35,8 @@ static struct slot *find(uintptr_t at) {
     struct slot *all = __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
     for (int i = 0; all && i < SLOTS; i++) {
         struct slot *s = &all[i];
-        if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base && at < s->end)
+        if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base &&
+            at < __atomic_load_n(&s->end, __ATOMIC_RELAXED))
             return s;
     }
     return NULL;
@@ -76,9 +77,9 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
 
 static bool install(void) {
     struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
-    if (!installed)
-        installed = __sigaction(SIGBUS, &ours, &program) == 0;
-    return installed;
+    if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE) && __sigaction(SIGBUS, &ours, &program) == 0)
+        __atomic_store_n(&installed, true, __ATOMIC_RELEASE);
+    return __atomic_load_n(&installed, __ATOMIC_RELAXED);
 }
 
 static bool make_slots(void) {
@@ -98,12 +99,13 @@ int asf__watch(char *base, size_t size, bool *torn, char **end) {
     for (int n = 0; n < SLOTS; n++) {
         int i = (first + n) % SLOTS;
         struct slot *s = &slots[i];
-        if (s->end != 0 || __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) != 0)
+        if (__atomic_load_n(&s->end, __ATOMIC_RELAXED) != 0 ||
+            __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) != 0)
             continue;
         s->base = (uintptr_t)base;
         s->torn = torn;
         s->end_of_window = end;
-        s->end = (uintptr_t)base + size;
+        __atomic_store_n(&s->end, (uintptr_t)base + size, __ATOMIC_RELAXED);
         __atomic_store_n(&s->used, true, __ATOMIC_RELEASE);
         __atomic_store_n(&hint, (i + 1) % SLOTS, __ATOMIC_RELAXED);
         return i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * aligned_alloc.c - preloaded with AddressSanitizer's runtime, whose
+ * aligned_alloc.c - preloaded with a sanitizer's runtime, whose
  * aligned_alloc refuses what glibc's takes: a size that is no multiple of the
  * alignment, as coreutils ask for.
  * Layer: tests.

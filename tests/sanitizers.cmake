@@ -18,7 +18,7 @@ string(REPLACE "," ";" sanitizers "${ASF_SANITIZE}")
 list(TRANSFORM sanitizers REPLACE "^address$" "asan")
 list(TRANSFORM sanitizers REPLACE "^undefined$" "ubsan")
 list(TRANSFORM sanitizers REPLACE "^thread$" "tsan")
-if("asan" IN_LIST sanitizers)
+if(sanitizers MATCHES "asan|tsan")
     add_library(aligned_alloc SHARED aligned_alloc.c)
     set_target_properties(aligned_alloc PROPERTIES COMPILE_OPTIONS -fno-builtin LINK_OPTIONS "")
     string(APPEND ASF_PRELOADED ":$<TARGET_FILE:aligned_alloc>")
@@ -64,7 +64,7 @@ set(ASF_PRELOAD_ARGUMENTS --preload ${ASF_PRELOADED} ${settings})
 
 # Command lines that limit the memory, or grow what they have byte by byte,
 # which the runtime's realloc copies each time.
-if("asan" IN_LIST sanitizers)
+if(sanitizers MATCHES "asan|tsan")
     list(APPEND ASF_PRELOAD_ARGUMENTS --skip
          "address-space|huge-line-getline|column-table|tty-column-width|tools-from-an-odd-offset|tools-then-cat")
 endif()

@@ -531,3 +531,21 @@ CASE(slow_output_into_a_pipe) {
     for (int i = 0; i < 40; i++)
         say("after %d bytes %d are seen", (i + 1) * 500, seen[i]);
 }
+
+CASE(a_buffer_given_late_and_a_seek) {
+    static char buffer[128];
+    static const char *const modes[] = {"w", "w+", "a", "a+"};
+    for (int i = 0; i < 4; i++) {
+        FILE *f = fopen("file", modes[i]);
+        for (int n = 0; n < 4097; n++)
+            putc('a' + n % 26, f);
+        CALL(setvbuf(f, buffer, _IOFBF, sizeof buffer));
+        rewind(f);
+        CALL(fprintf(f, "<%d>", 5));
+        note_file("file");
+        CALL(fputs("more", f));
+        note_file("file");
+        CALL(fclose(f));
+        note_file("file");
+    }
+}

@@ -423,3 +423,24 @@ CASE(_writes_much) {
     CALL(fflush(stdout));
     note_flags(stdout);
 }
+
+/* libc forgets what it has read of a stream when the process ends, unless the
+ * stream is unbuffered. */
+static FILE *half_read;
+
+static void ends_by_exit(void) {
+    exit(0);
+}
+
+CASE(what_was_read_of_unbuffered_input) {
+    for (int mode = _IOFBF; mode <= _IONBF; mode++) {
+        put_text("file", "word and more\nand a line\n");
+        half_read = fopen("file", "r");
+        setvbuf(half_read, NULL, mode, 0);
+        CALL(getc(half_read));
+        CALL(ungetc(CALL(getc(half_read)), half_read));
+        child(ends_by_exit);
+        say("mode %d: offset %ld", mode, raw_offset(fileno(half_read)));
+        fclose(half_read);
+    }
+}

@@ -351,3 +351,16 @@ CASE(tell_after_flush_of_input) {
     CALL(fflush(f));
     say("offset %ld", raw_offset(fileno(f)));
 }
+
+CASE(told_after_a_flush_of_nothing) {
+    put_text("file", "ten bytes\n");
+    int fd = open("file", O_WRONLY | O_APPEND);
+    dup2(fd, 1);
+    CALL(fseek(stdout, 5000, SEEK_CUR));
+    fputs("ab", stdout);
+    CALL(fflush(NULL));
+    CALL(fflush(stdout));
+    CALL(ftell(stdout));
+    CALL(fflush(stdout));
+    CALL(ftell(stdout));
+}
