@@ -57,7 +57,7 @@ static inline void asf__copy(char *to, const char *from, size_t n) {
 }
 
 /* The same where the two may overlap. */
-static inline void asf__move(char *to, const char *from, size_t n) {
+static inline void asf__move_bytes(char *to, const char *from, size_t n) {
     if (n - 1 < 64)
         asf__copy_short(to, from, n);
     else if (n > 0)

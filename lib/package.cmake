@@ -9,7 +9,7 @@ set(asf_generated ${PROJECT_BINARY_DIR}/package)
 
 install(TARGETS ${asf_libraries} EXPORT asf)
 install(TARGETS asf_command)
-install(DIRECTORY include/asf TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/asf TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 foreach(section IN ITEMS 1 3 5 7)
     file(GLOB pages CONFIGURE_DEPENDS interfaces/*/man/*.${section})

@@ -68,6 +68,8 @@ static int help(void) {
           "  tune [OPTION]...\n"
           "                 measure this machine's file systems, for the choice of stream\n"
           "                 modules; see 'asf tune --help'\n"
+          "  record COMMAND [ARGUMENT]...\n"
+          "                 show, print and convert records; see 'asf record --help'\n"
           "  version        print the version\n"
           "  help           print this (also --help)\n"
           "\n"
@@ -96,6 +98,8 @@ int main(int argc, char **argv) {
         return asf__shm(argc - 1, argv + 1);
     if (strcmp(argv[1], "tune") == 0)
         return asf__tune(argc - 1, argv + 1);
+    if (strcmp(argv[1], "record") == 0)
+        return asf__record(argc - 1, argv + 1);
     bool asks_help = is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0;
     if (!asks_help && !is_one_of(argv[1], "version", "--version"))
         asf__fail("unknown command '%s'; 'asf --help' lists those there are", argv[1]);

@@ -4,7 +4,7 @@
  *
  * Layer: interfaces/command.  The command stands beside the libraries and is
  * linked with none of them: "asf run" only arranges that another program is
- * served, and what "asf shm" needs is compiled into it.
+ * served, and what "asf shm" and "asf record" need is compiled into it.
  */
 #ifndef ASF_COMMAND_H
 #define ASF_COMMAND_H
@@ -57,8 +57,8 @@ int asf__run(int argc, char **argv);
  * options more; "" for none. */
 void asf__serve(const char *options);
 
-/* asf__append: the list with one more item; either may be empty. */
-const char *asf__append(const char *list, char separator, const char *item);
+/* asf__join_list: the list with one more item; either may be empty. */
+const char *asf__join_list(const char *list, char separator, const char *item);
 
 /* asf__pipeline: "asf pipe".  argv[0] is "pipe".  Returns the exit status. */
 int asf__pipeline(int argc, char **argv);
@@ -68,6 +68,8 @@ int asf__shm(int argc, char **argv);
 
 /* asf__tune: "asf tune".  argv[0] is "tune".  Returns the exit status. */
 int asf__tune(int argc, char **argv);
+/* asf__record: "asf record".  argv[0] is "record".  Returns the exit status. */
+int asf__record(int argc, char **argv);
 
 /* asf__warn: print one line, "asf: ...", on stderr.  asf__fail: the same, then
  * end the process with EXIT_OWN_FAILURE. */

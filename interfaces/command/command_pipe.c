@@ -97,9 +97,9 @@ static struct between make_between(bool rings) {
 static void become(const char *command, const struct between *in, const struct between *out,
                    const char *options) {
     if (in && in->ring >= 0)
-        options = asf__append(options, ',', in->option);
+        options = asf__join_list(options, ',', in->option);
     if (out && out->ring >= 0)
-        options = asf__append(options, ',', out->option);
+        options = asf__join_list(options, ',', out->option);
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
         asf__fail("pipe: dup2: %s", strerror(errno));
     asf__serve(options);
@@ -168,7 +168,7 @@ int asf__pipeline(int argc, char **argv) {
         if (option == 'p')
             rings = false;
         else if (option == 'o')
-            options = asf__append(options, ',', optarg);
+            options = asf__join_list(options, ',', optarg);
         else if (option == 'h')
             return print_help();
         else
@@ -178,7 +178,7 @@ int asf__pipeline(int argc, char **argv) {
     if (optind + 1 != argc)
         asf__fail("pipe: give the pipeline as one argument, in quotes; see 'asf pipe --help'");
     if (!rings)
-        options = asf__append(options, ',', "rings=off");
+        options = asf__join_list(options, ',', "rings=off");
     int count = split(argv[optind], commands);
     if (count == 0) {
         commands[0] = argv[optind];

@@ -54,7 +54,7 @@ static int print_help(void) {
     return asf__close_stdout();
 }
 
-const char *asf__append(const char *list, char separator, const char *item) {
+const char *asf__join_list(const char *list, char separator, const char *item) {
     if (list == NULL || list[0] == '\0')
         return item;
     return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
@@ -118,12 +118,12 @@ static void set_environment(const char *name, const char *value) {
 
 static void set_options(const char *options) {
     if (options[0] != '\0')
-        set_environment("ASF_OPTIONS", asf__append(getenv("ASF_OPTIONS"), ',', options));
+        set_environment("ASF_OPTIONS", asf__join_list(getenv("ASF_OPTIONS"), ',', options));
 }
 
 void asf__serve(const char *options) {
     const char *others = getenv("LD_PRELOAD");
-    set_environment("LD_PRELOAD", asf__append(asf__find_library(), ':', others != NULL ? others : ""));
+    set_environment("LD_PRELOAD", asf__join_list(asf__find_library(), ':', others != NULL ? others : ""));
     set_options(options);
 }
 
@@ -185,9 +185,9 @@ static struct request parse(int argc, char **argv) {
         if (option == 's')
             request.stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
         else if (option == 'u')
-            request.options = append(request.options, ',', unix_mode(optarg));
+            request.options = asf__join_list(request.options, ',', unix_mode(optarg));
         else if (option == 'o')
-            request.options = asf__append(request.options, ',', optarg);
+            request.options = asf__join_list(request.options, ',', optarg);
         else if (option == 'h')
             request.help = true;
         else if (option == ':')
@@ -204,6 +204,6 @@ int asf__run(int argc, char **argv) {
         return print_help();
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
-    const char *options = asf__append(request.stats, ',', request.options != NULL ? request.options : "");
+    const char *options = asf__join_list(request.stats, ',', request.options != NULL ? request.options : "");
     return execute(argv + optind, options, request.stats != NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interfaces/command/command_json.h"
 #include "interfaces/command/command_shm.h"
 
 /* How to list, and how many have been listed. */
@@ -53,41 +54,9 @@ static void print_row(const struct asf_shm_info *info) {
 
 /* --- for programs ----------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character that `p` begins with; 0: it is none. */
-static size_t character_length(const unsigned char *p) {
-    size_t n = *p < 0x80                 ? 1
-               : *p >= 0xc2 && *p < 0xe0 ? 2
-               : (*p & 0xf0) == 0xe0     ? 3
-               : *p >= 0xf0 && *p < 0xf5 ? 4
-                                         : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-        (*p == 0xf4 && p[1] > 0x8f))
-        return 0; /* longer than need be, half of a pair, or no code point */
-    return n;
-}
-
-/* A byte that is no text stands as the character of its number. */
-static void print_string(const char *text) {
-    putchar('"');
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        size_t n = character_length(p);
-        if (*p == '"' || *p == '\\')
-            printf("\\%c", *p);
-        else if (n == 0 || *p < ' ')
-            printf("\\u%04x", *p);
-        else
-            fwrite(p, 1, n, stdout);
-        p += n ? n : 1;
-    }
-    putchar('"');
-}
-
 static void print_member(const char *name, const char *value) {
     printf(", \"%s\": ", name);
-    print_string(value);
+    asf__put_json(value);
 }
 
 static void print_time(const char *name, int64_t seconds) {
@@ -102,7 +71,7 @@ static void print_time(const char *name, int64_t seconds) {
 
 static void print_object(const struct asf_shm_info *info) {
     fputs("{\"label\": ", stdout);
-    print_string(info->label);
+    asf__put_json(info->label);
     print_member("backend", info->backend);
     print_member("state", state_of(info));
     print_member("owner", owner_of(info));

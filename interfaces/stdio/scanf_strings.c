@@ -104,7 +104,7 @@ static inline size_t length(const struct membership *m, int kind, text p, size_t
 /* A string may be scanned onto itself. */
 static inline void copy(struct asf_sink *k, text p, size_t n) {
     if (k->to && n)
-        asf__move(k->to, (const char *)p, n);
+        asf__move_bytes(k->to, (const char *)p, n);
 }
 
 static inline size_t smaller(size_t a, size_t b) {

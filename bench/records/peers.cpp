@@ -1,0 +1,4 @@
+#include "workload.h"
+void add_peers(std::vector<Way> &all) {
+    (void)all;
+}

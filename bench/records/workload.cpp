@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// workload.cpp - the records that are measured, and how.
+#include "workload.h"
+
+#include <algorithm>
+#include <chrono>
+
+static const asf_record_field item_fields[] = {
+    ASF_FIELD(INT, struct Item, id),          ASF_FIELD(FLOAT, struct Item, weight),
+    ASF_FIELD(FLOAT, struct Item, value),     ASF_FIELD(INT, struct Item, stamp),
+    ASF_FIELD_ARRAY(INT, struct Item, codes),
+};
+const asf_record_type item_type = ASF_RECORD_TYPE("item", struct Item, item_fields);
+
+static const asf_record_field head_fields[] = {
+    ASF_FIELD(INT, struct Head, sequence),
+    ASF_FIELD(FLOAT, struct Head, time),
+    ASF_FIELD(INT, struct Head, source),
+    ASF_FIELD(UINT, struct Head, count),
+    ASF_FIELD_STRUCT_DYNAMIC(struct Head, items, count, &item_type),
+    ASF_FIELD_ARRAY(FLOAT, struct Head, scale),
+    ASF_FIELD(INT, struct Head, kind),
+    ASF_FIELD(INT, struct Head, state),
+};
+const asf_record_type head_type = ASF_RECORD_TYPE("head", struct Head, head_fields);
+
+Head make_head(uint32_t items) {
+    static std::vector<Item> all(items_of(sizes.back()));
+    for (size_t i = 0; i < all.size(); i++) {
+        const auto n = static_cast<int32_t>(i);
+        all[i] = {n, static_cast<float>(n) * 0.5F, n * 0.25, n * 1000LL, {1, 2, 3, static_cast<int16_t>(n)}};
+    }
+    return {12345, 1.5, 7, items, all.data(), {1, 2, 3}, 4, 5};
+}
+
+double measure(const std::function<void()> &call, double seconds) {
+    using clock = std::chrono::steady_clock;
+    const auto time = [&](size_t n) {
+        const auto begin = clock::now();
+        for (size_t i = 0; i < n; i++)
+            call();
+        return std::chrono::duration<double, std::nano>(clock::now() - begin).count();
+    };
+    size_t n = 1;
+    while (time(n) < 2e5)
+        n *= 2;
+    std::vector<double> samples;
+    for (double spent = 0; spent < seconds * 1e9 || samples.size() < 5;) {
+        const double ns = time(n);
+        spent += ns;
+        samples.push_back(ns / static_cast<double>(n));
+    }
+    std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2),
+                     samples.end());
+    return samples[samples.size() / 2];
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_record.c - "asf record": what the files and streams of records hold.
+ *
+ * Layer: interfaces/command; may include command.h and the public headers.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interfaces/command/command_record.h"
+
+int asf__record_help(void) {
+    fputs("usage: asf record COMMAND [OPTION]... [FILE]...\n"
+          "\n"
+          "Files and streams of records.  Without FILE, or for -, it is standard input.\n"
+          "\n"
+          "  formats [--json] [FILE]\n"
+          "                 the formats: each field with its place, its kind and its size\n"
+          "  dump [--json] [--number N] [--count N] [FILE]\n"
+          "                 the records: a line a field, or, with --json, a line a record;\n"
+          "                 from the N-th on (from 0), and no more than so many\n"
+          "  convert [--index] [--output FILE] [FILE]\n"
+          "                 the same records in the layout of this machine, with an index\n"
+          "  help           print this (also --help)\n"
+          "\n"
+          "  --store DIRECTORY\n"
+          "                 where formats are that the records only name\n"
+          "\n"
+          "Exit status: 0, or 1 when the records end where they should not, or 125 after any\n"
+          "other failure.  The manual page asf-record(1) has the details.\n",
+          stdout);
+    return asf__close_stdout();
+}
+
+void asf__record_bad_option(const char *subcommand, int option, char **argv) {
+    const char *word = argv[optind - 1];
+    if (option == ':')
+        asf__fail("record %s: %s needs an argument; see 'asf record --help'", subcommand, word);
+    asf__fail("record %s: unknown option '%s'; see 'asf record --help'", subcommand, word);
+}
+
+struct record_input asf__record_open(const char *subcommand, const char *file, const char *store) {
+    struct record_input in = {.name = file && strcmp(file, "-") != 0 ? file : "standard input"};
+    struct asf_record_options options = {.size = sizeof options};
+    int error = 0;
+    if (in.name == file)
+        in.stream = asf_sopen(file, O_RDONLY | O_CLOEXEC, 0, &error);
+    else
+        in.stream = asf_sopen_fd(dup(STDIN_FILENO), O_RDONLY, &error);
+    if (!in.stream)
+        asf__fail("record %s: %s: open: %s; name a file that can be read", subcommand, in.name,
+                  strerror(-error));
+    if (store && asf_record_store_directory(store, &in.store) < 0)
+        asf__fail("record %s: --store: %s", subcommand, asf_record_why());
+    options.store = in.store;
+    if (asf_record_reader_new(in.stream, &options, &in.reader) < 0)
+        asf__fail("record %s: %s", subcommand, asf_record_why());
+    return in;
+}
+
+int asf__record_close(const char *subcommand, struct record_input *in, int rc) {
+    int status = asf__close_stdout();
+    if (rc < 0)
+        asf__warn("record %s: %s: %s; what came before is good", subcommand, in->name, asf_record_why());
+    asf_record_reader_free(in->reader);
+    asf_record_store_free(in->store);
+    asf_sclose(in->stream);
+    return status ? status : rc < 0;
+}
+
+int asf__record(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } subcommands[] = {
+        {"formats", asf__record_formats}, {"dump", asf__record_dump}, {"convert", asf__record_convert}};
+    if (argc < 2)
+        asf__fail("record: no command given; 'asf record --help' lists them");
+    const char *name = argv[1];
+    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
+        return asf__record_help();
+    opterr = 0;
+    for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+        if (!strcmp(name, subcommands[i].name))
+            return subcommands[i].run(argc - 1, argv + 1);
+    asf__fail("record: unknown command '%s'; 'asf record --help' lists those there are", name);
+}

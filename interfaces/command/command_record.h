@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_record.h - what the parts of "asf record" share.
+ *
+ * Layer: interfaces/command; may include the project's public headers.
+ */
+#ifndef ASF_COMMAND_RECORD_H
+#define ASF_COMMAND_RECORD_H
+
+#include <asf/record.h>
+#include <asf/record_store.h>
+
+#include "interfaces/command/command.h"
+
+/* The records of a file, or of standard input. */
+struct record_input {
+    const char *name;
+    struct asf_cios *stream;
+    struct asf_record_reader *reader;
+    struct asf_record_store *store; /* or NULL */
+};
+
+/* Each subcommand: argv[0] is its name; returns the exit status. */
+int asf__record_formats(int argc, char **argv);
+int asf__record_dump(int argc, char **argv);
+int asf__record_convert(int argc, char **argv);
+
+/* asf__record_help: print what the subcommands are. */
+int asf__record_help(void);
+
+/* asf__record_bad_option: end with a complaint about what getopt_long, which
+ * answered `option`, did not understand. */
+void asf__record_bad_option(const char *subcommand, int option, char **argv) __attribute__((noreturn));
+
+/* asf__record_open: a file, or standard input for "-"; `store` is a directory or
+ * NULL.  Ends with a message when it cannot be opened. */
+struct record_input asf__record_open(const char *subcommand, const char *file, const char *store);
+
+/* asf__record_close: `rc` is what asf_record_next ended with.
+ * returns  0, or 1 after a message: what came before was good. */
+int asf__record_close(const char *subcommand, struct record_input *in, int rc);
+
+#endif

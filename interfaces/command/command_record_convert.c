@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_record_convert.c - "asf record convert": the same records in the
+ * layout of this machine, so that programs here use them where they lie.
+ *
+ * Layer: interfaces/command; may include command.h and the public headers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interfaces/command/command_record.h"
+
+static void *allocate(size_t count, size_t size) {
+    void *p = calloc(count, size);
+    if (!p)
+        asf__fail("record convert: malloc: %s; give asf more memory", strerror(ENOMEM));
+    return p;
+}
+
+/* --- this machine's layout ------------------------------------------------------------ */
+
+struct target {
+    struct asf_record_format *wire, *native;
+    const struct asf_record_type *type;
+    void *data; /* room for one */
+};
+
+/* The structs that a struct contains must each be made once. */
+struct made {
+    const struct asf_record_layout *layout;
+    struct asf_record_type *type;
+    struct made *next;
+};
+
+static size_t round_up(size_t n, size_t align) {
+    return (n + align - 1) / align * align;
+}
+
+static const struct asf_record_type *type_of(const struct asf_record_layout *s, struct made **made);
+
+/* A field where a compiler would put it. */
+static void place(struct asf_record_type *type, struct asf_record_field *f, const struct asf_record_member *m,
+                  struct made **made) {
+    bool pointer = m->shape == ASF_RECORD_DYNAMIC || m->kind == ASF_RECORD_STRING;
+    *f = (struct asf_record_field){.name = m->name,
+                                   .kind = m->kind,
+                                   .shape = m->shape,
+                                   .count = m->count,
+                                   .counter = m->counter,
+                                   .size = m->size};
+    if (m->layout)
+        f->type = type_of(m->layout, made);
+    if (f->type)
+        f->size = f->type->size;
+    if (m->kind == ASF_RECORD_STRING)
+        f->size = sizeof(char *);
+    size_t align = pointer ? sizeof(void *) : f->type ? f->type->alignment : f->size;
+    f->offset = round_up(type->size, align);
+    type->size = f->offset + (m->shape == ASF_RECORD_DYNAMIC ? sizeof(void *) : f->size * f->count);
+    if (align > type->alignment)
+        type->alignment = align;
+}
+
+static const struct asf_record_type *type_of(const struct asf_record_layout *s, struct made **made) {
+    struct asf_record_member member;
+    for (const struct made *m = *made; m; m = m->next)
+        if (m->layout == s)
+            return m->type;
+    size_t count = asf_record_layout_fields(s);
+    struct asf_record_type *type = allocate(1, sizeof *type);
+    struct asf_record_field *fields = allocate(count, sizeof *fields);
+    *type = (struct asf_record_type){asf_record_layout_name(s), 0, 1, fields, count};
+    for (size_t i = 0; i < count && asf_record_layout_field(s, i, &member) == 0; i++)
+        place(type, &fields[i], &member, made);
+    type->size = round_up(type->size, type->alignment);
+    struct made *one = allocate(1, sizeof *one);
+    *one = (struct made){s, type, *made};
+    *made = one;
+    return type;
+}
+
+/* What is made for a format stays until the command ends. */
+static struct target make_target(struct asf_record_format *wire) {
+    struct made *made = NULL;
+    struct target t = {.wire = wire, .type = type_of(asf_record_layout_of(wire), &made)};
+    if (asf_record_declare(t.type, &t.native) < 0)
+        asf__fail("record convert: %s", asf_record_why());
+    t.data = allocate(1, t.type->size);
+    return t;
+}
+
+/* --- converting ------------------------------------------------------------------------- */
+
+struct converting {
+    const char *store, *output;
+    bool index;
+    struct asf_cios *stream;
+    struct asf_record_writer *writer;
+    struct target *targets;
+    size_t count;
+};
+
+static struct target *target_for(struct converting *c, struct asf_record_format *wire) {
+    for (size_t i = 0; i < c->count; i++)
+        if (!memcmp(asf_record_hash(c->targets[i].wire), asf_record_hash(wire), 16))
+            return &c->targets[i];
+    c->targets = reallocarray(c->targets, c->count + 1, sizeof *c->targets);
+    if (!c->targets)
+        asf__fail("record convert: malloc: %s; give asf more memory", strerror(ENOMEM));
+    size_t n;
+    const void *description = asf_record_describe(wire, &n);
+    struct asf_record_format *copy; /* that of the stream goes with the stream */
+    if (asf_record_parse(description, n, &copy) < 0)
+        asf__fail("record convert: %s", asf_record_why());
+    c->targets[c->count] = make_target(copy);
+    return &c->targets[c->count++];
+}
+
+static int convert_one(struct converting *c, struct asf_record *record) {
+    struct target *t = target_for(c, asf_record_format_of(record));
+    void *block;
+    int rc = asf_record_into(record, t->native, t->data, &block);
+    if (rc < 0)
+        return rc;
+    rc = asf_record_write(c->writer, t->native, t->data);
+    free(block);
+    return rc;
+}
+
+static void open_output(struct converting *c) {
+    struct asf_record_options options = {.size = sizeof options, .indexed = c->index};
+    int error = 0;
+    c->stream = c->output ? asf_sopen(c->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666, &error)
+                          : asf_sopen_fd(dup(STDOUT_FILENO), O_WRONLY, &error);
+    if (!c->stream)
+        asf__fail("record convert: %s: open: %s; name a file that can be written",
+                  c->output ? c->output : "standard output", strerror(-error));
+    if (asf_record_writer_new(c->stream, &options, &c->writer) < 0)
+        asf__fail("record convert: %s", asf_record_why());
+}
+
+static void close_output(struct converting *c) {
+    int rc = asf_record_writer_close(c->writer);
+    int closed = asf_sclose(c->stream);
+    if (rc == 0)
+        rc = closed;
+    if (rc < 0)
+        asf__fail("record convert: %s: write: %s; redirect it to where there is room",
+                  c->output ? c->output : "standard output", strerror(-rc));
+}
+
+static bool parse(struct converting *c, int argc, char **argv) {
+    static const struct option options[] = {{"index", no_argument, NULL, 'i'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"store", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+        if (option == 'i')
+            c->index = true;
+        else if (option == 'o')
+            c->output = optarg;
+        else if (option == 's')
+            c->store = optarg;
+        else if (option == 'h')
+            return false;
+        else
+            asf__record_bad_option("convert", option, argv);
+    }
+    if (argc - optind > 1)
+        asf__fail("record convert takes one file, but '%s' is given too", argv[optind + 1]);
+    return true;
+}
+
+int asf__record_convert(int argc, char **argv) {
+    struct converting c = {0};
+    struct asf_record *record;
+    int rc, written = 0;
+    if (!parse(&c, argc, argv))
+        return asf__record_help();
+    struct record_input in = asf__record_open(argv[0], argv[optind], c.store);
+    open_output(&c);
+    while ((rc = asf_record_next(in.reader, &record)) > 0 && written == 0)
+        written = convert_one(&c, record);
+    if (written < 0)
+        asf__fail("record convert: %s: %s", in.name, asf_record_why());
+    close_output(&c);
+    return asf__record_close(argv[0], &in, rc);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_check.c - is this a record of that format?  Every offset and count is
+ * held against the length of the message; strings end within it; booleans are 0
+ * or 1.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/record/record_check.h"
+
+struct check {
+    const struct asf_record_format *f;
+    const unsigned char *p;
+    size_t length;
+    /* What is left of the message for parts.  Each may be referred to once, so
+     * a small message cannot stand for a large one. */
+    uint64_t budget;
+    struct asf__parts *parts;
+};
+
+/* Arrays whose elements have something to be looked at, in the order of their
+ * parts. */
+static const struct asf__slot string_slot = {.stride = 1, .sub = NONE};
+
+static int bad(const struct asf__field *field, const char *what) {
+    return asf__record_fail(-EBADMSG, "the record's field '%.64s' %s", field->name, what);
+}
+
+static int make_room(struct asf__parts *parts, size_t more) {
+    if (more <= parts->room - parts->count)
+        return 0;
+    size_t room = 2 * parts->room + more;
+    struct asf__part *all = reallocarray(parts->all, room, sizeof *all);
+    if (!all)
+        return asf__record_fail(-ENOMEM, "there is no memory to check the record");
+    parts->all = all;
+    parts->room = room;
+    return 0;
+}
+
+static int check_flags(const struct check *c, const struct asf_record_layout *s, const unsigned char *base) {
+    for (uint32_t i = 0; i < s->flags_count; i++) {
+        const struct asf__flag *flag = &s->flags[i];
+        for (uint32_t j = 0; j < flag->count; j++)
+            if (asf__load(base + flag->at + j * flag->field->size, flag->field->size, c->f->swapped) > 1)
+                return bad(flag->field, "is neither true nor false");
+    }
+    return 0;
+}
+
+static int check_string(struct check *c, const struct asf__field *field, struct asf__part *part) {
+    if (part->at >= c->length)
+        return bad(field, "is a string beyond the record");
+    const unsigned char *text = c->p + part->at, *end = memchr(text, '\0', c->length - part->at);
+    if (!end)
+        return bad(field, "is a string that does not end within the record");
+    part->count = (uint64_t)(end - text) + 1;
+    return 0;
+}
+
+static int check_array(struct check *c, const struct asf__slot *slot, struct asf__part *part) {
+    uint64_t bytes;
+    if (__builtin_mul_overflow(part->count, slot->stride, &bytes) || part->at > c->length ||
+        bytes > c->length - part->at)
+        return bad(slot->field, "is an array that goes beyond the record");
+    if (part->at % asf__part_alignment(c->f, slot) != 0)
+        return bad(slot->field, "is an array that is not aligned");
+    return 0;
+}
+
+static int count_of(const struct check *c, const struct asf__slot *slot, const unsigned char *base,
+                    uint64_t *count) {
+    const unsigned char *at = base + slot->counter_at;
+    *count = asf__load(at, slot->counter_size, c->f->swapped);
+    if (slot->counter_signed && asf__load_signed(at, slot->counter_size, c->f->swapped) < 0)
+        return bad(slot->field, "has a negative number of elements");
+    return 0;
+}
+
+/* One slot of the struct at `base`; `field` names it in messages. */
+static int check_slot(struct check *c, const struct asf__slot *slot, const struct asf__field *field,
+                      const unsigned char *base, struct asf__part *part) {
+    bool string = field->kind == ASF_RECORD_STRING && !slot->strings;
+    int rc = 0;
+    *part = (struct asf__part){.at = asf__load(base + slot->at, c->f->slot, c->f->swapped)};
+    if (!string)
+        rc = count_of(c, slot, base, &part->count);
+    if (rc < 0)
+        return rc;
+    if (part->at == 0)
+        return part->count == 0 ? 0 : bad(field, "is an array with elements and without a place");
+    if (part->at < asf__root(c->f)->size)
+        return bad(field, "refers to the record's own struct");
+    rc = string ? check_string(c, field, part) : check_array(c, slot, part);
+    if (rc < 0)
+        return rc;
+    uint64_t bytes = part->count * slot->stride;
+    if (bytes > c->budget)
+        return bad(field, "refers to bytes that others refer to, too");
+    c->budget -= bytes;
+    return 0;
+}
+
+/* The slots of one struct: parts from `first` on. */
+static int check_slots(struct check *c, const struct asf_record_layout *s, const unsigned char *base) {
+    int rc = check_flags(c, s, base);
+    for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++)
+        rc = check_slot(c, &s->slots[i], s->slots[i].field, base, &c->parts->all[c->parts->count++]);
+    return rc;
+}
+
+/* The elements of the array that a slot refers to. */
+static int check_elements(struct check *c, const struct asf__slot *slot, size_t number) {
+    const struct asf__part part = c->parts->all[number];
+    const unsigned char *p = c->p + part.at;
+    bool booleans = slot->field->kind == ASF_RECORD_BOOL;
+    uint32_t slots = asf__slots_of(c->f, slot);
+    c->parts->all[number].child = c->parts->count;
+    int rc = slots ? make_room(c->parts, slots * part.count) : 0;
+    for (uint64_t i = 0; rc == 0 && i < part.count; i++, p += slot->stride) {
+        if (slot->strings)
+            rc = check_slot(c, &string_slot, slot->field, p, &c->parts->all[c->parts->count++]);
+        else if (slot->sub != NONE)
+            rc = check_slots(c, &c->f->structs[slot->sub], p);
+        else if (booleans && asf__load(p, slot->field->size, c->f->swapped) > 1)
+            rc = bad(slot->field, "is neither true nor false");
+    }
+    return rc;
+}
+
+static bool has_elements_to_check(const struct asf_record_format *f, const struct asf__slot *slot) {
+    return slot->strings || (slot->sub == NONE && slot->field->kind == ASF_RECORD_BOOL) ||
+           (slot->sub != NONE && (f->structs[slot->sub].slots_count || f->structs[slot->sub].flags_count));
+}
+
+static int check_children(struct check *c, const struct asf_record_layout *s, size_t first) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++) {
+        const struct asf__slot *slot = &s->slots[i];
+        if (c->parts->all[first + i].count == 0 || !has_elements_to_check(c->f, slot))
+            continue;
+        rc = check_elements(c, slot, first + i);
+        if (rc < 0 || slot->sub == NONE)
+            continue;
+        const struct asf__part part = c->parts->all[first + i];
+        const struct asf_record_layout *sub = &c->f->structs[slot->sub];
+        for (uint64_t j = 0; rc == 0 && sub->slots_count && j < part.count; j++)
+            rc = check_children(c, sub, part.child + j * sub->slots_count);
+    }
+    return rc;
+}
+
+int asf__check(const struct asf_record_format *f, const unsigned char *record, size_t length,
+               struct asf__parts *parts) {
+    const struct asf_record_layout *root = asf__root(f);
+    parts->count = 0;
+    if (length < root->size)
+        return asf__record_fail(-EBADMSG, "the record has %zu bytes, and '%.64s' %u", length, root->name,
+                                root->size);
+    if (root->slots_count == 0 && root->flags_count == 0)
+        return 0;
+    struct check c = {f, record, length, length - root->size, parts};
+    int rc = make_room(parts, root->slots_count);
+    if (rc == 0)
+        rc = check_slots(&c, root, record);
+    return rc < 0 ? rc : check_children(&c, root, 0);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_convert.c - a record converted as its plan says: the struct by the
+ * engine, then slot by slot what they refer to.  One walk finds how large the
+ * result is, and the same walk makes it.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "interfaces/record/record_plan.h"
+
+struct walk {
+    const struct asf__plan *plan;
+    const struct asf__part *parts;
+    const unsigned char *src, *src_end;
+    struct asf__target target; /* root NULL: only measure */
+    size_t used, most;
+};
+
+static int too_large(const struct asf__field *field) {
+    return asf__record_fail(-E2BIG, "field '%.64s': the record would be too large when converted",
+                            field->name);
+}
+
+/* Room for a part; where it is in the block. */
+static int reserve(struct walk *w, const struct asf__fill *fill, uint64_t bytes, size_t *at) {
+    size_t align = asf__part_alignment(w->plan->native, fill->slot);
+    *at = (w->used + align - 1) & -align;
+    if (bytes > w->most || *at > w->most - bytes)
+        return too_large(fill->field);
+    w->used = *at + bytes;
+    return 0;
+}
+
+static void set_slot(const struct walk *w, const struct asf__fill *fill, unsigned char *dst, size_t at) {
+    uint64_t value = w->target.pointers ? (uint64_t)(uintptr_t)(w->target.block + at) : at;
+    asf__store(dst + fill->slot->at, value, sizeof(void *), false);
+}
+
+static bool counter_holds(const struct asf__slot *slot, uint64_t count) {
+    return count <= UINT64_MAX >> (64 - 8u * slot->counter_size + slot->counter_signed);
+}
+
+/* A counter that arrays share: they must be of one length. */
+static int set_counter(const struct asf__fill *fill, unsigned char *dst, uint64_t count) {
+    const struct asf__slot *slot = fill->slot;
+    unsigned char *at = dst + slot->counter_at;
+    if (!counter_holds(slot, count))
+        return asf__record_fail(-ERANGE, "field '%.64s' has more elements than its counter can tell",
+                                fill->field->name);
+    if (fill->first)
+        asf__store(at, count, slot->counter_size, false);
+    else if (asf__load(at, slot->counter_size, false) != count)
+        return asf__record_fail(-EPROTOTYPE,
+                                "field '%.64s' has not as many elements as others of its counter",
+                                fill->field->name);
+    return 0;
+}
+
+/* --- strings ------------------------------------------------------------------------- */
+
+static int put_text(struct walk *w, const struct asf__fill *fill, unsigned char *dst, const void *text,
+                    uint64_t bytes) {
+    size_t at;
+    int rc = reserve(w, fill, bytes, &at);
+    if (rc < 0 || !dst)
+        return rc;
+    memcpy(w->target.block + at, text, bytes);
+    w->target.block[at + bytes - 1] = '\0'; /* whatever others have written there since */
+    set_slot(w, fill, dst, at);
+    return 0;
+}
+
+static int put_string(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                      const struct asf__part *part) {
+    const char *fallback = fill->field->shape == ASF_RECORD_DYNAMIC ? NULL : fill->field->fallback;
+    if (part && part->at)
+        return put_text(w, fill, dst, w->src + part->at, part->count);
+    if (!part && fallback)
+        return put_text(w, fill, dst, fallback, strlen(fallback) + 1);
+    if (dst)
+        memset(dst + fill->slot->at, 0, sizeof(void *));
+    return 0;
+}
+
+/* --- arrays ----------------------------------------------------------------------------- */
+
+static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
+                    const struct asf__part *parts);
+
+static int put_elements(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                        const struct asf__part *part) {
+    const struct asf__routine *r = &w->plan->routines[fill->routine];
+    size_t at;
+    uint64_t bytes;
+    if (__builtin_mul_overflow(part->count, r->to, &bytes))
+        return too_large(fill->field);
+    int rc = reserve(w, fill, bytes, &at);
+    unsigned char *elements = dst ? w->target.block + at : NULL;
+    if (rc == 0 && dst) {
+        set_slot(w, fill, dst, at);
+        if (r->moves_count > 0)
+            rc = w->plan->engine->convert(w->plan->engine, r, w->src + part->at, elements, part->count,
+                                          (struct asf__bounds){w->src_end, elements + bytes});
+    }
+    for (uint64_t i = 0; rc == 0 && r->fills_count > 0 && i < part->count; i++)
+        rc = fill_all(w, r, elements ? elements + i * r->to : NULL, w->parts + part->child + i * r->slots);
+    return rc;
+}
+
+static int put_array(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                     const struct asf__part *part) {
+    int rc = dst ? set_counter(fill, dst, part->count) : 0;
+    if (rc == 0 && part->count > 0)
+        return put_elements(w, fill, dst, part);
+    if (rc == 0 && dst)
+        memset(dst + fill->slot->at, 0, sizeof(void *));
+    return rc;
+}
+
+/* The elements that others of this counter have found: the number of an array
+ * that the record does not have. */
+static uint64_t elements_of(const struct asf__routine *r, const struct asf__fill *fill,
+                            const struct asf__part *parts) {
+    for (uint32_t i = 0; !fill->first && i < r->fills_count; i++)
+        if (r->fills[i].source && r->fills[i].slot->counter_size > 0 &&
+            r->fills[i].slot->counter_at == fill->slot->counter_at)
+            return parts[r->fills[i].part].count;
+    return 0;
+}
+
+static int put_missing_array(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                             uint64_t count) {
+    uint64_t bytes;
+    size_t at;
+    if (dst)
+        memset(dst + fill->slot->at, 0, sizeof(void *));
+    int rc = dst ? set_counter(fill, dst, count) : 0;
+    if (rc < 0 || count == 0)
+        return rc;
+    if (__builtin_mul_overflow(count, fill->slot->stride, &bytes))
+        return too_large(fill->field);
+    rc = reserve(w, fill, bytes, &at);
+    if (rc == 0 && dst) {
+        memset(w->target.block + at, 0, bytes);
+        set_slot(w, fill, dst, at);
+    }
+    return rc;
+}
+
+/* The slots of one struct; `parts` are those of the wire's. */
+static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
+                    const struct asf__part *parts) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < r->fills_count; i++) {
+        const struct asf__fill *fill = &r->fills[i];
+        const struct asf__part *part = fill->source ? parts + fill->part : NULL;
+        bool string = fill->field->kind == ASF_RECORD_STRING && !fill->slot->strings;
+        if (string)
+            rc = put_string(w, fill, dst, part);
+        else if (part)
+            rc = put_array(w, fill, dst, part);
+        else
+            rc = put_missing_array(w, fill, dst, elements_of(r, fill, parts));
+    }
+    return rc;
+}
+
+/* --- the record ---------------------------------------------------------------------------- */
+
+int asf__plan_size(const struct asf__plan *plan, const struct asf__parts *parts, size_t from, size_t most,
+                   size_t *end) {
+    const struct asf__routine *r = &plan->routines[0];
+    struct walk w = {.plan = plan, .parts = parts->all, .used = from, .most = most};
+    if (r->to > most)
+        return asf__record_fail(-E2BIG, "'%.64s' has %u bytes, more than is allowed",
+                                asf__root(plan->native)->name, r->to);
+    int rc = r->fills_count ? fill_all(&w, r, NULL, w.parts) : 0;
+    *end = w.used;
+    return rc;
+}
+
+int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record, size_t length,
+                      const struct asf__parts *parts, struct asf__target target) {
+    const struct asf__routine *r = &plan->routines[0];
+    struct walk w = {plan, parts->all, record, record + length, target, target.from, SIZE_MAX};
+    struct asf__bounds bounds = {w.src_end, target.root + r->to};
+    int rc = plan->engine->convert(plan->engine, r, record, target.root, 1, bounds);
+    return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target.root, w.parts);
+}

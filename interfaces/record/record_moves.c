@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_moves.c - the moves carried out one after the other, on any CPU: the
+ * scalar engine, and what the others leave to it.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "interfaces/record/record_plan.h"
+
+static int no_fit(const struct asf__move *m) {
+    return asf__record_fail(-ERANGE, "field '%.64s' has a value that does not fit", m->field->name);
+}
+
+/* --- numbers of one size ------------------------------------------------------------ */
+
+static void swap_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to)
+        asf__store(dst, asf__load(src, m->from, true), m->to, false);
+}
+
+static void extend_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to)
+        asf__store(dst, asf__load(src, m->from, m->swap), m->to, false);
+}
+
+static void sign_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to)
+        asf__store(dst, (uint64_t)asf__load_signed(src, m->from, m->swap), m->to, false);
+}
+
+/* --- numbers that might not fit ---------------------------------------------------------- */
+
+static bool fits(const struct asf__move *m, uint64_t value) {
+    unsigned bits = 8u * m->to;
+    if (m->from_signed && (int64_t)value < 0)
+        return m->to_signed && (int64_t)value >= -1 - (int64_t)(UINT64_MAX >> (65 - bits));
+    return value <= UINT64_MAX >> (64 - bits + m->to_signed);
+}
+
+static int narrow_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
+        uint64_t value = m->from_signed ? (uint64_t)asf__load_signed(src, m->from, m->swap)
+                                        : asf__load(src, m->from, m->swap);
+        if (!fits(m, value))
+            return no_fit(m);
+        asf__store(dst, value, m->to, false);
+    }
+    return 0;
+}
+
+/* --- floats --------------------------------------------------------------------------------- */
+
+static double load_float(const unsigned char *src, const struct asf__move *m) {
+    uint64_t bits = asf__load(src, m->from, m->swap);
+    uint32_t low = (uint32_t)bits;
+    double value;
+    float narrow;
+    memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&value, &bits, sizeof value);
+    return m->from == 4 ? (double)narrow : value;
+}
+
+/* A finite double may be too large for a float; infinities and NaNs stay so. */
+static int store_float(const struct asf__move *m, unsigned char *dst, double value) {
+    if (m->to == 8) {
+        memcpy(dst, &value, sizeof value);
+        return 0;
+    }
+    if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
+        return no_fit(m);
+    float narrow = (float)value;
+    memcpy(dst, &narrow, sizeof narrow);
+    return 0;
+}
+
+static int float_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < m->count; i++, src += m->from, dst += m->to)
+        rc = store_float(m, dst, load_float(src, m));
+    return rc;
+}
+
+static int from_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < m->count; i++, src += m->from, dst += m->to)
+        rc = store_float(m, dst,
+                         m->from_signed ? (double)asf__load_signed(src, m->from, m->swap)
+                                        : (double)asf__load(src, m->from, m->swap));
+    return rc;
+}
+
+/* The fraction goes; what the integer cannot have is refused, NaN too. */
+static int to_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    double beyond = ldexp(1, 8 * m->to - m->to_signed);
+    double least = m->to_signed ? -beyond - 1 : -1;
+    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
+        double value = load_float(src, m);
+        bool low = m->to_signed && m->to == 8 ? value >= -beyond : value > least;
+        if (!low || !(value < beyond))
+            return no_fit(m);
+        asf__store(dst, m->to_signed ? (uint64_t)(int64_t)value : (uint64_t)value, m->to, false);
+    }
+    return 0;
+}
+
+/* --- all of them ------------------------------------------------------------------------------- */
+
+static int loop(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < m->count; i++, src += m->sstep, dst += m->dstep)
+        rc = asf__do_moves(m + 1, m->body, src, dst);
+    return rc;
+}
+
+int asf__do_move(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    src += m->src;
+    dst += m->dst;
+    switch ((enum asf__op)m->op) {
+    case MOVE_COPY:
+        memcpy(dst, src, m->count);
+        return 0;
+    case MOVE_SWAP:
+        swap_all(m, src, dst);
+        return 0;
+    case MOVE_EXTEND:
+        extend_all(m, src, dst);
+        return 0;
+    case MOVE_ZERO:
+        memset(dst, 0, m->count);
+        return 0;
+    case MOVE_FIXED:
+        memcpy(dst, m->bytes, m->count);
+        return 0;
+    case MOVE_SIGNED:
+        sign_all(m, src, dst);
+        return 0;
+    case MOVE_NARROW:
+        return narrow_all(m, src, dst);
+    case MOVE_FLOAT:
+        return float_all(m, src, dst);
+    case MOVE_FROM_INT:
+        return from_int_all(m, src, dst);
+    case MOVE_TO_INT:
+        return to_int_all(m, src, dst);
+    case MOVE_LOOP:
+        break;
+    }
+    return loop(m, src, dst);
+}
+
+int asf__do_moves(const struct asf__move *moves, uint32_t count, const unsigned char *src,
+                  unsigned char *dst) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < count; i += 1 + moves[i].body)
+        rc = asf__do_move(&moves[i], src, dst);
+    return rc;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_parse.c - a description becomes a format, if every byte of it is as a
+ * writer of ours would have put it there.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/record/record_format.h"
+#include "lib/sha256.h"
+
+/* Where reading stands: the bytes that are left, and the names. */
+struct parse {
+    const unsigned char *p;
+    const char *names;
+    uint32_t names_length, names_used;
+};
+
+static uint32_t take(struct parse *in, unsigned size) {
+    uint32_t value = (uint32_t)asf__load(in->p, size, ASF__FOREIGN);
+    in->p += size;
+    return value;
+}
+
+static int broken(const struct asf__field *field, const char *what) {
+    return asf__record_fail(-EBADMSG, "the description's field '%.64s' %s", field->name, what);
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+uint32_t asf__name_hash(const char *name) {
+    uint32_t h = 2166136261u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return h ^ h >> 15;
+}
+
+/* Names follow one another in the order in which they are used. */
+static const char *take_name(struct parse *in) {
+    uint32_t at = take(in, 4);
+    const char *name = in->names + at;
+    if (at != in->names_used || at >= in->names_length || *name == '\0')
+        return NULL;
+    in->names_used += (uint32_t)strlen(name) + 1;
+    return name;
+}
+
+/* The field of a name, or the empty place where it would stand. */
+static uint16_t *place(const struct asf_record_layout *s, const char *name, uint32_t hash) {
+    uint32_t i = hash & s->mask;
+    for (; s->table[i] != NONE; i = (i + 1) & s->mask) {
+        const struct asf__field *field = &s->fields[s->table[i]];
+        if (field->hash == hash && !strcmp(field->name, name))
+            break;
+    }
+    return &s->table[i];
+}
+
+const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name) {
+    uint16_t i = *place(s, name, asf__name_hash(name));
+    return i == NONE ? NULL : &s->fields[i];
+}
+
+static int make_table(struct asf_record_layout *s) {
+    uint32_t room = 4;
+    while (room < 2 * s->fields_count)
+        room *= 2;
+    s->mask = room - 1;
+    s->table = malloc(room * sizeof *s->table);
+    if (!s->table)
+        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+    memset(s->table, 0xff, room * sizeof *s->table);
+    for (uint32_t i = 0; i < s->fields_count; i++) {
+        uint16_t *at = place(s, s->fields[i].name, s->fields[i].hash);
+        if (*at != NONE)
+            return broken(&s->fields[i], "is there twice");
+        *at = (uint16_t)i;
+    }
+    return 0;
+}
+
+/* --- one field ----------------------------------------------------------------------- */
+
+static bool is_size(unsigned size) {
+    return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static const char *wrong_kind(const struct asf_record_format *f, const struct asf__field *field) {
+    switch (field->kind) {
+    case ASF_RECORD_INT:
+    case ASF_RECORD_UINT:
+    case ASF_RECORD_BOOL:
+    case ASF_RECORD_ENUM:
+        return is_size(field->size) ? NULL : "has a size that no number has";
+    case ASF_RECORD_FLOAT:
+        return field->size == 4 || field->size == 8 ? NULL : "has a size that no float has";
+    case ASF_RECORD_CHAR:
+        return field->size == 1 ? NULL : "has characters of more than a byte";
+    case ASF_RECORD_STRING:
+        return field->size == f->slot ? NULL : "is a pointer of another size than others";
+    case ASF_RECORD_STRUCT:
+        return field->size == 0 ? NULL : "is a struct with a size of its own";
+    default:
+        return "is of an unknown kind";
+    }
+}
+
+static const char *wrong_shape(const struct asf__field *field) {
+    bool dynamic = field->shape == ASF_RECORD_DYNAMIC;
+    if (field->shape > ASF_RECORD_DYNAMIC)
+        return "is of an unknown shape";
+    if (dynamic != (field->counter != NONE))
+        return dynamic ? "has no counter" : "has a counter and is no dynamic array";
+    if ((field->kind == ASF_RECORD_STRUCT) != (field->sub != NONE))
+        return "is a struct without a struct, or none with one";
+    if (field->count == 0 || (field->shape != ASF_RECORD_ARRAY && field->count != 1))
+        return "has a count that its shape does not allow";
+    return NULL;
+}
+
+/* Bytes that a field takes of its struct. */
+static uint64_t extent(const struct asf_record_format *f, const struct asf__field *field) {
+    return field->shape == ASF_RECORD_DYNAMIC ? f->slot : (uint64_t)field->stride * field->count;
+}
+
+static int parse_field(struct parse *in, struct asf_record_format *f, unsigned number,
+                       struct asf__field *field) {
+    field->name = take_name(in);
+    if (!field->name)
+        return asf__record_fail(-EBADMSG, "the description's names are not in order");
+    field->hash = asf__name_hash(field->name);
+    field->offset = take(in, 4);
+    field->count = take(in, 4);
+    field->sub = (uint16_t)take(in, 2);
+    field->counter = (uint16_t)take(in, 2);
+    field->kind = (uint8_t)take(in, 1);
+    field->size = (uint8_t)take(in, 1);
+    field->shape = (uint8_t)take(in, 1);
+    if (take(in, 1) != 0)
+        return broken(field, "has a byte set that means nothing");
+    const char *wrong = wrong_kind(f, field);
+    if (!wrong)
+        wrong = wrong_shape(field);
+    if (!wrong && field->sub != NONE && field->sub >= number)
+        wrong = "contains a struct that does not stand before its own";
+    if (wrong)
+        return broken(field, wrong);
+    field->stride = field->sub == NONE ? field->size : f->structs[field->sub].size;
+    return 0;
+}
+
+/* --- one struct ------------------------------------------------------------------------ */
+
+static int by_offset(const void *a, const void *b) {
+    const struct asf__field *const *x = a, *const *y = b;
+    return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
+}
+
+static int check_overlaps(const struct asf_record_format *f, const struct asf_record_layout *s) {
+    const struct asf__field **sorted = malloc(s->fields_count * sizeof(void *));
+    int rc = sorted ? 0 : asf__record_fail(-ENOMEM, "there is no memory for the format");
+    for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++)
+        sorted[i] = &s->fields[i];
+    if (rc == 0)
+        qsort(sorted, s->fields_count, sizeof(void *), by_offset);
+    for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++) {
+        uint64_t end = sorted[i]->offset + extent(f, sorted[i]);
+        if (end > s->size)
+            rc = broken(sorted[i], "stands outside its struct");
+        else if (i + 1 < s->fields_count && end > sorted[i + 1]->offset)
+            rc = broken(sorted[i + 1], "overlaps with another");
+    }
+    free(sorted);
+    return rc;
+}
+
+static int check_counters(struct asf_record_layout *s) {
+    for (uint32_t i = 0; i < s->fields_count; i++) {
+        const struct asf__field *field = &s->fields[i];
+        if (field->counter == NONE)
+            continue;
+        if (field->counter >= s->fields_count)
+            return broken(field, "has a counter that is not there");
+        struct asf__field *counter = &s->fields[field->counter];
+        if (counter->shape != ASF_RECORD_SINGLE ||
+            (counter->kind != ASF_RECORD_INT && counter->kind != ASF_RECORD_UINT))
+            return broken(field, "has a counter that is no integer");
+        counter->counts = true;
+    }
+    return 0;
+}
+
+static int measure_depth(struct asf_record_format *f, struct asf_record_layout *s) {
+    s->depth = 1;
+    for (uint32_t i = 0; i < s->fields_count; i++)
+        if (s->fields[i].sub != NONE && f->structs[s->fields[i].sub].depth >= s->depth)
+            s->depth = f->structs[s->fields[i].sub].depth + 1;
+    return s->depth <= DEPTH_MOST
+               ? 0
+               : asf__record_fail(-E2BIG, "structs are nested deeper than %d levels", DEPTH_MOST);
+}
+
+static int parse_fields(struct parse *in, struct asf_record_format *f, unsigned number) {
+    struct asf_record_layout *s = &f->structs[number];
+    for (uint32_t i = 0; i < s->fields_count; i++) {
+        int rc = parse_field(in, f, number, &s->fields[i]);
+        if (rc < 0)
+            return rc;
+    }
+    int rc = check_counters(s);
+    if (rc == 0)
+        rc = check_overlaps(f, s);
+    if (rc == 0)
+        rc = make_table(s);
+    return rc < 0 ? rc : measure_depth(f, s);
+}
+
+static int parse_struct(struct parse *in, struct asf_record_format *f, unsigned number, uint32_t *first,
+                        uint32_t fields) {
+    struct asf_record_layout *s = &f->structs[number];
+    s->format = f;
+    s->name = take_name(in);
+    s->size = take(in, 4);
+    uint32_t at = take(in, 2);
+    s->fields_count = take(in, 2);
+    s->alignment = take(in, 1);
+    uint32_t zeros = take(in, 1) | take(in, 2);
+    s->fields = f->fields + at;
+    if (!s->name)
+        return asf__record_fail(-EBADMSG, "the description's names are not in order");
+    if (at != *first || s->fields_count == 0 || s->fields_count > fields - at || zeros)
+        return asf__record_fail(-EBADMSG, "the description's struct '%.64s' is not in order", s->name);
+    *first += s->fields_count;
+    bool power = s->alignment > 0 && s->alignment <= 64 && (s->alignment & (s->alignment - 1)) == 0;
+    if (s->size == 0 || s->size > SIZE_MOST || !power || s->size % s->alignment != 0)
+        return asf__record_fail(-EBADMSG, "the description's struct '%.64s' has a size that no struct has",
+                                s->name);
+    return 0;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static int parse_head(struct parse *in, struct asf_record_format *f, size_t length, uint32_t *fields) {
+    if (length < HEADER)
+        return asf__record_fail(-EBADMSG, "the description is shorter than its head");
+    uint32_t whole = take(in, 4), version = take(in, 1), order = take(in, 1);
+    f->slot = (uint8_t)take(in, 1);
+    uint32_t zero = take(in, 1);
+    f->count = (uint16_t)take(in, 2);
+    *fields = take(in, 2);
+    in->names_length = take(in, 4);
+    if (version != 1 || order > 1 || (f->slot != 4 && f->slot != 8) || zero)
+        return asf__record_fail(-EBADMSG, "the description is of an unknown version");
+    if (f->count > STRUCTS_MOST || *fields > FIELDS_MOST)
+        return asf__record_fail(-E2BIG, "the description has more than %d structs or %d fields", STRUCTS_MOST,
+                                FIELDS_MOST);
+    uint64_t sum =
+        HEADER + (uint64_t)f->count * STRUCT_ENTRY + (uint64_t)*fields * FIELD_ENTRY + in->names_length;
+    if (whole != length || sum != length || f->count == 0 || *fields == 0 || in->names_length == 0)
+        return asf__record_fail(-EBADMSG, "the description's length is not what its parts take");
+    f->big = order != 0;
+    f->swapped = f->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    in->names = (const char *)f->description + length - in->names_length;
+    if (in->names[in->names_length - 1] != '\0')
+        return asf__record_fail(-EBADMSG, "the description's names do not end");
+    return 0;
+}
+
+/* Each struct but the last must be used, or the same format would have several
+ * descriptions. */
+static int check_use(const struct asf_record_format *f) {
+    bool used[STRUCTS_MOST] = {false};
+    used[f->count - 1] = true;
+    for (unsigned i = 0; i < f->count; i++)
+        for (uint32_t j = 0; j < f->structs[i].fields_count; j++)
+            if (f->structs[i].fields[j].sub != NONE)
+                used[f->structs[i].fields[j].sub] = true;
+    for (unsigned i = 0; i < f->count; i++)
+        if (!used[i])
+            return asf__record_fail(-EBADMSG, "the description's struct '%.64s' is used nowhere",
+                                    f->structs[i].name);
+    return 0;
+}
+
+static int parse_all(struct parse *in, struct asf_record_format *f, size_t length) {
+    uint32_t fields = 0, first = 0;
+    int rc = parse_head(in, f, length, &fields);
+    if (rc < 0)
+        return rc;
+    f->structs = calloc(f->count, sizeof *f->structs);
+    f->fields = calloc(fields, sizeof *f->fields);
+    if (!f->structs || !f->fields)
+        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+    for (unsigned i = 0; rc == 0 && i < f->count; i++)
+        rc = parse_struct(in, f, i, &first, fields);
+    if (rc == 0 && first != fields)
+        rc = asf__record_fail(-EBADMSG, "the description has fields of no struct");
+    for (unsigned i = 0; rc == 0 && i < f->count; i++)
+        rc = parse_fields(in, f, i);
+    if (rc == 0 && in->names_used != in->names_length)
+        rc = asf__record_fail(-EBADMSG, "the description has names of nothing");
+    if (rc == 0)
+        rc = check_use(f);
+    return rc < 0 ? rc : asf__list_spots(f);
+}
+
+int asf_record_parse(const void *description, size_t length, struct asf_record_format **format) {
+    unsigned char digest[32];
+    *format = NULL;
+    if (length > DESCRIPTION_MOST)
+        return asf__record_fail(-E2BIG, "the description has more than %d bytes", DESCRIPTION_MOST);
+    struct asf_record_format *f = calloc(1, sizeof *f);
+    unsigned char *copy = f ? malloc(length + 1) : NULL;
+    if (!copy) {
+        free(f);
+        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+    }
+    f->users = 1;
+    f->description = memcpy(copy, description, length);
+    f->length = (uint32_t)length;
+    struct parse in = {.p = copy};
+    int rc = parse_all(&in, f, length);
+    if (rc < 0) {
+        asf_record_format_free(f);
+        return rc;
+    }
+    asf__sha256(copy, length, digest);
+    memcpy(f->hash, digest, sizeof f->hash);
+    *format = f;
+    return 0;
+}
+
+struct asf_record_format *asf__record_keep(struct asf_record_format *f) {
+    __atomic_add_fetch(&f->users, 1, __ATOMIC_RELAXED);
+    return f;
+}
+
+void asf_record_format_free(struct asf_record_format *f) {
+    if (!f || __atomic_sub_fetch(&f->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (unsigned i = 0; f->structs && i < f->count; i++) {
+        free(f->structs[i].table);
+        free(f->structs[i].slots);
+        free(f->structs[i].flags);
+    }
+    free(f->structs);
+    free(f->fields);
+    free(f->description);
+    free(f);
+}
+
+const void *asf_record_describe(const struct asf_record_format *f, size_t *length) {
+    *length = f->length;
+    return f->description;
+}
+
+const unsigned char *asf_record_hash(const struct asf_record_format *f) {
+    return f->hash;
+}

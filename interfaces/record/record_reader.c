@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_reader.c - records out of a stream or a message: found, checked, and
+ * left where they are.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/record/record_reader.h"
+#include "interfaces/record/record_store.h"
+
+enum { HASHED_MOST = 64 }; /* formats of the store that a reader keeps; the store keeps more */
+
+/* --- the reader itself --------------------------------------------------------------- */
+
+static void set_default(size_t *limit, size_t value) {
+    if (*limit == 0)
+        *limit = value;
+}
+
+int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
+                          struct asf_record_reader **reader) {
+    *reader = NULL;
+    if (options && options->size != sizeof *options)
+        return asf__record_fail(-EINVAL, "the options are of another version of the library");
+    struct asf_record_reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return asf__record_fail(-ENOMEM, "there is no memory for a reader");
+    r->stream = stream;
+    if (options)
+        r->options = *options;
+    set_default(&r->options.most_bytes, (size_t)256 << 20);
+    set_default(&r->options.most_expanded, (size_t)1 << 30);
+    set_default(&r->options.most_formats, 1024);
+    set_default(&r->options.most_plans, 256);
+    r->record.reader = r;
+    *reader = r;
+    return 0;
+}
+
+void asf__reader_release(struct asf_record_reader *r) {
+    if (r->region)
+        asf_sfree(r->stream, r->region);
+    r->region = NULL;
+}
+
+void asf__reader_start(struct asf_record_reader *r) {
+    for (size_t i = 0; i < r->formats_count; i++)
+        asf_record_format_free(r->formats[i]);
+    r->formats_count = 0;
+}
+
+void asf_record_reader_free(struct asf_record_reader *r) {
+    if (!r)
+        return;
+    asf__reader_release(r);
+    asf__reader_start(r);
+    for (size_t i = 0; i < r->hashed_count; i++)
+        asf_record_format_free(r->hashed[i]);
+    for (size_t i = 0; i < r->plans_count; i++)
+        asf__plan_free(r->plans[i]);
+    free(r->formats);
+    free(r->hashed);
+    free(r->plans);
+    free(r->record.parts.all);
+    free(r->records.all);
+    free(r->converted);
+    free(r);
+}
+
+/* --- formats ---------------------------------------------------------------------------- */
+
+int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
+                       const unsigned char *payload) {
+    struct asf_record_format *f;
+    if (frame->token < r->formats_count) { /* seen already: the stream has been sought in */
+        f = r->formats[frame->token];
+        if (frame->length == f->length && !memcmp(payload, f->description, f->length))
+            return 0;
+    }
+    if (frame->token != r->formats_count)
+        return asf__record_fail(-EBADMSG, "a format has not the number that is its turn");
+    if (r->formats_count == r->options.most_formats)
+        return asf__record_fail(-E2BIG, "the stream has more than %zu formats", r->options.most_formats);
+    if (r->formats_count == r->formats_room) {
+        size_t room = 2 * r->formats_room + 8;
+        struct asf_record_format **more = reallocarray(r->formats, room, sizeof *more);
+        if (!more)
+            return asf__record_fail(-ENOMEM, "there is no memory for one more format");
+        r->formats = more;
+        r->formats_room = room;
+    }
+    int rc = asf_record_parse(payload, frame->length, &f);
+    if (rc == 0)
+        r->formats[r->formats_count++] = f;
+    return rc;
+}
+
+/* The format of a hash: one that came before, or from the store. */
+static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash,
+                          struct asf_record_format **f) {
+    for (size_t i = r->hashed_count; i > 0; i--)
+        if (asf__same_hash(r->hashed[i - 1]->hash, hash)) {
+            *f = r->hashed[i - 1];
+            return 0;
+        }
+    if (!r->hashed)
+        r->hashed = calloc(HASHED_MOST, sizeof(void *));
+    if (!r->hashed)
+        return asf__record_fail(-ENOMEM, "there is no memory for one more format");
+    int rc = asf__load_format(r->options.store, hash, f);
+    if (rc < 0)
+        return rc;
+    if (r->hashed_count == HASHED_MOST) { /* the oldest goes */
+        asf_record_format_free(r->hashed[0]);
+        memmove(r->hashed, r->hashed + 1, (HASHED_MOST - 1) * sizeof(void *));
+        r->hashed_count--;
+    }
+    r->hashed[r->hashed_count++] = *f;
+    return 0;
+}
+
+/* --- frames -------------------------------------------------------------------------------- */
+
+/* So many bytes, or an error; 0 at the end when `may_end`. */
+static int take(struct asf_record_reader *r, size_t bytes, bool may_end, const unsigned char **at) {
+    ssize_t got = (ssize_t)bytes;
+    *at = asf_salloc(r->stream, &got);
+    if (!*at && got == 0 && may_end)
+        return 0;
+    if (!*at && got < 0)
+        return asf__record_fail((int)got, "the stream could not be read");
+    if (*at && (size_t)got == bytes)
+        return 1;
+    if (*at)
+        asf_sfree(r->stream, (void *)(uintptr_t)*at);
+    return asf__record_fail(-ENODATA, "the stream ends within a record");
+}
+
+static int check_length(const struct asf_record_reader *r, const struct asf__frame *frame) {
+    uint64_t most = frame->kind == FRAME_FORMAT ? DESCRIPTION_MOST : r->options.most_bytes;
+    if (frame->length > most)
+        return asf__record_fail(-E2BIG, "a record of %llu bytes; the limit is %llu",
+                                (unsigned long long)frame->length, (unsigned long long)most);
+    return 0;
+}
+
+int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, const unsigned char **payload) {
+    const unsigned char *at;
+    int rc = take(r, FRAME_HEAD, true, &at);
+    if (rc <= 0)
+        return rc;
+    rc = asf__frame_get(at, frame);
+    asf_sfree(r->stream, (void *)(uintptr_t)at);
+    if (rc == 0)
+        rc = check_length(r, frame);
+    uint64_t rest = rc == 0 ? asf__frame_bytes(frame) - FRAME_HEAD : 0;
+    if (rc < 0 || rest == 0)
+        return rc < 0 ? rc : 1;
+    rc = take(r, rest, false, &at);
+    if (rc < 0)
+        return rc;
+    r->region = (void *)(uintptr_t)at;
+    *payload = at;
+    return 1;
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* A DATA or HASHED frame, of which `at` is what follows the head. */
+static int take_record(struct asf_record_reader *r, const struct asf__frame *frame, const unsigned char *at) {
+    struct asf_record *record = &r->record;
+    int rc = 0;
+    if (frame->kind == FRAME_HASHED)
+        rc = format_of_hash(r, at, &record->format);
+    else if (frame->token >= r->formats_count)
+        rc = asf__record_fail(-EBADMSG, "a record of format %u, and the stream has had %zu", frame->token,
+                              r->formats_count);
+    else
+        record->format = r->formats[frame->token];
+    if (rc < 0)
+        return rc;
+    record->data = at + FRAME_HEAD * (size_t)frame->gap;
+    record->length = frame->length;
+    rc = asf__check(record->format, record->data, record->length, &record->parts);
+    return rc < 0 ? rc : 1;
+}
+
+int asf_record_next(struct asf_record_reader *r, struct asf_record **record) {
+    *record = NULL;
+    if (!r->stream)
+        return asf__record_fail(-EINVAL, "the reader has no stream");
+    for (;;) {
+        struct asf__frame frame;
+        const unsigned char *at = NULL;
+        asf__reader_release(r);
+        int rc = asf__reader_frame(r, &frame, &at);
+        if (rc <= 0)
+            return rc;
+        if (frame.kind == FRAME_DATA || frame.kind == FRAME_HASHED) {
+            rc = at ? take_record(r, &frame, at) : asf__record_fail(-EBADMSG, "a record without a byte");
+            *record = rc < 0 ? NULL : &r->record;
+            return rc;
+        }
+        if (frame.kind == FRAME_START)
+            asf__reader_start(r);
+        if (frame.kind == FRAME_START && frame.token != FRAME_TOKEN)
+            return asf__record_fail(-EBADMSG, "this is no stream of records");
+        if (frame.kind == FRAME_FORMAT) {
+            rc = at ? asf__reader_format(r, &frame, at)
+                    : asf__record_fail(-EBADMSG, "a format without a byte");
+            if (rc < 0)
+                return rc;
+        }
+    }
+}
+
+int asf_record_take(struct asf_record_reader *r, const void *message, size_t length,
+                    struct asf_record **record) {
+    struct asf__frame frame;
+    *record = NULL;
+    asf__reader_release(r);
+    int rc = length < FRAME_HEAD ? asf__record_fail(-EBADMSG, "the message is shorter than a head")
+                                 : asf__frame_get(message, &frame);
+    if (rc == 0)
+        rc = check_length(r, &frame);
+    if (rc == 0 && frame.kind != FRAME_HASHED && frame.kind != FRAME_DATA)
+        rc = asf__record_fail(-EBADMSG, "the message is no record");
+    if (rc == 0 && asf__frame_bytes(&frame) != length)
+        rc = asf__record_fail(-EBADMSG, "the message has not the length that it tells");
+    if (rc == 0)
+        rc = take_record(r, &frame, (const unsigned char *)message + FRAME_HEAD);
+    *record = rc > 0 ? &r->record : NULL;
+    return rc;
+}
+
+struct asf_record_format *asf_record_format_of(const struct asf_record *record) {
+    return record->format;
+}

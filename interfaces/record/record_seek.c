@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_seek.c - the n-th record of a file, by the index at its end, or, where
+ * there is none, by the heads of all frames.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/record/record_reader.h"
+
+enum { END_FRAME = FRAME_HEAD + FRAME_END_BYTES };
+
+/* Bytes at a place; *got tells how many there are. */
+static const unsigned char *bytes_at(struct asf_record_reader *r, int64_t at, int whence, ssize_t *got) {
+    return asf_sallocAt(r->stream, got, at, whence);
+}
+
+static void give_back(struct asf_record_reader *r, const unsigned char *p) {
+    if (p)
+        asf_sfree(r->stream, (void *)(uintptr_t)p);
+}
+
+/* Stand at a place of the file. */
+static int go_to(struct asf_record_reader *r, uint64_t at) {
+    ssize_t got = 1;
+    const unsigned char *p = bytes_at(r, (int64_t)at, SEEK_SET, &got);
+    if (!p)
+        return got < 0 ? asf__record_fail((int)got, "the stream cannot seek") : 0;
+    ssize_t none = 0;
+    asf_srealloc(r->stream, (void *)(uintptr_t)p, &none);
+    give_back(r, p);
+    return 0;
+}
+
+/* --- by the index ------------------------------------------------------------------------ */
+
+/* Where the index chain ends, and how many records there are; -ENODATA when the
+ * file has no END frame, or not that of its own bytes. */
+static int find_end(struct asf_record_reader *r, uint64_t *index, uint64_t *records) {
+    struct asf__frame frame;
+    ssize_t got = END_FRAME;
+    const unsigned char *p = bytes_at(r, -END_FRAME, SEEK_END, &got);
+    if (!p)
+        return got < 0 && got != -EINVAL ? asf__record_fail((int)got, "the stream cannot seek") : -ENODATA;
+    bool whole = got == END_FRAME && asf__frame_get(p, &frame) == 0 && frame.kind == FRAME_END &&
+                 frame.gap == 0 && frame.length == FRAME_END_BYTES &&
+                 asf__load(p + FRAME_HEAD + 24, 8, ASF__FOREIGN) == FRAME_END_MARK;
+    if (whole) {
+        *records = asf__load(p + FRAME_HEAD, 8, ASF__FOREIGN);
+        *index = asf__load(p + FRAME_HEAD + 8, 8, ASF__FOREIGN);
+        uint64_t own = asf__load(p + FRAME_HEAD + 16, 8, ASF__FOREIGN);
+        give_back(r, p);
+        got = END_FRAME;
+        p = own < INT64_MAX / 2 ? bytes_at(r, (int64_t)own, SEEK_SET, &got) : NULL;
+        ssize_t beyond = 1;
+        const unsigned char *q =
+            p && got == END_FRAME ? bytes_at(r, (int64_t)own + END_FRAME, SEEK_SET, &beyond) : p;
+        whole = p && got == END_FRAME && !q;
+        if (q != p)
+            give_back(r, q);
+    }
+    give_back(r, p);
+    return whole ? 0 : -ENODATA;
+}
+
+/* One INDEX frame at a place. */
+static int read_index(struct asf_record_reader *r, uint64_t at, struct asf__index *index) {
+    struct asf__frame frame;
+    const unsigned char *payload = NULL;
+    int rc = at < INT64_MAX ? go_to(r, at) : -EBADMSG;
+    if (rc == 0)
+        rc = asf__reader_frame(r, &frame, &payload);
+    if (rc > 0)
+        rc = frame.kind == FRAME_INDEX && payload ? asf__index_parse(index, payload, frame.length) : -EBADMSG;
+    asf__reader_release(r);
+    return rc;
+}
+
+/* The chain from its end on: each frame stands before the one that names it, so
+ * it ends.  The records are put at their numbers. */
+static int read_chain(struct asf_record_reader *r, uint64_t at, uint64_t records,
+                      struct asf__places *formats) {
+    struct asf__index index;
+    uint64_t next = records;
+    int rc = 0;
+    while (rc == 0 && at > 0) {
+        rc = read_index(r, at, &index);
+        if (rc < 0)
+            return rc;
+        bool fits = index.previous < at && index.first + index.records.count == next && index.first <= next;
+        for (size_t i = 0; fits && i < index.records.count; i++)
+            r->records.all[index.first + i] = index.records.all[i];
+        for (size_t i = index.formats.count; fits && rc == 0 && i > 0; i--)
+            rc = asf__places_add(formats, index.formats.all[i - 1]);
+        next = index.first;
+        at = index.previous;
+        asf__index_free(&index);
+        if (!fits)
+            return -EBADMSG;
+    }
+    return rc < 0 ? rc : next == 0 ? 0 : -EBADMSG;
+}
+
+static int read_formats(struct asf_record_reader *r, const struct asf__places *formats) {
+    int rc = 0;
+    asf__reader_start(r);
+    for (size_t i = formats->count; rc >= 0 && i > 0; i--) {
+        struct asf__frame frame;
+        const unsigned char *payload = NULL;
+        rc = formats->all[i - 1] < INT64_MAX ? go_to(r, formats->all[i - 1]) : -EBADMSG;
+        if (rc == 0)
+            rc = asf__reader_frame(r, &frame, &payload);
+        if (rc > 0)
+            rc = frame.kind == FRAME_FORMAT && payload ? asf__reader_format(r, &frame, payload) : -EBADMSG;
+        asf__reader_release(r);
+    }
+    return rc;
+}
+
+/* 0; -ENODATA or -EBADMSG: the index is not there, or is not to be believed. */
+static int by_index(struct asf_record_reader *r) {
+    struct asf__places formats = {0};
+    uint64_t at = 0, records = 0;
+    int rc = find_end(r, &at, &records);
+    if (rc < 0)
+        return rc;
+    if (records > at / FRAME_HEAD) /* the file is too short for so many */
+        return -EBADMSG;
+    r->records.all = calloc(records + 1, sizeof *r->records.all);
+    if (!r->records.all)
+        return asf__record_fail(-ENOMEM, "there is no memory for the index");
+    r->records.count = r->records.room = records;
+    rc = read_chain(r, at, records, &formats);
+    if (rc == 0)
+        rc = read_formats(r, &formats);
+    free(formats.all);
+    return rc;
+}
+
+/* --- by the frames ------------------------------------------------------------------------- */
+
+static int note_frame(struct asf_record_reader *r, const struct asf__frame *frame, uint64_t at) {
+    if (frame->kind == FRAME_DATA || frame->kind == FRAME_HASHED)
+        return asf__places_add(&r->records, at);
+    if (frame->kind == FRAME_START && at > 0)
+        return asf__record_fail(-EINVAL,
+                                "streams that have been joined have no numbers for all their records");
+    if (frame->kind != FRAME_FORMAT)
+        return 0;
+    const unsigned char *payload = NULL;
+    struct asf__frame again;
+    int rc = go_to(r, at);
+    if (rc == 0)
+        rc = asf__reader_frame(r, &again, &payload);
+    if (rc > 0)
+        rc = payload ? asf__reader_format(r, &again, payload) : -EBADMSG;
+    asf__reader_release(r);
+    return rc < 0 ? rc : 0;
+}
+
+/* A frame that is not whole is the end: the writer went on no further. */
+static int by_frames(struct asf_record_reader *r) {
+    r->records.count = 0;
+    asf__reader_start(r);
+    for (uint64_t at = 0;;) {
+        struct asf__frame frame;
+        ssize_t got = FRAME_HEAD, last = 1;
+        const unsigned char *p = bytes_at(r, (int64_t)at, SEEK_SET, &got);
+        if (!p && got < 0)
+            return asf__record_fail((int)got, "the stream cannot seek");
+        int rc = p && got == FRAME_HEAD ? asf__frame_get(p, &frame) : 1;
+        give_back(r, p);
+        if (rc != 0)
+            return rc < 0 ? rc : 0;
+        if (frame.length > INT64_MAX / 2)
+            return asf__record_fail(-E2BIG, "a record longer than any file");
+        p = bytes_at(r, (int64_t)(at + asf__frame_bytes(&frame) - 1), SEEK_SET, &last);
+        give_back(r, p);
+        if (!p)
+            return 0;
+        rc = note_frame(r, &frame, at);
+        if (rc < 0)
+            return rc;
+        at += asf__frame_bytes(&frame);
+    }
+}
+
+static int find_records(struct asf_record_reader *r) {
+    if (r->indexed)
+        return 0;
+    if (!r->stream)
+        return asf__record_fail(-EINVAL, "the reader has no stream");
+    asf__reader_release(r);
+    int rc = by_index(r);
+    if (rc < 0 && rc != -ESPIPE && rc != -ENOMEM)
+        rc = by_frames(r); /* whatever is wrong with the index */
+    r->indexed = rc >= 0;
+    return rc < 0 ? rc : 0;
+}
+
+int asf_record_count(struct asf_record_reader *r, uint64_t *count) {
+    int rc = find_records(r);
+    *count = rc < 0 ? 0 : r->records.count;
+    asf__reader_release(r);
+    return rc < 0 ? rc : go_to(r, 0);
+}
+
+int asf_record_seek(struct asf_record_reader *r, uint64_t number) {
+    int rc = find_records(r);
+    if (rc < 0)
+        return rc;
+    if (number > r->records.count)
+        return asf__record_fail(-ERANGE, "the file has %zu records", r->records.count);
+    asf__reader_release(r);
+    if (number == r->records.count) { /* behind the last: its end is where reading ends */
+        ssize_t got = 1;
+        give_back(r, bytes_at(r, 0, SEEK_END, &got));
+        return 0;
+    }
+    return go_to(r, r->records.all[number]);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_vector.c - vector code: what it is made of, and how it is run without
+ * ever touching a byte outside the buffers.  The engines differ in their run()
+ * alone.
+ *
+ * A lane always stores sixteen bytes, of which the last may not be meant; the
+ * lane behind it, or what else comes next in the struct, puts that right.  So
+ * everything is carried out in the order of the native struct, and the lanes at
+ * the end of the buffers byte by byte.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/record/record_lanes.h"
+
+enum {
+    BIG = 256,      /* bytes of an array of numbers that is worth a loop of its own */
+    LONG_COPY = 64, /* and of a copy that is memcpy's */
+};
+
+/* An array of elements without loops in them: a run, and then, for each element,
+ * the moves that are no shuffles. */
+struct flat {
+    struct asf__run one, many; /* many: of several elements at once */
+    uint32_t from, to;         /* bytes of an element on both sides */
+    bool copies;               /* the elements are the same on both sides */
+    struct asf__move *others;
+    uint32_t others_count;
+};
+
+enum step_kind { STEP_FLAT, STEP_MOVE, STEP_LOOP };
+
+struct step {
+    enum step_kind kind;
+    uint32_t src, dst, count;
+    uint32_t body; /* of a loop: how many steps */
+    uint32_t src_step, dst_step;
+    struct flat *flat;
+    struct asf__move move;
+};
+
+struct asf__code {
+    unsigned width;
+    struct flat *whole; /* the element as one, or else the steps */
+    struct step *steps;
+    uint32_t count;
+};
+
+/* --- making ---------------------------------------------------------------------------- */
+
+static int no_memory(void) {
+    return asf__record_fail(-ENOMEM, "there is no memory to plan the conversion");
+}
+
+static void free_run(struct asf__run *run) {
+    free(run->lanes);
+    free(run->items);
+}
+
+static void free_flat(struct flat *flat) {
+    if (!flat)
+        return;
+    free_run(&flat->one);
+    free_run(&flat->many);
+    free(flat->others);
+    free(flat);
+}
+
+static int make_run(struct asf__run *run, const struct asf__map *map, const struct flat *flat,
+                    uint32_t elements, unsigned width) {
+    run->elements = elements;
+    run->shift = (uint32_t)__builtin_ctz(elements); /* elements: 2^shift */
+    run->src_step = flat->from * elements;
+    run->dst_step = flat->to * elements;
+    int rc = asf__cover(map, run);
+    return rc < 0 ? rc : asf__join_lanes(run, width);
+}
+
+/* So many elements that they end where a vector ends, and some vectors long. */
+static uint32_t together(uint32_t bytes, unsigned width) {
+    uint32_t n = 1;
+    while (n * bytes % width != 0 && 2 * n * bytes <= MAP_MOST)
+        n *= 2;
+    while (n * bytes < 4 * width && 2 * n * bytes <= MAP_MOST)
+        n *= 2;
+    return n;
+}
+
+/* The moves, from the target's byte `base` on. */
+static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t count, uint32_t base,
+                     struct flat size, unsigned width) {
+    struct asf__map map = {.length = size.to, .src_length = size.from};
+    struct flat *flat = *made = calloc(1, sizeof *flat);
+    bool any = false;
+    if (!flat)
+        return no_memory();
+    *flat = size;
+    flat->others = malloc((count + 1) * sizeof *moves);
+    if (!flat->others)
+        return no_memory();
+    memset(map.at, 0xff, map.length * sizeof *map.at);
+    for (uint32_t i = 0; i < count; i++) {
+        if (asf__puts_bytes(&moves[i])) {
+            asf__map_move(&map, &moves[i], base);
+            any = true;
+        } else {
+            flat->others[flat->others_count] = moves[i];
+            flat->others[flat->others_count++].dst -= base;
+        }
+    }
+    flat->copies = count == 1 && moves->op == MOVE_COPY && flat->from == flat->to && moves->count == flat->to;
+    if (!any || flat->copies)
+        return 0;
+    int rc = make_run(&flat->one, &map, flat, 1, width);
+    uint32_t n = together(flat->to, width);
+    if (rc < 0 || n == 1)
+        return rc;
+    asf__map_repeat(&map, n, flat->from);
+    return make_run(&flat->many, &map, flat, n, width);
+}
+
+/* The steps have room for one more than there are moves at all. */
+static struct step *add_step(struct asf__code *code, enum step_kind kind) {
+    struct step *s = &code->steps[code->count++];
+    *s = (struct step){.kind = kind, .count = 1};
+    return s;
+}
+
+static bool is_flat(const struct asf__move *moves, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (moves[i].op == MOVE_LOOP)
+            return false;
+    return true;
+}
+
+static uint32_t bytes_of(const struct asf__move *m) {
+    return m->count * m->to;
+}
+
+/* Moves of the library, which are faster than ours when they are long. */
+static bool is_long(const struct asf__move *m) {
+    return (m->op == MOVE_COPY || m->op == MOVE_ZERO || m->op == MOVE_FIXED) && bytes_of(m) >= LONG_COPY;
+}
+
+static bool is_array(const struct asf__move *m) {
+    return m->op != MOVE_COPY && m->op != MOVE_ZERO && m->op != MOVE_FIXED && bytes_of(m) > BIG;
+}
+
+/* An array of numbers: its element is the body. */
+static int make_array(struct asf__code *code, const struct asf__move *m) {
+    struct asf__move body = *m;
+    struct step *s = add_step(code, STEP_FLAT);
+    s->src = m->src;
+    s->dst = m->dst;
+    s->count = m->count;
+    body.src = body.dst = 0;
+    body.count = 1;
+    return make_flat(&s->flat, &body, 1, 0, (struct flat){.from = m->from, .to = m->to}, code->width);
+}
+
+/* Small moves that follow one another: how many of them make one map. */
+static uint32_t segment(const struct asf__move *moves, uint32_t count) {
+    uint32_t n = 0;
+    while (n < count && moves[n].op != MOVE_LOOP && !is_long(&moves[n]) && !is_array(&moves[n]) &&
+           moves[n].dst + bytes_of(&moves[n]) - moves->dst <= MAP_MOST)
+        n++;
+    return n;
+}
+
+static int make_segment(struct asf__code *code, const struct asf__move *moves, uint32_t n, uint32_t from) {
+    const struct asf__move *last = &moves[n - 1];
+    struct step *s = add_step(code, STEP_FLAT);
+    s->dst = moves->dst;
+    struct flat size = {.from = from, .to = last->dst + bytes_of(last) - moves->dst};
+    return make_flat(&s->flat, moves, n, moves->dst, size, code->width);
+}
+
+static int make_steps(struct asf__code *code, const struct asf__move *moves, uint32_t count, uint32_t from);
+
+static int make_loop(struct asf__code *code, const struct asf__move *m) {
+    bool flat = is_flat(m + 1, m->body) && m->dstep <= MAP_MOST;
+    struct step *s = add_step(code, flat ? STEP_FLAT : STEP_LOOP);
+    s->src = m->src;
+    s->dst = m->dst;
+    s->count = m->count;
+    s->src_step = m->sstep;
+    s->dst_step = m->dstep;
+    if (flat)
+        return make_flat(&s->flat, m + 1, m->body, 0, (struct flat){.from = m->sstep, .to = m->dstep},
+                         code->width);
+    uint32_t before = code->count;
+    int rc = make_steps(code, m + 1, m->body, m->sstep);
+    s->body = code->count - before;
+    return rc;
+}
+
+static int make_steps(struct asf__code *code, const struct asf__move *moves, uint32_t count, uint32_t from) {
+    int rc = 0;
+    for (uint32_t i = 0, n; rc == 0 && i < count; i += n) {
+        n = 1 + moves[i].body;
+        if (moves[i].op == MOVE_LOOP)
+            rc = make_loop(code, &moves[i]);
+        else if (is_array(&moves[i]))
+            rc = make_array(code, &moves[i]);
+        else if (is_long(&moves[i]))
+            add_step(code, STEP_MOVE)->move = moves[i];
+        else
+            rc = make_segment(code, &moves[i], n = segment(&moves[i], count - i), from);
+    }
+    return rc;
+}
+
+/* An element is made as one unless it is long or has long parts. */
+static bool is_whole(const struct asf__routine *r) {
+    if (!is_flat(r->moves, r->moves_count) || r->to > MAP_MOST)
+        return false;
+    for (uint32_t i = 0; i < r->moves_count; i++)
+        if (is_array(&r->moves[i]) || (r->moves_count > 1 && is_long(&r->moves[i])))
+            return false;
+    return true;
+}
+
+int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r) {
+    if (r->moves_count == 0)
+        return 0;
+    struct asf__code *code = r->code = calloc(1, sizeof *code);
+    if (!code)
+        return no_memory();
+    code->width = engine->width;
+    if (is_whole(r))
+        return make_flat(&code->whole, r->moves, r->moves_count, 0,
+                         (struct flat){.from = r->from, .to = r->to}, code->width);
+    code->steps = calloc(r->moves_count, sizeof *code->steps);
+    return code->steps ? make_steps(code, r->moves, r->moves_count, r->from) : no_memory();
+}
+
+void asf__vector_discard(struct asf__code *code) {
+    free_flat(code->whole);
+    for (uint32_t i = 0; i < code->count; i++)
+        free_flat(code->steps[i].flat);
+    free(code->steps);
+    free(code);
+}
+
+/* --- running ----------------------------------------------------------------------------- */
+
+/* Lanes at the end of a buffer, byte by byte. */
+static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
+                        struct asf__bounds b) {
+    for (uint32_t i = 0; i < run->lanes_count; i++) {
+        const struct asf__lane *lane = &run->lanes[i];
+        unsigned char window[LANE] = {0}, bytes[LANE];
+        size_t there = (size_t)(b.src_end - src) > lane->src ? (size_t)(b.src_end - src) - lane->src : 0;
+        if (there > 0)
+            memcpy(window, src + lane->src, there < LANE ? there : LANE);
+        for (uint32_t j = 0; j < lane->length; j++)
+            bytes[j] = lane->mask[j] & 0x80 ? 0 : window[lane->mask[j] & 15];
+        memcpy(dst + lane->dst, bytes, lane->length);
+    }
+}
+
+/* Iterations that stay within `room` bytes. */
+static size_t within(size_t n, size_t step, size_t reach, size_t room) {
+    if ((n - 1) * step + reach <= room)
+        return n;
+    return room < reach ? 0 : (room - reach) / step + 1;
+}
+
+static void run_all(const struct asf__engine *engine, const struct asf__run *run, const unsigned char *src,
+                    unsigned char *dst, size_t n, struct asf__bounds b) {
+    size_t fast = within(n, run->src_step, run->src_reach, (size_t)(b.src_end - src));
+    fast = fast ? within(fast, run->dst_step, run->dst_reach, (size_t)(b.dst_end - dst)) : 0;
+    if (fast > 0)
+        engine->run(run, src, dst, fast);
+    for (; fast < n; fast++)
+        run_exactly(run, src + fast * run->src_step, dst + fast * run->dst_step, b);
+}
+
+static int run_others(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = asf__do_moves(f->others, f->others_count, src + i * f->from, dst + i * f->to);
+    return rc;
+}
+
+static int run_flat(const struct asf__engine *engine, const struct flat *f, const unsigned char *src,
+                    unsigned char *dst, size_t count, struct asf__bounds b) {
+    size_t rest = count, several = 0;
+    if (f->copies) {
+        memcpy(dst, src, count * f->to);
+        return 0;
+    }
+    if (f->many.lanes && count >= f->many.elements) {
+        several = count >> f->many.shift;
+        run_all(engine, &f->many, src, dst, several, b);
+        several *= f->many.elements;
+        rest -= several;
+    }
+    if (f->one.lanes && rest > 0)
+        run_all(engine, &f->one, src + several * f->from, dst + several * f->to, rest, b);
+    return f->others_count ? run_others(f, src, dst, count) : 0;
+}
+
+static int run_steps(const struct asf__engine *engine, const struct step *steps, uint32_t count,
+                     const unsigned char *src, unsigned char *dst, struct asf__bounds b) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < count; i += 1 + steps[i].body) {
+        const struct step *s = &steps[i];
+        if (s->kind == STEP_FLAT)
+            rc = run_flat(engine, s->flat, src + s->src, dst + s->dst, s->count, b);
+        else if (s->kind == STEP_MOVE)
+            rc = asf__do_move(&s->move, src, dst);
+        for (uint32_t j = 0; rc == 0 && s->kind == STEP_LOOP && j < s->count; j++)
+            rc = run_steps(engine, s + 1, s->body, src + s->src + (size_t)j * s->src_step,
+                           dst + s->dst + (size_t)j * s->dst_step, b);
+    }
+    return rc;
+}
+
+int asf__vector_convert(const struct asf__engine *engine, const struct asf__routine *r,
+                        const unsigned char *src, unsigned char *dst, size_t count,
+                        struct asf__bounds bounds) {
+    const struct asf__code *code = r->code;
+    int rc = 0;
+    if (code->whole)
+        return run_flat(engine, code->whole, src, dst, count, bounds);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = run_steps(engine, code->steps, code->count, src + i * r->from, dst + i * r->to, bounds);
+    return rc;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_view.c - a record as a struct of the program: used where it lies, or
+ * converted into the reader's memory or the caller's.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+
+#include "interfaces/record/record_reader.h"
+
+/* Before the parts of a converted record; what any type may be aligned to. */
+enum { WIDEST = 64 };
+
+/* --- plans ------------------------------------------------------------------------------- */
+
+/* When there are too many the oldest goes. */
+static int keep_plan(struct asf_record_reader *r, struct asf__plan *plan) {
+    if (!r->plans)
+        r->plans = calloc(r->options.most_plans, sizeof(void *));
+    if (!r->plans) {
+        asf__plan_free(plan);
+        return asf__record_fail(-ENOMEM, "there is no memory for one more conversion");
+    }
+    if (r->plans_count == r->options.most_plans)
+        asf__plan_free(r->plans[r->next_plan]);
+    else
+        r->plans_count++;
+    r->plans[r->next_plan] = r->last = plan;
+    r->next_plan = (r->next_plan + 1) % r->options.most_plans;
+    return 0;
+}
+
+int asf__reader_plan(struct asf_record_reader *r, struct asf_record_format *wire,
+                     struct asf_record_format *native, struct asf__plan **plan) {
+    if (r->last && r->last->wire == wire && r->last->native == native) {
+        *plan = r->last;
+        return 0;
+    }
+    for (size_t i = 0; i < r->plans_count; i++)
+        if (r->plans[i]->wire == wire && r->plans[i]->native == native) {
+            *plan = r->last = r->plans[i];
+            return 0;
+        }
+    int rc = asf__plan_make(wire, native, plan);
+    return rc < 0 ? rc : keep_plan(r, *plan);
+}
+
+static int how(const struct asf__plan *plan) {
+    if (!plan->same_layout)
+        return ASF_RECORD_CONVERTED;
+    return !plan->wire->swapped ? ASF_RECORD_IN_PLACE : ASF_RECORD_SWAPPED;
+}
+
+int asf_record_match(struct asf_record_reader *r, struct asf_record_format *wire,
+                     struct asf_record_format *native, struct asf_record_receipt *receipt) {
+    struct asf__plan *plan;
+    int rc = asf__reader_plan(r, wire, native, &plan);
+    if (rc < 0)
+        return rc;
+    if (receipt)
+        *receipt = plan->receipt;
+    return how(plan);
+}
+
+/* --- views ---------------------------------------------------------------------------------- */
+
+static bool is_aligned(const struct asf_record *record, const struct asf_record_format *native) {
+    return ((uintptr_t)record->data & (asf__root(native)->alignment - 1)) == 0;
+}
+
+static int make_room(struct asf_record_reader *r, size_t bytes) {
+    if (bytes <= r->converted_room)
+        return 0;
+    size_t room = (bytes + bytes / 2 + WIDEST) / WIDEST * WIDEST;
+    free(r->converted);
+    r->converted = aligned_alloc(WIDEST, room);
+    r->converted_room = r->converted ? room : 0;
+    return r->converted ? 0 : asf__record_fail(-ENOMEM, "there is no memory to convert the record");
+}
+
+static int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
+    struct asf_record_reader *r = record->reader;
+    size_t from = asf__root(plan->native)->size, end;
+    int rc = asf__plan_size(plan, &record->parts, from, r->options.most_expanded, &end);
+    if (rc == 0)
+        rc = make_room(r, end);
+    if (rc == 0)
+        rc = asf__plan_convert(plan, record->data, record->length, &record->parts,
+                               (struct asf__target){r->converted, r->converted, from, false});
+    *data = rc < 0 ? NULL : r->converted;
+    return rc;
+}
+
+int asf_record_view(struct asf_record *record, struct asf_record_format *native, const void **data) {
+    struct asf__plan *plan;
+    *data = NULL;
+    int rc = asf__reader_plan(record->reader, record->format, native, &plan);
+    if (rc < 0)
+        return rc;
+    int got = how(plan);
+    if (got == ASF_RECORD_IN_PLACE && is_aligned(record, native)) {
+        *data = record->data;
+        return got;
+    }
+    rc = convert(record, plan, data);
+    return rc < 0 ? rc : got == ASF_RECORD_IN_PLACE ? (int)ASF_RECORD_COPIED : got;
+}
+
+int asf_record_into(struct asf_record *record, struct asf_record_format *native, void *data, void **block) {
+    struct asf__plan *plan;
+    size_t end = 0;
+    unsigned char *room = NULL;
+    *block = NULL;
+    int rc = asf__reader_plan(record->reader, record->format, native, &plan);
+    if (rc == 0)
+        rc = asf__plan_size(plan, &record->parts, 0, record->reader->options.most_expanded, &end);
+    if (rc == 0 && end > 0) {
+        room = aligned_alloc(WIDEST, (end + WIDEST - 1) / WIDEST * WIDEST);
+        rc = room ? 0 : asf__record_fail(-ENOMEM, "there is no memory for the record's parts");
+    }
+    if (rc == 0)
+        rc = asf__plan_convert(plan, record->data, record->length, &record->parts,
+                               (struct asf__target){data, room, 0, true});
+    if (rc < 0) {
+        free(room);
+        return rc;
+    }
+    *block = room;
+    int got = how(plan);
+    return got == ASF_RECORD_IN_PLACE ? (int)ASF_RECORD_COPIED : got;
+}

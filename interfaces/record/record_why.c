@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_why.c - what the last failure was about, in words.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "interfaces/record/record_format.h"
+
+static __thread char why[256];
+
+int asf__record_fail(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+const char *asf_record_why(void) {
+    return why[0] ? why : "nothing has failed";
+}

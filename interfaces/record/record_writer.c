@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_writer.c - records into a stream: each is one region of the stream's
+ * own buffer, filled and given back, so that nothing is copied twice.
+ * Layer: interfaces/record.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/record/record_frame.h"
+#include "interfaces/record/record_gather.h"
+#include "interfaces/record/record_index.h"
+#include "interfaces/record/record_store.h"
+
+/* The record that is being written: a region of the stream. */
+struct slot {
+    unsigned char *region, *record;
+    const struct asf_record_format *format;
+    struct asf__frame frame;
+    size_t used, room; /* of the record */
+};
+
+struct asf_record_writer {
+    struct asf_cios *stream;
+    struct asf_record_options options;
+    uint64_t position; /* bytes of the stream so far, from START on */
+    struct asf_record_format **formats;
+    uint32_t count, room, last;
+    struct slot slot;
+    struct asf__index index;
+};
+
+/* --- frames -------------------------------------------------------------------------- */
+
+/* A region for a frame, of which `length` payload bytes are still to be filled. */
+static int open_frame(struct asf_record_writer *w, struct asf__frame *frame, unsigned char **region) {
+    ssize_t bytes = (ssize_t)asf__frame_bytes(frame);
+    *region = asf_salloc(w->stream, &bytes);
+    return *region ? 0
+                   : asf__record_fail((int)bytes, "the stream takes no record of %zu bytes",
+                                      (size_t)frame->length);
+}
+
+static int close_frame(struct asf_record_writer *w, const struct asf__frame *frame, unsigned char *region) {
+    w->position += asf__frame_bytes(frame);
+    int rc = asf_sfree(w->stream, region);
+    return rc < 0 ? asf__record_fail(rc, "the stream could not be written") : 0;
+}
+
+static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const void *payload) {
+    unsigned char *region;
+    int rc = open_frame(w, &frame, &region);
+    if (rc < 0)
+        return rc;
+    asf__frame_put(region, &frame);
+    if (frame.length > 0)
+        memcpy(region + asf__frame_before(&frame), payload, frame.length);
+    return close_frame(w, &frame, region);
+}
+
+/* --- formats ----------------------------------------------------------------------------- */
+
+static int announce(struct asf_record_writer *w, struct asf_record_format *f, uint32_t token) {
+    if (w->options.hashed)
+        return w->options.store ? asf__store_format(w->options.store, f) : 0;
+    int rc = w->options.indexed ? asf__places_add(&w->index.formats, w->position) : 0;
+    struct asf__frame frame = {.token = token, .kind = FRAME_FORMAT, .length = f->length};
+    return rc < 0 ? rc : put_frame(w, frame, f->description);
+}
+
+static int add_format(struct asf_record_writer *w, struct asf_record_format *f) {
+    if (f->swapped || f->slot != sizeof(void *))
+        return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", asf__root(f)->name);
+    if (w->count == w->room) {
+        uint32_t room = 2 * w->room + 8;
+        struct asf_record_format **more = reallocarray(w->formats, room, sizeof *more);
+        if (!more)
+            return asf__record_fail(-ENOMEM, "there is no memory for one more format");
+        w->formats = more;
+        w->room = room;
+    }
+    int rc = announce(w, f, w->count);
+    if (rc < 0)
+        return rc;
+    w->last = w->count;
+    w->formats[w->count++] = asf__record_keep(f);
+    return 0;
+}
+
+/* The format's number in the stream, announced if it is new; the hash tells
+ * whether it is. */
+static int token_of(struct asf_record_writer *w, struct asf_record_format *f, uint32_t *token) {
+    uint32_t i = 0;
+    if (w->last < w->count && w->formats[w->last] == f) {
+        *token = w->last;
+        return 0;
+    }
+    while (i < w->count && w->formats[i] != f && memcmp(w->formats[i]->hash, f->hash, sizeof f->hash) != 0)
+        i++;
+    int rc = i == w->count ? add_format(w, f) : 0;
+    *token = w->last = rc < 0 ? w->last : i;
+    return rc;
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static int put_index(struct asf_record_writer *w) {
+    uint64_t at = w->position;
+    size_t length;
+    unsigned char *payload = asf__index_payload(&w->index, &length);
+    if (!payload)
+        return asf__record_fail(-ENOMEM, "there is no memory for the index");
+    int rc = put_frame(w, (struct asf__frame){.kind = FRAME_INDEX, .length = length}, payload);
+    free(payload);
+    if (rc == 0)
+        asf__index_written(&w->index, at);
+    return rc;
+}
+
+/* The last record did not come about. */
+static void forget(struct asf_record_writer *w) {
+    if (w->options.indexed)
+        w->index.records.count--;
+}
+
+static int open_slot(struct asf_record_writer *w, struct asf_record_format *f, size_t bytes) {
+    struct slot *s = &w->slot;
+    uint32_t token = 0;
+    if (s->region)
+        return asf__record_fail(-EINVAL, "a record has been begun and not ended");
+    int rc = w->options.indexed && w->index.records.count == INDEX_RECORDS ? put_index(w) : 0;
+    if (rc == 0)
+        rc = token_of(w, f, &token);
+    if (rc == 0 && w->options.indexed)
+        rc = asf__places_add(&w->index.records, w->position);
+    if (rc < 0)
+        return rc;
+    unsigned least = w->options.hashed ? 1 : 0;
+    s->frame = (struct asf__frame){.token = token,
+                                   .kind = w->options.hashed ? FRAME_HASHED : FRAME_DATA,
+                                   .gap = asf__gap(w->position, bytes, asf__root(f)->alignment, least),
+                                   .length = bytes};
+    rc = open_frame(w, &s->frame, &s->region);
+    if (rc < 0) {
+        forget(w);
+        return rc;
+    }
+    s->format = f;
+    s->record = s->region + asf__frame_before(&s->frame);
+    s->used = asf__root(f)->size;
+    s->room = bytes;
+    return 0;
+}
+
+/* The region as long as the frame is. */
+static int close_slot(struct asf_record_writer *w) {
+    struct slot *s = &w->slot;
+    unsigned char *region = s->region;
+    asf__frame_put(region, &s->frame);
+    if (w->options.hashed)
+        memcpy(region + FRAME_HEAD, s->format->hash, FRAME_HASH);
+    s->region = NULL;
+    return close_frame(w, &s->frame, region);
+}
+
+/* Nothing has been written: the region goes back, and the index forgets it. */
+static void drop_slot(struct asf_record_writer *w) {
+    ssize_t none = 0;
+    asf_srealloc(w->stream, w->slot.region, &none);
+    asf_sfree(w->stream, w->slot.region);
+    w->slot.region = NULL;
+    forget(w);
+}
+
+/* What was not used is given back.  When other regions of the stream are in the
+ * way it becomes part of the record, as zeros. */
+static void shorten(struct asf_record_writer *w) {
+    struct slot *s = &w->slot;
+    struct asf__frame frame = s->frame;
+    frame.length = s->used;
+    ssize_t bytes = (ssize_t)asf__frame_bytes(&frame);
+    if (asf_srealloc(w->stream, s->region, &bytes) && bytes == (ssize_t)asf__frame_bytes(&frame))
+        s->frame = frame;
+    else
+        memset(s->record + s->used, 0, s->room - s->used);
+}
+
+int asf_record_write(struct asf_record_writer *w, struct asf_record_format *f, const void *data) {
+    size_t size;
+    int rc = asf__gather_size(f, data, &size);
+    if (rc == 0)
+        rc = open_slot(w, f, size);
+    if (rc < 0)
+        return rc;
+    rc = asf__gather_fields(f, data, w->slot.record, size);
+    if (rc == 0)
+        return close_slot(w);
+    drop_slot(w);
+    return rc;
+}
+
+int asf_record_begin(struct asf_record_writer *w, struct asf_record_format *f, size_t extra, void **data) {
+    size_t size = asf__root(f)->size, room;
+    *data = NULL;
+    if (__builtin_add_overflow(size, extra, &room) || room > SIZE_MAX / 4)
+        return asf__record_fail(-E2BIG, "no record has %zu bytes behind its struct", extra);
+    int rc = open_slot(w, f, room);
+    if (rc == 0)
+        *data = memset(w->slot.record, 0, size);
+    return rc;
+}
+
+/* Whatever the element is: a part whose alignment is more than 8 is rare. */
+static void *take_room(struct slot *s, void *slot, size_t bytes, size_t align) {
+    size_t at = (s->used + align - 1) & -align;
+    if (!s->region || bytes > s->room || at > s->room - bytes)
+        return NULL;
+    memset(s->record + s->used, 0, at - s->used);
+    s->used = at + bytes;
+    memcpy(slot, &at, sizeof(void *));
+    return s->record + at;
+}
+
+void *asf_record_part(struct asf_record_writer *w, void *slot, size_t bytes) {
+    size_t align = 8;
+    for (unsigned i = 0; w->slot.region && i < w->slot.format->count; i++)
+        if (w->slot.format->structs[i].alignment > align)
+            align = w->slot.format->structs[i].alignment;
+    return take_room(&w->slot, slot, bytes, align);
+}
+
+int asf_record_string(struct asf_record_writer *w, void *slot, const char *text) {
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    if (!text) {
+        memset(slot, 0, sizeof(void *));
+        return 0;
+    }
+    void *room = take_room(&w->slot, slot, bytes, 1);
+    if (!room)
+        return asf__record_fail(-E2BIG, "there is no room left for a string of %zu bytes", bytes);
+    memcpy(room, text, bytes);
+    return 0;
+}
+
+int asf_record_end(struct asf_record_writer *w) {
+    if (!w->slot.region)
+        return asf__record_fail(-EINVAL, "no record has been begun");
+    if (w->slot.used < w->slot.room)
+        shorten(w);
+    return close_slot(w);
+}
+
+/* --- the writer itself --------------------------------------------------------------------------- */
+
+int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_options *options,
+                          struct asf_record_writer **writer) {
+    *writer = NULL;
+    if (options && options->size != sizeof *options)
+        return asf__record_fail(-EINVAL, "the options are of another version of the library");
+    struct asf_record_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return asf__record_fail(-ENOMEM, "there is no memory for a writer");
+    w->stream = stream;
+    if (options)
+        w->options = *options;
+    int rc = put_frame(w, (struct asf__frame){.token = FRAME_TOKEN, .kind = FRAME_START}, NULL);
+    if (rc < 0)
+        free(w);
+    else
+        *writer = w;
+    return rc;
+}
+
+static int put_end(struct asf_record_writer *w) {
+    unsigned char end[FRAME_END_BYTES];
+    int rc = put_index(w);
+    asf__store(end, w->index.first, 8, ASF__FOREIGN);
+    asf__store(end + 8, w->index.previous, 8, ASF__FOREIGN);
+    asf__store(end + 16, w->position, 8, ASF__FOREIGN);
+    asf__store(end + 24, FRAME_END_MARK, 8, ASF__FOREIGN);
+    return rc < 0 ? rc : put_frame(w, (struct asf__frame){.kind = FRAME_END, .length = sizeof end}, end);
+}
+
+int asf_record_writer_close(struct asf_record_writer *w) {
+    if (w->slot.region)
+        drop_slot(w);
+    int rc = w->options.indexed ? put_end(w) : 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        asf_record_format_free(w->formats[i]);
+    asf__index_free(&w->index);
+    free(w->formats);
+    free(w);
+    return rc;
+}
+
+ssize_t asf_record_encode(struct asf_record_format *f, const void *data, void *message, size_t room) {
+    size_t size;
+    int rc = asf__gather_size(f, data, &size);
+    if (rc < 0)
+        return rc;
+    struct asf__frame frame = {
+        .kind = FRAME_HASHED, .gap = asf__gap(0, size, asf__root(f)->alignment, 1), .length = size};
+    unsigned char *at = message;
+    if (asf__frame_bytes(&frame) <= room) {
+        asf__frame_put(at, &frame);
+        memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
+        rc = asf__gather_fields(f, data, at + asf__frame_before(&frame), size);
+    }
+    return rc < 0 ? rc : (ssize_t)asf__frame_bytes(&frame);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+//
+// record_engines_test.cpp - every engine makes of a record what the plain way
+// makes of it, field by field, for pairs of formats made at random, with a page
+// that cannot be touched behind every buffer and before it.
+//
+// ASF_RECORD_PAIRS and ASF_RECORD_SEED in the environment choose how many pairs
+// and which.
+// Layer: tests.
+#include <chrono>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include "record_random.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes" // the public structs have hidden fields
+extern "C" {
+#include "interfaces/record/record_plan.h"
+}
+#pragma GCC diagnostic pop
+
+namespace record {
+namespace {
+
+// Memory whose last byte is the last of a page, before one that is not there.
+class Guarded {
+  public:
+    Guarded() {
+        base = static_cast<unsigned char *>(
+            mmap(nullptr, ROOM + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        mprotect(base + PAGE, ROOM, PROT_READ | PROT_WRITE);
+    }
+    Guarded(const Guarded &) = delete;
+    Guarded &operator=(const Guarded &) = delete;
+    ~Guarded() { munmap(base, ROOM + 2 * PAGE); }
+    unsigned char *last(size_t bytes) const { return base + PAGE + ROOM - bytes; }
+    unsigned char *first() const { return base + PAGE; }
+    bool holds(size_t bytes) const { return bytes <= ROOM; }
+
+  private:
+    static constexpr size_t PAGE = 4096, ROOM = 8 << 20;
+    unsigned char *base;
+};
+
+// The program's own format, declared, fallbacks and all.
+class Declared {
+  public:
+    explicit Declared(const Type &type) { declared = asf_record_declare(make(type), &format); }
+    Declared(const Declared &) = delete;
+    Declared &operator=(const Declared &) = delete;
+    ~Declared() { asf_record_format_free(format); }
+    int declared;
+    asf_record_format *format = nullptr;
+
+  private:
+    struct Made {
+        asf_record_type type;
+        std::vector<asf_record_field> fields;
+    };
+    std::vector<std::unique_ptr<Made>> made;
+
+    const asf_record_type *make(const Type &type) {
+        auto m = std::make_unique<Made>();
+        for (const Field &f : type.fields)
+            m->fields.push_back({f.name.c_str(), f.kind, f.shape, f.offset, stride(f), f.count,
+                                 f.counter.empty() ? nullptr : f.counter.c_str(),
+                                 f.sub ? make(*f.sub) : nullptr,
+                                 f.fallback.empty() ? nullptr : f.fallback.data(), 0});
+        m->type = {type.name.c_str(), type.size, type.alignment, m->fields.data(), m->fields.size()};
+        made.push_back(std::move(m));
+        return &made.back()->type;
+    }
+};
+
+void add_fallbacks(Random &r, Type &type) {
+    for (Field &f : type.fields) {
+        const bool counts = std::any_of(type.fields.begin(), type.fields.end(),
+                                        [&](const Field &g) { return g.counter == f.name; });
+        if (f.name[0] == 'x' && f.shape == ASF_RECORD_SINGLE && is_number(f) && f.kind != ASF_RECORD_BOOL &&
+            !counts)
+            for (size_t i = 0; i < f.size; i++)
+                f.fallback += static_cast<char>(r.bits());
+        if (f.sub)
+            add_fallbacks(r, *f.sub);
+    }
+}
+
+// One pair of formats and some records of the first.
+class Pair {
+  public:
+    explicit Pair(uint64_t seed) : r(seed), types(r, r.chance(5) ? 40 : 9) {
+        machine.big = r.chance(50);
+        machine.pointer = r.one_of({4, 8});
+        machine.most_aligned = r.one_of({1, 2, 4, 8, 8, 8});
+        wire = types.make();
+        native = r.chance(15) ? copy(*wire) : types.vary(*wire);
+        types.lay_out(*wire, machine);
+        Machine own;
+        own.most_aligned = r.one_of({1, 8, 8, 8});
+        types.lay_out(*native, own);
+        add_fallbacks(r, *native);
+    }
+
+    void try_it(const Guarded &in, const Guarded &out, size_t &in_place, size_t &misfits) {
+        const std::string description = Describer::describe(*wire, machine);
+        const Declared declared(*native);
+        if (declared.declared == -E2BIG) // arrays in arrays in arrays of strings
+            return;
+        ASSERT_EQ(declared.declared, 0) << asf_record_why();
+        asf_record_format *parsed = nullptr;
+        const int rc = asf_record_parse(description.data(), description.size(), &parsed);
+        if (rc == -E2BIG)
+            return;
+        ASSERT_EQ(rc, 0) << asf_record_why();
+        const Value value = Values(r, r.chance(70)).make(*wire);
+        const std::string record = Encoder(machine).encode(*wire, value);
+        if (in.holds(record.size() + 64))
+            for (const char *const *engine = asf_record_engines(); *engine; engine++)
+                if (asf_record_use(*engine) == 0) {
+                    ASSERT_NO_FATAL_FAILURE(
+                        with_engine(parsed, declared.format, record, value, in, out, in_place, misfits))
+                        << *engine;
+                }
+        asf_record_format_free(parsed);
+    }
+
+  private:
+    Random r;
+    Types types;
+    Machine machine;
+    std::shared_ptr<Type> wire, native;
+
+    static std::shared_ptr<Type> copy(const Type &type) {
+        auto other = std::make_shared<Type>(type);
+        for (Field &f : other->fields)
+            if (f.sub)
+                f.sub = copy(*f.sub);
+        return other;
+    }
+
+    void with_engine(asf_record_format *w, asf_record_format *n, const std::string &record,
+                     const Value &value, const Guarded &in, const Guarded &out, size_t &in_place,
+                     size_t &misfits) {
+        asf__plan *plan = nullptr;
+        const int made = asf__plan_make(w, n, &plan);
+        if (made == -EPROTOTYPE && strstr(asf_record_why(), "in common"))
+            return;
+        ASSERT_EQ(made, 0) << asf_record_why();
+        for (const bool at_end : {true, false})
+            ASSERT_NO_FATAL_FAILURE(convert(plan, w, record, value, in, out, at_end, misfits));
+        in_place += plan->same_layout;
+        asf__plan_free(plan);
+    }
+
+    void convert(const asf__plan *plan, asf_record_format *w, const std::string &record, const Value &value,
+                 const Guarded &in, const Guarded &out, bool at_end, size_t &misfits) {
+        unsigned char *src = at_end ? in.last(record.size()) : in.first();
+        memcpy(src, record.data(), record.size());
+        asf__parts parts = {};
+        ASSERT_EQ(asf__check(w, src, record.size(), &parts), 0) << asf_record_why();
+        size_t end = 0;
+        int rc = asf__plan_size(plan, &parts, native->size, SIZE_MAX, &end);
+        ASSERT_EQ(rc, 0) << asf_record_why();
+        if (!out.holds(end))
+            return free(parts.all);
+        unsigned char *dst = at_end ? out.last(end) : out.first();
+        memset(dst, 0xa5, end);
+        rc = asf__plan_convert(plan, src, record.size(), &parts, {dst, dst, native->size, false});
+        free(parts.all);
+        const bool fits = Checker::fits(*wire, *native, value);
+        misfits += !fits;
+        ASSERT_EQ(rc, fits ? 0 : -ERANGE) << asf_record_why();
+        Checker checker(dst, end);
+        if (fits)
+            checker.check(*wire, *native, &value, 0);
+        ASSERT_EQ(checker.wrong, "") << "wire:\n" << to_text(*wire) << "native:\n" << to_text(*native);
+    }
+};
+
+uint64_t from_environment(const char *name, uint64_t otherwise) {
+    const char *text = getenv(name);
+    return text ? strtoull(text, nullptr, 10) : otherwise;
+}
+
+TEST(RecordEngines, make_of_records_what_the_plain_way_makes_of_them) {
+    const uint64_t seed = from_environment("ASF_RECORD_SEED", 1),
+                   pairs = from_environment("ASF_RECORD_PAIRS", 4000);
+    const Guarded in, out;
+    size_t in_place = 0, misfits = 0;
+    for (uint64_t i = 0; i < pairs; i++)
+        ASSERT_NO_FATAL_FAILURE(Pair(seed * 1000000007 + i).try_it(in, out, in_place, misfits))
+            << "pair " << i;
+    asf_record_use(nullptr);
+    printf("%llu pairs, %zu of one layout, %zu with a value that does not fit\n",
+           static_cast<unsigned long long>(pairs), in_place, misfits);
+    EXPECT_GT(in_place, 0U);
+    EXPECT_GT(misfits, 0U);
+}
+
+} // namespace
+} // namespace record

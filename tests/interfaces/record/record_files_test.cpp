@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// record_files_test.cpp - files of records: the n-th by the index, or without
+// it when the writer did not come that far; streams that were joined.
+// Layer: tests.
+#include "record_test.h"
+
+namespace record {
+namespace {
+
+void write_file(const File &file, int records, bool indexed) {
+    const Format a(sample_type), b(point_type);
+    asf_record_options o = options();
+    o.indexed = indexed;
+    Writer w(file, &o);
+    for (int i = 0; i < records; i++) {
+        const sample s = make_sample(i);
+        const point p = {1.0 * i, 0};
+        ASSERT_EQ(i % 3 == 2 ? asf_record_write(w, b, &p) : asf_record_write(w, a, &s), 0)
+            << asf_record_why();
+    }
+}
+
+// Which record this is.
+int number_of(const asf_record *record) {
+    asf_record_value v;
+    double x;
+    if (!record)
+        return -1;
+    EXPECT_EQ(
+        asf_record_find(
+            record,
+            strcmp(asf_record_layout_name(asf_record_layout_of(asf_record_format_of(record))), "point") == 0
+                ? "x"
+                : "id",
+            &v),
+        0);
+    EXPECT_EQ(asf_record_as_float(&v, &x), 0);
+    return static_cast<int>(x);
+}
+
+void expect_any_order(Reader &r, int records) {
+    uint64_t count = 0;
+    ASSERT_EQ(asf_record_count(r, &count), 0) << asf_record_why();
+    ASSERT_EQ(count, static_cast<uint64_t>(records));
+    for (int i = 0; i < 200 && records > 0; i++) {
+        const int n = (i * 7919 + 13) % records;
+        ASSERT_EQ(asf_record_seek(r, static_cast<uint64_t>(n)), 0) << asf_record_why();
+        ASSERT_EQ(number_of(r.next()), n);
+        if (n + 1 < records) {
+            ASSERT_EQ(number_of(r.next()), n + 1);
+        }
+    }
+    asf_record *record;
+    ASSERT_EQ(asf_record_seek(r, static_cast<uint64_t>(records)), 0);
+    EXPECT_EQ(asf_record_next(r, &record), 0);
+    EXPECT_EQ(asf_record_seek(r, static_cast<uint64_t>(records) + 1), -ERANGE);
+    if (records > 0) {
+        ASSERT_EQ(asf_record_seek(r, 0), 0);
+        EXPECT_EQ(number_of(r.next()), 0);
+    }
+}
+
+TEST(RecordFiles, the_nth_record_by_the_index) {
+    for (const int records : {0, 1, 2, 3, 1000}) {
+        const File file;
+        write_file(file, records, true);
+        Reader r(file);
+        expect_any_order(r, records);
+    }
+}
+
+TEST(RecordFiles, the_nth_record_without_an_index) {
+    const File file;
+    write_file(file, 500, false);
+    Reader r(file);
+    expect_any_order(r, 500);
+}
+
+TEST(RecordFiles, an_index_of_several_frames) {
+    struct tiny {
+        int32_t id;
+    };
+    const asf_record_field fields[] = {ASF_FIELD(INT, struct tiny, id)};
+    const asf_record_type type = ASF_RECORD_TYPE("tiny", struct tiny, fields);
+    const Format f(type);
+    const File file;
+    asf_record_options o = options();
+    o.indexed = 1;
+    const int records = 150000;
+    {
+        Writer w(file, &o);
+        for (int32_t i = 0; i < records; i++) {
+            const tiny t = {i};
+            ASSERT_EQ(asf_record_write(w, f, &t), 0);
+        }
+    }
+    Reader r(file);
+    expect_any_order(r, records);
+}
+
+TEST(RecordFiles, after_a_crash_all_whole_records_are_there) {
+    const File file;
+    write_file(file, 100, true);
+    const std::string all = file.contents();
+    for (size_t n = all.size(); n > 2000; n -= 997) {
+        file.put(all.substr(0, n));
+        Reader r(file);
+        uint64_t count = 0;
+        ASSERT_EQ(asf_record_count(r, &count), 0) << asf_record_why();
+        int forward = 0;
+        asf_record *record;
+        int rc;
+        while ((rc = asf_record_next(r, &record)) > 0)
+            EXPECT_EQ(number_of(record), forward++);
+        EXPECT_TRUE(rc == 0 || rc == -ENODATA);
+        EXPECT_EQ(count, static_cast<uint64_t>(forward)) << n;
+        if (count > 0) {
+            ASSERT_EQ(asf_record_seek(r, count - 1), 0);
+            EXPECT_EQ(number_of(r.next()), forward - 1);
+        }
+    }
+}
+
+TEST(RecordFiles, an_index_that_lies_is_not_believed) {
+    const File file;
+    write_file(file, 30, true);
+    const std::string all = file.contents();
+    for (size_t at = all.size() - 48; at < all.size(); at += 8)
+        for (const char value : {'\x01', '\x7f', '\xff'}) {
+            std::string changed = all;
+            changed[at] = value;
+            changed[at + 6] = value;
+            file.put(changed);
+            Reader r(file);
+            uint64_t count = 0;
+            const int rc = asf_record_count(r, &count);
+            EXPECT_TRUE((rc == 0 && count == 30) || rc == -EBADMSG || rc == -E2BIG)
+                << at << " " << rc << " " << count;
+        }
+    const size_t index = all.size() - 48 - (24 + 8 * 32) - 16; // two formats and 30 records
+    for (size_t at = index; at < all.size() - 48; at += 4) {
+        std::string changed = all;
+        changed[at] = static_cast<char>(changed[at] ^ 0x40);
+        file.put(changed);
+        Reader r(file);
+        uint64_t count = 0;
+        asf_record *record;
+        if (asf_record_count(r, &count) == 0)
+            for (uint64_t i = 0; i < count; i++)
+                if (asf_record_seek(r, i) == 0)
+                    asf_record_next(r, &record);
+    }
+}
+
+TEST(RecordFiles, joined_streams_are_read_on) {
+    const File a, b;
+    write_file(a, 10, true);
+    write_file(b, 7, false);
+    a.put(a.contents() + b.contents());
+    Reader r(a);
+    for (int i = 0; i < 17; i++)
+        EXPECT_EQ(number_of(r.next()), i % 10);
+    asf_record *record;
+    EXPECT_EQ(asf_record_next(r, &record), 0);
+    uint64_t count;
+    EXPECT_EQ(asf_record_count(r, &count), -EINVAL);
+}
+
+TEST(RecordFiles, pipes_cannot_be_sought_in_but_read) {
+    const File file;
+    write_file(file, 50, true);
+    FILE *p = popen((std::string("cat ") + file.path()).c_str(), "r");
+    int error;
+    asf_cios *stream = asf_sopen_fd(dup(fileno(p)), O_RDONLY, &error);
+    asf_record_reader *r;
+    ASSERT_EQ(asf_record_reader_new(stream, nullptr, &r), 0);
+    uint64_t count;
+    EXPECT_EQ(asf_record_count(r, &count), -ESPIPE);
+    asf_record *record;
+    int n = 0;
+    while (asf_record_next(r, &record) > 0) {
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(record) % 8, 0U);
+        EXPECT_EQ(number_of(record), n++);
+    }
+    EXPECT_EQ(n, 50);
+    asf_record_reader_free(r);
+    asf_sclose(stream);
+    pclose(p);
+}
+
+} // namespace
+} // namespace record
