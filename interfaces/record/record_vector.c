@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interfaces/record/record_generate.h"
 #include "interfaces/record/record_lanes.h"
 
 enum {
@@ -30,6 +31,7 @@ struct flat {
     bool copies;               /* the elements are the same on both sides */
     struct asf__move *others;
     uint32_t others_count;
+    struct asf__generated generated; /* for one element at a time, lanes and others */
 };
 
 enum step_kind { STEP_FLAT, STEP_MOVE, STEP_LOOP };
@@ -64,6 +66,7 @@ static void free_run(struct asf__run *run) {
 static void free_flat(struct flat *flat) {
     if (!flat)
         return;
+    asf__generated_discard(&flat->generated);
     free_run(&flat->one);
     free_run(&flat->many);
     free(flat->others);
@@ -117,6 +120,8 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
         return 0;
     int rc = make_run(&flat->one, &map, flat, 1, width);
     uint32_t n = together(flat->to, width);
+    if (rc == 0 && flat->others_count > 0)
+        asf__generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
     if (rc < 0 || n == 1)
         return rc;
     asf__map_repeat(&map, n, flat->from);
@@ -287,9 +292,28 @@ static int run_others(const struct flat *f, const unsigned char *src, unsigned c
     return rc;
 }
 
+/* By generated code, as far as its lanes stay within the buffers. */
+static int run_generated(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
+                         struct asf__bounds b, size_t *done) {
+    size_t n = within(count, f->from, f->one.src_reach, (size_t)(b.src_end - src));
+    n = n ? within(n, f->to, f->one.dst_reach, (size_t)(b.dst_end - dst)) : 0;
+    size_t wrong = n ? f->generated.code(src, dst, n) : 0;
+    *done = n;
+    return wrong ? asf__generated_misfit(&f->generated, f->others, wrong) : 0;
+}
+
 static int run_flat(const struct asf__engine *engine, const struct flat *f, const unsigned char *src,
                     unsigned char *dst, size_t count, struct asf__bounds b) {
     size_t rest = count, several = 0;
+    if (f->generated.code) {
+        size_t done;
+        int rc = run_generated(f, src, dst, count, b, &done);
+        if (rc < 0 || done == count)
+            return rc;
+        src += done * f->from;
+        dst += done * f->to;
+        rest = count -= done;
+    }
     if (f->copies) {
         memcpy(dst, src, count * f->to);
         return 0;

@@ -10,6 +10,14 @@
 #include <chrono>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef ASF_TEST_XBYAK
+#include <asf/record_xbyak.h>
+extern "C" const asf_record_generator *asf_test_xbyak_generator(void);
+#endif
 
 #include "record_random.h"
 
@@ -183,7 +191,7 @@ uint64_t from_environment(const char *name, uint64_t otherwise) {
     return text ? strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(RecordEngines, make_of_records_what_the_plain_way_makes_of_them) {
+void try_pairs() {
     const uint64_t seed = from_environment("ASF_RECORD_SEED", 1),
                    pairs = from_environment("ASF_RECORD_PAIRS", 4000);
     const Guarded in, out;
@@ -197,6 +205,73 @@ TEST(RecordEngines, make_of_records_what_the_plain_way_makes_of_them) {
     EXPECT_GT(in_place, 0U);
     EXPECT_GT(misfits, 0U);
 }
+
+TEST(RecordEngines, make_of_records_what_the_plain_way_makes_of_them) {
+    try_pairs();
+}
+
+#ifdef ASF_TEST_XBYAK
+TEST(RecordEngines, generated_code_makes_the_same) {
+    ASSERT_EQ(asf_record_generate_xbyak(), 0);
+    try_pairs();
+    asf_record_generate_with(nullptr);
+}
+
+// Where nothing may become executable any more, records are converted all the
+// same: tried in a child, which stays so.
+TEST(RecordEngines, generated_code_may_be_refused_by_the_kernel) {
+    constexpr int SET_MDWE = 65, REFUSE_EXEC_GAIN = 1; // PR_SET_MDWE, Linux 6.3
+    const pid_t child = fork();
+    if (child == 0) {
+        if (prctl(SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0) != 0)
+            _exit(77);
+        asf_record_generate_xbyak();
+        try_pairs();
+        _exit(testing::Test::HasFailure());
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        GTEST_SKIP() << "this kernel cannot refuse";
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// A generator that counts what another makes.
+size_t made;
+asf_record_generator counted;
+
+int count(const asf_record_element *element, asf_record_code *code, void **memory) {
+    static const asf_record_generator *const xbyak = asf_test_xbyak_generator();
+    const int rc = xbyak->make(element, code, memory);
+    made += rc == 0;
+    return rc;
+}
+
+TEST(RecordEngines, most_elements_get_code) {
+    counted = *asf_test_xbyak_generator();
+    counted.make = count;
+    ASSERT_EQ(asf_record_generate_with(&counted), 0);
+    try_pairs();
+    asf_record_generate_with(nullptr);
+    EXPECT_GT(made, 1000U);
+}
+
+int refuse(const asf_record_element *, asf_record_code *, void **) {
+    return -EACCES;
+}
+
+void never(void *) {
+    abort();
+}
+
+TEST(RecordEngines, a_generator_that_refuses_is_not_missed) {
+    static const asf_record_generator none = {sizeof none, ASF_RECORD_GENERATOR_VERSION, "none", refuse,
+                                              never};
+    ASSERT_EQ(asf_record_generate_with(&none), 0);
+    try_pairs();
+    asf_record_generate_with(nullptr);
+}
+#endif
 
 } // namespace
 } // namespace record
