@@ -147,7 +147,8 @@ static int describe(struct out *out, const struct types *t, size_t length) {
         put(out, first, 2);
         put(out, type->count, 2);
         put(out, type->alignment, 1);
-        put(out, 0, 3);
+        put(out, 0, 1);
+        put(out, 0, 2);
         first += (unsigned)type->count;
     }
     for (unsigned i = 0; i < t->count; i++)

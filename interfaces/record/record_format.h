@@ -168,11 +168,24 @@ static inline int64_t asf__load_signed(const unsigned char *p, unsigned size, bo
 }
 
 static inline void asf__store(unsigned char *p, uint64_t value, unsigned size, bool swap) {
-    if (swap)
-        value = __builtin_bswap64(value) >> (64 - 8 * size);
-    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-        value <<= 64 - 8 * size;
-    __builtin_memcpy(p, &value, size);
+    uint16_t two = (uint16_t)value;
+    uint32_t four = (uint32_t)value;
+    switch (size) {
+    case 1:
+        *p = (unsigned char)value;
+        break;
+    case 2:
+        two = swap ? __builtin_bswap16(two) : two;
+        __builtin_memcpy(p, &two, 2);
+        break;
+    case 4:
+        four = swap ? __builtin_bswap32(four) : four;
+        __builtin_memcpy(p, &four, 4);
+        break;
+    default:
+        value = swap ? __builtin_bswap64(value) : value;
+        __builtin_memcpy(p, &value, 8);
+    }
 }
 
 enum { ASF__FOREIGN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ }; /* little-endian data must be swapped */

@@ -50,7 +50,7 @@ static bool tell(const struct asf__move *m, struct asf_record_step *step) {
 
 static void make(struct asf__generated *made, const struct asf_record_generator *g,
                  const struct asf_record_element *shape) {
-    if (g->make(shape, &made->code, &made->memory) == 0)
+    if (g->make(shape, &made->code, &made->kept) == 0)
         made->by = g;
     else
         made->code = NULL;
@@ -78,7 +78,7 @@ void asf__generate(struct asf__generated *made, const struct asf__run *run, cons
 
 void asf__generated_discard(struct asf__generated *made) {
     if (made->code)
-        made->by->discard(made->memory);
+        made->by->discard(made->kept);
 }
 
 int asf__generated_misfit(const struct asf__generated *made, const struct asf__move *others, size_t step) {

@@ -14,7 +14,7 @@
 
 struct asf__generated {
     asf_record_code code; /* or NULL */
-    void *memory;
+    void *kept;
     const struct asf_record_generator *by;
 };
 

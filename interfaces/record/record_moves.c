@@ -17,9 +17,20 @@ static int no_fit(const struct asf__move *m) {
 
 /* --- numbers of one size ------------------------------------------------------------ */
 
+/* Inlined for each size, so that it is known within the loop. */
+static inline __attribute__((always_inline)) void swap_each(const unsigned char *src, unsigned char *dst,
+                                                            uint32_t count, unsigned size) {
+    for (uint32_t i = 0; i < count; i++)
+        asf__store(dst + (size_t)i * size, asf__load(src + (size_t)i * size, size, true), size, false);
+}
+
 static void swap_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
-    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to)
-        asf__store(dst, asf__load(src, m->from, true), m->to, false);
+    if (m->from == 2)
+        swap_each(src, dst, m->count, 2);
+    else if (m->from == 4)
+        swap_each(src, dst, m->count, 4);
+    else
+        swap_each(src, dst, m->count, 8);
 }
 
 static void extend_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {

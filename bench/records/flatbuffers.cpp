@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// flatbuffers.cpp - the record by FlatBuffers, its items as structs; read where it
+// is, after its verifier has looked at it, and copied out of it.
+#include <cstring>
+#include <memory>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "record_generated.h"
+#pragma GCC diagnostic pop
+
+#include "peers.h"
+
+namespace {
+
+struct Side {
+    ::Head head = {};
+    flatbuffers::FlatBufferBuilder builder{200000};
+    std::vector<::Item> items;
+
+    size_t encode() {
+        builder.Clear();
+        static_assert(sizeof(bench::flat::Item) == sizeof(::Item));
+        const auto all = builder.CreateVectorOfStructs(
+            reinterpret_cast<const bench::flat::Item *>(head.items), head.count);
+        const bench::flat::Scale scale(head.scale[0], head.scale[1], head.scale[2]);
+        builder.Finish(bench::flat::CreateHead(builder, head.sequence, head.time, head.source, all, &scale,
+                                               head.kind, head.state));
+        return builder.GetSize();
+    }
+    const bench::flat::Head *verified(const void *m, size_t n) const {
+        flatbuffers::Verifier v(static_cast<const uint8_t *>(m), n);
+        if (!bench::flat::VerifyHeadBuffer(v))
+            exit(1);
+        const bench::flat::Head *h = bench::flat::GetHead(m);
+        if (h->items()->size() != head.count)
+            exit(1);
+        return h;
+    }
+    double view(const void *m, size_t n) const {
+        const bench::flat::Head *h = verified(m, n);
+        return sum_of(h->time(), head.count ? h->items()->Get(head.count - 1)->value() : 0);
+    }
+    // Into a struct of the program, as the other rows do.
+    double receive(const void *m, size_t n) {
+        const bench::flat::Head *h = verified(m, n);
+        items.resize(head.count);
+        memcpy(items.data(), h->items()->Data(), head.count * sizeof(::Item));
+        return sum_of(h->time(), items.empty() ? 0 : items.back().value);
+    }
+};
+
+} // namespace
+
+void add_flatbuffers(std::vector<Way> &all) {
+    auto s = std::make_shared<Side>();
+    Way w;
+    w.name = "FlatBuffers";
+    w.moves = "encode: the bytes, once; view: nothing; decode: the bytes, once";
+    w.prepare = [s](const ::Head &h) {
+        s->head = h;
+        s->encode();
+    };
+    w.encode = [s] { return s->encode(); };
+    w.decode = [s] { return s->receive(s->builder.GetBufferPointer(), s->builder.GetSize()); };
+    w.view = [s] { return s->view(s->builder.GetBufferPointer(), s->builder.GetSize()); };
+    w.bytes = [s](size_t &n) {
+        n = s->builder.GetSize();
+        return s->builder.GetBufferPointer();
+    };
+    w.receive = [s](const void *m, size_t n) { return s->view(m, n); };
+    all.push_back(w);
+}

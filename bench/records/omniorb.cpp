@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// omniorb.cpp - the record by omniORB: CDR into memory and out of it.
+#include <cstring>
+#include <memory>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wdeprecated-copy"
+#include "record.hh"
+#pragma GCC diagnostic pop
+
+#include "peers.h"
+
+namespace {
+
+struct Side {
+    ::Head head = {};
+    bench_orb::Head out, in;
+    cdrMemoryStream stream;
+
+    size_t encode() {
+        out.sequence_number = head.sequence;
+        out.time = head.time;
+        out.source = head.source;
+        memcpy(out.scale_values, head.scale, sizeof head.scale);
+        out.kind = head.kind;
+        out.state = head.state;
+        out.item_values.length(head.count);
+        for (uint32_t i = 0; i < head.count; i++) {
+            const ::Item &from = head.items[i];
+            bench_orb::Item &to = out.item_values[i];
+            to.id = from.id;
+            to.weight = from.weight;
+            to.value = from.value;
+            to.stamp = from.stamp;
+            memcpy(to.code_values, from.codes, sizeof from.codes);
+        }
+        stream.rewindPtrs();
+        out >>= stream;
+        return stream.bufSize();
+    }
+    double receive(const void *m, size_t n) {
+        cdrMemoryStream from(const_cast<void *>(m), n);
+        in <<= from;
+        if (in.item_values.length() != head.count)
+            exit(1);
+        return sum_of(in.time, head.count ? in.item_values[head.count - 1].value : 0);
+    }
+};
+
+} // namespace
+
+void add_omniorb(std::vector<Way> &all) {
+    auto s = std::make_shared<Side>();
+    Way w;
+    w.name = "omniORB (CDR)";
+    w.moves = "struct to struct, each field to bytes; each field back";
+    w.prepare = [s](const ::Head &h) {
+        s->head = h;
+        s->encode();
+    };
+    w.encode = [s] { return s->encode(); };
+    w.decode = [s] { return s->receive(s->stream.bufPtr(), s->stream.bufSize()); };
+    w.bytes = [s](size_t &n) {
+        n = s->stream.bufSize();
+        return static_cast<const void *>(s->stream.bufPtr());
+    };
+    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
+    all.push_back(w);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// peers.h - the libraries that records are compared with, those that were there
+// when this was built.
+#ifndef ASF_RECORDS_PEERS_H
+#define ASF_RECORDS_PEERS_H
+
+#include "workload.h"
+
+void add_xml(std::vector<Way> &all);
+void add_protobuf(std::vector<Way> &all);
+void add_flatbuffers(std::vector<Way> &all);
+void add_capnp(std::vector<Way> &all);
+void add_mpi(std::vector<Way> &all);
+void add_omniorb(std::vector<Way> &all);
+
+// A peer is right when it gives the record back.
+inline double sum_of(double time, double last) {
+    return time + last;
+}
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// protobuf.cpp - the record by Google's protobuf.
+#include <memory>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "record.pb.h"
+#pragma GCC diagnostic pop
+
+#include "peers.h"
+
+namespace {
+
+struct Side {
+    ::Head head = {};
+    bench::Head out, in;
+    std::string bytes;
+
+    size_t encode() {
+        out.Clear();
+        out.set_sequence(head.sequence);
+        out.set_time(head.time);
+        out.set_source(head.source);
+        for (const double s : head.scale)
+            out.add_scale(s);
+        out.set_kind(head.kind);
+        out.set_state(head.state);
+        for (uint32_t i = 0; i < head.count; i++) {
+            bench::Item *item = out.add_items();
+            item->set_id(head.items[i].id);
+            item->set_weight(head.items[i].weight);
+            item->set_value(head.items[i].value);
+            item->set_stamp(head.items[i].stamp);
+            for (const int16_t c : head.items[i].codes)
+                item->add_codes(c);
+        }
+        out.SerializeToString(&bytes);
+        return bytes.size();
+    }
+    double receive(const void *m, size_t n) {
+        if (!in.ParseFromArray(m, static_cast<int>(n)) || in.items_size() != static_cast<int>(head.count))
+            exit(1);
+        return sum_of(in.time(), in.items_size() ? in.items(in.items_size() - 1).value() : 0);
+    }
+};
+
+} // namespace
+
+void add_protobuf(std::vector<Way> &all) {
+    auto s = std::make_shared<Side>();
+    Way w;
+    w.name = "protobuf";
+    w.moves = "struct to message, message to bytes; bytes to message";
+    w.prepare = [s](const ::Head &h) {
+        s->head = h;
+        s->encode();
+    };
+    w.encode = [s] { return s->encode(); };
+    w.decode = [s] { return s->receive(s->bytes.data(), s->bytes.size()); };
+    w.bytes = [s](size_t &n) {
+        n = s->bytes.size();
+        return s->bytes.data();
+    };
+    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
+    all.push_back(w);
+}
