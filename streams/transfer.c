@@ -9,8 +9,6 @@
  * through a pipe of 1 MB 26 / 41 / 3.6; write from a map 39 / 49, its pages
  * asked for first 33 / 49.  Into a pipe, its reader included: read and write
  * 60, splice 52 while the pipe holds 64 KB, 24 when it holds 512 KB; from a map 70.
- * From a pipe into ext4, without its writer: read and write 30, splice 31, with
- * 512 KB in the pipe 26; through a pipe of our own 32.
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
@@ -101,10 +99,12 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
     return S_ISREG(to) && range_costs_less(in, out) ? RANGE : BY_HAND;
 }
 
-/* While the input is waited for the output stays locked: no other thread may be
- * there to want it. */
+/* Not into a file: the pipe is locked while its bytes are copied, and its writer
+ * spins meanwhile; with both ends at work that costs more than it gains.  While
+ * the input is waited for the output stays locked: no other thread may be there
+ * to want it. */
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
-    return __libc_single_threaded && (out->sink || S_ISFIFO(to) || S_ISREG(to)) ? SPLICE : BY_HAND;
+    return __libc_single_threaded && (out->sink || S_ISFIFO(to)) ? SPLICE : BY_HAND;
 }
 
 static bool plain_descriptors(const struct asf_cios *in, const struct asf_cios *out) {
@@ -152,8 +152,6 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
         prepare_file(t, in, out, &from, &to);
     else if (t->waits)
         t->way = way_from_pipe(out, to.st_mode);
-    if (t->waits && t->way)
-        widen(in->fd, (int)asf__tuned_pipe());
     if (t->way == SPLICE && S_ISFIFO(to.st_mode))
         widen(out->fd, (int)asf__tuned_pipe());
 }
