@@ -150,6 +150,14 @@ static bool measure(struct place *p, struct course *course, double share,
     return rc == 0 && p->count > 0;
 }
 
+/* Other work takes time from ours, and takes it unevenly. */
+static void warn_when_busy(void) {
+    double load;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (getloadavg(&load, 1) == 1 && load > 0.5 * (double)processors + 0.5)
+        asf__warn("tune: the machine is busy (load %.1f); measure again when it is not", load);
+}
+
 static void measure_all(struct table *t) {
     bool shown = isatty(STDERR_FILENO);
     size_t kept = 0, asked = t->count;
@@ -157,6 +165,7 @@ static void measure_all(struct table *t) {
         .rounds = 5, .show = shown ? show_bar : show_nothing, .total = asked * PLACE_STEPS + PIPE_STEPS};
     double share = limit / (double)(asked + 1);
     struct place pipes = {.directory = t->places[0].directory, .name = "pipe"};
+    warn_when_busy();
     asf__tune_identify(t);
     for (size_t i = 0; i < asked; i++)
         if (measure(&t->places[i], &course, share, asf__measure_place))
@@ -229,18 +238,20 @@ static bool find_table(struct table *t, const struct request *r) {
 }
 
 static int check(const struct request *r) {
-    struct table t;
+    static struct table t;
     if (!find_table(&t, r)) {
         puts("no table: the library goes by its own figures; 'asf tune' measures");
         return asf__close_stdout() == 0 ? EXIT_FAILURE : EXIT_OWN_FAILURE;
     }
-    const char *change = asf__tune_stale(&t);
+    char *change = asf__tune_stale(&t);
     if (change)
         printf("stale: %s: %s; 'asf tune' measures again\n", t.path, change);
     else
         printf("up to date: %s\n", t.path);
+    bool stale = change != NULL;
+    free(change);
     int status = asf__close_stdout();
-    return status == 0 && change ? EXIT_FAILURE : status;
+    return status == 0 && stale ? EXIT_FAILURE : status;
 }
 
 static const char *target(const struct request *r) {

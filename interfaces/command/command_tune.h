@@ -36,7 +36,7 @@ int asf__tune_read(struct table *table, const char *path);
 void asf__tune_print(const struct table *table);
 void asf__tune_print_json(const struct table *table);
 
-/* asf__tune_stale: what has changed since, in words, or NULL. */
-const char *asf__tune_stale(const struct table *table);
+/* asf__tune_stale: what has changed since, in words to be freed, or NULL. */
+char *asf__tune_stale(const struct table *table);
 
 #endif

@@ -11,14 +11,21 @@
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_tune.h"
 
-static const char *size_text(size_t n) {
-    return n % (1 << 20) == 0 && n ? asf__text("%zu MB", n >> 20) : asf__text("%zu KB", n >> 10);
+struct words {
+    char text[24];
+};
+
+static struct words size_text(size_t n) {
+    struct words w;
+    bool megabytes = n % (1 << 20) == 0 && n;
+    snprintf(w.text, sizeof w.text, "%zu %s", megabytes ? n >> 20 : n >> 10, megabytes ? "MB" : "KB");
+    return w;
 }
 
 /* --- for people ------------------------------------------------------------------ */
 
 static void print_row(const struct table *t, const struct figure *row, bool pipes) {
-    printf("  %-18s %8s", row->way, size_text(row->size));
+    printf("  %-18s %8s", row->way, size_text(row->size).text);
     for (size_t i = 0; i < t->count; i++) {
         if ((t->places[i].type == 0) != pipes)
             continue;
@@ -58,10 +65,10 @@ static void print_choices(const struct table *t) {
                : fs->by_range && fs->by_hand && fs->by_range < fs->by_hand ? "copy_file_range"
                                                                            : "read and write");
     }
-    printf("  mapped are files of %s or more, through windows of %s\n", size_text(c->map_min),
-           size_text(c->window));
+    printf("  mapped are files of %s or more, through windows of %s\n", size_text(c->map_min).text,
+           size_text(c->window).text);
     printf("  output buffers hold %s, those for copying %s; pipes are made to hold %s\n",
-           size_text(c->buffer), size_text(c->copy), size_text(c->pipe));
+           size_text(c->buffer).text, size_text(c->copy).text, size_text(c->pipe).text);
 }
 
 void asf__tune_print(const struct table *t) {

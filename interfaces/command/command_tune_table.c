@@ -55,7 +55,7 @@ void asf__tune_identify(struct table *table) {
     strftime(table->measured, sizeof table->measured, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
 }
 
-const char *asf__tune_stale(const struct table *table) {
+char *asf__tune_stale(const struct table *table) {
     struct table now = {0};
     const struct {
         const char *what, *then, *today;
@@ -90,7 +90,7 @@ static bool is_file_system(const struct place *p) {
 void asf__tune_conclude(struct table *table) {
     struct asf_costs *c = &table->costs;
     const struct place *first = &table->places[0];
-    *c = (struct asf_costs){.map_min = ASF_COSTS_LEAST, .pipe = 512 * KB};
+    *c = (struct asf_costs){.pipe = 512 * KB};
     c->window = or_else(asf__best_size(first, "map", 2 * MB), 8 * MB);
     c->buffer = or_else(asf__best_size(first, "write", 128 * KB), 128 * KB);
     c->copy = or_else(asf__best_size(first, "copy", 128 * KB), 256 * KB);
@@ -109,6 +109,7 @@ void asf__tune_conclude(struct table *table) {
         if (asf__map_pays(fs) && p->map_min > c->map_min)
             c->map_min = p->map_min;
     }
+    c->map_min = or_else(c->map_min, 256 * KB);
 }
 
 /* --- its file ---------------------------------------------------------------------------- */
@@ -154,7 +155,7 @@ static void make_directories(const char *path) {
 }
 
 void asf__tune_write(const struct table *table) {
-    const char *unfinished = asf__text("%s.%d", table->path, (int)getpid());
+    char *unfinished = asf__text("%s.%d", table->path, (int)getpid());
     char *text = text_of(table);
     make_directories(table->path);
     FILE *file = fopen(unfinished, "wxe");
@@ -167,6 +168,7 @@ void asf__tune_write(const struct table *table) {
                   strerror(error));
     }
     free(text);
+    free(unfinished);
 }
 
 static void read_line(struct table *t, char *line) {

@@ -493,8 +493,8 @@ TEST_F(Reading, ARegionOfAPipeThatIsMadeLarger) {
         const size_t from = held ? 100 : 0;
         n = 1000;
         void *p = salloc(s, &n);
-        for (ssize_t asked = 2000; n == asked || asked == 2000; asked *= 2) {
-            n = asked;
+        for (ssize_t asked = 1000; n == asked;) {
+            n = asked *= 2;
             p = srealloc(s, p, &n);
             ASSERT_NE(p, nullptr) << "error " << n;
             ASSERT_EQ(first_wrong(p, static_cast<size_t>(n), from), static_cast<size_t>(n)) << asked;
