@@ -549,3 +549,16 @@ CASE(a_buffer_given_late_and_a_seek) {
         note_file("file");
     }
 }
+
+CASE(line_buffering_given_late) {
+    static char buffer[50];
+    FILE *f = fopen("file", "w");
+    fputs("before", f);
+    CALL(setvbuf(f, buffer, _IOLBF, sizeof buffer));
+    CALL(fputs("no whole line", f));
+    note_file("file");
+    CALL(fputs(" and\nmore", f));
+    note_file("file");
+    CALL(fclose(f));
+    note_file("file");
+}
