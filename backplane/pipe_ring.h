@@ -32,6 +32,9 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n);
  * ring goes there.  asf__pipe_leave_all: the same for every descriptor. */
 void asf__pipe_leave(int fd);
 void asf__pipe_leave_all(void);
+/* asf__pipe_refuse: the same, and never a ring on this descriptor: something
+ * watches the pipe from now on. */
+void asf__pipe_refuse(int fd);
 /* asf__pipe_lose: the descriptor is about to be closed. */
 void asf__pipe_lose(int fd);
 /* asf__pipe_share: other processes may use this one's descriptors from now on:

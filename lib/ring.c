@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring.c - rings in shared memory: made, mapped, and waited for.  Sleeping and
- * being woken costs ten to fifty times what moving a block costs, so that who
- * waits first stays awake for about as long as a sleep would take, and a
- * writer is woken when half of the ring is free.
+ * ring.c - rings in shared memory: made, mapped, and waited for.  Being woken
+ * on another processor takes some 95 microseconds, in which the other side fills
+ * or empties the whole ring and must wait in its turn; so who has lately waited
+ * no longer than that stays awake for as long, and who has waited longer sleeps
+ * at once.  A writer is woken when half of the ring is free.
  * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
@@ -27,7 +28,7 @@
 
 #define MAGIC 0x31676e7220465341u /* "ASF rng1" */
 
-enum { MOST_AWAKE = 4000, LEAST_AWAKE = 250, MOST_TURNS = 4, PAGE = 4096 };
+enum { MOST_AWAKE = 300000, LEAST_AWAKE = 500, AT_ONCE = 20000, MOST_TURNS = 4, PAGE = 4096 };
 
 /* --- made ------------------------------------------------------------------------- */
 
@@ -196,7 +197,8 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
         return rc;
     r->end = end;
     r->alone = one_processor();
-    r->budget = r->alone ? MOST_TURNS : MOST_AWAKE / 2;
+    r->budget = MOST_TURNS;
+    r->usual_wait = MOST_AWAKE / 4;
     rc = take(r);
     if (rc < 0) {
         asf__sys.unmap(r, 2 * (size_t)PAGE + 2 * (size_t)r->size);
@@ -288,20 +290,37 @@ static bool give_turns(struct asf_ring *r, uint32_t need) {
     return false;
 }
 
-bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
-    if (r->alone)
-        return give_turns(r, need);
-    for (int64_t end = nanoseconds() + r->budget; nanoseconds() < end;) {
+/* An average over the last few waits, of nanoseconds. */
+void asf__ring_waited(struct asf_ring *r) {
+    int64_t took = nanoseconds() - r->waiting_since;
+    const int64_t most = (int64_t)4 * MOST_AWAKE;
+    if (took > most)
+        took = most;
+    r->usual_wait += ((int32_t)took - r->usual_wait) / 4;
+}
+
+/* Awake, but where others want the processor, theirs after a moment. */
+static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
+    for (int64_t spent = 0; spent < most; spent = nanoseconds() - r->waiting_since) {
         for (int i = 0; i < 8; i++) {
-            if (is_ready(r, need)) {
-                r->budget = r->budget * 2 < MOST_AWAKE ? r->budget * 2 : MOST_AWAKE;
+            if (is_ready(r, need))
                 return true;
-            }
             __builtin_ia32_pause();
         }
+        if (spent > AT_ONCE)
+            asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
     }
-    r->budget = r->budget / 2 > LEAST_AWAKE ? r->budget / 2 : LEAST_AWAKE;
     return false;
+}
+
+bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
+    r->waiting_since = nanoseconds();
+    if (r->alone)
+        return give_turns(r, need);
+    if (!stay_awake(r, need, r->usual_wait < MOST_AWAKE ? 2 * r->usual_wait + LEAST_AWAKE : LEAST_AWAKE))
+        return false;
+    asf__ring_waited(r);
+    return true;
 }
 
 /* Nobody holds the other end's lock: who had it has ended or is just waking us
@@ -352,6 +371,7 @@ int asf__ring_wait(struct asf_ring *r, uint32_t need) {
     asf__ring_wake(r);
     while (!is_ready(r, need)) {
         int rc = asf__ring_sleep(r, need);
+        asf__ring_waited(r);
         if (rc < 0)
             return rc == -EOWNERDEAD && r->end == ASF_RING_WRITER ? -EPIPE : rc;
     }

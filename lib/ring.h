@@ -23,8 +23,9 @@ enum asf_ring_end { ASF_RING_READER, ASF_RING_WRITER };
 /* Where things stand in the file: a page for a segment's label, the control
  * block, the data. */
 enum { ASF_RING_CONTROL = 4096, ASF_RING_DATA = 8192 };
-enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 256 << 10 };
+enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 1 << 20 };
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): a cache line for each side */
 struct asf_ring_control {
     uint64_t magic;
     uint64_t size;       /* bytes of data, a power of two */
@@ -57,8 +58,10 @@ struct asf_ring {
     enum asf_ring_end end;
     bool alone;        /* one processor: waiting is better spent giving it away */
     uint32_t released; /* the writer's: how far the reader was seen to be; the reader's: what it has told */
-    uint32_t budget;   /* how long to wait awake: nanoseconds, or turns given away */
-    char **old;        /* where the data was mapped before (asf__ring_fresh) */
+    int64_t waiting_since; /* when the last wait began, and how long they have lately been: nanoseconds */
+    int32_t usual_wait;
+    uint32_t budget; /* turns to give away on one processor */
+    char **old;      /* where the data was mapped before (asf__ring_fresh) */
     size_t olds;
     int in_use; /* of a ring beside a pipe */
     bool dirty; /* likewise, the writer's: it has written to the pipe */
@@ -138,6 +141,8 @@ int asf__ring_wait(struct asf_ring *r, uint32_t need);
 /* asf__ring_spin: the part of it that makes no system call, or on one
  * processor gives it away.  Returns whether waiting is over. */
 bool asf__ring_spin(struct asf_ring *r, uint32_t need);
+/* asf__ring_waited: the wait that spin began, in vain, has ended. */
+void asf__ring_waited(struct asf_ring *r);
 /* asf__ring_sleep: the other part, once.  0: look again; -EINTR; -EOWNERDEAD:
  * the process at the other end has ended. */
 int asf__ring_sleep(struct asf_ring *r, uint32_t need);
@@ -152,7 +157,7 @@ void asf__ring_wake(struct asf_ring *r);
 /* --- beside a pipe (ring_offer.c) ------------------------------------------------- */
 
 /* Such a ring has so many bytes, and the pipe room for these and so many more. */
-enum { ASF_PIPE_RING = 256 << 10, ASF_PIPE_MOST_OLDER = 64 << 10, ASF_PIPE_ROOM = 512 << 10 };
+enum { ASF_PIPE_RING = 512 << 10, ASF_PIPE_MOST_OLDER = 64 << 10, ASF_PIPE_ROOM = 1 << 20 };
 enum { ASF_RING_OPTION = 64 };
 
 /* asf__ring_offer: make a ring for the pipe, and what ASF_OPTIONS must have for

@@ -17,7 +17,8 @@
 /* Behind the quoted text that begins at p, or NULL: it does not end, or there is
  * a command in it. */
 static const char *skip_quoted(const char *p) {
-    char quote = *p++;
+    const char quote = *p;
+    p++;
     for (; *p && *p != quote; p++) {
         if (quote == '\'')
             continue;
@@ -31,16 +32,16 @@ static const char *skip_quoted(const char *p) {
 
 /* Whether this character begins what only the shell can take apart. */
 static bool is_more(const char *start, const char *p) {
-    char before = p > start ? p[-1] : ' ';
+    const char *before = p > start ? p - 1 : " ";
     switch (*p) {
     case '|':
         return p[1] == '|' || p[1] == '&';
     case '&':
-        return before != '>' && before != '<';
+        return *before != '>' && *before != '<';
     case '<':
         return p[1] == '<';
     case '#':
-        return before == ' ' || before == '\t';
+        return *before == ' ' || *before == '\t';
     default:
         return strchr(";()`\n", *p) != NULL;
     }

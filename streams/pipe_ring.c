@@ -178,6 +178,7 @@ static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     if (asf__ring_spin(e->ring, need))
         return 0;
     int rc = asf__ring_sleep(e->ring, need);
+    asf__ring_waited(e->ring);
     if (rc == -EOWNERDEAD)
         asf__pipe_end_leave(e);
     return rc == -EINTR ? rc : 0;
@@ -235,6 +236,7 @@ static ssize_t sleep_in_pipe(struct asf_pipe_end *e, void *buf, size_t n) {
     uint64_t s;
     asf__before_wait();
     ssize_t got = asf__sys.read(e->fd, buf, n);
+    asf__ring_waited(r);
     s = asf__ring_state(r);
     while (!asf__ring_change(r, &s, (s & ~ASF_RING_IN_PIPE) | (got > 0 ? ASF_RING_PIPE_FIRST : 0)))
         ;

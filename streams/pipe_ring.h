@@ -14,8 +14,8 @@
 #pragma GCC visibility push(hidden)
 
 struct asf_pipe_end {
-    int fd;
     struct asf_ring *ring;
+    int fd;
     bool over; /* back to the pipe for good */
 };
 

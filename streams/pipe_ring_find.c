@@ -84,7 +84,7 @@ static bool is_only(int fd, uint64_t inode) {
 static bool is_suitable(int fd, enum asf_ring_end end) {
     long flags = asf__raw_syscall(SYS_fcntl, fd, F_GETFL, 0, 0);
     long room = asf__raw_syscall(SYS_fcntl, fd, F_GETPIPE_SZ, 0, 0);
-    if (flags & (O_NONBLOCK | O_DIRECT) || room < ASF_PIPE_RING + ASF_PIPE_MOST_OLDER)
+    if (flags & (O_NONBLOCK | O_DIRECT | O_ASYNC) || room < ASF_PIPE_RING + ASF_PIPE_MOST_OLDER)
         return false;
     int other = end == ASF_RING_READER ? asf__pipe_other_end(fd) : 0;
     if (end == ASF_RING_READER && other >= 0)
@@ -104,7 +104,7 @@ static int is_meant(int ring, enum asf_ring_end end) {
 }
 
 static int take(int fd, enum asf_ring_end end, int ring) {
-    struct asf_ring *r;
+    struct asf_ring *r = NULL;
     int rc = is_meant(ring, end);
     if (rc == 0)
         rc = asf__ring_attach(ring, end, &r);
@@ -208,6 +208,12 @@ void asf__pipe_leave(int fd) {
     struct asf_pipe_end *e = end_of(fd);
     if (e)
         leave(e);
+}
+
+void asf__pipe_refuse(int fd) {
+    if (fd >= 0 && fd < FDS)
+        moved[fd] = ENOUGH;
+    asf__pipe_leave(fd);
 }
 
 void asf__pipe_leave_all(void) {

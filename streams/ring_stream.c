@@ -41,6 +41,12 @@ struct ring_stream {
 
 static bool is_view(const struct asf_buffer *b);
 
+/* The usual length of a view.  Two processors work on neighbouring parts at once,
+ * and the shorter these are the sooner; one does each the longer the better. */
+static uint32_t portion(const struct ring_stream *s) {
+    return s->r->size / (s->r->alone ? 4 : 16);
+}
+
 static struct view *new_view(struct ring_stream *s) {
     struct view *v = calloc(1, sizeof *v);
     if (v) {
@@ -195,9 +201,9 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
         return -EBADF;
     if (c->flags & ASF_IN_BACKUP || want > s->r->size / 2 || (have > 0 && !is_view(c->in)))
         return asf__buffered_fill(c, want);
-    uint32_t from = s->at - (uint32_t)have, need = (uint32_t)(want - have), most = s->r->size / 4;
+    uint32_t from = s->at - (uint32_t)have, need = (uint32_t)(want - have), most = portion(s);
     finish_read_part(c, from);
-    if (kept(s) > most + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
+    if (kept(s) > s->r->size / 4 + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
         error = make_way(s);
         return error < 0 ? error : asf__buffered_fill(c, want);
     }
@@ -327,7 +333,8 @@ static int ring_drain(struct asf_cios *c, size_t want) {
         return rc;
     if (room < want)
         return use_buffer(c, asf__buffer_new(want > most ? want : most));
-    return use_buffer(c, output_view(c, s->at + (uint32_t)ahead, room < most ? room : most));
+    uint32_t n = want > portion(s) ? (uint32_t)want : portion(s);
+    return use_buffer(c, output_view(c, s->at + (uint32_t)ahead, room < n ? room : n));
 }
 
 static int ring_close(struct asf_cios *c) {

@@ -32,8 +32,8 @@ extern "C" {
 #define ASF_RING_LABEL 112
 
 /* asf_ring_create: make a ring without a name.
- *   size  bytes; rounded up to a power of two, from 8 KiB to 32 MiB.  0: 256 KiB,
- *         which stays in the caches of most processors
+ *   size  bytes; rounded up to a power of two, from 8 KiB to 32 MiB.  0: 1 MiB:
+ *         as much as one end moves while the other, asleep, is woken
  * returns  a descriptor, close-on-exec, for asf_ring_sopen_fd in this process
  *          or in one that it is given to (by fork, exec or a socket); -EINVAL
  *          (size), -EMFILE, -ENOMEM and the like.

@@ -50,6 +50,12 @@ static inline void leave_ring(int fd) {
         asf__pipe_leave(fd);
 }
 
+/* And nothing is to have a ring later. */
+static inline void share_rings(void) {
+    if (asf__rings())
+        asf__pipe_share();
+}
+
 static inline void leave_rings(void) {
     if (asf__rings())
         asf__pipe_leave_all();
@@ -240,8 +246,7 @@ static bool inherit_lock(struct asf_cios *c, void *arg) {
 static void before_child(void) {
     asf__settle_all();
     asf__share_all();
-    if (asf__rings())
-        asf__pipe_share();
+    share_rings();
 }
 
 static void before_fork(void) {

@@ -32,16 +32,16 @@ NOTICE(STOP, int, timer_create, (clockid_t clock, struct sigevent *restrict e, t
 NOTICE(STOP, int, mq_notify, (mqd_t q, const struct sigevent *e), (q, e))
 NOTICE(STOP, int, getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *e),
        (mode, list, n, e))
-NOTICE(STOP, int, aio_read, (struct aiocb * c), (c))
-NOTICE(STOP, int, aio_write, (struct aiocb * c), (c))
+NOTICE(STOP; share_rings(), int, aio_read, (struct aiocb * c), (c))
+NOTICE(STOP; share_rings(), int, aio_write, (struct aiocb * c), (c))
 NOTICE(STOP, int, aio_fsync, (int op, struct aiocb *c), (op, c))
-NOTICE(STOP, int, lio_listio, (int mode, struct aiocb *const list[], int n, struct sigevent *restrict e),
-       (mode, list, n, e))
-NOTICE(STOP, int, aio_read64, (struct aiocb64 * c), (c))
-NOTICE(STOP, int, aio_write64, (struct aiocb64 * c), (c))
+NOTICE(STOP; share_rings(), int, lio_listio,
+             (int mode, struct aiocb *const list[], int n, struct sigevent *restrict e), (mode, list, n, e))
+NOTICE(STOP; share_rings(), int, aio_read64, (struct aiocb64 * c), (c))
+NOTICE(STOP; share_rings(), int, aio_write64, (struct aiocb64 * c), (c))
 NOTICE(STOP, int, aio_fsync64, (int op, struct aiocb64 *c), (op, c))
-NOTICE(STOP, int, lio_listio64, (int mode, struct aiocb64 *const list[], int n, struct sigevent *restrict e),
-       (mode, list, n, e))
+NOTICE(STOP; share_rings(), int, lio_listio64,
+             (int mode, struct aiocb64 *const list[], int n, struct sigevent *restrict e), (mode, list, n, e))
 
 EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     va_list ap;
@@ -131,7 +131,7 @@ static void by_number(long number, long a, long b) {
                                    SYS_close, SYS_dup,   SYS_dup2,    SYS_dup3};
     if (AMONG(number, harmless))
         return;
-    leave_rings();
+    share_rings();
     if (AMONG(number, of_one))
         unkeep_two((int)a, (int)b, number);
     else if (number == SYS_open || number == SYS_openat)

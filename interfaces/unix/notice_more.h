@@ -53,16 +53,26 @@ static void close_many(void) {
     leave_rings();
 }
 
-/* Who waits for descriptors waits for pipes. */
-static void wait_for(struct pollfd *fds, nfds_t n) {
+/* Who waits for descriptors waits for pipes, and will again; who only looks, as
+ * some programs do when they start, may still have a ring later. */
+static void wait_for(struct pollfd *fds, nfds_t n, bool waits) {
     OUTPUT;
     for (nfds_t i = 0; asf__rings() && i < n; i++)
-        asf__pipe_leave(fds[i].fd);
+        if (waits)
+            asf__pipe_refuse(fds[i].fd);
+        else
+            asf__pipe_leave(fds[i].fd);
 }
 
-static void wait_for_some(void) {
+static void wait_for_some(int n) {
     OUTPUT;
-    leave_rings();
+    if (n > 0)
+        share_rings();
+}
+
+static void watch(int fd) {
+    if (asf__rings())
+        asf__pipe_refuse(fd);
 }
 
 /* Calls that move data past the streams. */
@@ -235,9 +245,9 @@ NOTICE(use_fd(fd), ssize_t, __pread64_chk, (int fd, void *p, size_t n, off64_t a
        (fd, p, n, at, room))
 NOTICE(OUTPUT, ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int flags),
        (fd, p, n, room, flags))
-NOTICE(wait_for(fds, n), int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t room),
-       (fds, n, timeout, room))
-NOTICE(wait_for(fds, n);
+NOTICE(wait_for(fds, n, timeout != 0), int, __poll_chk,
+       (struct pollfd * fds, nfds_t n, int timeout, size_t room), (fds, n, timeout, room))
+NOTICE(wait_for(fds, n, true);
        may_block(mask), int, __ppoll_chk,
        (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask, size_t room),
        (fds, n, t, mask, room))
@@ -264,17 +274,18 @@ NOTICE(OUTPUT, int, sigwait, (const sigset_t *set, int *sig), (set, sig))
 NOTICE(OUTPUT, int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
 NOTICE(OUTPUT, int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
        (set, info, t))
-NOTICE(wait_for(fds, n), int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
-NOTICE(wait_for(fds, n); may_block(mask), int, ppoll,
-                         (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask),
-                         (fds, n, t, mask))
-NOTICE(wait_for_some(), int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t),
+NOTICE(wait_for(fds, n, timeout != 0), int, poll, (struct pollfd * fds, nfds_t n, int timeout),
+       (fds, n, timeout))
+NOTICE(wait_for(fds, n, true);
+       may_block(mask), int, ppoll,
+       (struct pollfd * fds, nfds_t n, const struct timespec *t, const sigset_t *mask), (fds, n, t, mask))
+NOTICE(wait_for_some(n), int, select, (int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t),
        (n, r, w, x, t))
-NOTICE(wait_for_some();
+NOTICE(wait_for_some(n);
        may_block(mask), int, pselect,
        (int n, fd_set *r, fd_set *w, fd_set *x, const struct timespec *t, const sigset_t *mask),
        (n, r, w, x, t, mask))
-NOTICE(leave_ring(fd), int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *e), (epoll, op, fd, e))
+NOTICE(watch(fd), int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *e), (epoll, op, fd, e))
 NOTICE(OUTPUT, int, epoll_wait, (int fd, struct epoll_event *e, int n, int timeout), (fd, e, n, timeout))
 NOTICE(OUTPUT; may_block(mask), int, epoll_pwait,
                (int fd, struct epoll_event *e, int n, int timeout, const sigset_t *mask),
