@@ -16,7 +16,6 @@
 #include "backplane/pipe_ring.h"
 #include "lib/options.h"
 
-extern ssize_t __read(int, void *, size_t);
 extern ssize_t __pread64(int, void *, size_t, off64_t);
 
 uintptr_t asf__writable[ASF_WRITABLE];
@@ -35,7 +34,8 @@ static void learn_writable(const char *p, size_t n) {
 }
 
 void asf__forget_writable(void) {
-    memset(asf__writable, 0, sizeof asf__writable);
+    for (int i = 0; i < ASF_WRITABLE; i++) /* no call: a sanitizer may not be ready for any */
+        __atomic_store_n(&asf__writable[i], 0, __ATOMIC_RELAXED);
 }
 
 /* --- reading ----------------------------------------------------------------------- */
@@ -45,8 +45,8 @@ static unsigned reads(unsigned mark) {
 }
 
 /* A descriptor that is not kept yet. */
-static ssize_t read_and_count(int fd, char *p, size_t n) {
-    ssize_t r = __read(fd, p, n);
+static inline ssize_t read_and_count(int fd, char *p, size_t n) {
+    ssize_t r = asf__kernel_read(fd, p, n);
     if (r > 0 && n <= ASF_SMALL_READ) {
         learn_writable(p, (size_t)r);
         unsigned mark = asf__mark(fd), most = mark & ASF_SMALLEST_ONLY ? ASF_SMALLEST_READ : ASF_SMALL_READ;
@@ -100,12 +100,12 @@ static bool is_time(unsigned mark, size_t n) {
 }
 
 /* With the count of calls raised.  -EAGAIN: the descriptor is kept. */
-static ssize_t read_by_kernel(int fd, char *p, size_t n) {
+static inline ssize_t read_by_kernel(int fd, char *p, size_t n) {
     unsigned mark = asf__mark(fd);
     if (mark >= ASF_KEPT)
         return -EAGAIN;
     if (mark == 0)
-        return __read(fd, p, n);
+        return asf__kernel_read(fd, p, n);
     if (is_time(mark, n) && asf__calls_under_way == 1 && asf__keep_if_worth(fd, n))
         return -EAGAIN;
     return read_and_count(fd, p, n);
@@ -196,7 +196,8 @@ int asf__opened(int fd, int flags) {
         O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | 0100000;
     if (asf__rings())
         asf__pipe_opened(fd);
-    asf__end_gathering(fd);
+    if (asf__options()->coalesce)
+        asf__end_gathering(fd);
     if (fd >= 0 && (flags & ~harmless) == O_RDONLY)
         asf__mark_descriptor(fd);
     return fd;

@@ -186,12 +186,18 @@ NOTICE(use_fd(fd), ssize_t, preadv64, (int fd, const struct iovec *v, int n, off
 NOTICE(change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
 NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf, (int fd, int command, off_t n), (fd, command, n))
 
+static inline void before_open(const char *path) {
+    if (unsettled())
+        asf__settle_output();
+    if (asf__unlikely(asf__kept_count > 0))
+        asf__before_open(path);
+}
+
 /* Opening a file may empty it, or be the start of reading it. */
 #define OPENING(name, params, args)                                                                          \
     EXPORT int name params {                                                                                 \
         mode_t mode = 0;                                                                                     \
-        asf__settle_output();                                                                                \
-        asf__before_open(path);                                                                              \
+        before_open(path);                                                                                   \
         if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {                                           \
             va_list ap;                                                                                      \
             va_start(ap, flags);                                                                             \
@@ -210,8 +216,7 @@ NOTICE(OUTPUT, int, creat64, (const char *path, mode_t mode), (path, mode))
 
 #define OPENING_2(name, params, args)                                                                        \
     EXPORT int name params {                                                                                 \
-        asf__settle_output();                                                                                \
-        asf__before_open(path);                                                                              \
+        before_open(path);                                                                                   \
         return asf__opened(ASF_NEXT(name) args, flags);                                                      \
     }
 
