@@ -10,6 +10,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
+#include "backplane/gather.h"
 #include "lib/startup.h"
 
 enum { FEW = 64, LEAF = 1024, ROOT = 1024 };
@@ -47,6 +48,7 @@ ASF_EVERY_RUN void asf__fd_enter(struct asf_cios *c) {
     if (s) {
         c->fd_next = *s;
         __atomic_store_n(s, c, __ATOMIC_RELEASE);
+        asf__before_io();
         asf__unkeep(c->fd, true); /* the stream minds the offset from now on */
     }
 }

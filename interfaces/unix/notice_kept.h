@@ -83,7 +83,21 @@ NOTICE(if (what == RLIMIT_AS) STOP, int, setrlimit, (__rlimit_resource_t what, c
        (what, to))
 NOTICE(if (what == RLIMIT_AS) STOP, int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *to),
        (what, to))
+NOTICE(if (what == RLIMIT_AS && to) STOP, int, prlimit,
+       (pid_t pid, __rlimit_resource_t what, const struct rlimit *to, struct rlimit *old),
+       (pid, what, to, old))
+NOTICE(if (what == RLIMIT_AS && to) STOP, int, prlimit64,
+       (pid_t pid, __rlimit_resource_t what, const struct rlimit64 *to, struct rlimit64 *old),
+       (pid, what, to, old))
 NOTICE(asf__forget_writable(), int, shmdt, (const void *at), (at))
+
+NOTICE(before_end(), int, execveat,
+       (int dir, const char *path, char *const argv[], char *const env[], int flags),
+       (dir, path, argv, env, flags))
+NOTICE(change_fd(fd); move_fd(fd), ssize_t, pwritev2,
+                      (int fd, const struct iovec *v, int n, off_t at, int flags), (fd, v, n, at, flags))
+NOTICE(change_fd(fd); move_fd(fd), ssize_t, pwritev64v2,
+                      (int fd, const struct iovec *v, int n, off64_t at, int flags), (fd, v, n, at, flags))
 
 /* A descriptor that libc duplicates, closes or gives away by itself. */
 NOTICE(before_child(), int, login_tty, (int fd), (fd))
