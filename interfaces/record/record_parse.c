@@ -244,8 +244,6 @@ static int parse_struct(struct parse *in, struct asf_record_format *f, unsigned 
 /* --- the whole ----------------------------------------------------------------------------- */
 
 static int parse_head(struct parse *in, struct asf_record_format *f, size_t length, uint32_t *fields) {
-    if (length < HEADER)
-        return asf__record_fail(-EBADMSG, "the description is shorter than its head");
     uint32_t whole = take(in, 4), version = take(in, 1), order = take(in, 1);
     f->slot = (uint8_t)take(in, 1);
     uint32_t zero = take(in, 1);
@@ -310,6 +308,8 @@ static int parse_all(struct parse *in, struct asf_record_format *f, size_t lengt
 int asf_record_parse(const void *description, size_t length, struct asf_record_format **format) {
     unsigned char digest[32];
     *format = NULL;
+    if (length < HEADER)
+        return asf__record_fail(-EBADMSG, "the description is shorter than its head");
     if (length > DESCRIPTION_MOST)
         return asf__record_fail(-E2BIG, "the description has more than %d bytes", DESCRIPTION_MOST);
     struct asf_record_format *f = calloc(1, sizeof *f);
