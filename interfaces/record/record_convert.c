@@ -77,7 +77,7 @@ static int put_string(struct walk *w, const struct asf__fill *fill, unsigned cha
                       const struct asf__part *part) {
     const char *fallback = fill->field->shape == ASF_RECORD_DYNAMIC ? NULL : fill->field->fallback;
     if (part && part->at)
-        return put_text(w, fill, dst, w->src + part->at, part->count);
+        return put_text(w, fill, dst, dst ? w->src + part->at : NULL, part->count);
     if (!part && fallback)
         return put_text(w, fill, dst, fallback, strlen(fallback) + 1);
     if (dst)
