@@ -4,6 +4,7 @@
 // whatever they leave is listed and can be removed, nothing hangs, and no
 // reader takes half a segment for a whole one.
 // Layer: tests.
+#include <algorithm>
 #include <random>
 
 #include "shm_test.h"
@@ -54,9 +55,21 @@ class Killed : public Segments {
         return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }
 
+    // A process's memory stays attached for as long as anybody looks into it by
+    // /proc, which may be a moment longer than the process lives.
+    static std::vector<Seen> left_behind() {
+        std::vector<Seen> segments = all();
+        const auto leaked = [](const Seen &s) { return s.info.leaked != 0; };
+        for (int i = 0; i < 100 && !std::all_of(segments.begin(), segments.end(), leaked); i++) {
+            usleep(20000);
+            segments = all();
+        }
+        return segments;
+    }
+
     // Whatever is there is known, whole ones are full, and all of it goes.
     void clean_up() {
-        for (const Seen &s : all()) {
+        for (const Seen &s : left_behind()) {
             if (s.info.state == ASF_SHM_WHOLE) {
                 char *shm = asf_shm_open(s.label.c_str());
                 ASSERT_NE(shm, nullptr) << s.label << ": " << asf_shm_why();
