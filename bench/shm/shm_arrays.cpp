@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+//
+// shm_arrays.cpp - Table 1 of Grosse, "How Shall We Connect Our Software Tools?":
+// one process sets an array of doubles, another sums it, in several ways.  Usage:
+//   shm_arrays DOUBLES RUNS ASCII_RUNS DIRECTORY
+// "fresh": segment, file and memory are new.  "reused": the segment or file is
+// there from the run before, and memory of one's own has been touched.  The
+// clock stops before anything is given back.  Every value is checked.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include <asf/shm.h>
+
+#include "shm_processes.h"
+
+using namespace processes;
+
+namespace {
+
+// An array differs from that of every other run.
+struct Array {
+    size_t count;
+    int run;
+    bool fresh;
+    double value(size_t i) const { return static_cast<double>(static_cast<int64_t>(i) + run) * 0.37 + 0.1; }
+    size_t bytes() const { return count * sizeof(double); }
+};
+
+void set(double *to, const Array &a) {
+    for (size_t i = 0; i < a.count; i++)
+        to[i] = a.value(i);
+}
+
+// Eight sums at once: one alone would wait for each addition.
+class Sum {
+  public:
+    void add(const double *from, size_t n) {
+        size_t i = 0;
+        for (; i + 8 <= n; i += 8)
+            for (size_t k = 0; k < 8; k++)
+                part[k] += from[i + k];
+        for (; i < n; i++)
+            part[i % 8] += from[i];
+    }
+    bool operator==(const Sum &b) const { return !memcmp(part, b.part, sizeof part); }
+
+  private:
+    double part[8] = {};
+};
+
+void check_values(const double *from, const Array &a, const Sum &sum) {
+    Sum right;
+    for (size_t i = 0; i < a.count; i++)
+        check(from[i] == a.value(i), "value " + std::to_string(i));
+    right.add(from, a.count);
+    check(sum == right, "the sum");
+}
+
+// Memory of the process's own, for the whole array.
+double *own_memory(const Array &a) {
+    double *memory = static_cast<double *>(malloc(a.bytes()));
+    check(memory, "malloc");
+    return memory;
+}
+
+double *begin_with_memory(Watch &w, const Array &a) {
+    double *before = nullptr;
+    if (!a.fresh)
+        memset(before = own_memory(a), 1, a.bytes());
+    w.begin();
+    return a.fresh ? own_memory(a) : before;
+}
+
+void end_with_sum(Watch &w, const double *from, const Array &a) {
+    Sum sum;
+    sum.add(from, a.count);
+    w.end();
+    check_values(from, a, sum);
+}
+
+class Way {
+  public:
+    virtual ~Way() = default;
+    virtual void write(Watch &w, const Array &a) = 0;
+    virtual void read(Watch &w, const Array &a) = 0;
+    virtual bool together() const { return false; } // reader and writer at once
+    virtual bool read_at_all() const { return true; }
+};
+
+// --- the ways -------------------------------------------------------------------
+
+class Malloc : public Way {
+  public:
+    void write(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        set(memory, a);
+        w.end();
+        Sum sum;
+        sum.add(memory, a.count);
+        check_values(memory, a, sum);
+    }
+    void read(Watch &, const Array &) override {}
+    bool read_at_all() const override { return false; }
+};
+
+class Segment : public Way {
+  public:
+    explicit Segment(const char *kind) : backend(kind) {}
+    ~Segment() override { remove(); }
+    void write(Watch &w, const Array &a) override {
+        if (a.fresh)
+            remove();
+        w.begin();
+        char *shm = a.fresh ? asf_shm_create_on(backend, "array of a benchmark", 0600, a.bytes())
+                            : asf_shm_open_update(label());
+        check(shm, asf_shm_why());
+        set(reinterpret_cast<double *>(shm + ASF_SHM_HEAD), a);
+        w.end();
+        strncpy(label(), shm, ASF_SHM_HEAD - 1);
+        check(asf_shm_close(shm) == 0, "asf_shm_close");
+    }
+    void read(Watch &w, const Array &a) override {
+        w.begin();
+        char *shm = asf_shm_open(label());
+        check(shm, asf_shm_why());
+        check(asf_shm_size(shm) == a.bytes(), "the segment's size");
+        end_with_sum(w, reinterpret_cast<double *>(shm + ASF_SHM_HEAD), a);
+        check(asf_shm_close(shm) == 0, "asf_shm_close");
+    }
+
+  private:
+    char *label() const { return memory.at<char>(); }
+    void remove() {
+        if (*label())
+            asf_shm_remove(label());
+        *label() = 0;
+    }
+    const char *backend;
+    Shared memory{ASF_SHM_HEAD};
+};
+
+class File {
+  public:
+    File(const std::string &directory, const char *name)
+        : path(directory + "/" + name + "." + std::to_string(getpid())) {}
+    ~File() { unlink(path.c_str()); }
+    int open_to_write(const Array &a) const { return open_with(O_RDWR | (a.fresh ? O_CREAT | O_TRUNC : 0)); }
+    int open_to_read() const { return open_with(O_RDONLY); }
+
+  private:
+    int open_with(int flags) const {
+        const int fd = open(path.c_str(), flags | O_CLOEXEC, 0600);
+        check(fd >= 0, path);
+        return fd;
+    }
+    std::string path;
+};
+
+class Mapped : public Way {
+  public:
+    explicit Mapped(const std::string &directory) : file(directory, "shm_arrays.mapped") {}
+    void write(Watch &w, const Array &a) override {
+        w.begin();
+        const int fd = file.open_to_write(a);
+        check(!a.fresh || ftruncate(fd, static_cast<off_t>(a.bytes())) == 0, "ftruncate");
+        set(static_cast<double *>(map(fd, PROT_READ | PROT_WRITE, a)), a);
+        w.end();
+    }
+    void read(Watch &w, const Array &a) override {
+        w.begin();
+        end_with_sum(w, static_cast<double *>(map(file.open_to_read(), PROT_READ, a)), a);
+    }
+
+  private:
+    static void *map(int fd, int access, const Array &a) {
+        void *p = mmap(nullptr, a.bytes(), access, MAP_SHARED, fd, 0);
+        check(p != MAP_FAILED, "mmap");
+        return p;
+    }
+    File file;
+};
+
+class ThroughFile : public Way {
+  public:
+    explicit ThroughFile(const std::string &directory) : file(directory, "shm_arrays.written") {}
+    void write(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        set(memory, a);
+        write_all(file.open_to_write(a), memory, a.bytes());
+        w.end();
+    }
+    void read(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        read_all(file.open_to_read(), memory, a.bytes());
+        end_with_sum(w, memory, a);
+    }
+
+  private:
+    File file;
+};
+
+class Binary : public Way {
+  public:
+    void write(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        set(memory, a);
+        write_all(pipe.writer(), memory, a.bytes());
+        w.end();
+    }
+    void read(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        read_all(pipe.reader(), memory, a.bytes());
+        end_with_sum(w, memory, a);
+    }
+    bool together() const override { return true; }
+    // An array that has been made before.
+    void send(Watch &w, const Array &a) {
+        double *memory = own_memory(a);
+        set(memory, a);
+        w.begin();
+        write_all(pipe.writer(), memory, a.bytes());
+        w.end();
+    }
+
+  protected:
+    const Pipe pipe;
+};
+
+// The same, by a block that stays in the processor's cache, never a whole array.
+class BinaryBlocks : public Binary {
+  public:
+    void read(Watch &w, const Array &a) override {
+        static double block[block_doubles];
+        Sum sum, right;
+        w.begin();
+        for (size_t done = 0; done < a.count; done += block_doubles) {
+            const size_t n = std::min(block_doubles, a.count - done);
+            read_all(pipe.reader(), block, n * sizeof(double));
+            sum.add(block, n);
+        }
+        w.end();
+        for (size_t done = 0; done < a.count; done += block_doubles) {
+            const size_t n = std::min(block_doubles, a.count - done);
+            for (size_t i = 0; i < n; i++)
+                block[i] = a.value(done + i);
+            right.add(block, n);
+        }
+        check(sum == right, "the sum");
+    }
+
+  private:
+    static constexpr size_t block_doubles = 4096;
+};
+
+FILE *stream(int fd, const char *mode) {
+    FILE *f = fdopen(fd, mode);
+    check(f, "fdopen");
+    return f;
+}
+
+class AsciiOfLibc : public Way {
+  public:
+    void write(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        set(memory, a);
+        FILE *f = stream(pipe.writer(), "w");
+        for (size_t i = 0; i < a.count; i++)
+            check(fprintf(f, "%.17g\n", memory[i]) > 0, "fprintf");
+        check(fclose(f) == 0, "fclose");
+        w.end();
+    }
+    void read(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        FILE *f = stream(pipe.reader(), "r");
+        for (size_t i = 0; i < a.count; i++)
+            check(fscanf(f, "%lf", memory + i) == 1, "fscanf");
+        end_with_sum(w, memory, a);
+    }
+    bool together() const override { return true; }
+
+  private:
+    const Pipe pipe;
+};
+
+class AsciiOfAsf : public Way {
+  public:
+    void write(Watch &w, const Array &a) override {
+        double *memory = begin_with_memory(w, a);
+        set(memory, a);
+        FILE *f = stream(pipe.writer(), "w");
+        check(asf_shm_write_doubles(f, memory, a.count, nullptr) == 0, asf_shm_why());
+        check(fclose(f) == 0, "fclose");
+        w.end();
+    }
+    // It makes its own memory, fresh or not.
+    void read(Watch &w, const Array &a) override {
+        size_t count = a.count;
+        w.begin();
+        const double *array = asf_shm_read_doubles(stream(pipe.reader(), "r"), &count);
+        check(array && count == a.count, asf_shm_why());
+        end_with_sum(w, array, a);
+    }
+    bool together() const override { return true; }
+
+  private:
+    const Pipe pipe;
+};
+
+// --- measuring --------------------------------------------------------------------
+
+struct Figures {
+    std::vector<double> writer, reader, total, writer_cpu, reader_cpu;
+};
+
+struct Row {
+    const char *name;
+    std::unique_ptr<Way> way;
+    bool ascii;         // which is slow, and the same with memory of either kind
+    Figures figures[2]; // reused, fresh
+};
+
+void pass(Way &way, const Array &a, Figures &to) {
+    const Process writer = {0, [&](Watch &w) { way.write(w, a); }};
+    const Process reader = {1, [&](Watch &w) { way.read(w, a); }};
+    std::vector<Times> times;
+    if (way.together()) {
+        times = run({writer, reader});
+    } else {
+        times = run({writer});
+        times.push_back(way.read_at_all() ? run({reader})[0] : Times{});
+    }
+    to.writer.push_back(times[0].elapsed());
+    to.reader.push_back(times[1].elapsed());
+    to.total.push_back(way.together() ? span(times) : times[0].elapsed() + times[1].elapsed());
+    to.writer_cpu.push_back(times[0].cpu);
+    to.reader_cpu.push_back(times[1].cpu);
+}
+
+void passing(std::vector<Row> &rows, size_t count, int runs, int ascii_runs) {
+    int run = 0;
+    for (int i = 0; i < std::max(runs, ascii_runs); i++)
+        for (Row &row : rows)
+            for (const bool fresh : {true, false})
+                if (i < (row.ascii ? ascii_runs : runs) && (fresh || !row.ascii))
+                    pass(*row.way, {count, ++run, fresh}, row.figures[fresh]);
+    for (const Row &row : rows)
+        for (const bool fresh : {false, true}) {
+            const Figures &f = row.figures[fresh];
+            if (f.total.empty())
+                continue;
+            printf("passing\t%zu\t%s\t%s\t%g\t%g\t%g\t%g\t%g\n", count, row.name, fresh ? "fresh" : "reused",
+                   median(f.writer), median(f.reader), median(f.total), median(f.writer_cpu),
+                   median(f.reader_cpu));
+        }
+}
+
+// Readers, one after the other, of an array that has been made: each attaches
+// the one segment, or is sent the array, by a writer on this processor or that.
+struct Reader {
+    const char *name;
+    std::unique_ptr<Way> way;
+    int writer_cpu;
+    std::vector<double> took;
+};
+
+double read_once(const Reader &r, const Array &a) {
+    const Process reader = {1, [&](Watch &w) { r.way->read(w, a); }};
+    const Process writer = {r.writer_cpu, [&](Watch &w) { static_cast<Binary &>(*r.way).send(w, a); }};
+    return span(r.way->together() ? run({writer, reader}) : run({reader}));
+}
+
+void reading(size_t count, int runs) {
+    const Array a{count, 0, true};
+    std::vector<Reader> readers;
+    readers.push_back({"segment, posix", std::make_unique<Segment>("posix"), 0, {}});
+    readers.push_back({"segment, sysv", std::make_unique<Segment>("sysv"), 0, {}});
+    readers.push_back({"a \\| b", std::make_unique<Binary>(), 0, {}});
+    readers.push_back({"a \\| b, by blocks", std::make_unique<BinaryBlocks>(), 0, {}});
+    readers.push_back({"a \\| b, one processor", std::make_unique<Binary>(), 1, {}});
+    readers.push_back({"a \\| b, by blocks, one processor", std::make_unique<BinaryBlocks>(), 1, {}});
+    for (const Reader &r : readers)
+        if (!r.way->together())
+            run({{r.writer_cpu, [&](Watch &w) { r.way->write(w, a); }}});
+    for (int i = 0; i < runs; i++)
+        for (Reader &r : readers)
+            r.took.push_back(read_once(r, a));
+    for (const Reader &r : readers)
+        printf("reading\t%zu\t%s\t%g\n", count, r.name, median(r.took));
+}
+
+void measure(size_t count, int runs, int ascii_runs, const std::string &directory) {
+    std::vector<Row> rows;
+    const auto add = [&](const char *name, std::unique_ptr<Way> way, bool ascii) {
+        rows.push_back({name, std::move(way), ascii, {}});
+    };
+    add("shmget", std::make_unique<Segment>("sysv"), false);
+    add("posix", std::make_unique<Segment>("posix"), false);
+    add("mmap", std::make_unique<Mapped>(directory), false);
+    add("a \\| b", std::make_unique<Binary>(), false);
+    add("a \\| b, by blocks", std::make_unique<BinaryBlocks>(), false);
+    add("a>x; b<x", std::make_unique<ThroughFile>(directory), false);
+    add("ascii, libc", std::make_unique<AsciiOfLibc>(), true);
+    add("ascii, asf", std::make_unique<AsciiOfAsf>(), true);
+    add("malloc", std::make_unique<Malloc>(), false);
+    passing(rows, count, runs, ascii_runs);
+    reading(count, runs * 2);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 5) {
+        fprintf(stderr, "usage: shm_arrays DOUBLES RUNS ASCII_RUNS DIRECTORY\n");
+        return 2;
+    }
+    return guarded([&] { measure(strtoul(argv[1], nullptr, 10), atoi(argv[2]), atoi(argv[3]), argv[4]); });
+}
