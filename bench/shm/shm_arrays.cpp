@@ -4,7 +4,8 @@
 // one process sets an array of doubles, another sums it, in several ways.  Usage:
 //   shm_arrays DOUBLES RUNS ASCII_RUNS DIRECTORY
 // "fresh": segment, file and memory are new.  "reused": the segment or file is
-// there from the run before, and memory of one's own has been touched.  The
+// there from the run before, and memory of one's own has been touched.  Text goes
+// through files, too, when it has more than one run.  The
 // clock stops before anything is given back.  Every value is checked.
 #include <algorithm>
 #include <cerrno>
@@ -151,7 +152,7 @@ class Segment : public Way {
 class File {
   public:
     File(const std::string &directory, const char *name)
-        : path(directory + "/" + name + "." + std::to_string(getpid())) {}
+        : path(directory + "/" + name + "." + std::to_string(getpid()) + "." + std::to_string(made++)) {}
     ~File() { unlink(path.c_str()); }
     int open_to_write(const Array &a) const { return open_with(O_RDWR | (a.fresh ? O_CREAT | O_TRUNC : 0)); }
     int open_to_read() const { return open_with(O_RDONLY); }
@@ -162,6 +163,7 @@ class File {
         check(fd >= 0, path);
         return fd;
     }
+    static inline int made = 0;
     std::string path;
 };
 
@@ -267,52 +269,58 @@ FILE *stream(int fd, const char *mode) {
     return f;
 }
 
-class AsciiOfLibc : public Way {
+// Where text goes: through a pipe, or through a file when there is a directory.
+class Ascii : public Way {
   public:
+    explicit Ascii(const std::string &directory)
+        : file(directory, "shm_arrays.text"), piped(directory.empty()) {}
     void write(Watch &w, const Array &a) override {
         double *memory = begin_with_memory(w, a);
         set(memory, a);
-        FILE *f = stream(pipe.writer(), "w");
-        for (size_t i = 0; i < a.count; i++)
-            check(fprintf(f, "%.17g\n", memory[i]) > 0, "fprintf");
+        FILE *f = stream(piped ? pipe.writer() : file.open_to_write(a), "w");
+        print(f, memory, a);
         check(fclose(f) == 0, "fclose");
         w.end();
     }
     void read(Watch &w, const Array &a) override {
-        double *memory = begin_with_memory(w, a);
-        FILE *f = stream(pipe.reader(), "r");
-        for (size_t i = 0; i < a.count; i++)
-            check(fscanf(f, "%lf", memory + i) == 1, "fscanf");
-        end_with_sum(w, memory, a);
+        w.begin();
+        end_with_sum(w, scan(stream(piped ? pipe.reader() : file.open_to_read(), "r"), a), a);
     }
-    bool together() const override { return true; }
+    bool together() const override { return piped; }
 
   private:
+    virtual void print(FILE *f, const double *from, const Array &a) = 0;
+    virtual const double *scan(FILE *f, const Array &a) = 0;
     const Pipe pipe;
+    File file;
+    bool piped;
 };
 
-class AsciiOfAsf : public Way {
-  public:
-    void write(Watch &w, const Array &a) override {
-        double *memory = begin_with_memory(w, a);
-        set(memory, a);
-        FILE *f = stream(pipe.writer(), "w");
-        check(asf_shm_write_doubles(f, memory, a.count, nullptr) == 0, asf_shm_why());
-        check(fclose(f) == 0, "fclose");
-        w.end();
+class AsciiOfLibc : public Ascii {
+    using Ascii::Ascii;
+    void print(FILE *f, const double *from, const Array &a) override {
+        for (size_t i = 0; i < a.count; i++)
+            check(fprintf(f, "%.17g\n", from[i]) > 0, "fprintf");
     }
-    // It makes its own memory, fresh or not.
-    void read(Watch &w, const Array &a) override {
-        size_t count = a.count;
-        w.begin();
-        const double *array = asf_shm_read_doubles(stream(pipe.reader(), "r"), &count);
-        check(array && count == a.count, asf_shm_why());
-        end_with_sum(w, array, a);
+    const double *scan(FILE *f, const Array &a) override {
+        double *memory = own_memory(a);
+        for (size_t i = 0; i < a.count; i++)
+            check(fscanf(f, "%lf", memory + i) == 1, "fscanf");
+        return memory;
     }
-    bool together() const override { return true; }
+};
 
-  private:
-    const Pipe pipe;
+class AsciiOfAsf : public Ascii {
+    using Ascii::Ascii;
+    void print(FILE *f, const double *from, const Array &a) override {
+        check(asf_shm_write_doubles(f, from, a.count, nullptr) == 0, "asf_shm_write_doubles");
+    }
+    const double *scan(FILE *f, const Array &a) override {
+        size_t count = a.count;
+        const double *array = asf_shm_read_doubles(f, &count);
+        check(array && count == a.count, "asf_shm_read_doubles");
+        return array;
+    }
 };
 
 // --- measuring --------------------------------------------------------------------
@@ -408,11 +416,15 @@ void measure(size_t count, int runs, int ascii_runs, const std::string &director
     add("a \\| b", std::make_unique<Binary>(), false);
     add("a \\| b, by blocks", std::make_unique<BinaryBlocks>(), false);
     add("a>x; b<x", std::make_unique<ThroughFile>(directory), false);
-    add("ascii, libc", std::make_unique<AsciiOfLibc>(), true);
-    add("ascii, asf", std::make_unique<AsciiOfAsf>(), true);
+    add("ascii, libc", std::make_unique<AsciiOfLibc>(""), true);
+    add("ascii, asf", std::make_unique<AsciiOfAsf>(""), true);
+    if (ascii_runs > 1) {
+        add("ascii, libc, a>x; b<x", std::make_unique<AsciiOfLibc>(directory), true);
+        add("ascii, asf, a>x; b<x", std::make_unique<AsciiOfAsf>(directory), true);
+    }
     add("malloc", std::make_unique<Malloc>(), false);
     passing(rows, count, runs, ascii_runs);
-    reading(count, runs * 2);
+    reading(count, runs);
 }
 
 } // namespace
