@@ -383,7 +383,7 @@ int main(int argc, char **argv) {
         const int runs = atoi(argv[1]);
         uncontended(runs * 2 + 1);
         for (const int pairs : {1, 2})
-            for (const size_t block : {1 << 10, 2 << 10, 4 << 10, 16 << 10})
+            for (const size_t block : {1U << 10, 2U << 10, 4U << 10, 16U << 10})
                 transfers(pairs, block, runs);
     });
 }
