@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -170,4 +171,14 @@ bool asf__program_action(int sig, const struct sigaction *act, struct sigaction 
     if (old)
         *old = was;
     return true;
+}
+
+int asf__count_faults(const char *base) {
+    struct rusage before, after;
+    if (asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0) < 0)
+        return -1;
+    for (size_t i = 0; i < ASF_FAULTS_MOST; i++)
+        (void)*(const volatile char *)(base + i * ASF_FAULT_STEP);
+    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&after, 0, 0);
+    return (int)(after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
 }

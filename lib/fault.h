@@ -21,6 +21,13 @@
 int asf__watch(char *base, size_t size, bool *torn, char **end);
 void asf__unwatch(int slot);
 
+/* asf__count_faults: how many page faults it costs to touch a new mapping at
+ * ASF_FAULTS_MOST places, ASF_FAULT_STEP bytes apart: as many where the kernel
+ * maps pages of 4 KB by sixteen (tmpfs, files written in small pieces), few where
+ * it has large folios.  -1: it cannot be told. */
+enum { ASF_FAULT_STEP = 64 << 10, ASF_FAULTS_MOST = 8 };
+int asf__count_faults(const char *base);
+
 /* asf__last_words: have `speak` called, which must be safe in a signal
  * handler, before a signal ends the process by default. */
 void asf__last_words(void (*speak)(void));

@@ -62,9 +62,13 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     return r;
 }
 
-/* No wait is long enough to be cancelled in: it is a regular file. */
+/* Not cancelled: the region that it reads would never be given back. */
 ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset) {
-    return asf__raw_syscall(SYS_pread64, c->fd, (long)buf, (long)n, offset);
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    ssize_t r = asf__sys.pread(c->fd, buf, n, offset);
+    release_cancellation(before);
+    return r;
 }
 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "lib/costs.h"
 #include "lib/fault.h"
@@ -66,20 +65,11 @@ static struct asf_buffer *map(struct asf_cios *c, off64_t base, size_t size) {
     return NULL;
 }
 
-/* Whether each 64 KB of the window costs a fault, as the kernel maps pages of
- * 4 KB by sixteen (tmpfs, files written in small pieces).  Then reading costs
- * less: CPU ms a program on 64 MB, mapped and read: cut 29 and 26, wc 16 and 14,
- * cmp 19 and 17; on large folios wc -l 5 and 7. */
+/* Whether each 64 KB of the window costs a fault.  Then reading costs less: CPU ms a program on 64 MB, mapped
+ * and read: cut 29 and 26, wc 16 and 14, cmp 19 and 17; on large folios wc -l 5 and 7. */
 static bool has_small_pages(const struct asf_buffer *b) {
-    enum { STEP = 64 << 10, STEPS = 8 };
-    struct rusage before, after;
-    if (b->size < (size_t)STEP * STEPS || asf__options()->module[0] == 'm' ||
-        asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0) < 0)
-        return false;
-    for (size_t i = 0; i < STEPS; i++)
-        (void)*(const volatile char *)(b->base + i * STEP);
-    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&after, 0, 0);
-    return after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt >= STEPS - 1;
+    return b->size >= (size_t)ASF_FAULT_STEP * ASF_FAULTS_MOST && asf__options()->module[0] != 'm' &&
+           asf__count_faults(b->base) >= ASF_FAULTS_MOST - 1;
 }
 
 /* The window that holds `want` bytes from `at`, as far as the file goes now. */

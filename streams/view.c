@@ -28,7 +28,7 @@ enum { PAGE = 4096, FIRST = 64 << 10, LARGEST = 2 << 20, WORTH = 32, PROOF = 64,
 /* Reads of more than ASF_SMALLEST_READ pay only in large files, and where the
  * first view shows large pages: 4 KB in pages of 4 KB 0.88 of the kernel's
  * speed, in large folios 2.8. */
-enum { LARGE_FILE = 8 << 20, STEP = 64 << 10, STEPS = 8, FEW_FAULTS = 2, GIVE_UP = 2 };
+enum { LARGE_FILE = 8 << 20, FEW_FAULTS = 2, GIVE_UP = 2 };
 static int found_small_pages;
 
 static const char no_proof = 0;
@@ -120,7 +120,6 @@ static bool process_allows(uint64_t mask) {
 /* Whether a view costs a fault for 2 MB, as the largest folios do, and not for
  * each 64 KB, as pages of 4 KB. */
 static bool has_large_pages(int fd, off64_t at, off64_t size) {
-    struct rusage before, after;
     ptrdiff_t unused;
     struct asf_view v = {.watch = -1};
     off64_t from = (at + LARGEST - 1) / LARGEST * LARGEST;
@@ -129,12 +128,9 @@ static bool has_large_pages(int fd, off64_t at, off64_t size) {
     if (found_small_pages >= GIVE_UP || from + LARGEST > size || !find_proof(fd, from + LARGEST, &unused) ||
         !map(&v, fd, from, LARGEST, 0))
         return false;
-    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0);
-    for (size_t i = 0; i < STEPS; i++)
-        (void)*(const volatile char *)(v.base + i * STEP);
-    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&after, 0, 0);
+    int faults = asf__count_faults(v.base);
     unmap(&v);
-    bool large = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt <= FEW_FAULTS;
+    bool large = faults >= 0 && faults <= FEW_FAULTS;
     found_small_pages += !large;
     return large;
 }
