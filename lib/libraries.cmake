@@ -5,6 +5,9 @@
 #   libasf        lib + backplane + streams + interfaces/asi: replaces nothing of libc
 #   libasf_stdio  the same and interfaces/stdio + interfaces/unix: defines libc's names
 #
+# Both need libc alone.  Libraries that need a package more stand beside them, on
+# libasf's public functions: interfaces/optional.cmake.
+#
 # The sources of each are compiled once for the shared library and once for the
 # archive (ASF_STATIC: libc's own objects are in the same program then).  The
 # folders' CMakeLists.txt name their files with asf_core_sources (all libraries)
@@ -19,21 +22,29 @@ function(asf_core_sources)
 endfunction()
 
 function(asf_stdio_sources)
-    foreach(part IN LISTS asf_stdio_parts)
+    foreach(part IN LISTS asf_core_parts)
+    asf_core_settings(${part})
+endforeach()
+foreach(part IN LISTS asf_stdio_parts)
         target_sources(${part} PRIVATE ${ARGN})
     endforeach()
 endfunction()
 
-# What every object of the libraries is compiled with.  _FORTIFY_SOURCE would
-# redirect the very names that are defined here.  The TLS model: the libraries
-# are there from the start of the program, so no call is needed to find a
-# thread's data.
+# What every object of the project's libraries is compiled with.
 function(asf_compile_settings part)
-    set_target_properties(${part} PROPERTIES C_VISIBILITY_PRESET hidden)
-    target_compile_options(${part} PRIVATE -ftls-model=initial-exec -U_FORTIFY_SOURCE)
-    target_compile_definitions(${part} PRIVATE _GNU_SOURCE= ASF_VERSION="${PROJECT_VERSION}")
+    set_target_properties(${part} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+    target_compile_definitions(${part} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
     target_include_directories(${part} PRIVATE ${PROJECT_SOURCE_DIR})
     asf_public_headers(${part} PUBLIC)
+endfunction()
+
+# What those of libasf and libasf_stdio are compiled with besides.
+# _FORTIFY_SOURCE would redirect the very names that are defined here.  The TLS
+# model: the libraries are there from the start of the program, so no call is
+# needed to find a thread's data.
+function(asf_core_settings part)
+    target_compile_options(${part} PRIVATE -ftls-model=initial-exec -U_FORTIFY_SOURCE)
+    target_compile_definitions(${part} PRIVATE ASF_VERSION="${PROJECT_VERSION}")
 endfunction()
 
 function(asf_public_headers target scope)

@@ -12,6 +12,9 @@
  * converted: byte order, sizes, places, fields that one of the two does not
  * have.
  *
+ * All this is in libasf_record (-lasf_record), which stands on libasf and, for
+ * the hash that names a format, on nettle.
+ *
  * A call that returns int gives a negated errno value when it fails, and
  * asf_record_why() tells the rest in words, the field included.  No call
  * exits, prints or touches errno.

@@ -21,8 +21,7 @@ extern "C" {
  *          the like; -ENOMEM.
  * A connection that breaks is made again once with each call.  Any thread may
  * use the store; calls wait for one another. */
-__attribute__((visibility("default"))) int asf_record_store_redis(const char *server, int timeout,
-                                                                  struct asf_record_store **store);
+ASF_EXPORT int asf_record_store_redis(const char *server, int timeout, struct asf_record_store **store);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ extern "C" {
  * now on.  Where memory cannot be made executable, or the CPU has no SSSE3, they
  * go on without.
  * returns  0. */
-__attribute__((visibility("default"))) int asf_record_generate_xbyak(void);
+ASF_EXPORT int asf_record_generate_xbyak(void);
 
 #ifdef __cplusplus
 }

@@ -6,50 +6,20 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "interfaces/command/command.h"
 
-static void print_line(const char *format, va_list arguments) {
-    fputs("asf: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-}
-
-void asf__warn(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    print_line(format, arguments);
-    va_end(arguments);
-}
-
-void asf__fail(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    print_line(format, arguments);
-    va_end(arguments);
-    exit(EXIT_OWN_FAILURE);
-}
-
-char *asf__text(const char *format, ...) {
-    char *text;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        asf__fail("malloc: %s; give asf more memory", strerror(ENOMEM));
-    return text;
-}
-
-int asf__close_stdout(void) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_SUCCESS;
-    asf__warn("standard output: write: %s; redirect it to where there is room", strerror(errno));
-    return EXIT_OWN_FAILURE;
+/* "asf record" is a program of its own beside this one, for it needs more than
+ * libc. */
+static void run_record(char **argv) {
+    const char *path = asf__text("%s/asf-record", asf__own_directory());
+    execv(path, argv);
+    if (errno == ENOENT)
+        asf__fail("record: %s is not there; install asf's library of records (libasf_record)", path);
+    asf__fail("record: %s: exec: %s; install it anew", path, strerror(errno));
 }
 
 static int help(void) {
@@ -69,7 +39,8 @@ static int help(void) {
           "                 measure this machine's file systems, for the choice of stream\n"
           "                 modules; see 'asf tune --help'\n"
           "  record COMMAND [ARGUMENT]...\n"
-          "                 show, print and convert records; see 'asf record --help'\n"
+          "                 show, print and convert records, where libasf_record is installed;\n"
+          "                 see 'asf record --help'\n"
           "  version        print the version\n"
           "  help           print this (also --help)\n"
           "\n"
@@ -99,7 +70,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "tune") == 0)
         return asf__tune(argc - 1, argv + 1);
     if (strcmp(argv[1], "record") == 0)
-        return asf__record(argc - 1, argv + 1);
+        run_record(argv + 1);
     bool asks_help = is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0;
     if (!asks_help && !is_one_of(argv[1], "version", "--version"))
         asf__fail("unknown command '%s'; 'asf --help' lists those there are", argv[1]);

@@ -4,7 +4,8 @@
  *
  * Layer: interfaces/command.  The command stands beside the libraries and is
  * linked with none of them: "asf run" only arranges that another program is
- * served, and what "asf shm" and "asf record" need is compiled into it.
+ * served, and what "asf shm" needs is compiled into it.  So is what "asf record"
+ * needs into asf-record, which it becomes.
  */
 #ifndef ASF_COMMAND_H
 #define ASF_COMMAND_H
@@ -68,8 +69,10 @@ int asf__shm(int argc, char **argv);
 
 /* asf__tune: "asf tune".  argv[0] is "tune".  Returns the exit status. */
 int asf__tune(int argc, char **argv);
-/* asf__record: "asf record".  argv[0] is "record".  Returns the exit status. */
-int asf__record(int argc, char **argv);
+
+/* asf__own_directory: the one that the running command is in.
+ * errors  ends the process with EXIT_OWN_FAILURE where /proc is not mounted. */
+const char *asf__own_directory(void);
 
 /* asf__warn: print one line, "asf: ...", on stderr.  asf__fail: the same, then
  * end the process with EXIT_OWN_FAILURE. */

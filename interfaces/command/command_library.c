@@ -24,13 +24,11 @@ static const char *file_name(void) {
     return asf__text(LIBRARY ".%.*s", (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
 }
 
-/* The directory the running command is in. */
-static const char *own_directory(void) {
+const char *asf__own_directory(void) {
     static char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length < 0)
-        asf__fail("/proc/self/exe: readlink: %s; mount /proc, or set ASF_LIBRARY to the path of " LIBRARY,
-                  strerror(errno));
+        asf__fail("/proc/self/exe: readlink: %s; mount /proc", strerror(errno));
     path[length] = '\0';
     *strrchr(path, '/') = '\0';
     return path;
@@ -48,7 +46,7 @@ static const char *library_in(const char *directory) {
 }
 
 static const char *library_beside_command(void) {
-    const char *own = own_directory();
+    const char *own = asf__own_directory();
     const char *installed = asf__text("%s/" ASF_LIBDIR_FROM_BINDIR, own);
     const char *built = asf__text("%s/../lib", own);
     const char *path = library_in(installed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_record.c - "asf record": what the files and streams of records hold.
+ * command_record.c - "asf record", which becomes asf-record, this program: what
+ * the files and streams of records hold.
  *
  * Layer: interfaces/command; may include command.h and the public headers.
  */
@@ -72,7 +73,7 @@ int asf__record_close(const char *subcommand, struct record_input *in, int rc) {
     return status ? status : rc < 0;
 }
 
-int asf__record(int argc, char **argv) {
+int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);

@@ -110,6 +110,9 @@ static inline const struct asf_record_layout *asf__root(const struct asf_record_
     return &f->structs[f->count - 1];
 }
 
+/* asf__hash: what names a format of this description. */
+void asf__hash(const void *description, size_t length, unsigned char hash[16]);
+
 /* asf__same_hash: of 16 bytes each. */
 static inline bool asf__same_hash(const unsigned char *a, const unsigned char *b) {
     uint64_t x[2], y[2];

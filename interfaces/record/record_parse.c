@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "interfaces/record/record_format.h"
-#include "lib/sha256.h"
 
 /* Where reading stands: the bytes that are left, and the names. */
 struct parse {
@@ -306,7 +305,6 @@ static int parse_all(struct parse *in, struct asf_record_format *f, size_t lengt
 }
 
 int asf_record_parse(const void *description, size_t length, struct asf_record_format **format) {
-    unsigned char digest[32];
     *format = NULL;
     if (length < HEADER)
         return asf__record_fail(-EBADMSG, "the description is shorter than its head");
@@ -327,8 +325,7 @@ int asf_record_parse(const void *description, size_t length, struct asf_record_f
         asf_record_format_free(f);
         return rc;
     }
-    asf__sha256(copy, length, digest);
-    memcpy(f->hash, digest, sizeof f->hash);
+    asf__hash(copy, length, f->hash);
     *format = f;
     return 0;
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_messages.c - what the asf commands say.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/command/command.h"
+
+static void print_line(const char *format, va_list arguments) {
+    fputs("asf: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void asf__warn(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+}
+
+void asf__fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+    exit(EXIT_OWN_FAILURE);
+}
+
+char *asf__text(const char *format, ...) {
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        asf__fail("malloc: %s; give asf more memory", strerror(ENOMEM));
+    return text;
+}
+
+int asf__close_stdout(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_SUCCESS;
+    asf__warn("standard output: write: %s; redirect it to where there is room", strerror(errno));
+    return EXIT_OWN_FAILURE;
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+#
+# Libraries that stand on a package more than libc, and are left out where it is
+# not installed.
+
+# asf_optional_library(NAME sources... ON library FOUND truth PACKAGE package
+#                      HEADERS headers... DESCRIPTION text [LEFT_OUT what] [NEEDS libraries...] [ARCHIVE])
+#
+# libasf_NAME, with NAME.map beside its CMakeLists.txt.
+#   ON       the library of asf that it stands on; without that it is left out, too
+#   FOUND    whether what it needs is there; PACKAGE: what Debian calls that
+#   NEEDS    what it is linked with
+#   LEFT_OUT what goes with it, when more than the library
+#   ARCHIVE  there is a libasf_NAME.a as well
+# ASF_NAME in the cache is ON, OFF or AUTO.  lib/package.cmake installs it.
+function(asf_optional_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ARCHIVE" "ON;FOUND;PACKAGE;DESCRIPTION;LEFT_OUT" "HEADERS;NEEDS")
+    set(library asf_${name})
+    string(TOUPPER ${library} option)
+    set(${option} AUTO CACHE STRING "Build lib${library}: ON, OFF, or AUTO (when ${arg_PACKAGE} is installed)")
+    set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
+    if(NOT ${option} OR NOT TARGET ${arg_ON} OR NOT arg_FOUND)
+        asf_left_out(${option} ${library} "${arg_LEFT_OUT}" ${arg_ON} ${arg_PACKAGE})
+        return()
+    endif()
+
+    set(map ${CMAKE_CURRENT_SOURCE_DIR}/${name}.map)
+    add_library(${library} SHARED ${arg_UNPARSED_ARGUMENTS})
+    add_library(asf::${library} ALIAS ${library})
+    asf_compile_settings(${library})
+    list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/asf/)
+    set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                          LINK_DEPENDS ${map} PUBLIC_HEADER "${arg_HEADERS}" ASF_DESCRIPTION "${arg_DESCRIPTION}"
+                          ASF_ON ${arg_ON})
+    # nodelete: a generator or a store of formats may be in use until the end.
+    target_link_options(${library} PRIVATE -Wl,--version-script=${map} -Wl,-z,nodelete -Wl,-z,defs -Wl,--as-needed)
+    target_link_libraries(${library} PUBLIC ${arg_ON} PRIVATE ${arg_NEEDS})
+    if(arg_ARCHIVE)
+        asf_static_library(${library})
+        add_library(asf::${library}_static ALIAS ${library}_static)
+        target_sources(${library}_static_objects PRIVATE ${arg_UNPARSED_ARGUMENTS})
+        target_link_libraries(${library}_static_objects PUBLIC ${arg_NEEDS})
+    endif()
+    set_property(GLOBAL APPEND PROPERTY asf_optional_libraries ${name})
+endfunction()
+
+# asf_left_out(OPTION LIBRARY WITH ON PACKAGE): one line, unless that is what was
+# asked for or it goes without saying; an error when the library was insisted on.
+function(asf_left_out option library with on package)
+    if(${option} STREQUAL "AUTO")
+        if(TARGET ${on})
+            string(JOIN ", " what lib${library} ${with})
+            message(STATUS "Left out: ${what}: ${package} is not installed")
+        endif()
+    elseif(${option} AND TARGET ${on})
+        message(FATAL_ERROR "${option} is ON and ${package} is missing: apt-get install ${package}")
+    elseif(${option})
+        message(FATAL_ERROR "${option} is ON and lib${on}, which lib${library} stands on, is left out")
+    endif()
+endfunction()
+
+# asf_pkg_config_package(NAME): PkgConfig::NAME and NAME_FOUND, here and everywhere
+macro(asf_pkg_config_package name)
+    find_package(PkgConfig QUIET)
+    if(PKG_CONFIG_FOUND)
+        pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${name})
+    endif()
+endmacro()
