@@ -328,7 +328,7 @@ static void measure_pipe(struct place *place, struct course *course, struct benc
     course->show(course, way);
     course->done++;
     for (int round = 0; round < course->rounds; round++)
-        for (size_t i = 0; i < COUNT && asf__seconds() < course->end; i++) {
+        for (size_t i = 0; i < COUNT && has_time(course, round, i); i++) {
             double took = time_pipe(b, sizes[i], move);
             if (took > 0 && (best[i] == 0 || took < best[i]))
                 best[i] = took;
