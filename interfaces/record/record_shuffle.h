@@ -33,24 +33,58 @@
         }                                                                                                    \
     }
 
-/* SHUFFLE_UP_TO_FOUR: the same for as many as there are. */
-#define SHUFFLE_UP_TO_FOUR(few, run, src, dst, n)                                                            \
-    switch ((run)->items_count) {                                                                            \
-    case 1:                                                                                                  \
-        few(run, src, dst, n, 1);                                                                            \
-        return;                                                                                              \
-    case 2:                                                                                                  \
-        few(run, src, dst, n, 2);                                                                            \
-        return;                                                                                              \
-    case 3:                                                                                                  \
-        few(run, src, dst, n, 3);                                                                            \
-        return;                                                                                              \
-    default:                                                                                                 \
-        few(run, src, dst, n, 4);                                                                            \
-        return;                                                                                              \
-    }
+/* SHUFFLE_UP_TO_FOUR: do so and return, when there are as few, of this width. */
+#define SHUFFLE_UP_TO_FOUR(few, width, run, src, dst, n)                                                     \
+    if ((run)->items_count <= 4 && (n) >= FEW_ITERATIONS && (run)->uniform == (width))                       \
+        switch ((run)->items_count) {                                                                        \
+        case 1:                                                                                              \
+            few(run, src, dst, n, 1);                                                                        \
+            return;                                                                                          \
+        case 2:                                                                                              \
+            few(run, src, dst, n, 2);                                                                        \
+            return;                                                                                          \
+        case 3:                                                                                              \
+            few(run, src, dst, n, 3);                                                                        \
+            return;                                                                                          \
+        default:                                                                                             \
+            few(run, src, dst, n, 4);                                                                        \
+            return;                                                                                          \
+        }
 
 /* Iterations below this do not pay for having the masks in registers. */
 enum { FEW_ITERATIONS = 3 };
+
+/* SHUFFLE_EVERY(any): every(run, src, dst, n) runs items of whatever width.
+ *   any  (item, source, target) */
+#define SHUFFLE_EVERY(any)                                                                                   \
+    INLINE void every(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n) {  \
+        const struct asf__item *end = run->items + run->items_count;                                         \
+        for (; n > 0; n--, src += run->src_step, dst += run->dst_step)                                       \
+            for (const struct asf__item *item = run->items; item < end; item++)                              \
+                any(item, src, dst);                                                                         \
+    }
+
+/* SHUFFLE_SIXTEEN(vector, load, step): run() where all items have one window. */
+#define SHUFFLE_SIXTEEN(vector, load, step)                                                                  \
+    SHUFFLE_FEW(few, vector, load, step)                                                                     \
+    INLINE void any(const struct asf__item *item, const unsigned char *src, unsigned char *dst) {            \
+        step(load(item->mask), src + item->src, src, dst + item->dst);                                       \
+    }                                                                                                        \
+    SHUFFLE_EVERY(any)                                                                                       \
+    RUN static void run(const struct asf__run *r, const unsigned char *src, unsigned char *dst, size_t n) {  \
+        SHUFFLE_UP_TO_FOUR(few, ONE_LANE, r, src, dst, n)                                                    \
+        every(r, src, dst, n);                                                                               \
+    }
+
+/* SHUFFLE_ENGINE(engine, text, bytes): the engine of the file's available() and
+ * run(). */
+#define SHUFFLE_ENGINE(engine, text, bytes)                                                                  \
+    const struct asf__engine engine = {.name = text,                                                         \
+                                       .available = available,                                               \
+                                       .prepare = asf__vector_prepare,                                       \
+                                       .convert = asf__vector_convert,                                       \
+                                       .discard = asf__vector_discard,                                       \
+                                       .width = bytes,                                                       \
+                                       .run = run}
 
 #endif

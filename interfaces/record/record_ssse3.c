@@ -19,26 +19,11 @@ INLINE void one(__m128i mask, const unsigned char *src, const unsigned char *sec
     _mm_storeu_si128((__m128i *)(void *)dst, _mm_shuffle_epi8(load(src), mask));
 }
 
-SHUFFLE_FEW(few, __m128i, load, one)
-
-RUN static void run(const struct asf__run *r, const unsigned char *src, unsigned char *dst, size_t n) {
-    if (r->items_count <= 4 && n >= FEW_ITERATIONS)
-        SHUFFLE_UP_TO_FOUR(few, r, src, dst, n)
-    const struct asf__item *end = r->items + r->items_count;
-    for (; n > 0; n--, src += r->src_step, dst += r->dst_step)
-        for (const struct asf__item *item = r->items; item < end; item++)
-            one(load(item->mask), src + item->src, src, dst + item->dst);
-}
+SHUFFLE_SIXTEEN(__m128i, load, one)
 
 static bool available(void) {
     return CPU_FEATURE_ACTIVE(SSSE3);
 }
 
-const struct asf__engine asf__engine_ssse3 = {.name = "ssse3",
-                                              .available = available,
-                                              .prepare = asf__vector_prepare,
-                                              .convert = asf__vector_convert,
-                                              .discard = asf__vector_discard,
-                                              .width = 16,
-                                              .run = run};
+SHUFFLE_ENGINE(asf__engine_ssse3, "ssse3", 16);
 #endif
