@@ -22,10 +22,6 @@ struct check {
     struct asf__parts *parts;
 };
 
-/* Arrays whose elements have something to be looked at, in the order of their
- * parts. */
-static const struct asf__slot string_slot = {.stride = 1, .sub = NONE};
-
 static int bad(const struct asf__field *field, const char *what) {
     return asf__record_fail(-EBADMSG, "the record's field '%.64s' %s", field->name, what);
 }
@@ -62,54 +58,57 @@ static int check_string(struct check *c, const struct asf__field *field, struct 
     return 0;
 }
 
-static int check_array(struct check *c, const struct asf__slot *slot, struct asf__part *part) {
+static inline int check_array(const struct check *c, const struct asf__slot *slot,
+                              const struct asf__part *part) {
     uint64_t bytes;
     if (__builtin_mul_overflow(part->count, slot->stride, &bytes) || part->at > c->length ||
         bytes > c->length - part->at)
         return bad(slot->field, "is an array that goes beyond the record");
-    if (part->at % asf__part_alignment(c->f, slot) != 0)
+    if ((part->at & (slot->alignment - 1)) != 0)
         return bad(slot->field, "is an array that is not aligned");
     return 0;
 }
 
-static int count_of(const struct check *c, const struct asf__slot *slot, const unsigned char *base,
-                    uint64_t *count) {
-    const unsigned char *at = base + slot->counter_at;
-    *count = asf__load(at, slot->counter_size, c->f->swapped);
-    if (slot->counter_signed && asf__load_signed(at, slot->counter_size, c->f->swapped) < 0)
-        return bad(slot->field, "has a negative number of elements");
-    return 0;
+static uint64_t count_of(const struct check *c, const struct asf__slot *slot, const unsigned char *base) {
+    return asf__load(base + slot->counter_at, slot->counter_size, c->f->swapped);
 }
 
-/* One slot of the struct at `base`; `field` names it in messages. */
-static int check_slot(struct check *c, const struct asf__slot *slot, const struct asf__field *field,
-                      const unsigned char *base, struct asf__part *part) {
-    bool string = field->kind == ASF_RECORD_STRING && !slot->strings;
-    int rc = 0;
+static bool is_negative(const struct asf__slot *slot, uint64_t count) {
+    return slot->counter_signed && count >> (8 * slot->counter_size - 1) != 0;
+}
+
+/* What no place is needed for. */
+static int check_nothing(const struct asf__slot *slot, uint64_t count) {
+    return count == 0 ? 0 : bad(slot->field, "is an array with elements and without a place");
+}
+
+/* One slot of the struct at `base`. */
+static inline __attribute__((always_inline)) int
+check_slot(struct check *c, const struct asf__slot *slot, const unsigned char *base, struct asf__part *part) {
     *part = (struct asf__part){.at = asf__load(base + slot->at, c->f->slot, c->f->swapped)};
-    if (!string)
-        rc = count_of(c, slot, base, &part->count);
-    if (rc < 0)
-        return rc;
+    if (!slot->text)
+        part->count = count_of(c, slot, base);
+    if (!slot->text && is_negative(slot, part->count))
+        return bad(slot->field, "has a negative number of elements");
     if (part->at == 0)
-        return part->count == 0 ? 0 : bad(field, "is an array with elements and without a place");
+        return check_nothing(slot, part->count);
     if (part->at < asf__root(c->f)->size)
-        return bad(field, "refers to the record's own struct");
-    rc = string ? check_string(c, field, part) : check_array(c, slot, part);
-    if (rc < 0)
-        return rc;
+        return bad(slot->field, "refers to the record's own struct");
+    int rc = slot->text ? check_string(c, slot->field, part) : check_array(c, slot, part);
     uint64_t bytes = part->count * slot->stride;
-    if (bytes > c->budget)
-        return bad(field, "refers to bytes that others refer to, too");
+    if (rc == 0 && bytes > c->budget)
+        return bad(slot->field, "refers to bytes that others refer to, too");
     c->budget -= bytes;
-    return 0;
+    return rc;
 }
 
-/* The slots of one struct: parts from `first` on. */
+/* The slots of one struct: the next parts. */
 static int check_slots(struct check *c, const struct asf_record_layout *s, const unsigned char *base) {
+    struct asf__part *part = c->parts->all + c->parts->count;
     int rc = check_flags(c, s, base);
+    c->parts->count += s->slots_count;
     for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++)
-        rc = check_slot(c, &s->slots[i], s->slots[i].field, base, &c->parts->all[c->parts->count++]);
+        rc = check_slot(c, &s->slots[i], base, part++);
     return rc;
 }
 
@@ -117,13 +116,14 @@ static int check_slots(struct check *c, const struct asf_record_layout *s, const
 static int check_elements(struct check *c, const struct asf__slot *slot, size_t number) {
     const struct asf__part part = c->parts->all[number];
     const unsigned char *p = c->p + part.at;
+    const struct asf__slot text = {.stride = 1, .alignment = 1, .text = true, .field = slot->field};
     bool booleans = slot->field->kind == ASF_RECORD_BOOL;
     uint32_t slots = asf__slots_of(c->f, slot);
     c->parts->all[number].child = c->parts->count;
     int rc = slots ? make_room(c->parts, slots * part.count) : 0;
     for (uint64_t i = 0; rc == 0 && i < part.count; i++, p += slot->stride) {
         if (slot->strings)
-            rc = check_slot(c, &string_slot, slot->field, p, &c->parts->all[c->parts->count++]);
+            rc = check_slot(c, &text, p, &c->parts->all[c->parts->count++]);
         else if (slot->sub != NONE)
             rc = check_slots(c, &c->f->structs[slot->sub], p);
         else if (booleans && asf__load(p, slot->field->size, c->f->swapped) > 1)
@@ -132,16 +132,11 @@ static int check_elements(struct check *c, const struct asf__slot *slot, size_t 
     return rc;
 }
 
-static bool has_elements_to_check(const struct asf_record_format *f, const struct asf__slot *slot) {
-    return slot->strings || (slot->sub == NONE && slot->field->kind == ASF_RECORD_BOOL) ||
-           (slot->sub != NONE && (f->structs[slot->sub].slots_count || f->structs[slot->sub].flags_count));
-}
-
 static int check_children(struct check *c, const struct asf_record_layout *s, size_t first) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++) {
         const struct asf__slot *slot = &s->slots[i];
-        if (c->parts->all[first + i].count == 0 || !has_elements_to_check(c->f, slot))
+        if (c->parts->all[first + i].count == 0 || !slot->deep)
             continue;
         rc = check_elements(c, slot, first + i);
         if (rc < 0 || slot->sub == NONE)
@@ -167,5 +162,5 @@ int asf__check(const struct asf_record_format *f, const unsigned char *record, s
     int rc = make_room(parts, root->slots_count);
     if (rc == 0)
         rc = check_slots(&c, root, record);
-    return rc < 0 ? rc : check_children(&c, root, 0);
+    return rc < 0 || !root->deep ? rc : check_children(&c, root, 0);
 }

@@ -12,11 +12,12 @@
 #include "interfaces/record/record_plan.h"
 
 struct walk {
+    size_t used;
     const struct asf__plan *plan;
     const struct asf__part *parts;
     const unsigned char *src, *src_end;
-    struct asf__target target; /* root NULL: only measure */
-    size_t used, most;
+    const struct asf__target *target; /* NULL: only measure */
+    size_t most;
 };
 
 static int too_large(const struct asf__field *field) {
@@ -25,8 +26,8 @@ static int too_large(const struct asf__field *field) {
 }
 
 /* Room for a part; where it is in the block. */
-static int reserve(struct walk *w, const struct asf__fill *fill, uint64_t bytes, size_t *at) {
-    size_t align = asf__part_alignment(w->plan->native, fill->slot);
+static inline int reserve(struct walk *w, const struct asf__fill *fill, uint64_t bytes, size_t *at) {
+    size_t align = fill->slot->alignment;
     *at = (w->used + align - 1) & -align;
     if (bytes > w->most || *at > w->most - bytes)
         return too_large(fill->field);
@@ -34,17 +35,18 @@ static int reserve(struct walk *w, const struct asf__fill *fill, uint64_t bytes,
     return 0;
 }
 
-static void set_slot(const struct walk *w, const struct asf__fill *fill, unsigned char *dst, size_t at) {
-    uint64_t value = w->target.pointers ? (uint64_t)(uintptr_t)(w->target.block + at) : at;
+static inline void set_slot(const struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                            size_t at) {
+    uint64_t value = w->target->pointers ? (uint64_t)(uintptr_t)(w->target->block + at) : at;
     asf__store(dst + fill->slot->at, value, sizeof(void *), false);
 }
 
-static bool counter_holds(const struct asf__slot *slot, uint64_t count) {
+static inline bool counter_holds(const struct asf__slot *slot, uint64_t count) {
     return count <= UINT64_MAX >> (64 - 8u * slot->counter_size + slot->counter_signed);
 }
 
 /* A counter that arrays share: they must be of one length. */
-static int set_counter(const struct asf__fill *fill, unsigned char *dst, uint64_t count) {
+static inline int set_counter(const struct asf__fill *fill, unsigned char *dst, uint64_t count) {
     const struct asf__slot *slot = fill->slot;
     unsigned char *at = dst + slot->counter_at;
     if (!counter_holds(slot, count))
@@ -67,8 +69,8 @@ static int put_text(struct walk *w, const struct asf__fill *fill, unsigned char 
     int rc = reserve(w, fill, bytes, &at);
     if (rc < 0 || !dst)
         return rc;
-    memcpy(w->target.block + at, text, bytes);
-    w->target.block[at + bytes - 1] = '\0'; /* whatever others have written there since */
+    memcpy(w->target->block + at, text, bytes);
+    w->target->block[at + bytes - 1] = '\0'; /* whatever others have written there since */
     set_slot(w, fill, dst, at);
     return 0;
 }
@@ -90,28 +92,28 @@ static int put_string(struct walk *w, const struct asf__fill *fill, unsigned cha
 static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
                     const struct asf__part *parts);
 
-static int put_elements(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
-                        const struct asf__part *part) {
+static inline int put_elements(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                               const struct asf__part *part) {
     const struct asf__routine *r = &w->plan->routines[fill->routine];
     size_t at;
     uint64_t bytes;
     if (__builtin_mul_overflow(part->count, r->to, &bytes))
         return too_large(fill->field);
     int rc = reserve(w, fill, bytes, &at);
-    unsigned char *elements = dst ? w->target.block + at : NULL;
+    unsigned char *elements = dst ? w->target->block + at : NULL;
     if (rc == 0 && dst) {
         set_slot(w, fill, dst, at);
         if (r->moves_count > 0)
             rc = w->plan->engine->convert(w->plan->engine, r, w->src + part->at, elements, part->count,
-                                          (struct asf__bounds){w->src_end, elements + bytes});
+                                          &(struct asf__bounds){w->src_end, elements + bytes});
     }
     for (uint64_t i = 0; rc == 0 && r->fills_count > 0 && i < part->count; i++)
         rc = fill_all(w, r, elements ? elements + i * r->to : NULL, w->parts + part->child + i * r->slots);
     return rc;
 }
 
-static int put_array(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
-                     const struct asf__part *part) {
+static inline int put_array(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                            const struct asf__part *part) {
     int rc = dst ? set_counter(fill, dst, part->count) : 0;
     if (rc == 0 && part->count > 0)
         return put_elements(w, fill, dst, part);
@@ -144,7 +146,7 @@ static int put_missing_array(struct walk *w, const struct asf__fill *fill, unsig
         return too_large(fill->field);
     rc = reserve(w, fill, bytes, &at);
     if (rc == 0 && dst) {
-        memset(w->target.block + at, 0, bytes);
+        memset(w->target->block + at, 0, bytes);
         set_slot(w, fill, dst, at);
     }
     return rc;
@@ -157,8 +159,7 @@ static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char 
     for (uint32_t i = 0; rc == 0 && i < r->fills_count; i++) {
         const struct asf__fill *fill = &r->fills[i];
         const struct asf__part *part = fill->source ? parts + fill->part : NULL;
-        bool string = fill->field->kind == ASF_RECORD_STRING && !fill->slot->strings;
-        if (string)
+        if (fill->slot->text)
             rc = put_string(w, fill, dst, part);
         else if (part)
             rc = put_array(w, fill, dst, part);
@@ -170,23 +171,35 @@ static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char 
 
 /* --- the record ---------------------------------------------------------------------------- */
 
+static int too_long(const struct asf__plan *plan, const struct asf__routine *r) {
+    return asf__record_fail(-E2BIG, "'%.64s' has %u bytes, more than is allowed",
+                            asf__root(plan->native)->name, r->to);
+}
+
 int asf__plan_size(const struct asf__plan *plan, const struct asf__parts *parts, size_t from, size_t most,
                    size_t *end) {
     const struct asf__routine *r = &plan->routines[0];
     struct walk w = {.plan = plan, .parts = parts->all, .used = from, .most = most};
     if (r->to > most)
-        return asf__record_fail(-E2BIG, "'%.64s' has %u bytes, more than is allowed",
-                                asf__root(plan->native)->name, r->to);
+        return too_long(plan, r);
     int rc = r->fills_count ? fill_all(&w, r, NULL, w.parts) : 0;
     *end = w.used;
     return rc;
 }
 
 int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record, size_t length,
-                      const struct asf__parts *parts, struct asf__target target) {
+                      const struct asf__parts *parts, const struct asf__target *target) {
     const struct asf__routine *r = &plan->routines[0];
-    struct walk w = {plan, parts->all, record, record + length, target, target.from, SIZE_MAX};
-    struct asf__bounds bounds = {w.src_end, target.root + r->to};
-    int rc = plan->engine->convert(plan->engine, r, record, target.root, 1, bounds);
-    return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target.root, w.parts);
+    struct walk w = {.used = target->from,
+                     .plan = plan,
+                     .parts = parts->all,
+                     .src = record,
+                     .src_end = record + length,
+                     .target = target,
+                     .most = target->room};
+    struct asf__bounds bounds = {w.src_end, target->root + r->to};
+    if (r->to > target->room)
+        return too_long(plan, r);
+    int rc = plan->engine->convert(plan->engine, r, record, target->root, 1, &bounds);
+    return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target->root, w.parts);
 }

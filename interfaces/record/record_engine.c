@@ -15,7 +15,7 @@ static bool always(void) {
 }
 
 static int convert(const struct asf__engine *engine, const struct asf__routine *r, const unsigned char *src,
-                   unsigned char *dst, size_t count, struct asf__bounds bounds) {
+                   unsigned char *dst, size_t count, const struct asf__bounds *bounds) {
     int rc = 0;
     (void)engine;
     (void)bounds;

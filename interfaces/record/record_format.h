@@ -58,12 +58,15 @@ struct asf__field {
 /* A place where a record holds an offset. */
 struct asf__slot {
     uint32_t at;
-    uint32_t stride; /* of an element of what it refers to */
+    uint32_t stride;    /* of an element of what it refers to */
+    uint32_t alignment; /* of what it refers to */
     uint32_t counter_at;
     uint16_t sub; /* the struct of the elements, or NONE */
     uint8_t counter_size;
     bool counter_signed;
+    bool text;    /* it refers to a string */
     bool strings; /* the elements are strings */
+    bool deep;    /* the elements have something to be looked at */
     const struct asf__field *field;
 };
 
@@ -82,6 +85,7 @@ struct asf_record_layout {
     uint16_t *table; /* field numbers by the hash of their names; NONE is empty */
     uint32_t mask;
     uint32_t slots_count, flags_count;
+    bool deep; /* one of the slots is */
     struct asf__slot *slots;
     struct asf__flag *flags;
     uint32_t depth;
@@ -126,14 +130,6 @@ uint32_t asf__name_hash(const char *name);
 
 /* asf__field_named: or NULL. */
 const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name);
-
-/* asf__part_alignment: what a slot refers to starts at a multiple of this. */
-static inline size_t asf__part_alignment(const struct asf_record_format *f, const struct asf__slot *slot) {
-    if (!slot->field || (slot->field->kind == ASF_RECORD_STRING && !slot->strings))
-        return 1;
-    size_t align = slot->sub == NONE ? 8 : f->structs[slot->sub].alignment;
-    return align > 8 ? align : 8;
-}
 
 /* asf__member: what is told of a field. */
 void asf__member(const struct asf_record_layout *s, const struct asf__field *field,

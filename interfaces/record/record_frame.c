@@ -21,16 +21,10 @@ void asf__frame_put(unsigned char *at, const struct asf__frame *frame) {
     memset(end, 0, asf__padded(frame->length) - frame->length);
 }
 
-int asf__frame_get(const unsigned char *at, struct asf__frame *frame) {
-    frame->token = (uint32_t)asf__load(at, 4, ASF__FOREIGN);
-    frame->kind = at[5];
-    frame->gap = at[7];
-    frame->length = asf__load(at + 8, 8, ASF__FOREIGN);
-    if (at[4] != 1 || frame->kind >= FRAME_KINDS || at[6] != 0 || frame->gap > 4)
-        return asf__record_fail(-EBADMSG, "there is no record where one should begin");
-    if (frame->kind == FRAME_HASHED && frame->gap == 0)
-        return asf__record_fail(-EBADMSG, "a record without the hash that it should have");
-    return 0;
+int asf__frame_bad(const struct asf__frame *frame) {
+    bool hash = frame->kind == FRAME_HASHED && frame->gap == 0;
+    return asf__record_fail(-EBADMSG, hash ? "a record without the hash that it should have"
+                                           : "there is no record where one should begin");
 }
 
 uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned least) {

@@ -70,8 +70,18 @@ static inline uint64_t asf__frame_bytes(const struct asf__frame *frame) {
 /* asf__frame_put: write a head, and zeros into the gap and behind the payload. */
 void asf__frame_put(unsigned char *at, const struct asf__frame *frame);
 
+/* asf__frame_bad: -EBADMSG for a head that is none. */
+int asf__frame_bad(const struct asf__frame *frame);
+
 /* asf__frame_get: read a head; -EBADMSG when it is none. */
-int asf__frame_get(const unsigned char *at, struct asf__frame *frame);
+static inline int asf__frame_get(const unsigned char *at, struct asf__frame *frame) {
+    frame->token = (uint32_t)asf__load(at, 4, ASF__FOREIGN);
+    frame->kind = at[5];
+    frame->gap = at[7];
+    frame->length = asf__load(at + 8, 8, ASF__FOREIGN);
+    bool good = at[4] == 1 && frame->kind < FRAME_KINDS && at[6] == 0 && frame->gap <= 4;
+    return good && (frame->kind != FRAME_HASHED || frame->gap > 0) ? 0 : asf__frame_bad(frame);
+}
 
 /* asf__gap: blocks of 16 bytes between a head at `position` and its payload, at
  * least `least` of them. */

@@ -75,7 +75,7 @@ static int gather_elements(struct gathering *g, const struct asf__slot *slot, co
     uint64_t bytes;
     if (__builtin_mul_overflow(count, slot->stride, &bytes))
         return no_room(slot);
-    int rc = copy(g, slot, from, bytes, asf__part_alignment(g->f, slot), &at);
+    int rc = copy(g, slot, from, bytes, slot->alignment, &at);
     if (rc < 0)
         return rc;
     set(g, slot, base, at);
@@ -111,7 +111,7 @@ static int gather_slots(struct gathering *g, const struct asf_record_layout *s, 
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++) {
         const struct asf__slot *slot = &s->slots[i];
-        if (slot->field->kind == ASF_RECORD_STRING && !slot->strings)
+        if (slot->text)
             rc = gather_string(g, slot, pointer_at(slot, data), base);
         else
             rc = gather_array(g, slot, data, base);

@@ -48,7 +48,7 @@ static int routine_of_structs(struct asf__plan *plan, unsigned wire, unsigned na
 
 /* The elements are strings: a slot each. */
 static int add_string(struct asf__plan *plan, uint32_t number, const struct asf__field *native) {
-    static const struct asf__slot source = {.stride = 1, .sub = NONE};
+    static const struct asf__slot source = {.stride = 1, .alignment = 1, .sub = NONE, .text = true};
     struct asf__routine *r = &plan->routines[number];
     r->fills = calloc(1, sizeof *r->fills);
     if (!r->fills)

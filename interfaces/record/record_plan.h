@@ -113,7 +113,7 @@ struct asf__engine {
     int (*prepare)(const struct asf__engine *engine, struct asf__routine *r);
     /* convert: `count` elements that follow one another. */
     int (*convert)(const struct asf__engine *engine, const struct asf__routine *r, const unsigned char *src,
-                   unsigned char *dst, size_t count, struct asf__bounds bounds);
+                   unsigned char *dst, size_t count, const struct asf__bounds *bounds);
     void (*discard)(struct asf__code *code);
     /* Of a vector engine: bytes of its widest vector, and a run of shuffles. */
     unsigned width;
@@ -138,16 +138,17 @@ int asf__plan_size(const struct asf__plan *plan, const struct asf__parts *parts,
 
 /* asf__plan_convert: a record that has been checked.
  *   root    the native struct
- *   behind  where its parts go: at offset `from` of the record, or, with
- *           pointers, of a block */
+ *   block   where its parts go, behind the struct or, with pointers, elsewhere
+ * returns  as asf__plan_size; -E2BIG with a part of it done */
 struct asf__target {
     unsigned char *root;
     unsigned char *block;
     size_t from; /* the first part's place in the block */
+    size_t room; /* bytes of the block at most */
     bool pointers;
 };
 int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record, size_t length,
-                      const struct asf__parts *parts, struct asf__target target);
+                      const struct asf__parts *parts, const struct asf__target *target);
 
 #pragma GCC visibility pop
 

@@ -36,6 +36,7 @@ static int add_slot(struct listing *l, struct asf_record_layout *s, struct asf__
         s->slots = more;
     }
     s->slots[s->slots_count++] = slot;
+    s->deep |= slot.deep;
     return 0;
 }
 
@@ -57,10 +58,26 @@ static int list_strings(struct listing *l, struct asf_record_layout *s, const st
                         uint32_t base) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < field->count; i++)
-        rc = add_slot(
-            l, s,
-            (struct asf__slot){.at = base + i * field->stride, .stride = 1, .sub = NONE, .field = field});
+        rc = add_slot(l, s,
+                      (struct asf__slot){.at = base + i * field->stride,
+                                         .stride = 1,
+                                         .alignment = 1,
+                                         .sub = NONE,
+                                         .text = true,
+                                         .field = field});
     return rc;
+}
+
+static bool is_deep(const struct asf_record_format *f, const struct asf__field *field) {
+    const struct asf_record_layout *sub = field->sub == NONE ? NULL : &f->structs[field->sub];
+    return field->kind == ASF_RECORD_STRING || field->kind == ASF_RECORD_BOOL ||
+           (sub && (sub->slots_count > 0 || sub->flags_count > 0));
+}
+
+/* Whatever the elements are, they start where any number can. */
+static uint32_t part_alignment(const struct asf_record_format *f, const struct asf__field *field) {
+    uint32_t align = field->sub == NONE ? 8 : f->structs[field->sub].alignment;
+    return align > 8 ? align : 8;
 }
 
 static int list_dynamic(struct listing *l, struct asf_record_layout *s, const struct asf_record_layout *owner,
@@ -69,11 +86,13 @@ static int list_dynamic(struct listing *l, struct asf_record_layout *s, const st
     return add_slot(l, s,
                     (struct asf__slot){.at = base + field->offset,
                                        .stride = field->stride,
+                                       .alignment = part_alignment(l->f, field),
                                        .counter_at = base + counter->offset,
                                        .counter_size = counter->size,
                                        .counter_signed = counter->kind == ASF_RECORD_INT,
                                        .strings = field->kind == ASF_RECORD_STRING,
                                        .sub = field->sub,
+                                       .deep = is_deep(l->f, field),
                                        .field = field});
 }
 

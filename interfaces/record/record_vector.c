@@ -255,11 +255,11 @@ void asf__vector_discard(struct asf__code *code) {
 
 /* Lanes at the end of a buffer, byte by byte. */
 static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
-                        struct asf__bounds b) {
+                        const struct asf__bounds *b) {
     for (uint32_t i = 0; i < run->lanes_count; i++) {
         const struct asf__lane *lane = &run->lanes[i];
         unsigned char window[LANE] = {0}, bytes[LANE];
-        size_t there = (size_t)(b.src_end - src) > lane->src ? (size_t)(b.src_end - src) - lane->src : 0;
+        size_t there = (size_t)(b->src_end - src) > lane->src ? (size_t)(b->src_end - src) - lane->src : 0;
         if (there > 0)
             memcpy(window, src + lane->src, there < LANE ? there : LANE);
         for (uint32_t j = 0; j < lane->length; j++)
@@ -276,13 +276,30 @@ static size_t within(size_t n, size_t step, size_t reach, size_t room) {
 }
 
 static void run_all(const struct asf__engine *engine, const struct asf__run *run, const unsigned char *src,
-                    unsigned char *dst, size_t n, struct asf__bounds b) {
-    size_t fast = within(n, run->src_step, run->src_reach, (size_t)(b.src_end - src));
-    fast = fast ? within(fast, run->dst_step, run->dst_reach, (size_t)(b.dst_end - dst)) : 0;
+                    unsigned char *dst, size_t n, const struct asf__bounds *b) {
+    size_t fast = within(n, run->src_step, run->src_reach, (size_t)(b->src_end - src));
+    fast = fast ? within(fast, run->dst_step, run->dst_reach, (size_t)(b->dst_end - dst)) : 0;
     if (fast > 0)
         engine->run(run, src, dst, fast);
     for (; fast < n; fast++)
         run_exactly(run, src + fast * run->src_step, dst + fast * run->dst_step, b);
+}
+
+/* Several elements at once, as many as there are: the last of them once more,
+ * together with those that are too few, when that stays within the buffers. */
+static size_t run_many(const struct asf__engine *engine, const struct flat *f, const unsigned char *src,
+                       unsigned char *dst, size_t count, const struct asf__bounds *b) {
+    const struct asf__run *run = &f->many;
+    size_t several = count >> run->shift, first = count - run->elements;
+    run_all(engine, run, src, dst, several, b);
+    if (count == several << run->shift)
+        return count;
+    src += first * f->from;
+    dst += first * f->to;
+    if (run->src_reach > (size_t)(b->src_end - src) || run->dst_reach > (size_t)(b->dst_end - dst))
+        return several << run->shift;
+    engine->run(run, src, dst, 1);
+    return count;
 }
 
 static int run_others(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count) {
@@ -294,43 +311,39 @@ static int run_others(const struct flat *f, const unsigned char *src, unsigned c
 
 /* By generated code, as far as its lanes stay within the buffers. */
 static int run_generated(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
-                         struct asf__bounds b, size_t *done) {
-    size_t n = within(count, f->from, f->one.src_reach, (size_t)(b.src_end - src));
-    n = n ? within(n, f->to, f->one.dst_reach, (size_t)(b.dst_end - dst)) : 0;
+                         const struct asf__bounds *b, size_t *done) {
+    size_t n = within(count, f->from, f->one.src_reach, (size_t)(b->src_end - src));
+    n = n ? within(n, f->to, f->one.dst_reach, (size_t)(b->dst_end - dst)) : 0;
     size_t wrong = n ? f->generated.code(src, dst, n) : 0;
     *done = n;
     return wrong ? asf__generated_misfit(&f->generated, f->others, wrong) : 0;
 }
 
 static int run_flat(const struct asf__engine *engine, const struct flat *f, const unsigned char *src,
-                    unsigned char *dst, size_t count, struct asf__bounds b) {
-    size_t rest = count, several = 0;
+                    unsigned char *dst, size_t count, const struct asf__bounds *b) {
+    size_t done = 0;
     if (f->generated.code) {
-        size_t done;
         int rc = run_generated(f, src, dst, count, b, &done);
         if (rc < 0 || done == count)
             return rc;
         src += done * f->from;
         dst += done * f->to;
-        rest = count -= done;
+        count -= done;
+        done = 0;
     }
     if (f->copies) {
         memcpy(dst, src, count * f->to);
         return 0;
     }
-    if (f->many.lanes && count >= f->many.elements) {
-        several = count >> f->many.shift;
-        run_all(engine, &f->many, src, dst, several, b);
-        several *= f->many.elements;
-        rest -= several;
-    }
-    if (f->one.lanes && rest > 0)
-        run_all(engine, &f->one, src + several * f->from, dst + several * f->to, rest, b);
+    if (f->many.lanes && count >= f->many.elements)
+        done = run_many(engine, f, src, dst, count, b);
+    if (f->one.lanes && done < count)
+        run_all(engine, &f->one, src + done * f->from, dst + done * f->to, count - done, b);
     return f->others_count ? run_others(f, src, dst, count) : 0;
 }
 
 static int run_steps(const struct asf__engine *engine, const struct step *steps, uint32_t count,
-                     const unsigned char *src, unsigned char *dst, struct asf__bounds b) {
+                     const unsigned char *src, unsigned char *dst, const struct asf__bounds *b) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < count; i += 1 + steps[i].body) {
         const struct step *s = &steps[i];
@@ -347,7 +360,7 @@ static int run_steps(const struct asf__engine *engine, const struct step *steps,
 
 int asf__vector_convert(const struct asf__engine *engine, const struct asf__routine *r,
                         const unsigned char *src, unsigned char *dst, size_t count,
-                        struct asf__bounds bounds) {
+                        const struct asf__bounds *bounds) {
     const struct asf__code *code = r->code;
     int rc = 0;
     if (code->whole)

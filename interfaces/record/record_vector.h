@@ -50,7 +50,7 @@ struct asf__run {
 int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r);
 int asf__vector_convert(const struct asf__engine *engine, const struct asf__routine *r,
                         const unsigned char *src, unsigned char *dst, size_t count,
-                        struct asf__bounds bounds);
+                        const struct asf__bounds *bounds);
 void asf__vector_discard(struct asf__code *code);
 
 /* The engines that this CPU might have. */

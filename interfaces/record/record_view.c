@@ -80,15 +80,36 @@ static int make_room(struct asf_record_reader *r, size_t bytes) {
     return r->converted ? 0 : asf__record_fail(-ENOMEM, "there is no memory to convert the record");
 }
 
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Into the room that there is; where it is too small, -E2BIG. */
+static int convert_into_room(const struct asf_record *record, const struct asf__plan *plan) {
+    const struct asf_record_reader *r = record->reader;
+    size_t from = asf__root(plan->native)->size;
+    return asf__plan_convert(
+        plan, record->data, record->length, &record->parts,
+        &(struct asf__target){.root = r->converted,
+                              .block = r->converted,
+                              .from = from,
+                              .room = least(r->converted_room, r->options.most_expanded)});
+}
+
+/* Records are mostly as long as those before them: the size is asked for when
+ * the room turns out to be too small. */
 static int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
     struct asf_record_reader *r = record->reader;
-    size_t from = asf__root(plan->native)->size, end;
-    int rc = asf__plan_size(plan, &record->parts, from, r->options.most_expanded, &end);
-    if (rc == 0)
-        rc = make_room(r, end);
-    if (rc == 0)
-        rc = asf__plan_convert(plan, record->data, record->length, &record->parts,
-                               (struct asf__target){r->converted, r->converted, from, false});
+    size_t end = 0;
+    int rc = convert_into_room(record, plan);
+    if (rc == -E2BIG) {
+        rc = asf__plan_size(plan, &record->parts, asf__root(plan->native)->size, r->options.most_expanded,
+                            &end);
+        if (rc == 0)
+            rc = make_room(r, end);
+        if (rc == 0)
+            rc = convert_into_room(record, plan);
+    }
     *data = rc < 0 ? NULL : r->converted;
     return rc;
 }
@@ -122,7 +143,7 @@ int asf_record_into(struct asf_record *record, struct asf_record_format *native,
     }
     if (rc == 0)
         rc = asf__plan_convert(plan, record->data, record->length, &record->parts,
-                               (struct asf__target){data, room, 0, true});
+                               &(struct asf__target){data, room, 0, SIZE_MAX, true});
     if (rc < 0) {
         free(room);
         return rc;

@@ -173,8 +173,11 @@ class Pair {
         if (!out.holds(end))
             return free(parts.all);
         unsigned char *dst = at_end ? out.last(end) : out.first();
+        asf__target target = {dst, dst, native->size, end - 1, false};
+        ASSERT_LT(asf__plan_convert(plan, src, record.size(), &parts, &target), 0);
+        target.room = end;
         memset(dst, 0xa5, end);
-        rc = asf__plan_convert(plan, src, record.size(), &parts, {dst, dst, native->size, false});
+        rc = asf__plan_convert(plan, src, record.size(), &parts, &target);
         free(parts.all);
         const bool fits = Checker::fits(*wire, *native, value);
         misfits += !fits;
