@@ -47,6 +47,9 @@ endfunction()
 # asf_left_out(OPTION LIBRARY WITH ON PACKAGE): one line, unless that is what was
 # asked for or it goes without saying; an error when the library was insisted on.
 function(asf_left_out option library with on package)
+    if(NOT PKG_CONFIG_EXECUTABLE)
+        set(package pkg-config)
+    endif()
     if(${option} STREQUAL "AUTO")
         if(TARGET ${on})
             string(JOIN ", " what lib${library} ${with})

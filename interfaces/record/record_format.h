@@ -45,7 +45,6 @@ enum {
 
 struct asf__field {
     const char *name;
-    uint32_t hash;
     uint32_t offset, count, stride; /* stride: bytes of one element, of a struct, too */
     uint32_t first_slot;            /* its first among the struct's slots */
     uint16_t sub, counter;          /* a struct of the format, a field of the struct; or NONE */
@@ -82,8 +81,7 @@ struct asf_record_layout {
     uint32_t size, alignment;
     uint32_t fields_count;
     struct asf__field *fields;
-    uint16_t *table; /* field numbers by the hash of their names; NONE is empty */
-    uint32_t mask;
+    uint16_t *by_name; /* field numbers in the order of the fields' names */
     uint32_t slots_count, flags_count;
     bool deep; /* one of the slots is */
     struct asf__slot *slots;
@@ -124,9 +122,6 @@ static inline bool asf__same_hash(const unsigned char *a, const unsigned char *b
     __builtin_memcpy(y, b, sizeof y);
     return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
 }
-
-/* asf__name_hash: for the tables of names. */
-uint32_t asf__name_hash(const char *name);
 
 /* asf__field_named: or NULL. */
 const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name);

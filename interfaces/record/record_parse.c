@@ -30,13 +30,6 @@ static int broken(const struct asf__field *field, const char *what) {
 
 /* --- names ------------------------------------------------------------------------ */
 
-uint32_t asf__name_hash(const char *name) {
-    uint32_t h = 2166136261u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 16777619u;
-    return h ^ h >> 15;
-}
-
 /* Names follow one another in the order in which they are used. */
 static const char *take_name(struct parse *in) {
     uint32_t at = take(in, 4);
@@ -47,37 +40,38 @@ static const char *take_name(struct parse *in) {
     return name;
 }
 
-/* The field of a name, or the empty place where it would stand. */
-static uint16_t *place(const struct asf_record_layout *s, const char *name, uint32_t hash) {
-    uint32_t i = hash & s->mask;
-    for (; s->table[i] != NONE; i = (i + 1) & s->mask) {
-        const struct asf__field *field = &s->fields[s->table[i]];
-        if (field->hash == hash && !strcmp(field->name, name))
-            break;
-    }
-    return &s->table[i];
+/* A name that is looked for among the fields of a struct. */
+struct wanted {
+    const struct asf__field *fields;
+    const char *name;
+};
+
+static int compare(const void *wanted, const void *place) {
+    const struct wanted *w = wanted;
+    return strcmp(w->name, w->fields[*(const uint16_t *)place].name);
+}
+
+static int compare_fields(const void *a, const void *b, void *fields) {
+    const struct asf__field *f = fields;
+    return strcmp(f[*(const uint16_t *)a].name, f[*(const uint16_t *)b].name);
 }
 
 const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name) {
-    uint16_t i = *place(s, name, asf__name_hash(name));
-    return i == NONE ? NULL : &s->fields[i];
+    const struct wanted wanted = {s->fields, name};
+    const uint16_t *at = bsearch(&wanted, s->by_name, s->fields_count, sizeof *at, compare);
+    return at ? &s->fields[*at] : NULL;
 }
 
-static int make_table(struct asf_record_layout *s) {
-    uint32_t room = 4;
-    while (room < 2 * s->fields_count)
-        room *= 2;
-    s->mask = room - 1;
-    s->table = malloc(room * sizeof *s->table);
-    if (!s->table)
+static int sort_names(struct asf_record_layout *s) {
+    s->by_name = malloc(s->fields_count * sizeof *s->by_name);
+    if (!s->by_name)
         return asf__record_fail(-ENOMEM, "there is no memory for the format");
-    memset(s->table, 0xff, room * sizeof *s->table);
-    for (uint32_t i = 0; i < s->fields_count; i++) {
-        uint16_t *at = place(s, s->fields[i].name, s->fields[i].hash);
-        if (*at != NONE)
-            return broken(&s->fields[i], "is there twice");
-        *at = (uint16_t)i;
-    }
+    for (uint32_t i = 0; i < s->fields_count; i++)
+        s->by_name[i] = (uint16_t)i;
+    qsort_r(s->by_name, s->fields_count, sizeof *s->by_name, compare_fields, s->fields);
+    for (uint32_t i = 1; i < s->fields_count; i++)
+        if (!compare_fields(&s->by_name[i - 1], &s->by_name[i], s->fields))
+            return broken(&s->fields[s->by_name[i]], "is there twice");
     return 0;
 }
 
@@ -130,7 +124,6 @@ static int parse_field(struct parse *in, struct asf_record_format *f, unsigned n
     field->name = take_name(in);
     if (!field->name)
         return asf__record_fail(-EBADMSG, "the description's names are not in order");
-    field->hash = asf__name_hash(field->name);
     field->offset = take(in, 4);
     field->count = take(in, 4);
     field->sub = (uint16_t)take(in, 2);
@@ -213,7 +206,7 @@ static int parse_fields(struct parse *in, struct asf_record_format *f, unsigned 
     if (rc == 0)
         rc = check_overlaps(f, s);
     if (rc == 0)
-        rc = make_table(s);
+        rc = sort_names(s);
     return rc < 0 ? rc : measure_depth(f, s);
 }
 
@@ -339,7 +332,7 @@ void asf_record_format_free(struct asf_record_format *f) {
     if (!f || __atomic_sub_fetch(&f->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     for (unsigned i = 0; f->structs && i < f->count; i++) {
-        free(f->structs[i].table);
+        free(f->structs[i].by_name);
         free(f->structs[i].slots);
         free(f->structs[i].flags);
     }
