@@ -19,8 +19,7 @@
 
 namespace {
 
-struct Side {
-    ::Head head = {};
+struct Side : Base {
     kj::Array<capnp::word> words;
     std::vector<capnp::word> scratch = std::vector<capnp::word>(40000);
     std::vector<::Item> items;
@@ -53,9 +52,20 @@ struct Side {
         words = capnp::messageToFlatArray(message);
         return words.asBytes().size();
     }
+    const void *message() const { return words.begin(); }
+    static auto words_of(const void *m, size_t n) {
+        return kj::arrayPtr(static_cast<const capnp::word *>(m), n / sizeof(capnp::word));
+    }
+    double view(const void *m, size_t n) const {
+        capnp::FlatArrayMessageReader reader(words_of(m, n));
+        auto h = reader.getRoot<bench::capn::Head>();
+        auto all = h.getItems();
+        if (all.size() != head.count)
+            exit(1);
+        return sum_of(h.getTime(), head.count ? all[head.count - 1].getValue() : 0);
+    }
     double receive(const void *m, size_t n) {
-        capnp::FlatArrayMessageReader reader(
-            kj::arrayPtr(static_cast<const capnp::word *>(m), n / sizeof(capnp::word)));
+        capnp::FlatArrayMessageReader reader(words_of(m, n));
         auto h = reader.getRoot<bench::capn::Head>();
         auto all = h.getItems();
         if (all.size() != head.count)
@@ -76,20 +86,8 @@ struct Side {
 } // namespace
 
 void add_capnp(std::vector<Way> &all) {
-    auto s = std::make_shared<Side>();
-    Way w;
-    w.name = "Cap'n Proto";
-    w.moves = "each field, both ways";
-    w.prepare = [s](const ::Head &h) {
-        s->head = h;
-        s->encode();
-    };
-    w.encode = [s] { return s->encode(); };
-    w.decode = [s] { return s->receive(s->words.begin(), s->words.asBytes().size()); };
-    w.bytes = [s](size_t &n) {
-        n = s->words.asBytes().size();
-        return static_cast<const void *>(s->words.begin());
-    };
-    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
-    all.push_back(w);
+    add_way(all, "Cap'n Proto",
+            {"each field, into the message", "each field, out of the message",
+             "nothing: the last field is asked for"},
+            std::make_shared<Side>());
 }

@@ -16,8 +16,7 @@
 
 namespace {
 
-struct Side {
-    ::Head head = {};
+struct Side : Base {
     flatbuffers::FlatBufferBuilder builder{200000};
     std::vector<::Item> items;
 
@@ -31,6 +30,7 @@ struct Side {
                                                head.kind, head.state));
         return builder.GetSize();
     }
+    const void *message() const { return builder.GetBufferPointer(); }
     const bench::flat::Head *verified(const void *m, size_t n) const {
         flatbuffers::Verifier v(static_cast<const uint8_t *>(m), n);
         if (!bench::flat::VerifyHeadBuffer(v))
@@ -56,21 +56,5 @@ struct Side {
 } // namespace
 
 void add_flatbuffers(std::vector<Way> &all) {
-    auto s = std::make_shared<Side>();
-    Way w;
-    w.name = "FlatBuffers";
-    w.moves = "encode: the bytes, once; view: nothing; decode: the bytes, once";
-    w.prepare = [s](const ::Head &h) {
-        s->head = h;
-        s->encode();
-    };
-    w.encode = [s] { return s->encode(); };
-    w.decode = [s] { return s->receive(s->builder.GetBufferPointer(), s->builder.GetSize()); };
-    w.view = [s] { return s->view(s->builder.GetBufferPointer(), s->builder.GetSize()); };
-    w.bytes = [s](size_t &n) {
-        n = s->builder.GetSize();
-        return s->builder.GetBufferPointer();
-    };
-    w.receive = [s](const void *m, size_t n) { return s->view(m, n); };
-    all.push_back(w);
+    add_way(all, "FlatBuffers", {"the bytes, once", "the bytes, once", "nothing"}, std::make_shared<Side>());
 }

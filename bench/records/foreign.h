@@ -43,7 +43,7 @@ inline void turn_fields(char *base, const asf_record_layout *s) {
 
 // A message of this machine becomes one of the other: made for the workload,
 // whose one array has structs without pointers.
-inline void make_foreign(char *message, size_t, const asf_record_format *foreign) {
+inline void make_foreign(char *message, const asf_record_format *foreign) {
     char *base = message + 16 + 16 * static_cast<size_t>(message[7]);
     const asf_record_layout *s = asf_record_layout_of(foreign);
     asf_record_member m;

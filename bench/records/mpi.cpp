@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// mpi.cpp - the record by MPICH: MPI_Pack and MPI_Unpack of its datatypes.
+// mpi.cpp - the record by MPICH: MPI_Pack and MPI_Unpack of its datatypes, and the
+// same datatypes sent between two processes of mpiexec.
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -11,15 +13,15 @@
 #pragma GCC diagnostic pop
 
 #include "peers.h"
+#include "tables.h"
 
 namespace {
 
-struct Side {
-    Head head = {}, back = {};
+struct Side : Base {
+    Head back = {};
     MPI_Datatype item = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL;
     std::vector<char> bytes = std::vector<char>(300000);
     std::vector<Item> items = std::vector<Item>(items_of(sizes.back()));
-    int length = 0;
 
     static MPI_Datatype make(std::vector<int> counts, std::vector<MPI_Aint> places,
                              std::vector<MPI_Datatype> types, size_t size) {
@@ -46,12 +48,13 @@ struct Side {
                  {MPI_INT64_T, MPI_DOUBLE, MPI_INT32_T, MPI_UINT32_T, MPI_DOUBLE, MPI_INT32_T}, sizeof(Head));
     }
     size_t encode() {
-        length = 0;
+        int at = 0;
         const int room = static_cast<int>(bytes.size());
-        MPI_Pack(&head, 1, whole, bytes.data(), room, &length, MPI_COMM_WORLD);
-        MPI_Pack(head.items, static_cast<int>(head.count), item, bytes.data(), room, &length, MPI_COMM_WORLD);
-        return static_cast<size_t>(length);
+        MPI_Pack(&head, 1, whole, bytes.data(), room, &at, MPI_COMM_WORLD);
+        MPI_Pack(head.items, static_cast<int>(head.count), item, bytes.data(), room, &at, MPI_COMM_WORLD);
+        return static_cast<size_t>(at);
     }
+    const void *message() const { return bytes.data(); }
     double receive(const void *m, size_t n) {
         int at = 0;
         const int size = static_cast<int>(n);
@@ -63,23 +66,63 @@ struct Side {
     }
 };
 
+// The record where it is, head and items: one datatype with their addresses.
+MPI_Datatype placed(const Side &s, const Head &head, const Item *items) {
+    const int counts[] = {1, static_cast<int>(s.head.count)};
+    MPI_Aint places[2];
+    const MPI_Datatype types[] = {s.whole, s.item};
+    MPI_Datatype made;
+    MPI_Get_address(&head, &places[0]);
+    MPI_Get_address(items, &places[1]);
+    MPI_Type_create_struct(2, counts, places, types, &made);
+    MPI_Type_commit(&made);
+    return made;
+}
+
+enum { RECORD, END };
+
+// One end sends and receives, the other answers until it is told of the end.
+double round_trip(Side &s, bool first) {
+    const int other = first;
+    MPI_Datatype out = placed(s, s.head, s.head.items), in = placed(s, s.back, s.items.data());
+    const auto send = [&] { MPI_Send(MPI_BOTTOM, 1, out, other, RECORD, MPI_COMM_WORLD); };
+    const auto receive = [&] {
+        MPI_Status status;
+        MPI_Recv(MPI_BOTTOM, 1, in, other, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        return status.MPI_TAG;
+    };
+    double ns = 0;
+    if (first) {
+        ns = measure([&] { send(), receive(); }, 0.15);
+        if (sum_of(&s.back, s.items.data()) != sum_of(&s.head, s.head.items))
+            exit(1);
+        MPI_Send(nullptr, 0, MPI_BYTE, other, END, MPI_COMM_WORLD);
+    }
+    while (!first && receive() == RECORD)
+        send();
+    MPI_Type_free(&out);
+    MPI_Type_free(&in);
+    return ns;
+}
+
 } // namespace
 
 void add_mpi(std::vector<Way> &all) {
-    auto s = std::make_shared<Side>();
-    Way w;
-    w.name = "MPICH (MPI_Pack)";
-    w.moves = "the bytes, once each way, without the gaps";
-    w.prepare = [s](const Head &h) {
-        s->head = h;
-        s->encode();
-    };
-    w.encode = [s] { return s->encode(); };
-    w.decode = [s] { return s->receive(s->bytes.data(), static_cast<size_t>(s->length)); };
-    w.bytes = [s](size_t &n) {
-        n = static_cast<size_t>(s->length);
-        return s->bytes.data();
-    };
-    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
-    all.push_back(w);
+    add_way(all, "MPICH (MPI_Pack)",
+            {"the bytes, once, without the gaps", "the bytes, once, without the gaps", ""},
+            std::make_shared<Side>());
+}
+
+int mpi_process() {
+    Side s;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (const size_t size : sizes) {
+        s.head = make_head(items_of(size));
+        const double ns = round_trip(s, rank == 0);
+        if (rank == 0)
+            printf("%f\n", ns);
+    }
+    MPI_Finalize();
+    return 0;
 }

@@ -17,8 +17,7 @@
 
 namespace {
 
-struct Side {
-    ::Head head = {};
+struct Side : Base {
     bench_orb::Head out, in;
     cdrMemoryStream stream;
 
@@ -43,6 +42,7 @@ struct Side {
         out >>= stream;
         return stream.bufSize();
     }
+    const void *message() const { return stream.bufPtr(); }
     double receive(const void *m, size_t n) {
         cdrMemoryStream from(const_cast<void *>(m), n);
         in <<= from;
@@ -55,20 +55,6 @@ struct Side {
 } // namespace
 
 void add_omniorb(std::vector<Way> &all) {
-    auto s = std::make_shared<Side>();
-    Way w;
-    w.name = "omniORB (CDR)";
-    w.moves = "struct to struct, each field to bytes; each field back";
-    w.prepare = [s](const ::Head &h) {
-        s->head = h;
-        s->encode();
-    };
-    w.encode = [s] { return s->encode(); };
-    w.decode = [s] { return s->receive(s->stream.bufPtr(), s->stream.bufSize()); };
-    w.bytes = [s](size_t &n) {
-        n = s->stream.bufSize();
-        return static_cast<const void *>(s->stream.bufPtr());
-    };
-    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
-    all.push_back(w);
+    add_way(all, "omniORB (CDR)", {"struct to struct, each field to bytes", "each field to a struct", ""},
+            std::make_shared<Side>());
 }

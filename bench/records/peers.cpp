@@ -5,42 +5,62 @@
 
 #include <cstdio>
 
-static void left_out(const char *name, const char *package) {
-    fprintf(stderr, "records: %s is left out: it was not installed (%s) when this was built\n", name,
-            package);
-}
+#include "tables.h"
 
-void add_peers(std::vector<Way> &all) {
+namespace {
+
+struct Peer {
+    const char *name, *package;
+    void (*add)(std::vector<Way> &);
+};
+
+// Those that were not there when this was built have no add().
+const Peer peers[] = {
 #ifdef WITH_MPI
-    add_mpi(all);
+    {"MPICH", "", add_mpi},
 #else
-    left_out("MPICH", "libmpich-dev");
+    {"MPICH", "libmpich-dev", nullptr},
 #endif
 #ifdef WITH_FLATBUFFERS
-    add_flatbuffers(all);
+    {"FlatBuffers", "", add_flatbuffers},
 #else
-    left_out("FlatBuffers", "libflatbuffers-dev, flatbuffers-compiler");
+    {"FlatBuffers", "libflatbuffers-dev, flatbuffers-compiler", nullptr},
 #endif
 #ifdef WITH_CAPNP
-    add_capnp(all);
+    {"Cap'n Proto", "", add_capnp},
 #else
-    left_out("Cap'n Proto", "libcapnp-dev, capnproto");
+    {"Cap'n Proto", "libcapnp-dev, capnproto", nullptr},
 #endif
 #ifdef WITH_OMNIORB
-    add_omniorb(all);
+    {"omniORB", "", add_omniorb},
 #else
-    left_out("omniORB", "libomniorb4-dev");
+    {"omniORB", "libomniorb4-dev, omniidl", nullptr},
 #endif
 #ifdef WITH_PROTOBUF
-    add_protobuf(all);
+    {"protobuf", "", add_protobuf},
 #else
-    left_out("protobuf", "libprotobuf-dev, protobuf-compiler");
+    {"protobuf", "libprotobuf-dev, protobuf-compiler", nullptr},
 #endif
 #ifdef WITH_EXPAT
-    add_xml(all);
+    {"XML", "", add_xml},
 #else
-    left_out("XML", "libexpat1-dev");
+    {"XML", "libexpat1-dev", nullptr},
 #endif
-    (void)left_out;
-    (void)all;
+};
+
+} // namespace
+
+void add_peers(std::vector<Way> &all) {
+    for (const Peer &p : peers)
+        if (p.add)
+            p.add(all);
+        else
+            fprintf(stderr, "records: %s is left out: %s was not installed when this was built\n", p.name,
+                    p.package);
 }
+
+#ifndef WITH_MPI
+int mpi_process() {
+    return 1;
+}
+#endif

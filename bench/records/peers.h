@@ -14,9 +14,4 @@ void add_capnp(std::vector<Way> &all);
 void add_mpi(std::vector<Way> &all);
 void add_omniorb(std::vector<Way> &all);
 
-// A peer is right when it gives the record back.
-inline double sum_of(double time, double last) {
-    return time + last;
-}
-
 #endif

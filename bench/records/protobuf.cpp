@@ -14,8 +14,7 @@
 
 namespace {
 
-struct Side {
-    ::Head head = {};
+struct Side : Base {
     bench::Head out, in;
     std::string bytes;
 
@@ -40,6 +39,7 @@ struct Side {
         out.SerializeToString(&bytes);
         return bytes.size();
     }
+    const void *message() const { return bytes.data(); }
     double receive(const void *m, size_t n) {
         if (!in.ParseFromArray(m, static_cast<int>(n)) || in.items_size() != static_cast<int>(head.count))
             exit(1);
@@ -50,20 +50,6 @@ struct Side {
 } // namespace
 
 void add_protobuf(std::vector<Way> &all) {
-    auto s = std::make_shared<Side>();
-    Way w;
-    w.name = "protobuf";
-    w.moves = "struct to message, message to bytes; bytes to message";
-    w.prepare = [s](const ::Head &h) {
-        s->head = h;
-        s->encode();
-    };
-    w.encode = [s] { return s->encode(); };
-    w.decode = [s] { return s->receive(s->bytes.data(), s->bytes.size()); };
-    w.bytes = [s](size_t &n) {
-        n = s->bytes.size();
-        return s->bytes.data();
-    };
-    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
-    all.push_back(w);
+    add_way(all, "protobuf", {"struct to message, message to bytes", "bytes to message", ""},
+            std::make_shared<Side>());
 }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
 
 static const asf_record_field item_fields[] = {
     ASF_FIELD(INT, struct Item, id),          ASF_FIELD(FLOAT, struct Item, weight),
@@ -25,13 +28,26 @@ static const asf_record_field head_fields[] = {
 };
 const asf_record_type head_type = ASF_RECORD_TYPE("head", struct Head, head_fields);
 
-Head make_head(uint32_t items) {
-    static std::vector<Item> all(items_of(sizes.back()));
-    for (size_t i = 0; i < all.size(); i++) {
-        const auto n = static_cast<int32_t>(i);
-        all[i] = {n, static_cast<float>(n) * 0.5F, n * 0.25, n * 1000LL, {1, 2, 3, static_cast<int16_t>(n)}};
+// Values as something measured has them: every bit of a mantissa is used.
+static std::vector<Item> make_items() {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> real(-1000, 1000);
+    std::vector<Item> all(items_of(sizes.back()));
+    int32_t id = 0;
+    for (Item &item : all) {
+        const auto code = [&] { return static_cast<int16_t>(random()); };
+        item = {id++,
+                static_cast<float>(real(random)),
+                real(random),
+                static_cast<int64_t>(random() % 2000000000),
+                {code(), code(), code(), code()}};
     }
-    return {12345, 1.5, 7, items, all.data(), {1, 2, 3}, 4, 5};
+    return all;
+}
+
+Head make_head(uint32_t items) {
+    static std::vector<Item> all = make_items();
+    return {12345, 1.7320508075688772, 7, items, all.data(), {0.1, 1.0 / 3, 2.718281828459045}, 4, 5};
 }
 
 double measure(const std::function<void()> &call, double seconds) {
@@ -54,4 +70,9 @@ double measure(const std::function<void()> &call, double seconds) {
     std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2),
                      samples.end());
     return samples[samples.size() / 2];
+}
+
+void give_up(const char *what) {
+    fprintf(stderr, "records: %s: %s\n", what, asf_record_why());
+    exit(1);
 }

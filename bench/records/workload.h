@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // workload.h - the records that are measured: a head of 64 bytes and n structs of
-// 32 bytes with mixed fields, 96 bytes to 100 KB in all.
+// 32 bytes with mixed fields, 96 bytes to 100 KB in all; and a way of moving them.
 #ifndef ASF_RECORDS_WORKLOAD_H
 #define ASF_RECORDS_WORKLOAD_H
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <sys/uio.h>
 #include <vector>
 
+#include <asf/asf.h>
 #include <asf/record.h>
 
 struct Item {
@@ -42,28 +45,92 @@ inline uint32_t items_of(size_t size) {
 // A record of so many items, which are static.
 Head make_head(uint32_t items);
 
+// A way is right when it gives this back.
+inline double sum_of(double time, double last) {
+    return time + last;
+}
+inline double sum_of(const Head *h, const Item *items) {
+    return sum_of(h->time, h->count ? items[h->count - 1].value : 0);
+}
+
 extern const asf_record_type item_type, head_type;
 
-// One way of moving a record.
-struct Way {
-    std::string name;
-    // What the column "moves" says.
-    std::string moves;
-    // Prepare for a size; the functions that follow are for it.
-    std::function<void(const Head &)> prepare;
-    std::function<size_t()> encode;              // into memory of its own; the bytes
-    std::function<double()> decode;              // into a struct, or read where it is; a sum of what was read
-    std::function<double()> view;                // only where that is possible
-    std::function<const void *(size_t &)> bytes; // of the encoded message
-    std::function<double(const void *, size_t)> receive; // the same as decode, of a message from elsewhere
+// What a row moves, table by table.
+struct Moves {
+    std::string encode, decode, view;
 };
 
-// The libraries that are there; those that are not are named on stderr.
-std::vector<Way> ways();
+using Pieces = std::vector<iovec>;
+
+// One way of moving a record.  What it cannot do is empty.
+struct Way {
+    std::string name;
+    Moves moves;
+    std::function<void(const Head &)> prepare; // the functions that follow are for this record
+    std::function<size_t()> encode;            // into memory of its own; the bytes
+    std::function<double()> decode;            // into a struct; a sum of what was read
+    std::function<double()> view;              // where it lies
+    std::function<const Pieces &()> send;      // encode, for the wire
+    std::function<double(const void *, size_t)> receive,
+        look; // as decode and view, of a message from elsewhere
+    // Into a stream and out of one, for those that know streams.
+    std::function<void(asf_cios *)> put;
+    std::function<double(asf_cios *)> get;
+};
+
+// What every side has: the record, and the bytes of its message.
+struct Base {
+    Head head = {};
+    size_t length = 0;
+    Pieces pieces = Pieces(1);
+};
+
+// A way by a side, which has encode(), message() and receive(), and, if it can,
+// view(), gather(), put() and get().
+template <class Side>
+void add_way(std::vector<Way> &all, const std::string &name, const Moves &moves, std::shared_ptr<Side> s) {
+    Way w;
+    w.name = name;
+    w.moves = moves;
+    const auto encode = [s] { return s->length = s->encode(); };
+    const auto whole = [s]() -> const Pieces & {
+        s->pieces[0] = {const_cast<void *>(static_cast<const void *>(s->message())), s->length};
+        return s->pieces;
+    };
+    w.prepare = [s, encode](const Head &h) {
+        s->head = h;
+        encode();
+    };
+    w.decode = [s] { return s->receive(s->message(), s->length); };
+    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
+    w.send = whole;
+    if (!moves.encode.empty()) {
+        w.encode = encode;
+        w.send = [encode, whole]() -> const Pieces & {
+            encode();
+            return whole();
+        };
+    }
+    if constexpr (requires { s->view(s->message(), s->length); }) {
+        w.view = [s] { return s->view(s->message(), s->length); };
+        w.look = [s](const void *m, size_t n) { return s->view(m, n); };
+    }
+    if constexpr (requires { s->gather(); })
+        w.send = [s]() -> const Pieces & { return s->gather(); };
+    if constexpr (requires(asf_cios * stream) { s->put(stream); }) {
+        w.put = [s](asf_cios *stream) { s->put(stream); };
+        w.get = [s](asf_cios *stream) { return s->get(stream); };
+    }
+    all.push_back(w);
+}
+
+// memcpy, asf, and the libraries that are there; those that are not are named on stderr.
 void add_asf(std::vector<Way> &all);
 void add_peers(std::vector<Way> &all);
 
 // Nanoseconds of a call: the median of many.
 double measure(const std::function<void()> &call, double seconds = 0.05);
+
+[[noreturn]] void give_up(const char *what);
 
 #endif

@@ -11,8 +11,7 @@
 
 namespace {
 
-struct Side {
-    Head head = {};
+struct Side : Base {
     std::string text, in;
     std::vector<Item> items;
     Head back = {};
@@ -82,6 +81,7 @@ struct Side {
             s->back.state = static_cast<int32_t>(strtol(text, nullptr, 10));
     }
 
+    const void *message() const { return text.data(); }
     double receive(const void *m, size_t n) {
         items.clear();
         scales = 0;
@@ -99,20 +99,7 @@ struct Side {
 } // namespace
 
 void add_xml(std::vector<Way> &all) {
-    auto s = std::make_shared<Side>();
-    Way w;
-    w.name = "XML (printf, expat)";
-    w.moves = "text, made and read";
-    w.prepare = [s](const Head &h) {
-        s->head = h;
-        s->encode();
-    };
-    w.encode = [s] { return s->encode(); };
-    w.decode = [s] { return s->receive(s->text.data(), s->text.size()); };
-    w.bytes = [s](size_t &n) {
-        n = s->text.size();
-        return s->text.data();
-    };
-    w.receive = [s](const void *m, size_t n) { return s->receive(m, n); };
-    all.push_back(w);
+    add_way(all, "XML (printf, expat)",
+            {"each field to text with all its digits, in tags", "tags and text to each field", ""},
+            std::make_shared<Side>());
 }

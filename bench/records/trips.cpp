@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+//
+// trips.cpp - there and back between two processes: over a Unix socket, whose
+// ends take turns on one processor, over rings in shared memory, and by MPICH.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <asf/ring.h>
+
+#include "ours.h"
+#include "tables.h"
+
+namespace {
+
+volatile double sink;
+constexpr double SECONDS = 0.15;
+
+// How a way is used: its record read into a struct, or where it lies.
+struct Ends {
+    Way &way;
+    const std::function<double(const void *, size_t)> &receive;
+    double expected;
+};
+
+void check(const Ends &e, double sum) {
+    if (std::fabs(sum - e.expected) > 1e-3)
+        give_up(e.way.name.c_str());
+}
+
+size_t bytes_of(const Pieces &pieces) {
+    size_t n = 0;
+    for (const iovec &p : pieces)
+        n += p.iov_len;
+    return n;
+}
+
+// The child answers until nothing comes any more; the parent asks.
+double between(const std::function<void()> &ask, const std::function<void()> &answer,
+               const std::function<void(bool child)> &take_end, const std::function<void()> &stop) {
+    fflush(nullptr);
+    const pid_t child = fork();
+    take_end(child == 0);
+    while (child == 0)
+        answer();
+    const double ns = measure(ask, SECONDS);
+    stop();
+    waitpid(child, nullptr, 0);
+    return ns;
+}
+
+// --- sockets ----------------------------------------------------------------------------
+
+void use_one_processor(bool one) {
+    static cpu_set_t all;
+    static const int kept = sched_getaffinity(0, sizeof all, &all);
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    for (int i = 0; kept == 0 && i < CPU_SETSIZE && CPU_COUNT(&first) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &first);
+    sched_setaffinity(0, sizeof all, one ? &first : &all);
+}
+
+bool send(int fd, const Pieces &pieces, size_t n) {
+    msghdr message = {};
+    message.msg_iov = const_cast<iovec *>(pieces.data());
+    message.msg_iovlen = pieces.size();
+    return sendmsg(fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(n);
+}
+
+bool receive(int fd, void *to, size_t n) {
+    return recv(fd, to, n, MSG_WAITALL) == static_cast<ssize_t>(n);
+}
+
+// Room for any message, so that one call sends it; below 0: there is none.
+bool make_room(int fd, size_t n) {
+    const int wanted = static_cast<int>(2 * n + 200000);
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &wanted, sizeof wanted) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
+    int got = 0;
+    socklen_t length = sizeof got;
+    return getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &got, &length) == 0 && static_cast<size_t>(got) > n + n / 2;
+}
+
+double over_socket(const Ends &e, int type) {
+    int fds[2];
+    const size_t n = bytes_of(e.way.send());
+    Memory in(n);
+    if (socketpair(AF_UNIX, type, 0, fds) != 0)
+        return -1;
+    double ns = -1;
+    if (make_room(fds[0], n) && make_room(fds[1], n)) {
+        int fd = -1;
+        use_one_processor(true);
+        ns = between(
+            [&] {
+                if (!send(fd, e.way.send(), n) || !receive(fd, in.start(), n))
+                    give_up("socket");
+                check(e, e.receive(in.start(), n));
+            },
+            [&] {
+                if (!receive(fd, in.start(), n))
+                    _exit(0);
+                sink = e.receive(in.start(), n);
+                if (!send(fd, e.way.send(), n))
+                    _exit(0);
+            },
+            [&](bool child) {
+                fd = fds[child];
+                close(fds[!child]);
+            },
+            [&] { close(fd); });
+        use_one_processor(false);
+    }
+    return ns;
+}
+
+// --- rings --------------------------------------------------------------------------------
+
+// Those that do not know streams: the message into a region, and read in one.
+void put(const Way &way, asf_cios *out) {
+    if (way.put)
+        return way.put(out);
+    const Pieces &pieces = way.send();
+    ssize_t n = static_cast<ssize_t>((bytes_of(pieces) + 63) / 64 * 64);
+    char *region = static_cast<char *>(asf_salloc(out, &n)), *at = region;
+    for (const iovec &p : pieces)
+        at = static_cast<char *>(memcpy(at, p.iov_base, p.iov_len)) + p.iov_len;
+    asf_sfree(out, region);
+    asf_sflush(out);
+}
+
+double get(const Ends &e, asf_cios *in, size_t n) {
+    if (e.way.put)
+        return e.way.get(in);
+    ssize_t length = static_cast<ssize_t>((n + 63) / 64 * 64);
+    void *region = asf_salloc(in, &length);
+    if (!region)
+        _exit(0);
+    const double sum = e.receive(region, n);
+    asf_sfree(in, region);
+    return sum;
+}
+
+double over_ring(const Ends &e) {
+    const int there = asf_ring_create(4 << 20), back = asf_ring_create(4 << 20);
+    const size_t n = bytes_of(e.way.send());
+    if (there < 0 || back < 0)
+        give_up("ring");
+    asf_cios *in = nullptr, *out = nullptr;
+    const double ns = between(
+        [&] {
+            put(e.way, out);
+            check(e, get(e, in, n));
+        },
+        [&] {
+            sink = get(e, in, n);
+            put(e.way, out);
+        },
+        [&](bool child) {
+            in = asf_ring_sopen_fd(child ? there : back, O_RDONLY, nullptr);
+            out = asf_ring_sopen_fd(child ? back : there, O_WRONLY, nullptr);
+        },
+        [&] { asf_sclose(out); });
+    close(there);
+    close(back);
+    return ns;
+}
+
+// --- tables ---------------------------------------------------------------------------------
+
+std::string both(const std::string &send, const std::string &receive) {
+    return (send.empty() ? "as it is" : send) + "; " + (receive.empty() ? "not looked at" : receive);
+}
+
+void table(const std::string &title, std::vector<Way> &all, const std::function<double(const Ends &)> &trip) {
+    if (!begin_table(title))
+        return;
+    for (Way &w : all) {
+        const auto run = [&](const std::function<double(const void *, size_t)> &receive) {
+            return [&](size_t size) {
+                const Head head = make_head(items_of(size));
+                w.prepare(head);
+                return trip({w, receive, sum_of(&head, head.items)});
+            };
+        };
+        if (w.look)
+            add_row(w.name + ", where it lies", run(w.look), both(w.moves.encode, w.moves.view));
+        if (w.receive)
+            add_row(w.name, run(w.receive), both(w.moves.encode, w.moves.decode));
+    }
+}
+
+// By MPICH itself, between two processes of its own.
+void mpich_row() {
+    char self[4096] = {};
+    std::vector<double> found;
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return;
+    const std::string command = std::string("mpiexec -n 2 '") + self + "' --mpi 2>/dev/null";
+    FILE *p = popen(command.c_str(), "r");
+    for (double ns; p && fscanf(p, "%lf", &ns) == 1;)
+        found.push_back(ns);
+    if (p)
+        pclose(p);
+    if (found.size() != sizes.size()) {
+        fprintf(stderr, "records: MPICH by mpiexec is left out: mpich or libmpich-dev is not installed\n");
+        return;
+    }
+    size_t i = 0;
+    add_row(
+        "MPICH by mpiexec, datatypes", [&](size_t) { return found[i++]; },
+        "struct to shared memory, to struct");
+}
+
+} // namespace
+
+void trip_tables(std::vector<Way> &all) {
+    table("Round trip over a Unix socket, packets (Figure 11, Table 1)", all,
+          [](const Ends &e) { return over_socket(e, SOCK_SEQPACKET); });
+    table("Round trip over a Unix socket, a stream (Figure 11, Table 1)", all,
+          [](const Ends &e) { return over_socket(e, SOCK_STREAM); });
+    const std::string rings = "Round trip over shared memory";
+    table(rings + ", rings", all, over_ring);
+    if (rings.find(only) != std::string::npos || only.find("Round trip") == 0)
+        mpich_row();
+}
