@@ -44,19 +44,28 @@ struct Work {
     size_t block, blocks;
 };
 
+// Touched by wide instructions where there are any, since what a transport costs
+// shows only as far as the words themselves take no longer.
+#define WIDEST __attribute__((target_clones("avx2", "default")))
+using Words = uint64_t __attribute__((vector_size(32), aligned(8), may_alias));
+
 // The words of a block: each tells its place.
-void fill(char *to, size_t n, uint64_t &next) {
-    uint64_t *words = reinterpret_cast<uint64_t *>(to);
-    for (size_t i = 0; i < n / 8; i++)
-        words[i] = next++;
+WIDEST void fill(char *to, size_t n, uint64_t &next) {
+    Words *all = reinterpret_cast<Words *>(to), words = {next, next + 1, next + 2, next + 3};
+    for (size_t i = 0; i < n / sizeof words; i++, words += 4)
+        all[i] = words;
+    next += n / sizeof next;
 }
 
-void sum(const char *from, size_t n, uint64_t &total) {
-    const uint64_t *words = reinterpret_cast<const uint64_t *>(from);
-    uint64_t s = 0;
-    for (size_t i = 0; i < n / 8; i++)
-        s += words[i];
-    total += s;
+WIDEST void sum(const char *from, size_t n, uint64_t &total) {
+    const Words *all = reinterpret_cast<const Words *>(from);
+    Words even = {}, odd = {};
+    for (size_t i = 0; i < n / sizeof even; i += 2) {
+        even += all[i];
+        odd += all[i + 1];
+    }
+    even += odd;
+    total += even[0] + even[1] + even[2] + even[3];
 }
 
 struct Transport {
