@@ -13,16 +13,6 @@
 #include "lib/ring.h"
 #include "lib/syscalls.h"
 
-/* Where a program's own descriptors do not come to stand. */
-static int move_up(int fd) {
-    enum { OUT_OF_THE_WAY = 400 };
-    int up = (int)asf__raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY, 0);
-    if (up < 0)
-        return fd;
-    asf__sys.close(fd);
-    return up;
-}
-
 int asf__ring_offer(int pipe, char *option, size_t room) {
     struct stat64 st;
     int rc = asf__sys.fstat(pipe, &st);
@@ -31,7 +21,7 @@ int asf__ring_offer(int pipe, char *option, size_t room) {
     int ring = rc < 0 ? rc : asf__ring_new(ASF_PIPE_RING);
     if (ring < 0)
         return ring;
-    ring = move_up(ring);
+    ring = asf__out_of_the_way(ring);
     snprintf(option, room, "ring=%d/%d/%llu", (int)getpid(), ring, (unsigned long long)st.st_ino);
     return ring;
 }

@@ -22,8 +22,9 @@
 
 _Thread_local const char *asf__segment_why = "nothing has failed";
 
-enum { BACKENDS = 2 };
-static const struct asf_segment_backend *const backends[BACKENDS] = {&asf__segment_posix, &asf__segment_sysv};
+enum { BACKENDS = 3 };
+static const struct asf_segment_backend *const backends[BACKENDS] = {&asf__segment_posix, &asf__segment_sysv,
+                                                                     &asf__segment_memfd};
 
 /* --- what is attached ---------------------------------------------------------- */
 
@@ -221,7 +222,8 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     const struct asf_segment_backend *b = backend_named(backend ? backend : asf__options()->shm);
     *shm = NULL;
     if (!b)
-        return asf__segment_fail(-EINVAL, "there is no such backend: posix and sysv are those there are");
+        return asf__segment_fail(-EINVAL,
+                                 "there is no such backend: posix, sysv and memfd are those there are");
     if (!is_name(name, name_length(name)))
         return asf__segment_fail(-EINVAL, "a segment needs a name: words, without control characters");
     if (nbytes > PTRDIFF_MAX - ASF_SHM_HEAD)
@@ -243,8 +245,9 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     return 0;
 }
 
-/* The segment that a label names, verified; its entry is not yet shown. */
-static int attach(const char *label, bool update, struct asf_segment **attached) {
+/* The segment that a label names, there or behind `fd` if that is not -1;
+ * verified; its entry is not yet shown. */
+static int attach(const char *label, int fd, bool update, struct asf_segment **attached) {
     struct label l;
     int rc = parse(label, &l);
     if (rc == 0 && !l.named)
@@ -256,7 +259,7 @@ static int attach(const char *label, bool update, struct asf_segment **attached)
         return asf__segment_fail(-ENOMEM, "there is no memory for a list entry");
     s->backend = l.backend;
     memcpy(s->id, l.id, sizeof s->id);
-    rc = s->backend->attach(s, update);
+    rc = fd < 0 ? s->backend->attach(s, update) : s->backend->adopt(s, fd, update);
     if (rc == 0) {
         guard(s);
         rc = verify(s, l.text);
@@ -267,22 +270,42 @@ static int attach(const char *label, bool update, struct asf_segment **attached)
     return rc;
 }
 
-int asf__segment_open(const char *label, bool update, char **shm) {
-    struct asf_segment *s;
-    int rc = attach(label, update, &s);
-    *shm = rc < 0 ? NULL : s->base;
-    if (rc < 0)
-        return rc;
+static char *shown(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
     s->fd = -1;
-    show(s, s->base);
-    return 0;
+    char *shm = s->base;
+    show(s, shm);
+    return shm;
+}
+
+int asf__segment_open(const char *label, bool update, char **shm) {
+    struct asf_segment *s;
+    int rc = attach(label, -1, update, &s);
+    *shm = rc < 0 ? NULL : shown(s);
+    return rc;
+}
+
+int asf__segment_open_fd(int fd, bool update, char **shm) {
+    struct asf_segment_head head;
+    struct asf_segment *s;
+    *shm = NULL;
+    ssize_t n = asf__sys.pread(fd, &head, sizeof head, 0);
+    if (n < 0)
+        return asf__segment_fail((int)n, "the descriptor is on no segment that can be read");
+    struct label l;
+    size_t length = n == (ssize_t)sizeof head ? strnlen(head.text, sizeof head.text) : 0;
+    head.text[length < sizeof head.text ? length : 0] = '\0';
+    if (parse(head.text, &l) < 0 || !l.backend->adopt)
+        return asf__segment_fail(-ESTALE, "what the descriptor is on has no label of a segment: foreign");
+    int rc = attach(head.text, fd, update, &s);
+    *shm = rc < 0 ? NULL : shown(s);
+    return rc;
 }
 
 int asf__segment_fd(const char *label, bool update) {
     struct asf_segment *s;
-    int rc = attach(label, update, &s);
+    int rc = attach(label, -1, update, &s);
     if (rc < 0)
         return rc;
     int fd = s->fd;
@@ -350,7 +373,8 @@ int asf__segment_each(int (*visit)(const struct asf_shm_info *, void *), void *a
         struct asf_shm_info *info = &c.states[i].info;
         info->label = c.states[i].label;
         bool ours = info->state == ASF_SHM_WHOLE || info->state == ASF_SHM_UNFINISHED;
-        info->leaked = ours && info->attached == 0 && asf__process_ended(info->creator, info->created);
+        info->leaked = ours && !c.states[i].held && info->attached == 0 &&
+                       asf__process_ended(info->creator, info->created);
         rc = visit(info, arg);
     }
     free(c.states);

@@ -47,6 +47,7 @@ struct asf_segment_state {
     char label[ASF_SEGMENT_TEXT];
     uint64_t device, inode; /* of an object in a file system */
     pid_t counted;
+    bool held; /* by a process: it goes when that does */
 };
 
 typedef int asf_segment_visit(struct asf_segment_state *state, void *arg);
@@ -61,13 +62,15 @@ struct asf_segment_backend {
     int (*create)(struct asf_segment *s, const char *name, mode_t mode);
     /* attach: the memory of s->id at s->base; its size; s->fd if it has one. */
     int (*attach)(struct asf_segment *s, bool update);
+    /* adopt: the same, of what the caller's descriptor is on; NULL: none can be. */
+    int (*adopt)(struct asf_segment *s, int fd, bool update);
     int (*detach)(struct asf_segment *s);
     int (*remove)(const char *id);
     /* look: tell of one, or of all when `id` is NULL. */
     int (*look)(const char *id, asf_segment_visit *visit, void *arg);
 };
 
-extern const struct asf_segment_backend asf__segment_posix, asf__segment_sysv;
+extern const struct asf_segment_backend asf__segment_posix, asf__segment_sysv, asf__segment_memfd;
 
 /* Why the last call in this thread failed. */
 extern _Thread_local const char *asf__segment_why;
@@ -80,6 +83,8 @@ static inline int asf__segment_fail(int code, const char *why) {
 
 int asf__segment_create(const char *backend, const char *name, mode_t mode, size_t nbytes, char **shm);
 int asf__segment_open(const char *label, bool update, char **shm);
+/* asf__segment_open_fd: what a descriptor is on, whatever its label. */
+int asf__segment_open_fd(int fd, bool update, char **shm);
 /* asf__segment_fd: a descriptor at the first byte of data. */
 int asf__segment_fd(const char *label, bool update);
 int asf__segment_close(char *shm);
@@ -97,13 +102,16 @@ void asf__segment_label(struct asf_segment *s, const char *name);
 void asf__segment_describe(struct asf_segment_state *state, const char *id, size_t size,
                            const struct asf_segment_head *head);
 
-/* --- who uses them (segment_users.c) ---------------------------------------------- */
+/* --- what /proc tells (segment_users.c) --------------------------------------------- */
 
 /* asf__count_users: set info.attached of those that are objects in a file
  * system, by one pass over all processes' maps. */
 void asf__count_users(struct asf_segment_state *states, size_t count);
 /* asf__process_ended: whether the process that had this id at that time is gone. */
 bool asf__process_ended(pid_t pid, int64_t at);
+/* asf__proc_number: the number behind the first `key` in a short file. */
+bool asf__proc_number(const char *path, const char *key, int base, uint64_t *value);
+mode_t asf__umask(void);
 
 #pragma GCC visibility pop
 

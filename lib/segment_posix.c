@@ -13,36 +13,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "lib/segment.h"
+#include "lib/segment_file.h"
 #include "lib/syscalls.h"
 
 #define DIRECTORY "/dev/shm"
 #define PREFIX    "asf-shm."
 
-enum { PATH = 64, RANDOM_DIGITS = 12, ALLOCATE = 16 << 20 };
+enum { PATH = 64, RANDOM_DIGITS = 12 };
 
 /* Identifiers: p, the creator's process id, a dot, twelve hexadecimal digits. */
 static bool posix_owns(const char *id) {
-    if (id[0] != 'p')
-        return false;
-    size_t pid = strspn(id + 1, "0123456789"), digits;
-    const char *random = id + 1 + pid;
-    if (pid == 0 || pid > 10 || id[1] == '0' || *random++ != '.')
-        return false;
-    digits = strspn(random, "0123456789abcdef");
-    return digits == RANDOM_DIGITS && random[digits] == '\0';
+    const char *at = id[0] == 'p' && id[1] != '0' ? asf__id_number(id + 1) : NULL;
+    return at && *at == '.' && asf__id_random(at + 1, RANDOM_DIGITS);
 }
 
 static void choose_id(struct asf_segment *s) {
-    uint64_t random = 0;
-    asf__raw_syscall(SYS_getrandom, (long)&random, sizeof random, 0, 0);
-    snprintf(s->id, sizeof s->id, "p%d.%012llx", (int)getpid(), (unsigned long long)random >> 16);
+    snprintf(s->id, sizeof s->id, "p%d.%012llx", (int)getpid(),
+             (unsigned long long)asf__new_random(RANDOM_DIGITS));
 }
 
 static void path_of(char *path, const char *id) {
@@ -50,42 +40,6 @@ static void path_of(char *path, const char *id) {
 }
 
 /* --- making ------------------------------------------------------------------ */
-
-/* Bytes that the file system could not give are told before any are taken, and
- * pieces are small enough for a program with a timer to get on. */
-static int allocate(int fd, size_t size) {
-    struct rlimit limit;
-    struct statfs64 fs;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
-        return asf__segment_fail(-EFBIG,
-                                 "the segment would be larger than the limit of file sizes (ulimit -f)");
-    bool limited = asf__sys.fstatfs(fd, &fs) == 0 && fs.f_blocks > 0;
-    if (limited && (size - 1) / (size_t)fs.f_bsize >= fs.f_bavail)
-        return asf__segment_fail(-ENOSPC, "there is not so much room in " DIRECTORY);
-    for (size_t at = 0; at < size;) {
-        size_t n = size - at < ALLOCATE ? size - at : ALLOCATE;
-        long rc = asf__raw_syscall(SYS_fallocate, fd, 0, (long)at, (long)n);
-        if (rc == -EINTR)
-            continue;
-        if (rc < 0)
-            return asf__segment_fail((int)rc, "memory for the segment could not be allocated in " DIRECTORY);
-        at += n;
-    }
-    return 0;
-}
-
-static int map(struct asf_segment *s, int fd, int protection) {
-    int saved = errno;
-    void *p = mmap64(NULL, s->size, protection, MAP_SHARED, fd, 0);
-    int rc = p == MAP_FAILED ? -errno : 0;
-    errno = saved;
-    s->base = rc < 0 ? NULL : p;
-    return rc < 0 ? asf__segment_fail(rc, "the segment could not be mapped") : 0;
-}
-
-static int posix_detach(struct asf_segment *s) {
-    return asf__sys.unmap(s->base, s->size);
-}
 
 static int give_name(int fd, const char *id) {
     char from[PATH], to[PATH];
@@ -112,14 +66,14 @@ static int label(struct asf_segment *s, int fd, const char *name) {
 
 /* Mapped first: no memory is taken for what the address space has no room for. */
 static int make(struct asf_segment *s, int fd, const char *name) {
-    int rc = map(s, fd, PROT_READ | PROT_WRITE);
+    int rc = asf__map_file(s, fd, true);
     if (rc < 0)
         return rc;
-    rc = allocate(fd, s->size);
+    rc = asf__allocate(fd, s->size);
     if (rc == 0)
         rc = label(s, fd, name);
     if (rc < 0)
-        posix_detach(s);
+        asf__unmap_file(s);
     return rc;
 }
 
@@ -170,10 +124,7 @@ static int posix_attach(struct asf_segment *s, bool update) {
     if (fd < 0)
         return fd;
     s->fd = fd;
-    s->size = (size_t)st.st_size;
-    if (s->size < ASF_SHM_HEAD)
-        return asf__segment_fail(-ESTALE, "what is there is too small for a label: truncated or foreign");
-    return map(s, fd, update ? PROT_READ | PROT_WRITE : PROT_READ);
+    return asf__adopt_file(s, fd, update);
 }
 
 /* --- those there are --------------------------------------------------------------- */
@@ -205,7 +156,7 @@ static bool read_head(const char *id, struct asf_segment_head *head) {
         fd = open_object(id, O_RDONLY, &st);
     if (fd < 0)
         return false;
-    bool got = asf__sys.pread(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head;
+    bool got = asf__read_head(fd, head);
     asf__sys.close(fd);
     return got;
 }
@@ -215,18 +166,10 @@ static int tell(const char *id, asf_segment_visit *visit, void *arg) {
     struct asf_segment_head head;
     if (status_of(id, &st) < 0)
         return 0; /* removed just now */
-    struct asf_segment_state state = {
-        .info = {.backend = asf__segment_posix.name,
-                 .owner = st.stx_uid,
-                 .mode = st.stx_mode & 07777,
-                 .created = st.stx_mask & STATX_BTIME ? st.stx_btime.tv_sec : st.stx_ctime.tv_sec,
-                 .accessed = st.stx_atime.tv_sec,
-                 .creator = (pid_t)strtol(id + 1, NULL, 10)},
-        .device = makedev(st.stx_dev_major, st.stx_dev_minor),
-        .inode = st.stx_ino};
-    bool regular = S_ISREG(st.stx_mode);
-    bool readable = regular && read_head(id, &head);
-    asf__segment_describe(&state, id, regular ? st.stx_size : 0, readable ? &head : NULL);
+    bool readable = S_ISREG(st.stx_mode) && read_head(id, &head);
+    struct asf_segment_state state;
+    asf__file_state(&state, id, &st, readable ? &head : NULL);
+    state.info.backend = asf__segment_posix.name;
     return visit(&state, arg);
 }
 
@@ -249,7 +192,8 @@ const struct asf_segment_backend asf__segment_posix = {
     .owns = posix_owns,
     .create = posix_create,
     .attach = posix_attach,
-    .detach = posix_detach,
+    .adopt = asf__adopt_file,
+    .detach = asf__unmap_file,
     .remove = posix_remove,
     .look = posix_look,
 };

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,19 +37,6 @@ static int number(const char *id) {
 
 static int control(int id, int command, void *to) {
     return (int)asf__raw_syscall(SYS_shmctl, id, command, (long)to, 0);
-}
-
-/* Modes are a file's, and shmget knows no umask.  It can be looked at without
- * being changed in one place only. */
-static mode_t mask(void) {
-    char text[4096];
-    int fd = asf__sys.open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-    ssize_t n = fd < 0 ? 0 : asf__sys.read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        asf__sys.close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *line = strstr(text, "\nUmask:");
-    return line ? (mode_t)strtoul(line + 7, NULL, 8) & 0777 : 022;
 }
 
 /* EEXIST for a key that another segment has. */
@@ -115,7 +101,7 @@ static int set_mode(int id, mode_t mode) {
 }
 
 static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
-    mode &= ~mask();
+    mode &= ~asf__umask(); /* modes are a file's, and shmget knows no umask */
     long id = get(s->size, mode | 0600);
     if (id < 0)
         return cannot_get(id);

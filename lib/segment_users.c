@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_users.c - which processes have a segment attached, as /proc tells:
- * the kernel counts those of SysV alone.
+ * segment_users.c - what /proc tells: which processes have a segment attached,
+ * since the kernel counts those of SysV alone; and of this process and system.
  * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
@@ -77,6 +77,27 @@ void asf__count_users(struct asf_segment_state *states, size_t count) {
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
             count_process(&all, (pid_t)strtol(entry->d_name, NULL, 10));
     closedir(directory);
+}
+
+/* --- numbers --------------------------------------------------------------------- */
+
+bool asf__proc_number(const char *path, const char *key, int base, uint64_t *value) {
+    char text[4096];
+    int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : asf__sys.read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        asf__sys.close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *found = strstr(text, key);
+    if (found)
+        *value = strtoull(found + strlen(key), NULL, base);
+    return found != NULL;
+}
+
+/* It can be looked at without being changed in one place only. */
+mode_t asf__umask(void) {
+    uint64_t mask;
+    return asf__proc_number("/proc/self/status", "\nUmask:", 8, &mask) ? (mode_t)mask & 0777 : 022;
 }
 
 /* --- whether a creator is still there ---------------------------------------------- */

@@ -114,6 +114,15 @@ void *asf__zero_pages(size_t size) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+int asf__out_of_the_way(int fd) {
+    enum { FIRST = 400 };
+    int up = (int)asf__raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FIRST, 0);
+    if (up < 0)
+        return fd;
+    asf__sys.close(fd);
+    return up;
+}
+
 static int sys_unmap(void *addr, size_t length) {
     return (int)asf__raw_syscall(SYS_munmap, (long)addr, (long)length, 0, 0);
 }

@@ -98,6 +98,10 @@ static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);
 
+/* asf__out_of_the_way: move a descriptor of ours to where a program's own do not
+ * come to stand, close-on-exec; it stays where it is if that cannot be. */
+int asf__out_of_the_way(int fd);
+
 /* asf__zero_pages: memory for a table that few processes need, given back by
  * `unmap`; NULL when there is none. */
 void *asf__zero_pages(size_t size);

@@ -53,9 +53,22 @@ extern "C" {
  * source   Grosse's shm_create. */
 ASF_EXPORT char *asf_shm_create(const char *name, mode_t mode, size_t nbytes);
 
-/* asf_shm_create_on: the same, on a backend by name: "posix" (an object in
- * /dev/shm, the faster to read) or "sysv" (shmget).  asf_shm_create takes the
- * one that ASF_OPTIONS=shm=... names, otherwise "posix". */
+/* asf_shm_create_on: the same, on a backend by name:
+ *   posix  an object in /dev/shm, the faster to read
+ *   sysv   one of shmget's
+ *   memfd  a sealed one without a name in any file system, for processes that
+ *          run at the same time: nothing is left behind however they end, and
+ *          nobody can truncate it under a reader
+ * asf_shm_create takes the one of the first two that ASF_OPTIONS=shm=... names,
+ * otherwise posix.
+ *
+ * A memfd lives as long as a process has a descriptor on it or has it attached.
+ * Its creator has one, which the label names and asf_shm_close leaves open:
+ * until asf_shm_remove there, or the end of that process.  To outlive it the
+ * segment must be handed over by then: by asf_shm_fd, and the descriptor sent
+ * over a socket or inherited, for asf_shm_open_fd.  Labels lead to it as long as
+ * there is a descriptor in a process that the reader may look into: as a rule
+ * one of the same user. */
 ASF_EXPORT char *asf_shm_create_on(const char *backend, const char *name, mode_t mode, size_t nbytes);
 
 /* asf_shm_open: attach a segment to read it.
@@ -71,6 +84,14 @@ ASF_EXPORT char *asf_shm_open(const char *label);
 
 /* asf_shm_open_update: the same, to read and to write. */
 ASF_EXPORT char *asf_shm_open_update(const char *label);
+
+/* asf_shm_open_fd: attach the segment that a descriptor is on (asf_shm_fd), which
+ * stays the caller's and may be closed.  Its label and size are verified; one of
+ * memfd must be sealed.
+ *   flags  O_RDONLY or O_RDWR, as far as the descriptor can be used so
+ * returns  the head, with its label; NULL and errno: EBADF, ESPIPE, ESTALE,
+ *          EACCES as asf_shm_open. */
+ASF_EXPORT char *asf_shm_open_fd(int fd, int flags);
 
 /* asf_shm_close: detach a segment; the segment stays.
  * returns  0; -1 and errno: EINVAL (no segment that is attached), EIO (it is
@@ -114,7 +135,7 @@ enum asf_shm_state {
 
 struct asf_shm_info {
     const char *label;   /* the identifier alone unless ASF_SHM_WHOLE */
-    const char *backend; /* "posix", "sysv" */
+    const char *backend; /* "posix", "sysv", "memfd" */
     enum asf_shm_state state;
     uid_t owner;
     mode_t mode;
@@ -122,7 +143,7 @@ struct asf_shm_info {
     int64_t created, accessed; /* seconds since 1970; 0: never, or not known */
     int64_t attached;          /* processes (sysv: attachments) that this user can see */
     pid_t creator;
-    int leaked; /* nobody is attached, and the creator has ended */
+    int leaked; /* nobody is attached, and the creator has ended; of memfd: never */
 };
 
 /* asf_shm_each: tell of every segment of asf's on the system.
@@ -135,7 +156,8 @@ ASF_EXPORT int asf_shm_each(int (*visit)(const struct asf_shm_info *info, void *
  *   label  as asf_shm_each tells it: the whole label, checked against the
  *          segment, or the identifier alone of one that is not whole
  * returns  0; -ENOENT, -ESTALE, -EINVAL as asf_shm_open; -EPERM or -EACCES when
- *          it is another user's. */
+ *          it is another user's; -EBUSY: one of memfd, which only the process that
+ *          made it can let go of. */
 ASF_EXPORT int asf_shm_remove(const char *label);
 
 /* --- arrays in streams ---------------------------------------------------------- */

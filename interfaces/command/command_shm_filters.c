@@ -297,6 +297,13 @@ static size_t parse_count(const char *text) {
     return n;
 }
 
+/* A memfd ends with its maker, which is this command. */
+static const char *parse_backend(const char *name) {
+    if (strcmp(name, "posix") != 0 && strcmp(name, "sysv") != 0)
+        asf__fail("shm pack: --backend %s: posix and sysv have segments that outlive this command", name);
+    return name;
+}
+
 static bool parse(struct packing *p, int argc, char **argv) {
     static const struct option options[] = {{"min", required_argument, NULL, 'm'},
                                             {"name", required_argument, NULL, 'n'},
@@ -309,7 +316,7 @@ static bool parse(struct packing *p, int argc, char **argv) {
         else if (option == 'n')
             p->prefix = optarg;
         else if (option == 'b')
-            p->backend = optarg;
+            p->backend = parse_backend(optarg);
         else if (option == 'h')
             return false;
         else

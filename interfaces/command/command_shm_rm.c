@@ -32,8 +32,11 @@ static void complain(struct removal *r, const char *label, int rc) {
 
 /* --- by what they have in common ---------------------------------------------- */
 
+/* Those of memfd go when those who have them do. */
 static bool is_meant(const struct removal *r, const struct asf_shm_info *info) {
     uid_t user = geteuid();
+    if (!strcmp(info->backend, "memfd"))
+        return false;
     if (info->owner != user && (user != 0 || r->mine))
         return false;
     if (r->leaked && !info->leaked)

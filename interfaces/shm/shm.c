@@ -38,6 +38,14 @@ char *asf_shm_open_update(const char *label) {
     return answer(rc, shm);
 }
 
+char *asf_shm_open_fd(int fd, int flags) {
+    char *shm = NULL;
+    int rc = flags == O_RDONLY || flags == O_RDWR
+                 ? asf__segment_open_fd(fd, flags == O_RDWR, &shm)
+                 : asf__segment_fail(-EINVAL, "a segment is attached O_RDONLY or O_RDWR");
+    return answer(rc, shm);
+}
+
 int asf_shm_close(char *shm) {
     int rc = asf__segment_close(shm);
     if (rc == 0)
@@ -52,10 +60,9 @@ size_t asf_shm_size(const char *shm) {
 }
 
 int asf_shm_fd(const char *label, int flags) {
-    int access = flags & O_ACCMODE;
-    if (flags != access || (access != O_RDONLY && access != O_RDWR))
+    if (flags != O_RDONLY && flags != O_RDWR)
         return asf__segment_fail(-EINVAL, "a descriptor is opened O_RDONLY or O_RDWR");
-    return asf__segment_fd(label, access == O_RDWR);
+    return asf__segment_fd(label, flags == O_RDWR);
 }
 
 const char *asf_shm_why(void) {

@@ -145,7 +145,7 @@ TEST_P(Killed, WhileMaking) {
     }
 }
 
-ASF_ON_EACH_BACKEND(Killed);
+ASF_ON_NAMED_BACKENDS(Killed);
 
 } // namespace
 } // namespace shm

@@ -158,6 +158,16 @@ TEST_P(Segments, OnlyLabelsAreTaken) {
                                   "p-1.0123456789ab x",
                                   "p1./../../etc/ x",
                                   "p12345678901.0123456789ab x",
+                                  "m x",
+                                  "m1 x",
+                                  "m1.2 x",
+                                  "m1.2. x",
+                                  "m1.2.0123456 x",
+                                  "m1.2.012345678 x",
+                                  "m1.02.01234567 x",
+                                  "m01.2.01234567 x",
+                                  "m1./2.01234567 x",
+                                  "m1.-1.01234567 x",
                                   "1  x",
                                   "1 x ",
                                   "1 x\ty",
@@ -179,19 +189,22 @@ TEST_P(Segments, AnotherNameIsStale) {
 
 TEST_P(Segments, RemovedIsGone) {
     const std::string label = made_by_another(8);
-    EXPECT_EQ(asf_shm_remove(label.c_str()), 0) << asf_shm_why();
+    EXPECT_EQ(remove(label), 0) << asf_shm_why();
     expect_refused(label, ENOENT, "no such segment");
     EXPECT_EQ(asf_shm_remove(label.c_str()), -ENOENT);
-    expect_refused(posix() ? "p1.0123456789ab x" : "2147483647 x", ENOENT, "no such segment");
+    expect_refused(posix()  ? std::string("p1.0123456789ab x")
+                   : sysv() ? std::string("2147483647 x")
+                            : "m" + std::to_string(getpid()) + ".0.01234567 x",
+                   ENOENT, "no such segment");
 }
 
 TEST_P(Segments, RemovedUnderAReaderItStays) {
     const std::string label = made_by_another(5000);
     char *shm = asf_shm_open(label.c_str());
     ASSERT_NE(shm, nullptr);
-    EXPECT_EQ(asf_shm_remove(label.c_str()), 0);
+    EXPECT_EQ(remove(label), 0);
     EXPECT_TRUE(is_filled(shm, 5000));
-    expect_refused(label, ENOENT, posix() ? "no such segment" : "has been removed");
+    expect_refused(label, ENOENT, sysv() ? "has been removed" : "no such segment");
     EXPECT_EQ(find(all(), label), nullptr);
     EXPECT_EQ(asf_shm_close(shm), 0);
 }
@@ -291,7 +304,7 @@ TEST_P(Segments, AForkAmongThreadsFindsTheListWhole) {
 TEST_P(Segments, DescriptorsStandAtTheData) {
     const std::string label = made_by_another(3000);
     const int fd = asf_shm_fd(label.c_str(), O_RDONLY);
-    if (!posix()) {
+    if (sysv()) {
         EXPECT_EQ(fd, -EOPNOTSUPP);
         return;
     }
@@ -315,6 +328,26 @@ TEST_P(Segments, DescriptorsStandAtTheData) {
     EXPECT_EQ(asf_shm_fd((identifier_of(label) + " x").c_str(), O_RDONLY), -ESTALE);
 }
 
+TEST_P(Segments, AreAttachedByDescriptor) {
+    const std::string label = made_by_another(3000);
+    if (sysv())
+        GTEST_SKIP() << "which have none";
+    const int fd = asf_shm_fd(label.c_str(), O_RDONLY), update = asf_shm_fd(label.c_str(), O_RDWR);
+    EXPECT_EQ(remove(label), 0) << "no name is needed";
+    char *shm = asf_shm_open_fd(fd, O_RDONLY), *own = asf_shm_open_fd(update, O_RDWR);
+    ASSERT_TRUE(shm && own) << asf_shm_why();
+    EXPECT_EQ(label_of(shm), label);
+    EXPECT_TRUE(is_filled(shm, 3000));
+    EXPECT_EQ(asf_shm_open_fd(fd, O_RDWR), nullptr);
+    EXPECT_EQ(errno, EACCES);
+    EXPECT_EQ(asf_shm_open_fd(fd, O_WRONLY), nullptr);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(close(fd) | close(update), 0);
+    own[ASF_SHM_HEAD] = 'x';
+    EXPECT_EQ(shm[ASF_SHM_HEAD], 'x');
+    EXPECT_EQ(asf_shm_close(shm) | asf_shm_close(own), 0);
+}
+
 TEST_P(Segments, ErrnoIsLeftAloneOnSuccess) {
     errno = 4711;
     char *shm = make("errno", 8);
@@ -326,6 +359,24 @@ TEST_P(Segments, ErrnoIsLeftAloneOnSuccess) {
 }
 
 ASF_ON_EACH_BACKEND(Segments);
+
+TEST(Descriptors, OnOtherThingsAreRefused) {
+    const auto refused = [](int fd) {
+        errno = 0;
+        EXPECT_EQ(asf_shm_open_fd(fd, O_RDONLY), nullptr);
+        return errno;
+    };
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+              null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(refused(-1), EBADF);
+    EXPECT_EQ(refused(ends[0]), ESPIPE);
+    EXPECT_EQ(refused(file), ESTALE);
+    EXPECT_EQ(refused(null), ESTALE);
+    for (const int fd : {ends[0], ends[1], file, null})
+        close(fd);
+}
 
 TEST(Backends, AreChosenByName) {
     errno = 0;

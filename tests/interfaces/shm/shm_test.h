@@ -15,10 +15,12 @@
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <sched.h>
 #include <string>
 #include <sys/mount.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,6 +114,46 @@ inline bool is_filled(const char *shm, size_t n) {
     return true;
 }
 
+// A label, and a descriptor with it or -1, over a socket.  False: nobody is at the
+// other end any more.
+inline bool send_label(int to, const char *label, int fd) {
+    char text[ASF_SHM_HEAD] = "";
+    memcpy(text, label, strlen(label));
+    iovec data = {text, sizeof text};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = "";
+    msghdr message = {};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    if (fd >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    }
+    return sendmsg(to, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof text);
+}
+
+inline bool receive_label(int from, std::string &label, int &fd) {
+    char text[ASF_SHM_HEAD] = "";
+    iovec data = {text, sizeof text};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = "";
+    msghdr message = {};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const bool came = recvmsg(from, &message, MSG_CMSG_CLOEXEC) == static_cast<ssize_t>(sizeof text);
+    const cmsghdr *c = came ? CMSG_FIRSTHDR(&message) : nullptr;
+    fd = -1;
+    if (c)
+        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    label = label_of(text);
+    return came;
+}
+
 // What there is, by label.
 struct Seen {
     std::string label;
@@ -147,24 +189,36 @@ class Segments : public testing::TestWithParam<const char *> {
         return shm;
     }
 
-    // One that another process has made, filled and left.
+    // One that another process has made, filled and left; of memfd it has handed
+    // over a descriptor, by which this process has it.
     std::string made_by_another(size_t nbytes, mode_t mode = 0600) {
-        int ends[2];
-        EXPECT_EQ(pipe(ends), 0);
+        int ends[2], fd = -1;
+        std::string label;
+        EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
         EXPECT_EQ(in_child([&] {
                       char *shm = asf_shm_create_on(GetParam(), "another's", mode, nbytes);
                       if (!shm)
                           return 1;
                       fill(shm);
-                      return write(ends[1], shm, strlen(shm)) > 0 ? 0 : 2;
+                      return send_label(ends[1], shm, memfd() ? asf_shm_fd(shm, O_RDWR) : -1) ? 0 : 2;
                   }),
                   0);
-        char label[ASF_SHM_HEAD + 1] = "";
-        EXPECT_GT(read(ends[0], label, ASF_SHM_HEAD), 0);
+        EXPECT_TRUE(receive_label(ends[0], label, fd));
         close(ends[0]);
         close(ends[1]);
-        labels.push_back(label_of(label));
-        return labels.back();
+        if (fd >= 0)
+            held[label] = fd;
+        labels.push_back(label);
+        return label;
+    }
+
+    // Removed by whoever can.
+    int remove(const std::string &label) {
+        if (held.count(label) == 0)
+            return asf_shm_remove(label.c_str());
+        close(held[label]);
+        held.erase(label);
+        return 0;
     }
 
     // Opening fails with this error, in words that have `words` in them.
@@ -178,13 +232,16 @@ class Segments : public testing::TestWithParam<const char *> {
     }
 
     bool posix() const { return std::string(GetParam()) == "posix"; }
+    bool sysv() const { return std::string(GetParam()) == "sysv"; }
+    bool memfd() const { return std::string(GetParam()) == "memfd"; }
 
     void TearDown() override {
         for (const std::string &label : labels)
-            asf_shm_remove(label.c_str());
+            remove(label);
     }
 
     std::vector<std::string> labels;
+    std::map<std::string, int> held; // descriptors on those of memfd
 };
 
 inline std::string backend_name(const testing::TestParamInfo<const char *> &info) {
@@ -192,6 +249,9 @@ inline std::string backend_name(const testing::TestParamInfo<const char *> &info
 }
 
 #define ASF_ON_EACH_BACKEND(suite)                                                                           \
+    INSTANTIATE_TEST_SUITE_P(On, suite, testing::Values("posix", "sysv", "memfd"), backend_name)
+// What has a name, or another, by which anybody can come at it.
+#define ASF_ON_NAMED_BACKENDS(suite)                                                                         \
     INSTANTIATE_TEST_SUITE_P(On, suite, testing::Values("posix", "sysv"), backend_name)
 
 } // namespace shm
