@@ -23,7 +23,7 @@ enum asf_ring_end { ASF_RING_READER, ASF_RING_WRITER };
 /* Where things stand in the file: a page for a segment's label, the control
  * block, the data. */
 enum { ASF_RING_CONTROL = 4096, ASF_RING_DATA = 8192 };
-enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 1 << 20 };
+enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 2 << 20 };
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): a cache line for each side */
 struct asf_ring_control {

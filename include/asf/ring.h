@@ -32,7 +32,7 @@ extern "C" {
 #define ASF_RING_LABEL 112
 
 /* asf_ring_create: make a ring without a name.
- *   size  bytes; rounded up to a power of two, from 8 KiB to 32 MiB.  0: 1 MiB:
+ *   size  bytes; rounded up to a power of two, from 8 KiB to 32 MiB.  0: 2 MiB:
  *         as much as one end moves while the other, asleep, is woken
  * returns  a descriptor, close-on-exec, for asf_ring_sopen_fd in this process
  *          or in one that it is given to (by fork, exec or a socket); -EINVAL
