@@ -102,12 +102,18 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
     return 0;
 }
 
+/* Pushed-back bytes are forgotten first; fseek does so only when it knows that
+ * they are bytes. */
 EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
-    if (fseeko(f, pos->__pos, SEEK_SET) < 0)
-        return -1;
-    if (shifting(asf__cios(f)))
-        asf__cios(f)->wide.state = pos->__state;
-    return 0;
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    if (asf__ours(c))
+        asf__free_backup(c);
+    int r = seek_locked(c, pos->__pos, SEEK_SET);
+    if (r == 0 && shifting(c))
+        c->wide.state = pos->__state;
+    asf__leave(c);
+    return r;
 }
 
 int fgetpos64(FILE *, fpos64_t *) __attribute__((visibility("default"), alias("fgetpos")));
