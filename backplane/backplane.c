@@ -152,6 +152,16 @@ int asf__go_back(struct asf_cios *c) {
     return 0;
 }
 
+/* What is appended goes to the end of the file from wherever the offset is. */
+int asf__go_to_output(struct asf_cios *c) {
+    if (c->flags & ASF_APPENDING) {
+        c->lag = 0;
+        c->placed = c->astray = false;
+        return 0;
+    }
+    return asf__go_back(c);
+}
+
 int asf__end_output(struct asf_cios *c) {
     int rc = asf__flush_output(c);
     if (rc == 0)
@@ -182,7 +192,7 @@ static void begin_behind_input(struct asf_cios *c) {
     size_t pushed = backup ? asf__avail(c) : 0, into = asf__libc_into(c);
     if (pushed > into)
         pushed = into;
-    c->lag = c->flags & ASF_APPENDING ? 0 : unread + pushed;
+    c->lag = unread + pushed;
     c->written = c->indent = c->own ? 0 : into - pushed;
 }
 
@@ -260,7 +270,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
 /* --- output ----------------------------------------------------------------- */
 
 static inline int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
-    int rc = n > 0 ? asf__go_back(c) : 0;
+    int rc = n > 0 ? asf__go_to_output(c) : 0;
     *done = 0;
     if (rc < 0)
         return rc;
@@ -538,7 +548,7 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     n = whole_blocks(c, n);
     /* A stream biased to this thread is no other's: one system call does. */
     bool others = !__libc_single_threaded && !asf__bias_held(&c->lk);
-    if (n >= PAST_WINDOW && others && c->regular && !c->shared && c->offset >= 0)
+    if (n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0)
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
     if (c->offset >= 0)
@@ -550,8 +560,8 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
 
 void asf__at_end(struct asf_cios *c) {
     c->read_base = c->read_end;
+    asf__forget_place(c);
     c->offset = -1; /* another handle may become the active one now */
-    c->placed = false;
 }
 
 /* End of file is sticky for what goes through libc's buffer (C99). */
@@ -636,16 +646,17 @@ int asf__sync_input(struct asf_cios *c) {
     if (backup)
         asf__settle_stream(c);
     size_t unread = backup ? asf__avail(c) : asf__unread(c);
-    c->placed = false;
     if (unread == 0) {
+        asf__forget_place(c);
         asf__mark_ahead(c, false);
         return 0;
     }
     off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)unread, SEEK_CUR) : -ESPIPE;
-    if (at == -ESPIPE)
-        return 0; /* what was read from a pipe stays with us, as in libc */
-    if (at < 0)
+    if (at < 0 && at != -ESPIPE)
         return (int)at;
+    asf__forget_place(c);
+    if (at < 0)
+        return 0; /* what was read from a pipe stays with us, as in libc */
     size_t into = backup ? 0 : asf__libc_into(c);
     c->read_end = c->read_ptr;
     c->offset = at;
@@ -685,6 +696,14 @@ static bool libc_has_buffer(const struct asf_cios *c) {
     return c->chosen || c->user_size;
 }
 
+/* Where the stream stands before the offset.  Bytes pushed back before libc has
+ * a buffer are passed over; so is input that it would write over, until it does. */
+static off64_t before_offset(const struct asf_cios *c, size_t pending) {
+    if (asf__is_putting(c))
+        return pending ? (off64_t)c->lag : 0;
+    return libc_has_buffer(c) ? (off64_t)asf__unread(c) : 0;
+}
+
 off64_t asf__tell(struct asf_cios *c) {
     size_t pending = asf__is_putting(c) ? asf__pending(c) + queued(c) : 0;
     if (!c->ops->seek)
@@ -701,9 +720,7 @@ off64_t asf__tell(struct asf_cios *c) {
         if (base < 0)
             return base;
     }
-    /* Bytes pushed back before libc has a buffer are passed over. */
-    off64_t unread = asf__is_putting(c) ? (off64_t)c->lag : libc_has_buffer(c) ? (off64_t)asf__unread(c) : 0;
-    off64_t at = base + (off64_t)pending - unread;
+    off64_t at = base + (off64_t)pending - before_offset(c, pending);
     if (asf__likely(at >= 0))
         return at;
     /* glibc refuses for what was pushed back, and goes on below zero for the rest. */
@@ -730,9 +747,10 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     if (c->regular && !c->own)
         asf__mark_ahead(c, true);
     c->read_ptr = c->read_end - (c->offset - target);
-    if ((c->shared || c->inherited) && asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
+    if ((c->shared || c->inherited || c->astray) && asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
         return false;
     c->placed = true;
+    c->astray = false;
     return true;
 }
 
@@ -755,15 +773,20 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
     return offset < 0 ? -EINVAL : offset;
 }
 
-/* Leave the window, and let input go on at `at`. */
-static inline void move_to(struct asf_cios *c, off64_t at) {
+void asf__leave_window(struct asf_cios *c) {
     asf__close_read_window(c);
-    c->offset = c->fd < 0 ? -1 : at;
-    c->start = at;
+    c->start = c->offset > 0 ? c->offset : 0;
     c->indent = 0;
     c->libc_end = 0;
+}
+
+/* Leave the window, and let input go on at `at`. */
+static inline void move_to(struct asf_cios *c, off64_t at) {
+    c->offset = c->fd < 0 ? -1 : at;
+    asf__leave_window(c);
     c->sequential = false;
     c->placed = true;
+    c->astray = false;
 }
 
 /* As libc seeks: to the start of the target's block, which is read, so that

@@ -88,6 +88,8 @@ int asf__to_write(struct asf_cios *c);
 int asf__end_output(struct asf_cios *c);
 /* asf__go_back: set the offset back to where the output begins. */
 int asf__go_back(struct asf_cios *c);
+/* asf__go_to_output: the same if it matters where the offset is when it is put. */
+int asf__go_to_output(struct asf_cios *c);
 /* asf__fill: at least `want` bytes in the read window; returns how many. */
 ssize_t asf__fill(struct asf_cios *c, size_t want);
 /* asf__drain: room for `want` bytes in the write window. */
@@ -117,9 +119,18 @@ off64_t asf__tell(struct asf_cios *c);
 void asf__expose(struct asf_cios *c);
 /* asf__at_end: a fill of libc's buffer met the end of the file. */
 void asf__at_end(struct asf_cios *c);
+/* asf__forget_place: what libc knows of the offset it knows no more. */
+static inline void asf__forget_place(struct asf_cios *c) {
+    if (asf__unlikely(c->astray))
+        c->offset = -1;
+    c->placed = c->astray = false;
+}
 /* asf__drop_output_buffer: the next output makes one of the size it is to be. */
 void asf__drop_output_buffer(struct asf_cios *c);
 void asf__close_read_window(struct asf_cios *c);
+/* asf__leave_window: the same; libc's buffer is empty, too, and input goes on at
+ * the offset. */
+void asf__leave_window(struct asf_cios *c);
 /* asf__free_backup: forget what was pushed back. */
 void asf__free_backup_now(struct asf_cios *c);
 static inline void asf__free_backup(struct asf_cios *c) {

@@ -59,7 +59,7 @@ static void settle_out(struct asf_cios *c) {
     if (pending <= keep)
         return;
     size_t due = pending - keep;
-    if ((c->failed = asf__go_back(c)) < 0)
+    if ((c->failed = asf__go_to_output(c)) < 0)
         return;
     while (due > 0) {
         ssize_t n = c->ops->put(c, c->write_base, due);

@@ -254,7 +254,7 @@ int asf__flush_stream(struct asf_cios *c) {
     if (!asf__ours(c))
         return asf__jump(c)->sync(c);
     if (asf__is_putting(c)) {
-        c->placed = false;
+        asf__forget_place(c);
         return flush_now(c);
     }
     int rc = asf__sync_input(c);
@@ -275,7 +275,7 @@ int asf__set_buffer(struct asf_cios *c, size_t size) {
     c->unprimed = asf__is_putting(c) && !c->resident && !(c->flags & ASF_LINE_BUF);
     c->late_line = false;
     if (!asf__is_putting(c))
-        asf__close_read_window(c);
+        asf__leave_window(c);
     if (!c->chosen)
         return 0;
     asf__mark_grown(c, false);

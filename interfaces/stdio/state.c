@@ -23,7 +23,7 @@ EXPORT int fflush(FILE *f) {
         return asf__flush_all();
     if (asf__alone() && asf__ours(c) && asf__is_putting(c) && asf__nothing_to_put(c)) {
         c->written = c->exact = 0;
-        c->placed = false;
+        asf__forget_place(c);
         return 0;
     }
     asf__enter(c);

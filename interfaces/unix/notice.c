@@ -86,7 +86,9 @@ static void change_fd(int fd) {
  * the same: libc does not notice either. */
 static void forget_offset(int fd) {
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
-        if (!c->placed)
+        if (c->placed)
+            c->astray = true;
+        else
             c->offset = -1;
 }
 

@@ -212,6 +212,24 @@ class Runner:
                       f" asf {b if not isinstance(b, bytes) else len(b)}")
 
 
+def parsed(text):
+    """A sequence as --steps has it."""
+    size, mode, steps = text.split(",", 2)
+    return int(size), mode, steps.split()
+
+
+def try_kept(runner, path):
+    """How many of the sequences that are kept in a file differ."""
+    different = 0
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip() and not line.startswith("#") and runner.differs(*parsed(line.strip())):
+                different += 1
+                print(f"{path}: {line.strip()}")
+                runner.show(*parsed(line.strip()))
+    return different
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the program stream_steps")
@@ -223,16 +241,17 @@ def main():
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
     parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
     parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
+    parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
     arguments = parser.parse_args()
     environment = {"LD_PRELOAD": arguments.preload, **dict(s.split("=", 1) for s in arguments.environment)}
     if arguments.options:
         environment["ASF_OPTIONS"] = arguments.options
     runner = Runner(arguments.program, environment)
     if arguments.steps:
-        size, mode, steps = arguments.steps.split(",", 2)
-        runner.show(int(size), mode, steps.split())
-        return runner.differs(int(size), mode, steps.split())
-    different = 0
+        size, mode, steps = parsed(arguments.steps)
+        runner.show(size, mode, steps)
+        return runner.differs(size, mode, steps)
+    different = try_kept(runner, arguments.kept) if arguments.kept else 0
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         size, mode, steps = sequence(seed)
         if runner.differs(size, mode, steps):
