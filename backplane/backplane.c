@@ -140,6 +140,36 @@ void asf__close_read_window(struct asf_cios *c) {
     asf__mark_ahead(c, false);
 }
 
+/* Output begins over input, as it stands in libc's buffer: should none of it be
+ * put, the input is still there. */
+static void lay_aside(struct asf_cios *c) {
+    if (c->lag && c->in && !(c->flags & ASF_IN_BACKUP)) {
+        c->under = (struct asf_window){c->buf_base, c->buf_end, c->read_base, c->read_ptr, c->read_end};
+    } else if (c->in) {
+        asf__buffer_retire(c, c->in);
+        c->in = NULL;
+    }
+}
+
+static void written_over(struct asf_cios *c) {
+    c->under = (struct asf_window){0};
+    c->indent = 0;
+    if (c->in) {
+        asf__buffer_retire(c, c->in);
+        c->in = NULL;
+    }
+}
+
+static void take_up_again(struct asf_cios *c) {
+    c->buf_base = c->under.buf_base;
+    c->buf_end = c->under.buf_end;
+    c->read_base = c->under.base;
+    c->read_ptr = c->under.ptr;
+    c->read_end = c->under.end;
+    c->under = (struct asf_window){0};
+    c->lag = 0;
+}
+
 int asf__go_back(struct asf_cios *c) {
     if (asf__likely(c->lag == 0))
         return 0;
@@ -149,6 +179,7 @@ int asf__go_back(struct asf_cios *c) {
     c->lag = 0;
     c->offset = c->fd < 0 ? -1 : at;
     c->placed = true;
+    written_over(c);
     return 0;
 }
 
@@ -157,6 +188,7 @@ int asf__go_to_output(struct asf_cios *c) {
     if (c->flags & ASF_APPENDING) {
         c->lag = 0;
         c->placed = c->astray = false;
+        written_over(c);
         return 0;
     }
     return asf__go_back(c);
@@ -164,16 +196,20 @@ int asf__go_to_output(struct asf_cios *c) {
 
 int asf__end_output(struct asf_cios *c) {
     int rc = asf__flush_output(c);
-    if (rc == 0)
+    bool untouched = c->under.base != NULL; /* nothing was put */
+    if (rc == 0 && !untouched)
         rc = asf__go_back(c);
     if (rc < 0)
         return rc;
     c->flags &= ~ASF_PUTTING;
     c->unprimed = c->late_line = false; /* the next output finds room, as in libc */
     c->write_end = c->write_ptr = c->write_base;
+    if (untouched) {
+        take_up_again(c);
+        return 0;
+    }
     empty_window(c);
-    c->start = c->offset > 0 ? c->offset : 0;
-    c->libc_end = 0;
+    asf__libc_empty_at(c, c->offset);
     return 0;
 }
 
@@ -203,11 +239,9 @@ int asf__to_write(struct asf_cios *c) {
         return 0;
     asf__settle_stream(c);
     begin_behind_input(c);
+    lay_aside(c);
     asf__close_read_window(c);
     c->read_ptr = c->read_base = c->read_end = NULL;
-    if (c->in)
-        asf__buffer_retire(c, c->in);
-    c->in = NULL;
     c->flags |= ASF_PUTTING;
     c->exact = 0;
     c->write_base = c->write_ptr = c->write_end = c->out ? c->out->base : NULL;
@@ -245,14 +279,13 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
     if (avail >= want && avail > 0)
         return (ssize_t)avail;
     if (avail == 0 && !(c->flags & ASF_IN_BACKUP) && c->offset >= 0)
-        c->start = c->offset; /* the file may have ended here before: no whole block */
+        asf__libc_empty_at(c, c->offset); /* the file may have ended here before: no whole block */
     c->held = true;
     ssize_t n = c->ops->fill(c, want);
     c->sequential = true;
-    c->libc_end = 0;
     c->indent = 0;
-    if (n <= 0 && c->offset >= 0) /* libc's buffer is empty */
-        c->start = c->offset;
+    if (n <= 0 && c->offset >= 0)
+        asf__libc_empty_at(c, c->offset);
     c->held = false;
     return n;
 }
@@ -302,7 +335,7 @@ static inline int put_window(struct asf_cios *c) {
     if (c->queue || (c->out && c->out->refs))
         return asf__pending(c) ? -EBUSY : 0;
     int rc = put_all(c, c->write_base, asf__pending(c), &done);
-    if (rc < 0 && c->lag)
+    if (c->lag) /* nothing was put: the buffer is as it was */
         return rc;
     /* What failed is lost, as in libc: the program is told once. */
     c->write_base = c->write_ptr = c->out ? c->out->base : NULL;
@@ -336,20 +369,6 @@ int asf__flush_output(struct asf_cios *c) {
     return failed ? failed : rc;
 }
 
-int asf__flush_through(struct asf_cios *c, const char *end) {
-    size_t done, n = (size_t)(end - c->write_base), rest = (size_t)(c->write_ptr - end);
-    if (c->queue || !c->out || c->out->refs)
-        return -EBUSY;
-    int rc = put_all(c, c->write_base, n, &done);
-    c->written = c->exact = 0;
-    c->unprimed = c->late_line = false;
-    memmove(c->out->base, end, rest);
-    c->write_base = c->out->base;
-    c->write_ptr = c->write_base + rest;
-    asf__expose(c);
-    return rc;
-}
-
 /* Large data goes straight from the caller's memory: as much as leaves of the
  * last block what libc would keep in its buffer.  Tiny buffers (setvbuf) are
  * not kept to.  Returns how much went. */
@@ -363,6 +382,8 @@ static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *
     *error = put_window(c);
     if (*error == 0)
         *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
+    if (*error == 0)
+        asf__expose(c);
     c->held = false;
     return done;
 }
@@ -406,7 +427,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         note_exact(c, n, roomless);
     }
     bool apart = c->queue || !c->out || c->out->refs;
-    bool past = !apart && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
+    bool past = !apart && !c->lag && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
     if (!past && !(roomless && !apart))
         done = copy_in(c, p, n);
     if (done < n && !apart && (n - done >= c->block || c->block < 128)) {
@@ -519,6 +540,12 @@ static bool reads_directly(const struct asf_cios *c, size_t n) {
     return c->direct && n >= c->block;
 }
 
+/* A file that has grown behind the end that was met: whole blocks of it are
+ * read, nothing more. */
+static bool reads_past_end(const struct asf_cios *c, size_t n) {
+    return c->flags & ASF_EOF && c->regular && n >= c->block && !c->own && c->ops->get;
+}
+
 /* The whole file's offset moves on for this thread's part, which is then read
  * with the stream unlocked; at the end of the file the offset comes back. */
 static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
@@ -552,9 +579,8 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
     if (c->offset >= 0)
-        c->start = c->offset;
+        asf__libc_empty_at(c, c->offset);
     c->indent = 0;
-    c->libc_end = 0;
     return r;
 }
 
@@ -593,7 +619,7 @@ static size_t take_by_turns(struct asf_cios *c, char *p, size_t n, int *error) {
             continue;
         }
         ssize_t r;
-        if (reads_directly(c, n - done)) {
+        if (reads_directly(c, n - done) || reads_past_end(c, n - done)) {
             r = read_directly(c, p + done, n - done);
             done += r > 0 ? (size_t)r : 0;
         } else {
@@ -614,6 +640,7 @@ static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
     off64_t past = asf__libc_direct_end(c, n);
     size_t done = take_by_turns(c, p, n, error);
     asf__libc_read_directly(c, past);
+    asf__libc_orient(c);
     return done;
 }
 
@@ -622,9 +649,8 @@ static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
 static bool in_step(struct asf_cios *c, size_t n) {
     enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
     size_t part = c->block - 1;
-    return n >= PAST_WINDOW && asf__avail(c) == 0 && c->regular && c->offset >= 0 && c->start == c->offset &&
-           c->offset >= c->libc_end && c->indent == 0 && !(c->flags & NOT_SO) && part >= 127 &&
-           (n & part) == 0 && (c->block & part) == 0 && reads_directly(c, n) &&
+    return n >= PAST_WINDOW && asf__avail(c) == 0 && c->regular && c->offset >= 0 && !(c->flags & NOT_SO) &&
+           part >= 127 && (n & part) == 0 && (c->block & part) == 0 && reads_directly(c, n) &&
            (__libc_single_threaded || asf__bias_held(&c->lk));
 }
 
@@ -632,7 +658,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     if (!in_step(c, n))
         return take(c, p, n, error);
     ssize_t r = asf__get(c, p, n);
-    c->start = c->offset;
+    asf__libc_empty_at(c, c->offset);
     *error = r < 0 ? (int)r : 0;
     if (r <= 0 || (size_t)r == n)
         return r > 0 ? n : 0;
@@ -657,12 +683,14 @@ int asf__sync_input(struct asf_cios *c) {
     asf__forget_place(c);
     if (at < 0)
         return 0; /* what was read from a pipe stays with us, as in libc */
-    size_t into = backup ? 0 : asf__libc_into(c);
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
     c->read_end = c->read_ptr;
     c->offset = at;
-    c->indent = into;
-    c->start = at;
-    c->libc_end = 0;
+    asf__libc_empty_at(c, at);
+    if (!backup) {
+        c->libc.base = libc.base;
+        c->libc.first = libc.first;
+    }
     asf__mark_ahead(c, false);
     return 0;
 }
@@ -728,22 +756,38 @@ off64_t asf__tell(struct asf_cios *c) {
     return at + behind < 0 ? -EINVAL : at - ASF_BEFORE_START;
 }
 
+/* To the start of the target's block, as libc seeks. */
+static off64_t block_of(const struct asf_cios *c, off64_t target) {
+    off64_t block = target & ~((off64_t)c->block - 1);
+    return c->own || c->flags & ASF_NO_READS || target - block > (off64_t)c->block ? target : block;
+}
+
+/* The block is read; but from an empty buffer glibc reads no further than the
+ * target, and where the block begins with it, nothing. */
+static struct asf_libc_buffer libc_after_seek(const struct asf_cios *c, off64_t target, bool empty) {
+    off64_t block = block_of(c, target);
+    off64_t end = empty || block == target ? target : block + (off64_t)c->block;
+    return (struct asf_libc_buffer){block, block, end};
+}
+
 /* A target that stands in the window costs no system call; where libc's own
  * smaller buffer would have been refilled, its blocks lie aligned again. */
-static bool seek_in_window(struct asf_cios *c, off64_t target) {
+static bool seek_in_window(struct asf_cios *c, off64_t target, bool empty) {
     if (!c->placed && !c->own)
         return false; /* glibc does not know where its buffer lies: it reads again */
     if (c->offset < 0 || c->fd < 0 || !c->in || !c->buf_base || c->read_ptr > c->read_end)
         return false;
     if (target < c->offset - (c->read_end - c->buf_base) || target >= c->offset)
         return false;
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    if (target >= libc.base && target < libc.end)
+        libc.first = libc.base;
+    else
+        libc = libc_after_seek(c, target, empty);
+    if (libc.end > c->offset)
+        return false; /* libc would have read more than we have */
+    c->libc = libc;
     c->read_base = c->buf_base;
-    off64_t end = asf__libc_offset(c);
-    bool loaded = target >= end - (off64_t)c->block && target < end; /* in libc's buffer, too */
-    c->libc_end = loaded ? end : 0;
-    c->indent = 0;
-    if (!loaded)
-        c->start = target & ~((off64_t)c->block - 1);
     if (c->regular && !c->own)
         asf__mark_ahead(c, true);
     c->read_ptr = c->read_end - (c->offset - target);
@@ -775,9 +819,8 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
 
 void asf__leave_window(struct asf_cios *c) {
     asf__close_read_window(c);
-    c->start = c->offset > 0 ? c->offset : 0;
+    asf__libc_empty_at(c, c->offset);
     c->indent = 0;
-    c->libc_end = 0;
 }
 
 /* Leave the window, and let input go on at `at`. */
@@ -789,29 +832,21 @@ static inline void move_to(struct asf_cios *c, off64_t at) {
     c->astray = false;
 }
 
-/* As libc seeks: to the start of the target's block, which is read, so that
- * the next seeks are likely to stay in the window. */
+/* The block is read, so that the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
-    off64_t block = target & ~((off64_t)c->block - 1), delta = target - block;
-    if (c->own || c->flags & ASF_NO_READS || delta == 0 || delta > (off64_t)c->block)
-        block = target;
-    /* From an empty buffer glibc reads no further than the target. */
-    c->exactly = empty ? (size_t)(target - block) : 0;
-    off64_t at = c->ops->seek(c, block, SEEK_SET);
+    struct asf_libc_buffer libc = libc_after_seek(c, target, empty);
+    off64_t at = c->ops->seek(c, libc.base, SEEK_SET);
     if (at < 0)
         return at;
     move_to(c, at);
-    if (block == target)
+    if (libc.base == target)
         return at;
-    bool exact = c->exactly > 0;
+    c->exactly = empty ? (size_t)(target - libc.base) : 0;
     ssize_t got = asf__fill(c, 1);
     c->exactly = 0;
-    if (got >= delta) {
-        if (exact) { /* and goes on from there, to the front of its buffer; output goes behind */
-            c->start = target;
-            c->indent = (size_t)delta;
-        }
-        c->read_ptr += target - block;
+    if (got >= target - libc.base) {
+        c->libc = libc;
+        c->read_ptr += target - libc.base;
         return target;
     }
     at = c->ops->seek(c, target, SEEK_SET);
@@ -834,8 +869,8 @@ static off64_t seek_by(struct asf_cios *c, off64_t distance) {
 static bool libc_is_empty(const struct asf_cios *c) {
     if (asf__is_putting(c) || c->offset < 0 || c->flags & ASF_IN_BACKUP)
         return c->read_base == c->read_end && !asf__pending(c);
-    off64_t position = c->offset - (off64_t)asf__avail(c);
-    return position == c->start && c->libc_end <= position && c->indent == 0;
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    return libc.first == libc.end;
 }
 
 /* What a relative seek goes back over; glibc forgets the rest of its buffer
@@ -846,13 +881,19 @@ static off64_t pushed_back(const struct asf_cios *c) {
     return (off64_t)asf__avail(c) - (c->orientation == 0 ? c->save_end - c->save_base : 0);
 }
 
+/* Then bytes pushed back are still there while the stream has no orientation. */
+static bool is_before_start(const struct asf_cios *c, off64_t distance) {
+    return c->flags & ASF_IN_BACKUP && c->orientation == 0 && libc_knows_offset(c) &&
+           asf__read_position(c) + distance < 0;
+}
+
 static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool was_reading, bool empty) {
     if (whence == SEEK_CUR && !libc_knows_offset(c))
         return seek_by(c, offset);
     off64_t target = seek_target(c, offset, whence);
     if (target < 0 && target != INT64_MIN)
         return target;
-    if (was_reading && target >= 0 && seek_in_window(c, target))
+    if (was_reading && target >= 0 && seek_in_window(c, target, empty))
         return target;
     if (target != INT64_MIN)
         return seek_block(c, target, empty);
@@ -871,8 +912,12 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return -ESPIPE;
     if (c->resident)
         return c->ops->seek(c, offset, whence);
+    if (c->flags & ASF_IN_BACKUP)
+        asf__settle_stream(c); /* what pushed-back bytes stand before is what libc has read */
     if (whence == SEEK_CUR && has_buffer)
         offset -= pushed_back(c);
+    if (whence == SEEK_CUR && has_buffer && is_before_start(c, offset))
+        return -EINVAL;
     if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */
         asf__free_backup(c);
     bool was_putting = asf__is_putting(c), empty = libc_is_empty(c);

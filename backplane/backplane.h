@@ -106,8 +106,6 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
 /* asf__flush: put all complete output; input: give back what was read ahead. */
 int asf__flush(struct asf_cios *c);
 int asf__flush_output(struct asf_cios *c);
-/* asf__flush_through: put the pending output up to `end`; the rest stays. */
-int asf__flush_through(struct asf_cios *c, const char *end);
 int asf__sync_input(struct asf_cios *c);
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 /* asf__tell: after ungetc the place may be before the file's start, as in
@@ -201,21 +199,43 @@ void asf__share_all(void);
 void asf__be_plain(void);
 /* asf__libc_pending: bytes that libc would still hold in its buffer. */
 size_t asf__libc_pending(const struct asf_cios *c);
-/* asf__libc_offset: where libc's read-ahead would have left the offset. */
-off64_t asf__libc_offset(const struct asf_cios *c);
-/* asf__libc_direct_end: where libc's read past its buffer would end, were n
- * bytes asked for now; 0 when it makes none.  asf__libc_read_directly: those
- * bytes have been taken; libc's buffer is empty there. */
-off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n);
-void asf__libc_read_directly(struct asf_cios *c, off64_t end);
-/* asf__libc_into: bytes of libc's input buffer before the position. */
-size_t asf__libc_into(const struct asf_cios *c);
 void asf__mark_grown(struct asf_cios *c, bool grown);
 void asf__mark_ahead(struct asf_cios *c, bool ahead);
 /* asf__before_wait: a call that may wait is coming: show what libc would show. */
 static inline void asf__before_wait(void) {
     if (asf__unlikely(__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED)))
         asf__settle_output();
+}
+
+/* --- libc's input buffer (libc_buffer.c) -------------------------------------- */
+
+/* asf__libc_buffer: as it lies now; for streams whose offset is known. */
+struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c);
+/* asf__libc_empty_at: it holds nothing, and is filled from `at` next.
+ * asf__libc_loaded: it was filled from `base`. */
+void asf__libc_empty_at(struct asf_cios *c, off64_t at);
+void asf__libc_loaded(struct asf_cios *c, off64_t base);
+/* asf__libc_begins_here: no byte before the position can be read again. */
+void asf__libc_begins_here(struct asf_cios *c);
+/* asf__libc_purged: what it holds behind the position is about to be dropped;
+ * the position is then where its end was. */
+void asf__libc_purged(struct asf_cios *c);
+/* asf__libc_orient: libc orients a stream when it fills its buffer. */
+void asf__libc_orient(struct asf_cios *c);
+/* asf__libc_offset: where its end has left the descriptor's offset. */
+off64_t asf__libc_offset(const struct asf_cios *c);
+/* asf__libc_into: bytes in it before the position; none when output that begins
+ * here would begin in front. */
+size_t asf__libc_into(const struct asf_cios *c);
+/* asf__libc_direct_end: where libc's read past its buffer would end, were n
+ * bytes asked for now; 0 when it makes none.  asf__libc_read_directly: those
+ * bytes have been taken; libc's buffer is empty there. */
+off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n);
+void asf__libc_read_directly(struct asf_cios *c, off64_t end);
+/* asf__read_position: where reading stands in the file, bytes pushed back beside
+ * it left out. */
+static inline off64_t asf__read_position(const struct asf_cios *c) {
+    return c->offset - (c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : c->read_end - c->read_ptr);
 }
 
 /* --- small things ----------------------------------------------------------- */
@@ -229,12 +249,24 @@ static inline size_t asf__in_block(const struct asf_cios *c, uint64_t n) {
     return (size_t)(asf__likely((c->block & (c->block - 1)) == 0) ? n & (c->block - 1) : n % c->block);
 }
 
-/* The position has gone back over a byte: where that is the first of a block,
- * libc has the block in its buffer all the same. */
-static inline void asf__stepped_back(struct asf_cios *c) {
-    off64_t at = c->offset - (c->read_end - c->read_ptr);
-    if (asf__unlikely(asf__in_block(c, (uint64_t)(at - c->start)) == 0) && c->offset >= 0 && c->block > 0)
-        c->libc_end = at + (off64_t)c->block < c->offset ? at + (off64_t)c->block : c->offset;
+/* The position is at a byte that has been looked at: where it is the first of a
+ * block, libc has the block in its buffer. */
+static inline void asf__looked_ahead(struct asf_cios *c) {
+    off64_t at = c->offset - (c->read_end - c->read_ptr), past = at - c->libc.end;
+    if (asf__unlikely(asf__in_block(c, (uint64_t)past) == 0) && past >= 0 && c->offset >= 0 && c->block > 0)
+        asf__libc_loaded(c, at);
+}
+
+/* Step back over the byte before the position, which the window has; false
+ * where libc's buffer, which is smaller, begins with the position. */
+static inline bool asf__step_back(struct asf_cios *c) {
+    bool pushed = c->flags & ASF_IN_BACKUP;
+    if (asf__unlikely(c->offset - (c->read_end - c->read_ptr) == c->libc.first) && c->offset >= 0 && !pushed)
+        return false;
+    c->read_ptr--;
+    if (!pushed)
+        asf__looked_ahead(c);
+    return true;
 }
 
 /* Bytes read from below and not yet consumed, pushed-back ones included. */
@@ -262,9 +294,18 @@ static inline size_t asf__room(const struct asf_cios *c) {
     return c->write_end > c->write_ptr ? (size_t)(c->write_end - c->write_ptr) : 0;
 }
 
-/* The window may be used without the lock: one thread, nothing counted. */
+/* The window may be used without the lock: one thread, nothing to be careful of. */
 static inline bool asf__alone(void) {
-    return asf__likely(__libc_single_threaded && !asf__counting);
+    return asf__likely(__libc_single_threaded && !asf__careful);
+}
+
+/* asf__set_early: bytes are pushed back before the stream has a buffer: fread
+ * gets it one, where getc does not; it must be seen which of them took the byte. */
+static inline void asf__set_early(struct asf_cios *c, bool early) {
+    if (asf__likely(c->early == early))
+        return;
+    c->early = early;
+    __atomic_add_fetch(&asf__careful, early ? 1 : -1, __ATOMIC_RELAXED);
 }
 
 /* Cancellation inside a system call must not leave the stream locked. */

@@ -146,6 +146,7 @@ void asf__cios_drop(struct asf_cios *c) {
         free(c->wide.buf_base);
     asf__mark_grown(c, false);
     asf__mark_ahead(c, false);
+    asf__set_early(c, false);
     if (c->in)
         asf__buffer_free(c->in);
     if (c->out)

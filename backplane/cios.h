@@ -58,6 +58,12 @@ struct asf_buffer {
     void (*gone)(struct asf_buffer *b); /* its module is told that nothing uses it any more; or NULL */
 };
 
+/* libc's input buffer as it lay in the file when a call last moved it (see
+ * backplane/libc_buffer.c): from `base` to `end`, libc's read_base at `first`. */
+struct asf_libc_buffer {
+    off64_t base, first, end;
+};
+
 /* glibc's struct _IO_wide_data: the current buffer of a wide stream, which
  * libc's inside and programs read.  Characters stand here, and in the windows
  * of bytes what is not converted yet or is on its way out. */
@@ -73,6 +79,11 @@ struct asf_wide {
     } in, out; /* fixed when the stream became wide */
     wchar_t shortbuf[1];
     const void *vtable;
+};
+
+/* The pointers to a window of input. */
+struct asf_window {
+    char *buf_base, *buf_end, *base, *ptr, *end;
 };
 
 struct asf_cios {
@@ -124,12 +135,12 @@ struct asf_cios {
     uint64_t written; /* bytes put since the last flush */
     uint64_t exact;   /* libc had written all of it when this many were out */
     uint64_t filled;  /* when the output buffer was last full, ns */
-    off64_t libc_end; /* the end of libc's buffer, when a seek went back within it */
-    off64_t start;    /* where sequential input began, as libc's buffer lies */
-    size_t indent;    /* output after input: libc's begins so far into its buffer */
-    size_t lag;       /* and so many bytes before the kernel's offset, until it is put */
-    bool grown;       /* holds back output that libc would have written */
-    bool ahead;       /* has read input that libc would not have read */
+    struct asf_libc_buffer libc;
+    size_t indent;           /* output after input: libc's begins so far into its buffer */
+    size_t lag;              /* and so many bytes before the kernel's offset, until it is put */
+    struct asf_window under; /* the input that is not written over until then */
+    bool grown;              /* holds back output that libc would have written */
+    bool ahead;              /* has read input that libc would not have read */
     bool may_grow;
     bool roomy;      /* the disk was seen to have room for a grown buffer */
     bool shared;     /* another process may look at the offset: read as libc does */
@@ -145,6 +156,7 @@ struct asf_cios {
     bool resident;  /* the current buffer is the object itself: nothing to get or put */
     bool mapped;    /* the file system is one that maps well */
     bool chosen;    /* the module has been chosen */
+    bool early;     /* holds bytes pushed back before that */
     bool direct;    /* large input may go straight to the caller by `get` */
     bool held;      /* in a slow path: a signal handler must keep out */
     bool sink;      /* the null device: nobody looks at what is written */

@@ -74,47 +74,6 @@ static void settle_out(struct asf_cios *c) {
     }
 }
 
-/* Where reading stands in the file, bytes pushed back beside it left out. */
-static off64_t read_position(const struct asf_cios *c) {
-    return c->offset - (c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : (off64_t)asf__avail(c));
-}
-
-size_t asf__libc_into(const struct asf_cios *c) {
-    if (c->offset < 0 && (c->flags & ASF_IN_BACKUP || asf__avail(c) == 0))
-        return 0;
-    if (c->offset < 0)
-        return asf__in_block(c, (uint64_t)(c->read_ptr - c->read_base));
-    off64_t position = read_position(c);
-    return position > c->start ? asf__in_block(c, (uint64_t)(position - c->start)) : c->indent;
-}
-
-off64_t asf__libc_offset(const struct asf_cios *c) {
-    off64_t position = read_position(c);
-    if (position < c->start) /* stepped back from the end of a read past the buffer */
-        return c->start < c->offset ? c->start : c->offset;
-    size_t into = asf__in_block(c, (uint64_t)(position - c->start));
-    off64_t offset = into ? position + (off64_t)(c->block - into) : position;
-    return offset < c->libc_end ? c->libc_end : offset;
-}
-
-off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n) {
-    if (!c->regular || c->own || c->offset < 0 || n < c->block || c->flags & ASF_IN_BACKUP)
-        return 0;
-    off64_t from = asf__libc_offset(c);
-    size_t have = (size_t)(from - read_position(c));
-    if (n < have || n - have < c->block)
-        return 0;
-    return from + (off64_t)(c->block >= 128 ? (n - have) / c->block * c->block : n - have);
-}
-
-void asf__libc_read_directly(struct asf_cios *c, off64_t end) {
-    if (end == 0 || c->offset < 0 || read_position(c) < end)
-        return;
-    c->start = end;
-    c->indent = 0;
-    c->libc_end = 0;
-}
-
 static void trim(struct asf_cios *c, off64_t to) {
     ptrdiff_t surplus = (ptrdiff_t)(c->offset - to);
     /* Relative: the program may have moved the offset behind our back. */
@@ -131,6 +90,7 @@ static void trim(struct asf_cios *c, off64_t to) {
 static void settle_in(struct asf_cios *c) {
     if (!c->ahead || c->offset < 0 || asf__is_putting(c))
         return;
+    asf__libc_orient(c);
     trim(c, asf__libc_offset(c));
     asf__mark_ahead(c, false);
 }

@@ -21,6 +21,7 @@
 #include "lib/syscalls.h"
 
 bool asf__counting;
+int asf__careful;
 
 __attribute__((constructor)) ASF_EVERY_RUN void asf__stats_start(void) {
     static bool started;
@@ -28,6 +29,7 @@ __attribute__((constructor)) ASF_EVERY_RUN void asf__stats_start(void) {
         return;
     started = true;
     asf__counting = asf__options()->stats[0] != '\0';
+    asf__careful = asf__counting;
     if (asf__options()->verbose)
         asf__stats_verbose("libasf", asf_version(), "ASF_OPTIONS asks for verbose");
 }

@@ -20,6 +20,9 @@ struct asf_stats {
 
 /* asf__counting: statistics are on; every call then takes the counted path. */
 extern bool asf__counting;
+/* asf__careful: and so it does while some stream cannot do with a look at its
+ * window; how many there are, atomic. */
+extern int asf__careful;
 
 struct asf_stats_line {
     const char *stream, *module, *why;

@@ -103,7 +103,7 @@ void asf__relearn_offset(struct asf_cios *c) {
         return;
     c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
     c->stats.syscalls++;
-    c->start = c->offset > 0 ? c->offset : 0;
+    asf__libc_empty_at(c, c->offset);
 }
 
 /* Nothing is unread and no region points into the buffer: it is used again. */

@@ -33,7 +33,7 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
     c->seekable = true;
     if (c->offset < 0)
         c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
-    c->start = c->offset > 0 ? c->offset : 0;
+    asf__libc_empty_at(c, c->offset);
     if (o->module[0] == 'r') {
         use(c, &asf__file_read, "ASF_OPTIONS asks for read");
         return;
@@ -50,7 +50,7 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
         use(c, &asf__file_read, "stdio copies: a read into a warm buffer costs no more than a map");
         return;
     }
-    if (is_small(st->st_size - c->start)) {
+    if (is_small(st->st_size - (c->offset > 0 ? c->offset : 0))) {
         use(c, &asf__file_read, "small file: a read costs less than a map");
         return;
     }
@@ -70,7 +70,7 @@ static void choose_regular(struct asf_cios *c, const struct stat64 *st) {
     if (c->access == O_RDWR && c->offset < 0 && !(c->flags & ASF_APPENDING))
         c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
     if (c->access == O_RDWR && c->offset > 0)
-        c->start = c->offset;
+        asf__libc_empty_at(c, c->offset);
 }
 
 static void choose_other(struct asf_cios *c, const struct stat64 *st) {
@@ -111,6 +111,7 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
 int asf__choose_now(struct asf_cios *c) {
     struct stat64 st;
     c->chosen = true;
+    asf__set_early(c, false);
     if (c->fd < 0) {
         c->blksize = BUFSIZ;
         asf__set_block(c);

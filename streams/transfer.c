@@ -34,9 +34,8 @@ static void moved_in(struct asf_cios *c, off64_t n) {
     c->stats.in += (uint64_t)n;
     c->stats.syscalls++;
     if (c->offset >= 0)
-        c->start = c->offset += n;
+        asf__libc_empty_at(c, c->offset += n);
     c->indent = 0;
-    c->libc_end = 0;
 }
 
 static void moved_out(struct asf_cios *c, off64_t n) {

@@ -91,10 +91,9 @@ int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
 /* The byte that was just read: step back over it. */
 static inline bool step_back(struct asf_cios *c, int ch) {
-    if (c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
+    if (c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch ||
+        !asf__step_back(c))
         return false;
-    c->read_ptr--;
-    asf__stepped_back(c);
     c->flags &= ~ASF_EOF;
     return true;
 }

@@ -89,6 +89,8 @@ static bool enter_backup(struct asf_cios *c) {
             return false;
         c->save_end = c->backup_base = c->save_base + BACKUP;
     }
+    if (c->offset >= 0)
+        asf__libc_begins_here(c);
     char *base = c->save_base, *end = c->save_end;
     c->save_base = c->read_ptr;
     c->save_end = c->read_end;
@@ -117,14 +119,13 @@ int asf__pushback(struct asf_cios *c, int ch) {
         if (rc < 0)
             return asf__error(c, rc);
     }
-    if (c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch) {
-        c->read_ptr--;
-        asf__stepped_back(c);
+    if (c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch &&
+        asf__step_back(c))
         return (unsigned char)ch;
-    }
     if (!(c->flags & ASF_IN_BACKUP)) {
         if (!enter_backup(c))
             return EOF;
+        asf__set_early(c, !c->chosen && !c->user_size);
     } else if (c->read_ptr == c->read_base && !widen_backup(c)) {
         return EOF;
     }
@@ -140,7 +141,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         return 0;
     if (!asf__ours(c))
         return asf__jump(c)->xsgetn(c, p, n);
-    if (asf__avail(c) < n) {
+    if (asf__avail(c) < n || c->early) {
         c->stats.slow++;
         asf__choose(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
@@ -186,8 +187,8 @@ int asf__overflow(struct asf_cios *c, int ch) {
 }
 
 static size_t append(struct asf_cios *c, const char *p, size_t n) {
-    int error;
-    size_t done = asf__append(c, p, n, &error);
+    int error = 0;
+    size_t done = n > 0 ? asf__append(c, p, n, &error) : 0;
     if (error)
         asf__error(c, error);
     return done;
@@ -196,7 +197,7 @@ static size_t append(struct asf_cios *c, const char *p, size_t n) {
 /* The first `now` bytes go out, the rest stays. */
 static size_t put_and_flush(struct asf_cios *c, const char *text, size_t n, size_t now) {
     asf__before_wait();
-    size_t done = now ? append(c, text, now) : 0;
+    size_t done = append(c, text, now);
     if (done < now)
         return done;
     if (now && flush_now(c) == EOF) /* all is in the buffer: libc says EOF then */
@@ -204,27 +205,39 @@ static size_t put_and_flush(struct asf_cios *c, const char *text, size_t n, size
     return now < n ? done + append(c, text + now, n - now) : done;
 }
 
+/* Of what does not fit the buffer: how much libc writes whole, lines or not. */
+static size_t put_whole(const struct asf_cios *c, size_t n) {
+    size_t room = asf__is_putting(c) ? (size_t)(c->buf_end - c->write_ptr) : 0;
+    return c->block >= 128 ? n - (n - room) % c->block : n;
+}
+
+/* What is left of it, line by line; glibc stops at the first one that it cannot write. */
+static size_t put_rest(struct asf_cios *c, const char *text, size_t n) {
+    const char *end = memrchr(text, '\n', n);
+    size_t lines = end ? (size_t)(end - text) + 1 : 0, done = append(c, text, lines);
+    if (done == lines && (!end || flush_now(c) != EOF))
+        return done + append(c, text + lines, n - lines);
+    size_t first = (size_t)((char *)memchr(text, '\n', n) - text);
+    return first < done ? first : done;
+}
+
 /* Line buffered.  What does not fit the buffer is treated as in a full one, and
- * the last line's end in what is left of it goes out, as glibc has it. */
+ * the lines in what is left of it go out, as glibc has it. */
 static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
-    if (c->unprimed && asf__drain(c, 1) < 0)
+    bool new_buffer = c->unprimed || (asf__is_putting(c) && !c->out && !c->resident);
+    if (new_buffer && asf__drain(c, 1) < 0)
         return 0;
     bool fits = asf__is_putting(c) && n <= (size_t)(c->buf_end - c->write_ptr);
-    const char *end = memrchr(text, '\n', n);
-    if (fits && end && c->block < 128) /* tiny buffers are not kept to once they are flushed */
+    const char *end = fits ? memrchr(text, '\n', n) : NULL;
+    if (end && c->block < 128) /* tiny buffers are not kept to once they are flushed */
         return put_and_flush(c, text, n, n);
     if (fits)
         return put_and_flush(c, text, n, end ? (size_t)(end - text) + 1 : 0);
     asf__before_wait();
-    size_t done = append(c, text, n);
-    end = done == n ? memrchr(c->write_base, '\n', asf__pending(c)) : NULL;
-    int rc = end ? asf__flush_through(c, end + 1) : 0;
-    if (rc >= 0)
+    size_t whole = put_whole(c, n), done = append(c, text, whole);
+    if (done < whole || whole == n || flush_now(c) == EOF)
         return done;
-    asf__error(c, rc);
-    c->write_ptr = c->write_base; /* glibc stops at the first line that it cannot write */
-    end = memchr(text, '\n', n);
-    return end ? (size_t)(end - text) : 0;
+    return whole + put_rest(c, text + whole, n - whole);
 }
 
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {

@@ -380,7 +380,7 @@ static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_d
     s.arguments = ap;
     int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
-    asf__stepped_back(c); /* mostly one byte further has been looked at */
+    asf__looked_ahead(c); /* mostly one byte further has been looked at */
     return n;
 }
 

@@ -183,6 +183,12 @@ ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
     bool locked = lock_patiently(c);
     if (!locked && in_a_system_call(c))
         return true; /* another thread reads into the very buffer */
+    asf__libc_orient(c);
+    if (standard && is_oriented(c)) {
+        if (locked)
+            asf__unlock(&c->lk);
+        return true;
+    }
     if (is_buffered(c)) {
         asf__free_backup(c);
         asf__set_buffer(c, 0);

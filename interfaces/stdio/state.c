@@ -222,6 +222,8 @@ EXPORT void __fpurge(FILE *f) {
         w->write_ptr = w->write_base;
         return;
     }
+    if (asf__ours(c) && !asf__is_putting(c) && c->offset >= 0)
+        asf__libc_purged(c);
     c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;
     if (c->flags2 & ASF_OURS) {

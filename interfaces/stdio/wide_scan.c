@@ -34,12 +34,14 @@ static int on_stream(struct asf_cios *c, formatter *libc, const wchar_t *format,
 
 EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
-    if (mode == 0 || c->orientation != 0)
+    if (c->orientation != 0)
         return c->orientation;
     if (!asf__stdio_started)
         asf__stdio_start();
     asf__enter(c);
-    int r = asf__orient(f, mode);
+    if (asf__ours(c))
+        asf__libc_orient(c);
+    int r = mode == 0 ? c->orientation : asf__orient(f, mode);
     asf__leave(c);
     return r;
 }
