@@ -508,7 +508,7 @@ static size_t take_unlocked(struct asf_cios *c, char *p, size_t n) {
 }
 
 static size_t take_window(struct asf_cios *c, char *p, size_t n) {
-    if (n >= UNLOCKED_COPY && !__libc_single_threaded && c->in && !(c->flags & ASF_IN_BACKUP))
+    if (n >= UNLOCKED_COPY && !__libc_single_threaded && c->yields && c->in && !(c->flags & ASF_IN_BACKUP))
         return take_unlocked(c, p, n);
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;
     memcpy(p, c->read_ptr, length);
@@ -574,7 +574,7 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     empty_window(c);
     n = whole_blocks(c, n);
     /* A stream biased to this thread is no other's: one system call does. */
-    bool others = !__libc_single_threaded && !asf__bias_held(&c->lk);
+    bool others = !__libc_single_threaded && c->yields && !asf__bias_held(&c->lk);
     if (n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0)
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);

@@ -39,7 +39,9 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
 static __attribute__((noinline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
     asf__enter(c);
     asf__count(c);
+    c->yields = !asf__user_lock(c);
     size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
+    c->yields = false;
     asf__leave(c);
     return done;
 }

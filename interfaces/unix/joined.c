@@ -32,7 +32,9 @@ static ssize_t take(struct asf_cios *c, char *p, size_t n) {
 ssize_t asf__joined_read(struct asf_cios *c, void *p, size_t n) {
     asf__lock(&c->lk);
     bool inside = c->held; /* a signal handler's call, in the middle of one of the stream's */
+    c->yields = !inside;
     ssize_t r = inside ? 0 : take(c, p, n);
+    c->yields = false;
     asf__unlock(&c->lk);
     if (inside)
         return __read(c->fd, p, n);

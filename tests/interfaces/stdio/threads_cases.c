@@ -704,3 +704,31 @@ CASE(cancelled_in_each_call) {
     cancel_in("putc", by_putc, false);
     cancel_in("fprintf", by_fprintf, false);
 }
+
+static void *get_one(void *f) {
+    say("the other thread: %d", getc(f));
+    return NULL;
+}
+
+/* fread_unlocked gives up no lock: neither none nor flockfile's. */
+CASE(much_without_a_lock) {
+    static char block[20000];
+    pthread_t thread;
+    put_pattern("file", 70000);
+    FILE *f = fopen("file", "r");
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&thread, NULL, get_one, f);
+        pthread_join(thread, NULL);
+        say("%lu", fread_unlocked(block, 1, 20000, f));
+    }
+    flockfile(f);
+    pthread_create(&thread, NULL, get_one, f);
+    say("%lu", fread_unlocked(block, 1, 12000, f));
+    long at = ftell(f);
+    usleep(20000);
+    say("nobody read meanwhile: %d", ftell(f) == at);
+    funlockfile(f);
+    pthread_join(thread, NULL);
+    say("then %ld", ftell(f));
+    fclose(f);
+}
