@@ -267,3 +267,20 @@ CASE(memstream_left_open) {
     fflush(NULL);
     say("size %lu %q", size, text ? text : "not set");
 }
+
+/* More at once than any buffer holds. */
+CASE(memstream_blocks) {
+    for (size_t n = 1000; n < 300000; n = n * 3 + 1) {
+        char *text = NULL, *block = malloc(n);
+        size_t size = 0;
+        memset(block, 'b', n);
+        FILE *f = open_memstream(&text, &size);
+        CALL(fwrite(block, 1, n, f));
+        CALL(fputs("between", f));
+        CALL(fwrite(block, n / 2, 2, f));
+        CALL(fclose(f));
+        say("%lu %b", size, text, (int)size);
+        free(block);
+        free(text);
+    }
+}
