@@ -382,7 +382,7 @@ static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *
     *error = put_window(c);
     if (*error == 0)
         *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
-    if (*error == 0)
+    if (*error == 0 && c->out)
         asf__expose(c);
     c->held = false;
     return done;
@@ -428,6 +428,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     }
     bool apart = c->queue || !c->out || c->out->refs || !c->ops->put;
     bool past = !apart && !c->lag && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
+    size_t first = past && !roomless && !c->own ? c->block - asf__libc_pending(c) : 0;
     if (!past && !(roomless && !apart))
         done = copy_in(c, p, n);
     if (done < n && !apart && (n - done >= c->block || c->block < 128)) {
@@ -441,7 +442,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         if (*error == 0)
             done += copy_in(c, p + done, n - done);
     }
-    return done;
+    return *error && done < first ? first : done; /* libc takes so much before it fails */
 }
 
 /* --- input ------------------------------------------------------------------ */
@@ -593,10 +594,10 @@ void asf__at_end(struct asf_cios *c) {
 /* End of file is sticky for what goes through libc's buffer (C99). */
 static ssize_t fill_unless_ended(struct asf_cios *c, size_t want) {
     bool buffered = want < c->block && !c->own && !c->resident;
-    if (buffered && c->flags & ASF_EOF && c->chosen && !c->follows)
-        return 0;
     if (buffered && c->orientation == 0)
         c->orientation = -1; /* as glibc: by its buffer; whole blocks go past it */
+    if (buffered && c->flags & ASF_EOF && c->chosen && !c->follows)
+        return 0;
     ssize_t n = asf__fill(c, 1);
     if (n == 0 && buffered)
         asf__at_end(c);
@@ -635,6 +636,8 @@ static size_t take_by_turns(struct asf_cios *c, char *p, size_t n, int *error) {
 
 static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
     *error = asf__to_read(c);
+    if (*error && c->orientation == 0 && n < c->block)
+        c->orientation = -1;
     if (*error)
         return 0;
     off64_t past = asf__libc_direct_end(c, n);
@@ -683,14 +686,14 @@ int asf__sync_input(struct asf_cios *c) {
     asf__forget_place(c);
     if (at < 0)
         return 0; /* what was read from a pipe stays with us, as in libc */
-    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    size_t into = backup ? 0 : asf__libc_into(c);
+    bool begins = c->offset >= 0 && asf__libc_buffer(c).first == asf__read_position(c);
     c->read_end = c->read_ptr;
     c->offset = at;
     asf__libc_empty_at(c, at);
-    if (!backup) {
-        c->libc.base = libc.base;
-        c->libc.first = libc.first;
-    }
+    c->libc.base -= (off64_t)into;
+    if (!begins)
+        c->libc.first = c->libc.base;
     asf__mark_ahead(c, false);
     return 0;
 }
@@ -721,7 +724,7 @@ static bool libc_knows_offset(const struct asf_cios *c) {
 
 /* Bytes may be pushed back before. */
 static bool libc_has_buffer(const struct asf_cios *c) {
-    return c->chosen || c->user_size;
+    return c->user_size || (c->fd >= 0 ? c->chosen : c->buf_base != NULL);
 }
 
 /* Where the stream stands before the offset.  Bytes pushed back before libc has
@@ -740,7 +743,11 @@ off64_t asf__tell(struct asf_cios *c) {
         return c->ops->seek(c, 0, SEEK_CUR);
     if (pending && c->flags & ASF_APPENDING) {
         off64_t end = c->ops->seek(c, 0, SEEK_END);
-        return end < 0 ? end : end + (off64_t)pending;
+        if (end < 0)
+            return end;
+        c->offset = c->fd < 0 ? -1 : end; /* and glibc knows it from then on */
+        c->placed = true;
+        return end + (off64_t)pending;
     }
     off64_t base = knows_offset(c) ? c->offset : -1;
     if (base < 0) {
@@ -852,6 +859,8 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     at = c->ops->seek(c, target, SEEK_SET);
     if (at >= 0)
         move_to(c, at);
+    else
+        asf__leave_window(c); /* what was read is lost */
     return at;
 }
 
@@ -922,12 +931,14 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         asf__free_backup(c);
     bool was_putting = asf__is_putting(c), empty = libc_is_empty(c);
     asf__free_backup(c);
-    if (!was_putting && !c->read_base)
+    if (!was_putting && !c->read_base && !has_buffer)
         empty_window(c);
     if (was_putting) {
         int rc = asf__end_output(c);
-        if (rc < 0)
+        if (rc < 0) {
+            c->flags |= c->lag ? 0 : ASF_ERR; /* as at every write that fails */
             return rc;
+        }
     }
     return seek_input(c, offset, whence, !was_putting, empty);
 }

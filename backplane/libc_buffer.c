@@ -55,7 +55,7 @@ off64_t asf__libc_offset(const struct asf_cios *c) {
 }
 
 size_t asf__libc_into(const struct asf_cios *c) {
-    if (c->offset < 0 && (c->flags & ASF_IN_BACKUP || asf__avail(c) == 0))
+    if (c->offset < 0 && c->flags & ASF_IN_BACKUP)
         return 0;
     if (c->offset < 0)
         return asf__in_block(c, (uint64_t)(c->read_ptr - c->read_base));

@@ -85,7 +85,7 @@ static int make_input_buffer(struct asf_cios *c, size_t size) {
 static size_t ahead(const struct asf_cios *c) {
     if (c->own)
         return c->regular && c->sequential ? OWN_AHEAD : AHEAD;
-    bool further = c->regular && !c->shared && c->sequential && !(c->flags & ASF_UNBUFFERED);
+    bool further = c->regular && !c->shared && !c->astray && c->sequential && !(c->flags & ASF_UNBUFFERED);
     return further && c->block < AHEAD ? AHEAD : c->block;
 }
 
@@ -264,8 +264,10 @@ int asf__buffered_drain(struct asf_cios *c, size_t want) {
     } else if (full) {
         uint64_t written = c->written + asf__pending(c), exact = c->exact;
         rc = asf__flush_output(c);
-        c->written = written;
-        c->exact = exact;
+        if (rc == 0) {
+            c->written = written;
+            c->exact = exact;
+        }
         if (rc == 0 && asf__pending(c) == 0)
             adapt_limit(c);
     }

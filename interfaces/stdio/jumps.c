@@ -221,6 +221,14 @@ static size_t put_rest(struct asf_cios *c, const char *text, size_t n) {
     return first < done ? first : done;
 }
 
+/* The lines go out, the rest stays; but tiny buffers are not kept to once they are flushed. */
+static size_t put_fitting(struct asf_cios *c, const char *text, size_t n) {
+    const char *end = memrchr(text, '\n', n);
+    size_t lines = end ? (size_t)(end - text) + 1 : 0, done = put_and_flush(c, text, n, lines);
+    bool all = end && c->block < 128 && done == n;
+    return all && flush_now(c) == EOF ? lines : done;
+}
+
 /* Line buffered.  What does not fit the buffer is treated as in a full one, and
  * the lines in what is left of it go out, as glibc has it. */
 static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
@@ -228,11 +236,8 @@ static size_t put_lines(struct asf_cios *c, const char *text, size_t n) {
     if (new_buffer && asf__drain(c, 1) < 0)
         return 0;
     bool fits = asf__is_putting(c) && n <= (size_t)(c->buf_end - c->write_ptr);
-    const char *end = fits ? memrchr(text, '\n', n) : NULL;
-    if (end && c->block < 128) /* tiny buffers are not kept to once they are flushed */
-        return put_and_flush(c, text, n, n);
     if (fits)
-        return put_and_flush(c, text, n, end ? (size_t)(end - text) + 1 : 0);
+        return put_fitting(c, text, n);
     asf__before_wait();
     size_t whole = put_whole(c, n), done = append(c, text, whole);
     if (done < whole || whole == n || flush_now(c) == EOF)

@@ -113,6 +113,8 @@ EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
     if (r == 0 && shifting(c))
         c->wide.state = pos->__state;
     asf__leave(c);
+    if (r < 0 && errno == 0)
+        errno = EIO;
     return r;
 }
 

@@ -261,3 +261,22 @@ CASE(holes) {
             sum += back[i];
     say("total %ld sum %ld", total, sum);
 }
+
+/* A write that fails is told by as much as libc's buffer had taken of it. */
+CASE(again_and_again_to_a_full_device) {
+    static const int modes[] = {_IOFBF, _IOLBF, _IONBF};
+    for (int m = 0; m < 3; m++) {
+        for (size_t n = 100; n < sizeof data; n = n * 3 + 1) {
+            FILE *f = fopen("/dev/full", m ? "w" : "a");
+            setvbuf(f, NULL, modes[m], 0);
+            for (int i = 0; i < 3; i++) {
+                WITH_ERRNO(fwrite(data, 1, n, f));
+                note_state(f);
+            }
+            WITH_ERRNO(putc('x', f));
+            WITH_ERRNO(fwrite(data, 1, n, f));
+            WITH_ERRNO(fflush(f));
+            WITH_ERRNO(fclose(f));
+        }
+    }
+}
