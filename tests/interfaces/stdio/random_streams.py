@@ -19,9 +19,11 @@ PLACES = [0, 0, 1, 5, 100, 4095, 4096, 4097, 5000, 8192, 9000, 12288, 69999, 800
 BUFFERS = ["none", "line", "full", "full,1", "full,100", "full,128", "full,4096", "full,5000", "full,65536", "line,50",
            "line,4096"]
 MODES = ["r", "r", "r", "w", "a", "r+", "r+", "r+", "w+", "a+"]
-READS = ["get", "uget", "read", "read", "line"]
-WRITES = ["put", "uput", "write", "write", "text", "print"]
-LOOKS = ["tell", "tell", "offset", "offset", "contents", "size", "about", "dup"]
+READS = ["get", "uget", "read", "read", "uread", "line"]
+TEXTS = ["getline", "scan", "number", "letters", "delim=0", "delim=4"]
+WRITES = ["put", "uput", "write", "write", "uwrite", "text", "print"]
+LOOKS = ["tell", "tell", "offset", "offset", "contents", "size", "about", "dup", "which"]
+MEMORY_LOOKS = ["tell", "tell", "held", "held", "which"]
 
 
 def count(rng):
@@ -35,7 +37,7 @@ def place(rng):
 def read_step(rng):
     step = rng.choice(READS)
     if rng.random() < 0.2:
-        return rng.choice(["getline", "scan"])
+        return rng.choice(TEXTS)
     return f"{step}={max(2, count(rng)) if step == 'line' else count(rng)}"
 
 
@@ -59,7 +61,7 @@ def rare_step(rng, files, depth):
     if depth == 0 and rng.random() < 0.4:
         return child_steps(rng, files)
     return rng.choice([
-        f"buf={rng.choice(BUFFERS)}", "flush", "flush", "flushall", "clear", "clear", "purge",
+        f"buf={rng.choice(BUFFERS)}", "flush", "flush", "flushall", "clear", "clear", "purge", "bycaller",
         f"rawread={count(rng) % 5000 + 1}", f"rawseek={place(rng)}", f"rawwrite={count(rng) % 300}",
         f"truncate={place(rng)}", f"grow={count(rng)}", f"remode={rng.choice(MODES)}", f"reopen={rng.choice(MODES)}"])
 
@@ -72,7 +74,8 @@ def step(rng, files, depth=0):
     if r < 0.55:
         return f"{which}{rng.choice(WRITES)}={count(rng)}"
     if r < 0.62:
-        return which + rng.choice(["unget", "unget", "unget=Q", "unget=Z"])
+        many = f"ungets={rng.choice([1, 2, 5, 127, 129, 300])}"
+        return which + rng.choice(["unget", "unget", "unget=Q", "unget=Z", many])
     if r < 0.75:
         return which + move_step(rng)
     if r < 0.88:
@@ -81,15 +84,20 @@ def step(rng, files, depth=0):
     return made if made.startswith("fork") else which + made
 
 
-INPUTS = ("get", "uget", "read", "line", "getline", "scan", "unget")
-OUTPUTS = ("put", "uput", "write", "text", "print")
+BLOCKS = ("read", "uread", "scan", "number", "letters", "getline", "delim")
+INPUTS = BLOCKS + ("get", "uget", "line", "unget", "ungets")
+OUTPUTS = ("put", "uput", "write", "uwrite", "text", "print")
 BETWEEN = ("flush", "flushall", "seek", "cur", "end", "rewind", "close", "remode", "reopen")
+
+
+def name_of(part):
+    return part.split("=")[0].removeprefix("t:").removeprefix("2:")
 
 
 def fits(rng, mode, name):
     """Most steps go with the mode, so that sequences do more than fail."""
-    if "+" in mode or (name != "unget" and rng.random() < 0.05):
-        return name != "read" or mode[0] == "r"
+    if "+" in mode or (name not in ("unget", "ungets") and rng.random() < 0.05):
+        return name not in ("read", "uread") or mode[0] == "r"
     return name not in (OUTPUTS if mode[0] == "r" else INPUTS)
 
 
@@ -97,8 +105,8 @@ def defined(steps):
     """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, reads what was purged,
     or ends with SIGSEGV."""
     purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = False
-    for name in (part.split("=")[0].removeprefix("2:") for part in " ".join(steps).split()):
-        if wrote and name in ("read", "scan", "getline") or (putting or changed) and name == "unget":
+    for name in (name_of(part) for part in " ".join(steps).split()):
+        if wrote and name in BLOCKS or (putting or changed) and name in ("unget", "ungets"):
             return False
         if purged and name in INPUTS:
             return False
@@ -106,23 +114,58 @@ def defined(steps):
             return False
         if pushed and (name == "tell" and forked or name == "cur" and not oriented):
             return False
-        oriented = oriented or name in OUTPUTS or name in INPUTS and name != "unget"
+        oriented = oriented or name in OUTPUTS or name in INPUTS and name not in ("unget", "ungets")
         forked = forked or name == "fork"
         child = name == "fork" or (child and name != "child_end")
         between = name in BETWEEN and not child and "2:" not in "".join(steps)
         changed = changed or name in ("remode", "reopen")
-        mixed = mixed or (putting and name == "read")
+        mixed = mixed or (putting and name in ("read", "uread"))
         moved = between and not name.startswith("flush")
         purged = wrote and name == "purge" or (purged and not moved)
         wrote = name in OUTPUTS or (wrote and not between)
         putting = name in OUTPUTS or (putting and not moved)
-        pushed = name == "unget" or (pushed and not moved)
+        pushed = name in ("unget", "ungets") or (pushed and not moved)
     return True
+
+
+def memory_step(rng):
+    r = rng.random()
+    if r < 0.3:
+        return read_step(rng)
+    if r < 0.6:
+        return f"{rng.choice(WRITES)}={count(rng)}"
+    if r < 0.65:
+        return rng.choice(["unget", "unget=Q"])
+    if r < 0.8:
+        return move_step(rng)
+    if r < 0.9:
+        return rng.choice(MEMORY_LOOKS)
+    return rng.choice([f"buf={rng.choice(BUFFERS)}", "flush", "flush", "flushall", "clear"])
+
+
+def memory_sequence(rng):
+    """The same on a stream in memory."""
+    mode = rng.choice(MODES)
+    first = f"memory={mode},{rng.choice([1, 20, 500, 4096, 5000, 10000])}"
+    if rng.random() < 0.3:
+        mode, first = "w", "growing"
+    steps = [first]
+    wanted = rng.randrange(2, 12)
+    while len(steps) < wanted:
+        made = memory_step(rng)
+        if first == "growing" and made.startswith("buf"):  # glibc does not bear it
+            continue
+        if fits(rng, mode, made.split("=")[0]) and defined(steps + [made]):
+            steps.append(made)
+    return 0, mode, steps + ["close", "held"]
 
 
 def sequence(seed):
     """The file's size, how it is opened outside, and the steps."""
     rng = random.Random(seed)
+    if rng.random() < 0.08:
+        return memory_sequence(rng)
+    threads = rng.random() < 0.15
     mode = rng.choice(MODES)
     how = rng.choice(["open", "open", "fdopen", "standard"])
     files = 2 if rng.random() < 0.1 else 1
@@ -131,16 +174,18 @@ def sequence(seed):
     first = f"standard={'i' if mode == 'r' else 'o'}" if how == "standard" else f"{how}={mode}"
     second = rng.choice(MODES)
     steps = [first] + ([f"2:open={second}"] if files == 2 else [])
+    if threads:
+        steps.append("thread")
     if rng.random() < 0.15:
         steps.append(f"buf={rng.choice(BUFFERS)}")
     wanted = rng.randrange(2, 14)
     while len(steps) < wanted + 2:
         made = step(rng, files)
-        names = [part.split("=")[0].removeprefix("2:") for part in made.split()]
+        names = [name_of(part) for part in made.split()]
         used = second if made.startswith("2:") else mode
         if not all(fits(rng, used, name) for name in names) or not defined(steps + [made]):
             continue
-        steps.append(made)
+        steps.append("t:" + made if threads and len(names) == 1 and rng.random() < 0.3 else made)
         look = rng.choice(LOOKS)
         if rng.random() < 0.3 and defined(steps + [look]):
             steps.append(look)
@@ -167,9 +212,8 @@ class Runner:
         with open("data", "wb") as data:
             data.write(b"".join(b"line %06d\n" % i for i in range(size // 12 + 1))[:size])
         standard = open_outside(mode) if steps and steps[0].startswith("standard") else os.open("/dev/null", os.O_RDWR)
-        done = subprocess.run([self.program, "../" + os.path.basename(folder) + "/transcript", "all_steps"],
-                              env={"STEPS": " ".join(steps), "LC_ALL": "C", **environment}, stdin=standard,
-                              stdout=standard, stderr=subprocess.DEVNULL, check=False)
+        status = self.status_of([self.program, "../" + os.path.basename(folder) + "/transcript", "all_steps"],
+                                {"STEPS": " ".join(steps), "LC_ALL": "C", **environment}, standard)
         left = os.lseek(standard, 0, os.SEEK_CUR)
         os.close(standard)
         with open("transcript", "rb") as text:
@@ -178,7 +222,15 @@ class Runner:
             contents = data.read()
         os.chdir("/")
         shutil.rmtree(folder)
-        return lines, done.returncode, left if steps and steps[0].startswith("standard") else None, contents
+        return lines, status, left if steps and steps[0].startswith("standard") else None, contents
+
+    @staticmethod
+    def status_of(command, environment, standard):
+        try:
+            return subprocess.run(command, env=environment, stdin=standard, stdout=standard,
+                                  stderr=subprocess.DEVNULL, check=False, timeout=60).returncode
+        except subprocess.TimeoutExpired:
+            return "hangs"
 
     def differs(self, size, mode, steps):
         return self.run(size, mode, steps, {}) != self.run(size, mode, steps, self.preloaded)

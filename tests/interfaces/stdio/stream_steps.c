@@ -5,13 +5,15 @@
  *
  *     STEPS="open=r+ read=10 write=5 fork get=3 _exit=0 end offset contents"
  *
- * Two streams may be in use: the steps behind a "2:" are for the second.  The
- * steps between "fork" and "end" are the child's; it goes on behind "end"
- * unless it ended itself.  random_streams.py makes up the steps.
+ * Two streams may be in use: the steps behind a "2:" are for the second.  A
+ * step behind a "t:" is made by a thread of its own.  The steps between "fork"
+ * and "child_end" are the child's; it goes on behind that unless it ended
+ * itself.  random_streams.py makes up the steps.
  * Layer: tests.  Uses the system's headers only.
  */
 #include "transcript.h"
 
+#include <pthread.h>
 #include <stdio_ext.h>
 #include <sys/wait.h>
 
@@ -67,6 +69,36 @@ static void do_fdopen(FILE *f, char *mode) {
 static void do_standard(FILE *f, char *which) {
     (void)f;
     *chosen = *which == 'i' ? stdin : stdout;
+}
+
+static char memory[10000];
+
+/* A stream in memory, that holds text like the file's. */
+static void do_memory(FILE *f, char *mode) {
+    (void)f;
+    for (size_t i = 0; i < sizeof memory; i++)
+        memory[i] = "line 000000\n"[i % 12];
+    long size = number(cut(mode));
+    note_open("memory", fmemopen(memory, (size_t)size, mode));
+}
+
+static char *grown;
+static size_t grown_size;
+
+static void do_growing(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    note_open("growing", open_memstream(&grown, &grown_size));
+}
+
+static void do_held(FILE *f, char *value) {
+    (void)value;
+    if (f && grown)
+        fflush(f);
+    if (grown)
+        say("held: %lu %b", grown_size, grown, (int)grown_size);
+    else
+        say("held: %b", memory, (int)sizeof memory);
 }
 
 static void do_reopen(FILE *f, char *mode) {
@@ -142,6 +174,35 @@ static void do_getline(FILE *f, char *value) {
     free(line);
 }
 
+static void do_delim(FILE *f, char *value) {
+    char *text = NULL;
+    size_t size = 0;
+    note_input("delim", text, getdelim(&text, &size, *value, f), 0);
+    free(text);
+}
+
+static void do_uread(FILE *f, char *value) {
+    long n = number(value);
+    char *data = malloc((size_t)n + 1);
+    note_input("uread", data, (long)(fread_unlocked)(data, 1, (size_t)n, f), n);
+    free(data);
+}
+
+/* Most often the text is no number: what was looked at is pushed back. */
+static void do_number(FILE *f, char *value) {
+    int n = 0, used = 0;
+    (void)value;
+    int got = fscanf(f, "%d%n", &n, &used);
+    say("number: %d %d %d", got, n, used);
+}
+
+static void do_letters(FILE *f, char *value) {
+    char word[100] = "";
+    (void)value;
+    int got = fscanf(f, "%50[a-z \n]", word);
+    say("letters: %d %q", got, word);
+}
+
 static void do_scan(FILE *f, char *value) {
     char word[100] = "";
     (void)value;
@@ -152,6 +213,14 @@ static void do_scan(FILE *f, char *value) {
 static void do_unget(FILE *f, char *value) {
     int r = ungetc(value ? *value : last_read, f);
     say("unget: %d", r);
+}
+
+/* n bytes, each another one. */
+static void do_ungets(FILE *f, char *value) {
+    long n = number(value), i = 0;
+    while (i < n && ungetc((int)('a' + i % 26), f) != EOF)
+        i++;
+    note_result("ungets", i, i < n);
 }
 
 /* --- writing --------------------------------------------------------------- */
@@ -189,6 +258,14 @@ static void do_write(FILE *f, char *value) {
     char *text = text_of(n);
     long done = (long)fwrite(text, 1, (size_t)n, f);
     note_result("write", done, done < n);
+    free(text);
+}
+
+static void do_uwrite(FILE *f, char *value) {
+    long n = number(value);
+    char *text = text_of(n);
+    long done = (long)(fwrite_unlocked)(text, 1, (size_t)n, f);
+    note_result("uwrite", done, done < n);
     free(text);
 }
 
@@ -287,6 +364,32 @@ static void do_about(FILE *f, char *value) {
 static void do_purge(FILE *f, char *value) {
     (void)value;
     __fpurge(f);
+}
+
+static void do_bycaller(FILE *f, char *value) {
+    (void)value;
+    say("bycaller: %d", __fsetlocking(f, FSETLOCKING_BYCALLER));
+}
+
+static void do_which(FILE *f, char *value) {
+    (void)value;
+    say("which: %d", fwide(f, 0));
+}
+
+/* --- threads ------------------------------------------------------------------------ */
+
+static void *sleeper(void *unused) {
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* From now on there is another thread. */
+static void do_thread(FILE *f, char *value) {
+    pthread_t thread;
+    (void)f;
+    (void)value;
+    say("thread: %d", pthread_create(&thread, NULL, sleeper, NULL));
 }
 
 /* --- past the stream ------------------------------------------------------------- */
@@ -411,10 +514,26 @@ static const struct step {
     STEP(rewind, false),  STEP(tell, false),    STEP(getpos, false),   STEP(setpos, false),
     STEP(flush, false),   STEP(buf, false),     STEP(clear, false),    STEP(about, false),
     STEP(purge, false),   STEP(rawread, false), STEP(rawwrite, false), STEP(rawseek, false),
-    STEP(offset, false),  STEP(dup, false),     STEP(size, false),     {"child_end", do_end_child, true},
+    STEP(offset, false),  STEP(dup, false),     STEP(size, false),     STEP(memory, true),
+    STEP(growing, true),  STEP(held, true),     STEP(delim, false),    STEP(uread, false),
+    STEP(number, false),  STEP(letters, false), STEP(ungets, false),   STEP(uwrite, false),
+    STEP(thread, true),   STEP(which, false),   STEP(bycaller, false), {"child_end", do_end_child, true},
 };
 
+static void run_step(char *step);
+
+static void *run_in_thread(void *step) {
+    run_step(step);
+    return NULL;
+}
+
 static void run_step(char *step) {
+    pthread_t thread;
+    if (strncmp(step, "t:", 2) == 0) {
+        if (pthread_create(&thread, NULL, run_in_thread, step + 2) == 0)
+            pthread_join(thread, NULL);
+        return;
+    }
     chosen = streams + (strncmp(step, "2:", 2) == 0);
     step += 2 * (chosen == streams + 1);
     char *value = strchr(step, '=');
