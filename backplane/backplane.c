@@ -28,33 +28,6 @@ void asf__cancelled(void *arg) {
 
 /* --- buffers -------------------------------------------------------------- */
 
-static char *aligned_base(struct asf_buffer *b) {
-    uintptr_t end = (uintptr_t)(b + 1);
-    return (char *)(b + 1) + (-end & (ASF_ALIGNMENT - 1));
-}
-
-struct asf_buffer *asf__buffer_new(size_t size) {
-    struct asf_buffer *b = malloc(sizeof *b + ASF_ALIGNMENT + size);
-    if (b)
-        *b = (struct asf_buffer){.size = size, .watch = -1, .base = aligned_base(b)};
-    return b;
-}
-
-/* Much memory is moved by its pages; a copy would touch as much anew. */
-struct asf_buffer *asf__buffer_enlarge(struct asf_buffer *b, size_t size, char **p) {
-    uintptr_t at = (uintptr_t)*p - (uintptr_t)b;
-    __asm__("" : "+r"(at)); /* now: gcc 12 would put it off, and then complain */
-    if (b->refs || b->watch >= 0 || b->user || b->allocated)
-        return NULL;
-    struct asf_buffer *larger = realloc(b, sizeof *b + ASF_ALIGNMENT + size);
-    if (!larger)
-        return NULL;
-    *p = (char *)larger + at;
-    larger->base = aligned_base(larger);
-    larger->size = size;
-    return larger;
-}
-
 /* A buffer of PIECE bytes is kept for the next region: new memory costs more
  * than filling it. */
 static void let_go(struct asf_cios *c, struct asf_buffer *b) {

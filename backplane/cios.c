@@ -15,11 +15,15 @@
 
 const void *asf__vtable, *asf__wide_vtable;
 
-/* Streams kept for the next open, with their buffers: an fopen, a few calls
- * and an fclose then cost no memory management.  Under the list lock. */
+/* Streams kept for the next open; the first few are none of the program's heap.
+ * Under the list lock. */
 enum { POOL = 8 };
-static struct asf_cios *pool[POOL];
-static int pooled;
+static struct asf_cios ready[POOL], *pool[2 * POOL];
+static int pooled, taken;
+
+static bool is_ready(const struct asf_cios *c) {
+    return c >= ready && c < ready + POOL;
+}
 
 static struct asf_cios *all;
 static struct asf_lock list_lock = {.biasable = false};
@@ -57,7 +61,7 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
 
 static struct asf_cios *from_pool(void) {
     asf__list_lock();
-    struct asf_cios *c = pooled > 0 ? pool[--pooled] : NULL;
+    struct asf_cios *c = pooled > 0 ? pool[--pooled] : taken < POOL ? &ready[taken++] : NULL;
     asf__list_unlock();
     return c;
 }
@@ -154,17 +158,18 @@ void asf__cios_drop(struct asf_cios *c) {
     drop_list(&c->retired);
     drop_list(&c->queue);
     drop_list(&c->spare);
+    free(c->first.allocated);
+    free(c->like_file);
     free(c->name);
     if (c->orientation > 0)
         memset(&c->wide, 0, sizeof c->wide);
     memset(c, 0, offsetof(struct asf_cios, recent));
 }
 
-/* A small input buffer stays with a pooled stream for its next life. */
+/* A mapped input buffer stays with a pooled stream for its next life. */
 static struct asf_buffer *take_buffer(struct asf_cios *c) {
-    enum { SMALL = 64 << 10 };
     struct asf_buffer *b = c->in;
-    if (!b || b->refs || b->watch >= 0 || b->user || b->size > SMALL)
+    if (!b || b->refs || !asf__buffer_is_common(b))
         return NULL;
     c->in = NULL;
     return b;
@@ -175,7 +180,7 @@ void asf__cios_free(struct asf_cios *c) {
     asf__cios_drop(c);
     c->in = kept;
     asf__list_lock();
-    bool keep = pooled < POOL;
+    bool keep = is_ready(c) || pooled < POOL;
     if (keep)
         pool[pooled++] = c;
     asf__list_unlock();

@@ -53,7 +53,10 @@ struct asf_buffer {
     char *from, *to; /* queued output: the bytes to put */
     int watch;       /* mapped: its slot in the fault table; otherwise -1 */
     off64_t at;      /* mapped: where in the file it begins */
+    size_t mapping;  /* of pages of its own: how many bytes, these included; 0: from malloc */
     bool user;       /* the program's own memory (setvbuf) */
+    bool first;      /* part of its stream; its memory stays until that is closed */
+    bool resting;    /* the first one, in no use just now */
     bool torn;       /* mapped: the file was truncated under it */
     void (*gone)(struct asf_buffer *b); /* its module is told that nothing uses it any more; or NULL */
 };
@@ -173,6 +176,11 @@ struct asf_cios {
     const char *why; /* the module's choice, in words */
     char *name;      /* the path, kept for the statistics */
     struct asf_stats stats;
+
+    /* The program's heap lies as under libc: where that would take some for a FILE
+     * and its buffer, as much is taken.  What is larger is mapped. */
+    struct asf_buffer first; /* of libc's size */
+    void *like_file;
 
     struct asf_cios *next, *prev; /* the list of streams; under the list lock */
     struct asf_cios *fd_next;     /* others on the same descriptor */

@@ -21,17 +21,6 @@
  * other end could tell. */
 enum { FAST_NS = 1000000, AHEAD = 64 << 10, OWN_AHEAD = 256 << 10 };
 
-void asf__buffer_free(struct asf_buffer *b) {
-    if (b->gone)
-        b->gone(b);
-    if (b->watch >= 0) {
-        asf__unwatch(b->watch);
-        asf__sys.unmap(b->base, b->size);
-    }
-    free(b->allocated);
-    free(b);
-}
-
 /* --- input -------------------------------------------------------------------- */
 
 /* How far into its buffer the first of `have` unread bytes goes, so that the
@@ -63,7 +52,7 @@ static int make_input_buffer(struct asf_cios *c, size_t size) {
     if (!fits && enlarge(c, size)) {
         b = old = c->in;
     } else if (!fits) {
-        b = asf__buffer_new(size);
+        b = asf__buffer_first(c, size);
         if (!b)
             return -ENOMEM;
     }
@@ -82,10 +71,16 @@ static int make_input_buffer(struct asf_cios *c, size_t size) {
     return 0;
 }
 
+/* The first buffer was not filled: the file ends there. */
+static bool has_ended(const struct asf_cios *c) {
+    return c->in == &c->first && c->read_end < c->buf_end;
+}
+
 static size_t ahead(const struct asf_cios *c) {
     if (c->own)
         return c->regular && c->sequential ? OWN_AHEAD : AHEAD;
-    bool further = c->regular && !c->shared && !c->astray && c->sequential && !(c->flags & ASF_UNBUFFERED);
+    bool further = c->regular && !c->shared && !c->astray && c->sequential && !(c->flags & ASF_UNBUFFERED) &&
+                   !has_ended(c);
     return further && c->block < AHEAD ? AHEAD : c->block;
 }
 
@@ -128,6 +123,8 @@ static ssize_t refill(struct asf_cios *c, size_t n) {
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
     size_t chunk = ahead(c);
     asf__relearn_offset(c);
+    if (!c->in && c->first.resting)
+        c->in = asf__buffer_first(c, 0);
     if (asf__likely(want == 1 && is_free(c, chunk)))
         return refill(c, c->exactly ? c->exactly : chunk);
     int rc = make_input_buffer(c, want > chunk ? want : chunk);
@@ -235,7 +232,7 @@ static void adapt_limit(struct asf_cios *c) {
 static int make_output_buffer(struct asf_cios *c, size_t size) {
     if (c->out && c->out->refs == 0 && c->out->size >= size)
         return 0;
-    struct asf_buffer *b = asf__buffer_new(size);
+    struct asf_buffer *b = asf__buffer_first(c, size);
     if (!b)
         return -ENOMEM;
     if (c->out)

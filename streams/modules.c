@@ -108,6 +108,12 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     c->sink = null;
 }
 
+/* libc takes its buffer when a stream is first used. */
+static void lie_as_libc(struct asf_cios *c) {
+    if (asf__vtable && !c->own)
+        asf__make_first(c);
+}
+
 int asf__choose_now(struct asf_cios *c) {
     struct stat64 st;
     c->chosen = true;
@@ -115,6 +121,7 @@ int asf__choose_now(struct asf_cios *c) {
     if (c->fd < 0) {
         c->blksize = BUFSIZ;
         asf__set_block(c);
+        lie_as_libc(c);
         return 0;
     }
     bool open = asf__sys.fstat(c->fd, &st) == 0;
@@ -130,6 +137,7 @@ int asf__choose_now(struct asf_cios *c) {
     c->ino = st.st_ino;
     c->follows = c->follows && S_ISREG(st.st_mode) && st.st_size > 0;
     choose_size(c, &st);
+    lie_as_libc(c);
     if (asf__options()->verbose)
         asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
     return open ? 0 : 1;

@@ -59,7 +59,7 @@ static bool parse_mode(const char *text, struct mode *m) {
         if (strchr("+xb", text[i]))
             last = text + i;
     }
-    m->charset = strstr(last + 1, ",ccs=");
+    m->charset = last[1] ? strstr(last + 1, ",ccs=") : NULL;
     return true;
 }
 
@@ -85,6 +85,17 @@ static int open_path(const char *path, const struct mode *m) {
     return fd;
 }
 
+/* See like_file in backplane/cios.h. */
+static struct asf_cios *new_file(int fd, const struct mode *m) {
+    enum { LIBC_FILE = 472 };
+    struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m->flags);
+    if (c && !(c->like_file = malloc(LIBC_FILE))) {
+        asf__cios_free(c);
+        c = NULL;
+    }
+    return c;
+}
+
 EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
     if (!parse_mode(mode, &m))
@@ -98,7 +109,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     }
     if (asf__rings())
         asf__pipe_opened(fd);
-    struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m.flags);
+    struct asf_cios *c = new_file(fd, &m);
     if (!c) {
         asf__sys.close(fd);
         errno = ENOMEM;
@@ -153,7 +164,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
         return NULL;
     if (!asf__stdio_started)
         asf__stdio_start();
-    struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m.flags);
+    struct asf_cios *c = new_file(fd, &m);
     if (!c) {
         errno = ENOMEM;
         return NULL;
@@ -253,7 +264,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
  * its place in libc's chain stays.  Returns the descriptor or a negated errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     const struct asf_lock lock = c->lk;
-    void *chain = c->chain;
+    void *chain = c->chain, *like_file = c->like_file;
     int fd = c->fd;
     if (asf__ours(c))
         asf__flush(c);
@@ -261,6 +272,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
         asf__jump(c)->sync(c);
     asf__cios_report(c);
     asf__cios_unlink(c);
+    c->like_file = NULL;
     asf__cios_drop(c);
     if (asf__rings())
         asf__pipe_lose(fd);
@@ -269,6 +281,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
         asf__sys.close(fd);
     asf__cios_init(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     c->chain = chain;
+    c->like_file = like_file;
     c->lk = lock;
     return new;
 }

@@ -49,7 +49,7 @@ int asf__wide_input(struct asf_cios *c) {
     if (b && !b->refs && b->watch < 0 && b->size >= c->block && c->buf_base == b->base)
         return 0;
     size_t left = asf__avail(c);
-    b = asf__buffer_new(c->block > left ? c->block : left);
+    b = asf__buffer_first(c, c->block > left ? c->block : left);
     if (!b)
         return -ENOMEM;
     if (left)

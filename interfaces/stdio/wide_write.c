@@ -44,13 +44,25 @@ static int put_out(struct asf_cios *c, bool hold) {
     return asf__flush_output(c);
 }
 
+/* After an error the next write probably fails, too, and the characters stay: no
+ * more are converted for it than libc has in its first one. */
+static int try_again(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
+    enum { FEW = 16 / sizeof(wchar_t) };
+    int rc = convert(c, from, end - *from > FEW ? *from + FEW : end);
+    return rc == 0 ? asf__flush_output(c) : rc;
+}
+
 /* When writing fails the characters stay, as in libc. */
 static int write_buffer(struct asf_cios *c, bool hold) {
     struct asf_wide *w = &c->wide;
     const wchar_t *from = w->write_base, *end = w->write_ptr;
+    int rc = 0;
     if (!hold)
         asf__before_wait();
-    int rc = from < end ? convert(c, &from, end) : 0;
+    if (c->flags & ASF_ERR && from < end)
+        rc = try_again(c, &from, end);
+    if (rc == 0 && from < end)
+        rc = convert(c, &from, end);
     if (rc == 0)
         rc = put_out(c, hold);
     if (rc < 0)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * buffer_memory.c - where the memory of buffers comes from: the first of a stream
+ * from malloc where libc's would, larger ones from pages of their own.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "lib/fault.h"
+#include "lib/syscalls.h"
+#include "streams/buffer.h"
+
+/* A buffer that is no larger than libc's may come from malloc.  The others are
+ * mapped, all of the usual sizes in as many pages, of which those cost nothing
+ * that are not touched. */
+enum { PAGE = 4096, COMMON = (128 << 10) + PAGE };
+#ifdef __SANITIZE_ADDRESS__
+#define LEAST_MAPPED SIZE_MAX /* malloc's bounds are watched */
+#else
+#define LEAST_MAPPED (3 * (size_t)PAGE)
+#endif
+
+static char *aligned_base(struct asf_buffer *b) {
+    uintptr_t end = (uintptr_t)(b + 1);
+    return (char *)(b + 1) + (-end & (ASF_ALIGNMENT - 1));
+}
+
+/* A mapped one that was used by a stream which is closed, or grew out of it. */
+static struct asf_buffer *common_spare;
+
+bool asf__buffer_is_common(const struct asf_buffer *b) {
+    return b->mapping == COMMON;
+}
+
+static void *take_pages(size_t size) {
+    void *p =
+        size == COMMON && common_spare ? __atomic_exchange_n(&common_spare, NULL, __ATOMIC_ACQ_REL) : NULL;
+    return p ? p : asf__zero_pages(size);
+}
+
+struct asf_buffer *asf__buffer_new(size_t size) {
+    size_t whole = sizeof(struct asf_buffer) + ASF_ALIGNMENT + size;
+    size_t mapping = whole < LEAST_MAPPED ? 0 : whole < COMMON ? COMMON : (whole + PAGE - 1) / PAGE * PAGE;
+    struct asf_buffer *b = mapping ? take_pages(mapping) : malloc(whole);
+    if (!b)
+        return NULL;
+    *b = (struct asf_buffer){.mapping = mapping, .watch = -1, .base = aligned_base(b)};
+    b->size = mapping == COMMON ? (size_t)((char *)b + COMMON - b->base) : size;
+    return b;
+}
+
+void asf__make_first(struct asf_cios *c) {
+    bool single = c->flags & ASF_UNBUFFERED;
+    struct asf_buffer *b = &c->first;
+    if (c->user_size && !single)
+        return;
+    b->allocated = single ? NULL : malloc(c->blksize);
+    b->base = single ? c->shortbuf : b->allocated;
+    b->size = single ? 1 : c->blksize;
+    b->watch = -1;
+    b->first = true;
+    b->resting = b->base != NULL;
+}
+
+struct asf_buffer *asf__buffer_first(struct asf_cios *c, size_t size) {
+    if (!c->first.resting || c->first.size < size)
+        return asf__buffer_new(size);
+    c->first.resting = false;
+    return &c->first;
+}
+
+static void unmap_buffer(struct asf_buffer *b) {
+    if (b->mapping == COMMON)
+        b = __atomic_exchange_n(&common_spare, b, __ATOMIC_ACQ_REL);
+    if (b)
+        asf__sys.unmap(b, b->mapping);
+}
+
+void asf__buffer_free(struct asf_buffer *b) {
+    if (b->gone)
+        b->gone(b);
+    if (b->watch >= 0) {
+        asf__unwatch(b->watch);
+        asf__sys.unmap(b->base, b->size);
+    }
+    if (b->first) {
+        b->resting = true;
+        return;
+    }
+    free(b->allocated);
+    if (b->mapping)
+        unmap_buffer(b);
+    else
+        free(b);
+}
+
+/* Much memory is moved by its pages; a copy would touch as much anew. */
+struct asf_buffer *asf__buffer_enlarge(struct asf_buffer *b, size_t size, char **p) {
+    uintptr_t at = (uintptr_t)*p - (uintptr_t)b;
+    __asm__("" : "+r"(at)); /* now: gcc 12 would put it off, and then complain */
+    if (b->refs || b->watch >= 0 || b->user || b->first || !b->mapping)
+        return NULL;
+    size_t whole = (sizeof *b + ASF_ALIGNMENT + size + PAGE - 1) / PAGE * PAGE;
+    long moved = asf__raw_syscall(SYS_mremap, (long)b, (long)b->mapping, (long)whole, MREMAP_MAYMOVE);
+    if (moved < 0 && moved > -PAGE)
+        return NULL;
+    struct asf_buffer *larger = (struct asf_buffer *)moved;
+    larger->mapping = whole;
+    *p = (char *)larger + at;
+    larger->base = aligned_base(larger);
+    larger->size = size;
+    return larger;
+}
