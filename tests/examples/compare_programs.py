@@ -21,7 +21,7 @@ import arena
 import corpus
 import inputs
 
-FORMS = ["plain", "relinked", "asi"]
+FORMS = ["plain", "relinked", "recompiled", "asi"]
 
 
 def parse_arguments():

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-FORMS = ["plain", "relinked", "asi"]
+FORMS = ["plain", "relinked", "recompiled", "asi"]
 
 
 def words(rng, size):

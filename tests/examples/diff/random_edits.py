@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-FORMS = ["plain", "relinked", "asi"]
+FORMS = ["plain", "relinked", "recompiled", "asi"]
 OPTIONS = ["", "-u", "-c", "-e", "-U0", "-U1", "-C0", "-U1000", "-d", "-b", "-w", "-i", "-q", "-s", "-B", "-B -u", "-bB", "-wB -U1",
            "-bi -u", "-iwB -c", "-qb", "-qB"]
 APPLIED = ["", "-u", "-c", "-e", "-d"]

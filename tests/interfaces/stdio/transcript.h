@@ -45,13 +45,13 @@ struct test_case {
 
 /* CALL: evaluate, and note the text of the call, its value and, when the value
  * is NULL or negative, errno.  WITH_ERRNO notes errno always. */
-#define CALL(e)       NOTED_CALL(e, false)
-#define WITH_ERRNO(e) NOTED_CALL(e, true)
-#define NOTED_CALL(e, always)                                                                                \
+#define CALL(e)       NOTED_CALL(#e, e, false)
+#define WITH_ERRNO(e) NOTED_CALL(#e, e, true)
+#define NOTED_CALL(text, e, always)                                                                          \
     ({                                                                                                       \
         errno = 0;                                                                                           \
         __auto_type value_ = (e);                                                                            \
-        note_call(#e, KIND_OF(value_), (long)value_, errno, always);                                         \
+        note_call(text, KIND_OF(value_), (long)value_, errno, always);                                       \
         value_;                                                                                              \
     })
 
