@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/magic.h>
+#include <unistd.h>
 
 #include "lib/costs.h"
 #include "lib/syscalls.h"
@@ -239,14 +240,20 @@ static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct 
 
 /* --- by one call ------------------------------------------------------------------------ */
 
+/* Whether all of n bytes are in memory and still in the file. */
+static bool is_in_memory(const struct asf_cios *in, int64_t n) {
+    struct stat64 st;
+    off64_t from = in->offset / BLOCK * BLOCK, end = in->offset + n;
+    return asf__sys.fstat(in->fd, &st) == 0 && st.st_uid == geteuid() && st.st_size >= end &&
+           asf__sys.cached_pages(in->fd, from, (size_t)(end - from)) >= (end - from + BLOCK - 1) / BLOCK;
+}
+
 /* To the null device: bytes that are in memory can be read, and nobody will
  * look at them.  From the first that are not, all is read, so that an error of
  * the disk is met. */
 static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t n = most < PIECE ? most : PIECE;
-    int64_t pages = (in->offset + n + BLOCK - 1) / BLOCK - in->offset / BLOCK;
-    if (asf__sys.cached_pages(in->fd, in->offset, (size_t)n) < pages ||
-        asf__lseek(in->fd, in->offset + n, SEEK_SET) < 0) {
+    if (!is_in_memory(in, n) || asf__lseek(in->fd, in->offset + n, SEEK_SET) < 0) {
         t->way = THROUGH_PIPE;
         return through_pipe(t, in, out, most);
     }

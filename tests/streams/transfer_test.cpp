@@ -387,6 +387,28 @@ TEST_F(Refusals, ABrokenDiskIsNoticed) {
     EXPECT_EQ(sclose(null), 0);
 }
 
+const char *to_cut;
+constexpr off64_t cut_at = 20 * MiB - 100;
+
+// Both ends are looked at first, and then the input before each piece.
+int fstat_of_what_is_cut(int fd, struct stat64 *st) {
+    if (++calls == 4 && truncate(to_cut, cut_at) < 0)
+        ADD_FAILURE() << strerror(errno);
+    return fstat64(fd, st);
+}
+
+TEST_F(Refusals, ATruncatedFileEndsWhereItEnds) {
+    const std::string in_path = put("in", std::string(20 * MiB, 'x'));
+    to_cut = in_path.c_str();
+    asf_cios *in = must_open(in_path, O_RDONLY), *null = must_open("/dev/null", O_WRONLY);
+    calls = 0;
+    asf__sys.fstat = fstat_of_what_is_cut;
+    EXPECT_EQ(asf_copy(in, null, INT64_MAX), cut_at);
+    EXPECT_GT(calls, 4);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(null), 0);
+}
+
 TEST_F(Refusals, NoMoreDescriptors) {
     asf__sys.cached_pages = some_pages_missing;
     asf__sys.pipe = no_pipe;
