@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "backplane/descriptor.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "backplane/backplane.h"
@@ -26,19 +25,6 @@ int asf__patience = PATIENCE;
 static uint64_t generation;
 static bool stopped, some_marked;
 static int before_vfork; /* the process that called vfork, until it is known to be back */
-
-uint64_t asf__hold_signals(void) {
-    const uint64_t faults = (uint64_t)1 << (SIGBUS - 1) | (uint64_t)1 << (SIGSEGV - 1) |
-                            (uint64_t)1 << (SIGILL - 1) | (uint64_t)1 << (SIGFPE - 1) |
-                            (uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (SIGSYS - 1);
-    uint64_t all = ~faults, before = 0;
-    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all);
-    return before;
-}
-
-void asf__release_signals(uint64_t mask) {
-    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
-}
 
 void asf__before_shared_memory(void) {
     before_vfork = (int)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);

@@ -97,10 +97,6 @@ static inline bool asf__move(struct asf_descriptor *d, uint64_t from, uint64_t t
     return asf__exchange(&d->state, from, to);
 }
 
-/* asf__hold_signals: keep handlers out; faults of this thread's own stay
- * possible.  Returns the mask to give back to asf__release_signals. */
-uint64_t asf__hold_signals(void);
-void asf__release_signals(uint64_t mask);
 static inline bool asf__blocks(uint64_t mask, int sig) {
     return mask >> (sig - 1) & 1;
 }

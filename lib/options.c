@@ -31,10 +31,12 @@ struct asf_options asf__option_values = {
     /* An archive cannot notice every call through which it would show. */
     .grow = false,
     .ahead = false,
+    .large_pages = false,
     .unix_io = ASF_UNIX_OFF,
 #else
     .grow = true,
     .ahead = true,
+    .large_pages = true,
     .unix_io = ASF_UNIX_AUTO,
 #endif
 };
@@ -172,6 +174,8 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_flag(&asf__option_values.grow, value, vlen);
     if (KEY("ahead"))
         return set_flag(&asf__option_values.ahead, value, vlen);
+    if (KEY("large_pages"))
+        return set_flag(&asf__option_values.large_pages, value, vlen);
     if (KEY("unix"))
         return set_unix_io(value, vlen);
     if (KEY("write"))
@@ -215,5 +219,5 @@ void asf__options_of_libc(void) {
     asf__options();
     asf__option_values.grow = asf__option_values.ahead = asf__option_values.coalesce = false;
     asf__option_values.unix_io = ASF_UNIX_OFF;
-    asf__option_values.tune = false;
+    asf__option_values.tune = asf__option_values.large_pages = false;
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
@@ -25,6 +26,19 @@ extern int __open64(const char *, int, ...);
 
 long asf__raw_syscall(long number, long a, long b, long c, long d) {
     return asf__raw(number, a, b, c, d);
+}
+
+uint64_t asf__hold_signals(void) {
+    const uint64_t faults = (uint64_t)1 << (SIGBUS - 1) | (uint64_t)1 << (SIGSEGV - 1) |
+                            (uint64_t)1 << (SIGILL - 1) | (uint64_t)1 << (SIGFPE - 1) |
+                            (uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (SIGSYS - 1);
+    uint64_t all = ~faults, before = 0;
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all);
+    return before;
+}
+
+void asf__release_signals(uint64_t mask) {
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
 /* What libc's function gave, in our way; errno stays what it was. */
@@ -149,12 +163,25 @@ static int sys_truncate(int fd, off64_t size) {
     return (int)asf__raw(SYS_ftruncate, fd, size, 0, 0);
 }
 
-/* cachestat(), of Linux 6.5; the headers may be older. */
+/* By mincore, which unlike cachestat counts no page whose read has failed or is
+ * still under way. */
 static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
-    enum { NUMBER = 451 };
-    uint64_t range[2] = {(uint64_t)offset, n}, counts[5];
-    long rc = asf__raw(NUMBER, fd, (long)range, (long)counts, 0);
-    return rc < 0 ? rc : (int64_t)counts[0];
+    enum { PAGE = 4096, AT_ONCE = 1 << 20 };
+    unsigned char there[AT_ONCE / PAGE];
+    int error = 0;
+    int64_t count = 0;
+    char *p = sys_map(n, fd, offset, &error);
+    if (!p)
+        return error;
+    for (size_t at = 0; at < n; at += AT_ONCE) {
+        size_t size = n - at < AT_ONCE ? n - at : AT_ONCE;
+        if (asf__raw(SYS_mincore, (long)(p + at), (long)size, (long)there, 0) < 0)
+            break;
+        for (size_t i = 0; i < (size + PAGE - 1) / PAGE; i++)
+            count += there[i] & 1;
+    }
+    sys_unmap(p, n);
+    return count;
 }
 
 static int sys_pipe(int ends[2]) {

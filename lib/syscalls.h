@@ -35,7 +35,8 @@ struct asf_syscalls {
     ssize_t (*copy_range)(int in, int out, size_t n);
     int (*clone_range)(int in, int out, off64_t in_at, off64_t out_at, size_t n);
     int (*truncate)(int fd, off64_t size);
-    /* The pages of a file from `offset` on that are in memory. */
+    /* How many pages of a file from `offset`, a page's beginning, on can be read from
+     * memory; only its owner is told the truth. */
     int64_t (*cached_pages)(int fd, off64_t offset, size_t n);
     int (*pipe)(int ends[2]);
     int (*pipe_size)(int fd, int size); /* 0: only ask */
@@ -101,6 +102,11 @@ long asf__raw_syscall(long number, long a, long b, long c, long d);
 /* asf__out_of_the_way: move a descriptor of ours to where a program's own do not
  * come to stand, close-on-exec; it stays where it is if that cannot be. */
 int asf__out_of_the_way(int fd);
+
+/* asf__hold_signals: keep handlers out; faults of this thread's own stay
+ * possible.  Returns the mask to give back to asf__release_signals. */
+uint64_t asf__hold_signals(void);
+void asf__release_signals(uint64_t mask);
 
 /* asf__zero_pages: memory for a table that few processes need, given back by
  * `unmap`; NULL when there is none. */

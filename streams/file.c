@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "backplane/gather.h"
+#include "lib/fresh_memory.h"
 #include "lib/syscalls.h"
 #include "streams/buffer.h"
 
@@ -51,6 +52,7 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     asf__before_io();
     if (!c->regular)
         asf__before_wait();
+    asf__before_large_read(c->fd, buf, n);
     ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n)
                                                     : asf__fd_get_by(c, asf__sys.read, buf, n);
     c->stats.syscalls++;

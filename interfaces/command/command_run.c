@@ -45,6 +45,7 @@ static int print_help(void) {
           "  unix=on|off|auto   serve small reads of descriptors without the kernel\n"
           "  write=coalesce     gather small writes to files; asf(1) tells what that gives up\n"
           "  shm=posix|sysv     where segments of shared memory are made\n"
+          "  large_pages=on|off give fresh memory that much is read into large pages\n"
           "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
           "\n"

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "backplane/descriptor.h"
+#include "lib/fresh_memory.h"
 #include "lib/syscalls.h"
 
 extern ssize_t __read(int, void *, size_t);
@@ -93,6 +94,7 @@ static inline __attribute__((always_inline)) ssize_t asf__kernel_read(int fd, vo
 }
 
 static inline __attribute__((always_inline)) ssize_t asf__kernel_write(int fd, const void *p, size_t n) {
+    asf__before_large_read(fd, p, n);
     return asf__likely(__libc_single_threaded) ? asf__call(SYS_write, fd, (long)p, (long)n)
                                                : __write(fd, p, n);
 }
