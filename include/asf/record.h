@@ -154,7 +154,8 @@ struct asf_record_format;
  * returns  0; -EINVAL: an empty or doubled name, a size that no such field can
  *          have, fields that overlap or stand outside, a counter that is no
  *          single integer beside its array; -E2BIG: more than 4096 fields, 256
- *          structs, 16 levels, or a description of more than 64 KiB; -ENOMEM.
+ *          structs, 16 levels, 16 MiB of struct, or a description of more than
+ *          64 KiB; -ENOMEM.
  * lifetime of the format: until asf_record_format_free and until the writers,
  *          readers and stores that use it are gone.
  * source   paper, section 3, Figure 1. */

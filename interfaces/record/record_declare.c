@@ -139,9 +139,10 @@ static int describe(struct out *out, const struct types *t, size_t length) {
     put_head(out, t, length);
     for (unsigned i = 0; i < t->count; i++) {
         const struct asf_record_type *type = t->all[i];
-        if (type->size > SIZE_MOST || type->alignment > 64)
-            return asf__record_fail(-EINVAL, "'%.64s' is too large, or aligned to more than 64 bytes",
-                                    type->name);
+        if (type->size > SIZE_MOST)
+            return asf__record_fail(-E2BIG, "'%.64s' has more than 16 MiB", type->name);
+        if (type->alignment > 64)
+            return asf__record_fail(-EINVAL, "'%.64s' is aligned to more than 64 bytes", type->name);
         put_name(out, type->name);
         put(out, type->size, 4);
         put(out, first, 2);

@@ -227,7 +227,9 @@ static int parse_struct(struct parse *in, struct asf_record_format *f, unsigned 
         return asf__record_fail(-EBADMSG, "the description's struct '%.64s' is not in order", s->name);
     *first += s->fields_count;
     bool power = s->alignment > 0 && s->alignment <= 64 && (s->alignment & (s->alignment - 1)) == 0;
-    if (s->size == 0 || s->size > SIZE_MOST || !power || s->size % s->alignment != 0)
+    if (s->size > SIZE_MOST)
+        return asf__record_fail(-E2BIG, "the description's struct '%.64s' has more than 16 MiB", s->name);
+    if (s->size == 0 || !power || s->size % s->alignment != 0)
         return asf__record_fail(-EBADMSG, "the description's struct '%.64s' has a size that no struct has",
                                 s->name);
     return 0;

@@ -164,5 +164,15 @@ TEST(RecordFormats, take_as_many_fields_as_are_allowed) {
     EXPECT_EQ(declare(many), -E2BIG);
 }
 
+TEST(RecordFormats, take_structs_as_large_as_is_allowed) {
+    const asf_record_field field = {"n", ASF_RECORD_INT, ASF_RECORD_SINGLE, 0,       1,
+                                    1,   nullptr,        nullptr,           nullptr, 0};
+    const size_t most = size_t{1} << 24;
+    EXPECT_EQ(declare({"large", most, 1, &field, 1}), 0);
+    EXPECT_EQ(declare({"large", most + 1, 1, &field, 1}), -E2BIG);
+    EXPECT_EQ(declare({"large", size_t{1} << 32 | 1, 1, &field, 1}), -E2BIG);
+    EXPECT_EQ(declare({"aligned", 128, 128, &field, 1}), -EINVAL);
+}
+
 } // namespace
 } // namespace record
