@@ -197,9 +197,9 @@ int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record,
                      .src_end = record + length,
                      .target = target,
                      .most = target->room};
-    struct asf__bounds bounds = {w.src_end, target->root + r->to};
-    if (r->to > target->room)
+    if (r->to > target->room) /* there may be no block yet */
         return too_long(plan, r);
+    struct asf__bounds bounds = {w.src_end, target->root + r->to};
     int rc = plan->engine->convert(plan->engine, r, record, target->root, 1, &bounds);
     return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target->root, w.parts);
 }
