@@ -104,8 +104,10 @@ check_slot(struct check *c, const struct asf__slot *slot, const unsigned char *b
 
 /* The slots of one struct: the next parts. */
 static int check_slots(struct check *c, const struct asf_record_layout *s, const unsigned char *base) {
-    struct asf__part *part = c->parts->all + c->parts->count;
     int rc = check_flags(c, s, base);
+    if (rc < 0 || s->slots_count == 0) /* there may be no parts at all */
+        return rc;
+    struct asf__part *part = c->parts->all + c->parts->count;
     c->parts->count += s->slots_count;
     for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++)
         rc = check_slot(c, &s->slots[i], base, part++);
