@@ -84,6 +84,14 @@ struct Native : Ours {
     asf_record_reader *incoming = nullptr;
 
     size_t encode() { return encode_as(format, &head); }
+    const Pieces &gather() {
+        pieces.resize(4);
+        const int n = asf_record_gather(format, &head, message(), ROOM, pieces.data(), pieces.size());
+        if (n < 0)
+            give_up("gather");
+        pieces.resize(static_cast<size_t>(n));
+        return pieces;
+    }
     double receive(const void *m, size_t n) {
         Head own;
         void *parts;
@@ -104,6 +112,12 @@ struct Native : Ours {
             asf_record_next(incoming, &record) != 1)
             give_up("next");
         return view_of(record);
+    }
+    void leave() {
+        asf_record_writer_close(writer);
+        asf_record_reader_free(incoming);
+        writer = nullptr;
+        incoming = nullptr;
     }
 };
 
@@ -189,7 +203,8 @@ void add_asf(std::vector<Way> &all) {
     add_way(all, "memcpy", {"the bytes, once", "the bytes, once", ""}, std::make_shared<Copy>(memcpy));
     add_way(all, "copy by vectors", {"the bytes, once", "the bytes, once", ""},
             std::make_shared<Copy>(copy_by_vectors));
-    add_way(all, "asf, same machine", {"the bytes, once", "the bytes, once, into new memory", "nothing"},
+    add_way(all, "asf, same machine",
+            {"the bytes, once", "the bytes, once, into new memory", "nothing", "the head"},
             std::make_shared<Native>());
     for (const char *const *e = asf_record_engines(); *e; e++) {
         if (asf_record_use(*e) < 0)

@@ -58,6 +58,7 @@ extern const asf_record_type item_type, head_type;
 // What a row moves, table by table.
 struct Moves {
     std::string encode, decode, view;
+    std::string send = encode;
 };
 
 using Pieces = std::vector<iovec>;
@@ -73,9 +74,10 @@ struct Way {
     std::function<const Pieces &()> send;      // encode, for the wire
     std::function<double(const void *, size_t)> receive,
         look; // as decode and view, of a message from elsewhere
-    // Into a stream and out of one, for those that know streams.
+    // Into a stream and out of one, for those that know streams, until it is left.
     std::function<void(asf_cios *)> put;
     std::function<double(asf_cios *)> get;
+    std::function<void()> leave;
 };
 
 // What every side has: the record, and the bytes of its message.
@@ -86,7 +88,7 @@ struct Base {
 };
 
 // A way by a side, which has encode(), message() and receive(), and, if it can,
-// view(), gather(), put() and get().
+// view(), gather(), put(), get() and leave().
 template <class Side>
 void add_way(std::vector<Way> &all, const std::string &name, const Moves &moves, std::shared_ptr<Side> s) {
     Way w;
@@ -120,6 +122,7 @@ void add_way(std::vector<Way> &all, const std::string &name, const Moves &moves,
     if constexpr (requires(asf_cios * stream) { s->put(stream); }) {
         w.put = [s](asf_cios *stream) { s->put(stream); };
         w.get = [s](asf_cios *stream) { return s->get(stream); };
+        w.leave = [s] { s->leave(); };
     }
     all.push_back(w);
 }

@@ -36,6 +36,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include <asf/asf.h>
 
@@ -298,6 +299,17 @@ ASF_EXPORT int asf_record_writer_close(struct asf_record_writer *writer);
  * source   paper, section 3.2.2: non-connected PBIO. */
 ASF_EXPORT ssize_t asf_record_encode(struct asf_record_format *format, const void *data, void *message,
                                      size_t room);
+
+/* asf_record_gather: the same message as pieces to be sent one behind the other,
+ * by writev() or sendmsg(): large arrays without pointers and strings stay where
+ * they are, and the rest of the message is at `message`.
+ *   pieces  room for `most` of them; with few of them more is copied
+ * returns  how many there are.  -EINVAL as asf_record_write; -E2BIG: `room` is
+ *          too small for what is copied, or `most` is 0.
+ * lifetime of the pieces: that of `message` and of what `data` points to.
+ * source   paper, section 3.1.1: "a vector of buffers". */
+ASF_EXPORT int asf_record_gather(struct asf_record_format *format, const void *data, void *message,
+                                 size_t room, struct iovec *pieces, size_t most);
 
 /* --- reading ----------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include "interfaces/record/record_frame.h"
 
-void asf__frame_put(unsigned char *at, const struct asf__frame *frame) {
+void asf__frame_head(unsigned char *at, const struct asf__frame *frame) {
     asf__store(at, frame->token, 4, ASF__FOREIGN);
     at[4] = 1;
     at[5] = frame->kind;
@@ -17,6 +17,10 @@ void asf__frame_put(unsigned char *at, const struct asf__frame *frame) {
     at[7] = frame->gap;
     asf__store(at + 8, frame->length, 8, ASF__FOREIGN);
     memset(at + FRAME_HEAD, 0, FRAME_HEAD * (size_t)frame->gap);
+}
+
+void asf__frame_put(unsigned char *at, const struct asf__frame *frame) {
+    asf__frame_head(at, frame);
     unsigned char *end = at + asf__frame_before(frame) + frame->length;
     memset(end, 0, asf__padded(frame->length) - frame->length);
 }

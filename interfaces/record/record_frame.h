@@ -67,7 +67,9 @@ static inline uint64_t asf__frame_bytes(const struct asf__frame *frame) {
     return asf__frame_before(frame) + asf__padded(frame->length);
 }
 
-/* asf__frame_put: write a head, and zeros into the gap and behind the payload. */
+/* asf__frame_head: write a head, and zeros into the gap.  asf__frame_put: and
+ * zeros behind the payload. */
+void asf__frame_head(unsigned char *at, const struct asf__frame *frame);
 void asf__frame_put(unsigned char *at, const struct asf__frame *frame);
 
 /* asf__frame_bad: -EBADMSG for a head that is none. */

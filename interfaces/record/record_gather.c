@@ -2,7 +2,7 @@
  *
  * record_gather.c - a struct with pointers becomes a record: what they point to
  * is put behind it, and they become offsets.  One walk finds the size, and the
- * same walk copies.
+ * same walk copies, or lets what is large stay where it is.
  * Layer: interfaces/record.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
@@ -15,25 +15,59 @@ struct gathering {
     const struct asf_record_format *f;
     unsigned char *record; /* NULL: only measure */
     size_t used, room;
+    size_t apart;               /* bytes of the record so far that are elsewhere */
+    struct asf__pieces *pieces; /* NULL: nothing stays where it is */
 };
+
+enum { STAYS_LEAST = 512 }; /* bytes that are worth a piece of their own */
 
 static int no_room(const struct asf__slot *slot) {
     return asf__record_fail(-E2BIG, "field '%.64s': the record is too large, or changes while it is written",
                             slot->field->name);
 }
 
-/* Copy a part to where it will be; what stands there is returned. */
+/* Where a byte of the record is, if it is not elsewhere. */
+static unsigned char *place(const struct gathering *g, size_t at) {
+    return g->record + (at - g->apart);
+}
+
+/* A part has its own piece, and one more is kept for what comes behind it. */
+static bool may_stay(const struct gathering *g, const struct asf__slot *slot, size_t bytes) {
+    return g->pieces && !slot->deep && bytes >= STAYS_LEAST && g->pieces->count + 3 <= g->pieces->most;
+}
+
+static void stay(struct gathering *g, unsigned char *end, const void *from, size_t bytes) {
+    struct asf__pieces *p = g->pieces;
+    if (end > p->start)
+        p->all[p->count++] = (struct iovec){p->start, (size_t)(end - p->start)};
+    p->all[p->count++] = (struct iovec){(void *)(uintptr_t)from, bytes};
+    p->start = end;
+    g->apart += bytes;
+}
+
+static int put(struct gathering *g, const struct asf__slot *slot, const void *from, size_t bytes, size_t at) {
+    unsigned char *to = place(g, g->used);
+    bool stays = may_stay(g, slot, bytes);
+    size_t gap = at - g->used;
+    if (g->pieces && gap + (stays ? 0 : bytes) > (size_t)(g->pieces->end - to))
+        return no_room(slot);
+    memset(to, 0, gap);
+    if (stays)
+        stay(g, to + gap, from, bytes);
+    else
+        memcpy(to + gap, from, bytes);
+    return 0;
+}
+
+/* Put a part where it will be; what stands there is returned. */
 static int copy(struct gathering *g, const struct asf__slot *slot, const void *from, size_t bytes,
                 size_t align, size_t *at) {
     *at = (g->used + align - 1) & -align;
     if (bytes > g->room || *at > g->room - bytes)
         return no_room(slot);
-    if (g->record) {
-        memset(g->record + g->used, 0, *at - g->used);
-        memcpy(g->record + *at, from, bytes);
-    }
+    int rc = g->record ? put(g, slot, from, bytes, *at) : 0;
     g->used = *at + bytes;
-    return 0;
+    return rc;
 }
 
 static const void *pointer_at(const struct asf__slot *slot, const unsigned char *data) {
@@ -79,11 +113,11 @@ static int gather_elements(struct gathering *g, const struct asf__slot *slot, co
     if (rc < 0)
         return rc;
     set(g, slot, base, at);
-    unsigned char *elements = g->record ? g->record + at : NULL;
+    if (!slot->strings && (slot->sub == NONE || g->f->structs[slot->sub].slots_count == 0))
+        return 0;
+    unsigned char *elements = g->record ? place(g, at) : NULL;
     if (slot->strings)
         return gather_strings(g, slot, from, count, elements);
-    if (slot->sub == NONE || g->f->structs[slot->sub].slots_count == 0)
-        return 0;
     for (uint64_t i = 0; rc == 0 && i < count; i++)
         rc = gather_slots(g, &g->f->structs[slot->sub], from + i * slot->stride,
                           elements ? elements + i * slot->stride : NULL);
@@ -138,4 +172,24 @@ int asf__gather_fields(const struct asf_record_format *f, const void *data, unsi
     if (rc == 0)
         memset(record + g.used, 0, size - g.used);
     return rc;
+}
+
+int asf__gather_pieces(const struct asf_record_format *f, const void *data, unsigned char *record,
+                       size_t size, size_t padded, struct asf__pieces *pieces) {
+    const struct asf_record_layout *root = asf__root(f);
+    struct gathering g = {.f = f, .record = record, .used = root->size, .room = size, .pieces = pieces};
+    if (pieces->most == 0 || root->size > (size_t)(pieces->end - record))
+        return asf__record_fail(-E2BIG, "there is no room for '%.64s'", root->name);
+    memcpy(record, data, root->size);
+    int rc = gather_slots(&g, root, data, record);
+    unsigned char *end = place(&g, g.used);
+    if (rc == 0 && padded - g.used > (size_t)(pieces->end - end))
+        rc = asf__record_fail(-E2BIG, "there is no room for the end of '%.64s'", root->name);
+    if (rc < 0)
+        return rc;
+    memset(end, 0, padded - g.used);
+    end += padded - g.used;
+    if (end > pieces->start)
+        pieces->all[pieces->count++] = (struct iovec){pieces->start, (size_t)(end - pieces->start)};
+    return 0;
 }

@@ -295,18 +295,43 @@ int asf_record_writer_close(struct asf_record_writer *w) {
     return rc;
 }
 
-ssize_t asf_record_encode(struct asf_record_format *f, const void *data, void *message, size_t room) {
+/* The frame of a message in memory. */
+static int frame_message(struct asf_record_format *f, const void *data, struct asf__frame *frame) {
     size_t size;
     int rc = asf__gather_size(f, data, &size);
+    if (rc == 0)
+        *frame = (struct asf__frame){
+            .kind = FRAME_HASHED, .gap = asf__gap(0, size, asf__root(f)->alignment, 1), .length = size};
+    return rc;
+}
+
+ssize_t asf_record_encode(struct asf_record_format *f, const void *data, void *message, size_t room) {
+    struct asf__frame frame;
+    unsigned char *at = message;
+    int rc = frame_message(f, data, &frame);
     if (rc < 0)
         return rc;
-    struct asf__frame frame = {
-        .kind = FRAME_HASHED, .gap = asf__gap(0, size, asf__root(f)->alignment, 1), .length = size};
-    unsigned char *at = message;
     if (asf__frame_bytes(&frame) <= room) {
         asf__frame_put(at, &frame);
         memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
-        rc = asf__gather_fields(f, data, at + asf__frame_before(&frame), size);
+        rc = asf__gather_fields(f, data, at + asf__frame_before(&frame), frame.length);
     }
     return rc < 0 ? rc : (ssize_t)asf__frame_bytes(&frame);
+}
+
+int asf_record_gather(struct asf_record_format *f, const void *data, void *message, size_t room,
+                      struct iovec *pieces, size_t most) {
+    struct asf__frame frame;
+    unsigned char *at = message;
+    struct asf__pieces p = {pieces, 0, most, at, at + room};
+    int rc = frame_message(f, data, &frame);
+    if (rc < 0)
+        return rc;
+    size_t before = asf__frame_before(&frame);
+    if (before > room)
+        return asf__record_fail(-E2BIG, "there is no room for a head");
+    asf__frame_head(at, &frame);
+    memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
+    rc = asf__gather_pieces(f, data, at + before, frame.length, asf__padded(frame.length), &p);
+    return rc < 0 ? rc : (int)p.count;
 }

@@ -168,6 +168,55 @@ TEST(RecordRecords, go_through_memory_as_messages) {
     ASSERT_EQ(system((std::string("rm -r ") + directory).c_str()), 0);
 }
 
+// The pieces of a message, one behind the other, and how many bytes of them are
+// in the room that was given.
+std::string joined(const iovec *pieces, int count, const char *room, size_t size, size_t &copied) {
+    std::string all;
+    copied = 0;
+    for (int i = 0; i < count; i++) {
+        const char *p = static_cast<const char *>(pieces[i].iov_base);
+        all.append(p, pieces[i].iov_len);
+        copied += p >= room && p < room + size ? pieces[i].iov_len : 0;
+    }
+    return all;
+}
+
+TEST(RecordRecords, are_gathered_in_pieces_that_make_the_same_message) {
+    const Format f(sample_type);
+    alignas(64) static char message[32768], room[32768];
+    static float values[1001];
+    static point track[300];
+    for (int i = 0; i < 1001; i++)
+        values[i] = static_cast<float>(i);
+    for (int i = 0; i < 300; i++)
+        track[i] = {i * 0.5, i * 0.25};
+    const std::string name(700, 'n');
+    sample s = make_sample(3);
+    s.name = name.c_str();
+    s.values = values;
+    s.count = 1001;
+    s.track = track;
+    s.track_count = 300;
+    const ssize_t n = asf_record_encode(f, &s, message, sizeof message);
+    ASSERT_GT(n, 0);
+    const std::string whole(message, static_cast<size_t>(n));
+    size_t copied = 0;
+    for (size_t most = 1; most < 9; most++) {
+        iovec pieces[9];
+        const int count = asf_record_gather(f, &s, room, sizeof room, pieces, most);
+        ASSERT_GT(count, 0) << asf_record_why();
+        ASSERT_LE(static_cast<size_t>(count), most);
+        ASSERT_TRUE(joined(pieces, count, room, sizeof room, copied) == whole) << most;
+        memset(room, 0x5a, sizeof room);
+        EXPECT_EQ(asf_record_gather(f, &s, room, copied, pieces, most), count) << asf_record_why();
+        EXPECT_EQ(room[copied], 0x5a);
+        for (size_t less = 0; less < copied; less += 7)
+            EXPECT_EQ(asf_record_gather(f, &s, room, less, pieces, most), -E2BIG);
+    }
+    EXPECT_LT(copied, 400U); // the arrays and the string have stayed where they are
+    EXPECT_EQ(asf_record_gather(f, &s, room, sizeof room, nullptr, 0), -E2BIG);
+}
+
 TEST(RecordRecords, are_read_by_name_without_a_struct) {
     const Format f(sample_type);
     const File file;
