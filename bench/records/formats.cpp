@@ -33,16 +33,19 @@ void match(asf_record_format *wire, asf_record_format *native) {
     asf_record_reader_free(r);
 }
 
-void print(const std::string &name, const std::function<void()> &call) {
-    printf("| %s | %.0f |\n", name.c_str(), measure(call));
+double print(const std::string &name, const std::function<void()> &call) {
+    const double ns = measure(call);
+    printf("| %s | %.0f |\n", name.c_str(), ns);
+    return ns;
 }
 
 } // namespace
 
-void format_table() {
+double format_table() {
+    double ns = -1;
     const std::string title = "Making a conversion of 30 fields";
     if (title.find(only) == std::string::npos)
-        return;
+        return ns;
     Thirty wire(true), native(false);
     const std::string d = foreign_description(wire.format);
     asf_record_format *foreign;
@@ -61,7 +64,8 @@ void format_table() {
     });
     for (const char *const *e = asf_record_engines(); *e; e++)
         if (asf_record_use(*e) == 0)
-            print(std::string("match and plan, ") + *e, [&] { match(foreign, native.format); });
+            ns = print(std::string("match and plan, ") + *e, [&] { match(foreign, native.format); });
     asf_record_use(nullptr);
     asf_record_format_free(foreign);
+    return ns;
 }

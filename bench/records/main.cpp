@@ -46,6 +46,56 @@ void encoding_table(std::vector<Way> &all) {
                 w.moves.encode);
 }
 
+// --- what it shows ---------------------------------------------------------------------
+
+struct Of {
+    const char *table, *row;
+    size_t size;
+    double operator()() const { return figure(table, row, size); }
+};
+
+void asked(const std::string &what, const char *relation, double limit, double found) {
+    const bool met = relation[0] == '<' ? found <= limit : found >= limit;
+    printf("| %s | %s %.4g | %.4g | %s |\n", what.c_str(), relation, limit, found,
+           found < 0 ? "not measured"
+           : met     ? "yes"
+                     : "**no**");
+}
+
+double ratio(const Of &a, const Of &b) {
+    return a() < 0 || b() < 0 ? -1 : a() / b();
+}
+
+void what_it_shows(double plan) {
+    const char *looking = "Looking", *alone = "Conversion alone, of a record",
+               *trip = "Round trip over a Unix socket, packets", *ours = "asf, same machine, where it lies";
+    const std::string other = std::string("asf, other byte order, ") + asf_record_engine();
+    printf("\n### What this run shows\n\n| asked | | found | met |\n| --- | ---: | ---: | --- |\n");
+    for (const size_t size : {size_t{96}, size_t{102400}})
+        asked("received in place and checked, ns, " + std::to_string(size) + " B", "<=", 20,
+              figure(looking, "asf, same machine", size));
+    for (const size_t size : {size_t{1024}, size_t{10240}, size_t{102400}})
+        asked("other byte order beside memcpy, " + std::to_string(size) + " B",
+              "<=", size > 100000 ? 1.2 : 2.5, ratio({alone, other.c_str(), size}, {alone, "memcpy", size}));
+    asked("other byte order beside a copy by vectors, 102400 B", "<=", 1.2,
+          ratio({alone, other.c_str(), 102400}, {alone, "copy by vectors", 102400}));
+    asked("round trip of 102400 B beside memcpy at both ends", "<=", 0.85,
+          ratio({trip, ours, 102400}, {trip, "memcpy", 102400}));
+    asked("the bytes alone beside memcpy at both ends", "<=", 0.85,
+          ratio({trip, "the bytes alone", 102400}, {trip, "memcpy", 102400}));
+    const struct {
+        const char *name;
+        double times;
+    } peers[] = {{"FlatBuffers", 1.2},        {"FlatBuffers, where it lies", 1.2},
+                 {"Cap'n Proto", 3},          {"Cap'n Proto, where it lies", 3},
+                 {"omniORB (CDR)", 4},        {"protobuf", 10},
+                 {"XML (printf, expat)", 500}};
+    for (const auto &p : peers)
+        asked(std::string("round trip of 102400 B, times faster than ") + p.name, ">=", p.times,
+              ratio({trip, p.name, 102400}, {trip, ours, 102400}));
+    asked("matching and planning 30 fields, ns", "<=", 10000, plan);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -66,6 +116,8 @@ int main(int argc, char **argv) {
     table_of("Looking at it where it lies, checked", all, &Way::view, &Moves::view);
     conversion_tables(all);
     trip_tables(all);
-    format_table();
+    const double plan = format_table();
+    if (only.empty())
+        what_it_shows(plan);
     return 0;
 }

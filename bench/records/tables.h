@@ -22,7 +22,7 @@ extern std::string only;
 // The parts of the evaluation.
 void conversion_tables(std::vector<Way> &all);
 void trip_tables(std::vector<Way> &all);
-void format_table();
+double format_table(); // nanoseconds to match and plan; below 0: not measured
 
 // The round trips of MPICH between two processes of mpiexec: its own process's part.
 int mpi_process();
