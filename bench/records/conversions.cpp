@@ -4,7 +4,10 @@
 // generated code (Figures 9 and 10), and what a field costs that nobody expects
 // (Figures 12 and 13).
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+
+#include <asf/record_generator.h>
 
 #include "foreign.h"
 #include "ours.h"
@@ -126,12 +129,31 @@ using Same = Wire<Head, Item>;
 using More = Wire<MoreHead, MoreItem>;
 using Short = Wire<ShortHead, ShortItem>;
 
+// Lets code be generated from now on; false: there is no generator.
+bool generate() {
+#ifdef WITH_XBYAK
+    return asf_record_generate_xbyak() == 0;
+#else
+    return false;
+#endif
+}
+
+// A row by an engine: "" is the best, "generated" that with code made at run time.
 template <class W>
 void row(const std::string &name, const asf_record_type &type, bool turned, double (W::*time)(size_t),
-         const char *moves) {
-    W w(type, turned);
-    add_row(
-        name, [&](size_t size) { return (w.*time)(size); }, moves);
+         const char *moves, const std::string &engine = "") {
+    const auto w = std::make_shared<W>(type, turned);
+    const auto run = [w, time, engine](size_t size) {
+        const bool generated = engine == "generated";
+        if (generated)
+            generate();
+        asf_record_use(generated || engine.empty() ? nullptr : engine.c_str());
+        const double ns = (*w.*time)(size);
+        asf_record_use(nullptr);
+        asf_record_generate_with(nullptr);
+        return ns;
+    };
+    add_row(name, run, moves);
 }
 
 // The plain copies among the ways, to be compared with.
@@ -140,30 +162,20 @@ void copies(std::vector<Way> &all) {
         if (w.name == "memcpy" || w.name == "copy by vectors")
             add_row(
                 w.name,
-                [&](size_t size) {
+                [&w](size_t size) {
                     w.prepare(make_head(items_of(size)));
                     return measure([&] { sink = w.decode(); });
                 },
                 w.moves.decode);
 }
 
-void by_each_engine(const std::function<void(const std::string &)> &call) {
+// The engines that this CPU has, and generated code.
+template <class W>
+void by_each_engine(const std::string &name, const asf_record_type &type, const char *moves) {
     for (const char *const *e = asf_record_engines(); *e; e++)
         if (asf_record_use(*e) == 0)
-            call(*e);
+            row<W>(name + *e, type, true, &W::convert_alone, moves, *e);
     asf_record_use(nullptr);
-}
-
-void by_generated_code() {
-#ifdef WITH_XBYAK
-    asf_record_generate_xbyak();
-    row<Short>("asf, generated code", short_head, true, &Short::convert_alone,
-               "the bytes, once, each turned, longs and reals widened");
-    asf_record_generate_with(nullptr);
-#else
-    fprintf(stderr,
-            "records: generated code is left out: libxbyak-dev was not installed when this was built\n");
-#endif
 }
 
 } // namespace
@@ -171,24 +183,28 @@ void by_generated_code() {
 void conversion_tables(std::vector<Way> &all) {
     if (begin_table("Conversion alone, of a record that has been checked (Figure 9)")) {
         copies(all);
-        by_each_engine([](const std::string &engine) {
-            row<Same>("asf, other byte order, " + engine, head_type, true, &Same::convert_alone,
-                      "the bytes, once, each turned");
-        });
+        by_each_engine<Same>("asf, other byte order, ", head_type, "the bytes, once, each turned");
+        end_table();
     }
     if (begin_table("Conversion alone, of a 32-bit machine of the other byte order (Figures 9 and 10)")) {
-        by_each_engine([](const std::string &engine) {
-            row<Short>("asf, " + engine, short_head, true, &Short::convert_alone,
-                       "the bytes, once, each turned, longs and reals widened");
-        });
-        by_generated_code();
+        const char *moves = "the bytes, once, each turned, longs and reals widened";
+        by_each_engine<Short>("asf, ", short_head, moves);
+        if (generate())
+            row<Short>("asf, generated code", short_head, true, &Short::convert_alone, moves, "generated");
+        else
+            fprintf(
+                stderr,
+                "records: generated code is left out: libxbyak-dev was not installed when this was built\n");
+        end_table();
     }
     if (begin_table("An unexpected field before the others, other byte order (Figure 12)")) {
         row<Same>("asf, without", head_type, true, &Same::receive_whole, "the bytes, once, each turned");
         row<More>("asf, with", more_head, true, &More::receive_whole, "the fields, once, each turned");
+        end_table();
     }
     if (begin_table("An unexpected field before the others, same machine (Figure 13)")) {
         row<Same>("asf, without", head_type, false, &Same::receive_whole, "nothing");
         row<More>("asf, with", more_head, false, &More::receive_whole, "the fields, once");
+        end_table();
     }
 }

@@ -21,7 +21,7 @@ void table_of(const std::string &title, std::vector<Way> &all, std::function<dou
             continue;
         add_row(
             w.name,
-            [&](size_t size) {
+            [&w, call](size_t size) {
                 const Head head = make_head(items_of(size));
                 w.prepare(head);
                 if (std::fabs((w.*call)() - sum_of(&head, head.items)) > 1e-3)
@@ -30,6 +30,7 @@ void table_of(const std::string &title, std::vector<Way> &all, std::function<dou
             },
             w.moves.*moves);
     }
+    end_table();
 }
 
 void encoding_table(std::vector<Way> &all) {
@@ -39,11 +40,12 @@ void encoding_table(std::vector<Way> &all) {
         if (w.encode)
             add_row(
                 w.name,
-                [&](size_t size) {
+                [&w](size_t size) {
                     w.prepare(make_head(items_of(size)));
                     return measure([&] { sink = static_cast<double>(w.encode()); });
                 },
                 w.moves.encode);
+    end_table();
 }
 
 // --- what it shows ---------------------------------------------------------------------
@@ -110,7 +112,9 @@ int main(int argc, char **argv) {
     std::vector<Way> all;
     add_asf(all);
     add_peers(all);
-    printf("## Records\n\nA head of 64 bytes and structs of 32 bytes with mixed fields; medians.\n");
+    printf("## Records\n\nA head of 64 bytes and structs of 32 bytes with mixed fields.  Each figure is the "
+           "least of five\n"
+           "medians, which were taken in turn with those of the other rows.\n");
     encoding_table(all);
     table_of("Decoding into a struct (Figure 8)", all, &Way::decode, &Moves::decode);
     table_of("Looking at it where it lies, checked", all, &Way::view, &Moves::view);

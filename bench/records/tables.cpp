@@ -6,38 +6,70 @@
 #include <cstdio>
 #include <map>
 
+namespace {
+
+enum { PASSES = 5 };
+
+struct Row {
+    std::string name, moves;
+    std::function<double(size_t)> ns;
+};
+
+std::vector<Row> rows;
+std::string current;
+std::map<std::string, std::map<std::string, std::map<size_t, double>>> figures;
+
+} // namespace
+
 std::string only;
-static std::string current;
-static std::map<std::string, std::map<std::string, std::map<size_t, double>>> figures;
 
 bool begin_table(const std::string &title) {
     if (title.find(only) == std::string::npos)
         return false;
     current = title;
-    printf("\n### %s, ns\n\n| |", title.c_str());
-    for (const size_t size : sizes)
-        printf(" %zu B |", size);
-    printf(" moves |\n| --- | ---: | ---: | ---: | ---: | --- |\n");
+    rows.clear();
     return true;
 }
 
 void add_row(const std::string &name, const std::function<double(size_t)> &ns, const std::string &moves) {
-    printf("| %s |", name.c_str());
+    rows.push_back({name, moves, ns});
+}
+
+static void keep_less(double &figure, double ns) {
+    if (figure == 0 || ns < figure)
+        figure = ns;
+}
+
+static void print_row(const Row &row) {
+    printf("| %s |", row.name.c_str());
     for (const size_t size : sizes) {
-        const double value = figures[current][name][size] = ns(size);
+        const double value = figures[current][row.name][size];
         if (value < 0)
             printf(" - |");
         else
             printf(value < 1000 ? " %.1f |" : " %.0f |", value);
-        fflush(stdout);
     }
-    printf(" %s |\n", moves.c_str());
+    printf(" %s |\n", row.moves.c_str());
+}
+
+// The rows take turns, so that a time when the machine is slow is not one row's.
+void end_table() {
+    for (int pass = 0; pass < PASSES; pass++)
+        for (const Row &row : rows)
+            for (const size_t size : sizes)
+                keep_less(figures[current][row.name][size], row.ns(size));
+    printf("\n### %s, ns\n\n| |", current.c_str());
+    for (const size_t size : sizes)
+        printf(" %zu B |", size);
+    printf(" moves |\n| --- | ---: | ---: | ---: | ---: | --- |\n");
+    for (const Row &row : rows)
+        print_row(row);
     fflush(stdout);
 }
 
 double figure(const std::string &title, const std::string &name, size_t size) {
-    for (const auto &[of, rows] : figures)
-        if (of.rfind(title, 0) == 0 && rows.count(name))
-            return rows.at(name).at(size);
+    for (const auto &[of, found] : figures)
+        if (of.rfind(title, 0) == 0 && found.count(name))
+            return found.at(name).at(size);
     return -1;
 }

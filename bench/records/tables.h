@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// tables.h - the tables of the evaluation, printed as they are measured, and
-// remembered for what is said of them at the end.
+// tables.h - the tables of the evaluation, measured, printed, and remembered for
+// what is said of them at the end.
 #ifndef ASF_RECORDS_TABLES_H
 #define ASF_RECORDS_TABLES_H
 
@@ -10,8 +10,10 @@
 // Whether a table is wanted; if so it begins.
 bool begin_table(const std::string &title);
 
-// A row: a figure for each size, below 0 where there is none.
+// A row: a figure for each size, below 0 where there is none.  It is asked for
+// when the table ends, several times, in turn with the others; the least counts.
 void add_row(const std::string &name, const std::function<double(size_t)> &ns, const std::string &moves);
+void end_table();
 
 // The figure of a row of a table whose title begins so; below 0: not measured.
 double figure(const std::string &title, const std::string &name, size_t size);

@@ -132,7 +132,7 @@ void add_asf(std::vector<Way> &all);
 void add_peers(std::vector<Way> &all);
 
 // Nanoseconds of a call: the median of many.
-double measure(const std::function<void()> &call, double seconds = 0.05);
+double measure(const std::function<void()> &call, double seconds = 0.01);
 
 [[noreturn]] void give_up(const char *what);
 

@@ -253,9 +253,13 @@ void asf__vector_discard(struct asf__code *code) {
 
 /* --- running ----------------------------------------------------------------------------- */
 
+/* A small record is converted in some forty instructions per struct: what is
+ * seldom called is kept out of the functions that all of them pass. */
+#define SELDOM __attribute__((noinline))
+
 /* Lanes at the end of a buffer, byte by byte. */
-static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
-                        const struct asf__bounds *b) {
+SELDOM static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
+                               const struct asf__bounds *b) {
     for (uint32_t i = 0; i < run->lanes_count; i++) {
         const struct asf__lane *lane = &run->lanes[i];
         unsigned char window[LANE] = {0}, bytes[LANE];
@@ -269,14 +273,16 @@ static void run_exactly(const struct asf__run *run, const unsigned char *src, un
 }
 
 /* Iterations that stay within `room` bytes. */
-static size_t within(size_t n, size_t step, size_t reach, size_t room) {
+static inline size_t within(size_t n, size_t step, size_t reach, size_t room) {
     if ((n - 1) * step + reach <= room)
         return n;
     return room < reach ? 0 : (room - reach) / step + 1;
 }
 
-static void run_all(const struct asf__engine *engine, const struct asf__run *run, const unsigned char *src,
-                    unsigned char *dst, size_t n, const struct asf__bounds *b) {
+static inline __attribute__((always_inline)) void run_all(const struct asf__engine *engine,
+                                                          const struct asf__run *run,
+                                                          const unsigned char *src, unsigned char *dst,
+                                                          size_t n, const struct asf__bounds *b) {
     size_t fast = within(n, run->src_step, run->src_reach, (size_t)(b->src_end - src));
     fast = fast ? within(fast, run->dst_step, run->dst_reach, (size_t)(b->dst_end - dst)) : 0;
     if (fast > 0)
@@ -287,8 +293,9 @@ static void run_all(const struct asf__engine *engine, const struct asf__run *run
 
 /* Several elements at once, as many as there are: the last of them once more,
  * together with those that are too few, when that stays within the buffers. */
-static size_t run_many(const struct asf__engine *engine, const struct flat *f, const unsigned char *src,
-                       unsigned char *dst, size_t count, const struct asf__bounds *b) {
+static inline size_t run_many(const struct asf__engine *engine, const struct flat *f,
+                              const unsigned char *src, unsigned char *dst, size_t count,
+                              const struct asf__bounds *b) {
     const struct asf__run *run = &f->many;
     size_t several = count >> run->shift, first = count - run->elements;
     run_all(engine, run, src, dst, several, b);
@@ -302,7 +309,8 @@ static size_t run_many(const struct asf__engine *engine, const struct flat *f, c
     return count;
 }
 
-static int run_others(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count) {
+SELDOM static int run_others(const struct flat *f, const unsigned char *src, unsigned char *dst,
+                             size_t count) {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = asf__do_moves(f->others, f->others_count, src + i * f->from, dst + i * f->to);
@@ -358,14 +366,19 @@ static int run_steps(const struct asf__engine *engine, const struct step *steps,
     return rc;
 }
 
+SELDOM static int convert_by_steps(const struct asf__engine *engine, const struct asf__routine *r,
+                                   const unsigned char *src, unsigned char *dst, size_t count,
+                                   const struct asf__bounds *bounds) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = run_steps(engine, r->code->steps, r->code->count, src + i * r->from, dst + i * r->to, bounds);
+    return rc;
+}
+
 int asf__vector_convert(const struct asf__engine *engine, const struct asf__routine *r,
                         const unsigned char *src, unsigned char *dst, size_t count,
                         const struct asf__bounds *bounds) {
-    const struct asf__code *code = r->code;
-    int rc = 0;
-    if (code->whole)
-        return run_flat(engine, code->whole, src, dst, count, bounds);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = run_steps(engine, code->steps, code->count, src + i * r->from, dst + i * r->to, bounds);
-    return rc;
+    if (r->code->whole)
+        return run_flat(engine, r->code->whole, src, dst, count, bounds);
+    return convert_by_steps(engine, r, src, dst, count, bounds);
 }
