@@ -67,8 +67,8 @@ static bool is_hexadecimal(const struct digits *d) {
     return d->seen == 1 && d->value == 0 && d->p < d->end && (*d->p | 0x20) == 'x';
 }
 
-const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end, int point,
-                                       struct asf_decimal *number) {
+static inline const unsigned char *scan_decimal(const unsigned char *p, const unsigned char *end, int point,
+                                                struct asf_decimal *number) {
     enum { LONGEST = 1 << 20 };
     bool cut = end - p > LONGEST;
     struct digits d = {.p = p, .end = cut ? p + LONGEST : end};
@@ -92,6 +92,11 @@ const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned ch
     number->more = d.dropped > 0;
     number->exponent = exponent + too_long - of_fraction;
     return cut && d.p == d.end ? NULL : d.p;
+}
+
+const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned char *end, int point,
+                                       struct asf_decimal *number) {
+    return scan_decimal(p, end, point, number);
 }
 
 /* --- to binary ----------------------------------------------------------------- */
@@ -148,10 +153,14 @@ static inline unsigned x87_control(void) {
     return word;
 }
 
+/* To ask takes as long as half of a conversion. */
+static inline bool rounds_to_nearest(void) {
+    return !(x87_control() & ROUNDING);
+}
+
+/* While it rounds to nearest. */
 static inline bool convert(const struct asf_decimal *number, const struct binary *to, uint64_t *stored) {
     uint64_t next = 0;
-    if (x87_control() & ROUNDING)
-        return false;
     *stored = 0;
     if (number->digits == 0 && !number->more)
         return true;
@@ -160,7 +169,7 @@ static inline bool convert(const struct asf_decimal *number, const struct binary
     return !number->more || (store(number->digits + 1, number->exponent, to, &next) && next == *stored);
 }
 
-bool asf__decimal_double(const struct asf_decimal *number, double *value) {
+static inline bool to_double(const struct asf_decimal *number, double *value) {
     uint64_t stored;
     if (!convert(number, &binary64, &stored))
         return false;
@@ -169,9 +178,13 @@ bool asf__decimal_double(const struct asf_decimal *number, double *value) {
     return true;
 }
 
+bool asf__decimal_double(const struct asf_decimal *number, double *value) {
+    return rounds_to_nearest() && to_double(number, value);
+}
+
 bool asf__decimal_float(const struct asf_decimal *number, float *value) {
     uint64_t stored;
-    if (!convert(number, &binary32, &stored))
+    if (!rounds_to_nearest() || !convert(number, &binary32, &stored))
         return false;
     uint32_t bits = (uint32_t)stored | (uint32_t)number->negative << 31;
     memcpy(value, &bits, sizeof *value);
@@ -191,4 +204,25 @@ bool asf__decimal_long_double(const struct asf_decimal *number, long double *val
     exact = number->exponent < 0 ? exact / tens[-number->exponent] : exact * tens[number->exponent];
     *value = number->negative ? -exact : exact;
     return true;
+}
+
+/* --- many ---------------------------------------------------------------------- */
+
+static inline bool is_blank(unsigned char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most) {
+    size_t n = 0;
+    for (bool usual = rounds_to_nearest(); usual && n < most; n += usual) {
+        struct asf_decimal number;
+        const unsigned char *p = *text;
+        while (p < end && is_blank(*p))
+            p++;
+        const unsigned char *behind = p < end ? scan_decimal(p, end, '.', &number) : NULL;
+        usual = behind && behind < end && is_blank(*behind) && to_double(&number, to + n);
+        if (usual)
+            *text = behind;
+    }
+    return n;
 }

@@ -120,17 +120,21 @@ struct numbers {
     size_t count, room;
 };
 
-static int append(struct numbers *n, double value) {
-    if (n->count == n->room) {
-        size_t room = n->room * 2 + 64;
-        double *more = reallocarray(n->first, room, sizeof *more);
-        if (!more)
-            return asf__segment_fail(-ENOMEM, "there is no memory for the array");
-        n->first = more;
-        n->room = room;
-    }
-    n->first[n->count++] = value;
+static int grow(struct numbers *n) {
+    size_t room = n->room * 2 + 64;
+    double *more = reallocarray(n->first, room, sizeof *more);
+    if (!more)
+        return asf__segment_fail(-ENOMEM, "there is no memory for the array");
+    n->first = more;
+    n->room = room;
     return 0;
+}
+
+static int append(struct numbers *n, double value) {
+    int rc = n->count == n->room ? grow(n) : 0;
+    if (rc == 0)
+        n->first[n->count++] = value;
+    return rc;
 }
 
 /* Whether a word that is no number may be what follows the array, where its
@@ -144,18 +148,20 @@ static int bad_number(int rc) {
                                                : "a word in the array is no number");
 }
 
-/* The next number, read where it stands in the stream's buffer; false when it
- * does not stand there as a whole, or is an unusual one. */
-static bool take_number(FILE *f, double *value) {
-    const unsigned char *p = (unsigned char *)f->_IO_read_ptr, *end = (unsigned char *)f->_IO_read_end;
-    struct asf_decimal number;
-    while (p < end && is_blank(*p))
-        p++;
-    const unsigned char *behind = p < end ? asf__scan_decimal(p, end, '.', &number) : NULL;
-    if (!behind || behind == end || !is_blank(*behind) || !asf__decimal_double(&number, value))
-        return false;
-    f->_IO_read_ptr += behind - (unsigned char *)f->_IO_read_ptr;
-    return true;
+/* Numbers that stand as a whole in the stream's buffer, read there. */
+static int take_numbers(FILE *f, size_t wanted, struct numbers *n) {
+    for (;;) {
+        size_t room = n->room - n->count, most = wanted - n->count < room ? wanted - n->count : room;
+        const unsigned char *p = (unsigned char *)f->_IO_read_ptr;
+        size_t got = asf__scan_doubles(&p, (unsigned char *)f->_IO_read_end, n->first + n->count, most);
+        f->_IO_read_ptr += p - (unsigned char *)f->_IO_read_ptr;
+        n->count += got;
+        if (got < most || n->count == wanted)
+            return 0;
+        int rc = grow(n);
+        if (rc < 0)
+            return rc;
+    }
 }
 
 /* Numbers in text; the first word has been read. */
@@ -170,8 +176,8 @@ static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) 
         if (rc < 0)
             return bad_number(rc);
         rc = append(n, value);
-        while (rc == 0 && n->count != wanted && take_number(f, &value))
-            rc = append(n, value);
+        if (rc == 0 && n->count != wanted)
+            rc = take_numbers(f, wanted, n);
         if (rc < 0 || n->count == wanted || (rc = next_word(f, w)) < 0)
             return rc;
     }
