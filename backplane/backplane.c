@@ -886,7 +886,8 @@ static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool w
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
-    bool has_buffer = libc_has_buffer(c); /* else what was pushed back is forgotten */
+    bool has_buffer = libc_has_buffer(c);
+    bool counts = has_buffer || c->orientation < 0; /* else what was pushed back is forgotten */
     int chosen = asf__choose(c);
     if (chosen < 0)
         return chosen;
@@ -896,9 +897,9 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return c->ops->seek(c, offset, whence);
     if (c->flags & ASF_IN_BACKUP)
         asf__settle_stream(c); /* what pushed-back bytes stand before is what libc has read */
-    if (whence == SEEK_CUR && has_buffer)
+    if (whence == SEEK_CUR && counts)
         offset -= pushed_back(c);
-    if (whence == SEEK_CUR && has_buffer && is_before_start(c, offset))
+    if (whence == SEEK_CUR && counts && is_before_start(c, offset))
         return -EINVAL;
     if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */
         asf__free_backup(c);

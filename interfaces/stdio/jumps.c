@@ -259,8 +259,10 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
         errno = EBADF;
     if (asf__room(c) < n)
         c->stats.slow++;
-    if (c->flags & ASF_UNBUFFERED)
-        return put_and_flush(c, text, n, n);
+    if (c->flags & ASF_UNBUFFERED) {
+        size_t done = put_and_flush(c, text, n, n);
+        return done == (size_t)EOF ? 0 : done; /* libc puts byte by byte, or all at once */
+    }
     if (c->flags & ASF_LINE_BUF)
         return put_lines(c, text, n);
     return append(c, text, n);

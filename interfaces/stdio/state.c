@@ -86,8 +86,9 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
         c->flags |= ASF_LINE_BUF;
         size = buf ? size : SIZE_MAX;
         break;
-    case _IONBF:
+    case _IONBF: /* so, even if the flush then fails */
         c->flags &= ~ASF_LINE_BUF;
+        c->flags |= ASF_UNBUFFERED;
         size = 0;
         break;
     default:
