@@ -282,8 +282,10 @@ static inline int put_all(struct asf_cios *c, const char *p, size_t n, size_t *d
         return rc;
     while (*done < n) {
         ssize_t r = c->ops->put(c, p + *done, n - *done);
-        if (r <= 0)
+        if (r <= 0) {
+            c->written = c->exact = 0; /* libc's buffer is empty then */
             return r < 0 ? (int)r : -EIO;
+        }
         *done += (size_t)r;
         c->written += (uint64_t)r;
     }
@@ -511,7 +513,8 @@ enum { PAST_WINDOW = 32 << 10 };
 static bool reads_directly(const struct asf_cios *c, size_t n) {
     if (c->regular && !c->shared && !c->inherited && c->block >= 128)
         return n >= PAST_WINDOW && n >= c->block && !c->own && c->ops->get;
-    return c->direct && n >= c->block;
+    bool tiny = c->regular && c->block < 128 && !c->own && c->ops->get;
+    return (c->direct || tiny) && n >= c->block;
 }
 
 /* A file that has grown behind the end that was met: whole blocks of it are
@@ -662,7 +665,7 @@ int asf__sync_input(struct asf_cios *c) {
     size_t into = backup ? 0 : asf__libc_into(c);
     bool begins = c->offset >= 0 && asf__libc_buffer(c).first == asf__read_position(c);
     c->read_end = c->read_ptr;
-    c->offset = at;
+    c->offset = c->fd < 0 ? -1 : at;
     asf__libc_empty_at(c, at);
     c->libc.base -= (off64_t)into;
     if (!begins)
@@ -697,7 +700,7 @@ static bool libc_knows_offset(const struct asf_cios *c) {
 
 /* Bytes may be pushed back before. */
 static bool libc_has_buffer(const struct asf_cios *c) {
-    return c->user_size || (c->fd >= 0 ? c->chosen : c->buf_base != NULL);
+    return c->user_size || c->sought || (c->fd >= 0 ? c->chosen : c->buf_base != NULL);
 }
 
 /* Where the stream stands before the offset.  Bytes pushed back before libc has
@@ -891,6 +894,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     int chosen = asf__choose(c);
     if (chosen < 0)
         return chosen;
+    c->sought = true;
     if (!c->ops->seek)
         return -ESPIPE;
     if (c->resident)

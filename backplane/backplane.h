@@ -228,6 +228,8 @@ void asf__libc_begins_here(struct asf_cios *c);
 void asf__libc_purged(struct asf_cios *c);
 /* asf__libc_orient: libc orients a stream when it fills its buffer. */
 void asf__libc_orient(struct asf_cios *c);
+/* asf__step_back_slow: asf__step_back where a block of it may begin. */
+bool asf__step_back_slow(struct asf_cios *c);
 /* asf__libc_offset: where its end has left the descriptor's offset. */
 off64_t asf__libc_offset(const struct asf_cios *c);
 /* asf__libc_into: bytes in it before the position; none when output that begins
@@ -263,15 +265,13 @@ static inline void asf__looked_ahead(struct asf_cios *c) {
         asf__libc_loaded(c, at);
 }
 
-/* Step back over the byte before the position, which the window has; false
+/* asf__step_back: over the byte before the position, which the window has; false
  * where libc's buffer, which is smaller, begins with the position. */
 static inline bool asf__step_back(struct asf_cios *c) {
-    bool pushed = c->flags & ASF_IN_BACKUP;
-    if (asf__unlikely(c->offset - (c->read_end - c->read_ptr) == c->libc.first) && c->offset >= 0 && !pushed)
-        return false;
+    off64_t at = c->offset - (c->read_end - c->read_ptr);
+    if (asf__unlikely(at == c->libc.first || asf__in_block(c, (uint64_t)(at - 1 - c->libc.end)) == 0))
+        return asf__step_back_slow(c);
     c->read_ptr--;
-    if (!pushed)
-        asf__looked_ahead(c);
     return true;
 }
 

@@ -154,6 +154,7 @@ struct asf_cios {
     bool inherited; /* the descriptor was not opened for this stream */
     bool placed;    /* libc would know the offset: a seek has set it */
     bool astray;    /* and the program has moved the descriptor's since */
+    bool sought;    /* libc has made a buffer for a seek */
     bool unprimed;  /* setvbuf came late: the first write finds no room, as in libc */
     bool late_line; /* line buffered too late for putc, which fills the buffer as before */
     bool resident;  /* the current buffer is the object itself: nothing to get or put */

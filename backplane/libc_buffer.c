@@ -37,16 +37,26 @@ void asf__libc_begins_here(struct asf_cios *c) {
     c->libc.first = asf__read_position(c);
 }
 
+bool asf__step_back_slow(struct asf_cios *c) {
+    bool known = !(c->flags & ASF_IN_BACKUP) && c->offset >= 0;
+    if (known && asf__read_position(c) == c->libc.first)
+        return false;
+    c->read_ptr--;
+    if (known)
+        asf__looked_ahead(c);
+    return true;
+}
+
 void asf__libc_purged(struct asf_cios *c) {
     struct asf_libc_buffer b = asf__libc_buffer(c);
     off64_t dropped = b.end - asf__read_position(c);
     c->libc = (struct asf_libc_buffer){b.base + dropped, b.first + dropped, b.end};
 }
 
-/* Whole blocks go past libc's buffer: then it is empty. */
+/* Whole blocks go past libc's buffer, and were noted when they were read. */
 void asf__libc_orient(struct asf_cios *c) {
     if (c->orientation == 0 && c->regular && !c->own && c->offset >= 0 && !asf__is_putting(c) &&
-        asf__read_position(c) > c->libc.end && asf__libc_into(c) > 0)
+        asf__read_position(c) > c->libc.end)
         c->orientation = -1;
 }
 

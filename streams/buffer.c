@@ -79,8 +79,8 @@ static bool has_ended(const struct asf_cios *c) {
 static size_t ahead(const struct asf_cios *c) {
     if (c->own)
         return c->regular && c->sequential ? OWN_AHEAD : AHEAD;
-    bool further = c->regular && !c->shared && !c->astray && c->sequential && !(c->flags & ASF_UNBUFFERED) &&
-                   !has_ended(c);
+    bool further =
+        c->regular && !c->shared && !c->astray && c->sequential && c->block >= 128 && !has_ended(c);
     return further && c->block < AHEAD ? AHEAD : c->block;
 }
 
