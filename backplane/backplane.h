@@ -240,6 +240,9 @@ size_t asf__libc_into(const struct asf_cios *c);
  * bytes have been taken; libc's buffer is empty there. */
 off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n);
 void asf__libc_read_directly(struct asf_cios *c, off64_t end);
+/* asf__libc_takes_blocks: n bytes, a block or more, are about to be taken of what
+ * the window has; false when there is more to be done about it. */
+bool asf__libc_takes_blocks(struct asf_cios *c, size_t n);
 /* asf__read_position: where reading stands in the file, bytes pushed back beside
  * it left out. */
 static inline off64_t asf__read_position(const struct asf_cios *c) {

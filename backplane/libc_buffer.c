@@ -74,16 +74,27 @@ size_t asf__libc_into(const struct asf_cios *c) {
 }
 
 off64_t asf__libc_direct_end(const struct asf_cios *c, size_t n) {
-    if (!c->regular || c->own || c->offset < 0 || n < c->block || c->flags & ASF_IN_BACKUP)
+    size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
+    if (!c->regular || c->own || c->offset < 0 || n < c->block + pushed)
         return 0;
+    n -= pushed;
     off64_t from = asf__libc_offset(c);
     size_t have = (size_t)(from - asf__read_position(c));
     if (n < have || n - have < c->block)
         return 0;
-    return from + (off64_t)(c->block >= 128 ? (n - have) / c->block * c->block : n - have);
+    return from + (off64_t)(n - have - (c->block >= 128 ? asf__in_block(c, n - have) : 0));
 }
 
 void asf__libc_read_directly(struct asf_cios *c, off64_t end) {
     if (end != 0 && c->offset >= 0 && asf__read_position(c) >= end)
         asf__libc_empty_at(c, end);
+}
+
+bool asf__libc_takes_blocks(struct asf_cios *c, size_t n) {
+    off64_t past = asf__libc_direct_end(c, n);
+    if (c->orientation == 0 && past != asf__read_position(c) + (off64_t)n)
+        return false;
+    if (past)
+        asf__libc_empty_at(c, past);
+    return true;
 }

@@ -15,11 +15,11 @@ static inline size_t items(size_t done, size_t bytes, size_t size, size_t count)
     return done == bytes || done == (size_t)EOF ? count : done / size;
 }
 
-/* The window serves it all; whole blocks are looked at more closely, since libc
- * reads them past its buffer.  When the file is truncated under a map, the fault
+/* The window serves it all.  When the file is truncated under a map, the fault
  * moves read_end below the pointer: the slow path then shortens the count. */
 static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
-    if (bytes > asf__avail(c) || bytes >= c->block || asf__unlikely(asf__careful))
+    if (bytes > asf__avail(c) || asf__unlikely(asf__careful) ||
+        (bytes >= c->block && !asf__libc_takes_blocks(c, bytes)))
         return false;
     char *end = c->read_ptr + bytes;
     asf__copy(p, c->read_ptr, bytes);
