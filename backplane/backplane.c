@@ -116,7 +116,7 @@ void asf__close_read_window(struct asf_cios *c) {
 /* Output begins over input, as it stands in libc's buffer: should none of it be
  * put, the input is still there. */
 static void lay_aside(struct asf_cios *c) {
-    if (c->lag && c->in && !(c->flags & ASF_IN_BACKUP)) {
+    if (c->lag && c->in && c->orientation <= 0 && !(c->flags & ASF_IN_BACKUP)) {
         c->under = (struct asf_window){c->buf_base, c->buf_end, c->read_base, c->read_ptr, c->read_end};
     } else if (c->in) {
         asf__buffer_retire(c, c->in);
@@ -158,13 +158,14 @@ int asf__go_back(struct asf_cios *c) {
 
 /* What is appended goes to the end of the file from wherever the offset is. */
 int asf__go_to_output(struct asf_cios *c) {
-    if (c->flags & ASF_APPENDING) {
+    if (!(c->flags & ASF_APPENDING))
+        return asf__go_back(c);
+    c->placed = c->astray = false;
+    if (c->lag) {
         c->lag = 0;
-        c->placed = c->astray = false;
         written_over(c);
-        return 0;
     }
-    return asf__go_back(c);
+    return 0;
 }
 
 int asf__end_output(struct asf_cios *c) {

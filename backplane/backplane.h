@@ -305,7 +305,7 @@ static inline size_t asf__room(const struct asf_cios *c) {
 
 /* The window may be used without the lock: one thread, nothing to be careful of. */
 static inline bool asf__alone(void) {
-    return asf__likely(__libc_single_threaded && !asf__careful);
+    return asf__likely(__libc_single_threaded && !asf__is_careful());
 }
 
 /* asf__set_early: bytes are pushed back before the stream has a buffer: fread

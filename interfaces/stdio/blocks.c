@@ -18,7 +18,7 @@ static inline size_t items(size_t done, size_t bytes, size_t size, size_t count)
 /* The window serves it all.  When the file is truncated under a map, the fault
  * moves read_end below the pointer: the slow path then shortens the count. */
 static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
-    if (bytes > asf__avail(c) || asf__unlikely(asf__careful) ||
+    if (bytes > asf__avail(c) || asf__unlikely(asf__is_careful()) ||
         (bytes >= c->block && !asf__libc_takes_blocks(c, bytes)))
         return false;
     char *end = c->read_ptr + bytes;

@@ -274,8 +274,10 @@ int asf__flush_stream(struct asf_cios *c) {
     if (!asf__ours(c))
         return asf__jump(c)->sync(c);
     if (asf__is_putting(c)) {
-        asf__forget_place(c);
-        return flush_now(c);
+        int r = flush_now(c);
+        if (r == 0)
+            asf__forget_place(c);
+        return r;
     }
     int rc = asf__sync_input(c);
     if (rc < 0)

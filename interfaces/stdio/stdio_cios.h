@@ -120,7 +120,7 @@ static inline void asf__show_lock(struct asf_cios *c) {
  * asf__bias_leave.  A FILE of libc's own is never biased: its bytes where ours
  * has the holder are not looked at. */
 static inline bool asf__hold(struct asf_cios *c) {
-    return asf__ours(c) && !asf__careful && !asf__user_lock(c) &&
+    return asf__ours(c) && !asf__is_careful() && !asf__user_lock(c) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 

@@ -99,7 +99,7 @@ static inline struct asf_wide *asf__wide(struct asf_cios *c) {
 
 /* The lock biased to this thread: see asf__hold. */
 static inline bool asf__wide_hold(struct asf_cios *c) {
-    return c->flags2 & ASF_OURS && !asf__careful && !(c->flags & ASF_USER_LOCK) &&
+    return c->flags2 & ASF_OURS && !asf__is_careful() && !(c->flags & ASF_USER_LOCK) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 
