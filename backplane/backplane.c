@@ -397,6 +397,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         *error = asf__drain(c, 1);
     if (*error < 0)
         return 0;
+    size_t room = roomless ? 0 : c->block - asf__libc_pending(c);
     if (n >= c->block) {
         if (roomless)
             c->written = c->indent = 0;
@@ -404,7 +405,6 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     }
     bool apart = c->queue || !c->out || c->out->refs || !c->ops->put;
     bool past = !apart && !c->lag && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
-    size_t first = past && !roomless && !c->own ? c->block - asf__libc_pending(c) : 0;
     if (!past && !(roomless && !apart))
         done = copy_in(c, p, n);
     if (done < n && !apart && (n - done >= c->block || c->block < 128)) {
@@ -418,7 +418,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         if (*error == 0)
             done += copy_in(c, p + done, n - done);
     }
-    return *error && done < first ? first : done; /* libc takes so much before it fails */
+    return *error && past && done < room && !c->own ? room : done; /* libc fills its buffer first */
 }
 
 /* --- input ------------------------------------------------------------------ */

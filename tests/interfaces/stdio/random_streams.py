@@ -145,11 +145,11 @@ def memory_step(rng):
 
 
 def bears(steps, made, size):
-    """Whether glibc does: a stream that grows is for output alone and keeps its buffer, and a seek past the end of
-    memory leaves a buffer with other bytes than its pointers say."""
+    """Whether glibc does: a stream that grows is for output alone, keeps its buffer and may lose what it has when seeks
+    make it grow; a seek past the end of memory leaves a buffer with other bytes than its pointers say."""
     name, _, value = made.partition("=")
     if size is None:
-        return name not in INPUTS and name != "buf"
+        return name not in INPUTS and name != "buf" and not (name == "cur" and int(value) > 0)
     if name in ("unget", "ungets"):
         return not any(name_of(part) in OUTPUTS for part in steps)
     before = {name_of(part) for part in steps}
