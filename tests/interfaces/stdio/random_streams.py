@@ -104,12 +104,13 @@ def fits(rng, mode, name):
 def defined(steps):
     """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, reads what was purged,
     or ends with SIGSEGV."""
-    purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = astray = False
+    purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = astray = free = False
     for name in (name_of(part) for part in " ".join(steps).split()):
         if wrote and name in BLOCKS or (putting or changed) and name in ("unget", "ungets"):
             return False
-        if purged and name in INPUTS:
+        if purged and name in INPUTS or free and name in ("remode", "reopen"):
             return False
+        free = free or name == "bycaller"
         if mixed and name == "about" or pushed and name in OUTPUTS + ("buf", "about", "fork"):
             return False
         if pushed and (name == "tell" and forked or name == "cur" and not oriented):
