@@ -180,8 +180,9 @@ void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b);
 
 /* --- nobody can tell (settle.c); lock: none unless said -------------------- */
 
-/* Streams that hold back output or have read ahead of libc. */
-extern int asf__unsettled_count;
+/* Streams that hold back output or have read ahead of libc, and files that are
+ * gathered for; those of them that hold back output. */
+extern int asf__unsettled_count, asf__holding_count;
 
 /* asf__settle_output: write what libc would have written by now.  Safe in a
  * signal handler; a stream in use elsewhere is passed over. */
@@ -209,7 +210,7 @@ void asf__mark_grown(struct asf_cios *c, bool grown);
 void asf__mark_ahead(struct asf_cios *c, bool ahead);
 /* asf__before_wait: a call that may wait is coming: show what libc would show. */
 static inline void asf__before_wait(void) {
-    if (asf__unlikely(__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED)))
+    if (asf__unlikely(__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED)))
         asf__settle_output();
 }
 

@@ -44,6 +44,7 @@ static struct gathering *find(int fd) {
 static void count(int change) {
     asf__gathered_count += change;
     __atomic_add_fetch(&asf__unsettled_count, change, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&asf__holding_count, change, __ATOMIC_RELAXED);
 }
 
 /* With signals held. */

@@ -19,24 +19,23 @@
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
-int asf__unsettled_count;
+int asf__unsettled_count, asf__holding_count;
 static int ahead_count;
 
-static bool mark(bool *what, bool on) {
+static void mark(bool *what, bool on, int *count) {
     if (*what == on)
-        return false;
+        return;
     *what = on;
     __atomic_add_fetch(&asf__unsettled_count, on ? 1 : -1, __ATOMIC_RELAXED);
-    return true;
+    __atomic_add_fetch(count, on ? 1 : -1, __ATOMIC_RELAXED);
 }
 
 void asf__mark_grown(struct asf_cios *c, bool grown) {
-    mark(&c->grown, grown);
+    mark(&c->grown, grown, &asf__holding_count);
 }
 
 void asf__mark_ahead(struct asf_cios *c, bool ahead) {
-    if (mark(&c->ahead, ahead))
-        __atomic_add_fetch(&ahead_count, ahead ? 1 : -1, __ATOMIC_RELAXED);
+    mark(&c->ahead, ahead, &ahead_count);
 }
 
 /* Bytes that libc would still hold in its buffer.  After n bytes since the
@@ -170,7 +169,7 @@ static void settle_streams(bool output, bool input) {
 
 void asf__settle_output(void) {
     asf__write_gathered();
-    if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED))
         settle_streams(true, false);
 }
 

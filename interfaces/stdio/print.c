@@ -88,36 +88,37 @@ static inline bool ends_a_line(const struct asf_cios *c, size_t n) {
     return asf__unlikely(c->flags & ASF_LINE_BUF) && memchr(c->write_ptr, '\n', n);
 }
 
-/* printf("%s", s), common enough to be told apart: as asf__format. */
-static inline bool is_string(const char *format) {
-    return format && format[0] == '%' && format[1] == 's' && format[2] == '\0' && !asf__format_custom;
-}
-
-static inline bool put_string(char *p, size_t room, size_t *n, va_list ap) {
+/* printf("%s", s), common enough to be told apart, into a window that shows its
+ * room; -1: as any other format. */
+static inline int string_in_place(struct asf_cios *c, va_list ap) {
     va_list string;
     va_copy(string, ap);
     const char *s = va_arg(string, const char *);
     va_end(string);
-    if (!s)
-        return false;
-    *n = strlen(s);
-    asf__copy(p, s, *n < room ? *n : room);
-    return true;
+    size_t n = s && asf__ours(c) && c->orientation < 0 ? strlen(s) : SIZE_MAX;
+    if (n >= asf__room(c) || piecewise(c, (long)n))
+        return -1;
+    asf__copy(c->write_ptr, s, n);
+    c->write_ptr += n;
+    return (int)n;
+}
+
+static inline bool is_string(const char *format) {
+    return format && format[0] == '%' && format[1] == 's' && format[2] == '\0' && !asf__format_custom;
 }
 
 /* Formats into the window; -1 when something else is to be done, or it does not
  * fit there. */
-static inline int format_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+static inline __attribute__((always_inline)) int format_in_place(struct asf_cios *c, int fortify,
+                                                                 const char *format, va_list ap) {
     struct asf__format_rest rest;
     size_t room = asf__room(c);
     if (room == 0)
         room = asf__room_in_line(c);
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return -1;
-    size_t n;
     rest.format = NULL;
-    if (!is_string(format) || !put_string(c->write_ptr, room - 1, &n, ap))
-        n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
+    size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
     if (asf__unlikely(rest.format)) {
         int whole = rest_in_place(c, room - 1, n, fortify, &rest);
         if (whole < 0)
@@ -130,6 +131,11 @@ static inline int format_in_place(struct asf_cios *c, int fortify, const char *f
     return (int)n;
 }
 
+static inline int print_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+    int n = is_string(format) ? string_in_place(c, ap) : -1;
+    return n >= 0 ? n : format_in_place(c, fortify, format, ap);
+}
+
 static int format_on(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     if (!asf__bytes(c))
         return -1;
@@ -138,7 +144,7 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     int before = errno; /* what %m prints */
     bool closed = asf__ours(c) && asf__choose(c) > 0;
     errno = before;
-    int n = format_in_place(c, fortify, format, ap);
+    int n = print_in_place(c, fortify, format, ap);
     if (n < 0)
         n = format_apart(c, fortify, format, ap);
     if (closed)
@@ -157,7 +163,7 @@ static __attribute__((noinline)) int format_locked(struct asf_cios *c, const cha
 
 int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
     if (asf__alone()) {
-        int n = format_in_place(c, fortify, format, ap);
+        int n = print_in_place(c, fortify, format, ap);
         if (asf__likely(n >= 0))
             return n;
     }
