@@ -38,7 +38,7 @@ enum { WRITABLE = 2, SHARED = 8 };
 
 /* 2 MB in small pages cost 0.7 ms, in a large one 0.2 unless the kernel has to
  * search for it, or to wait for other processors: what a process may lose. */
-enum { GAIN_NS = 500000, MAY_LOSE_NS = 5000000 };
+enum { GAIN_NS = 500000, MAY_LOSE_NS = 20000000 };
 static bool refused;
 
 /* Whether the administrator leaves large pages to those who ask for them; with

@@ -28,7 +28,7 @@ struct asf_options {
     bool tune;         /* the table of `asf tune` is looked for */
     bool grow;         /* output buffers may grow beyond libc's */
     bool ahead;        /* input may be read further ahead than libc would */
-    bool large_pages; /* large reads may fill large pages */
+    bool large_pages;  /* large reads may fill large pages */
     enum asf_unix_io unix_io;
     bool coalesce;    /* small writes of write() may be gathered */
     bool verbose;     /* name each stream's module on stderr */
