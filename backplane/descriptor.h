@@ -30,6 +30,9 @@ enum { ASF_MARKS = 1024, ASF_SMALLEST_ONLY = 64, ASF_KEPT = 128, ASF_DESCRIPTORS
 /* Reads that a view serves: the smallest always; those that are larger only from
  * views in large pages, for a fault costs as much as some kilobytes copied. */
 enum { ASF_SMALLEST_READ = 1024, ASF_SMALL_READ = 8192 };
+/* The largest view; and after so many reads out of sequence a file that is not
+ * larger has one of all of it. */
+enum { ASF_LARGEST_VIEW = 2 << 20, ASF_ASTRAY = 64 };
 extern uint8_t asf__marks[ASF_MARKS];
 
 static inline unsigned asf__mark(int fd) {
@@ -59,12 +62,17 @@ struct asf_descriptor {
     unsigned served;  /* reads out of views */
     off64_t expected; /* where the next read begins if it is in sequence */
     int run;          /* reads in sequence without a view; below 0: do not try yet */
+    int astray;       /* reads that were not, up to ASF_ASTRAY */
     size_t reach;     /* size of the next view */
     struct asf_view view;
 };
 
 enum { ASF_OFFSET_BITS = 44 };
 #define ASF_LARGEST_OFFSET (((uint64_t)1 << ASF_OFFSET_BITS) - 1)
+
+static inline bool asf__wants_all(const struct asf_descriptor *d) {
+    return d->astray >= ASF_ASTRAY && d->size <= ASF_LARGEST_VIEW;
+}
 
 extern struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
 extern int asf__kept_count;
@@ -130,10 +138,10 @@ void asf__after_shared_memory(void);
 /* The streams layer's (streams/view.c).  asf__keep_if_worth: keep a descriptor
  * on which reads of n bytes are made, if that pays and nobody can tell; else its
  * mark is cleared and NULL returned.
- * asf__next_view: a view from the position in `state` on, `further` when it is in
- * sequence with the last one; the state is a new one afterwards. */
+ * asf__next_view: a view from `at` on, `further` when it is in sequence with the
+ * last one; the state is a new one afterwards, and the offset the same. */
 struct asf_descriptor *asf__keep_if_worth(int fd, size_t n);
-bool asf__next_view(struct asf_descriptor *d, int fd, uint64_t state, size_t n, bool further);
+bool asf__next_view(struct asf_descriptor *d, int fd, uint64_t state, off64_t at, size_t n, bool further);
 /* asf__drop_view: a view that is being copied from is left mapped. */
 void asf__drop_view(struct asf_descriptor *d);
 

@@ -23,7 +23,7 @@
 
 /* A view costs some 3 microseconds and a fault for each 64 KB; so the first
  * ones are small, and where fewer reads than `WORTH` are to come there is none. */
-enum { PAGE = 4096, FIRST = 64 << 10, LARGEST = 2 << 20, WORTH = 32, PROOF = 64, LEAKS = 16 };
+enum { PAGE = 4096, FIRST = 64 << 10, LARGEST = ASF_LARGEST_VIEW, WORTH = 32, PROOF = 64, LEAKS = 16 };
 
 /* Reads of more than ASF_SMALLEST_READ pay only in large files, and where the
  * first view shows large pages: 4 KB in pages of 4 KB 0.88 of the kernel's
@@ -192,6 +192,8 @@ static size_t extent(const struct asf_descriptor *d, off64_t from, off64_t size)
 static bool make_view(struct asf_descriptor *d, off64_t at, size_t n) {
     struct stat64 st;
     ptrdiff_t back;
+    if (asf__wants_all(d))
+        at = 0;
     if (asf__sys.fstat(d->fd, &st) < 0 || at >= st.st_size || !worth_it(st.st_size, at, n, LARGEST / 4) ||
         (d->in_memory && has_holes(&st)))
         return false;
@@ -205,20 +207,23 @@ static bool make_view(struct asf_descriptor *d, off64_t at, size_t n) {
     return find_proof(d->fd, from + (off64_t)size, &back) && map(&d->view, d->fd, from, size, back);
 }
 
-bool asf__next_view(struct asf_descriptor *d, int fd, uint64_t state, size_t n, bool further) {
-    off64_t at = asf__position(state);
+/* How far the next view goes. */
+static size_t next_reach(const struct asf_descriptor *d, bool further) {
+    if (d->most > ASF_SMALLEST_READ || asf__wants_all(d))
+        return LARGEST;
+    return !further ? FIRST : d->reach * 4 < LARGEST ? d->reach * 4 : LARGEST;
+}
+
+bool asf__next_view(struct asf_descriptor *d, int fd, uint64_t state, off64_t at, size_t n, bool further) {
     uint64_t mask = asf__hold_signals();
     bool made = false;
     if (asf__state(d) == state && d->fd == fd) {
         if (!asf__blocks(mask, SIGBUS)) {
-            d->reach = d->most > ASF_SMALLEST_READ ? LARGEST
-                       : !further                  ? FIRST
-                       : d->reach * 4 < LARGEST    ? d->reach * 4
-                                                   : LARGEST;
+            d->reach = next_reach(d, further);
             asf__drop_view(d);
             made = make_view(d, at, n);
         }
-        d->state = asf__next_state(at);
+        d->state = asf__next_state(asf__position(state));
     }
     asf__release_signals(mask);
     return made;

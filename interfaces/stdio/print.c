@@ -11,6 +11,7 @@
 #include <printf.h>
 #include <stdlib.h>
 
+#include "backplane/descriptor.h"
 #include "lib/format.h"
 #include "lib/next.h"
 #include "lib/syscalls.h"
@@ -209,6 +210,7 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     }
     size_t length = n < 0 ? strlen(p) : (size_t)n;
     asf__settle_output();
+    asf__unkeep(fd, true);
     int rc = length > 0 ? asf__write_all(fd, p, length) : 0;
     if (rc < 0) {
         errno = -rc;

@@ -44,9 +44,13 @@ static unsigned reads(unsigned mark) {
     return mark & (ASF_SMALLEST_ONLY - 1);
 }
 
+static inline __attribute__((always_inline)) ssize_t kernel_read(int fd, char *p, size_t n, off64_t where) {
+    return where < 0 ? asf__kernel_read(fd, p, n) : __pread64(fd, p, n, where);
+}
+
 /* A descriptor that is not kept yet. */
-static inline ssize_t read_and_count(int fd, char *p, size_t n) {
-    ssize_t r = asf__kernel_read(fd, p, n);
+static inline ssize_t read_and_count(int fd, char *p, size_t n, off64_t where) {
+    ssize_t r = kernel_read(fd, p, n, where);
     if (r > 0 && n <= ASF_SMALL_READ) {
         learn_writable(p, (size_t)r);
         unsigned mark = asf__mark(fd), most = mark & ASF_SMALLEST_ONLY ? ASF_SMALLEST_READ : ASF_SMALL_READ;
@@ -56,35 +60,43 @@ static inline ssize_t read_and_count(int fd, char *p, size_t n) {
     return r;
 }
 
-/* Whether the next reads will be in sequence; `further`: where the view ends. */
+/* Whether the next reads will be in sequence, or about anywhere in a file that is
+ * not larger than a view; `further`: where the view ends. */
 static bool in_sequence(struct asf_descriptor *d, off64_t at, size_t n, bool *further) {
     const struct asf_view *v = &d->view;
     off64_t end = v->at + (off64_t)v->size;
     *further = v->base && at <= end && at + (off64_t)n > end && end < d->size;
     if (*further)
         return d->run >= 0;
+    const bool at_once = asf__options()->unix_io == ASF_UNIX_ON;
     d->run = d->run < 0 || at == d->expected ? d->run + 1 : 0;
-    return d->run >= (asf__options()->unix_io == ASF_UNIX_ON ? 1 : 4);
+    if (d->run == 0 && d->astray < ASF_ASTRAY)
+        d->astray += at_once ? ASF_ASTRAY / 2 : 1;
+    return d->run >= (at_once ? 1 : 4) || (d->run >= 0 && asf__wants_all(d));
 }
 
 enum { NOT_YET = -32 };
 
-static ssize_t read_kept(struct asf_descriptor *d, int fd, char *p, size_t n) {
+static ssize_t read_kept(struct asf_descriptor *d, int fd, char *p, size_t n, off64_t where) {
     uint64_t state = asf__state(d);
-    off64_t at = asf__position(state);
+    off64_t at = where < 0 ? asf__position(state) : where;
     bool further;
     if (d->fd != fd) /* a handler has closed it, and another took its place */
         return -EAGAIN;
     if (n - 1 < d->most && asf__is_writable(p, n) && in_sequence(d, at, n, &further)) {
-        if (asf__next_view(d, fd, state, n, further) && asf__from_view(d, fd, p, n))
+        if (asf__next_view(d, fd, state, at, n, further) && asf__from_view(d, fd, p, n, where))
             return (ssize_t)n;
         d->run = NOT_YET;
+        return -EAGAIN;
+    }
+    if (where >= 0 && d->astray >= ASF_ASTRAY && d->served == 0) { /* a view will never serve it */
+        asf__unkeep(fd, true);
         return -EAGAIN;
     }
     ssize_t r = __pread64(fd, p, n, at);
     if (r > 0)
         learn_writable(p, (size_t)r);
-    if (r > 0 && !asf__move(d, state, state + (uint64_t)r))
+    if (r > 0 && where < 0 && !asf__move(d, state, state + (uint64_t)r))
         return -EAGAIN;
     d->expected = at + (r > 0 ? r : 0);
     if (d->expected > d->size)
@@ -100,27 +112,27 @@ static bool is_time(unsigned mark, size_t n) {
 }
 
 /* With the count of calls raised.  -EAGAIN: the descriptor is kept. */
-static inline ssize_t read_by_kernel(int fd, char *p, size_t n) {
+static inline ssize_t read_by_kernel(int fd, char *p, size_t n, off64_t where) {
     unsigned mark = asf__mark(fd);
     if (mark >= ASF_KEPT)
         return -EAGAIN;
     if (mark == 0)
-        return asf__kernel_read(fd, p, n);
+        return kernel_read(fd, p, n, where);
     if (is_time(mark, n) && asf__calls_under_way == 1 && asf__keep_if_worth(fd, n))
         return -EAGAIN;
-    return read_and_count(fd, p, n);
+    return read_and_count(fd, p, n, where);
 }
 
-ssize_t asf__marked_read(int fd, void *p, size_t n) {
+ssize_t asf__marked_read(int fd, void *p, size_t n, off64_t where) {
     ssize_t r;
     do {
         asf__calls_under_way++;
-        r = read_by_kernel(fd, p, n);
+        r = read_by_kernel(fd, p, n, where);
         asf__calls_under_way--;
         if (r == -EAGAIN && !__libc_single_threaded)
             asf__stop_keeping();
         else if (r == -EAGAIN && asf__mark(fd) >= ASF_KEPT)
-            r = read_kept(asf__kept(asf__mark(fd)), fd, p, n);
+            r = read_kept(asf__kept(asf__mark(fd)), fd, p, n, where);
     } while (r == -EAGAIN);
     return r;
 }
@@ -141,6 +153,19 @@ ssize_t asf__marked_readv(int fd, const struct iovec *v, int n) {
         if (r <= 0 || asf__move(d, state, state + (uint64_t)r))
             return r;
     }
+}
+
+/* --- writing ------------------------------------------------------------------------- */
+
+ssize_t asf__marked_write(int fd, const void *p, size_t n) {
+    asf__calls_under_way++;
+    if (asf__mark(fd) >= ASF_KEPT)
+        asf__unkeep(fd, true);
+    else
+        asf__marks[fd] = 0;
+    ssize_t r = asf__kernel_write(fd, p, n);
+    asf__calls_under_way--;
+    return r;
 }
 
 /* --- the offset --------------------------------------------------------------------- */
@@ -193,12 +218,13 @@ off64_t asf__marked_lseek(int fd, off64_t offset, int whence) {
 
 int asf__opened(int fd, int flags) {
     const int harmless =
-        O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | 0100000;
+        O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | O_TRUNC | 0100000;
     if (asf__rings())
         asf__pipe_opened(fd);
     if (asf__options()->coalesce)
         asf__end_gathering(fd);
-    if (fd >= 0 && (flags & ~harmless) == O_RDONLY)
+    const int access = flags & ~harmless; /* what may be written, too, is kept until it is */
+    if (fd >= 0 && (access == O_RDONLY || (access == O_RDWR && !asf__options()->coalesce)))
         asf__mark_descriptor(fd);
     return fd;
 }

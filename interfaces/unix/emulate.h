@@ -54,10 +54,14 @@ static inline __attribute__((always_inline)) void asf__copy_small(char *to, cons
     }
 }
 
-/* asf__from_view: n bytes at the offset, out of the view; false when they are
+/* Of asf__from_view and asf__marked_read: where the descriptor stands, which then
+ * moves on. */
+enum { ASF_AT_OFFSET = -1 };
+
+/* asf__from_view: n bytes from `where` on, out of the view; false when they are
  * not there, when the file may have become shorter or a handler came by. */
 static inline __attribute__((always_inline)) bool asf__from_view(struct asf_descriptor *d, int fd, char *p,
-                                                                 size_t n) {
+                                                                 size_t n, off64_t where) {
     const bool busy = d->busy;
     bool done = false;
     d->busy = true;
@@ -65,7 +69,7 @@ static inline __attribute__((always_inline)) bool asf__from_view(struct asf_desc
     const uint64_t state = asf__state(d);
     const struct asf_view *v = &d->view;
     const char *from = v->base, *proof = v->proof;
-    const size_t size = v->size, at = (size_t)(asf__position(state) - v->at);
+    const size_t size = v->size, at = (size_t)((where < 0 ? asf__position(state) : where) - v->at);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (asf__likely(n - 1 < d->most && at < size && n <= size - at && d->fd == fd && asf__state(d) == state &&
                     asf__is_writable(p, n))) {
@@ -73,7 +77,7 @@ static inline __attribute__((always_inline)) bool asf__from_view(struct asf_desc
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         if (asf__likely((p[n - 1] || *(const volatile char *)proof) &&
                         !__atomic_load_n(&v->torn, __ATOMIC_RELAXED)))
-            done = asf__move(d, state, state + n);
+            done = asf__move(d, state, where < 0 ? state + n : state);
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     d->busy = busy;
@@ -90,11 +94,11 @@ static inline long asf__call(long number, long a, long b, long c) {
 /* libc's calls, which while there is one thread are the kernel's: after a system
  * call each level of calls above it costs 7 ns to return from. */
 static inline __attribute__((always_inline)) ssize_t asf__kernel_read(int fd, void *p, size_t n) {
+    asf__before_large_read(fd, p, n);
     return asf__likely(__libc_single_threaded) ? asf__call(SYS_read, fd, (long)p, (long)n) : __read(fd, p, n);
 }
 
 static inline __attribute__((always_inline)) ssize_t asf__kernel_write(int fd, const void *p, size_t n) {
-    asf__before_large_read(fd, p, n);
     return asf__likely(__libc_single_threaded) ? asf__call(SYS_write, fd, (long)p, (long)n)
                                                : __write(fd, p, n);
 }
@@ -104,13 +108,29 @@ static inline __attribute__((always_inline)) int asf__kernel_close(int fd) {
 }
 
 /* The calls on a marked descriptor; each sets errno. */
-ssize_t asf__marked_read(int fd, void *p, size_t n);
+ssize_t asf__marked_read(int fd, void *p, size_t n, off64_t where);
 ssize_t asf__marked_readv(int fd, const struct iovec *v, int n);
+/* From then on the descriptor is the kernel's. */
+ssize_t asf__marked_write(int fd, const void *p, size_t n);
 off64_t asf__marked_lseek(int fd, off64_t offset, int whence);
 
 /* System calls on marked descriptors that the kernel is to do: a handler that
  * comes in between check and call must not begin to keep one. */
 extern int asf__calls_under_way;
+
+/* asf__first_read: the first small read of a marked descriptor, too early to keep it:
+ * a file that is opened for its first bytes costs little more than in libc.  False
+ * when it has been. */
+static inline __attribute__((always_inline)) bool asf__first_read(int fd, void *p, size_t n, ssize_t *r) {
+    asf__calls_under_way++;
+    const bool first = asf__mark(fd) == 1;
+    if (first)
+        *r = asf__kernel_read(fd, p, n);
+    asf__calls_under_way--;
+    if (first && *r == (ssize_t)n && n - 1 < ASF_SMALL_READ && asf__marks[fd] == 1)
+        asf__marks[fd] = 2;
+    return first;
+}
 
 /* asf__begin_by_kernel: a call follows that uses the descriptor's own offset. */
 static inline void asf__begin_by_kernel(int fd) {

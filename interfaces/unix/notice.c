@@ -103,9 +103,10 @@ static inline void move_fd(int fd) {
 /* --- data and offset of a descriptor ------------------------------------------ */
 
 /* Out of the view of a descriptor that is kept, as long as there is one thread. */
-static inline bool read_view(int fd, unsigned mark, void *buf, size_t n) {
+static inline __attribute__((always_inline)) bool read_view(int fd, unsigned mark, void *buf, size_t n,
+                                                            off64_t where) {
     return mark >= ASF_KEPT && asf__likely(__libc_single_threaded) &&
-           asf__likely(asf__from_view(asf__kept(mark), fd, buf, n));
+           asf__likely(asf__from_view(asf__kept(mark), fd, buf, n, where));
 }
 
 static ssize_t answer(ssize_t r) {
@@ -115,9 +116,13 @@ static ssize_t answer(ssize_t r) {
 EXPORT ssize_t read(int fd, void *buf, size_t n) {
     unsigned mark = asf__mark(fd);
     if (mark) {
+        ssize_t r;
         if (unsettled())
             asf__settle_output();
-        return read_view(fd, mark, buf, n) ? (ssize_t)n : asf__marked_read(fd, buf, n);
+        if (mark == 1 && asf__first_read(fd, buf, n, &r))
+            return r;
+        return read_view(fd, mark, buf, n, ASF_AT_OFFSET) ? (ssize_t)n
+                                                          : asf__marked_read(fd, buf, n, ASF_AT_OFFSET);
     }
     struct asf_cios *c = asf__joined(fd);
     if (asf__unlikely(c != NULL))
@@ -146,6 +151,8 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
             return r > 0 ? (ssize_t)n : asf__failed(r);
     }
     change_fd(fd);
+    if (asf__unlikely(asf__mark(fd)))
+        return asf__marked_write(fd, buf, n);
     ssize_t r = asf__rings() ? answer(asf__pipe_write(fd, buf, n)) : asf__kernel_write(fd, buf, n);
     if (asf__fd_stream(fd))
         forget_offset(fd);

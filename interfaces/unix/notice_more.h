@@ -84,8 +84,16 @@ EXPORT ssize_t readv(int fd, const struct iovec *v, int n) {
 }
 
 NOTICE(change_fd(fd); move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
-NOTICE(use_fd(fd), ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
-NOTICE(use_fd(fd), ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
+EXPORT ssize_t pread(int fd, void *p, size_t n, off_t at) {
+    unsigned mark = asf__mark(fd);
+    use_fd(fd);
+    if (mark == 0 || at < 0)
+        return ASF_NEXT(pread)(fd, p, n, at);
+    return read_view(fd, mark, p, n, at) ? (ssize_t)n : asf__marked_read(fd, p, n, at);
+}
+
+ssize_t pread64(int, void *, size_t, off64_t)
+    __attribute__((visibility("default"), alias("pread"), copy(pread)));
 NOTICE(change_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(change_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
 NOTICE(move_fd(in); change_fd(out);
@@ -244,10 +252,12 @@ EXPORT ssize_t __read_chk(int fd, void *p, size_t n, size_t room) {
     return n > room ? ASF_NEXT(__read_chk)(fd, p, n, room) : read(fd, p, n);
 }
 
-NOTICE(use_fd(fd), ssize_t, __pread_chk, (int fd, void *p, size_t n, off_t at, size_t room),
-       (fd, p, n, at, room))
-NOTICE(use_fd(fd), ssize_t, __pread64_chk, (int fd, void *p, size_t n, off64_t at, size_t room),
-       (fd, p, n, at, room))
+EXPORT ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room) {
+    return n > room ? ASF_NEXT(__pread_chk)(fd, p, n, at, room) : pread(fd, p, n, at);
+}
+
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t)
+    __attribute__((visibility("default"), alias("__pread_chk"), copy(__pread_chk)));
 NOTICE(OUTPUT, ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int flags),
        (fd, p, n, room, flags))
 NOTICE(wait_for(fds, n, timeout != 0), int, __poll_chk,

@@ -248,6 +248,18 @@ static void read_at(struct slot *s) {
     check_bytes(s->of, at, r, buffer);
 }
 
+static void read_at_often(struct slot *s) {
+    struct description *d = s->of;
+    long n = 1 + (long)any(any(2) ? 64 : 1024), times = 1 + (long)any(100), at = 0;
+    const bool in_sequence = any(2);
+    for (long i = 0; i < times; i++, step++) {
+        at = in_sequence ? at + n : (long)any((uint64_t)d->file->size + 100);
+        long r = there_is(d, at, n);
+        CHECK("pread", pread(s->fd, buffer, (size_t)n, at), r);
+        check_bytes(d, at, r, buffer);
+    }
+}
+
 static void seek(struct slot *s) {
     struct description *d = s->of;
     long to = (long)any((uint64_t)d->file->size + 200);
@@ -587,9 +599,9 @@ static void read_with_handler(struct slot *unused) {
 
 /* --- */
 
-static void (*const often[])(struct slot *) = {read_often, read_often, read_often, read_often,  seek,
-                                               seek,       read_much,  read_at,    read_vector, write_once,
-                                               ask,        open_one,   open_one,   read_often};
+static void (*const often[])(struct slot *) = {
+    read_often,  read_often, read_often,    read_often, seek,     seek,     read_much, read_at,
+    read_vector, write_once, read_at_often, ask,        open_one, open_one, read_often};
 static void (*const seldom[])(struct slot *) = {close_one, close_one,  duplicate,    send_on,  truncate_here,
                                                 pass_on,   use_stream, read_nowhere, open_one, close_one};
 static void (*const rarely[])(struct slot *) = {fork_child, run_program, fork_child, read_with_handler};

@@ -166,6 +166,112 @@ CASE(vectors_and_places) {
     CALL(lseek(fd, 0, SEEK_CUR));
 }
 
+/* n preads of `size` bytes, each `apart` from the last one, around a file of SIZE bytes. */
+static void read_places(int fd, int n, size_t size, long apart) {
+    long sum = 0, bytes = 0;
+    for (int i = 0; i < n; i++) {
+        ssize_t r = pread(fd, buffer, size, i * apart % SIZE);
+        if (r < 0)
+            say("  pread %d: %s", i, strerrorname_np(errno));
+        for (ssize_t k = 0; k < r; k++)
+            sum = sum * 31 + (unsigned char)buffer[k];
+        bytes += r > 0 ? r : 0;
+    }
+    say("  %ld bytes, sum %lx", bytes, sum);
+}
+
+CASE(at_places) {
+    static const size_t sizes[] = {1, 7, 64, 512, 1024, 1025, 8192};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int fd = open_pattern("data");
+        read_places(fd, 300, sizes[i], (long)sizes[i]);
+        read_places(fd, 300, sizes[i], 7919);
+        CALL(lseek(fd, 0, SEEK_CUR));
+        read_small(fd, 100, sizes[i]);
+        read_places(fd, 300, sizes[i], 104729);
+        CALL(lseek(fd, 0, SEEK_CUR));
+        CALL(close(fd));
+    }
+}
+
+CASE(at_bad_places) {
+    int fd = open_pattern("data");
+    read_places(fd, 300, 7, 7919);
+    CALL(pread(fd, buffer, 10, -1));
+    CALL(pread(fd, buffer, 10, INT64_MIN));
+    CALL(pread(fd, buffer, 10, INT64_MAX));
+    CALL(pread(fd, buffer, 10, SIZE - 3));
+    CALL(pread(fd, buffer, 10, SIZE));
+    CALL(pread(fd, buffer, 0, 5));
+    CALL(pread(fd, NULL, 10, 5));
+    CALL(pread(fd, NULL, 0, 5));
+    CALL(pread(fd, buffer, too_much, 5));
+    read_places(fd, 100, 7, 7919);
+    int copy = CALL(dup(fd));
+    read_places(copy, 100, 7, 7919);
+    CALL(close(fd));
+    read_places(copy, 100, 7, 7919);
+    CALL(pread(fd, buffer, 7, 0));
+    fd = CALL(open("data", O_WRONLY));
+    CALL(pread(fd, buffer, 7, 0));
+}
+
+CASE(at_places_written_to) {
+    int fd = open_pattern("data"), other = CALL(open("data", O_RDWR));
+    read_places(fd, 300, 7, 7919);
+    for (int i = 0; i < 50; i++) {
+        CALL(pwrite(other, "written", 7, i * 5000));
+        CALL(pread(fd, buffer, 10, i * 5000));
+        say("%b", buffer, 10);
+    }
+    CALL(ftruncate(other, 100000));
+    CALL(pread(fd, buffer, 10, 99995));
+    CALL(pread(fd, buffer, 10, 150000));
+    read_places(fd, 300, 7, 7919);
+    CALL(ftruncate(other, SIZE));
+    read_places(fd, 300, 7, 7919);
+    CALL(lseek(fd, 0, SEEK_CUR));
+}
+
+CASE(read_and_written) {
+    put_pattern("data", SIZE);
+    int fd = CALL(open("data", O_RDWR));
+    read_small(fd, 200, 7);
+    CALL(pwrite(fd, "written", 7, 1405));
+    read_small(fd, 200, 7);
+    CALL(ftruncate(fd, 2900));
+    read_small(fd, 20, 7);
+    CALL(ftruncate(fd, SIZE));
+    CALL(lseek(fd, 2890, SEEK_SET));
+    read_small(fd, 100, 7);
+    CALL(write(fd, "here", 4));
+    CALL(lseek(fd, 0, SEEK_CUR));
+    read_small(fd, 200, 7);
+    CALL(write(fd, "there", 5));
+    read_small(fd, 200, 7);
+    CALL(lseek(fd, 0, SEEK_CUR));
+    CALL(close(fd));
+    note_file("data");
+    fd = CALL(open("new", O_RDWR | O_CREAT | O_TRUNC, 0600));
+    CALL(write(fd, buffer, 5000));
+    CALL(lseek(fd, 0, SEEK_SET));
+    read_small(fd, 800, 7);
+    CALL(read(fd, buffer, 7));
+    CALL(write(fd, buffer, 7));
+    CALL(lseek(fd, -10, SEEK_END));
+    CALL(read(fd, buffer, 20));
+    fd = CALL(open("data", O_RDWR));
+    read_small(fd, 200, 7);
+    CALL(dprintf(fd, "%d lines", 7));
+    CALL(lseek(fd, 0, SEEK_CUR));
+    CALL(close(fd));
+    fd = CALL(open("data", O_RDONLY));
+    read_small(fd, 200, 7);
+    CALL(write(fd, "x", 1));
+    read_small(fd, 200, 7);
+    CALL(lseek(fd, 0, SEEK_CUR));
+}
+
 /* --- who shares the description -------------------------------------------------------- */
 
 CASE(duplicates) {
