@@ -260,6 +260,9 @@ TEST_P(Segments, AForkedChildHasIt) {
 }
 
 TEST_P(Segments, ThreadsMakeAndCloseThem) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the runtime does not see that memory and descriptors are given back";
+#endif
     std::vector<std::thread> threads;
     std::vector<int> failures(4);
     for (int &failed : failures)
