@@ -358,7 +358,7 @@ static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *
     *error = put_window(c);
     if (*error == 0)
         *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
-    if (*error == 0 && c->out)
+    if (c->lag == 0 && c->out)
         asf__expose(c);
     c->held = false;
     return done;

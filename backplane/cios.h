@@ -168,8 +168,9 @@ struct asf_cios {
     bool own;       /* opened by asf_sopen: no libc to be like */
     bool joined;    /* used by the ASI: Unix I/O on its descriptor goes on where it stands */
     bool listed;
-    bool follows; /* reads on after the end of a file that has grown (fopen's "m") */
-    int access;   /* O_RDONLY, O_WRONLY, O_RDWR */
+    bool relinked; /* anew by freopen: at the exit it comes before streams that are older */
+    bool follows;  /* reads on after the end of a file that has grown (fopen's "m") */
+    int access;    /* O_RDONLY, O_WRONLY, O_RDWR */
     dev_t dev;
     ino_t ino;
     pid_t child; /* popen's */

@@ -314,6 +314,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         asf__sys.lseek(fd, 0, SEEK_END);
     if (path)
         asf__set_name(c, path);
+    c->relinked = true;
     asf__cios_link(c);
     return asf__file(c);
 }

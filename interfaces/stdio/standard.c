@@ -141,7 +141,7 @@ ASF_EVERY_RUN static bool lock_patiently(struct asf_cios *c) {
 }
 
 ASF_EVERY_RUN static bool flush_anyway(struct asf_cios *c, void *result) {
-    if (!has_output(c) || asf__is_standard(c))
+    if (!has_output(c) || (asf__is_standard(c) && !c->relinked)) /* those libc comes to last */
         return true;
     bool locked = lock_patiently(c);
     flush_one(c, result);

@@ -150,7 +150,7 @@ def bears(steps, made, size):
     make it grow; a seek past the end of memory leaves a buffer with other bytes than its pointers say."""
     name, _, value = made.partition("=")
     if size is None:
-        return name not in INPUTS and name != "buf" and not (name == "cur" and int(value) > 0)
+        return name not in INPUTS and name != "buf" and not (name in ("cur", "seek") and int(value) > 0)
     if name in ("unget", "ungets"):
         return not any(name_of(part) in OUTPUTS for part in steps)
     before = {name_of(part) for part in steps}
