@@ -36,8 +36,9 @@ bool asf__buffer_is_common(const struct asf_buffer *b) {
 }
 
 static void *take_pages(size_t size) {
-    void *p =
-        size == COMMON && common_spare ? __atomic_exchange_n(&common_spare, NULL, __ATOMIC_ACQ_REL) : NULL;
+    void *p = NULL;
+    if (size == COMMON && __atomic_load_n(&common_spare, __ATOMIC_RELAXED))
+        p = __atomic_exchange_n(&common_spare, NULL, __ATOMIC_ACQ_REL);
     return p ? p : asf__zero_pages(size);
 }
 

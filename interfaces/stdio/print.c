@@ -96,7 +96,8 @@ static inline int string_in_place(struct asf_cios *c, va_list ap) {
     va_copy(string, ap);
     const char *s = va_arg(string, const char *);
     va_end(string);
-    size_t n = s && asf__ours(c) && c->orientation < 0 ? strlen(s) : SIZE_MAX;
+    bool plain = s && asf__ours(c) && c->orientation < 0 && !(c->flags & ASF_LINE_BUF);
+    size_t n = plain ? strlen(s) : SIZE_MAX;
     if (n >= asf__room(c) || piecewise(c, (long)n))
         return -1;
     asf__copy(c->write_ptr, s, n);

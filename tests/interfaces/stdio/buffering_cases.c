@@ -562,3 +562,16 @@ CASE(line_buffering_given_late) {
     CALL(fclose(f));
     note_file("file");
 }
+
+/* The room is still there, but a line's end is not to stay in it. */
+CASE(a_string_after_line_buffering_given_late) {
+    FILE *f = fopen("file", "w");
+    fputs("before", f);
+    setlinebuf(f);
+    CALL(fprintf(f, "%s", " no whole line"));
+    note_file("file");
+    CALL(fprintf(f, "%s", " and\nmore"));
+    note_file("file");
+    CALL(fclose(f));
+    note_file("file");
+}
