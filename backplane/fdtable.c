@@ -39,6 +39,8 @@ ASF_EVERY_RUN static struct asf_cios **slot(int fd, bool make) {
 }
 
 struct asf_cios *asf__fd_stream(int fd) {
+    if (asf__likely((unsigned)fd < FEW))
+        return __atomic_load_n(&few[fd], __ATOMIC_ACQUIRE);
     struct asf_cios **s = slot(fd, false);
     return s ? __atomic_load_n(s, __ATOMIC_ACQUIRE) : NULL;
 }
