@@ -80,7 +80,7 @@ void asf__join(struct asf_cios *c);
 void asf__fd_enter(struct asf_cios *c);
 void asf__fd_leave(struct asf_cios *c);
 
-/* --- moving data (backplane.c) -------------------------------------------- */
+/* --- moving data (modes.c, output.c, input.c, offset.c) -------------------------------------------- */
 
 int asf__to_read(struct asf_cios *c);
 int asf__to_write(struct asf_cios *c);

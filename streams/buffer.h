@@ -32,6 +32,14 @@ ssize_t asf__fd_get_by(struct asf_cios *c, ssize_t (*by)(int, void *, size_t), v
 ssize_t asf__fd_put_by(struct asf_cios *c, ssize_t (*by)(int, const void *, size_t), const void *buf,
                        size_t n);
 
+/* A module named `module` that is nothing but those calls. */
+#define ASF__DESCRIPTOR_OPS(module)                                                                          \
+    {                                                                                                        \
+        .size = sizeof(struct asf_stream_ops), .version = ASF_STREAM_VERSION, .name = (module),              \
+        .get = asf__fd_get, .put = asf__fd_put, .seek = asf__fd_seek, .close = asf__fd_close,                \
+        .fill = asf__buffered_fill, .drain = asf__buffered_drain,                                            \
+    }
+
 /* The modules. */
 extern const struct asf_stream_ops asf__file_map, asf__file_read, asf__file_write, asf__file_append,
     asf__file_update, asf__pipe, asf__pipe_ring;

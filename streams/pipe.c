@@ -8,17 +8,7 @@
 #include "backplane/pipe_ring.h"
 #include "streams/buffer.h"
 
-const struct asf_stream_ops asf__pipe = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
-    .name = "pipe",
-    .get = asf__fd_get,
-    .put = asf__fd_put,
-    .seek = asf__fd_seek,
-    .close = asf__fd_close,
-    .fill = asf__buffered_fill,
-    .drain = asf__buffered_drain,
-};
+const struct asf_stream_ops asf__pipe = ASF__DESCRIPTOR_OPS("pipe");
 
 static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     asf__before_wait();

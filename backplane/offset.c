@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * offset.c - where a stream stands, and seeking: in the current buffer where libc would
+ * find its own there, too.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/parts.h"
+
+#include <errno.h>
+
+#include "lib/syscalls.h"
+
+static size_t queued(const struct asf_cios *c) {
+    size_t n = 0;
+    for (const struct asf_buffer *b = c->queue; b; b = b->next)
+        n += (size_t)(b->to - b->from);
+    return n;
+}
+
+/* Whether to go by the offset that is remembered.  A callback is asked each
+ * time, and one that others share as long as libc would ask. */
+static bool knows_offset(const struct asf_cios *c) {
+    return c->fd >= 0 && (c->placed || c->own || !(c->inherited || c->shared));
+}
+
+/* libc knows the offset from a seek on, until a flush or the end of file. */
+static bool libc_knows_offset(const struct asf_cios *c) {
+    return c->fd >= 0 && c->offset >= 0 && (c->placed || c->own);
+}
+
+/* Bytes may be pushed back before. */
+static bool libc_has_buffer(const struct asf_cios *c) {
+    return c->user_size || c->sought || (c->fd >= 0 ? c->chosen : c->buf_base != NULL);
+}
+
+/* Where the stream stands before the offset.  Bytes pushed back before libc has
+ * a buffer are passed over; so is input that it would write over, until it does. */
+static off64_t before_offset(const struct asf_cios *c, size_t pending) {
+    if (asf__is_putting(c))
+        return pending ? (off64_t)c->lag : 0;
+    return libc_has_buffer(c) ? (off64_t)asf__unread(c) : 0;
+}
+
+off64_t asf__tell(struct asf_cios *c) {
+    size_t pending = asf__is_putting(c) ? asf__pending(c) + queued(c) : 0;
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (c->resident)
+        return c->ops->seek(c, 0, SEEK_CUR);
+    if (pending && c->flags & ASF_APPENDING) {
+        off64_t end = c->ops->seek(c, 0, SEEK_END);
+        if (end < 0)
+            return end;
+        c->offset = c->fd < 0 ? -1 : end; /* and glibc knows it from then on */
+        c->placed = true;
+        return end + (off64_t)pending;
+    }
+    off64_t base = knows_offset(c) ? c->offset : -1;
+    if (base < 0) {
+        base = c->ops->seek(c, 0, SEEK_CUR);
+        if (base < 0)
+            return base;
+    }
+    off64_t at = base + (off64_t)pending - before_offset(c, pending);
+    if (asf__likely(at >= 0))
+        return at;
+    /* glibc refuses for what was pushed back, and goes on below zero for the rest. */
+    off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
+    return at + behind < 0 ? -EINVAL : at - ASF_BEFORE_START;
+}
+
+/* To the start of the target's block, as libc seeks. */
+static off64_t block_of(const struct asf_cios *c, off64_t target) {
+    off64_t block = target & ~((off64_t)c->block - 1);
+    return c->own || c->flags & ASF_NO_READS || target - block > (off64_t)c->block ? target : block;
+}
+
+/* The block is read; but from an empty buffer glibc reads no further than the
+ * target, and where the block begins with it, nothing. */
+static struct asf_libc_buffer libc_after_seek(const struct asf_cios *c, off64_t target, bool empty) {
+    off64_t block = block_of(c, target);
+    off64_t end = empty || block == target ? target : block + (off64_t)c->block;
+    return (struct asf_libc_buffer){block, block, end};
+}
+
+/* A target that stands in the window costs no system call; where libc's own
+ * smaller buffer would have been refilled, its blocks lie aligned again. */
+static bool seek_in_window(struct asf_cios *c, off64_t target, bool empty) {
+    if (!c->placed && !c->own)
+        return false; /* glibc does not know where its buffer lies: it reads again */
+    if (c->offset < 0 || c->fd < 0 || !c->in || !c->buf_base || c->read_ptr > c->read_end)
+        return false;
+    if (target < c->offset - (c->read_end - c->buf_base) || target >= c->offset)
+        return false;
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    if (target >= libc.base && target < libc.end)
+        libc.first = libc.base;
+    else
+        libc = libc_after_seek(c, target, empty);
+    if (libc.end > c->offset)
+        return false; /* libc would have read more than we have */
+    c->libc = libc;
+    c->read_base = c->buf_base;
+    if (c->regular && !c->own)
+        asf__mark_ahead(c, true);
+    c->read_ptr = c->read_end - (c->offset - target);
+    if ((c->shared || c->inherited || c->astray) && asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
+        return false;
+    c->placed = true;
+    c->astray = false;
+    return true;
+}
+
+static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
+    if (whence == SEEK_CUR) {
+        off64_t at = asf__tell(c);
+        if (at < 0)
+            return at;
+        if (__builtin_add_overflow(at, offset, &offset))
+            return -EINVAL;
+    } else if (whence == SEEK_END) {
+        struct stat64 st;
+        if (!c->regular || asf__sys.fstat(c->fd, &st) < 0)
+            return INT64_MIN;
+        if (__builtin_add_overflow(st.st_size, offset, &offset))
+            return -EINVAL;
+    } else if (whence != SEEK_SET) {
+        return -EINVAL;
+    }
+    return offset < 0 ? -EINVAL : offset;
+}
+
+void asf__leave_window(struct asf_cios *c) {
+    asf__close_read_window(c);
+    asf__libc_empty_at(c, c->offset);
+    c->indent = 0;
+}
+
+/* Leave the window, and let input go on at `at`. */
+static inline void move_to(struct asf_cios *c, off64_t at) {
+    c->offset = c->fd < 0 ? -1 : at;
+    asf__leave_window(c);
+    c->sequential = false;
+    c->placed = true;
+    c->astray = false;
+}
+
+/* The block is read, so that the next seeks are likely to stay in the window. */
+static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
+    struct asf_libc_buffer libc = libc_after_seek(c, target, empty);
+    off64_t at = c->ops->seek(c, libc.base, SEEK_SET);
+    if (at < 0)
+        return at;
+    move_to(c, at);
+    if (libc.base == target)
+        return at;
+    c->exactly = empty ? (size_t)(target - libc.base) : 0;
+    ssize_t got = asf__fill(c, 1);
+    c->exactly = 0;
+    if (got >= target - libc.base) {
+        c->libc = libc;
+        c->read_ptr += target - libc.base;
+        return target;
+    }
+    at = c->ops->seek(c, target, SEEK_SET);
+    if (at >= 0)
+        move_to(c, at);
+    else
+        asf__leave_window(c); /* what was read is lost */
+    return at;
+}
+
+/* The offset is not known, or others may look at it: moved by the kernel or
+ * the callback, with nothing read. */
+static off64_t seek_by(struct asf_cios *c, off64_t distance) {
+    off64_t at = c->ops->seek(c, distance - (off64_t)asf__unread(c), SEEK_CUR);
+    if (at >= 0)
+        move_to(c, at);
+    return at;
+}
+
+/* Whether libc's buffer holds nothing: what it has read ends at the position,
+ * and began there. */
+static bool libc_is_empty(const struct asf_cios *c) {
+    if (asf__is_putting(c) || c->offset < 0 || c->flags & ASF_IN_BACKUP)
+        return c->read_base == c->read_end && !asf__pending(c);
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    return libc.first == libc.end;
+}
+
+/* What a relative seek goes back over; glibc forgets the rest of its buffer
+ * while the stream has no orientation. */
+static off64_t pushed_back(const struct asf_cios *c) {
+    if (!(c->flags & ASF_IN_BACKUP))
+        return 0;
+    return (off64_t)asf__avail(c) - (c->orientation == 0 ? c->save_end - c->save_base : 0);
+}
+
+/* Then bytes pushed back are still there while the stream has no orientation. */
+static bool is_before_start(const struct asf_cios *c, off64_t distance) {
+    return c->flags & ASF_IN_BACKUP && c->orientation == 0 && libc_knows_offset(c) &&
+           asf__read_position(c) + distance < 0;
+}
+
+static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool was_reading, bool empty) {
+    if (whence == SEEK_CUR && !libc_knows_offset(c))
+        return seek_by(c, offset);
+    off64_t target = seek_target(c, offset, whence);
+    if (target < 0 && target != INT64_MIN)
+        return target;
+    if (was_reading && target >= 0 && seek_in_window(c, target, empty))
+        return target;
+    if (target != INT64_MIN)
+        return seek_block(c, target, empty);
+    off64_t at = c->ops->seek(c, offset, whence);
+    if (at >= 0)
+        move_to(c, at);
+    return at;
+}
+
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    bool has_buffer = libc_has_buffer(c);
+    bool counts = has_buffer || c->orientation < 0; /* else what was pushed back is forgotten */
+    int chosen = asf__choose(c);
+    if (chosen < 0)
+        return chosen;
+    c->sought = true;
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (c->resident)
+        return c->ops->seek(c, offset, whence);
+    if (c->flags & ASF_IN_BACKUP)
+        asf__settle_stream(c); /* what pushed-back bytes stand before is what libc has read */
+    if (whence == SEEK_CUR && counts)
+        offset -= pushed_back(c);
+    if (whence == SEEK_CUR && counts && is_before_start(c, offset))
+        return -EINVAL;
+    if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */
+        asf__free_backup(c);
+    bool was_putting = asf__is_putting(c), empty = libc_is_empty(c);
+    asf__free_backup(c);
+    if (!was_putting && !c->read_base && !has_buffer)
+        asf__empty_window(c);
+    if (was_putting) {
+        int rc = asf__end_output(c);
+        if (rc < 0) {
+            c->flags |= c->lag ? 0 : ASF_ERR; /* as at every write that fails */
+            return rc;
+        }
+    }
+    return seek_input(c, offset, whence, !was_putting, empty);
+}

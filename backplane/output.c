@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.c - what is put: pending output written, and data from the caller's memory added
+ * to it in the order and the sizes in which libc would write it.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/parts.h"
+
+#include <errno.h>
+
+static inline int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
+    int rc = n > 0 ? asf__go_to_output(c) : 0;
+    *done = 0;
+    if (rc < 0)
+        return rc;
+    while (*done < n) {
+        ssize_t r = c->ops->put(c, p + *done, n - *done);
+        if (r <= 0) {
+            c->written = c->exact = 0; /* libc's buffer is empty then */
+            return r < 0 ? (int)r : -EIO;
+        }
+        *done += (size_t)r;
+        c->written += (uint64_t)r;
+    }
+    return 0;
+}
+
+int asf__put_queue(struct asf_cios *c) {
+    while (c->queue && c->queue->refs == 0) {
+        struct asf_buffer *b = c->queue;
+        size_t done;
+        int rc = put_all(c, b->from, (size_t)(b->to - b->from), &done);
+        c->queue = b->next;
+        asf__buffer_free(b);
+        if (rc < 0)
+            return rc;
+    }
+    return c->queue ? -EBUSY : 0;
+}
+
+static inline int put_window(struct asf_cios *c) {
+    size_t done;
+    if (c->queue || (c->out && c->out->refs))
+        return asf__pending(c) ? -EBUSY : 0;
+    int rc = put_all(c, c->write_base, asf__pending(c), &done);
+    if (c->lag) /* nothing was put: the buffer is as it was */
+        return rc;
+    /* What failed is lost, as in libc: the program is told once. */
+    c->write_base = c->write_ptr = c->out ? c->out->base : NULL;
+    c->indent = 0;
+    if (c->out)
+        asf__expose(c);
+    return rc;
+}
+
+int asf__flush_output(struct asf_cios *c) {
+    if (c->resident)
+        return c->ops->flushed(c);
+    if (!asf__is_putting(c))
+        return 0;
+    if (asf__nothing_to_put(c)) {
+        c->written = c->exact = 0;
+        return 0;
+    }
+    int failed = c->failed;
+    c->failed = 0;
+    c->unprimed = c->late_line = false;
+    bool was = c->held;
+    c->held = true;
+    int rc = c->queue ? asf__put_queue(c) : 0;
+    if (rc == 0)
+        rc = put_window(c);
+    if (rc == 0 && c->ops->flushed)
+        rc = c->ops->flushed(c);
+    c->held = was;
+    c->written = c->exact = 0;
+    return failed ? failed : rc;
+}
+
+/* Large data goes straight from the caller's memory: as much as leaves of the
+ * last block what libc would keep in its buffer.  Tiny buffers (setvbuf) are
+ * not kept to.  Returns how much went. */
+static size_t append_directly(struct asf_cios *c, const char *p, size_t n, int *error) {
+    uint64_t end = c->written + asf__pending(c) + n;
+    size_t done = 0, rest = c->own ? 0 : asf__in_block(c, end);
+    if (rest == 0 && end != c->exact && !c->own)
+        rest = c->block; /* libc, too, would keep the last block */
+    c->held = true;
+    c->unprimed = c->late_line = false;
+    *error = put_window(c);
+    if (*error == 0)
+        *error = put_all(c, p, c->block >= 128 && rest < n ? n - rest : n, &done);
+    if (c->lag == 0 && c->out)
+        asf__expose(c);
+    c->held = false;
+    return done;
+}
+
+/* Whether libc keeps nothing of n bytes that end on a block's boundary: when
+ * they run over its buffer, or find no room in it from the start. */
+static void note_exact(struct asf_cios *c, size_t n, bool roomless) {
+    uint64_t before = c->written + asf__pending(c);
+    size_t kept = asf__in_block(c, before);
+    if (kept == 0 && before > 0 && before != c->exact)
+        kept = c->block;
+    if (asf__in_block(c, before + n) == 0 && (roomless || n > c->block - kept))
+        c->exact = before + n;
+}
+
+static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
+    size_t room = (size_t)(c->buf_end - c->write_ptr);
+    if (n > room)
+        n = room;
+    if (n == 0) /* where there may be no buffer yet */
+        return 0;
+    memcpy(c->write_ptr, p, n);
+    c->write_ptr += n;
+    return n;
+}
+
+/* glibc's order: fill the buffer; what does not fit is written in whole
+ * blocks; the rest is kept.  A stream that finds no room at first (fresh,
+ * unbuffered) writes whole blocks at once. */
+size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
+    size_t done = 0;
+    *error = c->unprimed && asf__pending(c) ? asf__flush_output(c) : 0;
+    if (*error == 0 && roomless)
+        *error = asf__drain(c, 1);
+    if (*error < 0)
+        return 0;
+    size_t room = roomless ? 0 : c->block - asf__libc_pending(c);
+    if (n >= c->block) {
+        if (roomless)
+            c->written = c->indent = 0;
+        note_exact(c, n, roomless);
+    }
+    bool apart = c->queue || !c->out || c->out->refs || !c->ops->put;
+    bool past = !apart && !c->lag && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
+    if (!past && !(roomless && !apart))
+        done = copy_in(c, p, n);
+    if (done < n && !apart && (n - done >= c->block || c->block < 128)) {
+        if (c->may_grow && c->buf_end == c->write_ptr && n - done < 2 * c->block)
+            *error = asf__drain(c, 1); /* which may grow the buffer: then it is copied */
+        if (*error == 0 && !(c->grown && (size_t)(c->buf_end - c->write_ptr) >= n - done))
+            done += append_directly(c, p + done, n - done, error);
+    }
+    while (*error == 0 && done < n) {
+        *error = asf__drain(c, 1);
+        if (*error == 0)
+            done += copy_in(c, p + done, n - done);
+    }
+    return *error && past && done < room && !c->own ? room : done; /* libc fills its buffer first */
+}

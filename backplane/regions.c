@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * regions.c - the ASI's regions that the current buffer cannot serve (the slow
+ * side of the paper's Figure 4), and those that threads of one stream read for
+ * themselves.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/parts.h"
+
+#include <errno.h>
+
+#include "lib/syscalls.h"
+
+/* What a thread reads for itself at least. */
+enum { PIECE_LEAST = 64 << 10 };
+
+static void *fail(ssize_t *length, ssize_t code) {
+    *length = code;
+    return NULL;
+}
+
+static void *grant(struct asf_cios *c, struct asf_buffer *b, char **ptr, size_t n, ssize_t *length) {
+    char *p = *ptr;
+    b->refs++;
+    *ptr += n;
+    asf__note_region(c, p, n);
+    *length = (ssize_t)n;
+    return p;
+}
+
+void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
+    c->stats.calls++;
+    c->stats.slow++;
+    if (*length <= 0)
+        return fail(length, -EINVAL);
+    size_t want = (size_t)*length;
+    if (asf__is_putting(c) || c->flags & ASF_NO_READS) {
+        int rc = c->failed ? c->failed : asf__drain(c, want);
+        c->failed = 0;
+        return rc < 0 ? fail(length, rc) : grant(c, c->out, &c->write_ptr, want, length);
+    }
+    if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
+        asf__free_backup(c);
+    ssize_t n = asf__fill(c, some && !(c->flags & ASF_IN_BACKUP) ? 1 : want);
+    if (n <= 0)
+        return fail(length, n);
+    return grant(c, c->in, &c->read_ptr, (size_t)n < want ? (size_t)n : want, length);
+}
+
+/* --- pieces, which their threads read themselves ------------------------------ */
+
+static bool may_take(const struct asf_cios *c, size_t want) {
+    return !__libc_single_threaded && c->own && c->chosen && c->ops->get_at && want >= PIECE_LEAST &&
+           !asf__is_putting(c) && !(c->flags & (ASF_IN_BACKUP | ASF_NO_READS)) && asf__avail(c) == 0 &&
+           c->offset >= 0;
+}
+
+/* The piece is the whole current buffer, and no byte before its end
+ * can be sought back to: they are still to come. */
+static void show_piece(struct asf_cios *c, struct asf_buffer *b, size_t n) {
+    if (c->in)
+        asf__buffer_retire(c, c->in);
+    b->refs = 1;
+    c->in = b;
+    c->buf_end = b->base + b->size;
+    c->buf_base = c->read_base = c->read_ptr = c->read_end = b->base + n;
+    asf__note_region(c, b->base, n);
+}
+
+bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
+    struct stat64 st;
+    if (!may_take(c, want) || asf__sys.fstat(c->fd, &st) < 0 || st.st_size <= c->offset)
+        return false;
+    off64_t left = st.st_size - c->offset;
+    size_t n = want < ASF__PIECE ? want : ASF__PIECE;
+    n = left < (off64_t)n ? (size_t)left : n;
+    struct asf_buffer *b = asf__buffer_spare(c);
+    if (!b)
+        return false;
+    *piece = (struct asf_piece){b->base, n, c->offset};
+    c->offset += (off64_t)n;
+    c->ops->seek(c, c->offset, SEEK_SET);
+    show_piece(c, b, n);
+    c->stats.calls++;
+    c->stats.slow++;
+    c->stats.syscalls += 2;
+    c->stats.in += n;
+    return true;
+}
+
+void *asf__read_piece(struct asf_cios *c, const struct asf_piece *piece, ssize_t *length) {
+    size_t got = 0;
+    ssize_t n;
+    do {
+        n = c->ops->get_at(c, piece->p + got, piece->n - got, piece->at + (off64_t)got);
+        got += n > 0 ? (size_t)n : 0;
+    } while (n > 0 && got < piece->n);
+    if (got > 0) {
+        *length = (ssize_t)got;
+        return piece->p;
+    }
+    asf__lock(&c->lk);
+    asf__u_sfree(c, piece->p);
+    asf__unlock(&c->lk);
+    return fail(length, n);
+}
+
+/* --- given back ---------------------------------------------------------------- */
+
+static int sfree_queued(struct asf_cios *c, char *p) {
+    for (struct asf_buffer *b = c->queue; b; b = b->next) {
+        if (asf__within(b, p) && b->refs > 0) {
+            if (--b->refs > 0)
+                return 0;
+            int rc = asf__put_queue(c);
+            return rc == -EBUSY ? 0 : rc;
+        }
+    }
+    return -EINVAL;
+}
+
+/* Whether the part of the file under a region is gone.  Of a region so old that
+ * its length is forgotten the worst is believed. */
+static bool region_torn(const struct asf_cios *c, const struct asf_buffer *b, const char *p) {
+    struct stat64 st;
+    if (asf__likely(!b->torn))
+        return false;
+    off64_t valid = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size - b->at : 0;
+    for (unsigned i = c->regions, n = 0; n < 32; n++) {
+        i--;
+        if (c->recent[i % 32].p == p)
+            return p + c->recent[i % 32].n - b->base > valid;
+    }
+    return true;
+}
+
+static int sfree_retired(struct asf_cios *c, char *p) {
+    for (struct asf_buffer *b = c->retired; b; b = b->next) {
+        if (asf__within(b, p) && b->refs > 0) {
+            int rc = region_torn(c, b, p) ? -EIO : 0;
+            asf__buffer_release(c, b);
+            return rc;
+        }
+    }
+    return -EINVAL;
+}
+
+int asf__u_sfree_slow(struct asf_cios *c, char *p) {
+    if (asf__within(c->in, p) && c->in->refs > 0) {
+        c->in->refs--;
+        return region_torn(c, c->in, p) ? -EIO : 0;
+    }
+    if (asf__within(c->out, p) && c->out->refs > 0) {
+        c->out->refs--;
+        /* What a person or a peer waits for must not stay behind. */
+        if (c->out->refs == 0 && c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+            return asf__flush_output(c);
+        return 0;
+    }
+    int rc = sfree_queued(c, p);
+    return rc == -EINVAL ? sfree_retired(c, p) : rc;
+}
