@@ -80,7 +80,7 @@ void asf__join(struct asf_cios *c);
 void asf__fd_enter(struct asf_cios *c);
 void asf__fd_leave(struct asf_cios *c);
 
-/* --- moving data (modes.c, output.c, input.c, offset.c) -------------------------------------------- */
+/* --- moving data (modes.c, output.c, input.c, offset.c) -------------------- */
 
 int asf__to_read(struct asf_cios *c);
 int asf__to_write(struct asf_cios *c);
@@ -160,7 +160,7 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
 int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
 void asf__transfer_end(struct asf_transfer *t);
 
-/* --- buffers -------------------------------------------------------------- */
+/* --- buffers (streams/buffer_memory.c, buffers.c) ------------------------- */
 
 enum { ASF_ALIGNMENT = 64 };
 struct asf_buffer *asf__buffer_new(size_t size);
