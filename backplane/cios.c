@@ -18,7 +18,8 @@ const void *asf__vtable, *asf__wide_vtable;
 /* Streams kept for the next open; the first few are none of the program's heap.
  * Under the list lock. */
 enum { POOL = 8 };
-static struct asf_cios ready[POOL], *pool[2 * POOL];
+ASF_MOSTLY_UNUSED static struct asf_cios ready[POOL];
+static struct asf_cios *pool[2 * POOL];
 static int pooled, taken;
 
 static bool is_ready(const struct asf_cios *c) {

@@ -12,6 +12,7 @@
 #include "backplane/backplane.h"
 #include "backplane/gather.h"
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 /* Small reads in a row before a descriptor is kept, which costs as much as
@@ -19,11 +20,12 @@
 enum { PATIENCE = 32, LEAST_PATIENCE = 8, MOST_PATIENCE = 60, WORTH_IT = 32 };
 
 uint8_t asf__marks[ASF_MARKS];
-struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
-int asf__kept_count;
+ASF_MOSTLY_UNUSED struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
+ASF_EVERY_RUN_DATA int asf__kept_count;
 int asf__patience = PATIENCE;
 static uint64_t generation;
-static bool stopped, some_marked;
+static bool stopped;
+ASF_EVERY_RUN_DATA static bool some_marked;
 static int before_vfork; /* the process that called vfork, until it is known to be back */
 
 void asf__before_shared_memory(void) {
@@ -96,18 +98,22 @@ void asf__put_all_back(void) {
     asf__release_signals(mask);
 }
 
-void asf__unkeep(int fd, bool for_good) {
-    unsigned mark = asf__mark(fd);
-    if (mark == 0)
-        return;
+static void unkeep(int fd, bool for_good) {
     uint64_t mask = asf__hold_signals();
-    if ((mark = asf__marks[fd]) >= ASF_KEPT) {
+    unsigned mark = asf__marks[fd];
+    if (mark >= ASF_KEPT) {
         put_back(asf__kept(mark));
         release(asf__kept(mark));
     }
     if (mark)
         asf__marks[fd] = for_good ? 0 : 1;
     asf__release_signals(mask);
+}
+
+ASF_EVERY_RUN void asf__unkeep(int fd, bool for_good) {
+    unsigned mark = some_marked ? asf__mark(fd) : 0;
+    if (asf__unlikely(mark != 0))
+        unkeep(fd, for_good);
 }
 
 void asf__unkeep_all(void) {

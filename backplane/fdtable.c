@@ -15,9 +15,8 @@
 
 enum { FEW = 64, LEAF = 1024, ROOT = 1024 };
 
-/* The usual descriptors; the rest costs memory when it comes.  Every page of
- * the library's data that start-up touches costs a command 1.5 microseconds. */
-static struct asf_cios *few[FEW];
+/* The usual descriptors; the rest costs memory when it comes. */
+ASF_EVERY_RUN_DATA static struct asf_cios *few[FEW];
 static struct asf_cios ***root;
 
 /* What *at points to: a table of `n` entries, made when it is missing. */

@@ -14,6 +14,7 @@
 #include "backplane/descriptor.h"
 #include "lib/fault.h"
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 enum { SIZE = 64 << 10, FILES = 8, TABLE = 1024, NEVER = 255, USED_BITS = 32 };
@@ -27,10 +28,11 @@ static struct gathering {
     ino_t ino;
 } files[FILES];
 
-static uint8_t file_of[TABLE]; /* one more than the file's number, or NEVER */
+ASF_MOSTLY_UNUSED static uint8_t file_of[TABLE]; /* one more than the file's number, or NEVER */
 static uint64_t generation;
+ASF_EVERY_RUN_DATA static bool some_known; /* file_of has been written to */
 static bool stopped;
-int asf__gathered_count;
+ASF_EVERY_RUN_DATA int asf__gathered_count;
 
 static size_t gathered(uint64_t state) {
     return (size_t)(state & (((uint64_t)1 << USED_BITS) - 1));
@@ -64,7 +66,7 @@ static void write_out(struct gathering *g) {
     count(-1);
 }
 
-void asf__write_gathered(void) {
+ASF_EVERY_RUN void asf__write_gathered(void) {
     if (asf__likely(asf__gathered_count == 0))
         return;
     uint64_t mask = asf__hold_signals();
@@ -81,7 +83,7 @@ static void end(struct gathering *g, bool for_good) {
 }
 
 int asf__end_gathering(int fd) {
-    if ((unsigned)fd >= TABLE || file_of[fd] == 0)
+    if (!some_known || (unsigned)fd >= TABLE || file_of[fd] == 0)
         return 0;
     uint64_t mask = asf__hold_signals();
     struct gathering *g = find(fd);
@@ -148,6 +150,7 @@ static struct gathering *find_or_begin(int fd) {
     if (g || (unsigned)fd >= TABLE || file_of[fd] == NEVER)
         return g;
     uint64_t mask = asf__hold_signals();
+    some_known = true;
     if (!begin(fd))
         file_of[fd] = NEVER;
     asf__release_signals(mask);

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "backplane/backplane.h"
+#include "lib/startup.h"
 
 struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c) {
     struct asf_libc_buffer b = c->libc;
@@ -54,7 +55,7 @@ void asf__libc_purged(struct asf_cios *c) {
 }
 
 /* Whole blocks go past libc's buffer, and were noted when they were read. */
-void asf__libc_orient(struct asf_cios *c) {
+ASF_EVERY_RUN void asf__libc_orient(struct asf_cios *c) {
     if (c->orientation == 0 && c->regular && !c->own && c->offset >= 0 && !asf__is_putting(c) &&
         asf__read_position(c) > c->libc.end)
         c->orientation = -1;

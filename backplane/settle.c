@@ -17,9 +17,11 @@
 #include "backplane/descriptor.h"
 #include "backplane/gather.h"
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
-int asf__unsettled_count, asf__holding_count;
+ASF_EVERY_RUN_DATA int asf__unsettled_count;
+ASF_EVERY_RUN_DATA int asf__holding_count;
 static int ahead_count;
 
 static void mark(bool *what, bool on, int *count) {
@@ -94,9 +96,11 @@ static void settle_in(struct asf_cios *c) {
     asf__mark_ahead(c, false);
 }
 
-void asf__settle_stream(struct asf_cios *c) {
-    settle_out(c);
-    settle_in(c);
+ASF_EVERY_RUN void asf__settle_stream(struct asf_cios *c) {
+    if (c->grown)
+        settle_out(c);
+    if (c->ahead)
+        settle_in(c);
 }
 
 void asf__stop_growing(struct asf_cios *c) {

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/startup.h"
 #include "lib/stats.h"
 #include "lib/syscalls.h"
 
@@ -43,7 +44,7 @@ void asf__lock_register(void) {
 extern void _IO_flockfile(FILE *);
 extern void _IO_funlockfile(FILE *);
 
-void asf__lock_learn(void) {
+ASF_EVERY_RUN void asf__lock_learn(void) {
     struct asf_lock l = {.word = 0};
     FILE probe = {._lock = (void *)&l};
     _IO_flockfile(&probe);
@@ -181,7 +182,7 @@ void asf__lock_slow(struct asf_lock *l) {
     }
 }
 
-bool asf__trylock(struct asf_lock *l) {
+ASF_EVERY_RUN bool asf__trylock(struct asf_lock *l) {
     void *self = asf__self();
     void *holder = __atomic_load_n(&l->holder, __ATOMIC_RELAXED);
     if (holder == self && asf__bias_enter(l))

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -206,9 +207,21 @@ static void parse(const char *text) {
     }
 }
 
+/* By hand: nearly always there is none, and libc's function costs a page fault. */
+ASF_EVERY_RUN static bool may_be_given(void) {
+    ASF_EVERY_RUN_DATA static char name[] = "ASF_OPTIONS=";
+    for (char **variable = environ; variable && *variable; variable++) {
+        size_t i = 0;
+        while (name[i] && (*variable)[i] == name[i])
+            i++;
+        if (!name[i])
+            return true;
+    }
+    return false;
+}
+
 ASF_EVERY_RUN const struct asf_options *asf__parse_options(void) {
-    static char name[] = "ASF_OPTIONS"; /* not among the constants: see lib/startup.h */
-    const char *text = secure_getenv(name);
+    const char *text = may_be_given() ? secure_getenv("ASF_OPTIONS") : NULL;
     asf__options_parsed = true;
     if (text)
         parse(text);

@@ -11,4 +11,12 @@
  * the shortest commands take no longer than some hundred of them. */
 #define ASF_EVERY_RUN __attribute__((section(".text.startup")))
 
+/* The same for what start-up and exit write, though it begins as zeros: among
+ * the initialized data, whose pages the dynamic linker has written to. */
+#define ASF_EVERY_RUN_DATA __attribute__((section(".data")))
+
+/* Tables of zeros of which little is ever used lie behind all others, so that
+ * these share a page or two. */
+#define ASF_MOSTLY_UNUSED __attribute__((section(".lbss")))
+
 #endif

@@ -24,6 +24,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/pipe_ring.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 #include "streams/pipe_ring.h"
 
@@ -36,10 +37,11 @@ enum {
 };
 
 static struct asf_pipe_end ends[ENDS];
-static int end_count;       /* ever taken; entries are not used again */
-static uint32_t moved[FDS]; /* bytes that have gone by the pipe; ENOUGH: not looked at any more */
-static unsigned shares;     /* how often descriptors have been given to others */
-static char searching;      /* by one thread, and by no handler in its midst */
+static int end_count; /* ever taken; entries are not used again */
+/* Bytes that have gone by the pipe; ENOUGH: not looked at any more. */
+ASF_MOSTLY_UNUSED static uint32_t moved[FDS];
+static unsigned shares; /* how often descriptors have been given to others */
+static char searching;  /* by one thread, and by no handler in its midst */
 static struct {
     struct asf_ring_offer offer;
     int fd;  /* our end of the pipe; -1: it is gone */

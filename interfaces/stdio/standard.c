@@ -19,7 +19,7 @@
 extern void _IO_link_in(struct asf_cios *);
 extern int _IO_flush_all(void);
 
-bool asf__stdio_started;
+ASF_EVERY_RUN_DATA bool asf__stdio_started;
 
 #define STANDARD(object, number, mode, refuse, next_one)                                                     \
     EXPORT struct asf_cios object = {                                                                        \
@@ -53,7 +53,7 @@ static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf
 
 /* write_ptr > write_base always: libc believes that there is something to
  * flush, and asks its table to do it.  No more than libc's part of a stream. */
-static struct asf_lock sentinel_lock;
+ASF_EVERY_RUN_DATA static struct asf_lock sentinel_lock;
 static char byte[1];
 static struct {
     FILE file;
