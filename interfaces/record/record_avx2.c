@@ -9,13 +9,12 @@
 #define RUN __attribute__((target("avx2")))
 #include "interfaces/record/record_shuffle_avx.h"
 
-SHUFFLE_FEW(few_lanes, __m256i, load_two, lanes)
 SHUFFLE_EVERY(up_to_two)
 
-RUN static void run(const struct asf__run *r, const unsigned char *src, unsigned char *dst, size_t n) {
-    SHUFFLE_UP_TO_FOUR(few_lanes, TWO_LANES, r, src, dst, n)
-    SHUFFLE_UP_TO_FOUR(few_windows, TWO_WINDOWS, r, src, dst, n)
-    every(r, src, dst, n);
+static asf__runner *pick(const struct asf__run *run) {
+    SHUFFLE_UP_TO_FOUR(few_lanes, TWO_LANES, run)
+    SHUFFLE_UP_TO_FOUR(few_windows, TWO_WINDOWS, run)
+    return every;
 }
 
 static bool available(void) {

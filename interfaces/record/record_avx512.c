@@ -29,10 +29,11 @@ INLINE void up_to_four(const struct asf__item *item, const unsigned char *src, u
 
 SHUFFLE_EVERY(up_to_four)
 
-RUN static void run(const struct asf__run *r, const unsigned char *src, unsigned char *dst, size_t n) {
-    SHUFFLE_UP_TO_FOUR(few_four, FOUR_LANES, r, src, dst, n)
-    SHUFFLE_UP_TO_FOUR(few_windows, TWO_WINDOWS, r, src, dst, n)
-    every(r, src, dst, n);
+static asf__runner *pick(const struct asf__run *run) {
+    SHUFFLE_UP_TO_FOUR(few_four, FOUR_LANES, run)
+    SHUFFLE_UP_TO_FOUR(few_lanes, TWO_LANES, run)
+    SHUFFLE_UP_TO_FOUR(few_windows, TWO_WINDOWS, run)
+    return every;
 }
 
 /* As for scanning: the first CPUs with AVX-512 slow down when they meet it. */

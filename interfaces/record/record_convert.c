@@ -15,7 +15,8 @@ struct walk {
     size_t used;
     const struct asf__plan *plan;
     const struct asf__part *parts;
-    const unsigned char *src, *src_end;
+    const unsigned char *src;
+    struct asf__bounds bounds;
     const struct asf__target *target; /* NULL: only measure */
     size_t most;
 };
@@ -41,15 +42,11 @@ static inline void set_slot(const struct walk *w, const struct asf__fill *fill, 
     asf__store(dst + fill->slot->at, value, sizeof(void *), false);
 }
 
-static inline bool counter_holds(const struct asf__slot *slot, uint64_t count) {
-    return count <= UINT64_MAX >> (64 - 8u * slot->counter_size + slot->counter_signed);
-}
-
 /* A counter that arrays share: they must be of one length. */
 static inline int set_counter(const struct asf__fill *fill, unsigned char *dst, uint64_t count) {
     const struct asf__slot *slot = fill->slot;
     unsigned char *at = dst + slot->counter_at;
-    if (!counter_holds(slot, count))
+    if (count > fill->most)
         return asf__record_fail(-ERANGE, "field '%.64s' has more elements than its counter can tell",
                                 fill->field->name);
     if (fill->first)
@@ -75,8 +72,8 @@ static int put_text(struct walk *w, const struct asf__fill *fill, unsigned char 
     return 0;
 }
 
-static int put_string(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
-                      const struct asf__part *part) {
+SELDOM static int put_string(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
+                             const struct asf__part *part) {
     const char *fallback = fill->field->shape == ASF_RECORD_DYNAMIC ? NULL : fill->field->fallback;
     if (part && part->at)
         return put_text(w, fill, dst, dst ? w->src + part->at : NULL, part->count);
@@ -92,6 +89,15 @@ static int put_string(struct walk *w, const struct asf__fill *fill, unsigned cha
 static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
                     const struct asf__part *parts);
 
+/* The slots of each element; elements NULL: only measure. */
+SELDOM static int fill_elements(struct walk *w, const struct asf__routine *r, unsigned char *elements,
+                                const struct asf__part *part) {
+    int rc = 0;
+    for (uint64_t i = 0; rc == 0 && i < part->count; i++)
+        rc = fill_all(w, r, elements ? elements + i * r->to : NULL, w->parts + part->child + i * r->slots);
+    return rc;
+}
+
 static inline int put_elements(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
                                const struct asf__part *part) {
     const struct asf__routine *r = &w->plan->routines[fill->routine];
@@ -103,13 +109,11 @@ static inline int put_elements(struct walk *w, const struct asf__fill *fill, uns
     unsigned char *elements = dst ? w->target->block + at : NULL;
     if (rc == 0 && dst) {
         set_slot(w, fill, dst, at);
+        w->bounds.dst_end = elements + bytes;
         if (r->moves_count > 0)
-            rc = w->plan->engine->convert(w->plan->engine, r, w->src + part->at, elements, part->count,
-                                          &(struct asf__bounds){w->src_end, elements + bytes});
+            rc = w->plan->engine->convert(r, w->src + part->at, elements, part->count, &w->bounds);
     }
-    for (uint64_t i = 0; rc == 0 && r->fills_count > 0 && i < part->count; i++)
-        rc = fill_all(w, r, elements ? elements + i * r->to : NULL, w->parts + part->child + i * r->slots);
-    return rc;
+    return rc == 0 && r->fills_count > 0 ? fill_elements(w, r, elements, part) : rc;
 }
 
 static inline int put_array(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
@@ -133,9 +137,10 @@ static uint64_t elements_of(const struct asf__routine *r, const struct asf__fill
     return 0;
 }
 
-static int put_missing_array(struct walk *w, const struct asf__fill *fill, unsigned char *dst,
-                             uint64_t count) {
-    uint64_t bytes;
+SELDOM static int put_missing_array(struct walk *w, const struct asf__routine *r,
+                                    const struct asf__fill *fill, unsigned char *dst,
+                                    const struct asf__part *parts) {
+    uint64_t bytes, count = elements_of(r, fill, parts);
     size_t at;
     if (dst)
         memset(dst + fill->slot->at, 0, sizeof(void *));
@@ -164,7 +169,7 @@ static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char 
         else if (part)
             rc = put_array(w, fill, dst, part);
         else
-            rc = put_missing_array(w, fill, dst, elements_of(r, fill, parts));
+            rc = put_missing_array(w, r, fill, dst, parts);
     }
     return rc;
 }
@@ -194,12 +199,11 @@ int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record,
                      .plan = plan,
                      .parts = parts->all,
                      .src = record,
-                     .src_end = record + length,
+                     .bounds = {record + length, target->root + r->to},
                      .target = target,
                      .most = target->room};
     if (r->to > target->room) /* there may be no block yet */
         return too_long(plan, r);
-    struct asf__bounds bounds = {w.src_end, target->root + r->to};
-    int rc = plan->engine->convert(plan->engine, r, record, target->root, 1, &bounds);
+    int rc = plan->engine->convert(r, record, target->root, 1, &w.bounds);
     return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target->root, w.parts);
 }

@@ -14,10 +14,9 @@ static bool always(void) {
     return true;
 }
 
-static int convert(const struct asf__engine *engine, const struct asf__routine *r, const unsigned char *src,
-                   unsigned char *dst, size_t count, const struct asf__bounds *bounds) {
+static int convert(const struct asf__routine *r, const unsigned char *src, unsigned char *dst, size_t count,
+                   const struct asf__bounds *bounds) {
     int rc = 0;
-    (void)engine;
     (void)bounds;
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = asf__do_moves(r->moves, r->moves_count, src + i * r->from, dst + i * r->to);

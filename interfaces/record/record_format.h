@@ -103,7 +103,7 @@ struct asf_record_format {
 };
 
 /* asf__record_fail: keep the text for asf_record_why and return the code. */
-int asf__record_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int asf__record_fail(int code, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 
 /* asf__record_keep: one more user of a format. */
 struct asf_record_format *asf__record_keep(struct asf_record_format *f);

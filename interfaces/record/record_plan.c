@@ -155,15 +155,19 @@ static void order_fills(struct asf__routine *r, struct asf__fill *room) {
     memcpy(r->fills, room, n * sizeof *room);
 }
 
-static int mark_first(struct asf__routine *r, size_t size) {
+static int mark_counters(struct asf__routine *r, size_t size) {
     unsigned char *seen = calloc(size / 8 + 1, 1);
     if (!seen)
         return asf__record_fail(-ENOMEM, "there is no memory to match the formats");
     for (uint32_t i = 0; i < r->fills_count; i++) {
-        uint32_t at = r->fills[i].slot->counter_at;
-        r->fills[i].first = !(seen[at / 8] & 1 << at % 8);
-        if (r->fills[i].slot->counter_size > 0)
-            seen[at / 8] |= (unsigned char)(1 << at % 8);
+        struct asf__fill *fill = &r->fills[i];
+        const struct asf__slot *slot = fill->slot;
+        uint32_t at = slot->counter_at;
+        fill->first = !(seen[at / 8] & 1 << at % 8);
+        if (slot->counter_size == 0)
+            continue;
+        seen[at / 8] |= (unsigned char)(1 << at % 8);
+        fill->most = UINT64_MAX >> (64 - 8u * slot->counter_size + slot->counter_signed);
     }
     free(seen);
     return 0;
@@ -183,7 +187,7 @@ int asf__match_fills(struct asf__plan *plan, uint32_t routine) {
     r = &plan->routines[routine]; /* others were added */
     if (rc == 0) {
         order_fills(r, room);
-        rc = mark_first(r, native->size);
+        rc = mark_counters(r, native->size);
     }
     free(room);
     return rc;
@@ -245,6 +249,9 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
     if (rc == 0) {
         plan->same_layout =
             wire->slot == native->slot && same_struct(plan, wire->count - 1u, native->count - 1u, true);
+        plan->obtained = !plan->same_layout ? ASF_RECORD_CONVERTED
+                         : wire->swapped    ? ASF_RECORD_SWAPPED
+                                            : ASF_RECORD_IN_PLACE;
         rc = prepare(plan);
     }
     if (rc < 0)

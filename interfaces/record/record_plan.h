@@ -16,6 +16,11 @@
 
 #pragma GCC visibility push(hidden)
 
+/* A small record is converted in some three hundred instructions: what only few
+ * records need is kept out of the functions that all of them pass. */
+#define SELDOM __attribute__((noinline))
+#define OFTEN  static inline __attribute__((always_inline))
+
 enum { MOVES_MOST = 64 * 1024, ROUTINES_MOST = 4096 };
 
 enum asf__op {
@@ -53,11 +58,16 @@ struct asf__fill {
     uint32_t part;    /* the wire slot's number */
     uint32_t routine; /* for the elements */
     bool first;       /* of those that share a counter */
+    uint64_t most;    /* elements that the counter can tell */
 };
 
 struct asf__code;
 struct asf__engine;
 struct asf__run;
+
+/* Carries out `n` iterations of a run of shuffles.
+ * returns  0, so that it can be called last by what returns a code */
+typedef int asf__runner(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n);
 
 /* How an element, or the record itself, is converted. */
 struct asf__routine {
@@ -75,6 +85,7 @@ struct asf__routine {
 struct asf__plan {
     struct asf_record_format *wire, *native;
     bool same_layout; /* but for the byte order */
+    int obtained;     /* how a record is: IN_PLACE, SWAPPED or CONVERTED */
     const struct asf__engine *engine;
     struct asf__routine *routines; /* the first is the record's */
     uint32_t count, room, moves;
@@ -112,12 +123,12 @@ struct asf__engine {
     /* prepare: make code of a routine's moves; may leave it NULL.  NULL: none. */
     int (*prepare)(const struct asf__engine *engine, struct asf__routine *r);
     /* convert: `count` elements that follow one another. */
-    int (*convert)(const struct asf__engine *engine, const struct asf__routine *r, const unsigned char *src,
-                   unsigned char *dst, size_t count, const struct asf__bounds *bounds);
+    int (*convert)(const struct asf__routine *r, const unsigned char *src, unsigned char *dst, size_t count,
+                   const struct asf__bounds *bounds);
     void (*discard)(struct asf__code *code);
-    /* Of a vector engine: bytes of its widest vector, and a run of shuffles. */
+    /* Of a vector engine: bytes of its widest vector, and what runs such a run. */
     unsigned width;
-    void (*run)(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n);
+    asf__runner *(*pick)(const struct asf__run *run);
 };
 
 /* asf__engine_now: the one in use. */

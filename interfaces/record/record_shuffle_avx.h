@@ -32,6 +32,7 @@ INLINE void windows(__m256i mask, const unsigned char *src, const unsigned char 
     two(mask, _mm256_inserti128_si256(_mm256_castsi128_si256(load(src)), load(second), 1), dst);
 }
 
+SHUFFLE_FEW(few_lanes, __m256i, load_two, lanes)
 SHUFFLE_FEW(few_windows, __m256i, load_two, windows)
 
 INLINE void up_to_two(const struct asf__item *item, const unsigned char *src, unsigned char *dst) {

@@ -29,6 +29,7 @@ struct flat {
     struct asf__run one, many; /* many: of several elements at once */
     uint32_t from, to;         /* bytes of an element on both sides */
     bool copies;               /* the elements are the same on both sides */
+    bool only_lanes;           /* there is nothing but the runs */
     struct asf__move *others;
     uint32_t others_count;
     struct asf__generated generated; /* for one element at a time, lanes and others */
@@ -46,7 +47,7 @@ struct step {
 };
 
 struct asf__code {
-    unsigned width;
+    const struct asf__engine *engine;
     struct flat *whole; /* the element as one, or else the steps */
     struct step *steps;
     uint32_t count;
@@ -74,28 +75,32 @@ static void free_flat(struct flat *flat) {
 }
 
 static int make_run(struct asf__run *run, const struct asf__map *map, const struct flat *flat,
-                    uint32_t elements, unsigned width) {
+                    uint32_t elements, const struct asf__engine *engine) {
     run->elements = elements;
     run->shift = (uint32_t)__builtin_ctz(elements); /* elements: 2^shift */
     run->src_step = flat->from * elements;
     run->dst_step = flat->to * elements;
     int rc = asf__cover(map, run);
-    return rc < 0 ? rc : asf__join_lanes(run, width);
+    if (rc == 0)
+        rc = asf__join_lanes(run, engine->width);
+    if (rc < 0)
+        return rc;
+    run->inside = run->src_reach <= run->src_step && run->dst_reach <= run->dst_step;
+    run->go = engine->pick(run);
+    return 0;
 }
 
-/* So many elements that they end where a vector ends, and some vectors long. */
+/* So many elements that they end where a vector ends. */
 static uint32_t together(uint32_t bytes, unsigned width) {
     uint32_t n = 1;
     while (n * bytes % width != 0 && 2 * n * bytes <= MAP_MOST)
-        n *= 2;
-    while (n * bytes < 4 * width && 2 * n * bytes <= MAP_MOST)
         n *= 2;
     return n;
 }
 
 /* The moves, from the target's byte `base` on. */
 static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t count, uint32_t base,
-                     struct flat size, unsigned width) {
+                     struct flat size, const struct asf__engine *engine) {
     struct asf__map map = {.length = size.to, .src_length = size.from};
     struct flat *flat = *made = calloc(1, sizeof *flat);
     bool any = false;
@@ -118,14 +123,15 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
     flat->copies = count == 1 && moves->op == MOVE_COPY && flat->from == flat->to && moves->count == flat->to;
     if (!any || flat->copies)
         return 0;
-    int rc = make_run(&flat->one, &map, flat, 1, width);
-    uint32_t n = together(flat->to, width);
+    flat->only_lanes = flat->others_count == 0;
+    int rc = make_run(&flat->one, &map, flat, 1, engine);
+    uint32_t n = together(flat->to, engine->width);
     if (rc == 0 && flat->others_count > 0)
         asf__generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
     if (rc < 0 || n == 1)
         return rc;
     asf__map_repeat(&map, n, flat->from);
-    return make_run(&flat->many, &map, flat, n, width);
+    return make_run(&flat->many, &map, flat, n, engine);
 }
 
 /* The steps have room for one more than there are moves at all. */
@@ -164,7 +170,7 @@ static int make_array(struct asf__code *code, const struct asf__move *m) {
     s->count = m->count;
     body.src = body.dst = 0;
     body.count = 1;
-    return make_flat(&s->flat, &body, 1, 0, (struct flat){.from = m->from, .to = m->to}, code->width);
+    return make_flat(&s->flat, &body, 1, 0, (struct flat){.from = m->from, .to = m->to}, code->engine);
 }
 
 /* Small moves that follow one another: how many of them make one map. */
@@ -181,7 +187,7 @@ static int make_segment(struct asf__code *code, const struct asf__move *moves, u
     struct step *s = add_step(code, STEP_FLAT);
     s->dst = moves->dst;
     struct flat size = {.from = from, .to = last->dst + bytes_of(last) - moves->dst};
-    return make_flat(&s->flat, moves, n, moves->dst, size, code->width);
+    return make_flat(&s->flat, moves, n, moves->dst, size, code->engine);
 }
 
 static int make_steps(struct asf__code *code, const struct asf__move *moves, uint32_t count, uint32_t from);
@@ -196,7 +202,7 @@ static int make_loop(struct asf__code *code, const struct asf__move *m) {
     s->dst_step = m->dstep;
     if (flat)
         return make_flat(&s->flat, m + 1, m->body, 0, (struct flat){.from = m->sstep, .to = m->dstep},
-                         code->width);
+                         code->engine);
     uint32_t before = code->count;
     int rc = make_steps(code, m + 1, m->body, m->sstep);
     s->body = code->count - before;
@@ -235,10 +241,10 @@ int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r
     struct asf__code *code = r->code = calloc(1, sizeof *code);
     if (!code)
         return no_memory();
-    code->width = engine->width;
+    code->engine = engine;
     if (is_whole(r))
         return make_flat(&code->whole, r->moves, r->moves_count, 0,
-                         (struct flat){.from = r->from, .to = r->to}, code->width);
+                         (struct flat){.from = r->from, .to = r->to}, code->engine);
     code->steps = calloc(r->moves_count, sizeof *code->steps);
     return code->steps ? make_steps(code, r->moves, r->moves_count, r->from) : no_memory();
 }
@@ -253,13 +259,9 @@ void asf__vector_discard(struct asf__code *code) {
 
 /* --- running ----------------------------------------------------------------------------- */
 
-/* A small record is converted in some forty instructions per struct: what is
- * seldom called is kept out of the functions that all of them pass. */
-#define SELDOM __attribute__((noinline))
-
 /* Lanes at the end of a buffer, byte by byte. */
-SELDOM static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
-                               const struct asf__bounds *b) {
+static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
+                        const struct asf__bounds *b) {
     for (uint32_t i = 0; i < run->lanes_count; i++) {
         const struct asf__lane *lane = &run->lanes[i];
         unsigned char window[LANE] = {0}, bytes[LANE];
@@ -279,34 +281,39 @@ static inline size_t within(size_t n, size_t step, size_t reach, size_t room) {
     return room < reach ? 0 : (room - reach) / step + 1;
 }
 
-static inline __attribute__((always_inline)) void run_all(const struct asf__engine *engine,
-                                                          const struct asf__run *run,
-                                                          const unsigned char *src, unsigned char *dst,
-                                                          size_t n, const struct asf__bounds *b) {
+static void run_all(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n,
+                    const struct asf__bounds *b) {
     size_t fast = within(n, run->src_step, run->src_reach, (size_t)(b->src_end - src));
     fast = fast ? within(fast, run->dst_step, run->dst_reach, (size_t)(b->dst_end - dst)) : 0;
     if (fast > 0)
-        engine->run(run, src, dst, fast);
+        run->go(run, src, dst, fast);
     for (; fast < n; fast++)
         run_exactly(run, src + fast * run->src_step, dst + fast * run->dst_step, b);
 }
 
-/* Several elements at once, as many as there are: the last of them once more,
- * together with those that are too few, when that stays within the buffers. */
-static inline size_t run_many(const struct asf__engine *engine, const struct flat *f,
-                              const unsigned char *src, unsigned char *dst, size_t count,
-                              const struct asf__bounds *b) {
+/* What is left when several elements at once are too many: the last of them once
+ * more, together with those, when that stays within the buffers. */
+static void run_rest(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
+                     size_t done, const struct asf__bounds *b) {
     const struct asf__run *run = &f->many;
-    size_t several = count >> run->shift, first = count - run->elements;
-    run_all(engine, run, src, dst, several, b);
-    if (count == several << run->shift)
-        return count;
-    src += first * f->from;
-    dst += first * f->to;
-    if (run->src_reach > (size_t)(b->src_end - src) || run->dst_reach > (size_t)(b->dst_end - dst))
-        return several << run->shift;
-    engine->run(run, src, dst, 1);
-    return count;
+    size_t again = done > 0 ? count - run->elements : 0;
+    const unsigned char *from = src + again * f->from;
+    unsigned char *to = dst + again * f->to;
+    if (done > 0 && run->src_reach <= (size_t)(b->src_end - from) &&
+        run->dst_reach <= (size_t)(b->dst_end - to))
+        run->go(run, from, to, 1);
+    else
+        run_all(&f->one, src + done * f->from, dst + done * f->to, count - done, b);
+}
+
+SELDOM static int run_lanes(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
+                            const struct asf__bounds *b) {
+    size_t times = f->many.go ? count >> f->many.shift : 0, done = times << f->many.shift;
+    if (times > 0)
+        run_all(&f->many, src, dst, times, b);
+    if (done < count)
+        run_rest(f, src, dst, count, done, b);
+    return 0;
 }
 
 SELDOM static int run_others(const struct flat *f, const unsigned char *src, unsigned char *dst,
@@ -327,58 +334,63 @@ static int run_generated(const struct flat *f, const unsigned char *src, unsigne
     return wrong ? asf__generated_misfit(&f->generated, f->others, wrong) : 0;
 }
 
-static int run_flat(const struct asf__engine *engine, const struct flat *f, const unsigned char *src,
-                    unsigned char *dst, size_t count, const struct asf__bounds *b) {
-    size_t done = 0;
+SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
+                            const struct asf__bounds *b) {
     if (f->generated.code) {
+        size_t done;
         int rc = run_generated(f, src, dst, count, b, &done);
         if (rc < 0 || done == count)
             return rc;
         src += done * f->from;
         dst += done * f->to;
         count -= done;
-        done = 0;
     }
-    if (f->copies) {
+    if (f->copies)
         memcpy(dst, src, count * f->to);
-        return 0;
-    }
-    if (f->many.lanes && count >= f->many.elements)
-        done = run_many(engine, f, src, dst, count, b);
-    if (f->one.lanes && done < count)
-        run_all(engine, &f->one, src + done * f->from, dst + done * f->to, count - done, b);
+    else if (f->one.go)
+        run_lanes(f, src, dst, count, b);
     return f->others_count ? run_others(f, src, dst, count) : 0;
 }
 
-static int run_steps(const struct asf__engine *engine, const struct step *steps, uint32_t count,
-                     const unsigned char *src, unsigned char *dst, const struct asf__bounds *b) {
+/* Mostly one run does all that there is. */
+OFTEN int run_flat(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
+                   const struct asf__bounds *b) {
+    const struct asf__run *run = f->many.go && count >= f->many.elements ? &f->many : &f->one;
+    size_t n = count >> run->shift;
+    if (!f->only_lanes)
+        return run_mixed(f, src, dst, count, b);
+    if (run->inside && n << run->shift == count)
+        return run->go(run, src, dst, n);
+    return run_lanes(f, src, dst, count, b);
+}
+
+static int run_steps(const struct step *steps, uint32_t count, const unsigned char *src, unsigned char *dst,
+                     const struct asf__bounds *b) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < count; i += 1 + steps[i].body) {
         const struct step *s = &steps[i];
         if (s->kind == STEP_FLAT)
-            rc = run_flat(engine, s->flat, src + s->src, dst + s->dst, s->count, b);
+            rc = run_flat(s->flat, src + s->src, dst + s->dst, s->count, b);
         else if (s->kind == STEP_MOVE)
             rc = asf__do_move(&s->move, src, dst);
         for (uint32_t j = 0; rc == 0 && s->kind == STEP_LOOP && j < s->count; j++)
-            rc = run_steps(engine, s + 1, s->body, src + s->src + (size_t)j * s->src_step,
+            rc = run_steps(s + 1, s->body, src + s->src + (size_t)j * s->src_step,
                            dst + s->dst + (size_t)j * s->dst_step, b);
     }
     return rc;
 }
 
-SELDOM static int convert_by_steps(const struct asf__engine *engine, const struct asf__routine *r,
-                                   const unsigned char *src, unsigned char *dst, size_t count,
-                                   const struct asf__bounds *bounds) {
+SELDOM static int convert_by_steps(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
+                                   size_t count, const struct asf__bounds *bounds) {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = run_steps(engine, r->code->steps, r->code->count, src + i * r->from, dst + i * r->to, bounds);
+        rc = run_steps(r->code->steps, r->code->count, src + i * r->from, dst + i * r->to, bounds);
     return rc;
 }
 
-int asf__vector_convert(const struct asf__engine *engine, const struct asf__routine *r,
-                        const unsigned char *src, unsigned char *dst, size_t count,
-                        const struct asf__bounds *bounds) {
+int asf__vector_convert(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
+                        size_t count, const struct asf__bounds *bounds) {
     if (r->code->whole)
-        return run_flat(engine, r->code->whole, src, dst, count, bounds);
-    return convert_by_steps(engine, r, src, dst, count, bounds);
+        return run_flat(r->code->whole, src, dst, count, bounds);
+    return convert_by_steps(r, src, dst, count, bounds);
 }

@@ -40,17 +40,18 @@ struct asf__run {
     uint32_t src_step, dst_step;   /* from one iteration to the next */
     uint32_t src_reach, dst_reach; /* bytes that one iteration touches */
     uint32_t elements, shift;      /* of one iteration: 2^shift */
+    bool inside;                   /* no iteration touches a byte that is not its own */
     uint32_t lanes_count, items_count;
     uint32_t uniform; /* the width of all items, or MIXED */
     struct asf__lane *lanes;
     struct asf__item *items;
+    asf__runner *go;
 };
 
 /* asf__vector_*: what the engines of vectors have in common. */
 int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r);
-int asf__vector_convert(const struct asf__engine *engine, const struct asf__routine *r,
-                        const unsigned char *src, unsigned char *dst, size_t count,
-                        const struct asf__bounds *bounds);
+int asf__vector_convert(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
+                        size_t count, const struct asf__bounds *bounds);
 void asf__vector_discard(struct asf__code *code);
 
 /* The engines that this CPU might have. */

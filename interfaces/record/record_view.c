@@ -32,12 +32,8 @@ static int keep_plan(struct asf_record_reader *r, struct asf__plan *plan) {
     return 0;
 }
 
-int asf__reader_plan(struct asf_record_reader *r, struct asf_record_format *wire,
-                     struct asf_record_format *native, struct asf__plan **plan) {
-    if (r->last && r->last->wire == wire && r->last->native == native) {
-        *plan = r->last;
-        return 0;
-    }
+SELDOM static int find_plan(struct asf_record_reader *r, struct asf_record_format *wire,
+                            struct asf_record_format *native, struct asf__plan **plan) {
     for (size_t i = 0; i < r->plans_count; i++)
         if (r->plans[i]->wire == wire && r->plans[i]->native == native) {
             *plan = r->last = r->plans[i];
@@ -47,21 +43,28 @@ int asf__reader_plan(struct asf_record_reader *r, struct asf_record_format *wire
     return rc < 0 ? rc : keep_plan(r, *plan);
 }
 
-static int how(const struct asf__plan *plan) {
-    if (!plan->same_layout)
-        return ASF_RECORD_CONVERTED;
-    return !plan->wire->swapped ? ASF_RECORD_IN_PLACE : ASF_RECORD_SWAPPED;
+static inline int plan_for(struct asf_record_reader *r, struct asf_record_format *wire,
+                           struct asf_record_format *native, struct asf__plan **plan) {
+    *plan = r->last;
+    if (*plan && (*plan)->wire == wire && (*plan)->native == native)
+        return 0;
+    return find_plan(r, wire, native, plan);
+}
+
+int asf__reader_plan(struct asf_record_reader *r, struct asf_record_format *wire,
+                     struct asf_record_format *native, struct asf__plan **plan) {
+    return plan_for(r, wire, native, plan);
 }
 
 int asf_record_match(struct asf_record_reader *r, struct asf_record_format *wire,
                      struct asf_record_format *native, struct asf_record_receipt *receipt) {
     struct asf__plan *plan;
-    int rc = asf__reader_plan(r, wire, native, &plan);
+    int rc = plan_for(r, wire, native, &plan);
     if (rc < 0)
         return rc;
     if (receipt)
         *receipt = plan->receipt;
-    return how(plan);
+    return plan->obtained;
 }
 
 /* --- views ---------------------------------------------------------------------------------- */
@@ -85,42 +88,43 @@ static size_t least(size_t a, size_t b) {
 }
 
 /* Into the room that there is; where it is too small, -E2BIG. */
-static int convert_into_room(const struct asf_record *record, const struct asf__plan *plan) {
+static inline int convert_into_room(const struct asf_record *record, const struct asf__plan *plan) {
     const struct asf_record_reader *r = record->reader;
-    size_t from = asf__root(plan->native)->size;
     return asf__plan_convert(
         plan, record->data, record->length, &record->parts,
         &(struct asf__target){.root = r->converted,
                               .block = r->converted,
-                              .from = from,
+                              .from = plan->routines->to,
                               .room = least(r->converted_room, r->options.most_expanded)});
+}
+
+SELDOM static int convert_into_more(const struct asf_record *record, const struct asf__plan *plan) {
+    struct asf_record_reader *r = record->reader;
+    size_t end = 0;
+    int rc =
+        asf__plan_size(plan, &record->parts, asf__root(plan->native)->size, r->options.most_expanded, &end);
+    if (rc == 0)
+        rc = make_room(r, end);
+    return rc < 0 ? rc : convert_into_room(record, plan);
 }
 
 /* Records are mostly as long as those before them: the size is asked for when
  * the room turns out to be too small. */
-static int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
-    struct asf_record_reader *r = record->reader;
-    size_t end = 0;
+static inline int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
     int rc = convert_into_room(record, plan);
-    if (rc == -E2BIG) {
-        rc = asf__plan_size(plan, &record->parts, asf__root(plan->native)->size, r->options.most_expanded,
-                            &end);
-        if (rc == 0)
-            rc = make_room(r, end);
-        if (rc == 0)
-            rc = convert_into_room(record, plan);
-    }
-    *data = rc < 0 ? NULL : r->converted;
+    if (rc == -E2BIG)
+        rc = convert_into_more(record, plan);
+    *data = rc < 0 ? NULL : record->reader->converted;
     return rc;
 }
 
 int asf_record_view(struct asf_record *record, struct asf_record_format *native, const void **data) {
     struct asf__plan *plan;
     *data = NULL;
-    int rc = asf__reader_plan(record->reader, record->format, native, &plan);
+    int rc = plan_for(record->reader, record->format, native, &plan);
     if (rc < 0)
         return rc;
-    int got = how(plan);
+    int got = plan->obtained;
     if (got == ASF_RECORD_IN_PLACE && is_aligned(record, native)) {
         *data = record->data;
         return got;
@@ -134,7 +138,7 @@ int asf_record_into(struct asf_record *record, struct asf_record_format *native,
     size_t end = 0;
     unsigned char *room = NULL;
     *block = NULL;
-    int rc = asf__reader_plan(record->reader, record->format, native, &plan);
+    int rc = plan_for(record->reader, record->format, native, &plan);
     if (rc == 0)
         rc = asf__plan_size(plan, &record->parts, 0, record->reader->options.most_expanded, &end);
     if (rc == 0 && end > 0) {
@@ -149,6 +153,6 @@ int asf_record_into(struct asf_record *record, struct asf_record_format *native,
         return rc;
     }
     *block = room;
-    int got = how(plan);
+    int got = plan->obtained;
     return got == ASF_RECORD_IN_PLACE ? (int)ASF_RECORD_COPIED : got;
 }
