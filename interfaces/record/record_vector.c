@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_vector.c - vector code: what it is made of, and how it is run without
- * ever touching a byte outside the buffers.  The engines differ in their run()
+ * ever touching a byte outside the buffers.  The engines differ in their pick()
  * alone.
  *
  * A lane always stores sixteen bytes, of which the last may not be meant; the
@@ -30,6 +30,7 @@ struct flat {
     uint32_t from, to;         /* bytes of an element on both sides */
     bool copies;               /* the elements are the same on both sides */
     bool only_lanes;           /* there is nothing but the runs */
+    size_t several;            /* so many elements, and more, are for `many` */
     struct asf__move *others;
     uint32_t others_count;
     struct asf__generated generated; /* for one element at a time, lanes and others */
@@ -126,6 +127,7 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
     flat->only_lanes = flat->others_count == 0;
     int rc = make_run(&flat->one, &map, flat, 1, engine);
     uint32_t n = together(flat->to, engine->width);
+    flat->several = n > 1 ? n : SIZE_MAX;
     if (rc == 0 && flat->others_count > 0)
         asf__generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
     if (rc < 0 || n == 1)
@@ -355,12 +357,12 @@ SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsi
 /* Mostly one run does all that there is. */
 OFTEN int run_flat(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                    const struct asf__bounds *b) {
-    const struct asf__run *run = f->many.go && count >= f->many.elements ? &f->many : &f->one;
-    size_t n = count >> run->shift;
     if (!f->only_lanes)
         return run_mixed(f, src, dst, count, b);
-    if (run->inside && n << run->shift == count)
-        return run->go(run, src, dst, n);
+    if (f->one.inside && count < f->several)
+        return f->one.go(&f->one, src, dst, count);
+    if (f->many.inside && (count & (f->many.elements - 1)) == 0)
+        return f->many.go(&f->many, src, dst, count >> f->many.shift);
     return run_lanes(f, src, dst, count, b);
 }
 
