@@ -199,11 +199,12 @@ int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record,
                      .plan = plan,
                      .parts = parts->all,
                      .src = record,
-                     .bounds = {record + length, target->root + r->to},
+                     .bounds.src_end = record + length,
                      .target = target,
                      .most = target->room};
     if (r->to > target->room) /* there may be no block yet */
         return too_long(plan, r);
+    w.bounds.dst_end = target->root + r->to;
     int rc = plan->engine->convert(r, record, target->root, 1, &w.bounds);
     return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target->root, w.parts);
 }
