@@ -5,17 +5,10 @@
 #include <cstring>
 #include <memory>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <capnp/serialize.h>
 
-#include "record.capnp.h"
-#pragma GCC diagnostic pop
-
 #include "peers.h"
+#include "record.capnp.h"
 
 namespace {
 
@@ -53,33 +46,34 @@ struct Side : Base {
         return words.asBytes().size();
     }
     const void *message() const { return words.begin(); }
-    static auto words_of(const void *m, size_t n) {
-        return kj::arrayPtr(static_cast<const capnp::word *>(m), n / sizeof(capnp::word));
-    }
+    struct Message {
+        capnp::FlatArrayMessageReader reader;
+        bench::capn::Head::Reader head;
+
+        Message(const void *m, size_t n)
+            : reader(kj::arrayPtr(static_cast<const capnp::word *>(m), n / sizeof(capnp::word))),
+              head(reader.getRoot<bench::capn::Head>()) {}
+    };
     double view(const void *m, size_t n) const {
-        capnp::FlatArrayMessageReader reader(words_of(m, n));
-        auto h = reader.getRoot<bench::capn::Head>();
-        auto all = h.getItems();
-        if (all.size() != head.count)
-            exit(1);
-        return sum_of(h.getTime(), head.count ? all[head.count - 1].getValue() : 0);
+        Message in(m, n);
+        const auto all = in.head.getItems();
+        expect_items(all.size());
+        return sum_of(in.head.getTime(), head.count ? all[head.count - 1].getValue() : 0);
     }
     double receive(const void *m, size_t n) {
-        capnp::FlatArrayMessageReader reader(words_of(m, n));
-        auto h = reader.getRoot<bench::capn::Head>();
-        auto all = h.getItems();
-        if (all.size() != head.count)
-            exit(1);
+        Message in(m, n);
+        const auto all = in.head.getItems();
+        expect_items(all.size());
         items.resize(head.count);
         for (uint32_t i = 0; i < head.count; i++) {
-            auto item = all[i];
+            const auto item = all[i];
             items[i] = {item.getId(),
                         item.getWeight(),
                         item.getValue(),
                         item.getStamp(),
                         {item.getA(), item.getB(), item.getC(), item.getD()}};
         }
-        return sum_of(h.getTime(), items.empty() ? 0 : items.back().value);
+        return sum_of(in.head.getTime(), items);
     }
 };
 

@@ -5,14 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#include "record_generated.h"
-#pragma GCC diagnostic pop
-
 #include "peers.h"
+#include "record_generated.h"
 
 namespace {
 
@@ -34,10 +28,9 @@ struct Side : Base {
     const bench::flat::Head *verified(const void *m, size_t n) const {
         flatbuffers::Verifier v(static_cast<const uint8_t *>(m), n);
         if (!bench::flat::VerifyHeadBuffer(v))
-            exit(1);
+            give_up("FlatBuffers' verifier");
         const bench::flat::Head *h = bench::flat::GetHead(m);
-        if (h->items()->size() != head.count)
-            exit(1);
+        expect_items(h->items()->size());
         return h;
     }
     double view(const void *m, size_t n) const {
@@ -49,7 +42,7 @@ struct Side : Base {
         const bench::flat::Head *h = verified(m, n);
         items.resize(head.count);
         memcpy(items.data(), h->items()->Data(), head.count * sizeof(::Item));
-        return sum_of(h->time(), items.empty() ? 0 : items.back().value);
+        return sum_of(h->time(), items);
     }
 };
 

@@ -4,16 +4,8 @@
 #include <cstring>
 #include <memory>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wdeprecated-copy"
-#include "record.hh"
-#pragma GCC diagnostic pop
-
 #include "peers.h"
+#include "record.hh"
 
 namespace {
 
@@ -46,8 +38,7 @@ struct Side : Base {
     double receive(const void *m, size_t n) {
         cdrMemoryStream from(const_cast<void *>(m), n);
         in <<= from;
-        if (in.item_values.length() != head.count)
-            exit(1);
+        expect_items(in.item_values.length());
         return sum_of(in.time, head.count ? in.item_values[head.count - 1].value : 0);
     }
 };

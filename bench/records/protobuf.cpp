@@ -3,14 +3,8 @@
 // protobuf.cpp - the record by Google's protobuf.
 #include <memory>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#include "record.pb.h"
-#pragma GCC diagnostic pop
-
 #include "peers.h"
+#include "record.pb.h"
 
 namespace {
 
@@ -41,9 +35,10 @@ struct Side : Base {
     }
     const void *message() const { return bytes.data(); }
     double receive(const void *m, size_t n) {
-        if (!in.ParseFromArray(m, static_cast<int>(n)) || in.items_size() != static_cast<int>(head.count))
-            exit(1);
-        return sum_of(in.time(), in.items_size() ? in.items(in.items_size() - 1).value() : 0);
+        if (!in.ParseFromArray(m, static_cast<int>(n)))
+            give_up("protobuf");
+        expect_items(in.items().size());
+        return sum_of(in.time(), head.count ? in.items().rbegin()->value() : 0);
     }
 };
 

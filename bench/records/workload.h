@@ -52,6 +52,9 @@ inline double sum_of(double time, double last) {
 inline double sum_of(const Head *h, const Item *items) {
     return sum_of(h->time, h->count ? items[h->count - 1].value : 0);
 }
+inline double sum_of(double time, const std::vector<Item> &items) {
+    return sum_of(time, items.empty() ? 0 : items.back().value);
+}
 
 extern const asf_record_type item_type, head_type;
 
@@ -80,11 +83,19 @@ struct Way {
     std::function<void()> leave;
 };
 
+[[noreturn]] void give_up(const char *what);
+
 // What every side has: the record, and the bytes of its message.
 struct Base {
     Head head = {};
     size_t length = 0;
     Pieces pieces = Pieces(1);
+
+    // A message that was read has as many items as it should.
+    void expect_items(size_t n) const {
+        if (n != head.count)
+            give_up("another number of items");
+    }
 };
 
 // A way by a side, which has encode(), message() and receive(), and, if it can,
@@ -133,7 +144,5 @@ void add_peers(std::vector<Way> &all);
 
 // Nanoseconds of a call: the median of many.
 double measure(const std::function<void()> &call, double seconds = 0.01);
-
-[[noreturn]] void give_up(const char *what);
 
 #endif

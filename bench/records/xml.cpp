@@ -89,10 +89,10 @@ struct Side : Base {
         XML_SetUserData(parser, this);
         XML_SetElementHandler(parser, start, end);
         XML_SetCharacterDataHandler(parser, characters);
-        if (XML_Parse(parser, static_cast<const char *>(m), static_cast<int>(n), 1) != XML_STATUS_OK ||
-            items.size() != head.count)
-            exit(1);
-        return sum_of(back.time, items.empty() ? 0 : items.back().value);
+        if (XML_Parse(parser, static_cast<const char *>(m), static_cast<int>(n), 1) != XML_STATUS_OK)
+            give_up("expat");
+        expect_items(items.size());
+        return sum_of(back.time, items);
     }
 };
 
