@@ -46,7 +46,8 @@ static void add_all(struct text *t, const struct text *more) {
 }
 
 static void put(const struct text *t) {
-    fwrite(t->bytes, 1, t->length, stdout);
+    if (t->length > 0)
+        fwrite(t->bytes, 1, t->length, stdout);
 }
 
 static bool is(const struct text *t, const char *word) {
