@@ -10,9 +10,10 @@
 # ASF_PRELOADED: the value of LD_PRELOAD; ASF_PRELOAD_SETTINGS: NAME=VALUE...
 # that go with it; ASF_PRELOAD_ARGUMENTS: both for compare_filters.py and
 # latency.py; ASF_RUNTIMES: what a program links behind our libraries.
-set(ASF_PRELOADED $<TARGET_FILE:asf_stdio>)
+# ASF_PRELOADED_BEHIND: what is preloaded behind libasf_stdio.
 set(ASF_PRELOAD_SETTINGS)
 set(ASF_RUNTIMES)
+set(ASF_PRELOADED_BEHIND)
 
 string(REPLACE "," ";" sanitizers "${ASF_SANITIZE}")
 list(TRANSFORM sanitizers REPLACE "^address$" "asan")
@@ -21,15 +22,17 @@ list(TRANSFORM sanitizers REPLACE "^thread$" "tsan")
 if(sanitizers MATCHES "asan|tsan")
     add_library(aligned_alloc SHARED aligned_alloc.c)
     set_target_properties(aligned_alloc PROPERTIES COMPILE_OPTIONS -fno-builtin LINK_OPTIONS "")
-    string(APPEND ASF_PRELOADED ":$<TARGET_FILE:aligned_alloc>")
+    list(APPEND ASF_PRELOADED_BEHIND $<TARGET_FILE:aligned_alloc>)
 endif()
 foreach(sanitizer IN LISTS sanitizers)
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${sanitizer}.so
                     OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
     file(REAL_PATH ${runtime} runtime)
-    string(APPEND ASF_PRELOADED ":${runtime}")
     list(APPEND ASF_RUNTIMES ${runtime})
 endforeach()
+list(APPEND ASF_PRELOADED_BEHIND ${ASF_RUNTIMES})
+list(JOIN ASF_PRELOADED_BEHIND ":" ASF_PRELOADED_BEHIND)
+string(JOIN ":" ASF_PRELOADED $<TARGET_FILE:asf_stdio> ${ASF_PRELOADED_BEHIND})
 
 # The programs' own leaks are theirs, and signals end them as ever.  To name a
 # race's places the runtime would open files, by our open; addr2line does.
