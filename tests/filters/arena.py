@@ -19,6 +19,7 @@ import inputs
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KEPT_WHOLE = 64 << 20
+HANGS = 150  # seconds, which nothing else takes, with a sanitizer and on a busy machine, too
 
 
 @dataclasses.dataclass
@@ -95,7 +96,7 @@ def catch_pipe(arena, situation, environment):
     process = start(arena, situation.case, environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT if joined else subprocess.PIPE)
     try:
-        stdout, stderr = process.communicate(timeout=situation.case.timeout)
+        stdout, stderr = process.communicate(timeout=HANGS)
         status = process.returncode
     except subprocess.TimeoutExpired:
         end_group(process)
@@ -116,7 +117,7 @@ def catch_file(arena, situation, environment):
         process = start(arena, situation.case, environment, stdin=subprocess.DEVNULL, stdout=out,
                         stderr=subprocess.STDOUT if joined else err)
         try:
-            status = process.wait(situation.case.timeout)
+            status = process.wait(HANGS)
         except subprocess.TimeoutExpired:
             status = "timed out"
         end_group(process)
@@ -135,14 +136,14 @@ class Terminal:
     What is typed is not echoed: where the echo falls between the program's lines depends on time.
     """
 
-    def __init__(self, timeout):
+    def __init__(self):
         self.master, self.slave = pty.openpty()
         mode = termios.tcgetattr(self.slave)
         mode[3] &= ~termios.ECHO
         termios.tcsetattr(self.slave, termios.TCSANOW, mode)
         termios.tcsetwinsize(self.slave, (24, 80))
         self.transcript = b""
-        self.deadline = time.monotonic() + timeout
+        self.deadline = time.monotonic() + HANGS
 
     def read_some(self, seconds):
         """Reads what has come.  False at the end: nobody has the terminal open, or time is up."""
@@ -156,9 +157,8 @@ class Terminal:
         return True
 
     def await_text(self, text, start):
-        give_up = time.monotonic() + 5
         while text not in self.transcript[start:]:
-            if time.monotonic() > give_up or not self.read_some(0.1):
+            if not self.read_some(0.1):
                 self.transcript += b"[never seen: %r]" % text
                 return
         # What else is on its way belongs before the next typed line.
@@ -175,7 +175,7 @@ class Terminal:
 
 
 def catch_tty(arena, situation, environment):
-    terminal = Terminal(situation.case.timeout)
+    terminal = Terminal()
     # setsid makes the terminal the controlling one, so that /dev/tty works too.
     process = start(arena, situation.case, environment, ("setsid", "--ctty"), stdin=terminal.slave,
                     stdout=terminal.slave, stderr=terminal.slave)

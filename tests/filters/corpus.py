@@ -29,7 +29,6 @@ class Case:
     shell: str = "sh"  # %shell bash
     user: str = ""  # %user nobody: needs root
     tmpfs: str = ""  # %tmpfs 64k: a file system of that size on "small": needs root
-    timeout: float = 30  # %timeout SECONDS
     mask: str = ""  # %mask REGEX: what may differ in the output (a process number, say)
     dialogue: list = dataclasses.field(default_factory=list)  # %await TEXT, %type TEXT: implies tty
 
@@ -62,8 +61,6 @@ def set_option(case, key, value):
         case.outputs = ["tty"]
     elif key in ("shell", "user", "tmpfs", "mask"):
         setattr(case, key, value)
-    elif key == "timeout":
-        case.timeout = float(value)
     elif key in ("needs", "locale", "out"):
         field = {"needs": "needs", "locale": "locales", "out": "outputs"}[key]
         setattr(case, field, value.split())
