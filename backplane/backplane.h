@@ -227,6 +227,11 @@ void asf__libc_begins_here(struct asf_cios *c);
 /* asf__libc_purged: what it holds behind the position is about to be dropped;
  * the position is then where its end was. */
 void asf__libc_purged(struct asf_cios *c);
+/* asf__libc_moved: the descriptor's offset, and with it all that libc has read,
+ * stands so much further on than it did. */
+void asf__libc_moved(struct asf_cios *c, off64_t distance);
+/* asf__libc_is_empty: what it has read ends at the position, and began there. */
+bool asf__libc_is_empty(const struct asf_cios *c);
 /* asf__libc_orient: libc orients a stream when it fills its buffer. */
 void asf__libc_orient(struct asf_cios *c);
 /* asf__step_back_slow: asf__step_back where a block of it may begin. */

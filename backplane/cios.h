@@ -156,6 +156,7 @@ struct asf_cios {
     bool astray;    /* and the program has moved the descriptor's since */
     bool sought;    /* libc has made a buffer for a seek */
     bool unprimed;  /* setvbuf came late: the first write finds no room, as in libc */
+    bool outlived;  /* nor does it when blocks were read past libc's buffer, which still is one of output */
     bool late_line; /* line buffered too late for putc, which fills the buffer as before */
     bool resident;  /* the current buffer is the object itself: nothing to get or put */
     bool mapped;    /* the file system is one that maps well */

@@ -190,7 +190,13 @@ static size_t take_by_turns(struct asf_cios *c, char *p, size_t n, int *error) {
     return done;
 }
 
+/* Whether libc reads all of it past its empty buffer, or meets the end there. */
+static bool passes_libc_buffer(const struct asf_cios *c, size_t n, size_t missing) {
+    return n >= c->block && (missing == 0 ? whole_blocks(c, n) == n : missing >= c->block);
+}
+
 static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
+    bool output = asf__is_putting(c) || c->outlived;
     *error = asf__to_read(c);
     if (*error && c->orientation == 0 && n < c->block)
         c->orientation = -1;
@@ -200,6 +206,7 @@ static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = take_by_turns(c, p, n, error);
     asf__libc_read_directly(c, past);
     asf__libc_orient(c);
+    c->outlived = output && passes_libc_buffer(c, n, n - done);
     return done;
 }
 
@@ -224,10 +231,28 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     return (size_t)r + take(c, p + r, n - (size_t)r, error);
 }
 
+/* The descriptor's offset is at `at` now, and what libc has not yet taken of its
+ * buffer is dropped. */
+static void give_back(struct asf_cios *c, off64_t at) {
+    size_t into = asf__libc_into(c);
+    bool begins = c->offset >= 0 && asf__libc_buffer(c).first == asf__read_position(c);
+    c->offset = c->fd < 0 ? -1 : at;
+    asf__libc_empty_at(c, at);
+    c->libc.base -= (off64_t)into;
+    if (!begins)
+        c->libc.first = c->libc.base;
+}
+
+/* As glibc: of pushed-back bytes the offset is set back over these alone, and
+ * what was read before them stays to be read. */
+static void give_back_pushed(struct asf_cios *c, off64_t at) {
+    asf__libc_moved(c, -(off64_t)asf__avail(c));
+    c->offset = c->fd < 0 ? -1 : at;
+}
+
 int asf__sync_input(struct asf_cios *c) {
-    /* As glibc: of pushed-back bytes the offset is set back over these alone,
-     * and what was read before them stays to be read. */
     bool backup = c->flags & ASF_IN_BACKUP;
+    asf__libc_orient(c);
     if (backup)
         asf__settle_stream(c);
     size_t unread = backup ? asf__avail(c) : asf__unread(c);
@@ -242,14 +267,11 @@ int asf__sync_input(struct asf_cios *c) {
     asf__forget_place(c);
     if (at < 0)
         return 0; /* what was read from a pipe stays with us, as in libc */
-    size_t into = backup ? 0 : asf__libc_into(c);
-    bool begins = c->offset >= 0 && asf__libc_buffer(c).first == asf__read_position(c);
+    if (backup)
+        give_back_pushed(c, at);
+    else
+        give_back(c, at);
     c->read_end = c->read_ptr;
-    c->offset = c->fd < 0 ? -1 : at;
-    asf__libc_empty_at(c, at);
-    c->libc.base -= (off64_t)into;
-    if (!begins)
-        c->libc.first = c->libc.base;
     asf__mark_ahead(c, false);
     return 0;
 }

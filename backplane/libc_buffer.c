@@ -34,6 +34,7 @@ void asf__libc_loaded(struct asf_cios *c, off64_t base) {
 }
 
 void asf__libc_begins_here(struct asf_cios *c) {
+    asf__libc_orient(c);
     c->libc = asf__libc_buffer(c);
     c->libc.first = asf__read_position(c);
 }
@@ -49,9 +50,16 @@ bool asf__step_back_slow(struct asf_cios *c) {
 }
 
 void asf__libc_purged(struct asf_cios *c) {
+    asf__libc_orient(c);
     struct asf_libc_buffer b = asf__libc_buffer(c);
     off64_t dropped = b.end - asf__read_position(c);
     c->libc = (struct asf_libc_buffer){b.base + dropped, b.first + dropped, b.end};
+}
+
+void asf__libc_moved(struct asf_cios *c, off64_t distance) {
+    c->libc.base += distance;
+    c->libc.first += distance;
+    c->libc.end += distance;
 }
 
 /* Whole blocks go past libc's buffer, and were noted when they were read. */
@@ -59,6 +67,13 @@ ASF_EVERY_RUN void asf__libc_orient(struct asf_cios *c) {
     if (c->orientation == 0 && c->regular && !c->own && c->offset >= 0 && !asf__is_putting(c) &&
         asf__read_position(c) > c->libc.end)
         c->orientation = -1;
+}
+
+bool asf__libc_is_empty(const struct asf_cios *c) {
+    if (asf__is_putting(c) || c->offset < 0 || c->flags & ASF_IN_BACKUP)
+        return c->read_base == c->read_end && !asf__pending(c);
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    return libc.first == libc.end;
 }
 
 off64_t asf__libc_offset(const struct asf_cios *c) {

@@ -132,7 +132,7 @@ int asf__end_output(struct asf_cios *c) {
     if (rc < 0)
         return rc;
     c->flags &= ~ASF_PUTTING;
-    c->unprimed = c->late_line = false; /* the next output finds room, as in libc */
+    c->unprimed = c->late_line = c->outlived = false; /* the next output finds room, as in libc */
     c->write_end = c->write_ptr = c->write_base;
     if (untouched) {
         take_up_again(c);
@@ -168,6 +168,8 @@ int asf__to_write(struct asf_cios *c) {
     if (asf__is_putting(c))
         return 0;
     asf__settle_stream(c);
+    c->unprimed = c->outlived && asf__libc_is_empty(c);
+    c->outlived = false;
     begin_behind_input(c);
     lay_aside(c);
     asf__close_read_window(c);

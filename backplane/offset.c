@@ -180,15 +180,6 @@ static off64_t seek_by(struct asf_cios *c, off64_t distance) {
     return at;
 }
 
-/* Whether libc's buffer holds nothing: what it has read ends at the position,
- * and began there. */
-static bool libc_is_empty(const struct asf_cios *c) {
-    if (asf__is_putting(c) || c->offset < 0 || c->flags & ASF_IN_BACKUP)
-        return c->read_base == c->read_end && !asf__pending(c);
-    struct asf_libc_buffer libc = asf__libc_buffer(c);
-    return libc.first == libc.end;
-}
-
 /* What a relative seek goes back over; glibc forgets the rest of its buffer
  * while the stream has no orientation. */
 static off64_t pushed_back(const struct asf_cios *c) {
@@ -220,12 +211,14 @@ static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool w
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    asf__libc_orient(c);
     bool has_buffer = libc_has_buffer(c);
     bool counts = has_buffer || c->orientation < 0; /* else what was pushed back is forgotten */
     int chosen = asf__choose(c);
     if (chosen < 0)
         return chosen;
     c->sought = true;
+    c->outlived = false;
     if (!c->ops->seek)
         return -ESPIPE;
     if (c->resident)
@@ -238,7 +231,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return -EINVAL;
     if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */
         asf__free_backup(c);
-    bool was_putting = asf__is_putting(c), empty = libc_is_empty(c);
+    bool was_putting = asf__is_putting(c), empty = asf__libc_is_empty(c);
     asf__free_backup(c);
     if (!was_putting && !c->read_base && !has_buffer)
         asf__empty_window(c);

@@ -89,9 +89,9 @@ static void trim(struct asf_cios *c, off64_t to) {
 }
 
 static void settle_in(struct asf_cios *c) {
+    asf__libc_orient(c);
     if (!c->ahead || c->offset < 0 || asf__is_putting(c))
         return;
-    asf__libc_orient(c);
     trim(c, asf__libc_offset(c));
     asf__mark_ahead(c, false);
 }

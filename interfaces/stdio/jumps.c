@@ -66,6 +66,7 @@ int asf__underflow(struct asf_cios *c) {
         if (rc < 0)
             return asf__error(c, rc);
     }
+    c->outlived = false;
     if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
         asf__free_backup(c);
     return asf__avail(c) > 0 ? 0 : fill(c);
@@ -211,14 +212,31 @@ static size_t put_whole(const struct asf_cios *c, size_t n) {
     return c->block >= 128 ? n - (n - room) % c->block : n;
 }
 
-/* What is left of it, line by line; glibc stops at the first one that it cannot write. */
+/* Of lines that could not all be written glibc has taken the ones before, and
+ * that one up to its end. */
+static size_t put_now(struct asf_cios *c, const char *lines, size_t n) {
+    uint64_t before = c->stats.out;
+    size_t done = append(c, lines, n);
+    if (done == n && flush_now(c) != EOF)
+        return n;
+    size_t out = (size_t)(c->stats.out - before);
+    if (out >= n)
+        out = n - 1;
+    size_t end = (size_t)((char *)memchr(lines + out, '\n', n - out) - lines);
+    return end < done ? end : done;
+}
+
+/* What is left of it, line by line, which shows everywhere but in a file. */
 static size_t put_rest(struct asf_cios *c, const char *text, size_t n) {
-    const char *end = memrchr(text, '\n', n);
-    size_t lines = end ? (size_t)(end - text) + 1 : 0, done = append(c, text, lines);
-    if (done == lines && (!end || flush_now(c) != EOF))
-        return done + append(c, text + lines, n - lines);
-    size_t first = (size_t)((char *)memchr(text, '\n', n) - text);
-    return first < done ? first : done;
+    size_t done = 0;
+    const char *end;
+    while ((end = c->regular ? memrchr(text + done, '\n', n - done) : memchr(text + done, '\n', n - done))) {
+        size_t lines = (size_t)(end - text) + 1 - done, put = put_now(c, text + done, lines);
+        done += put;
+        if (put < lines)
+            return done;
+    }
+    return done + append(c, text + done, n - done);
 }
 
 /* The lines go out, the rest stays; but tiny buffers are not kept to once they are flushed. */

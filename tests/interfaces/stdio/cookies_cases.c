@@ -267,6 +267,36 @@ CASE(buffering_modes) {
     CALL(fclose(f));
 }
 
+/* Where a buffer does not take the lines, each of them is a call. */
+CASE(lines_are_written_one_by_one) {
+    static char many[9000];
+    for (int i = 0; i < 9000; i++)
+        many[i] = i % 50 ? 'z' : '\n';
+    for (int size = 0; size <= 100; size += 100) {
+        struct store *s = store("");
+        FILE *f = fopencookie(s, "w", all);
+        CALL(setvbuf(f, NULL, _IOLBF, (size_t)size));
+        for (int i = 0; i < 2; i++)
+            CALL(fwrite("a\nbb\nccc\nrest", 1, 13, f));
+        CALL(fwrite(many, 1, sizeof many, f));
+        CALL(fputs("a\nbb\nccc\nrest", f));
+        CALL(fclose(f));
+    }
+}
+
+CASE(a_line_that_cannot_be_written) {
+    for (int at = 0; at < 4; at++) {
+        struct store *s = store("");
+        FILE *f = fopencookie(s, "w", all);
+        CALL(setvbuf(f, NULL, _IOLBF, 0));
+        s->failures = at == 0;
+        s->most = 2 + (size_t)at;
+        CALL(fwrite("a\nbb\nccc\ndddd\nrest", 1, 19, f));
+        note_flags(f);
+        CALL(fclose(f));
+    }
+}
+
 CASE(unflushed_at_exit) {
     struct store *s = store("");
     FILE *f = fopencookie(s, "w", all);

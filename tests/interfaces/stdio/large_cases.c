@@ -101,6 +101,26 @@ CASE(a_limit_on_file_sizes) {
     say("size %ld", (long)st.st_size);
 }
 
+/* Lines that a stream writes together: what it says of them is what glibc, which
+ * writes them one by one, had got through. */
+CASE(a_limit_in_the_middle_of_lines) {
+    static char lines[4000];
+    for (int i = 0; i < 4000; i++)
+        lines[i] = i % 17 ? 'z' : '\n';
+    struct rlimit limit = {2500, 2500};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int before = 0; before < 3; before++) {
+        FILE *f = fopen("out", "w");
+        CALL(setvbuf(f, NULL, _IOLBF, 0));
+        for (int i = 0; i < before; i++)
+            CALL(putc("x\n"[i], f));
+        WITH_ERRNO(fwrite(lines, 1, 3333, f));
+        WITH_ERRNO(fwrite(lines, 1, sizeof lines, f));
+        WITH_ERRNO(fclose(f));
+    }
+}
+
 /* As many streams as the descriptors allow, each with something to write. */
 CASE(seventy_thousand_streams) {
     enum { MANY = 70000 };
