@@ -220,7 +220,10 @@ static inline void asf__before_wait(void) {
 struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c);
 /* asf__libc_empty_at: it holds nothing, and is filled from `at` next.
  * asf__libc_loaded: it was filled from `base`. */
-void asf__libc_empty_at(struct asf_cios *c, off64_t at);
+static inline void asf__libc_empty_at(struct asf_cios *c, off64_t at) {
+    at = at > 0 ? at : 0;
+    c->libc = (struct asf_libc_buffer){at, at, at};
+}
 void asf__libc_loaded(struct asf_cios *c, off64_t base);
 /* asf__libc_begins_here: no byte before the position can be read again. */
 void asf__libc_begins_here(struct asf_cios *c);
@@ -249,6 +252,24 @@ void asf__libc_read_directly(struct asf_cios *c, off64_t end);
 /* asf__libc_takes_blocks: n bytes, a block or more, are about to be taken of what
  * the window has; false when there is more to be done about it. */
 bool asf__libc_takes_blocks(struct asf_cios *c, size_t n);
+/* asf__fill_here: asf__fill's way to the module, inline, for a stream that reads and
+ * has less than it wants. */
+static inline __attribute__((always_inline)) ssize_t asf__fill_here(struct asf_cios *c, size_t want) {
+    if (c->read_ptr >= c->read_end && !(c->flags & ASF_IN_BACKUP) && c->offset >= 0)
+        asf__libc_empty_at(c, c->offset); /* the file may have ended here before: no whole block */
+    c->held = true;
+    ssize_t n = c->ops->fill(c, want);
+    c->sequential = true;
+    c->indent = 0;
+    if (n <= 0 && c->offset >= 0)
+        asf__libc_empty_at(c, c->offset);
+    c->held = false;
+    return n;
+}
+/* asf__fill_empty: the same where the window is known to be empty. */
+static inline __attribute__((always_inline)) ssize_t asf__fill_empty(struct asf_cios *c) {
+    return asf__unlikely(c->in && c->in->torn) ? asf__fill(c, 1) : asf__fill_here(c, 1);
+}
 /* asf__read_position: where reading stands in the file, bytes pushed back beside
  * it left out. */
 static inline off64_t asf__read_position(const struct asf_cios *c) {

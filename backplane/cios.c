@@ -21,6 +21,7 @@ enum { POOL = 8 };
 ASF_MOSTLY_UNUSED static struct asf_cios ready[POOL];
 static struct asf_cios *pool[2 * POOL];
 static int pooled, taken;
+static struct asf_cios *latest; /* the one closed last: taken and left without the lock */
 
 static bool is_ready(const struct asf_cios *c) {
     return c >= ready && c < ready + POOL;
@@ -60,7 +61,18 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
     c->inherited = true;
 }
 
+static struct asf_cios *swap_latest(struct asf_cios *c) {
+    if (!__libc_single_threaded)
+        return __atomic_exchange_n(&latest, c, __ATOMIC_ACQ_REL);
+    struct asf_cios *before = latest;
+    latest = c;
+    return before;
+}
+
 static struct asf_cios *from_pool(void) {
+    struct asf_cios *ours = __atomic_load_n(&latest, __ATOMIC_RELAXED) ? swap_latest(NULL) : NULL;
+    if (ours)
+        return ours;
     asf__list_lock();
     struct asf_cios *c = pooled > 0 ? pool[--pooled] : taken < POOL ? &ready[taken++] : NULL;
     asf__list_unlock();
@@ -180,6 +192,10 @@ void asf__cios_free(struct asf_cios *c) {
     struct asf_buffer *kept = take_buffer(c);
     asf__cios_drop(c);
     c->in = kept;
+    c = swap_latest(c);
+    if (!c)
+        return;
+    kept = c->in;
     asf__list_lock();
     bool keep = is_ready(c) || pooled < POOL;
     if (keep)

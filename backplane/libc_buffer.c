@@ -23,11 +23,6 @@ struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c) {
     return b;
 }
 
-void asf__libc_empty_at(struct asf_cios *c, off64_t at) {
-    at = at > 0 ? at : 0;
-    c->libc = (struct asf_libc_buffer){at, at, at};
-}
-
 void asf__libc_loaded(struct asf_cios *c, off64_t base) {
     off64_t end = base + (off64_t)c->block;
     c->libc = (struct asf_libc_buffer){base, base, end < c->offset ? end : c->offset};

@@ -210,16 +210,7 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
     size_t avail = asf__avail(c);
     if (avail >= want && avail > 0)
         return (ssize_t)avail;
-    if (avail == 0 && !(c->flags & ASF_IN_BACKUP) && c->offset >= 0)
-        asf__libc_empty_at(c, c->offset); /* the file may have ended here before: no whole block */
-    c->held = true;
-    ssize_t n = c->ops->fill(c, want);
-    c->sequential = true;
-    c->indent = 0;
-    if (n <= 0 && c->offset >= 0)
-        asf__libc_empty_at(c, c->offset);
-    c->held = false;
-    return n;
+    return asf__fill_here(c, want);
 }
 
 int asf__drain(struct asf_cios *c, size_t want) {

@@ -146,17 +146,25 @@ static inline void move_to(struct asf_cios *c, off64_t at) {
     c->astray = false;
 }
 
+/* Regular files are served by system calls alone. */
+static inline off64_t place(struct asf_cios *c, off64_t at) {
+    if (asf__unlikely(!c->regular))
+        return c->ops->seek(c, at, SEEK_SET);
+    c->stats.syscalls++;
+    return asf__lseek(c->fd, at, SEEK_SET);
+}
+
 /* The block is read, so that the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     struct asf_libc_buffer libc = libc_after_seek(c, target, empty);
-    off64_t at = c->ops->seek(c, libc.base, SEEK_SET);
+    off64_t at = place(c, libc.base);
     if (at < 0)
         return at;
     move_to(c, at);
     if (libc.base == target)
         return at;
     c->exactly = empty ? (size_t)(target - libc.base) : 0;
-    ssize_t got = asf__fill(c, 1);
+    ssize_t got = asf__fill_empty(c);
     c->exactly = 0;
     if (got >= target - libc.base) {
         c->libc = libc;
@@ -210,7 +218,7 @@ static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool w
     return at;
 }
 
-off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
     asf__libc_orient(c);
     bool has_buffer = libc_has_buffer(c);
     bool counts = has_buffer || c->orientation < 0; /* else what was pushed back is forgotten */
@@ -243,4 +251,20 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         }
     }
     return seek_input(c, offset, whence, !was_putting, empty);
+}
+
+/* Input of a regular file whose place is known, and nothing pushed back. */
+static bool reads_plainly(const struct asf_cios *c) {
+    enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
+    return c->chosen && c->regular && c->offset >= 0 && c->in && !(c->flags & NOT_SO) && c->orientation < 0 &&
+           !c->save_base;
+}
+
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    if (asf__likely(whence == SEEK_SET && offset >= 0 && reads_plainly(c))) {
+        c->sought = true;
+        bool empty = asf__libc_is_empty(c);
+        return seek_in_window(c, offset, empty) ? offset : seek_block(c, offset, empty);
+    }
+    return seek_any(c, offset, whence);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * syscalls.c - the table of system calls, filled with libc's cancellable
- * forms under the names that no interface module interposes.
+ * syscalls.c - the table of system calls, filled with the kernel's: libc's functions
+ * of these names may be those of the program, or ours.
  * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
@@ -18,11 +18,6 @@
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-extern ssize_t __read(int, void *, size_t);
-extern ssize_t __pread64(int, void *, size_t, off64_t);
-extern ssize_t __write(int, const void *, size_t);
-extern int __open64(const char *, int, ...);
 
 long asf__raw_syscall(long number, long a, long b, long c, long d) {
     return asf__raw(number, a, b, c, d);
@@ -41,34 +36,16 @@ void asf__release_signals(uint64_t mask) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
-/* What libc's function gave, in our way; errno stays what it was. */
-static ssize_t result(ssize_t r, int saved) {
-    if (r >= 0)
-        return r;
-    r = -errno;
-    errno = saved;
-    return r;
-}
-
-/* The four that follow are points where a thread may be cancelled; as in libc,
- * no thread is while there is only one. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n) {
-    if (__libc_single_threaded)
-        return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
-    int saved = errno;
-    return result(__read(fd, buf, n), saved);
+    return asf__cancellable(SYS_read, fd, (long)buf, (long)n, 0);
 }
 
 ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
-    if (__libc_single_threaded)
-        return asf__raw(SYS_write, fd, (long)buf, (long)n, 0);
-    int saved = errno;
-    return result(__write(fd, buf, n), saved);
+    return asf__cancellable(SYS_write, fd, (long)buf, (long)n, 0);
 }
 
 static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
-    int saved = errno;
-    return result(__pread64(fd, buf, n, offset), saved);
+    return asf__cancellable(SYS_pread64, fd, (long)buf, (long)n, offset);
 }
 
 int asf__write_all(int fd, const char *p, size_t n) {
@@ -85,20 +62,15 @@ off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
 
-static int sys_open(const char *path, int flags, mode_t mode) {
-    if (__libc_single_threaded)
-        return (int)asf__raw(SYS_openat, AT_FDCWD, (long)path, flags, mode);
-    int saved = errno;
-    return (int)result(__open64(path, flags, mode), saved);
+int asf__plain_open(const char *path, int flags, mode_t mode) {
+    return (int)asf__cancellable(SYS_openat, AT_FDCWD, (long)path, flags, mode);
 }
 
-/* No thread is cancelled in the close of a stream, as in libc. */
-static int sys_close(int fd) {
+int asf__plain_close(int fd) {
     return (int)asf__raw(SYS_close, fd, 0, 0, 0);
 }
 
-/* The call that libc makes: a filter of system calls may know no other. */
-static int sys_fstat(int fd, struct stat64 *st) {
+int asf__plain_fstat(int fd, struct stat64 *st) {
     return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
 }
 
@@ -197,9 +169,9 @@ struct asf_syscalls asf__sys = {
     .write = asf__plain_write,
     .pread = sys_pread,
     .lseek = asf__plain_lseek,
-    .open = sys_open,
-    .close = sys_close,
-    .fstat = sys_fstat,
+    .open = asf__plain_open,
+    .close = asf__plain_close,
+    .fstat = asf__plain_fstat,
     .fstatfs = sys_fstatfs,
     .isatty = sys_isatty,
     .map = sys_map,

@@ -8,6 +8,8 @@
 #ifndef ASF_LIB_SYSCALLS_H
 #define ASF_LIB_SYSCALLS_H
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
@@ -71,22 +73,38 @@ static inline __attribute__((always_inline)) long asf__raw6(long number, long a,
     return r;
 }
 
-/* asf__read, asf__write, asf__lseek: the table's. After a system call the processor has
+/* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
+ * moment of it.  As in libc, no thread is while there is only one. */
+static inline __attribute__((always_inline)) long asf__cancellable(long number, long a, long b, long c,
+                                                                   long d) {
+    int type;
+    if (__libc_single_threaded)
+        return asf__raw(number, a, b, c, d);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    long r = asf__raw(number, a, b, c, d);
+    pthread_setcanceltype(type, &type);
+    return r;
+}
+
+/* asf__read and so on: the table's. After a system call the processor has
  * forgotten whence it was called: each level above costs some 7 ns, and the
  * usual two are left out here. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence);
+int asf__plain_open(const char *path, int flags, mode_t mode);
+int asf__plain_close(int fd);
+int asf__plain_fstat(int fd, struct stat64 *st);
 
 static inline ssize_t asf__read(int fd, void *buf, size_t n) {
-    if (__libc_single_threaded && asf__sys.read == asf__plain_read)
-        return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
+    if (asf__sys.read == asf__plain_read)
+        return asf__cancellable(SYS_read, fd, (long)buf, (long)n, 0);
     return asf__sys.read(fd, buf, n);
 }
 
 static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
-    if (__libc_single_threaded && asf__sys.write == asf__plain_write)
-        return asf__raw(SYS_write, fd, (long)buf, (long)n, 0);
+    if (asf__sys.write == asf__plain_write)
+        return asf__cancellable(SYS_write, fd, (long)buf, (long)n, 0);
     return asf__sys.write(fd, buf, n);
 }
 
@@ -94,6 +112,26 @@ static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
     if (asf__sys.lseek == asf__plain_lseek)
         return asf__raw(SYS_lseek, fd, offset, whence, 0);
     return asf__sys.lseek(fd, offset, whence);
+}
+
+static inline int asf__open(const char *path, int flags, mode_t mode) {
+    if (asf__sys.open == asf__plain_open)
+        return (int)asf__cancellable(SYS_openat, AT_FDCWD, (long)path, flags, mode);
+    return asf__sys.open(path, flags, mode);
+}
+
+/* No thread is cancelled in the close of a stream, as in libc. */
+static inline int asf__close(int fd) {
+    if (asf__sys.close == asf__plain_close)
+        return (int)asf__raw(SYS_close, fd, 0, 0, 0);
+    return asf__sys.close(fd);
+}
+
+/* The call that libc makes: a filter of system calls may know no other. */
+static inline int asf__fstat(int fd, struct stat64 *st) {
+    if (asf__sys.fstat == asf__plain_fstat)
+        return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
+    return asf__sys.fstat(fd, st);
 }
 
 /* asf__raw_syscall: a call that needs no table; returns -errno. */

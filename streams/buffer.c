@@ -15,7 +15,7 @@
 #include "lib/costs.h"
 #include "lib/fault.h"
 #include "lib/options.h"
-#include "lib/syscalls.h"
+#include "streams/descriptor_calls.h"
 
 /* An output buffer that fills within this time may grow: nobody watching the
  * other end could tell. */
@@ -112,7 +112,8 @@ static ssize_t refill(struct asf_cios *c, size_t n) {
     char *base = c->in->base;
     c->buf_base = c->read_base = c->read_ptr = c->read_end = base;
     c->buf_end = base + c->in->size;
-    ssize_t r = asf__likely(c->ops->get == asf__fd_get) ? asf__fd_get(c, base, n) : c->ops->get(c, base, n);
+    ssize_t r =
+        asf__likely(c->ops->get == asf__fd_get) ? asf__fd_get_here(c, base, n) : c->ops->get(c, base, n);
     if (r > 0)
         c->read_end = base + r;
     if (c->regular && !c->own && c->in->size > c->block)

@@ -124,7 +124,7 @@ int asf__choose_now(struct asf_cios *c) {
         lie_as_libc(c);
         return 0;
     }
-    bool open = asf__sys.fstat(c->fd, &st) == 0;
+    bool open = asf__fstat(c->fd, &st) == 0;
     if (!open)
         st = (struct stat64){.st_mode = 0};
     if (!open)

@@ -43,7 +43,7 @@ static int fill(struct asf_cios *c) {
     asf__choose(c); /* which tells a terminal */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
         asf__show_stdout();
-    ssize_t n = asf__fill(c, 1);
+    ssize_t n = asf__fill_empty(c);
     c->stats.slow++;
     if (n > 0)
         return 0;

@@ -74,13 +74,13 @@ static void set_cancellation(struct asf_cios *c, const struct mode *m) {
     c->flags2 |= m->not_cancelled ? ASF_NOT_CANCELLED : 0;
 }
 
-static int open_path(const char *path, const struct mode *m) {
+static inline int open_path(const char *path, const struct mode *m) {
     int before;
     asf__before_open(path);
     if (!m->not_cancelled)
-        return asf__sys.open(path, m->flags, 0666);
+        return asf__open(path, m->flags, 0666);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    int fd = asf__sys.open(path, m->flags, 0666);
+    int fd = asf__open(path, m->flags, 0666);
     pthread_setcancelstate(before, &before);
     return fd;
 }
@@ -111,7 +111,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         asf__pipe_opened(fd);
     struct asf_cios *c = new_file(fd, &m);
     if (!c) {
-        asf__sys.close(fd);
+        asf__close(fd);
         errno = ENOMEM;
         return NULL;
     }
@@ -123,7 +123,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     else if ((m.flags & O_ACCMODE) == O_WRONLY)
         asf__sys.lseek(fd, 0, SEEK_END);
     if (m.charset && !asf__named_conversion(c, m.charset)) {
-        asf__sys.close(fd);
+        asf__close(fd);
         asf__cios_free(c);
         return NULL;
     }
@@ -256,7 +256,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     if (new < 0 || fd < 0 || new == fd)
         return new;
     int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags & O_CLOEXEC, 0);
-    asf__sys.close(new);
+    asf__close(new);
     return rc;
 }
 
@@ -278,7 +278,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
         asf__pipe_lose(fd);
     int new = valid ? reopen_descriptor(fd, path, m) : -EINVAL;
     if (new < 0 && fd >= 0)
-        asf__sys.close(fd);
+        asf__close(fd);
     asf__cios_init(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     c->chain = chain;
     c->like_file = like_file;
@@ -300,7 +300,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         return refuse_everything(c);
     }
     if (m.charset && !asf__named_conversion(c, m.charset)) {
-        asf__sys.close(fd);
+        asf__close(fd);
         c->fd = -1;
         return refuse_everything(c);
     }
@@ -339,7 +339,7 @@ FILE *freopen64(const char *, const char *, FILE *) ALIAS(freopen);
 /* --- tmpfile ---------------------------------------------------------------------- */
 
 EXPORT FILE *tmpfile(void) {
-    int fd = asf__sys.open(P_tmpdir, O_RDWR | O_TMPFILE | O_EXCL, 0600);
+    int fd = asf__open(P_tmpdir, O_RDWR | O_TMPFILE | O_EXCL, 0600);
     if (fd < 0) {
         char name[] = P_tmpdir "/tmpfXXXXXX";
         fd = mkstemp(name);
@@ -349,7 +349,7 @@ EXPORT FILE *tmpfile(void) {
     }
     FILE *f = fdopen(fd, "w+");
     if (!f)
-        asf__sys.close(fd);
+        asf__close(fd);
     return f;
 }
 

@@ -11,6 +11,8 @@
 #ifndef ASF_STATIC
 #include <stdarg.h>
 
+#include "lib/cleanup.h"
+
 typedef int formatter(FILE *, const wchar_t *, va_list);
 extern formatter __isoc99_vfwscanf, __isoc23_vfwscanf;
 
@@ -24,9 +26,7 @@ static int on_stream(struct asf_cios *c, formatter *libc, const wchar_t *format,
     if (__libc_single_threaded) {
         r = libc(asf__file(c), format, ap);
     } else {
-        pthread_cleanup_push(asf__cancelled, c);
-        r = libc(asf__file(c), format, ap);
-        pthread_cleanup_pop(0);
+        r = ASF_CLEANUP(asf__cancelled, c, libc(asf__file(c), format, ap));
     }
     asf__leave(c);
     return r;

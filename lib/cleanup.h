@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cleanup.h - what a thread that is cancelled in a call still does.  In C,
+ * pthread_cleanup_push saves the registers at each call, as setjmp does; libc's
+ * older pair, under it, enters the handler in the thread's list alone.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_CLEANUP_H
+#define ASF_LIB_CLEANUP_H
+
+#include <pthread.h>
+
+extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b, void (*handler)(void *), void *arg);
+extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int run);
+
+/* ASF_CLEANUP: the value of `call`; a thread cancelled within it calls handler(arg). */
+#define ASF_CLEANUP(handler, arg, call)                                                                      \
+    (__extension__({                                                                                         \
+        struct _pthread_cleanup_buffer buffer_;                                                              \
+        _pthread_cleanup_push(&buffer_, handler, arg);                                                       \
+        __typeof__(call) result_ = call;                                                                     \
+        _pthread_cleanup_pop(&buffer_, 0);                                                                   \
+        result_;                                                                                             \
+    }))
+
+#endif
