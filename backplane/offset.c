@@ -263,6 +263,7 @@ static bool reads_plainly(const struct asf_cios *c) {
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     if (asf__likely(whence == SEEK_SET && offset >= 0 && reads_plainly(c))) {
         c->sought = true;
+        c->outlived = false;
         bool empty = asf__libc_is_empty(c);
         return seek_in_window(c, offset, empty) ? offset : seek_block(c, offset, empty);
     }
