@@ -9,13 +9,12 @@
 
 #include <stdlib.h>
 
-/* How many buffers of ASF__PIECE bytes a stream keeps. */
+/* How many buffers for pieces a stream keeps. */
 enum { SPARES = 8 };
 
-/* A buffer of ASF__PIECE bytes is kept for the next region: new memory costs more
- * than filling it. */
+/* One for pieces is kept for the next: new memory costs more than filling it. */
 static void let_go(struct asf_cios *c, struct asf_buffer *b) {
-    if (b->size != ASF__PIECE || b->user || b->watch >= 0 || c->spares == SPARES) {
+    if (!b->for_pieces || c->spares == SPARES) {
         asf__buffer_free(b);
         return;
     }
@@ -26,10 +25,12 @@ static void let_go(struct asf_cios *c, struct asf_buffer *b) {
 
 struct asf_buffer *asf__buffer_spare(struct asf_cios *c) {
     struct asf_buffer *b = c->spare;
-    if (!b)
-        return asf__buffer_new(ASF__PIECE);
-    c->spare = b->next;
-    c->spares--;
+    if (b) {
+        c->spare = b->next;
+        c->spares--;
+    } else if ((b = asf__buffer_new(ASF__PIECE))) {
+        b->for_pieces = true;
+    }
     return b;
 }
 

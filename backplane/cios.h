@@ -57,6 +57,7 @@ struct asf_buffer {
     bool user;       /* the program's own memory (setvbuf) */
     bool first;      /* part of its stream; its memory stays until that is closed */
     bool resting;    /* the first one, in no use just now */
+    bool for_pieces; /* a thread's own (backplane/regions.c) */
     bool torn;       /* mapped: the file was truncated under it */
     void (*gone)(struct asf_buffer *b); /* its module is told that nothing uses it any more; or NULL */
 };

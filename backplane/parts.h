@@ -11,10 +11,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What a thread reads for itself at most: from cache into cache. */
-enum { ASF__PIECE = 256 << 10 };
+/* What a thread reads for itself at most: from cache into cache, and into few
+ * enough new pages. */
+enum { ASF__PIECE = 128 << 10 };
 
-/* asf__buffer_spare: a buffer of ASF__PIECE bytes, a kept one if there is one;
+/* asf__buffer_spare: a buffer for ASF__PIECE bytes, a kept one if there is one;
  * NULL when memory is short. */
 struct asf_buffer *asf__buffer_spare(struct asf_cios *c);
 /* asf__buffer_release: one region of the buffer less; the last of a retired one

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <future>
 #include <mutex>
+#include <sys/resource.h>
 #include <thread>
 
 #include "tests/interfaces/asi/asi_test.h"
@@ -93,6 +94,36 @@ TEST_F(Sharing, EachByteGoesToOneThread) {
         at = range.second;
     }
     EXPECT_EQ(at, words);
+    EXPECT_EQ(sclose(s), 0);
+}
+
+long page_faults() {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+TEST_F(Sharing, RegionsThatWereGivenBackLendTheirMemory) {
+    constexpr int rounds = 5, at_once = 3, pages = 32;
+    Company two;
+    asf_cios *s = open_pattern(4 * MiB);
+    if (std::string(asf_module_name(s)) != "read") {
+        sclose(s);
+        GTEST_SKIP() << "regions of a map are the file's own memory";
+    }
+    long before = 0;
+    for (int round = -2; round < rounds; round++) { // two to get the memory in
+        void *regions[at_once];
+        before = round == 0 ? page_faults() : before;
+        for (void *&region : regions) {
+            ssize_t length = MiB;
+            region = salloc_some(s, &length);
+            ASSERT_NE(region, nullptr);
+        }
+        for (void *region : regions)
+            EXPECT_EQ(sfree(s, region), 0);
+    }
+    EXPECT_LT(page_faults() - before, rounds * pages / 2);
     EXPECT_EQ(sclose(s), 0);
 }
 
