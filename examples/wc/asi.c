@@ -89,7 +89,7 @@ static void *run_counter(void *arg) {
 /* A thread for each CPU, as long as each has work for longer than it takes to
  * start it; more than a few have nothing from it, as memory is the limit. */
 static int counters_for(struct asf_cios *stream) {
-    enum { SHARE = 32 << 20 };
+    enum { SHARE = 4 << 20 };
     struct stat st;
     cpu_set_t cpus;
     if (wc_depth() != WC_LINES || fstat(asf_fileno(stream), &st) != 0 || !S_ISREG(st.st_mode) ||
