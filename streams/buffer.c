@@ -76,11 +76,13 @@ static bool has_ended(const struct asf_cios *c) {
     return c->in == &c->first && c->read_end < c->buf_end;
 }
 
-/* A stream of the ASI.  A new page takes the kernel as long as 30 KB to copy: the larger buffer, from which
+/* A stream of the ASI.  A new page takes the kernel as long as 30 KB to copy: a larger buffer, from which
  * they come a tenth faster, is for files in which that is won back. */
 static size_t own_ahead(const struct asf_cios *c) {
-    enum { LONG = 16 << 20 };
-    return !c->regular || !c->sequential ? AHEAD : c->stats.in < LONG ? 2 * AHEAD : 4 * AHEAD;
+    enum { SHORT = 1 << 20, LONG = 16 << 20 };
+    if (!c->regular || !c->sequential || c->stats.in < SHORT)
+        return AHEAD;
+    return c->stats.in < LONG ? 2 * AHEAD : 4 * AHEAD;
 }
 
 static size_t ahead(const struct asf_cios *c) {
