@@ -19,7 +19,7 @@
 
 enum { SIZE = 64 << 10, FILES = 8, TABLE = 1024, NEVER = 255, USED_BITS = 32 };
 
-static struct gathering {
+ASF_MOSTLY_UNUSED static struct gathering {
     uint64_t state; /* a generation, and the bytes gathered: USED_BITS */
     char *buffer;
     int fd, failed;

@@ -36,13 +36,13 @@ enum {
     ENOUGH = 16 << 10
 };
 
-static struct asf_pipe_end ends[ENDS];
+ASF_MOSTLY_UNUSED static struct asf_pipe_end ends[ENDS];
 static int end_count; /* ever taken; entries are not used again */
 /* Bytes that have gone by the pipe; ENOUGH: not looked at any more. */
 ASF_MOSTLY_UNUSED static uint32_t moved[FDS];
 static unsigned shares; /* how often descriptors have been given to others */
 static char searching;  /* by one thread, and by no handler in its midst */
-static struct {
+ASF_MOSTLY_UNUSED static struct {
     struct asf_ring_offer offer;
     int fd;  /* our end of the pipe; -1: it is gone */
 } own[ENDS]; /* pipes that this process has made */
