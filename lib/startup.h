@@ -15,8 +15,8 @@
  * the initialized data, whose pages the dynamic linker has written to. */
 #define ASF_EVERY_RUN_DATA __attribute__((section(".data")))
 
-/* Tables of zeros of which little is ever used lie behind all others, so that
- * these share a page or two. */
+/* Tables of zeros of which little is ever used: the linker puts this section
+ * behind .bss, where all others share a page or two. */
 #define ASF_MOSTLY_UNUSED __attribute__((section(".lbss")))
 
 #endif
