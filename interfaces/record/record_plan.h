@@ -126,7 +126,8 @@ struct asf__engine {
     int (*convert)(const struct asf__routine *r, const unsigned char *src, unsigned char *dst, size_t count,
                    const struct asf__bounds *bounds);
     void (*discard)(struct asf__code *code);
-    /* Of a vector engine: bytes of its widest vector, and what runs such a run. */
+    /* Of a vector engine: bytes of its widest vector, and which of its loops
+     * carries out a run. */
     unsigned width;
     asf__runner *(*pick)(const struct asf__run *run);
 };

@@ -57,10 +57,6 @@ int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *fra
 /* asf__reader_start: forget the formats of the stream. */
 void asf__reader_start(struct asf_record_reader *r);
 
-/* asf__reader_plan: for two formats, made or remembered. */
-int asf__reader_plan(struct asf_record_reader *r, struct asf_record_format *wire,
-                     struct asf_record_format *native, struct asf__plan **plan);
-
 #pragma GCC visibility pop
 
 #endif

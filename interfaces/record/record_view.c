@@ -43,17 +43,13 @@ SELDOM static int find_plan(struct asf_record_reader *r, struct asf_record_forma
     return rc < 0 ? rc : keep_plan(r, *plan);
 }
 
+/* For two formats, made or remembered. */
 static inline int plan_for(struct asf_record_reader *r, struct asf_record_format *wire,
                            struct asf_record_format *native, struct asf__plan **plan) {
     *plan = r->last;
     if (*plan && (*plan)->wire == wire && (*plan)->native == native)
         return 0;
     return find_plan(r, wire, native, plan);
-}
-
-int asf__reader_plan(struct asf_record_reader *r, struct asf_record_format *wire,
-                     struct asf_record_format *native, struct asf__plan **plan) {
-    return plan_for(r, wire, native, plan);
 }
 
 int asf_record_match(struct asf_record_reader *r, struct asf_record_format *wire,
