@@ -17,6 +17,13 @@ size_t from_environment(const char *name, size_t otherwise) {
     return text ? strtoul(text, nullptr, 10) : otherwise;
 }
 
+// A process with a sanitizer's runtime starts slowly.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t ROUNDS = 300;
+#else
+constexpr size_t ROUNDS = 2000;
+#endif
+
 enum Victim { WRITER, READER, NOBODY };
 
 struct Round {
@@ -94,7 +101,7 @@ class Killed : public testing::Test {
 };
 
 TEST_F(Killed, AtAnyPoint) {
-    const size_t rounds = from_environment("ASF_RING_ROUNDS", 2000);
+    const size_t rounds = from_environment("ASF_RING_ROUNDS", ROUNDS);
     for (size_t i = 0; i < rounds && !HasFailure(); i++) {
         const Round r = any_round();
         play(r);
