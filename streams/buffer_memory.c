@@ -17,8 +17,8 @@
  * mapped, all of the usual sizes in as many pages, of which those cost nothing
  * that are not touched. */
 enum { PAGE = 4096, COMMON = (128 << 10) + PAGE };
-#ifdef __SANITIZE_ADDRESS__
-#define LEAST_MAPPED SIZE_MAX /* malloc's bounds are watched */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LEAST_MAPPED SIZE_MAX /* malloc is watched, and what is unmapped by a raw call is not */
 #else
 #define LEAST_MAPPED (3 * (size_t)PAGE)
 #endif
