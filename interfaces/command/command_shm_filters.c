@@ -326,6 +326,16 @@ static bool parse(struct packing *p, int argc, char **argv) {
     return true;
 }
 
+static void free_packing(struct packing *p) {
+    for (size_t i = 0; i < p->made; i++)
+        free(p->labels[i]);
+    free(p->labels);
+    free(p->numbers);
+    free(p->name.bytes);
+    free(p->lead.bytes);
+    free(p->raw.bytes);
+}
+
 int asf__shm_pack(int argc, char **argv) {
     struct packing p = {.least = 1000};
     if (!parse(&p, argc, argv))
@@ -337,5 +347,6 @@ int asf__shm_pack(int argc, char **argv) {
     int status = asf__close_stdout();
     for (size_t i = 0; status != 0 && i < p.made; i++)
         asf_shm_remove(p.labels[i]);
+    free_packing(&p);
     return status;
 }
