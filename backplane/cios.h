@@ -167,6 +167,7 @@ struct asf_cios {
     bool held;      /* in a slow path: a signal handler must keep out */
     bool yields;    /* the lock is the present call's own: it may let others in while it copies */
     bool sink;      /* the null device: nobody looks at what is written */
+    bool records;   /* a socket, a device, a callback: each write may be one record */
     bool own;       /* opened by asf_sopen: no libc to be like */
     bool joined;    /* used by the ASI: Unix I/O on its descriptor goes on where it stands */
     bool listed;

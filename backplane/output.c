@@ -137,7 +137,8 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         note_exact(c, n, roomless);
     }
     bool apart = c->queue || !c->out || c->out->refs || !c->ops->put;
-    bool past = !apart && !c->lag && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
+    bool past = !apart && !c->lag && !c->records && n >= 2 * c->block &&
+                (c->limit > c->block || asf__pending(c) == 0);
     if (!past && !(roomless && !apart))
         done = copy_in(c, p, n);
     if (done < n && !apart && (n - done >= c->block || c->block < 128)) {

@@ -106,6 +106,7 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     c->ino = null ? 0 : st->st_ino;
     c->dev = null ? 0 : st->st_dev;
     c->sink = null;
+    c->records = !c->own && !null && (S_ISSOCK(st->st_mode) || S_ISCHR(st->st_mode));
 }
 
 /* libc takes its buffer when a stream is first used. */

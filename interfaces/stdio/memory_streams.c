@@ -117,6 +117,7 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
     }
     *k = (struct cookie){.program = program, .call = call};
     c->why = "the program's callbacks";
+    c->records = true;
     c->orientation = -1;
     if (append)
         c->flags |= ASF_APPENDING;

@@ -30,8 +30,19 @@ static bool piecewise(const struct asf_cios *c, long n) {
     (void)c, (void)n; /* where libc's cannot be reached nothing is held back */
     return false;
 #else
-    return n < 0 || (!(c->flags & ASF_UNBUFFERED) && (c->unprimed || c->block < 128 || n >= (long)c->block));
+    if (n < 0 || c->flags & ASF_UNBUFFERED)
+        return n < 0 || n > BUFSIZ; /* libc's formatter has so much memory then */
+    return c->unprimed || c->block < 128 || n >= (long)c->block;
 #endif
+}
+
+/* Each of several lines may be written for itself, which shows but in a file;
+ * of long output only the beginning is there to tell. */
+static bool by_lines(const struct asf_cios *c, const char *text, long n) {
+    if (c->regular || !(c->flags & ASF_LINE_BUF))
+        return false;
+    const char *line = memchr(text, '\n', n < SMALL ? (size_t)n : SMALL - 1);
+    return line && (n >= SMALL || memchr(line + 1, '\n', (size_t)(text + n - line) - 1));
 }
 
 static int format_piecewise(struct asf_cios *c, int fortify, const char *format, va_list ap) {
@@ -58,7 +69,7 @@ static int put_made(struct asf_cios *c, const char *p, int n) {
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
-    if (asf__ours(c) && piecewise(c, n)) {
+    if (asf__ours(c) && (piecewise(c, n) || by_lines(c, small, n))) {
         errno = before;
         return format_piecewise(c, fortify, format, ap);
     }

@@ -7,7 +7,7 @@
 
 /* A file in memory; every call it gets is noted. */
 struct store {
-    char data[20000];
+    char data[40000];
     off64_t at, size;
     size_t most;  /* moves at most this many bytes a call */
     int failures; /* the next so many calls fail */
@@ -280,6 +280,27 @@ CASE(lines_are_written_one_by_one) {
             CALL(fwrite("a\nbb\nccc\nrest", 1, 13, f));
         CALL(fwrite(many, 1, sizeof many, f));
         CALL(fputs("a\nbb\nccc\nrest", f));
+        CALL(fclose(f));
+    }
+}
+
+/* The pieces of a format, and what is larger than the buffer, as the calls show them. */
+CASE(pieces_that_the_calls_show) {
+    static char many[9000];
+    for (size_t i = 0; i < sizeof many - 1; i++)
+        many[i] = i % 500 ? 'z' : '\n';
+    static const int modes[] = {_IOFBF, _IOLBF, _IONBF};
+    for (int m = 0; m < 3; m++) {
+        struct store *s = store("");
+        FILE *f = fopencookie(s, "w", all);
+        CALL(setvbuf(f, NULL, modes[m], 0));
+        CALL(fprintf(f, "<%d>%.900s|%5.2f\n", m, many, 1.5));
+        CALL(fprintf(f, "%d\n%s\n%d", m, "second line", 3));
+        CALL(fprintf(f, "<%s>", many));
+        CALL(fflush(f));
+        s->at = s->size = 0;
+        CALL(fwrite(many, 1, sizeof many, f));
+        CALL(fwrite(many, 1, sizeof many, f));
         CALL(fclose(f));
     }
 }

@@ -306,6 +306,30 @@ CASE(sockets) {
     note_flags(b);
 }
 
+/* Where each write is a record of its own. */
+CASE(records_of_a_socket) {
+    static char many[9000], got[20000];
+    for (size_t i = 0; i < sizeof many - 1; i++)
+        many[i] = i % 700 ? 'z' : '\n';
+    for (int mode = 0; mode < 3; mode++) {
+        int ends[2];
+        socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends);
+        FILE *f = fdopen(ends[0], "w");
+        CALL(setvbuf(f, NULL, (int[]){_IOFBF, _IOLBF, _IONBF}[mode], 0));
+        CALL(fwrite("a\nbb\nccc", 1, 8, f));
+        CALL(fprintf(f, "%d\n%s\n%d", mode, "second line", 3));
+        CALL(fflush(f));
+        CALL(fwrite(many, 1, sizeof many, f));
+        CALL(fputs(many, f));
+        CALL(fprintf(f, "<%s>", many));
+        CALL(fclose(f));
+        ssize_t n;
+        while ((n = read(ends[1], got, sizeof got)) > 0)
+            say("record of %ld", (long)n);
+        close(ends[1]);
+    }
+}
+
 CASE(a_datagram_socket) {
     int ends[2];
     socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
