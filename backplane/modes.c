@@ -168,7 +168,8 @@ int asf__to_write(struct asf_cios *c) {
     if (asf__is_putting(c))
         return 0;
     asf__settle_stream(c);
-    c->unprimed = c->outlived && asf__libc_is_empty(c);
+    if (c->outlived)
+        c->unprimed = asf__libc_is_empty(c);
     c->outlived = false;
     begin_behind_input(c);
     lay_aside(c);

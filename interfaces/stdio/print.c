@@ -16,7 +16,10 @@
 #include "lib/next.h"
 #include "lib/syscalls.h"
 
-#ifndef ASF_STATIC
+#ifdef ASF_STATIC
+enum { BY_LIBC = false }; /* where libc's formatter cannot be reached nothing is held back */
+#else
+enum { BY_LIBC = true };
 extern int __vfprintf_chk(FILE *, int, const char *, va_list);
 #endif
 
@@ -26,20 +29,17 @@ enum { SMALL = 1024 };
  * pieces in which libc's formatter hands it over, so libc's does it; and after
  * an error, of which the beginning stays on the stream. */
 static bool piecewise(const struct asf_cios *c, long n) {
-#ifdef ASF_STATIC
-    (void)c, (void)n; /* where libc's cannot be reached nothing is held back */
-    return false;
-#else
+    if (!BY_LIBC)
+        return false;
     if (n < 0 || c->flags & ASF_UNBUFFERED)
         return n < 0 || n > BUFSIZ; /* libc's formatter has so much memory then */
     return c->unprimed || c->block < 128 || n >= (long)c->block;
-#endif
 }
 
 /* Each of several lines may be written for itself, which shows but in a file;
  * of long output only the beginning is there to tell. */
 static bool by_lines(const struct asf_cios *c, const char *text, long n) {
-    if (c->regular || !(c->flags & ASF_LINE_BUF))
+    if (!BY_LIBC || c->regular || !(c->flags & ASF_LINE_BUF))
         return false;
     const char *line = memchr(text, '\n', n < SMALL ? (size_t)n : SMALL - 1);
     return line && (n >= SMALL || memchr(line + 1, '\n', (size_t)(text + n - line) - 1));
