@@ -57,12 +57,14 @@ function(asf_theme interface theme source)
     asf_compare(${test}.linked ${plain} ${theme}-linked ${ASF_PRELOAD_SETTINGS})
     asf_transcript_program(${theme}-archive ${source} ${ARGN} asf_stdio_static ${ASF_RUNTIMES})
     asf_compare(${test}.archive ${plain} ${theme}-archive ${ASF_PRELOAD_SETTINGS})
+    set(beyond pieces_that_the_calls_show) # libc's formatter cannot be reached there
     if(ASF_RUNTIMES) # whose scanf, which knows less, is before libc's here
-        set_tests_properties(${test}.archive PROPERTIES
-                             ENVIRONMENT "SKIPPED=${skipped} odd_formats allocations_that_end_unused")
+        string(APPEND beyond " odd_formats allocations_that_end_unused")
     endif()
+    set_tests_properties(${test}.archive PROPERTIES ENVIRONMENT "SKIPPED=${skipped} ${beyond}")
     if(NOT ARGN AND NOT ASF_RUNTIMES) # a shared library cannot be linked into a static program
         asf_transcript_program(${theme}-static ${source} asf_stdio_static -static)
         asf_compare(${test}.static ${plain} ${theme}-static)
+        set_tests_properties(${test}.static PROPERTIES ENVIRONMENT "SKIPPED=${skipped} ${beyond}")
     endif()
 endfunction()
