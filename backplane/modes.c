@@ -160,6 +160,10 @@ static void begin_behind_input(struct asf_cios *c) {
         pushed = into;
     c->lag = unread + pushed;
     c->written = c->indent = c->own ? 0 : into - pushed;
+    if (c->lag && !c->own && c->limit > c->block) { /* should the offset not go back, that is told in time */
+        c->limit = c->block;
+        asf__mark_grown(c, false);
+    }
 }
 
 int asf__to_write(struct asf_cios *c) {
