@@ -190,9 +190,10 @@ static size_t take_by_turns(struct asf_cios *c, char *p, size_t n, int *error) {
     return done;
 }
 
-/* Whether libc reads all of it past its empty buffer, or meets the end there. */
+/* Whether libc reads all of it past its empty buffer, or meets the end there; of
+ * callbacks it never does. */
 static bool passes_libc_buffer(const struct asf_cios *c, size_t n, size_t missing) {
-    return n >= c->block && (missing == 0 ? whole_blocks(c, n) == n : missing >= c->block);
+    return c->fd >= 0 && n >= c->block && (missing == 0 ? whole_blocks(c, n) == n : missing >= c->block);
 }
 
 static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
