@@ -15,10 +15,6 @@
 #include "lib/fresh_memory.h"
 #include "lib/syscalls.h"
 
-extern ssize_t __read(int, void *, size_t);
-extern ssize_t __write(int, const void *, size_t);
-extern int __close(int);
-
 #pragma GCC visibility push(hidden)
 
 /* asf__failed: errno from -errno; returns -1. */
@@ -91,20 +87,23 @@ static inline long asf__call(long number, long a, long b, long c) {
     return r < 0 ? asf__failed(r) : r;
 }
 
-/* libc's calls, which while there is one thread are the kernel's: after a system
- * call each level of calls above it costs 7 ns to return from. */
+/* The calls in which a thread may be cancelled, as in libc's. */
+static inline __attribute__((always_inline)) long asf__cancel_point(long number, long a, long b, long c) {
+    long r = asf__cancellable(number, a, b, c, 0);
+    return r < 0 ? asf__failed(r) : r;
+}
+
 static inline __attribute__((always_inline)) ssize_t asf__kernel_read(int fd, void *p, size_t n) {
     asf__before_large_read(fd, p, n);
-    return asf__likely(__libc_single_threaded) ? asf__call(SYS_read, fd, (long)p, (long)n) : __read(fd, p, n);
+    return asf__cancel_point(SYS_read, fd, (long)p, (long)n);
 }
 
 static inline __attribute__((always_inline)) ssize_t asf__kernel_write(int fd, const void *p, size_t n) {
-    return asf__likely(__libc_single_threaded) ? asf__call(SYS_write, fd, (long)p, (long)n)
-                                               : __write(fd, p, n);
+    return asf__cancel_point(SYS_write, fd, (long)p, (long)n);
 }
 
 static inline __attribute__((always_inline)) int asf__kernel_close(int fd) {
-    return asf__likely(__libc_single_threaded) ? (int)asf__call(SYS_close, fd, 0, 0) : __close(fd);
+    return (int)asf__cancel_point(SYS_close, fd, 0, 0);
 }
 
 /* The calls on a marked descriptor; each sets errno. */
