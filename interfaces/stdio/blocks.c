@@ -18,7 +18,7 @@ static inline size_t items(size_t done, size_t bytes, size_t size, size_t count)
 /* The window serves it all.  When the file is truncated under a map, the fault
  * moves read_end below the pointer: the slow path then shortens the count. */
 static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
-    if (bytes > asf__avail(c) || asf__unlikely(asf__is_careful()) ||
+    if (bytes > asf__avail(c) || asf__unlikely(asf__is_careful() || !asf__ours(c)) ||
         (bytes >= c->block && !asf__libc_takes_blocks(c, bytes)))
         return false;
     char *end = c->read_ptr + bytes;
@@ -40,9 +40,12 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
 static __attribute__((noinline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
     asf__enter(c);
     asf__count(c);
-    c->yields = !asf__user_lock(c);
+    const bool ours = c->flags2 & ASF_OURS; /* a FILE of libc's own ends before that field */
+    if (ours)
+        c->yields = !asf__user_lock(c);
     size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
-    c->yields = false;
+    if (ours)
+        c->yields = false;
     asf__leave(c);
     return done;
 }
