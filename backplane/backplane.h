@@ -252,6 +252,14 @@ void asf__libc_read_directly(struct asf_cios *c, off64_t end);
 /* asf__libc_takes_blocks: n bytes, a block or more, are about to be taken of what
  * the window has; false when there is more to be done about it. */
 bool asf__libc_takes_blocks(struct asf_cios *c, size_t n);
+/* asf__read_position: where reading stands in the file, bytes pushed back beside
+ * it left out. */
+static inline off64_t asf__read_position(const struct asf_cios *c) {
+    return c->offset - (c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : c->read_end - c->read_ptr);
+}
+
+/* --- filling the window, inline (input.c) -------------------------------------- */
+
 /* asf__fill_here: asf__fill's way to the module, inline, for a stream that reads and
  * has less than it wants. */
 static inline __attribute__((always_inline)) ssize_t asf__fill_here(struct asf_cios *c, size_t want) {
@@ -266,14 +274,10 @@ static inline __attribute__((always_inline)) ssize_t asf__fill_here(struct asf_c
     c->held = false;
     return n;
 }
+
 /* asf__fill_empty: the same where the window is known to be empty. */
 static inline __attribute__((always_inline)) ssize_t asf__fill_empty(struct asf_cios *c) {
     return asf__unlikely(c->in && c->in->torn) ? asf__fill(c, 1) : asf__fill_here(c, 1);
-}
-/* asf__read_position: where reading stands in the file, bytes pushed back beside
- * it left out. */
-static inline off64_t asf__read_position(const struct asf_cios *c) {
-    return c->offset - (c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : c->read_end - c->read_ptr);
 }
 
 /* --- small things ----------------------------------------------------------- */

@@ -15,13 +15,12 @@
 
 const void *asf__vtable, *asf__wide_vtable;
 
-/* Streams kept for the next open; the first few are none of the program's heap.
- * Under the list lock. */
+/* Streams kept for the next open; the first few are none of the program's heap. */
 enum { POOL = 8 };
 ASF_MOSTLY_UNUSED static struct asf_cios ready[POOL];
-static struct asf_cios *pool[2 * POOL];
+static struct asf_cios *pool[2 * POOL]; /* under the list's lock, with its counts */
 static int pooled, taken;
-static struct asf_cios *latest; /* the one closed last: taken and left without the lock */
+static struct asf_cios *latest; /* the one closed last: swapped, without the lock */
 
 static bool is_ready(const struct asf_cios *c) {
     return c >= ready && c < ready + POOL;
@@ -188,24 +187,26 @@ static struct asf_buffer *take_buffer(struct asf_cios *c) {
     return b;
 }
 
-void asf__cios_free(struct asf_cios *c) {
-    struct asf_buffer *kept = take_buffer(c);
-    asf__cios_drop(c);
-    c->in = kept;
-    c = swap_latest(c);
-    if (!c)
-        return;
-    kept = c->in;
+static bool to_pool(struct asf_cios *c) {
     asf__list_lock();
-    bool keep = is_ready(c) || pooled < POOL;
-    if (keep)
+    bool kept = is_ready(c) || pooled < POOL;
+    if (kept)
         pool[pooled++] = c;
     asf__list_unlock();
-    if (!keep) {
-        if (kept)
-            asf__buffer_free(kept);
-        free(c);
-    }
+    return kept;
+}
+
+/* The stream becomes the latest one; that which was it before goes to the pool. */
+void asf__cios_free(struct asf_cios *c) {
+    struct asf_buffer *mapped = take_buffer(c);
+    asf__cios_drop(c);
+    c->in = mapped;
+    struct asf_cios *before = swap_latest(c);
+    if (!before || to_pool(before))
+        return;
+    if (before->in)
+        asf__buffer_free(before->in);
+    free(before);
 }
 
 static bool has_regions(const struct asf_cios *c) {

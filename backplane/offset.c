@@ -171,7 +171,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
         c->read_ptr += target - libc.base;
         return target;
     }
-    at = c->ops->seek(c, target, SEEK_SET);
+    at = place(c, target);
     if (at >= 0)
         move_to(c, at);
     else

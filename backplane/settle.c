@@ -99,9 +99,7 @@ static void settle_in(struct asf_cios *c) {
 ASF_EVERY_RUN void asf__settle_stream(struct asf_cios *c) {
     if (c->grown)
         settle_out(c);
-    asf__libc_orient(c);
-    if (c->ahead)
-        settle_in(c);
+    settle_in(c);
 }
 
 void asf__stop_growing(struct asf_cios *c) {

@@ -37,15 +37,19 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
+static inline size_t read_held(struct asf_cios *c, void *p, size_t bytes) {
+    if (!(c->flags2 & ASF_OURS)) /* a FILE of libc's own ends before `yields` */
+        return asf__get_bytes(c, p, bytes);
+    c->yields = !asf__user_lock(c);
+    size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
+    c->yields = false;
+    return done;
+}
+
 static __attribute__((noinline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
     asf__enter(c);
     asf__count(c);
-    const bool ours = c->flags2 & ASF_OURS; /* a FILE of libc's own ends before that field */
-    if (ours)
-        c->yields = !asf__user_lock(c);
-    size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
-    if (ours)
-        c->yields = false;
+    size_t done = read_held(c, p, bytes);
     asf__leave(c);
     return done;
 }
