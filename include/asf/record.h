@@ -355,7 +355,17 @@ ASF_EXPORT int asf_record_seek(struct asf_record_reader *reader, uint64_t number
 ASF_EXPORT int asf_record_take(struct asf_record_reader *reader, const void *message, size_t length,
                                struct asf_record **record);
 
-/* asf_record_format_of: the format that the record was written in. */
+/* asf_record_take_over: the same for a message that the caller has no more use
+ * for.  A record that differs from the program's struct in its byte order alone
+ * is not copied: asf_record_view turns it round in the message itself, which is
+ * a record of the program's format from then on, and no message any more.
+ *   message  to be written to, until the reader's next record
+ * source   paper, section 4.3.1: "reusing the receive buffer (as we do)". */
+ASF_EXPORT int asf_record_take_over(struct asf_record_reader *reader, void *message, size_t length,
+                                    struct asf_record **record);
+
+/* asf_record_format_of: the format that the record was written in, or has been
+ * turned into. */
 ASF_EXPORT struct asf_record_format *asf_record_format_of(const struct asf_record *record);
 
 /* asf_record_view: the record as a struct of this program.  Pointers in it are

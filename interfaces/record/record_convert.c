@@ -174,6 +174,48 @@ static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char 
     return rc;
 }
 
+/* --- where it lies ------------------------------------------------------------------------- */
+
+/* As writers put them, one behind the other; what two slots refer to would be
+ * turned twice. */
+static bool are_apart(const struct asf__routine *r, const struct asf__parts *parts) {
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < r->fills_count; i++) {
+        const struct asf__fill *fill = &r->fills[i];
+        const struct asf__part *part = &parts->all[fill->part];
+        if (part->at < end && part->count > 0)
+            return false;
+        if (part->count > 0)
+            end = part->at + part->count * fill->slot->stride;
+    }
+    return true;
+}
+
+static void turn_part(const struct asf__plan *plan, const struct asf__fill *fill,
+                      const struct asf__part *part, unsigned char *record, const struct asf__bounds *bounds) {
+    const struct asf__slot *slot = fill->slot;
+    asf__store(record + slot->at, part->count ? part->at : 0, sizeof(void *), false);
+    if (slot->text)
+        return;
+    asf__store(record + slot->counter_at, part->count, slot->counter_size, false);
+    unsigned char *elements = record + part->at;
+    const struct asf__routine *r = &plan->routines[fill->routine];
+    if (part->count > 0 && r->moves_count > 0)
+        plan->engine->convert(r, elements, elements, part->count, bounds);
+}
+
+bool asf__plan_turn(const struct asf__plan *plan, unsigned char *record, size_t length,
+                    const struct asf__parts *parts) {
+    const struct asf__routine *r = &plan->routines[0];
+    const struct asf__bounds bounds = {record + length, record + length};
+    if (!are_apart(r, parts))
+        return false;
+    plan->engine->convert(r, record, record, 1, &bounds);
+    for (uint32_t i = 0; i < r->fills_count; i++)
+        turn_part(plan, &r->fills[i], &parts->all[r->fills[i].part], record, &bounds);
+    return true;
+}
+
 /* --- the record ---------------------------------------------------------------------------- */
 
 static int too_long(const struct asf__plan *plan, const struct asf__routine *r) {

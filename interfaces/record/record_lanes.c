@@ -52,7 +52,8 @@ void asf__map_repeat(struct asf__map *map, uint32_t times, uint32_t src_step) {
 /* The bytes from `dst` on that one window holds, and where the window may
  * begin at most and at least. */
 static uint32_t longest(const struct asf__map *map, uint32_t dst, int32_t *least, int32_t *most) {
-    int32_t low = INT32_MAX, high = -1;
+    const int32_t here = (int32_t)(map->base + dst);
+    int32_t low = map->in_place ? here : INT32_MAX, high = map->in_place ? here + LANE - 1 : -1;
     uint32_t n = 0;
     for (; n < LANE && dst + n < map->length; n++) {
         int32_t at = map->at[dst + n];
@@ -85,11 +86,13 @@ static uint32_t choose_window(const struct asf__map *map, const struct asf__lane
     return (uint32_t)at;
 }
 
+/* In place, bytes that are not meant stay as they are. */
 static void fill_mask(const struct asf__map *map, struct asf__lane *lane) {
-    memset(lane->mask, 0x80, LANE);
+    for (uint32_t i = 0; i < LANE; i++)
+        lane->mask[i] = map->in_place ? (unsigned char)i : 0x80;
     for (uint32_t i = 0; i < lane->length; i++)
-        if (map->at[lane->dst + i] >= 0)
-            lane->mask[i] = (unsigned char)((uint32_t)map->at[lane->dst + i] - lane->src);
+        lane->mask[i] =
+            map->at[lane->dst + i] < 0 ? 0x80 : (unsigned char)((uint32_t)map->at[lane->dst + i] - lane->src);
 }
 
 static void reach(struct asf__run *run, const struct asf__lane *lane) {

@@ -20,6 +20,8 @@ enum {
 struct asf__map {
     uint32_t length;      /* of the target */
     uint32_t src_length;  /* of the source that belongs to it */
+    bool in_place;        /* both may be one: a window stands where its lane is written */
+    uint32_t base;        /* then: the source's byte that the target's first one is */
     int32_t at[MAP_MOST]; /* or ZERO_BYTE */
 };
 

@@ -132,7 +132,8 @@ int asf__do_move(const struct asf__move *m, const unsigned char *src, unsigned c
     dst += m->dst;
     switch ((enum asf__op)m->op) {
     case MOVE_COPY:
-        memcpy(dst, src, m->count);
+        if (dst != src)
+            memcpy(dst, src, m->count);
         return 0;
     case MOVE_SWAP:
         swap_all(m, src, dst);

@@ -218,12 +218,35 @@ static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned na
     return same;
 }
 
+/* --- whether it can be turned where it lies ------------------------------------------------ */
+
+/* So that what was found in the record still holds when it is a native one. */
+static bool same_slots(const struct asf_record_layout *w, const struct asf_record_layout *n) {
+    bool same = w->slots_count == n->slots_count;
+    for (uint32_t i = 0; same && i < n->slots_count; i++)
+        same = w->slots[i].at == n->slots[i].at;
+    return same;
+}
+
+/* No part has parts: whether some of them overlap is then plain to see. */
+static bool can_turn(const struct asf__plan *plan) {
+    const struct asf_record_layout *w = asf__root(plan->wire), *n = asf__root(plan->native);
+    bool can = plan->obtained == ASF_RECORD_SWAPPED && plan->receipt.ignored == 0 && w->size == n->size &&
+               same_slots(w, n);
+    for (uint32_t i = 1; can && i < plan->count; i++)
+        can = plan->routines[i].fills_count == 0;
+    return can;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static int prepare(struct asf__plan *plan) {
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && plan->engine->prepare && i < plan->count; i++)
+    plan->turns = can_turn(plan);
+    for (uint32_t i = 0; rc == 0 && plan->engine->prepare && i < plan->count; i++) {
+        plan->routines[i].turns = plan->turns;
         rc = plan->engine->prepare(plan->engine, &plan->routines[i]);
+    }
     return rc;
 }
 

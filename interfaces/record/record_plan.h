@@ -75,6 +75,7 @@ struct asf__routine {
     const struct asf__field *source, *target; /* or the elements of two dynamic arrays */
     uint32_t from, to;                        /* bytes of one */
     uint32_t slots;                           /* of one on the wire */
+    bool turns;                               /* the engine's code may find source and target to be one */
     struct asf__move *moves;
     uint32_t moves_count;
     struct asf__fill *fills;
@@ -85,6 +86,7 @@ struct asf__routine {
 struct asf__plan {
     struct asf_record_format *wire, *native;
     bool same_layout; /* but for the byte order */
+    bool turns;       /* a record may be converted where it lies */
     int obtained;     /* how a record is: IN_PLACE, SWAPPED or CONVERTED */
     const struct asf__engine *engine;
     struct asf__routine *routines; /* the first is the record's */
@@ -147,6 +149,12 @@ int asf__do_moves(const struct asf__move *moves, uint32_t count, const unsigned 
 /* asf__plan_size: where the parts of a converted record end that start at `from`. */
 int asf__plan_size(const struct asf__plan *plan, const struct asf__parts *parts, size_t from, size_t most,
                    size_t *end);
+
+/* asf__plan_turn: a record that has been checked, where it lies, by a plan that
+ * turns; afterwards it is one of the native format, with the same parts.
+ * returns  false: two of its parts overlap; nothing is done */
+bool asf__plan_turn(const struct asf__plan *plan, unsigned char *record, size_t length,
+                    const struct asf__parts *parts);
 
 /* asf__plan_convert: a record that has been checked.
  *   root    the native struct

@@ -201,6 +201,7 @@ int asf_record_next(struct asf_record_reader *r, struct asf_record **record) {
         if (rc <= 0)
             return rc;
         if (frame.kind == FRAME_DATA || frame.kind == FRAME_HASHED) {
+            r->record.handed_over = false;
             rc = at ? take_record(r, &frame, at) : asf__record_fail(-EBADMSG, "a record without a byte");
             *record = rc < 0 ? NULL : &r->record;
             return rc;
@@ -218,8 +219,8 @@ int asf_record_next(struct asf_record_reader *r, struct asf_record **record) {
     }
 }
 
-int asf_record_take(struct asf_record_reader *r, const void *message, size_t length,
-                    struct asf_record **record) {
+static int take_message(struct asf_record_reader *r, const void *message, size_t length, bool handed_over,
+                        struct asf_record **record) {
     struct asf__frame frame;
     *record = NULL;
     asf__reader_release(r);
@@ -233,8 +234,19 @@ int asf_record_take(struct asf_record_reader *r, const void *message, size_t len
         rc = asf__record_fail(-EBADMSG, "the message has not the length that it tells");
     if (rc == 0)
         rc = take_record(r, &frame, (const unsigned char *)message + FRAME_HEAD);
+    r->record.handed_over = handed_over;
     *record = rc > 0 ? &r->record : NULL;
     return rc;
+}
+
+int asf_record_take(struct asf_record_reader *r, const void *message, size_t length,
+                    struct asf_record **record) {
+    return take_message(r, message, length, false, record);
+}
+
+int asf_record_take_over(struct asf_record_reader *r, void *message, size_t length,
+                         struct asf_record **record) {
+    return take_message(r, message, length, true, record);
 }
 
 struct asf_record_format *asf_record_format_of(const struct asf_record *record) {

@@ -18,6 +18,7 @@ struct asf_record {
     const unsigned char *data;
     size_t length;
     struct asf__parts parts;
+    bool handed_over; /* the message may be written to */
 };
 
 struct asf_record_reader {

@@ -7,7 +7,8 @@
  * A lane always stores sixteen bytes, of which the last may not be meant; the
  * lane behind it, or what else comes next in the struct, puts that right.  So
  * everything is carried out in the order of the native struct, and the lanes at
- * the end of the buffers byte by byte.
+ * the end of the buffers byte by byte.  Where a record is turned where it lies,
+ * those bytes are put back as they were.
  * Layer: interfaces/record.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
@@ -29,6 +30,7 @@ struct flat {
     struct asf__run one, many; /* many: of several elements at once */
     uint32_t from, to;         /* bytes of an element on both sides */
     bool copies;               /* the elements are the same on both sides */
+    bool in_place;             /* source and target may be one */
     bool only_lanes;           /* there is nothing but the runs */
     size_t several;            /* so many elements, and more, are for `many` */
     struct asf__move *others;
@@ -49,6 +51,7 @@ struct step {
 
 struct asf__code {
     const struct asf__engine *engine;
+    bool in_place;
     struct flat *whole; /* the element as one, or else the steps */
     struct step *steps;
     uint32_t count;
@@ -102,7 +105,8 @@ static uint32_t together(uint32_t bytes, unsigned width) {
 /* The moves, from the target's byte `base` on. */
 static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t count, uint32_t base,
                      struct flat size, const struct asf__engine *engine) {
-    struct asf__map map = {.length = size.to, .src_length = size.from};
+    struct asf__map map = {
+        .length = size.to, .src_length = size.from, .in_place = size.in_place, .base = base};
     struct flat *flat = *made = calloc(1, sizeof *flat);
     bool any = false;
     if (!flat)
@@ -126,7 +130,7 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
         return 0;
     flat->only_lanes = flat->others_count == 0;
     int rc = make_run(&flat->one, &map, flat, 1, engine);
-    uint32_t n = together(flat->to, engine->width);
+    uint32_t n = flat->in_place && flat->from != flat->to ? 1 : together(flat->to, engine->width);
     flat->several = n > 1 ? n : SIZE_MAX;
     if (rc == 0 && flat->others_count > 0)
         asf__generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
@@ -172,7 +176,8 @@ static int make_array(struct asf__code *code, const struct asf__move *m) {
     s->count = m->count;
     body.src = body.dst = 0;
     body.count = 1;
-    return make_flat(&s->flat, &body, 1, 0, (struct flat){.from = m->from, .to = m->to}, code->engine);
+    struct flat size = {.from = m->from, .to = m->to, .in_place = code->in_place};
+    return make_flat(&s->flat, &body, 1, 0, size, code->engine);
 }
 
 /* Small moves that follow one another: how many of them make one map. */
@@ -188,7 +193,8 @@ static int make_segment(struct asf__code *code, const struct asf__move *moves, u
     const struct asf__move *last = &moves[n - 1];
     struct step *s = add_step(code, STEP_FLAT);
     s->dst = moves->dst;
-    struct flat size = {.from = from, .to = last->dst + bytes_of(last) - moves->dst};
+    struct flat size = {
+        .from = from, .to = last->dst + bytes_of(last) - moves->dst, .in_place = code->in_place};
     return make_flat(&s->flat, moves, n, moves->dst, size, code->engine);
 }
 
@@ -202,9 +208,9 @@ static int make_loop(struct asf__code *code, const struct asf__move *m) {
     s->count = m->count;
     s->src_step = m->sstep;
     s->dst_step = m->dstep;
+    struct flat size = {.from = m->sstep, .to = m->dstep, .in_place = code->in_place};
     if (flat)
-        return make_flat(&s->flat, m + 1, m->body, 0, (struct flat){.from = m->sstep, .to = m->dstep},
-                         code->engine);
+        return make_flat(&s->flat, m + 1, m->body, 0, size, code->engine);
     uint32_t before = code->count;
     int rc = make_steps(code, m + 1, m->body, m->sstep);
     s->body = code->count - before;
@@ -244,9 +250,10 @@ int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r
     if (!code)
         return no_memory();
     code->engine = engine;
+    code->in_place = r->turns;
+    struct flat size = {.from = r->from, .to = r->to, .in_place = r->turns};
     if (is_whole(r))
-        return make_flat(&code->whole, r->moves, r->moves_count, 0,
-                         (struct flat){.from = r->from, .to = r->to}, code->engine);
+        return make_flat(&code->whole, r->moves, r->moves_count, 0, size, engine);
     code->steps = calloc(r->moves_count, sizeof *code->steps);
     return code->steps ? make_steps(code, r->moves, r->moves_count, r->from) : no_memory();
 }
@@ -294,15 +301,16 @@ static void run_all(const struct asf__run *run, const unsigned char *src, unsign
 }
 
 /* What is left when several elements at once are too many: the last of them once
- * more, together with those, when that stays within the buffers. */
+ * more, together with those, when that stays within the buffers, and the source
+ * is still what it was. */
 static void run_rest(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                      size_t done, const struct asf__bounds *b) {
     const struct asf__run *run = &f->many;
-    size_t again = done > 0 ? count - run->elements : 0;
+    const bool twice = done > 0 && src != dst;
+    size_t again = twice ? count - run->elements : 0;
     const unsigned char *from = src + again * f->from;
     unsigned char *to = dst + again * f->to;
-    if (done > 0 && run->src_reach <= (size_t)(b->src_end - from) &&
-        run->dst_reach <= (size_t)(b->dst_end - to))
+    if (twice && run->src_reach <= (size_t)(b->src_end - from) && run->dst_reach <= (size_t)(b->dst_end - to))
         run->go(run, from, to, 1);
     else
         run_all(&f->one, src + done * f->from, dst + done * f->to, count - done, b);
@@ -347,7 +355,7 @@ SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsi
         dst += done * f->to;
         count -= done;
     }
-    if (f->copies)
+    if (f->copies && dst != src)
         memcpy(dst, src, count * f->to);
     else if (f->one.go)
         run_lanes(f, src, dst, count, b);

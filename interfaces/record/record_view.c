@@ -114,6 +114,14 @@ static inline int convert(struct asf_record *record, const struct asf__plan *pla
     return rc;
 }
 
+/* Where it lies; it is a record of the native format from then on. */
+static bool turn(struct asf_record *record, const struct asf__plan *plan) {
+    if (!asf__plan_turn(plan, (unsigned char *)(uintptr_t)record->data, record->length, &record->parts))
+        return false;
+    record->format = plan->native;
+    return true;
+}
+
 int asf_record_view(struct asf_record *record, struct asf_record_format *native, const void **data) {
     struct asf__plan *plan;
     *data = NULL;
@@ -122,6 +130,10 @@ int asf_record_view(struct asf_record *record, struct asf_record_format *native,
         return rc;
     int got = plan->obtained;
     if (got == ASF_RECORD_IN_PLACE && is_aligned(record, native)) {
+        *data = record->data;
+        return got;
+    }
+    if (record->handed_over && plan->turns && is_aligned(record, native) && turn(record, plan)) {
         *data = record->data;
         return got;
     }

@@ -2,7 +2,8 @@
 //
 // record_fuzz.cpp - whatever the bytes are: a stream of records is read to its
 // end, every field of every record is looked at, every record is viewed and
-// copied out as structs of this program, and the file is sought in.
+// copied out as structs of this program, the file is sought in, and what could be
+// messages is handed over, to be turned where it lies.
 //
 // LLVMFuzzerTestOneInput is what libFuzzer calls (see CONTRIBUTING.md);
 // record_fuzz_driver.cpp calls it where there is no libFuzzer.
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include <asf/record.h>
 #include <asf/stream.h>
@@ -131,6 +133,47 @@ void look_at_record(asf_record *record) {
         sum = sum + *static_cast<const unsigned char *>(view);
 }
 
+// The same format in this machine's byte order, where there can be one.
+asf_record_format *twin_of(const asf_record_format *f) {
+    size_t n;
+    const void *p = asf_record_describe(f, &n);
+    std::string description(static_cast<const char *>(p), n);
+    description[5] = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    asf_record_format *twin = nullptr;
+    asf_record_parse(description.data(), n, &twin);
+    return twin;
+}
+
+void hand_over(asf_record_reader *reader, void *message, size_t n) {
+    asf_record *record;
+    if (asf_record_take_over(reader, message, n, &record) != 1)
+        return;
+    asf_record_format *twin = twin_of(asf_record_format_of(record));
+    const void *view;
+    asf_record_value v;
+    if (twin && asf_record_view(record, twin, &view) >= 0)
+        sum = sum + *static_cast<const unsigned char *>(view);
+    if (asf_record_find(record, "", &v) == 0)
+        look_at(v);
+    asf_record_format_free(twin);
+}
+
+void hand_over_all(asf_record_reader *reader, const uint8_t *data, size_t size) {
+    for (size_t at = 0, n; size - at >= 16; at += n) {
+        uint64_t length;
+        memcpy(&length, data + at + 8, sizeof length);
+        const size_t before = 16 * (1 + size_t{data[at + 7]});
+        n = 16;
+        if (length > size - at || before + (length + 15) / 16 * 16 > size - at)
+            continue;
+        n = before + (length + 15) / 16 * 16;
+        void *message = aligned_alloc(16, n);
+        memcpy(message, data + at, n);
+        hand_over(reader, message, n);
+        free(message);
+    }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -154,6 +197,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (uint64_t i = count; i > 0 && count - i < 8; i--)
             if (asf_record_seek(reader, i - 1) == 0 && asf_record_next(reader, &record) > 0)
                 look_at_record(record);
+    hand_over_all(reader, data, size);
     asf_record_reader_free(reader);
     asf_sclose(stream);
     return 0;

@@ -110,7 +110,11 @@ class Pair {
         add_fallbacks(r, *native);
     }
 
-    void try_it(const Guarded &in, const Guarded &out, size_t &in_place, size_t &misfits) {
+    struct Seen {
+        size_t in_place, turned, misfits;
+    };
+
+    void try_it(const Guarded &in, const Guarded &out, Seen &seen) {
         const std::string description = Describer::describe(*wire, machine);
         const Declared declared(*native);
         if (declared.declared == -E2BIG) // arrays in arrays in arrays of strings
@@ -127,7 +131,7 @@ class Pair {
             for (const char *const *engine = asf_record_engines(); *engine; engine++)
                 if (asf_record_use(*engine) == 0) {
                     ASSERT_NO_FATAL_FAILURE(
-                        with_engine(parsed, declared.format, record, value, in, out, in_place, misfits))
+                        with_engine(parsed, declared.format, record, value, in, out, seen))
                         << *engine;
                 }
         asf_record_format_free(parsed);
@@ -148,17 +152,44 @@ class Pair {
     }
 
     void with_engine(asf_record_format *w, asf_record_format *n, const std::string &record,
-                     const Value &value, const Guarded &in, const Guarded &out, size_t &in_place,
-                     size_t &misfits) {
+                     const Value &value, const Guarded &in, const Guarded &out, Seen &seen) {
         asf__plan *plan = nullptr;
         const int made = asf__plan_make(w, n, &plan);
         if (made == -EPROTOTYPE && strstr(asf_record_why(), "in common"))
             return;
         ASSERT_EQ(made, 0) << asf_record_why();
-        for (const bool at_end : {true, false})
-            ASSERT_NO_FATAL_FAILURE(convert(plan, w, record, value, in, out, at_end, misfits));
-        in_place += plan->same_layout;
+        for (const bool at_end : {true, false}) {
+            ASSERT_NO_FATAL_FAILURE(convert(plan, w, record, value, in, out, at_end, seen.misfits));
+            if (plan->turns) {
+                ASSERT_NO_FATAL_FAILURE(turn(plan, record, value, in, at_end));
+            }
+        }
+        seen.in_place += plan->same_layout;
+        seen.turned += plan->turns;
         asf__plan_free(plan);
+    }
+
+    // Where it lies; what was found in the wire's record is then true of the native one.
+    void turn(const asf__plan *plan, const std::string &record, const Value &value, const Guarded &in,
+              bool at_end) {
+        unsigned char *p = at_end ? in.last(record.size()) : in.first();
+        memcpy(p, record.data(), record.size());
+        asf__parts before = {}, after = {};
+        ASSERT_EQ(asf__check(plan->wire, p, record.size(), &before), 0) << asf_record_why();
+        ASSERT_TRUE(asf__plan_turn(plan, p, record.size(), &before));
+        ASSERT_EQ(asf__check(plan->native, p, record.size(), &after), 0) << asf_record_why();
+        ASSERT_EQ(before.count, after.count);
+        for (size_t i = 0; i < after.count; i++) {
+            EXPECT_EQ(before.all[i].count, after.all[i].count);
+            if (after.all[i].count > 0) {
+                EXPECT_EQ(before.all[i].at, after.all[i].at);
+            }
+        }
+        Checker checker(p, record.size());
+        checker.check(*wire, *native, &value, 0);
+        EXPECT_EQ(checker.wrong, "") << to_text(*wire);
+        free(before.all);
+        free(after.all);
     }
 
     void convert(const asf__plan *plan, asf_record_format *w, const std::string &record, const Value &value,
@@ -198,15 +229,17 @@ void try_pairs() {
     const uint64_t seed = from_environment("ASF_RECORD_SEED", 1),
                    pairs = from_environment("ASF_RECORD_PAIRS", 4000);
     const Guarded in, out;
-    size_t in_place = 0, misfits = 0;
+    Pair::Seen seen = {};
     for (uint64_t i = 0; i < pairs; i++)
-        ASSERT_NO_FATAL_FAILURE(Pair(seed * 1000000007 + i).try_it(in, out, in_place, misfits))
-            << "pair " << i;
+        ASSERT_NO_FATAL_FAILURE(Pair(seed * 1000000007 + i).try_it(in, out, seen)) << "pair " << i;
     asf_record_use(nullptr);
-    printf("%llu pairs, %zu of one layout, %zu with a value that does not fit\n",
-           static_cast<unsigned long long>(pairs), in_place, misfits);
-    EXPECT_GT(in_place, 0U);
-    EXPECT_GT(misfits, 0U);
+    printf(
+        "%llu pairs; of all engines: %zu of one layout, %zu turned in place, %zu with a value that does not "
+        "fit\n",
+        static_cast<unsigned long long>(pairs), seen.in_place, seen.turned, seen.misfits);
+    EXPECT_GT(seen.in_place, 0U);
+    EXPECT_GT(seen.turned, 0U);
+    EXPECT_GT(seen.misfits, 0U);
 }
 
 TEST(RecordEngines, make_of_records_what_the_plain_way_makes_of_them) {

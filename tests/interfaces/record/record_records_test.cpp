@@ -168,6 +168,131 @@ TEST(RecordRecords, go_through_memory_as_messages) {
     ASSERT_EQ(system((std::string("rm -r ") + directory).c_str()), 0);
 }
 
+template <class T> void turn_round(T *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        std::reverse(reinterpret_cast<char *>(numbers + i), reinterpret_cast<char *>(numbers + i + 1));
+}
+
+// A sample as it lies in a message, made one of the other byte order.
+void turn_round(sample *s) {
+    char *base = reinterpret_cast<char *>(s);
+    turn_round(reinterpret_cast<float *>(base + reinterpret_cast<size_t>(s->values)), s->count);
+    turn_round(reinterpret_cast<double *>(base + reinterpret_cast<size_t>(s->track)),
+               2 * static_cast<size_t>(s->track_count));
+    turn_round(&s->id, 1);
+    turn_round(s->v, 3);
+    turn_round(&s->colour, 1);
+    turn_round(&s->at.x, 2);
+    turn_round(&s->name, 1);
+    turn_round(&s->count, 1);
+    turn_round(&s->values, 1);
+    turn_round(&s->track, 1);
+    turn_round(&s->track_count, 1);
+}
+
+// Messages of a machine of the other byte order, with a store that knows their format.
+class Foreign {
+  public:
+    explicit Foreign(const Format &native) : format(turned(native.description())) {
+        EXPECT_NE(mkdtemp(directory), nullptr);
+        EXPECT_EQ(asf_record_store_directory(directory, &o.store), 0) << asf_record_why();
+        EXPECT_EQ(asf_record_store_put(o.store, format), 0) << asf_record_why();
+    }
+    Foreign(const Foreign &) = delete;
+    Foreign &operator=(const Foreign &) = delete;
+    ~Foreign() {
+        asf_record_store_free(o.store);
+        EXPECT_EQ(system((std::string("rm -r ") + directory).c_str()), 0);
+    }
+    size_t make(const Format &native, const sample &s) {
+        const ssize_t n = asf_record_encode(native, &s, message, sizeof message);
+        EXPECT_GT(n, 0) << asf_record_why();
+        memcpy(message + 16, asf_record_hash(format), 16);
+        turn_round(in_message());
+        return static_cast<size_t>(n);
+    }
+    sample *in_message() {
+        return reinterpret_cast<sample *>(message + 16 + 16 * size_t{uint8_t(message[7])});
+    }
+    bool holds(const void *p) const { return p >= message && p < message + sizeof message; }
+
+    asf_record_options o = options();
+    alignas(64) char message[8192];
+
+  private:
+    static std::string turned(std::string description) {
+        description[5] ^= 1;
+        return description;
+    }
+    char directory[32] = "/tmp/asf-store-XXXXXX";
+    const Format format;
+};
+
+TEST(RecordRecords, handed_over_are_turned_where_they_lie) {
+    const Format f(sample_type);
+    Foreign foreign(f);
+    const Reader r(&foreign.o);
+    for (int i = 0; i < 100; i++) {
+        const sample s = make_sample(i);
+        const size_t n = foreign.make(f, s);
+        asf_record *record;
+        ASSERT_EQ(asf_record_take_over(r, foreign.message, n, &record), 1) << asf_record_why();
+        const void *view, *again;
+        ASSERT_EQ(asf_record_view(record, f, &view), ASF_RECORD_SWAPPED) << asf_record_why();
+        EXPECT_EQ(view, foreign.in_message());
+        expect_same(s, with_pointers(view));
+        EXPECT_EQ(asf_record_format_of(record), static_cast<asf_record_format *>(f));
+        ASSERT_EQ(asf_record_view(record, f, &again), ASF_RECORD_IN_PLACE) << asf_record_why();
+        EXPECT_EQ(view, again);
+        asf_record_value v;
+        int64_t id = -1;
+        ASSERT_EQ(asf_record_find(record, "id", &v), 0) << asf_record_why();
+        ASSERT_EQ(asf_record_as_int(&v, &id), 0);
+        EXPECT_EQ(id, i);
+        sample own;
+        void *block;
+        ASSERT_EQ(asf_record_into(record, f, &own, &block), ASF_RECORD_COPIED) << asf_record_why();
+        expect_same(s, own);
+        free(block);
+    }
+}
+
+TEST(RecordRecords, not_handed_over_stay_as_they_are) {
+    const Format f(sample_type);
+    Foreign foreign(f);
+    const Reader r(&foreign.o);
+    const size_t n = foreign.make(f, make_sample(5));
+    const std::string before(foreign.message, n);
+    asf_record *record;
+    const void *view;
+    ASSERT_EQ(asf_record_take_over(r, foreign.message, n, &record), 1); // forgotten with the next
+    ASSERT_EQ(asf_record_take(r, foreign.message, n, &record), 1) << asf_record_why();
+    ASSERT_EQ(asf_record_view(record, f, &view), ASF_RECORD_SWAPPED);
+    EXPECT_FALSE(foreign.holds(view));
+    expect_same(make_sample(5), with_pointers(view));
+    EXPECT_EQ(std::string(foreign.message, n), before);
+}
+
+// Turned twice they would be wrong: such a record is converted elsewhere.
+TEST(RecordRecords, whose_parts_overlap_are_not_turned_where_they_lie) {
+    const Format f(sample_type);
+    Foreign foreign(f);
+    const Reader r(&foreign.o);
+    sample s = make_sample(8);
+    s.count = 2;
+    s.track_count = 2;
+    const size_t n = foreign.make(f, s);
+    foreign.in_message()->values = reinterpret_cast<float *>(foreign.in_message()->track);
+    const std::string before(foreign.message, n);
+    asf_record *record;
+    const void *view;
+    ASSERT_EQ(asf_record_take_over(r, foreign.message, n, &record), 1) << asf_record_why();
+    ASSERT_EQ(asf_record_view(record, f, &view), ASF_RECORD_SWAPPED) << asf_record_why();
+    EXPECT_FALSE(foreign.holds(view));
+    EXPECT_EQ(with_pointers(view).track[1].x, s.track[1].x);
+    EXPECT_EQ(std::string(foreign.message, n), before);
+}
+
 // The pieces of a message, one behind the other, and how many bytes of them are
 // in the room that was given.
 std::string joined(const iovec *pieces, int count, const char *room, size_t size, size_t &copied) {
