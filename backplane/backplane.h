@@ -187,7 +187,9 @@ extern int asf__unsettled_count, asf__holding_count;
 /* asf__settle_output: write what libc would have written by now.  Safe in a
  * signal handler; a stream in use elsewhere is passed over. */
 void asf__settle_output(void);
-/* asf__settle_all: also put the offset of every input where libc's would be. */
+/* asf__settle_input: give up what has been read ahead of libc.
+ * asf__settle_all: also put the offset of every input where libc's would be. */
+void asf__settle_input(void);
 void asf__settle_all(void);
 /* asf__settle_fd: one descriptor, both ways. */
 void asf__settle_fd(int fd);
@@ -197,6 +199,15 @@ void asf__settle_stream(struct asf_cios *c);
  * streams: readers give up what they have read ahead of libc. */
 void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by);
 bool asf__some_ahead(void);
+/* asf__exclude_settling: around what a program does without the stream's lock,
+ * while it has threads: they may be settling it.  Afterwards, when it returns
+ * true, unlock. */
+bool asf__exclude_settling_now(struct asf_cios *c);
+static inline bool asf__exclude_settling(struct asf_cios *c) {
+    return asf__unlikely(!__libc_single_threaded) && c->flags2 & ASF_OURS && asf__exclude_settling_now(c);
+}
+/* asf__be_loose: before the program first uses a stream without any locks. */
+void asf__be_loose(struct asf_cios *c);
 /* asf__stop_growing: from now on the output buffer is no larger than libc's;
  * the caller holds the lock. */
 void asf__stop_growing(struct asf_cios *c);

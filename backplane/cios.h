@@ -148,6 +148,7 @@ struct asf_cios {
     bool may_grow;
     bool roomy;      /* the disk was seen to have room for a grown buffer */
     bool shared;     /* another process may look at the offset: read as libc does */
+    bool loose;      /* read without its lock while there are threads: none may trim its window */
     size_t exactly;  /* a fill must get this many bytes, if not 0 */
     bool sequential; /* input has been filled since the last seek: read further ahead */
 
@@ -190,6 +191,7 @@ struct asf_cios {
     struct asf_cios *next, *prev; /* the list of streams; under the list lock */
     struct asf_cios *fd_next;     /* others on the same descriptor */
     int pins;                     /* waits for the lock by who found the stream in the list; atomic */
+    unsigned settles;             /* by any thread: begun so far, and now (settle.c); atomic */
 
     /* From here on nothing is cleared when the object is used again. */
     struct {

@@ -96,6 +96,8 @@ static bool seek_in_window(struct asf_cios *c, off64_t target, bool empty) {
     struct asf_libc_buffer libc = asf__libc_buffer(c);
     if (target >= libc.base && target < libc.end)
         libc.first = libc.base;
+    else if (c->loose)
+        return false;
     else
         libc = libc_after_seek(c, target, empty);
     if (libc.end > c->offset)

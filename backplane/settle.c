@@ -7,11 +7,14 @@
  *
  * Output is settled in place (only write_base moves), and input by trimming
  * read_end, so that a signal handler that comes by a raw write(), _exit() or
- * fork() may do it in the middle of a fast path.
+ * fork() may do it in the middle of a fast path; and so may another thread, when
+ * the program calls the likes of putc_unlocked in this one.
  * Layer: backplane.  May include: backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
@@ -43,20 +46,29 @@ void asf__mark_ahead(struct asf_cios *c, bool ahead) {
 /* Bytes that libc would still hold in its buffer.  After n bytes since the
  * last flush it has written (n - 1) / B * B of them; but a large write that
  * ended on a multiple of B left nothing behind. */
-size_t asf__libc_pending(const struct asf_cios *c) {
+static size_t libc_keeps(const struct asf_cios *c, size_t pending) {
     if (c->orientation > 0) /* libc writes what it has converted at once */
         return 0;
-    uint64_t n = c->written + asf__pending(c);
+    uint64_t n = c->written + pending;
     size_t rest = asf__in_block(c, n);
     if (rest == 0 && n > 0 && n != c->exact)
         rest = c->block;
     return n > c->indent && rest > n - c->indent ? n - c->indent : rest;
 }
 
+size_t asf__libc_pending(const struct asf_cios *c) {
+    return libc_keeps(c, asf__pending(c));
+}
+
+/* More may come by a fast path meanwhile. */
+ASF_RACY static size_t pending_now(const struct asf_cios *c) {
+    return (size_t)(c->write_ptr - c->write_base);
+}
+
 static void settle_out(struct asf_cios *c) {
     if (!c->grown || c->queue || !c->out || c->out->refs)
         return;
-    size_t pending = asf__pending(c), keep = asf__libc_pending(c);
+    size_t pending = pending_now(c), keep = libc_keeps(c, pending);
     if (pending <= keep)
         return;
     size_t due = pending - keep;
@@ -66,7 +78,7 @@ static void settle_out(struct asf_cios *c) {
         ssize_t n = c->ops->put(c, c->write_base, due);
         if (n <= 0) {
             c->failed = n < 0 ? (int)n : -EIO;
-            c->write_base = c->write_ptr - keep; /* lost, as libc's write loses it */
+            c->write_base += due; /* lost, as libc's write loses it */
             return;
         }
         c->write_base += n;
@@ -134,18 +146,73 @@ ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf
     return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held;
 }
 
-static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
-    return (s->output && c->grown && asf__pending(c) > asf__libc_pending(c)) || (s->input && c->ahead);
+static bool holds_back(const struct asf_cios *c) {
+    size_t pending = c->grown ? pending_now(c) : 0;
+    return pending > libc_keeps(c, pending);
 }
+
+static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
+    return (s->output && holds_back(c)) || (s->input && c->ahead);
+}
+
+/* --- beside calls that take no lock ---------------------------------------- */
+
+enum { BEGUN = 0x10000, NOW = 0xffff };
+
+/* A stream that is in use elsewhere is passed over. */
+static bool begin(struct asf_cios *c) {
+    __atomic_add_fetch(&c->settles, BEGUN + 1, __ATOMIC_SEQ_CST);
+    if (asf__trylock(&c->lk))
+        return true;
+    __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+static void end(struct asf_cios *c) {
+    asf__unlock(&c->lk);
+    __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
+}
+
+static void nap(void) {
+    struct timespec a_little = {0, 20000};
+    asf__raw_syscall(SYS_nanosleep, (long)&a_little, 0, 0, 0);
+}
+
+/* A lock that is taken although no thread is settling, or has begun to since, is
+ * another thread's for its own calls: the program knows why it calls beside them. */
+bool asf__exclude_settling_now(struct asf_cios *c) {
+    if (asf__lock_is_own(&c->lk))
+        return false;
+    c->loose = true;
+    for (;;) {
+        unsigned before = __atomic_load_n(&c->settles, __ATOMIC_SEQ_CST);
+        if (asf__trylock(&c->lk))
+            return true;
+        if ((before & NOW) == 0 && __atomic_load_n(&c->settles, __ATOMIC_SEQ_CST) == before)
+            return false;
+        nap();
+    }
+}
+
+void asf__be_loose(struct asf_cios *c) {
+    if (c->loose && !c->may_grow)
+        return;
+    bool excluded = asf__exclude_settling_now(c);
+    asf__stop_growing(c);
+    if (excluded)
+        asf__unlock(&c->lk);
+}
+
+/* --- all streams, some streams ----------------------------------------------- */
 
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    if (!may_be_unsettled(s, c) || skipped(s, c) || !asf__trylock(&c->lk))
+    if (!may_be_unsettled(s, c) || skipped(s, c) || !begin(c))
         return true;
     if (is_unsettled(s, c))
         s->found = c;
     else
-        asf__unlock(&c->lk);
+        end(c);
     return !s->found;
 }
 
@@ -166,7 +233,7 @@ static void settle_streams(bool output, bool input) {
                 settle_in(c);
         }
         s.skip[s.skipped++] = c;
-        asf__unlock(&c->lk);
+        end(c);
     }
 }
 
@@ -174,6 +241,11 @@ void asf__settle_output(void) {
     asf__write_gathered();
     if (__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED))
         settle_streams(true, false);
+}
+
+void asf__settle_input(void) {
+    if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
+        settle_streams(false, true);
 }
 
 void asf__settle_all(void) {
@@ -185,10 +257,10 @@ void asf__settle_all(void) {
 
 void asf__settle_fd(int fd) {
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
-        if (c->held || !asf__trylock(&c->lk))
+        if (c->held || !begin(c))
             continue;
         asf__settle_stream(c);
-        asf__unlock(&c->lk);
+        end(c);
     }
 }
 
@@ -201,9 +273,9 @@ struct written {
 
 ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
     const struct written *w = arg;
-    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && !c->held && asf__trylock(&c->lk)) {
+    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && !c->held && begin(c)) {
         settle_in(c);
-        asf__unlock(&c->lk);
+        end(c);
     }
     return true;
 }
@@ -232,9 +304,9 @@ void asf__share_all(void) {
 
 static bool stop_growing(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (!c->own && !c->held && asf__trylock(&c->lk)) {
+    if (!c->own && !c->held && begin(c)) {
         asf__stop_growing(c);
-        asf__unlock(&c->lk);
+        end(c);
     }
     return true;
 }

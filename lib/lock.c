@@ -202,6 +202,10 @@ ASF_EVERY_RUN bool asf__trylock(struct asf_lock *l) {
     return true;
 }
 
+bool asf__lock_is_own(struct asf_lock *l) {
+    return asf__bias_held(l) || owns(l, asf__self());
+}
+
 void asf__unlock_slow(struct asf_lock *l) {
     if (l->depth > asf__held_once)
         l->depth--;

@@ -48,6 +48,8 @@ void asf__lock_reset(struct asf_lock *l);
 /* asf__lock_inherit: in the child of a fork, where no other thread lives on to
  * release its locks. */
 void asf__lock_inherit(struct asf_lock *l);
+/* asf__lock_is_own: whether this thread holds it. */
+bool asf__lock_is_own(struct asf_lock *l);
 /* asf__unbias: make the lock one that libc's own code can take: an ordinary one
  * for good, or while this thread is inside one that it owns; any thread may
  * call. */

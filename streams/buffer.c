@@ -89,7 +89,7 @@ static size_t ahead(const struct asf_cios *c) {
     if (c->own)
         return own_ahead(c);
     bool further =
-        c->regular && !c->shared && !c->astray && c->sequential && c->block >= 128 && !has_ended(c);
+        c->regular && !c->shared && !c->loose && !c->astray && c->sequential && c->block >= 128 && !has_ended(c);
     return further && c->block < AHEAD ? AHEAD : c->block;
 }
 

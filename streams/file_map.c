@@ -121,7 +121,7 @@ static void show(struct asf_cios *c, struct asf_buffer *b, off64_t base, off64_t
 static bool read_instead(const struct asf_cios *c, size_t want) {
     if (c->flags & ASF_IN_BACKUP)
         return true;
-    return !c->own && (c->flags & ASF_UNBUFFERED || c->shared || c->astray || c->block < 128 ||
+    return !c->own && (c->flags & ASF_UNBUFFERED || c->shared || c->loose || c->astray || c->block < 128 ||
                        (want == 1 && !c->sequential));
 }
 

@@ -152,7 +152,7 @@ EXPORT size_t fread_unlocked(void *p, size_t size, size_t count, FILE *f) {
     asf__count(c);
     if (take_fast(c, p, bytes))
         return count;
-    return items(asf__get_bytes(c, p, bytes), bytes, size, count);
+    return items(ASF_UNLOCKED(c, asf__get_bytes(c, p, bytes)), bytes, size, count);
 }
 
 EXPORT size_t fwrite_unlocked(const void *p, size_t size, size_t count, FILE *f) {
@@ -163,7 +163,7 @@ EXPORT size_t fwrite_unlocked(const void *p, size_t size, size_t count, FILE *f)
     asf__count(c);
     if (put_fast(c, p, bytes))
         return count;
-    return items(asf__put_bytes(c, p, bytes), bytes, size, count);
+    return items(ASF_UNLOCKED(c, asf__put_bytes(c, p, bytes)), bytes, size, count);
 }
 
 static void check(size_t room, size_t size, size_t count) {

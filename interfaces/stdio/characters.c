@@ -58,12 +58,24 @@ EXPORT int putc(int ch, FILE *f) {
     return put_locked(c, ch);
 }
 
+static inline int get_unlocked(struct asf_cios *c) {
+    if (asf__likely(c->read_ptr < c->read_end))
+        return (unsigned char)*c->read_ptr++;
+    return ASF_UNLOCKED(c, asf__uflow(c));
+}
+
+static inline int put_unlocked(struct asf_cios *c, int ch) {
+    if (asf__likely(c->write_ptr < c->write_end))
+        return (unsigned char)(*c->write_ptr++ = (char)ch);
+    return ASF_UNLOCKED(c, asf__overflow(c, (unsigned char)ch));
+}
+
 EXPORT int getc_unlocked(FILE *f) {
-    return get(asf__cios(f));
+    return get_unlocked(asf__cios(f));
 }
 
 EXPORT int putc_unlocked(int ch, FILE *f) {
-    return put(asf__cios(f), ch);
+    return put_unlocked(asf__cios(f), ch);
 }
 
 EXPORT int getchar(void) {
@@ -75,11 +87,11 @@ EXPORT int putchar(int ch) {
 }
 
 EXPORT int getchar_unlocked(void) {
-    return get(asf__cios(stdin));
+    return get_unlocked(asf__cios(stdin));
 }
 
 EXPORT int putchar_unlocked(int ch) {
-    return put(asf__cios(stdout), ch);
+    return put_unlocked(asf__cios(stdout), ch);
 }
 
 int fgetc(FILE *) ALIAS(getc);
@@ -131,18 +143,18 @@ EXPORT int ungetc(int ch, FILE *f) {
 INLINE_END int __uflow(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     asf__count(c);
-    return asf__uflow(c);
+    return ASF_UNLOCKED(c, asf__uflow(c));
 }
 
 INLINE_END int __underflow(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
+    return ASF_UNLOCKED(c, asf__underflow(c)) == EOF ? EOF : (unsigned char)*c->read_ptr;
 }
 
 INLINE_END int __overflow(FILE *f, int ch) {
     struct asf_cios *c = asf__cios(f);
     asf__count(c);
-    return asf__overflow(c, ch);
+    return ASF_UNLOCKED(c, asf__overflow(c, ch));
 }
 
 EXPORT int getw(FILE *f) {

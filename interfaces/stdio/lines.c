@@ -107,13 +107,15 @@ EXPORT char *fgets(char *p, int n, FILE *f) {
 }
 
 EXPORT char *fgets_unlocked(char *p, int n, FILE *f) {
-    return n <= 0 ? NULL : get_string(asf__cios(f), p, n);
+    struct asf_cios *c = asf__cios(f);
+    return n <= 0 ? NULL : ASF_UNLOCKED(c, get_string(c, p, n));
 }
 
 /* A limit beyond the room: only a line that reaches it is an offence. */
 EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
     if (n > 0 && (size_t)n - 1 >= room)
-        return take_line(asf__cios(f), p, room, room);
+        return ASF_UNLOCKED(c, take_line(c, p, room, room));
     return n == 1 ? NULL : fgets_unlocked(p, n, f); /* glibc's checked form reads nothing then */
 }
 
@@ -237,15 +239,17 @@ static inline bool put_fast(struct asf_cios *c, const char *text, size_t length)
     return true;
 }
 
-static int put_text(struct asf_cios *c, const char *text, size_t length) {
-    asf__count(c);
-    if (asf__ours(c) && put_fast(c, text, length))
-        return 1;
+static int put_text_slow(struct asf_cios *c, const char *text, size_t length) {
     return asf__bytes(c) && asf__put_bytes(c, text, length) == length ? 1 : EOF;
 }
 
 EXPORT int fputs_unlocked(const char *text, FILE *f) {
-    return put_text(asf__cios(f), text, strlen(text));
+    struct asf_cios *c = asf__cios(f);
+    size_t length = strlen(text);
+    asf__count(c);
+    if (asf__ours(c) && put_fast(c, text, length))
+        return 1;
+    return ASF_UNLOCKED(c, put_text_slow(c, text, length));
 }
 
 EXPORT int fputs(const char *text, FILE *f) {
@@ -254,7 +258,8 @@ EXPORT int fputs(const char *text, FILE *f) {
     if (asf__alone() && asf__ours(c) && put_fast(c, text, length))
         return 1;
     asf__enter(c);
-    int r = put_text(c, text, length);
+    asf__count(c);
+    int r = asf__ours(c) && put_fast(c, text, length) ? 1 : put_text_slow(c, text, length);
     asf__leave(c);
     return r;
 }

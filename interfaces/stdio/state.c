@@ -11,10 +11,11 @@
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
 EXPORT int fflush_unlocked(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
     if (!f)
         return asf__flush_all();
-    asf__count(asf__cios(f));
-    return asf__flush_stream(asf__cios(f)) == 0 ? 0 : EOF;
+    asf__count(c);
+    return ASF_UNLOCKED(c, asf__flush_stream(c)) == 0 ? 0 : EOF;
 }
 
 EXPORT int fflush(FILE *f) {

@@ -93,9 +93,11 @@ ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
 
 /* The lock of one call; none when the program does its own locking. */
 static inline void asf__enter(struct asf_cios *c) {
-    if (asf__user_lock(c))
-        return;
-    if (asf__likely(c->flags2 & ASF_OURS))
+    const bool ours = asf__likely(c->flags2 & ASF_OURS);
+    if (asf__user_lock(c)) {
+        if (ours && !__libc_single_threaded)
+            asf__be_loose(c);
+    } else if (ours)
         asf__lock(&c->lk);
     else
         _IO_flockfile(asf__file(c));
@@ -150,6 +152,17 @@ static inline void asf__count(struct asf_cios *c) {
             result_ = call;                                                                                  \
             asf__leave(c);                                                                                   \
         }                                                                                                    \
+        result_;                                                                                             \
+    }))
+
+/* ASF_UNLOCKED: a call for which the program has seen to the lock, past the fast
+ * path. */
+#define ASF_UNLOCKED(c, call)                                                                                \
+    (__extension__({                                                                                         \
+        bool excluded_ = asf__exclude_settling(c);                                                           \
+        __typeof__(call) result_ = call;                                                                     \
+        if (asf__unlikely(excluded_))                                                                        \
+            asf__unlock(&(c)->lk);                                                                           \
         result_;                                                                                             \
     }))
 

@@ -272,8 +272,15 @@ EXPORT wint_t fgetwc(FILE *f) {
     return get_locked(c);
 }
 
+static inline wint_t get_unlocked(struct asf_cios *c) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__likely(w && w->read_ptr < w->read_end))
+        return (wint_t)*w->read_ptr++;
+    return ASF_UNLOCKED(c, asf__wide_uflow(c));
+}
+
 EXPORT wint_t fgetwc_unlocked(FILE *f) {
-    return get(asf__cios(f));
+    return get_unlocked(asf__cios(f));
 }
 
 EXPORT wint_t getwchar(void) {
@@ -281,7 +288,7 @@ EXPORT wint_t getwchar(void) {
 }
 
 EXPORT wint_t getwchar_unlocked(void) {
-    return get(asf__cios(stdin));
+    return get_unlocked(asf__cios(stdin));
 }
 
 wint_t getwc(FILE *) ALIAS(fgetwc);
@@ -334,6 +341,10 @@ static wchar_t *get_string(struct asf_cios *c, wchar_t *p, size_t n, size_t room
     return p;
 }
 
+static wchar_t *get_string_unlocked(struct asf_cios *c, wchar_t *p, int n, size_t room) {
+    return ASF_UNLOCKED(c, get_string(c, p, (size_t)n - 1, room));
+}
+
 static wchar_t *get_string_locked(struct asf_cios *c, wchar_t *p, int n, size_t room) {
     asf__enter(c);
     wchar_t *r = get_string(c, p, (size_t)n - 1, room);
@@ -350,7 +361,7 @@ EXPORT wchar_t *fgetws(wchar_t *p, int n, FILE *f) {
 EXPORT wchar_t *fgetws_unlocked(wchar_t *p, int n, FILE *f) {
     if (n == 1)
         *p = L'\0';
-    return n <= 1 ? n == 1 ? p : NULL : get_string(asf__cios(f), p, (size_t)n - 1, SIZE_MAX);
+    return n <= 1 ? n == 1 ? p : NULL : get_string_unlocked(asf__cios(f), p, n, SIZE_MAX);
 }
 
 wchar_t *__fgetws_chk(wchar_t *, size_t, int, FILE *);
@@ -360,5 +371,5 @@ EXPORT wchar_t *__fgetws_chk(wchar_t *p, size_t room, int n, FILE *f) {
 
 wchar_t *__fgetws_unlocked_chk(wchar_t *, size_t, int, FILE *);
 EXPORT wchar_t *__fgetws_unlocked_chk(wchar_t *p, size_t room, int n, FILE *f) {
-    return n <= 0 ? NULL : get_string(asf__cios(f), p, (size_t)n - 1, room);
+    return n <= 0 ? NULL : get_string_unlocked(asf__cios(f), p, n, room);
 }

@@ -203,16 +203,23 @@ EXPORT wint_t putwchar(wchar_t ch) {
     return put_alone(asf__cios(stdout), ch, false);
 }
 
+static inline wint_t put_unlocked(struct asf_cios *c, wchar_t ch, bool refuse) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__likely(w && w->write_ptr < w->write_end))
+        return (wint_t)(*w->write_ptr++ = ch);
+    return ASF_UNLOCKED(c, put_slow(c, ch, refuse));
+}
+
 EXPORT wint_t fputwc_unlocked(wchar_t ch, FILE *f) {
-    return put(asf__cios(f), ch, true);
+    return put_unlocked(asf__cios(f), ch, true);
 }
 
 EXPORT wint_t putwc_unlocked(wchar_t ch, FILE *f) {
-    return put(asf__cios(f), ch, false);
+    return put_unlocked(asf__cios(f), ch, false);
 }
 
 EXPORT wint_t putwchar_unlocked(wchar_t ch) {
-    return put(asf__cios(stdout), ch, false);
+    return put_unlocked(asf__cios(stdout), ch, false);
 }
 
 /* --- strings ------------------------------------------------------------------------ */
@@ -229,7 +236,8 @@ static int put_text(struct asf_cios *c, const wchar_t *text) {
 }
 
 EXPORT int fputws_unlocked(const wchar_t *text, FILE *f) {
-    return put_text(asf__cios(f), text);
+    struct asf_cios *c = asf__cios(f);
+    return ASF_UNLOCKED(c, put_text(c, text));
 }
 
 EXPORT int fputws(const wchar_t *text, FILE *f) {

@@ -409,6 +409,8 @@ EXEC_LIST(execle, execve, AND_ENVIRONMENT)
 EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(void *), void *arg) {
     asf__lock_register();
     asf__stop_keeping();
+    if (__libc_single_threaded)
+        asf__settle_input(); /* now, while nobody else can be reading */
     return ASF_NEXT(pthread_create)(t, a, start, arg);
 }
 

@@ -6,6 +6,7 @@
 #include "transcript.h"
 
 #include <mntent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -731,4 +732,123 @@ CASE(much_without_a_lock) {
     pthread_join(thread, NULL);
     say("then %ld", ftell(f));
     fclose(f);
+}
+
+/* --- calls without a lock, beside threads that wait ----------------------------------------- */
+
+enum { MANY_LINES = 500000 };
+
+static void by_fwrite_unlocked(const char *line, size_t n) {
+    fwrite_unlocked(line, 1, n, shared);
+}
+
+static void by_fputs_unlocked(const char *line, size_t n) {
+    (void)n;
+    fputs_unlocked(line, shared);
+}
+
+static void by_putc_unlocked(const char *line, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        putc_unlocked(line[i], shared);
+}
+
+static void by_fputs(const char *line, size_t n) {
+    (void)n;
+    fputs(line, shared);
+}
+
+static void by_fputws_unlocked(const char *line, size_t n) {
+    wchar_t wide[64];
+    for (size_t i = 0; i <= n; i++)
+        wide[i] = (unsigned char)line[i];
+    fputws_unlocked(wide, shared);
+}
+
+static void *writes_many_lines(void *by) {
+    void (*put)(const char *, size_t) = *(void (**)(const char *, size_t))by;
+    char line[64];
+    for (int i = 0; i < MANY_LINES; i++)
+        put(line, (size_t)sprintf(line, "%d line of text\n", i));
+    stage = 1;
+    return NULL;
+}
+
+/* The main thread only waits, again and again: what the other holds back is
+ * shown each time, and must be shown once. */
+static void write_beside(void (*put)(const char *, size_t), int locking) {
+    pthread_t t;
+    shared = fopen("out", "w");
+    __fsetlocking(shared, locking);
+    stage = 0;
+    pthread_create(&t, NULL, writes_many_lines, &put);
+    while (stage == 0)
+        poll(NULL, 0, 0);
+    pthread_join(t, NULL);
+    CALL(fclose(shared));
+    note_file("out");
+}
+
+CASE(written_without_a_lock_while_others_wait) {
+    write_beside(by_fwrite_unlocked, FSETLOCKING_INTERNAL);
+    write_beside(by_fputs_unlocked, FSETLOCKING_INTERNAL);
+    write_beside(by_putc_unlocked, FSETLOCKING_INTERNAL);
+    write_beside(by_fputs, FSETLOCKING_BYCALLER);
+    write_beside(by_fputws_unlocked, FSETLOCKING_INTERNAL);
+}
+
+struct reading {
+    size_t (*get)(char *p, size_t room);
+    unsigned long bytes, sum;
+};
+
+static size_t by_fread_unlocked(char *p, size_t room) {
+    return (fread_unlocked)(p, 1, room / 9, shared);
+}
+
+static size_t by_fgets_unlocked(char *p, size_t room) {
+    return fgets_unlocked(p, (int)room, shared) ? strlen(p) : 0;
+}
+
+static size_t by_getc_unlocked(char *p, size_t room) {
+    (void)room;
+    int c = getc_unlocked(shared);
+    *p = (char)c;
+    return c != EOF;
+}
+
+static void *reads_all(void *arg) {
+    struct reading *r = arg;
+    char piece[64];
+    for (size_t n; (n = r->get(piece, sizeof piece)) > 0; r->bytes += n)
+        for (size_t i = 0; i < n; i++)
+            r->sum = r->sum * 31 + (unsigned char)piece[i];
+    stage = 1;
+    return NULL;
+}
+
+static void read_beside(size_t (*get)(char *, size_t)) {
+    struct reading r = {get, 0, 0};
+    pthread_t t;
+    shared = fopen("long", "r");
+    stage = 0;
+    pthread_create(&t, NULL, reads_all, &r);
+    while (stage == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        waitpid(child, NULL, 0);
+    }
+    pthread_join(t, NULL);
+    say("%lu bytes, %lx", r.bytes, r.sum);
+    fclose(shared);
+}
+
+/* At each fork the offset is put where libc's would be. */
+CASE(read_without_a_lock_while_others_fork) {
+    put_pattern("long", 30000000);
+    for (int i = 0; i < 3; i++) {
+        read_beside(by_fread_unlocked);
+        read_beside(by_fgets_unlocked);
+        read_beside(by_getc_unlocked);
+    }
 }
