@@ -208,6 +208,9 @@ static inline bool asf__exclude_settling(struct asf_cios *c) {
 }
 /* asf__be_loose: before the program first uses a stream without any locks. */
 void asf__be_loose(struct asf_cios *c);
+/* asf__leave_to_parent: in the child of a fork, before the locks are reset: what
+ * other threads have made of a stream since it was settled is the parent's. */
+void asf__leave_to_parent(struct asf_cios *c);
 /* asf__stop_growing: from now on the output buffer is no larger than libc's;
  * the caller holds the lock. */
 void asf__stop_growing(struct asf_cios *c);

@@ -36,15 +36,23 @@ void asf__after_shared_memory(void) {
     before_vfork = 0;
 }
 
+/* Other threads may be back while the child of one still runs. */
+bool asf__has_others_memory(void) {
+    if (asf__likely(!before_vfork))
+        return false;
+    if (asf__raw_syscall(SYS_getpid, 0, 0, 0, 0) != before_vfork)
+        return true;
+    if (__libc_single_threaded)
+        before_vfork = 0;
+    return false;
+}
+
 void asf__mark_descriptor(int fd) {
     if ((unsigned)fd >= ASF_MARKS || stopped || asf__options()->unix_io == ASF_UNIX_OFF ||
         !__libc_single_threaded || asf__fd_stream(fd))
         return;
-    if (asf__unlikely(before_vfork)) {
-        if (asf__raw_syscall(SYS_getpid, 0, 0, 0, 0) != before_vfork)
-            return;
-        before_vfork = 0;
-    }
+    if (asf__has_others_memory())
+        return;
     some_marked = true;
     asf__marks[fd] = 1;
 }

@@ -134,6 +134,8 @@ void asf__forget_descriptor(int fd);
  * descriptors of its own.  asf__after_shared_memory: this is no such child. */
 void asf__before_shared_memory(void);
 void asf__after_shared_memory(void);
+/* asf__has_others_memory: this is one. */
+bool asf__has_others_memory(void);
 
 /* The streams layer's (streams/view.c).  asf__keep_if_worth: keep a descriptor
  * on which reads of n bytes are made, if that pays and nobody can tell; else its

@@ -128,6 +128,24 @@ void asf__stop_growing(struct asf_cios *c) {
     asf__mark_grown(c, false);
 }
 
+/* A call that another thread was in has no end here: its output is dropped. */
+void asf__leave_to_parent(struct asf_cios *c) {
+    if (asf__lock_is_own(&c->lk))
+        return;
+    size_t pending = asf__pending(c), keep = c->held ? 0 : libc_keeps(c, pending);
+    if (c->grown && c->out && !c->out->refs && pending > keep) {
+        c->write_base += pending - keep;
+        c->written += pending - keep;
+    }
+    c->held = false;
+    if (!c->ahead)
+        return;
+    if (!(c->flags & ASF_IN_BACKUP))
+        c->read_end = c->read_ptr;
+    c->offset = -1; /* the descriptor stands where the parent has read to */
+    asf__mark_ahead(c, false);
+}
+
 struct settling {
     bool output, input;
     struct asf_cios *found;
@@ -159,8 +177,11 @@ static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
 
 enum { BEGUN = 0x10000, NOW = 0xffff };
 
-/* A stream that is in use elsewhere is passed over. */
+/* A stream that is in use elsewhere is passed over; so are all when threads of the
+ * parent use this memory, with descriptors that the child may not have. */
 static bool begin(struct asf_cios *c) {
+    if (asf__unlikely(!__libc_single_threaded && asf__has_others_memory()))
+        return false;
     __atomic_add_fetch(&c->settles, BEGUN + 1, __ATOMIC_SEQ_CST);
     if (asf__trylock(&c->lk))
         return true;

@@ -62,7 +62,8 @@ if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', and sees
     # neither the locks that libc's own code takes nor our forks.
     list(APPEND ASF_SKIPPED_CASES main_thread_ends_first functions_inside_libc_meanwhile
-                                  forks_while_threads_write read_without_a_lock_while_others_fork)
+                                  forks_while_threads_write read_without_a_lock_while_others_fork
+                                  one_that_forks one_that_vforks)
 endif()
 
 list(TRANSFORM ASF_PRELOAD_SETTINGS PREPEND "--environment=" OUTPUT_VARIABLE settings)

@@ -246,8 +246,12 @@ EXPORT int dup3(int from, int to, int flags) {
 
 /* --- new processes ------------------------------------------------------------- */
 
-static bool inherit_lock(struct asf_cios *c, void *arg) {
+static bool had_threads; /* when the last fork began; under the list's lock */
+
+static bool inherit(struct asf_cios *c, void *arg) {
     (void)arg;
+    if (had_threads)
+        asf__leave_to_parent(c);
     asf__lock_inherit(&c->lk);
     return true;
 }
@@ -264,12 +268,13 @@ static void before_fork(void) {
     before_child();
     asf__after_shared_memory();
     asf__list_lock();
+    had_threads = !__libc_single_threaded;
 }
 
 static pid_t after_fork(pid_t child) {
     if (child == 0) { /* no other thread lives on to release its locks */
         asf__list_reset();
-        asf__each(inherit_lock, NULL);
+        asf__each(inherit, NULL);
     } else {
         asf__list_unlock();
     }

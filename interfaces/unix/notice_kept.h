@@ -22,7 +22,7 @@
 #include <threads.h>
 #include <utmp.h>
 
-#define STOP asf__stop_keeping()
+#define STOP before_thread()
 
 /* Threads. */
 NOTICE(STOP, int, thrd_create, (thrd_t * t, thrd_start_t start, void *arg), (t, start, arg))

@@ -341,10 +341,14 @@ NOTICE(before_child(), int, posix_spawnp,
        (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
        (pid, file, actions, attributes, argv, env))
-NOTICE(before_child(), pid_t, _Fork, (void), ())
 NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *restrict p, int flags),
        (words, p, flags))
 NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
+EXPORT pid_t _Fork(void) {
+    before_fork();
+    return after_fork(ASF_NEXT(_Fork)());
+}
+
 EXPORT pid_t forkpty(int *terminal, char *name, const struct termios *settings, const struct winsize *size) {
     before_fork();
     return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size));
@@ -406,11 +410,16 @@ EXEC_LIST(execle, execve, AND_ENVIRONMENT)
 
 /* --- threads and signals ---------------------------------------------------------- */
 
-EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(void *), void *arg) {
+/* What was read ahead is given up while nobody else can be reading. */
+static void before_thread(void) {
     asf__lock_register();
     asf__stop_keeping();
     if (__libc_single_threaded)
-        asf__settle_input(); /* now, while nobody else can be reading */
+        asf__settle_input();
+}
+
+EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(void *), void *arg) {
+    before_thread();
     return ASF_NEXT(pthread_create)(t, a, start, arg);
 }
 

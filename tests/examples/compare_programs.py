@@ -52,7 +52,8 @@ class Forms:
             shutil.copy(program, os.path.join(folder, name))
 
     def environment(self, form):
-        return {"LD_LIBRARY_PATH": self.libraries} if form else {}
+        sanitizers = {name: os.environ[name] for name in ("ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
+        return {"LD_LIBRARY_PATH": self.libraries, **sanitizers} if form else {}
 
 
 def masked(case, text):
