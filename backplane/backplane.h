@@ -54,7 +54,11 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
 /* asf__cios_link: enter the stream in the list and the descriptor table. */
 void asf__cios_link(struct asf_cios *c);
 void asf__cios_unlink(struct asf_cios *c);
-/* asf__cios_drop: free buffers and reset the state; the object stays. */
+/* asf__await_others: threads that have found the stream in the list, which it has
+ * left, and wait for its lock: fflush(NULL). */
+void asf__await_others(struct asf_cios *c);
+/* asf__cios_drop: free buffers and reset the state, when no thread settles the
+ * stream any more; the object stays. */
 void asf__cios_drop(struct asf_cios *c);
 /* asf__cios_free: give the object back; the lock is gone with it. */
 void asf__cios_free(struct asf_cios *c);
@@ -188,9 +192,12 @@ extern int asf__unsettled_count, asf__holding_count;
  * signal handler; a stream in use elsewhere is passed over. */
 void asf__settle_output(void);
 /* asf__settle_input: give up what has been read ahead of libc.
+ * asf__settle_last: as asf__settle_all where the process may end here, and a call
+ * that a signal handler has interrupted with it.
  * asf__settle_all: also put the offset of every input where libc's would be. */
 void asf__settle_input(void);
 void asf__settle_all(void);
+void asf__settle_last(void);
 /* asf__settle_fd: one descriptor, both ways. */
 void asf__settle_fd(int fd);
 /* asf__settle_stream: the caller holds the lock. */
@@ -199,6 +206,10 @@ void asf__settle_stream(struct asf_cios *c);
  * streams: readers give up what they have read ahead of libc. */
 void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by);
 bool asf__some_ahead(void);
+/* asf__is_settling: whether a thread is at it. */
+static inline bool asf__is_settling(const struct asf_cios *c) {
+    return (__atomic_load_n(&c->settles, __ATOMIC_ACQUIRE) & 0xffff) != 0;
+}
 /* asf__exclude_settling: around what a program does without the stream's lock,
  * while it has threads: they may be settling it.  Afterwards, when it returns
  * true, unlock. */
@@ -209,7 +220,8 @@ static inline bool asf__exclude_settling(struct asf_cios *c) {
 /* asf__be_loose: before the program first uses a stream without any locks. */
 void asf__be_loose(struct asf_cios *c);
 /* asf__leave_to_parent: in the child of a fork, before the locks are reset: what
- * other threads have made of a stream since it was settled is the parent's. */
+ * other threads have made of a stream since it was settled is the parent's, and
+ * what a call holds back that was interrupted by the handler that forks. */
 void asf__leave_to_parent(struct asf_cios *c);
 /* asf__stop_growing: from now on the output buffer is no larger than libc's;
  * the caller holds the lock. */

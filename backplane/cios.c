@@ -7,6 +7,7 @@
 #include "backplane/backplane.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "lib/options.h"
@@ -157,6 +158,8 @@ static void drop_list(struct asf_buffer **list) {
 }
 
 void asf__cios_drop(struct asf_cios *c) {
+    while (asf__unlikely(asf__is_settling(c)))
+        sched_yield();
     asf__free_backup(c);
     if (!(c->flags2 & ASF_WIDE_USER_BUF))
         free(c->wide.buf_base);
@@ -176,6 +179,11 @@ void asf__cios_drop(struct asf_cios *c) {
     if (c->orientation > 0)
         memset(&c->wide, 0, sizeof c->wide);
     memset(c, 0, offsetof(struct asf_cios, recent));
+}
+
+void asf__await_others(struct asf_cios *c) {
+    while (__atomic_load_n(&c->pins, __ATOMIC_ACQUIRE))
+        sched_yield();
 }
 
 /* A mapped input buffer stays with a pooled stream for its next life. */
@@ -198,6 +206,7 @@ static bool to_pool(struct asf_cios *c) {
 
 /* The stream becomes the latest one; that which was it before goes to the pool. */
 void asf__cios_free(struct asf_cios *c) {
+    asf__await_others(c);
     struct asf_buffer *mapped = take_buffer(c);
     asf__cios_drop(c);
     c->in = mapped;

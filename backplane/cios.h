@@ -165,7 +165,8 @@ struct asf_cios {
     bool chosen;    /* the module has been chosen */
     bool early;     /* holds bytes pushed back before that */
     bool direct;    /* large input may go straight to the caller by `get` */
-    bool held;      /* in a slow path: a signal handler must keep out */
+    bool held;      /* in a system call: a signal handler must keep out */
+    bool inside;    /* in a call: it must, too, unless the process is about to end */
     bool yields;    /* the lock is the present call's own: it may let others in while it copies */
     bool sink;      /* the null device: nobody looks at what is written */
     bool records;   /* a socket, a device, a callback: each write may be one record */

@@ -141,7 +141,7 @@ static bool begin(int fd) {
     *g = (struct gathering){.buffer = g->buffer, .fd = fd, .used = true, .dev = st.st_dev, .ino = st.st_ino};
     g->state = ++generation << USED_BITS;
     file_of[fd] = (uint8_t)(i + 1);
-    asf__last_words(asf__settle_output);
+    asf__last_words(asf__settle_last);
     return true;
 }
 

@@ -130,24 +130,29 @@ void asf__stop_growing(struct asf_cios *c) {
 
 /* A call that another thread was in has no end here: its output is dropped. */
 void asf__leave_to_parent(struct asf_cios *c) {
-    if (asf__lock_is_own(&c->lk))
+    bool own = asf__lock_is_own(&c->lk);
+    if (own && c->held)
         return;
+    if (!own) { /* by threads that are not there */
+        c->settles = 0;
+        c->pins = 0;
+    }
     size_t pending = asf__pending(c), keep = c->held ? 0 : libc_keeps(c, pending);
     if (c->grown && c->out && !c->out->refs && pending > keep) {
         c->write_base += pending - keep;
         c->written += pending - keep;
     }
     c->held = false;
-    if (!c->ahead)
-        return;
-    if (!(c->flags & ASF_IN_BACKUP))
-        c->read_end = c->read_ptr;
-    c->offset = -1; /* the descriptor stands where the parent has read to */
+    if (c->ahead && !own) {
+        if (!(c->flags & ASF_IN_BACKUP))
+            c->read_end = c->read_ptr;
+        c->offset = -1; /* the descriptor stands where the parent has read to */
+    }
     asf__mark_ahead(c, false);
 }
 
 struct settling {
-    bool output, input;
+    bool output, input, last;
     struct asf_cios *found;
     struct asf_cios *skip[16]; /* in use elsewhere, or blocked by regions */
     int skipped;
@@ -175,21 +180,28 @@ static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
 
 /* --- beside calls that take no lock ---------------------------------------- */
 
-enum { BEGUN = 0x10000, NOW = 0xffff };
+enum { BEGUN = 0x10000, NOW = 0xffff }; /* of `settles` */
 
-/* A stream that is in use elsewhere is passed over; so are all when threads of the
+/* A stream that is in use elsewhere is passed over, and one that this thread was
+ * using when the signal came whose handler this is; so are all when threads of the
  * parent use this memory, with descriptors that the child may not have. */
-static bool begin(struct asf_cios *c) {
+static bool begin(struct asf_cios *c, bool last) {
     if (asf__unlikely(!__libc_single_threaded && asf__has_others_memory()))
         return false;
     __atomic_add_fetch(&c->settles, BEGUN + 1, __ATOMIC_SEQ_CST);
-    if (asf__trylock(&c->lk))
-        return true;
+    if (asf__trylock(&c->lk)) {
+        if (!c->held && (!c->inside || last)) {
+            c->held = true;
+            return true;
+        }
+        asf__unlock(&c->lk);
+    }
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
     return false;
 }
 
 static void end(struct asf_cios *c) {
+    c->held = false;
     asf__unlock(&c->lk);
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
 }
@@ -228,7 +240,7 @@ void asf__be_loose(struct asf_cios *c) {
 
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    if (!may_be_unsettled(s, c) || skipped(s, c) || !begin(c))
+    if (!may_be_unsettled(s, c) || skipped(s, c) || !begin(c, s->last))
         return true;
     if (is_unsettled(s, c))
         s->found = c;
@@ -239,20 +251,17 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
 
 /* One stream at a time with the list unlocked: the write may wait for a reader
  * who needs the list. */
-static void settle_streams(bool output, bool input) {
-    struct settling s = {.output = output, .input = input};
+static void settle_streams(struct settling s) {
     while (s.skipped < 16) {
         s.found = NULL;
         asf__each(find_unsettled, &s);
         struct asf_cios *c = s.found;
         if (!c)
             return;
-        if (!c->held) {
-            if (output)
-                settle_out(c);
-            if (input)
-                settle_in(c);
-        }
+        if (s.output)
+            settle_out(c);
+        if (s.input)
+            settle_in(c);
         s.skip[s.skipped++] = c;
         end(c);
     }
@@ -261,24 +270,33 @@ static void settle_streams(bool output, bool input) {
 void asf__settle_output(void) {
     asf__write_gathered();
     if (__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED))
-        settle_streams(true, false);
+        settle_streams((struct settling){.output = true});
 }
 
 void asf__settle_input(void) {
     if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
-        settle_streams(false, true);
+        settle_streams((struct settling){.input = true});
 }
 
-void asf__settle_all(void) {
+static void settle_all(bool last) {
     asf__put_all_back();
     asf__write_gathered();
     if (__atomic_load_n(&asf__unsettled_count, __ATOMIC_RELAXED))
-        settle_streams(true, true);
+        settle_streams((struct settling){.output = true, .input = true, .last = last});
+}
+
+void asf__settle_all(void) {
+    settle_all(false);
+}
+
+/* After the child of a vfork the parent's calls go on. */
+void asf__settle_last(void) {
+    settle_all(!asf__has_others_memory());
 }
 
 void asf__settle_fd(int fd) {
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
-        if (c->held || !begin(c))
+        if (!begin(c, false))
             continue;
         asf__settle_stream(c);
         end(c);
@@ -294,7 +312,7 @@ struct written {
 
 ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
     const struct written *w = arg;
-    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && !c->held && begin(c)) {
+    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && begin(c, false)) {
         settle_in(c);
         end(c);
     }
@@ -325,7 +343,7 @@ void asf__share_all(void) {
 
 static bool stop_growing(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (!c->own && !c->held && begin(c)) {
+    if (!c->own && begin(c, false)) {
         asf__stop_growing(c);
         end(c);
     }

@@ -88,8 +88,8 @@ static size_t own_ahead(const struct asf_cios *c) {
 static size_t ahead(const struct asf_cios *c) {
     if (c->own)
         return own_ahead(c);
-    bool further =
-        c->regular && !c->shared && !c->loose && !c->astray && c->sequential && c->block >= 128 && !has_ended(c);
+    bool further = c->regular && !c->shared && !c->loose && !c->astray && c->sequential && c->block >= 128 &&
+                   !has_ended(c);
     return further && c->block < AHEAD ? AHEAD : c->block;
 }
 
@@ -235,7 +235,7 @@ static void adapt_limit(struct asf_cios *c) {
     c->limit = !fast ? c->block : c->limit * 4 < cap ? c->limit * 4 : cap;
     c->filled = t;
     if (c->limit > c->block)
-        asf__last_words(asf__settle_output);
+        asf__last_words(asf__settle_last);
     asf__mark_grown(c, c->limit > c->block);
 }
 

@@ -59,11 +59,12 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory)
 endif()
 if("tsan" IN_LIST sanitizers)
-    # The runtime knows no end of the main thread before the others', and sees
-    # neither the locks that libc's own code takes nor our forks.
+    # The runtime knows no end of the main thread before the others', puts signals
+    # off, and sees neither the locks that libc's own code takes nor our forks.
     list(APPEND ASF_SKIPPED_CASES main_thread_ends_first functions_inside_libc_meanwhile
                                   forks_while_threads_write read_without_a_lock_while_others_fork
-                                  one_that_forks one_that_vforks)
+                                  one_that_forks one_that_vforks a_handler_that_waits a_handler_that_writes
+                                  a_handler_that_looks a_handler_that_forks a_handler_that_vforks)
 endif()
 
 list(TRANSFORM ASF_PRELOAD_SETTINGS PREPEND "--environment=" OUTPUT_VARIABLE settings)

@@ -327,23 +327,19 @@ int asf__set_buffer(struct asf_cios *c, size_t size) {
 }
 
 static int jump_overflow(struct asf_cios *c, int ch) {
-    asf__claim(c);
-    return asf__overflow(c, ch);
+    return ASF_JUMP(c, asf__overflow(c, ch));
 }
 
 static int jump_underflow(struct asf_cios *c) {
-    asf__claim(c);
-    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr;
+    return ASF_JUMP(c, asf__underflow(c)) == EOF ? EOF : (unsigned char)*c->read_ptr;
 }
 
 static int jump_uflow(struct asf_cios *c) {
-    asf__claim(c);
-    return asf__uflow(c);
+    return ASF_JUMP(c, asf__uflow(c));
 }
 
 static int jump_pbackfail(struct asf_cios *c, int ch) {
-    asf__claim(c);
-    return asf__pushback(c, ch);
+    return ASF_JUMP(c, asf__pushback(c, ch));
 }
 
 /* libc's formatter pads 16 bytes at a time. */
@@ -354,12 +350,11 @@ static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
         c->write_ptr += n;
         return n;
     }
-    return asf__put_bytes(c, p, n);
+    return ASF_JUMP(c, asf__put_bytes(c, p, n));
 }
 
 static size_t jump_xsgetn(struct asf_cios *c, void *p, size_t n) {
-    asf__claim(c);
-    return asf__get_bytes(c, p, n);
+    return ASF_JUMP(c, asf__get_bytes(c, p, n));
 }
 
 static void jump_finish(struct asf_cios *c, int unused) {
@@ -368,8 +363,7 @@ static void jump_finish(struct asf_cios *c, int unused) {
 }
 
 static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
-    asf__claim(c);
-    off64_t at = mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence);
+    off64_t at = ASF_JUMP(c, mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence));
     if (at < -ASF_BEFORE_START)
         return at + ASF_BEFORE_START;
     if (at >= 0) {
@@ -386,8 +380,7 @@ static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
 }
 
 static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
-    asf__claim(c);
-    return asf__set_buffer(c, p && size > 0 ? (size_t)size : 0) == EOF ? NULL : c;
+    return ASF_JUMP(c, asf__set_buffer(c, p && size > 0 ? (size_t)size : 0)) == EOF ? NULL : c;
 }
 
 int asf__jump_doallocate(struct asf_cios *c) {
@@ -432,8 +425,7 @@ void asf__jump_imbue(struct asf_cios *c, void *locale) {
 }
 
 static int jump_sync(struct asf_cios *c) {
-    asf__claim(c);
-    return asf__flush_stream(c);
+    return ASF_JUMP(c, asf__flush_stream(c));
 }
 
 const struct asf_jumps asf__jumps = {

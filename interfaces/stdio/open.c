@@ -213,16 +213,17 @@ ASF_EVERY_RUN bool asf__is_standard(const struct asf_cios *c) {
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
     asf__lock(&c->lk);
+    asf__go_inside(c);
     int written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     int rc = end_stream(c);
+    asf__come_out(c, false);
     if (rc == EOF && errno == EBUSY) {
         asf__unlock(&c->lk);
         return EOF;
     }
     rc = rc ? rc : written;
     asf__unlock(&c->lk);
-    while (__atomic_load_n(&c->pins, __ATOMIC_ACQUIRE)) /* fflush(NULL) of another thread */
-        sched_yield();
+    asf__await_others(c);
     if (asf__is_standard(c)) {
         leave_closed(c);
     } else {
@@ -325,11 +326,13 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
         return asf__next_freopen(path, mode, f);
     asf__settle_all();
     asf__lock(&c->lk);
+    asf__go_inside(c);
     FILE *r = NULL;
     if (c->flags & ASF_FILEBUF || !asf__ours(c))
         r = reopen(c, path, mode);
     else
         asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
+    asf__come_out(c, false);
     asf__unlock(&c->lk);
     return r;
 }

@@ -43,7 +43,14 @@ static inline off64_t tell_fast(const struct asf_cios *c) {
     if (!asf__alone() || !asf__ours(c) || c->offset < 0 || c->queue || c->inherited || c->shared || c->lag ||
         c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
         return -1;
-    return c->offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);
+    off64_t offset, at;
+    do { /* again if a signal handler has settled the stream meanwhile, which moves the offset */
+        offset = __atomic_load_n(&c->offset, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        at = offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    } while (asf__unlikely(offset != __atomic_load_n(&c->offset, __ATOMIC_RELAXED)));
+    return at;
 }
 
 /* glibc tells a place before the start of the file, too, but for -1. */

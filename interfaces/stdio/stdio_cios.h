@@ -91,22 +91,41 @@ ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);
 }
 
+/* A signal handler that comes meanwhile leaves the stream alone. */
+static inline bool asf__go_inside(struct asf_cios *c) {
+    bool was = c->inside;
+    c->inside = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return was;
+}
+
+static inline void asf__come_out(struct asf_cios *c, bool was) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    c->inside = was;
+}
+
 /* The lock of one call; none when the program does its own locking. */
 static inline void asf__enter(struct asf_cios *c) {
     const bool ours = asf__likely(c->flags2 & ASF_OURS);
     if (asf__user_lock(c)) {
         if (ours && !__libc_single_threaded)
             asf__be_loose(c);
-    } else if (ours)
+    } else if (ours) {
         asf__lock(&c->lk);
-    else
+    } else {
         _IO_flockfile(asf__file(c));
+    }
+    if (ours)
+        asf__go_inside(c);
 }
 
 static inline void asf__leave(struct asf_cios *c) {
+    const bool ours = asf__likely(c->flags2 & ASF_OURS);
+    if (ours)
+        asf__come_out(c, false); /* a call that was left by longjmp did not come out */
     if (asf__user_lock(c))
         return;
-    if (asf__likely(c->flags2 & ASF_OURS))
+    if (ours)
         asf__unlock(&c->lk);
     else
         _IO_funlockfile(asf__file(c));
@@ -144,7 +163,9 @@ static inline void asf__count(struct asf_cios *c) {
     (__extension__({                                                                                         \
         __typeof__(call) result_;                                                                            \
         if (hold(c)) {                                                                                       \
+            asf__go_inside(c);                                                                               \
             result_ = call;                                                                                  \
+            asf__come_out(c, false);                                                                         \
             asf__bias_leave(&(c)->lk);                                                                       \
         } else {                                                                                             \
             asf__enter(c);                                                                                   \
@@ -155,12 +176,25 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
+/* ASF_JUMP: a call that libc's inside makes on a stream of ours. */
+#define ASF_JUMP(c, call)                                                                                    \
+    (__extension__({                                                                                         \
+        asf__claim(c);                                                                                       \
+        bool inside_ = asf__go_inside(c);                                                                    \
+        __typeof__(call) result_ = call;                                                                     \
+        asf__come_out(c, inside_);                                                                           \
+        result_;                                                                                             \
+    }))
+
 /* ASF_UNLOCKED: a call for which the program has seen to the lock, past the fast
  * path. */
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
         bool excluded_ = asf__exclude_settling(c);                                                           \
+        bool ours_ = (c)->flags2 & ASF_OURS, inside_ = ours_ && asf__go_inside(c);                           \
         __typeof__(call) result_ = call;                                                                     \
+        if (asf__likely(ours_))                                                                              \
+            asf__come_out(c, inside_);                                                                       \
         if (asf__unlikely(excluded_))                                                                        \
             asf__unlock(&(c)->lk);                                                                           \
         result_;                                                                                             \

@@ -8,28 +8,23 @@
 #include "interfaces/stdio/wide.h"
 
 static int wide_overflow(struct asf_cios *c, int ch) {
-    asf__claim(c);
-    return (int)asf__wide_overflow(c, (wint_t)ch);
+    return (int)ASF_JUMP(c, asf__wide_overflow(c, (wint_t)ch));
 }
 
 static int wide_underflow(struct asf_cios *c) {
-    asf__claim(c);
-    return (int)asf__wide_underflow(c);
+    return (int)ASF_JUMP(c, asf__wide_underflow(c));
 }
 
 static int wide_uflow(struct asf_cios *c) {
-    asf__claim(c);
-    return (int)asf__wide_uflow(c);
+    return (int)ASF_JUMP(c, asf__wide_uflow(c));
 }
 
 static int wide_pushback(struct asf_cios *c, int ch) {
-    asf__claim(c);
-    return (int)asf__wide_pushback(c, (wint_t)ch);
+    return (int)ASF_JUMP(c, asf__wide_pushback(c, (wint_t)ch));
 }
 
 static size_t wide_put(struct asf_cios *c, const void *p, size_t n) {
-    asf__claim(c);
-    return asf__wide_put(c, p, n);
+    return ASF_JUMP(c, asf__wide_put(c, p, n));
 }
 
 /* fread has no bytes to take from a wide stream. */
@@ -39,8 +34,7 @@ static size_t wide_get_bytes(struct asf_cios *c, void *p, size_t n) {
 }
 
 static off64_t wide_seek(struct asf_cios *c, off64_t offset, int whence, int mode) {
-    asf__claim(c);
-    off64_t at = mode == 0 ? asf__wide_tell(c) : asf__wide_seek(c, offset, whence);
+    off64_t at = ASF_JUMP(c, mode == 0 ? asf__wide_tell(c) : asf__wide_seek(c, offset, whence));
     if (at >= 0)
         return at;
     asf__set_errno((int)at);
@@ -52,8 +46,7 @@ static off64_t wide_seek_to(struct asf_cios *c, off64_t offset, int mode) {
 }
 
 static struct asf_cios *wide_set_buffer(struct asf_cios *c, char *p, ssize_t size) {
-    asf__claim(c);
-    if (asf__set_buffer(c, p && size > 0 ? (size_t)size : 0) == EOF)
+    if (ASF_JUMP(c, asf__set_buffer(c, p && size > 0 ? (size_t)size : 0)) == EOF)
         return NULL;
     if (!asf__is_putting(c)) /* as libc: the bytes not converted yet are gone */
         asf__bytes_set_read(c, NULL, NULL, NULL);
@@ -61,8 +54,7 @@ static struct asf_cios *wide_set_buffer(struct asf_cios *c, char *p, ssize_t siz
 }
 
 static int wide_sync(struct asf_cios *c) {
-    asf__claim(c);
-    return asf__wide_sync(c);
+    return ASF_JUMP(c, asf__wide_sync(c));
 }
 
 static void wide_finish(struct asf_cios *c, int unused) {

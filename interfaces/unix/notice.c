@@ -250,7 +250,7 @@ static bool had_threads; /* when the last fork began; under the list's lock */
 
 static bool inherit(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (had_threads)
+    if (had_threads || c->inside)
         asf__leave_to_parent(c);
     asf__lock_inherit(&c->lk);
     return true;
@@ -308,7 +308,7 @@ static bool report(struct asf_cios *c, void *arg) {
 }
 
 static void before_end(void) {
-    asf__settle_all();
+    asf__settle_last();
     if (asf__counting)
         asf__each(report, NULL);
 }

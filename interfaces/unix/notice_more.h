@@ -325,11 +325,11 @@ NOTICE(OUTPUT, int, msgsnd, (int id, const void *m, size_t n, int flags), (id, m
 NOTICE(OUTPUT, ssize_t, msgrcv, (int id, void *m, size_t n, long type, int flags), (id, m, n, type, flags))
 
 /* A signal may be the end of this process. */
-NOTICE(asf__settle_all(), int, kill, (pid_t pid, int sig), (pid, sig))
-NOTICE(asf__settle_all(), int, killpg, (pid_t group, int sig), (group, sig))
-NOTICE(asf__settle_all(), int, raise, (int sig), (sig))
-NOTICE(asf__settle_all(), int, pthread_kill, (pthread_t t, int sig), (t, sig))
-NOTICE(asf__settle_all(), int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value))
+NOTICE(asf__settle_last(), int, kill, (pid_t pid, int sig), (pid, sig))
+NOTICE(asf__settle_last(), int, killpg, (pid_t group, int sig), (group, sig))
+NOTICE(asf__settle_last(), int, raise, (int sig), (sig))
+NOTICE(asf__settle_last(), int, pthread_kill, (pthread_t t, int sig), (t, sig))
+NOTICE(asf__settle_last(), int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value))
 
 /* Children and ends of the process. */
 NOTICE(before_child(), int, system, (const char *command), (command))
@@ -361,13 +361,13 @@ NOTICE(before_exec(), int, execvpe, (const char *file, char *const argv[], char 
 NOTICE(before_exec(), int, fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
 
 EXPORT __attribute__((noreturn)) void abort(void) {
-    asf__settle_all();
+    asf__settle_last();
     ASF_NEXT(abort)();
     __builtin_unreachable();
 }
 
 EXPORT __attribute__((noreturn)) void quick_exit(int status) {
-    asf__settle_all();
+    asf__settle_last();
     ASF_NEXT(quick_exit)(status);
     __builtin_unreachable();
 }

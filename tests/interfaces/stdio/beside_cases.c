@@ -2,16 +2,19 @@
  *
  * beside_cases.c - threads that have a stream each, in a random order of calls
  * with and without its lock, beside a thread that waits, forks or starts
- * commands: what others hold back is shown then, and must be shown once.
+ * commands; and the same interrupted by a signal handler that does: what is held
+ * back is shown then, and must be shown once.
  * Layer: tests.
  */
 #include "transcript.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio_ext.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 enum { THREADS = 3, STEPS = 2000, SEEDS = 2, ROOM = 20000, LONGEST_FILE = 1000000 };
@@ -222,7 +225,8 @@ static void forks(void) {
     pid_t child = fork();
     if (child == 0)
         _exit(0);
-    waitpid(child, NULL, 0);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
 }
 
 CASE(one_that_forks) {
@@ -235,7 +239,8 @@ static void vforks(void) {
         execl("/bin/true", "true", (char *)NULL);
         _exit(1);
     }
-    waitpid(child, NULL, 0);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
 }
 
 CASE(one_that_vforks) {
@@ -271,4 +276,66 @@ static void opens(void) {
 
 CASE(one_that_opens_files) {
     run_beside(opens);
+}
+
+/* --- interrupted --------------------------------------------------------------- */
+
+static void (*interrupts)(void);
+
+static void on_alarm(int sig) {
+    int error = errno;
+    (void)sig;
+    interrupts();
+    errno = error;
+}
+
+static void interrupt_every(int microseconds) {
+    const struct itimerval often = {{0, microseconds}, {0, microseconds}};
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static void run_interrupted(void (*other)(void), int microseconds) {
+    static struct worker w;
+    struct sigaction act = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    interrupts = other;
+    sigaction(SIGALRM, &act, NULL);
+    for (int seed = 0; seed < 3 * SEEDS; seed++) {
+        w = (struct worker){.random = (uint64_t)seed + 1000, .path = "file"};
+        interrupt_every(microseconds);
+        work(&w);
+        interrupt_every(0);
+        say("seed %d: %lx", seed, (unsigned long)w.hash);
+    }
+}
+
+CASE(a_handler_that_waits) {
+    run_interrupted(waits, 50);
+}
+
+static void writes(void) {
+    int fd = open("/dev/null", O_WRONLY);
+    if (write(fd, "some text", 9) != 9)
+        say("not written");
+    close(fd);
+}
+
+CASE(a_handler_that_writes) {
+    run_interrupted(writes, 50);
+}
+
+static void looks(void) {
+    struct stat st;
+    stat("file", &st);
+}
+
+CASE(a_handler_that_looks) {
+    run_interrupted(looks, 50);
+}
+
+CASE(a_handler_that_forks) {
+    run_interrupted(forks, 1000);
+}
+
+CASE(a_handler_that_vforks) {
+    run_interrupted(vforks, 1000);
 }
