@@ -39,8 +39,9 @@ void asf__mark_grown(struct asf_cios *c, bool grown) {
     mark(&c->grown, grown, &asf__holding_count);
 }
 
+/* A loose stream reads as libc does. */
 void asf__mark_ahead(struct asf_cios *c, bool ahead) {
-    mark(&c->ahead, ahead, &ahead_count);
+    mark(&c->ahead, ahead && !c->loose, &ahead_count);
 }
 
 /* Bytes that libc would still hold in its buffer.  After n bytes since the
@@ -116,7 +117,7 @@ ASF_EVERY_RUN void asf__settle_stream(struct asf_cios *c) {
 
 void asf__stop_growing(struct asf_cios *c) {
     settle_out(c);
-    if (c->grown && c->out && !c->out->refs) {
+    if (c->grown && asf__is_putting(c) && c->out && !c->out->refs) {
         size_t room = c->block - asf__libc_pending(c);
         if (asf__pending(c) <= c->block && (size_t)(c->buf_end - c->write_ptr) > room) {
             c->buf_end = c->write_ptr + room;
@@ -182,28 +183,37 @@ static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
 
 enum { BEGUN = 0x10000, NOW = 0xffff }; /* of `settles` */
 
-/* A stream that is in use elsewhere is passed over, and one that this thread was
- * using when the signal came whose handler this is; so are all when threads of the
+/* A stream that is in use elsewhere is passed over; so are all when threads of the
  * parent use this memory, with descriptors that the child may not have. */
-static bool begin(struct asf_cios *c, bool last) {
+static bool begin(struct asf_cios *c) {
     if (asf__unlikely(!__libc_single_threaded && asf__has_others_memory()))
         return false;
     __atomic_add_fetch(&c->settles, BEGUN + 1, __ATOMIC_SEQ_CST);
-    if (asf__trylock(&c->lk)) {
-        if (!c->held && (!c->inside || last)) {
-            c->held = true;
-            return true;
-        }
-        asf__unlock(&c->lk);
-    }
+    if (asf__trylock(&c->lk))
+        return true;
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
     return false;
 }
 
 static void end(struct asf_cios *c) {
-    c->held = false;
     asf__unlock(&c->lk);
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Not one that this thread was using when the signal came whose handler this is;
+ * and another such handler keeps out of what is done here. */
+static bool hold(struct asf_cios *c, bool last) {
+    if (c->held || (c->inside && !last))
+        return false;
+    c->held = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+static void let_go(struct asf_cios *c) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    c->held = false;
+    end(c);
 }
 
 static void nap(void) {
@@ -232,6 +242,7 @@ void asf__be_loose(struct asf_cios *c) {
         return;
     bool excluded = asf__exclude_settling_now(c);
     asf__stop_growing(c);
+    settle_in(c);
     if (excluded)
         asf__unlock(&c->lk);
 }
@@ -240,9 +251,9 @@ void asf__be_loose(struct asf_cios *c) {
 
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    if (!may_be_unsettled(s, c) || skipped(s, c) || !begin(c, s->last))
+    if (!may_be_unsettled(s, c) || skipped(s, c) || !begin(c))
         return true;
-    if (is_unsettled(s, c))
+    if (is_unsettled(s, c) && hold(c, s->last))
         s->found = c;
     else
         end(c);
@@ -263,7 +274,7 @@ static void settle_streams(struct settling s) {
         if (s.input)
             settle_in(c);
         s.skip[s.skipped++] = c;
-        end(c);
+        let_go(c);
     }
 }
 
@@ -296,10 +307,12 @@ void asf__settle_last(void) {
 
 void asf__settle_fd(int fd) {
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
-        if (!begin(c, false))
+        if (!begin(c))
             continue;
-        asf__settle_stream(c);
-        end(c);
+        bool held = (c->grown || c->ahead) && hold(c, false);
+        if (held)
+            asf__settle_stream(c);
+        (held ? let_go : end)(c);
     }
 }
 
@@ -312,9 +325,11 @@ struct written {
 
 ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
     const struct written *w = arg;
-    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && begin(c, false)) {
-        settle_in(c);
-        end(c);
+    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && begin(c)) {
+        bool held = c->ahead && hold(c, false);
+        if (held)
+            settle_in(c);
+        (held ? let_go : end)(c);
     }
     return true;
 }
@@ -343,9 +358,11 @@ void asf__share_all(void) {
 
 static bool stop_growing(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (!c->own && begin(c, false)) {
-        asf__stop_growing(c);
-        end(c);
+    if (!c->own && begin(c)) {
+        bool held = hold(c, false);
+        if (held)
+            asf__stop_growing(c);
+        (held ? let_go : end)(c);
     }
     return true;
 }
