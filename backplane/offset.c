@@ -255,6 +255,14 @@ static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
     return seek_input(c, offset, whence, !was_putting, empty);
 }
 
+/* The whole of a seek of the usual kinds. */
+static inline off64_t seek_plainly(struct asf_cios *c, off64_t target) {
+    c->sought = true;
+    c->outlived = false;
+    bool empty = asf__libc_is_empty(c);
+    return seek_in_window(c, target, empty) ? target : seek_block(c, target, empty);
+}
+
 /* Input of a regular file whose place is known, and nothing pushed back. */
 static bool reads_plainly(const struct asf_cios *c) {
     enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
@@ -263,11 +271,10 @@ static bool reads_plainly(const struct asf_cios *c) {
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
-    if (asf__likely(whence == SEEK_SET && offset >= 0 && reads_plainly(c))) {
-        c->sought = true;
-        c->outlived = false;
-        bool empty = asf__libc_is_empty(c);
-        return seek_in_window(c, offset, empty) ? offset : seek_block(c, offset, empty);
-    }
-    return seek_any(c, offset, whence);
+    off64_t target = offset;
+    if ((whence != SEEK_SET && whence != SEEK_CUR) || !reads_plainly(c))
+        return seek_any(c, offset, whence);
+    if (whence == SEEK_CUR && (!c->placed || __builtin_add_overflow(asf__read_position(c), offset, &target)))
+        return seek_any(c, offset, whence);
+    return target >= 0 ? seek_plainly(c, target) : seek_any(c, offset, whence);
 }

@@ -30,7 +30,10 @@ static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
     return ASF_LOCKED(c, asf__hold, put(c, ch));
 }
 
-EXPORT int getc(FILE *f) {
+/* So short that it matters whether they lie in one line of the cache. */
+#define IN_ONE_LINE __attribute__((aligned(64)))
+
+IN_ONE_LINE EXPORT int getc(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone()) {
         if (asf__likely(c->read_ptr < c->read_end))
@@ -43,7 +46,7 @@ EXPORT int getc(FILE *f) {
     return get_locked(c);
 }
 
-EXPORT int putc(int ch, FILE *f) {
+IN_ONE_LINE EXPORT int putc(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone()) {
         if (asf__likely(c->write_ptr < c->write_end))
@@ -70,11 +73,11 @@ static inline int put_unlocked(struct asf_cios *c, int ch) {
     return ASF_UNLOCKED(c, asf__overflow(c, (unsigned char)ch));
 }
 
-EXPORT int getc_unlocked(FILE *f) {
+IN_ONE_LINE EXPORT int getc_unlocked(FILE *f) {
     return get_unlocked(asf__cios(f));
 }
 
-EXPORT int putc_unlocked(int ch, FILE *f) {
+IN_ONE_LINE EXPORT int putc_unlocked(int ch, FILE *f) {
     return put_unlocked(asf__cios(f), ch);
 }
 

@@ -117,18 +117,25 @@ off64_t asf__marked_lseek(int fd, off64_t offset, int whence);
  * comes in between check and call must not begin to keep one. */
 extern int asf__calls_under_way;
 
-/* asf__first_read: the first small read of a marked descriptor, too early to keep it:
- * a file that is opened for its first bytes costs little more than in libc.  False
- * when it has been. */
-static inline __attribute__((always_inline)) bool asf__first_read(int fd, void *p, size_t n, ssize_t *r) {
+/* The first small read of a marked descriptor, too early to keep it: a file that is
+ * opened for its first bytes costs little more than in libc.  And those that are
+ * too large to be counted. */
+static inline bool asf__is_kernels(unsigned mark, size_t n) {
+    return mark == 1 ||
+           (mark < ASF_KEPT && n > (mark & ASF_SMALLEST_ONLY ? ASF_SMALLEST_READ : ASF_SMALL_READ));
+}
+
+/* asf__kernels_read: such a read; false when it is none. */
+static inline __attribute__((always_inline)) bool asf__kernels_read(int fd, void *p, size_t n, ssize_t *r) {
     asf__calls_under_way++;
-    const bool first = asf__mark(fd) == 1;
-    if (first)
+    const unsigned mark = asf__mark(fd);
+    const bool plain = asf__is_kernels(mark, n);
+    if (plain)
         *r = asf__kernel_read(fd, p, n);
     asf__calls_under_way--;
-    if (first && *r == (ssize_t)n && n - 1 < ASF_SMALL_READ && asf__marks[fd] == 1)
+    if (plain && mark == 1 && *r == (ssize_t)n && n - 1 < ASF_SMALL_READ && asf__marks[fd] == 1)
         asf__marks[fd] = 2;
-    return first;
+    return plain;
 }
 
 /* asf__begin_by_kernel: a call follows that uses the descriptor's own offset. */

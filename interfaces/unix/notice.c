@@ -119,7 +119,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
         ssize_t r;
         if (unsettled())
             asf__settle_output();
-        if (mark == 1 && asf__first_read(fd, buf, n, &r))
+        if (asf__is_kernels(mark, n) && asf__kernels_read(fd, buf, n, &r))
             return r;
         return read_view(fd, mark, buf, n, ASF_AT_OFFSET) ? (ssize_t)n
                                                           : asf__marked_read(fd, buf, n, ASF_AT_OFFSET);
