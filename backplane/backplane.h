@@ -70,8 +70,15 @@ void asf__set_name(struct asf_cios *c, const char *name);
 /* asf__each: call `visit` on every stream until it returns false; the list is
  * locked meanwhile, the streams are not.  lock: none. */
 void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
+/* asf__each_soon: the same, for who must not wait for long: none, when the list
+ * stays locked. */
+void asf__each_soon(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
 void asf__list_lock(void);
 void asf__list_unlock(void);
+/* asf__list_enter: lock the list; false in a signal handler that has interrupted
+ * this thread just there, and would wait for itself. */
+bool asf__list_enter(void);
+/* asf__list_reset: in the child of a fork by the thread that has it locked. */
 void asf__list_reset(void);
 
 /* --- descriptors (fdtable.c); lock: none ---------------------------------- */

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "lib/options.h"
 #include "lib/startup.h"
@@ -29,18 +31,31 @@ static bool is_ready(const struct asf_cios *c) {
 
 static struct asf_cios *all;
 static struct asf_lock list_lock = {.biasable = false};
+static __thread unsigned listing; /* times that this thread has the lock, is taking or releasing it */
 
 ASF_EVERY_RUN void asf__list_lock(void) {
+    listing++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     asf__lock(&list_lock);
 }
 
 ASF_EVERY_RUN void asf__list_unlock(void) {
     asf__unlock(&list_lock);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    listing--;
+}
+
+ASF_EVERY_RUN bool asf__list_enter(void) {
+    if (asf__unlikely(listing > 0) && !asf__lock_is_own(&list_lock))
+        return false;
+    asf__list_lock();
+    return true;
 }
 
 void asf__list_reset(void) {
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;
+    listing--;
 }
 
 void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
@@ -114,14 +129,46 @@ void asf__cios_unlink(struct asf_cios *c) {
     asf__list_unlock();
 }
 
-ASF_EVERY_RUN void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
-    asf__list_lock();
+/* Who waits may be a signal handler, whose thread has been interrupted with a lock
+ * (malloc's, say) that the holder of the list waits for (in fork). */
+static bool enter_soon(void) {
+    enum { YIELDS = 50, NAPS = 100 };
+    const struct timespec a_while = {0, 1000000};
+    if (asf__unlikely(listing > 0) && !asf__lock_is_own(&list_lock))
+        return false;
+    listing++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    for (int i = 0; i < YIELDS + NAPS; i++) {
+        if (asf__likely(asf__trylock(&list_lock)))
+            return true;
+        if (i < YIELDS)
+            sched_yield();
+        else
+            asf__raw_syscall(SYS_nanosleep, (long)&a_while, 0, 0, 0);
+    }
+    listing--;
+    return false;
+}
+
+/* Forward, the list is whole at any moment. */
+static void visit_all(bool (*visit)(struct asf_cios *, void *), void *arg, bool locked) {
+    if (!locked && !__libc_single_threaded)
+        return;
     for (struct asf_cios *c = all, *next; c; c = next) {
         next = c->next;
         if (!visit(c, arg))
             break;
     }
-    asf__list_unlock();
+    if (locked)
+        asf__list_unlock();
+}
+
+ASF_EVERY_RUN void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
+    visit_all(visit, arg, asf__list_enter());
+}
+
+ASF_EVERY_RUN void asf__each_soon(bool (*visit)(struct asf_cios *, void *), void *arg) {
+    visit_all(visit, arg, enter_soon());
 }
 
 ASF_EVERY_RUN void asf__set_name(struct asf_cios *c, const char *name) {

@@ -265,7 +265,7 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
 static void settle_streams(struct settling s) {
     while (s.skipped < 16) {
         s.found = NULL;
-        asf__each(find_unsettled, &s);
+        asf__each_soon(find_unsettled, &s);
         struct asf_cios *c = s.found;
         if (!c)
             return;
@@ -337,7 +337,7 @@ ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
 void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by) {
     struct written w = {dev, ino, by};
     if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
-        asf__each(settle_reader, &w);
+        asf__each_soon(settle_reader, &w);
 }
 
 bool asf__some_ahead(void) {
@@ -353,7 +353,7 @@ ASF_RACY static bool share(struct asf_cios *c, void *arg) {
 
 void asf__share_all(void) {
     asf__unkeep_all();
-    asf__each(share, NULL);
+    asf__each_soon(share, NULL);
 }
 
 static bool stop_growing(struct asf_cios *c, void *arg) {

@@ -64,7 +64,8 @@ if("tsan" IN_LIST sanitizers)
     list(APPEND ASF_SKIPPED_CASES main_thread_ends_first functions_inside_libc_meanwhile
                                   forks_while_threads_write read_without_a_lock_while_others_fork
                                   one_that_forks one_that_vforks a_handler_that_waits a_handler_that_writes
-                                  a_handler_that_looks a_handler_that_forks a_handler_that_vforks)
+                                  a_handler_that_looks a_handler_that_forks a_handler_that_vforks
+                                  handlers_in_threads_beside_one_that_waits handlers_in_threads_beside_one_that_forks)
 endif()
 
 list(TRANSFORM ASF_PRELOAD_SETTINGS PREPEND "--environment=" OUTPUT_VARIABLE settings)

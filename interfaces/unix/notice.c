@@ -264,26 +264,29 @@ static void before_child(void) {
     share_rings();
 }
 
-static void before_fork(void) {
+/* Returns whether the list is locked: not in a handler that has interrupted that. */
+static bool before_fork(void) {
     before_child();
     asf__after_shared_memory();
-    asf__list_lock();
+    bool locked = asf__list_enter();
     had_threads = !__libc_single_threaded;
+    return locked;
 }
 
-static pid_t after_fork(pid_t child) {
+static pid_t after_fork(pid_t child, bool locked) {
     if (child == 0) { /* no other thread lives on to release its locks */
-        asf__list_reset();
+        if (locked)
+            asf__list_reset();
         asf__each(inherit, NULL);
-    } else {
+    } else if (locked) {
         asf__list_unlock();
     }
     return child;
 }
 
 EXPORT pid_t fork(void) {
-    before_fork();
-    return after_fork(__fork());
+    bool locked = before_fork();
+    return after_fork(__fork(), locked);
 }
 
 void asf__before_vfork(void);

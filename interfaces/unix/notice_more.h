@@ -345,13 +345,13 @@ NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *res
        (words, p, flags))
 NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
 EXPORT pid_t _Fork(void) {
-    before_fork();
-    return after_fork(ASF_NEXT(_Fork)());
+    bool locked = before_fork();
+    return after_fork(ASF_NEXT(_Fork)(), locked);
 }
 
 EXPORT pid_t forkpty(int *terminal, char *name, const struct termios *settings, const struct winsize *size) {
-    before_fork();
-    return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size));
+    bool locked = before_fork();
+    return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size), locked);
 }
 
 NOTICE(before_exec(), int, execv, (const char *path, char *const argv[]), (path, argv))

@@ -294,11 +294,15 @@ static void interrupt_every(int microseconds) {
     setitimer(ITIMER_REAL, &often, NULL);
 }
 
-static void run_interrupted(void (*other)(void), int microseconds) {
-    static struct worker w;
+static void interrupt_by(void (*other)(void)) {
     struct sigaction act = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
     interrupts = other;
     sigaction(SIGALRM, &act, NULL);
+}
+
+static void run_interrupted(void (*other)(void), int microseconds) {
+    static struct worker w;
+    interrupt_by(other);
     for (int seed = 0; seed < 3 * SEEDS; seed++) {
         w = (struct worker){.random = (uint64_t)seed + 1000, .path = "file"};
         interrupt_every(microseconds);
@@ -338,4 +342,17 @@ CASE(a_handler_that_forks) {
 
 CASE(a_handler_that_vforks) {
     run_interrupted(vforks, 1000);
+}
+
+/* A handler must wait for nothing that its own thread holds below it. */
+CASE(handlers_in_threads_beside_one_that_waits) {
+    interrupt_by(waits);
+    interrupt_every(50);
+    run_beside(waits);
+}
+
+CASE(handlers_in_threads_beside_one_that_forks) {
+    interrupt_by(waits);
+    interrupt_every(200);
+    run_beside(forks);
 }
