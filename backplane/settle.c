@@ -155,7 +155,7 @@ void asf__leave_to_parent(struct asf_cios *c) {
 struct settling {
     bool output, input, last;
     struct asf_cios *found;
-    struct asf_cios *skip[16]; /* in use elsewhere, or blocked by regions */
+    struct asf_cios *skip[16]; /* blocked by regions */
     int skipped;
 };
 
@@ -273,7 +273,8 @@ static void settle_streams(struct settling s) {
             settle_out(c);
         if (s.input)
             settle_in(c);
-        s.skip[s.skipped++] = c;
+        if (is_unsettled(&s, c))
+            s.skip[s.skipped++] = c;
         let_go(c);
     }
 }

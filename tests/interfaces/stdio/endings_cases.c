@@ -154,6 +154,41 @@ CASE(ends_with_exec) {
 CASE(ends_with_failing_exec) {
     after(by_failing_exec);
 }
+static void leave_many_open(void) {
+    char path[16];
+    for (int i = 0; i < 40; i++) {
+        sprintf(path, "many%d", i);
+        FILE *f = fopen(path, "w");
+        for (int line = 0; line < 3000; line++)
+            fprintf(f, "%d in file %d\n", line, i);
+    }
+}
+
+static void many_by__exit(void) {
+    leave_many_open();
+    _exit(0);
+}
+
+static void many_by_kill(void) {
+    leave_many_open();
+    kill(getpid(), SIGTERM);
+}
+
+static void note_many(void (*body)(void)) {
+    char path[16];
+    struct stat st;
+    child(body);
+    for (int i = 0; i < 40; i++) {
+        sprintf(path, "many%d", i);
+        say("%s: %ld", path, stat(path, &st) == 0 ? (long)st.st_size : -1L);
+    }
+}
+
+CASE(ends_with_many_streams_open) {
+    note_many(many_by__exit);
+    note_many(many_by_kill);
+}
+
 CASE(ends_after_a_seek) {
     after(after_a_seek);
 }
