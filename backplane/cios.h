@@ -193,6 +193,7 @@ struct asf_cios {
     struct asf_cios *fd_next;     /* others on the same descriptor */
     int pins;                     /* waits for the lock by who found the stream in the list; atomic */
     unsigned settles;             /* by any thread: begun so far, and now (settle.c); atomic */
+    uint64_t settled;             /* in which round of settling all streams */
 
     /* From here on nothing is cleared when the object is used again. */
     struct {

@@ -154,20 +154,13 @@ void asf__leave_to_parent(struct asf_cios *c) {
 
 struct settling {
     bool output, input, last;
+    uint64_t round;
     struct asf_cios *found;
-    struct asf_cios *skip[16]; /* blocked by regions */
-    int skipped;
 };
 
-static bool skipped(const struct settling *s, const struct asf_cios *c) {
-    for (int i = 0; i < s->skipped; i++)
-        if (s->skip[i] == c)
-            return true;
-    return false;
-}
-
+/* Once in a round, though other threads may hold back more meanwhile. */
 ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf_cios *c) {
-    return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held;
+    return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held && c->settled < s->round;
 }
 
 static bool holds_back(const struct asf_cios *c) {
@@ -251,7 +244,7 @@ void asf__be_loose(struct asf_cios *c) {
 
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    if (!may_be_unsettled(s, c) || skipped(s, c) || !begin(c))
+    if (!may_be_unsettled(s, c) || !begin(c))
         return true;
     if (is_unsettled(s, c) && hold(c, s->last))
         s->found = c;
@@ -263,18 +256,19 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
 /* One stream at a time with the list unlocked: the write may wait for a reader
  * who needs the list. */
 static void settle_streams(struct settling s) {
-    while (s.skipped < 16) {
+    static uint64_t rounds;
+    s.round = __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
+    for (;;) {
         s.found = NULL;
         asf__each_soon(find_unsettled, &s);
         struct asf_cios *c = s.found;
         if (!c)
             return;
+        c->settled = s.round;
         if (s.output)
             settle_out(c);
         if (s.input)
             settle_in(c);
-        if (is_unsettled(&s, c))
-            s.skip[s.skipped++] = c;
         let_go(c);
     }
 }
