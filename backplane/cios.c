@@ -205,7 +205,8 @@ static void drop_list(struct asf_buffer **list) {
 }
 
 void asf__cios_drop(struct asf_cios *c) {
-    while (asf__unlikely(asf__is_settling(c)))
+    /* What this thread has left by longjmp, out of a wait that it was settling for, never ends. */
+    while (asf__unlikely(asf__is_settling(c)) && !__libc_single_threaded && !asf__lock_is_own(&c->lk))
         sched_yield();
     asf__free_backup(c);
     if (!(c->flags2 & ASF_WIDE_USER_BUF))
