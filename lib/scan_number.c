@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "lib/powers.h"
-
-enum { MOST_DIGITS = 19 }; /* all numbers of so many digits fit 64 bits */
+#include "lib/scan_digits.h"
 
 /* --- from text --------------------------------------------------------------- */
 
@@ -113,17 +112,21 @@ static const struct binary binary32 = {23, -127, 0xff, -17, 10};
 /* The upper half of w times the power, and enough of the lower one to round. */
 static inline uint64_t multiply(uint64_t w, int exponent, int bits, uint64_t *low) {
     const uint64_t *power = asf__power(exponent);
-    unsigned up = exponent >= -27 && exponent < 0; /* by one: so that exact decimals are not below theirs */
+    const uint64_t rounds = ~UINT64_C(0) >> (bits + 3);
     unsigned __int128 product = (unsigned __int128)w * power[0];
-    if (((uint64_t)(product >> 64) & (~UINT64_C(0) >> (bits + 3))) == ~UINT64_C(0) >> (bits + 3))
+    if (__builtin_expect(((uint64_t)(product >> 64) & rounds) == rounds, false)) {
+        unsigned up =
+            exponent >= -27 && exponent < 0; /* by one: so that exact decimals are not below theirs */
         product += (uint64_t)(((unsigned __int128)w * (power[1] + up)) >> 64);
+    }
     *low = (uint64_t)product;
     return (uint64_t)(product >> 64);
 }
 
 /* The value w * 10^exponent as it is stored, without a sign; false when it is
  * zero, not normal or too large. */
-static inline bool store(uint64_t w, int exponent, const struct binary *to, uint64_t *stored) {
+static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent, const struct binary *to,
+                                                        uint64_t *stored) {
     if (exponent < ASF__POWER_FIRST || exponent > ASF__POWER_LAST || w == 0)
         return false;
     int zeros = __builtin_clzll(w);
@@ -132,17 +135,13 @@ static inline bool store(uint64_t w, int exponent, const struct binary *to, uint
     uint64_t mantissa = high >> shift;
     /* floor(log2(10^exponent)) by a multiplication, as in Lemire's paper. */
     int power = ((217706 * exponent) >> 16) + 63 + top - zeros - to->least;
-    bool tie = low <= 1 && exponent >= to->tie_first && exponent <= to->tie_last && (mantissa & 3) == 1 &&
-               mantissa << shift == high;
-    if (tie)
-        mantissa--; /* to even */
+    if (__builtin_expect(low <= 1, false) && exponent >= to->tie_first && exponent <= to->tie_last &&
+        (mantissa & 3) == 1 && mantissa << shift == high)
+        mantissa--; /* half way between two values: to even */
     mantissa = (mantissa + (mantissa & 1)) >> 1;
-    if (mantissa >> (to->bits + 1)) {
-        mantissa = UINT64_C(1) << to->bits;
-        power++;
-    }
-    *stored = (mantissa & ((UINT64_C(1) << to->bits) - 1)) | (uint64_t)power << to->bits;
-    return power > 0 && power < to->infinite;
+    /* The leading one, and what rounding carries beyond it, add to the power. */
+    *stored = ((uint64_t)(power - 1) << to->bits) + mantissa;
+    return power > 0 && *stored >> to->bits < (uint64_t)to->infinite;
 }
 
 enum { ROUNDING = 0xc00, PRECISION = 0x300 };
@@ -158,21 +157,32 @@ static inline bool rounds_to_nearest(void) {
     return !(x87_control() & ROUNDING);
 }
 
+/* With more digits than are kept: where these and the next number of so many
+ * give the same. */
+static __attribute__((noinline)) bool same_above(const struct asf_decimal *number, const struct binary *to,
+                                                 uint64_t stored) {
+    uint64_t next;
+    return store(number->digits + 1, number->exponent, to, &next) && next == stored;
+}
+
 /* While it rounds to nearest. */
-static inline bool convert(const struct asf_decimal *number, const struct binary *to, uint64_t *stored) {
-    uint64_t next = 0;
+static inline __attribute__((always_inline)) bool convert(const struct asf_decimal *number,
+                                                          const struct binary *to, uint64_t *stored) {
     *stored = 0;
     if (number->digits == 0 && !number->more)
         return true;
-    if (!store(number->digits, number->exponent, to, stored))
-        return false;
-    return !number->more || (store(number->digits + 1, number->exponent, to, &next) && next == *stored);
+    return store(number->digits, number->exponent, to, stored) &&
+           (!number->more || same_above(number, to, *stored));
 }
 
-static inline bool to_double(const struct asf_decimal *number, double *value) {
+static inline __attribute__((always_inline)) bool to_double(const struct asf_decimal *number, double *value) {
     uint64_t stored;
-    if (!convert(number, &binary64, &stored))
+    if (number->exponent == 0 && !number->more && number->digits >> 53 == 0) {
+        double whole = (double)(int64_t)number->digits; /* exact */
+        memcpy(&stored, &whole, sizeof stored);
+    } else if (!convert(number, &binary64, &stored)) {
         return false;
+    }
     stored |= (uint64_t)number->negative << 63;
     memcpy(value, &stored, sizeof *value);
     return true;
@@ -208,21 +218,33 @@ bool asf__decimal_long_double(const struct asf_decimal *number, long double *val
 
 /* --- many ---------------------------------------------------------------------- */
 
-static inline bool is_blank(unsigned char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+static __attribute__((noinline)) const unsigned char *scan_any(const unsigned char *p,
+                                                               const unsigned char *end, double *to) {
+    struct asf_decimal number;
+    const unsigned char *behind = p < end ? scan_decimal(p, end, '.', &number) : NULL;
+    return behind && behind < end && is_blank(*behind) && to_double(&number, to) ? behind : NULL;
 }
 
+/* A decimal for each: that of the usual ones stays in registers.  And no
+ * number waits for the value of the one before it, only for its end. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most) {
+    const unsigned char *p = *text, *begin = p;
     size_t n = 0;
-    for (bool usual = rounds_to_nearest(); usual && n < most; n += usual) {
+    if (!rounds_to_nearest())
+        return 0;
+    for (; n < most; n++) {
         struct asf_decimal number;
-        const unsigned char *p = *text;
-        while (p < end && is_blank(*p))
-            p++;
-        const unsigned char *behind = p < end ? scan_decimal(p, end, '.', &number) : NULL;
-        usual = behind && behind < end && is_blank(*behind) && to_double(&number, to + n);
-        if (usual)
-            *text = behind;
+        const unsigned char *first = p;
+        while (first < end && is_blank(*first))
+            first++;
+        const unsigned char *behind = scan_usual(first, begin, end, &number);
+        if (!behind || !to_double(&number, to + n)) {
+            behind = scan_any(first, end, to + n);
+            if (!behind)
+                break;
+        }
+        p = behind;
     }
+    *text = p;
     return n;
 }

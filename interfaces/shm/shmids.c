@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lib/decimal.h"
 #include "lib/scan_number.h"
@@ -120,11 +121,37 @@ struct numbers {
     size_t count, room;
 };
 
+/* An array that fills most of a huge page is had in such pages: one fault costs
+ * less than 512. */
+static double *array_of(size_t count) {
+    const size_t huge = 2 << 20, bytes = count * DOUBLE, pages = (bytes + huge - 1) & -huge;
+    if (bytes < huge / 4 * 3)
+        return malloc(bytes);
+    double *array = aligned_alloc(huge, pages);
+    if (array)
+        madvise(array, pages, MADV_HUGEPAGE);
+    return array;
+}
+
+/* Memory for as many as are wanted, where that is known and can be had. */
+static bool begin(struct numbers *n, size_t wanted) {
+    enum { FEW = 64 };
+    n->room = wanted > 0 && wanted < SIZE_MAX / 2 / DOUBLE ? wanted : FEW;
+    n->first = array_of(n->room);
+    if (!n->first)
+        n->first = array_of(n->room = FEW);
+    return n->first;
+}
+
+static int no_memory(void) {
+    return asf__segment_fail(-ENOMEM, "there is no memory for the array");
+}
+
 static int grow(struct numbers *n) {
-    size_t room = n->room * 2 + 64;
+    size_t room = n->room * 2;
     double *more = reallocarray(n->first, room, sizeof *more);
     if (!more)
-        return asf__segment_fail(-ENOMEM, "there is no memory for the array");
+        return no_memory();
     n->first = more;
     n->room = room;
     return 0;
@@ -184,14 +211,12 @@ static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) 
 }
 
 static int read_doubles(FILE *f, struct word *w, size_t *count, const double **array) {
-    struct numbers n = {.first = malloc(DOUBLE), .room = 1};
-    int rc = n.first ? next_word(f, w) : asf__segment_fail(-ENOMEM, "there is no memory for the array");
-    if (rc == 0 && w->length && !strcmp(w->text, keyword)) {
-        free(n.first);
+    struct numbers n = {0};
+    int rc = next_word(f, w);
+    if (rc == 0 && w->length && !strcmp(w->text, keyword))
         return from_segment(f, w, count, array);
-    }
     if (rc == 0)
-        rc = from_text(f, w, *count, &n);
+        rc = begin(&n, *count) ? from_text(f, w, *count, &n) : no_memory();
     if (rc < 0) {
         free(n.first);
         return rc;

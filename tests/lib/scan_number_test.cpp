@@ -5,12 +5,14 @@
 // table of powers worked out again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
+#include <sys/mman.h>
 #include <vector>
 
 extern "C" {
@@ -211,6 +213,109 @@ TEST(ScanNumber, WhereANumberEnds) {
     EXPECT_EQ(length_of(std::string(5000, '7')), 5000u);
     for (const char *refused : {"", "-", ".", "e5", "1e", "1e+", "0x1p3", "0X", "inf", "nan", " 1"})
         EXPECT_EQ(length_of(refused), std::string::npos) << refused;
+}
+
+// --- many -----------------------------------------------------------------------------------
+
+// Text between two pages that cannot be read, at either end of its own.
+class Guarded {
+  public:
+    Guarded(const std::string &text, bool at_end) : length((text.size() + page - 1) / page * page) {
+        all = static_cast<char *>(
+            mmap(nullptr, length + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        EXPECT_EQ(mprotect(all + page, length, PROT_READ | PROT_WRITE), 0);
+        begin = all + page + (at_end ? length - text.size() : 0);
+        memcpy(begin, text.data(), text.size());
+    }
+    ~Guarded() { munmap(all, length + 2 * page); }
+    Guarded(const Guarded &) = delete;
+    Guarded &operator=(const Guarded &) = delete;
+
+    char *begin;
+
+  private:
+    static constexpr size_t page = 4096;
+    size_t length;
+    char *all;
+};
+
+std::string usual_number(generator &random) {
+    char line[64];
+    const double value = static_cast<double>(random.source()) / 3e9;
+    switch (random.below(8)) {
+    case 0:
+        snprintf(line, sizeof line, "%d", static_cast<int>(random.below(2000)) - 1000);
+        break;
+    case 1:
+        snprintf(line, sizeof line, "%.17g", -value);
+        break;
+    case 2: // up to twenty digits, the point anywhere, at the ends, too
+        snprintf(line, sizeof line, "%.*s.%.*s", static_cast<int>(random.below(12)), "098765432101",
+                 static_cast<int>(random.below(12)), "918273645004");
+        break;
+    case 3:
+        snprintf(line, sizeof line, "%s%lu", random.below(2) ? "-" : "", random.source());
+        break;
+    case 4:
+        snprintf(line, sizeof line, "%+.3f", value);
+        break;
+    case 5:
+        snprintf(line, sizeof line, "0.%0*lu", static_cast<int>(1 + random.below(24)), random.below(100000));
+        break;
+    case 6:
+        return random.text();
+    default:
+        snprintf(line, sizeof line, "%.*f", static_cast<int>(random.below(10)), value - 1e9);
+    }
+    return line;
+}
+
+// Up to the first that strtod does not take as a whole word, or that is refused.
+void check_many(const char *begin, size_t size, unsigned long &converted) {
+    const auto *first = reinterpret_cast<const unsigned char *>(begin), *p = first;
+    std::vector<double> values(64, 0.5);
+    const size_t n = asf__scan_doubles(&p, first + size, values.data(), values.size());
+    const std::string text(begin, size);
+    const char *at = text.c_str();
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+        const double value = strtod(at, &end);
+        ASSERT_EQ(memcmp(&value, &values[i], sizeof value), 0) << i << " of '" << text << "'";
+        at = end;
+    }
+    ASSERT_EQ(at - text.c_str(), p - first) << text;
+    converted += n;
+}
+
+TEST(ScanNumber, ManyAsLibcConvertsThem) {
+    generator random;
+    unsigned long converted = 0;
+    for (int i = 0; i < 40000 && !HasFatalFailure(); i++) {
+        std::string text;
+        for (uint64_t n = random.below(40); n > 0; n--)
+            text += usual_number(random) +
+                    std::string(1 + (random.below(8) ? 0 : random.below(8)), " \n\t "[random.below(4)]);
+        text.resize(text.size() - (random.below(4) ? 0 : std::min<size_t>(random.below(9), text.size())));
+        const Guarded at_end(text, true), at_begin(text, false);
+        check_many(at_end.begin, text.size(), converted);
+        check_many(at_begin.begin, text.size(), converted);
+    }
+    EXPECT_GT(converted, 300000u);
+}
+
+TEST(ScanNumber, EveryLengthOfUsualNumbers) {
+    unsigned long converted = 0;
+    const std::string digits = "12345678909876543210", before(40, ' ');
+    for (size_t length = 1; length <= 20 && !HasFatalFailure(); length++)
+        for (size_t point = 0; point <= length + 1; point++)
+            for (const char *sign : {"", "-", "+"}) {
+                std::string number = digits.substr(0, length);
+                if (point <= length)
+                    number.insert(point, ".");
+                const std::string text = before + sign + number + '\n' + std::string(40, ' ');
+                check_many(text.data(), text.size(), converted);
+            }
+    EXPECT_EQ(converted, 3u * (20 * 2 + 20 * 21 / 2));
 }
 
 TEST(ScanNumber, TheDecimalPointIsTheLocales) {
