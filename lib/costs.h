@@ -54,8 +54,6 @@ static inline bool asf__map_pays(const struct asf_fs_costs *fs) {
 /* asf__costs_parse: the n bytes that a table begins with; whether they are
  * whole and every value is one that can be. */
 bool asf__costs_parse(struct asf_costs *costs, const char *text, size_t n);
-/* asf__costs_sum: what the line "sum" says of the bytes before it. */
-uint32_t asf__costs_sum(const char *text, size_t n);
 /* asf__costs_path: where the user's table is (0), and the system's (1); false:
  * nowhere, or it is too long. */
 bool asf__costs_path(char *path, size_t size, int which);

@@ -6,7 +6,7 @@
  * Layer: interfaces/command; may include command.h, lib and libc's headers.
  *
  * The file begins with what the library reads (lib/costs.c), up to the line
- * "sum"; the figures, for people, stand behind it.
+ * "end"; the figures, for people, stand behind it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -128,11 +128,10 @@ static char *text_of(const struct table *t) {
     FILE *out = open_memstream(&text, &size);
     if (!out)
         asf__fail("tune: %s", strerror(errno));
-    fprintf(out, "asf-tune 1\nlibrary %s\nkernel %s\nprocessor %s\nmeasured %s\n", t->library, t->kernel,
+    fprintf(out, "asf-tune 2\nlibrary %s\nkernel %s\nprocessor %s\nmeasured %s\n", t->library, t->kernel,
             t->processor, t->measured);
     put_settings(out, &t->costs);
-    fflush(out);
-    fprintf(out, "sum %08" PRIx32 "\n", asf__costs_sum(text, size));
+    fputs("end\n", out);
     for (size_t i = 0; i < t->count; i++) {
         const struct place *p = &t->places[i];
         fprintf(out, "place %" PRIx64 " %s %zu %d %s\n", p->type, p->name, p->map_min, p->clones,
