@@ -47,8 +47,9 @@ endif()
 
 # Cases of the transcripts that a runtime cannot have: they limit the memory,
 # ask for more than there is, bind a library past the runtime, use what its own
-# stdio does not know (%mc, %'d, register_printf_specifier, %n refused), or see
-# what malloc prints.
+# stdio does not know (%mc, %'d, register_printf_specifier, %n refused), see
+# what malloc prints, or leave frames of a vfork's child in a handler, which the
+# runtime cannot know of.
 set(ASF_SKIPPED_CASES)
 if(ASF_COVERAGE) # gcov complains on standard error that it cannot open or write its files
     set(ASF_SKIPPED_CASES no_permission no_more_descriptors a_limit_on_file_sizes)
@@ -56,7 +57,8 @@ endif()
 if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
                           registered_conversions held_while_libc_locks counts_in_a_format_on_a_stream
-                          counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory)
+                          counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory
+                          a_handler_that_vforks)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals

@@ -344,8 +344,18 @@ static void may_block(const sigset_t *set) {
         asf__stop_keeping();
 }
 
+#ifdef ASF_STATIC
+static void find_for_handlers(sighandler_t handler) {
+    (void)handler;
+}
+#else
+static void find_for_handlers(sighandler_t handler);
+#endif
+
 EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
     may_block(act ? &act->sa_mask : NULL);
+    if (act)
+        find_for_handlers(act->sa_handler);
     if (asf__program_action(sig, act, old))
         return 0;
     return __sigaction(sig, act, old);

@@ -30,11 +30,16 @@
 
 #include "lib/next.h"
 
+/* LIBC: libc's function, kept where handlers' needs can be seen to beforehand. */
+#define KEEP(name) static void *libc_##name
+#define LIBC(name) ((__typeof__(&(name)))asf__next(&libc_##name, #name))
+
 /* NOTICE: settle by `before`, then libc's function. */
 #define NOTICE(before, type, name, params, args)                                                             \
+    KEEP(name);                                                                                              \
     EXPORT type name params {                                                                                \
         before;                                                                                              \
-        return ASF_NEXT(name) args;                                                                          \
+        return LIBC(name) args;                                                                              \
     }
 
 /* Everybody sees output: what libc would have written is written. */
@@ -153,9 +158,10 @@ NOTICE(close_many(), int, close_range, (unsigned first, unsigned last, int flags
 NOTICE(close_many(), void, closefrom, (int first), (first))
 /* The error of a write that was gathered is told here, too. */
 #define SYNCING(name)                                                                                        \
+    KEEP(name);                                                                                              \
     EXPORT int name(int fd) {                                                                                \
         use_fd(fd);                                                                                          \
-        int failed = asf__gathering_error(fd), r = ASF_NEXT(name)(fd);                                       \
+        int failed = asf__gathering_error(fd), r = LIBC(name)(fd);                                           \
         return failed && r == 0 ? (int)asf__failed(failed) : r;                                              \
     }
 SYNCING(fsync)
@@ -203,6 +209,7 @@ static inline void before_open(const char *path) {
 
 /* Opening a file may empty it, or be the start of reading it. */
 #define OPENING(name, params, args)                                                                          \
+    KEEP(name);                                                                                              \
     EXPORT int name params {                                                                                 \
         mode_t mode = 0;                                                                                     \
         before_open(path);                                                                                   \
@@ -212,7 +219,7 @@ static inline void before_open(const char *path) {
             mode = va_arg(ap, mode_t);                                                                       \
             va_end(ap);                                                                                      \
         }                                                                                                    \
-        return asf__opened(ASF_NEXT(name) args, flags);                                                      \
+        return asf__opened(LIBC(name) args, flags);                                                          \
     }
 
 OPENING(open, (const char *path, int flags, ...), (path, flags, mode))
@@ -360,9 +367,10 @@ NOTICE(before_exec(), int, execvpe, (const char *file, char *const argv[], char 
        (file, argv, env))
 NOTICE(before_exec(), int, fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
 
+KEEP(abort);
 EXPORT __attribute__((noreturn)) void abort(void) {
     asf__settle_last();
-    ASF_NEXT(abort)();
+    LIBC(abort)();
     __builtin_unreachable();
 }
 
@@ -418,6 +426,38 @@ static void before_thread(void) {
         asf__settle_input();
 }
 
+KEEP(fcntl);
+KEEP(signal);
+
+/* What signal handlers are known to call of what POSIX lets them (2.4.3), and
+ * usleep: found before there is one, since dlsym may want what its thread holds
+ * below it. */
+static void find_for_handlers(sighandler_t handler) {
+    static bool done;
+    if (__atomic_load_n(&done, __ATOMIC_RELAXED) || handler == SIG_DFL || handler == SIG_IGN)
+        return;
+    (void)LIBC(abort);
+    (void)LIBC(fcntl);
+    (void)LIBC(fstat);
+    (void)LIBC(kill);
+    (void)LIBC(nanosleep);
+    (void)LIBC(open);
+    (void)LIBC(open64);
+    (void)LIBC(pause);
+    (void)LIBC(poll);
+    (void)LIBC(raise);
+    (void)LIBC(select);
+    (void)LIBC(signal);
+    (void)LIBC(sigsuspend);
+    (void)LIBC(sleep);
+    (void)LIBC(stat);
+    (void)LIBC(unlink);
+    (void)LIBC(usleep);
+    (void)LIBC(wait);
+    (void)LIBC(waitpid);
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+}
+
 EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(void *), void *arg) {
     before_thread();
     return ASF_NEXT(pthread_create)(t, a, start, arg);
@@ -427,9 +467,10 @@ EXPORT sighandler_t signal(int sig, sighandler_t handler) {
     struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
     sigemptyset(&act.sa_mask);
     sigaddset(&act.sa_mask, sig);
+    find_for_handlers(handler);
     if (asf__program_action(sig, &act, &old))
         return old.sa_handler;
-    return ASF_NEXT(signal)(sig, handler);
+    return LIBC(signal)(sig, handler);
 }
 
 EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
@@ -483,7 +524,7 @@ EXPORT int fcntl(int fd, int command, ...) {
         leave_ring(fd);
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL)
         asf__unkeep(fd, true);
-    int r = ASF_NEXT(fcntl)(fd, command, arg);
+    int r = LIBC(fcntl)(fd, command, arg);
     if (duplicate)
         asf__forget_descriptor(r);
     return r;
