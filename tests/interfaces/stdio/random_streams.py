@@ -123,7 +123,7 @@ def defined(steps):
         changed = changed or name in ("remode", "reopen")
         mixed = mixed or (putting and name in ("read", "uread"))
         moved = between and not name.startswith("flush")
-        purged = wrote and name == "purge" or (purged and not moved)
+        purged = wrote and name == "purge" or (purged and (not moved or name == "cur"))  # which may fail
         wrote = name in OUTPUTS or (wrote and not between)
         putting = name in OUTPUTS or (putting and not moved)
         pushed = name in ("unget", "ungets") or (pushed and not moved)
