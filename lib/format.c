@@ -577,6 +577,12 @@ static inline char *write_signed(char *p, int64_t v) {
     return write_unsigned(p + (v < 0), v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
+static inline char *write_hexadecimal(char *p, uint32_t n, unsigned least) {
+    struct asf__short_text t = asf__short_hexadecimal(n, false, least);
+    asf__store(p, t);
+    return p + t.length;
+}
+
 static inline char *plain_string(struct asf__output *o, char *p, const char *text) {
     size_t n = text ? strlen(text) : 0;
     if (asf__likely(text && n <= (size_t)(o->end - p))) {
@@ -588,7 +594,8 @@ static inline char *plain_string(struct asf__output *o, char *p, const char *tex
     return o->p;
 }
 
-/* The commonest have nothing, or an l, between the percent sign and the letter.
+/* The commonest have nothing, or an l, between the percent sign and the letter,
+ * or are %02x and its kin.
  * Returns the end of the output, which has room for a long; NULL for others. */
 static inline char *convert_plain(struct asf__output *o, char *p, const char **at, va_list ap) {
     const char *letter = *at + 1;
@@ -600,6 +607,15 @@ static inline char *convert_plain(struct asf__output *o, char *p, const char **a
         break;
     case 'u':
         p = write_unsigned(p, is_long ? va_arg(ap, unsigned long) : va_arg(ap, unsigned));
+        break;
+    case 'x':
+        p = write_hexadecimal(p, va_arg(ap, unsigned), 1);
+        break;
+    case '0':
+        if (letter[1] < '1' || letter[1] > '8' || letter[2] != 'x')
+            return NULL;
+        p = write_hexadecimal(p, va_arg(ap, unsigned), (unsigned)(letter[1] - '0'));
+        letter += 2;
         break;
     case 's':
         p = plain_string(o, p, va_arg(ap, const char *));
