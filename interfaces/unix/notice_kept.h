@@ -22,26 +22,31 @@
 #include <threads.h>
 #include <utmp.h>
 
-#define STOP before_thread()
+#define STOP asf__stop_keeping()
+/* Not for calls that a vfork's child makes, as shells' do by sigsetmask: the
+ * kernel registers a process for membarrier at once while nobody shares its
+ * memory, and else after some twenty milliseconds. */
+#define THREAD before_thread()
 
 /* Threads. */
-NOTICE(STOP, int, thrd_create, (thrd_t * t, thrd_start_t start, void *arg), (t, start, arg))
+NOTICE(THREAD, int, thrd_create, (thrd_t * t, thrd_start_t start, void *arg), (t, start, arg))
 NOTICE(STOP, int, pthread_cancel, (pthread_t t), (t))
-NOTICE(STOP, int, timer_create, (clockid_t clock, struct sigevent *restrict e, timer_t *restrict t),
+NOTICE(THREAD, int, timer_create, (clockid_t clock, struct sigevent *restrict e, timer_t *restrict t),
        (clock, e, t))
-NOTICE(STOP, int, mq_notify, (mqd_t q, const struct sigevent *e), (q, e))
-NOTICE(STOP, int, getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *e),
+NOTICE(THREAD, int, mq_notify, (mqd_t q, const struct sigevent *e), (q, e))
+NOTICE(THREAD, int, getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *e),
        (mode, list, n, e))
-NOTICE(STOP; share_rings(), int, aio_read, (struct aiocb * c), (c))
-NOTICE(STOP; share_rings(), int, aio_write, (struct aiocb * c), (c))
-NOTICE(STOP, int, aio_fsync, (int op, struct aiocb *c), (op, c))
-NOTICE(STOP; share_rings(), int, lio_listio,
-             (int mode, struct aiocb *const list[], int n, struct sigevent *restrict e), (mode, list, n, e))
-NOTICE(STOP; share_rings(), int, aio_read64, (struct aiocb64 * c), (c))
-NOTICE(STOP; share_rings(), int, aio_write64, (struct aiocb64 * c), (c))
-NOTICE(STOP, int, aio_fsync64, (int op, struct aiocb64 *c), (op, c))
-NOTICE(STOP; share_rings(), int, lio_listio64,
-             (int mode, struct aiocb64 *const list[], int n, struct sigevent *restrict e), (mode, list, n, e))
+NOTICE(THREAD; share_rings(), int, aio_read, (struct aiocb * c), (c))
+NOTICE(THREAD; share_rings(), int, aio_write, (struct aiocb * c), (c))
+NOTICE(THREAD, int, aio_fsync, (int op, struct aiocb *c), (op, c))
+NOTICE(THREAD; share_rings(), int, lio_listio,
+               (int mode, struct aiocb *const list[], int n, struct sigevent *restrict e), (mode, list, n, e))
+NOTICE(THREAD; share_rings(), int, aio_read64, (struct aiocb64 * c), (c))
+NOTICE(THREAD; share_rings(), int, aio_write64, (struct aiocb64 * c), (c))
+NOTICE(THREAD, int, aio_fsync64, (int op, struct aiocb64 *c), (op, c))
+NOTICE(THREAD; share_rings(), int, lio_listio64,
+               (int mode, struct aiocb64 *const list[], int n, struct sigevent *restrict e),
+               (mode, list, n, e))
 
 EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     va_list ap;
@@ -49,7 +54,7 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     void *parent = va_arg(ap, void *), *tls = va_arg(ap, void *), *child = va_arg(ap, void *);
     va_end(ap);
     before_child();
-    STOP;
+    THREAD;
     return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
 }
 

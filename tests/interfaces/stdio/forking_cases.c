@@ -6,8 +6,10 @@
  */
 #include "transcript.h"
 
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 extern char **environ;
@@ -373,4 +375,16 @@ CASE(daemonised) {
     while (access("ready", F_OK) != 0)
         usleep(1000);
     unlink("ready");
+}
+
+/* As shells do.  To register for membarrier there, where memory is shared, the
+ * kernel takes tens of milliseconds: nobody has. */
+CASE(signals_unblocked_by_the_child_of_a_vfork) {
+    pid_t child = vfork();
+    if (child == 0) {
+        sigsetmask(0);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    CALL(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0));
 }
