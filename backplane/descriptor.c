@@ -28,6 +28,8 @@ static bool stopped;
 ASF_EVERY_RUN_DATA static bool some_marked;
 static int before_vfork; /* the process that called vfork, until it is known to be back */
 
+uint32_t asf__fd_changes;
+
 void asf__before_shared_memory(void) {
     before_vfork = (int)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
 }
@@ -119,12 +121,14 @@ static void unkeep(int fd, bool for_good) {
 }
 
 ASF_EVERY_RUN void asf__unkeep(int fd, bool for_good) {
+    asf__fd_changed();
     unsigned mark = some_marked ? asf__mark(fd) : 0;
     if (asf__unlikely(mark != 0))
         unkeep(fd, for_good);
 }
 
 void asf__unkeep_all(void) {
+    asf__fd_changed();
     if (!some_marked)
         return;
     uint64_t mask = asf__hold_signals();
@@ -140,12 +144,14 @@ void asf__unkeep_all(void) {
 }
 
 void asf__stop_keeping(void) {
+    asf__fd_changes = ASF_FD_UNKNOWN;
     asf__unkeep_all();
     asf__stop_gathering();
     stopped = true;
 }
 
 void asf__forget_descriptor(int fd) {
+    asf__fd_changed();
     unsigned mark = asf__mark(fd);
     if (mark >= ASF_KEPT) {
         uint64_t mask = asf__hold_signals();

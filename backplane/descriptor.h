@@ -122,6 +122,16 @@ uint64_t asf__next_state(off64_t at);
 void asf__put_all_back(void);
 /* asf__before_open: through some paths offsets can be seen. */
 void asf__before_open(const char *path);
+/* How often a descriptor may have become another file's; ASF_FD_UNKNOWN once that
+ * can no longer be told, as beside threads. */
+#define ASF_FD_UNKNOWN UINT32_MAX
+extern uint32_t asf__fd_changes;
+
+static inline void asf__fd_changed(void) {
+    if (asf__fd_changes != ASF_FD_UNKNOWN)
+        asf__fd_changes++;
+}
+
 /* asf__unkeep: the descriptor is the kernel's again, for good when somebody else
  * may have it, too.  asf__unkeep_all: all of them, for good. */
 void asf__unkeep(int fd, bool for_good);

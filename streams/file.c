@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
+#include "backplane/descriptor.h"
 #include "streams/descriptor_calls.h"
 
 /* A thread may be cancelled in these. */
@@ -55,5 +56,6 @@ off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
 
 int asf__fd_close(struct asf_cios *c) {
     asf__end_gathering(c->fd);
+    asf__fd_changed();
     return c->fd >= 0 ? asf__close(c->fd) : 0;
 }

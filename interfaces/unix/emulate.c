@@ -219,6 +219,7 @@ off64_t asf__marked_lseek(int fd, off64_t offset, int whence) {
 int asf__opened(int fd, int flags) {
     const int harmless =
         O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | O_TRUNC | 0100000;
+    asf__fd_changed();
     if (asf__rings())
         asf__pipe_opened(fd);
     if (asf__options()->coalesce)

@@ -74,12 +74,33 @@ static inline void use_fd(int fd) {
     touch_fd(fd);
 }
 
+/* A descriptor on no file, and asf__fd_changes when it was found to be: who writes
+ * much to it past the streams need not ask each time. */
+static uint64_t on_no_file;
+
+static uint64_t as_it_is_now(int fd) {
+    bool known = __libc_single_threaded && asf__fd_changes != ASF_FD_UNKNOWN;
+    return known ? (uint64_t)(fd + 1) << 32 | asf__fd_changes : 0;
+}
+
+static void settle_readers_of(int fd) {
+    struct stat64 st;
+    uint64_t now = as_it_is_now(fd);
+    if (now && now == on_no_file)
+        return;
+    if (asf__sys.fstat(fd, &st) < 0)
+        return;
+    if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
+        asf__settle_readers(st.st_dev, st.st_ino, NULL);
+    else if (!asf__has_others_memory())
+        on_no_file = now;
+}
+
 /* The file is about to be changed past its streams. */
 static void change_fd(int fd) {
-    struct stat64 st;
     touch_fd(fd);
-    if (asf__unlikely(unsettled()) && asf__some_ahead() && asf__sys.fstat(fd, &st) == 0)
-        asf__settle_readers(st.st_dev, st.st_ino, NULL);
+    if (asf__unlikely(unsettled()) && asf__some_ahead() && fd >= 0)
+        settle_readers_of(fd);
 }
 
 /* The offset may be moved.  What a seek of the stream has set is remembered all
@@ -197,8 +218,7 @@ EXPORT int close(int fd) {
         lose_fd(fd);
         forget_offset(fd);
     }
-    if (asf__mark(fd))
-        asf__forget_descriptor(fd);
+    asf__forget_descriptor(fd);
     if (asf__likely(!asf__options()->coalesce))
         return asf__kernel_close(fd);
     int failed = asf__end_gathering(fd), r = asf__kernel_close(fd);

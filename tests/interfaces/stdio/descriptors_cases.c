@@ -6,6 +6,8 @@
  */
 #include "transcript.h"
 
+#include <sys/syscall.h>
+
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -430,4 +432,60 @@ CASE(a_lease_is_kept) {
     CALL(fgets(line, sizeof line, f));
     CALL(fcntl(fileno(f), F_GETLEASE));
     fclose(f);
+}
+
+/* --- what a descriptor is on -------------------------------------------------------- */
+
+static int by_dup2(int fd) {
+    int other = open("far", O_WRONLY);
+    dup2(other, fd);
+    close(other);
+    return fd;
+}
+
+static int by_close_and_open(int fd) {
+    close(fd);
+    return open("far", O_WRONLY);
+}
+
+static int by_fclose_and_fopen(int fd) {
+    FILE *f = fdopen(fd, "w");
+    fclose(f);
+    return fileno(fopen("far", "r+"));
+}
+
+static int by_freopen(int fd) {
+    FILE *f = fdopen(fd, "w");
+    return fileno(freopen("far", "r+", f));
+}
+
+static int by_number(int fd) {
+    syscall(SYS_close, fd);
+    return (int)syscall(SYS_openat, AT_FDCWD, "far", O_WRONLY);
+}
+
+/* Written to while it is on no file, and then on the one that is being read. */
+CASE(a_descriptor_that_becomes_the_file) {
+    int (*const ways[])(int) = {by_dup2, by_close_and_open, by_fclose_and_fopen, by_freopen, by_number};
+    static char text[300000];
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        FILE *f = fopen("far", "w");
+        memset(text, 'a', sizeof text);
+        fwrite(text, 1, sizeof text, f);
+        fclose(f);
+        f = fopen("far", "r");
+        int fd = open("/dev/null", O_WRONLY);
+        for (int n = 0; n < 100; n++)
+            fread(text, 1, 1000, f);
+        for (int n = 0; n < 3; n++)
+            CALL(write(fd, "nowhere", 7));
+        fd = ways[i](fd);
+        CALL(pwrite(fd, "there", 5, 120000));
+        lseek(fd, 125000, SEEK_SET);
+        CALL(write(fd, "far", 3));
+        CALL((long)fread(text, 1, sizeof text, f));
+        text[20000 + 5] = text[25000 + 3] = '\0';
+        say("%s %s", text + 20000, text + 25000);
+        fclose(f);
+    }
 }
