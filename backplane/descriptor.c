@@ -144,7 +144,7 @@ void asf__unkeep_all(void) {
 }
 
 void asf__stop_keeping(void) {
-    asf__fd_changes = ASF_FD_UNKNOWN;
+    __atomic_store_n(&asf__fd_changes, ASF_FD_UNKNOWN, __ATOMIC_RELAXED);
     asf__unkeep_all();
     asf__stop_gathering();
     stopped = true;

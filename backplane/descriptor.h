@@ -127,9 +127,11 @@ void asf__before_open(const char *path);
 #define ASF_FD_UNKNOWN UINT32_MAX
 extern uint32_t asf__fd_changes;
 
+/* Of changes by two threads at once one counts, which is enough. */
 static inline void asf__fd_changed(void) {
-    if (asf__fd_changes != ASF_FD_UNKNOWN)
-        asf__fd_changes++;
+    uint32_t n = __atomic_load_n(&asf__fd_changes, __ATOMIC_RELAXED);
+    if (n != ASF_FD_UNKNOWN)
+        __atomic_store_n(&asf__fd_changes, n + 1, __ATOMIC_RELAXED);
 }
 
 /* asf__unkeep: the descriptor is the kernel's again, for good when somebody else

@@ -79,8 +79,9 @@ static inline void use_fd(int fd) {
 static uint64_t on_no_file;
 
 static uint64_t as_it_is_now(int fd) {
-    bool known = __libc_single_threaded && asf__fd_changes != ASF_FD_UNKNOWN;
-    return known ? (uint64_t)(fd + 1) << 32 | asf__fd_changes : 0;
+    uint32_t changes = __atomic_load_n(&asf__fd_changes, __ATOMIC_RELAXED);
+    bool known = __libc_single_threaded && changes != ASF_FD_UNKNOWN;
+    return known ? (uint64_t)(fd + 1) << 32 | changes : 0;
 }
 
 static void settle_readers_of(int fd) {
@@ -92,7 +93,7 @@ static void settle_readers_of(int fd) {
         return;
     if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
         asf__settle_readers(st.st_dev, st.st_ino, NULL);
-    else if (!asf__has_others_memory())
+    else if (now && !asf__has_others_memory())
         on_no_file = now;
 }
 
