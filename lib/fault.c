@@ -130,7 +130,7 @@ static void (*last_words)(void);
 static void on_fatal(int sig, siginfo_t *info, void *context) {
     (void)context;
     struct sigaction dfl = {.sa_handler = SIG_DFL};
-    last_words();
+    __atomic_load_n(&last_words, __ATOMIC_ACQUIRE)();
     __sigaction(sig, &dfl, NULL);
     if (info->si_code <= 0 || (sig != SIGSEGV && sig != SIGILL && sig != SIGFPE))
         raise(sig); /* delivered when this handler returns; a fault repeats itself */
@@ -138,9 +138,10 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 
 void asf__last_words(void (*speak)(void)) {
     struct sigaction ours = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
-    if (last_words)
-        return;
-    last_words = speak;
+    void (*none)(void) = NULL;
+    if (__atomic_load_n(&last_words, __ATOMIC_RELAXED) ||
+        !__atomic_compare_exchange_n(&last_words, &none, speak, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return; /* another thread's, at the same moment */
     for (int i = 0; i < FATAL; i++)
         if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
             old.sa_handler == SIG_DFL)
@@ -149,8 +150,8 @@ void asf__last_words(void (*speak)(void)) {
 
 static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction *old) {
     struct sigaction was;
-    if (!last_words || __sigaction(sig, NULL, &was) < 0 || !(was.sa_flags & SA_SIGINFO) ||
-        was.sa_sigaction != on_fatal)
+    if (!__atomic_load_n(&last_words, __ATOMIC_RELAXED) || __sigaction(sig, NULL, &was) < 0 ||
+        !(was.sa_flags & SA_SIGINFO) || was.sa_sigaction != on_fatal)
         return false;
     bool still = !act || (!(act->sa_flags & SA_SIGINFO) && act->sa_handler == SIG_DFL);
     if (!still)
