@@ -6,12 +6,11 @@
  */
 #include "transcript.h"
 
-#include <sys/syscall.h>
-
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 CASE(dup2_over_a_buffered_output) {

@@ -154,6 +154,7 @@ CASE(ends_with_exec) {
 CASE(ends_with_failing_exec) {
     after(by_failing_exec);
 }
+
 static void leave_many_open(void) {
     char path[16];
     for (int i = 0; i < 40; i++) {
