@@ -28,7 +28,7 @@ static bool stopped;
 ASF_EVERY_RUN_DATA static bool some_marked;
 static int before_vfork; /* the process that called vfork, until it is known to be back */
 
-uint32_t asf__fd_changes;
+ASF_EVERY_RUN_DATA uint32_t asf__fd_changes;
 
 void asf__before_shared_memory(void) {
     before_vfork = (int)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);

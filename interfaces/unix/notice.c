@@ -219,7 +219,9 @@ EXPORT int close(int fd) {
         lose_fd(fd);
         forget_offset(fd);
     }
-    asf__forget_descriptor(fd);
+    asf__fd_changed();
+    if (asf__mark(fd))
+        asf__forget_descriptor(fd);
     if (asf__likely(!asf__options()->coalesce))
         return asf__kernel_close(fd);
     int failed = asf__end_gathering(fd), r = asf__kernel_close(fd);
