@@ -56,118 +56,142 @@ static int log2_of_power_of_10(int e) {
     return (int)((e * INT64_C(913124641741)) >> 38);
 }
 
-/* Just above 10^e: 126 bits. */
-static unsigned __int128 above_power_of_10(int e) {
+/* 126 bits in two halves. */
+struct power {
+    uint64_t upper, lower;
+};
+
+/* Just above 10^e. */
+static struct power above_power_of_10(int e) {
     const uint64_t *power = asf__power(e);
-    return (((unsigned __int128)power[0] << 64 | power[1]) >> 2) + 1;
+    unsigned __int128 above = (((unsigned __int128)power[0] << 64 | power[1]) >> 2) + 1;
+    return (struct power){(uint64_t)(above >> 63), (uint64_t)above & INT64_MAX};
 }
 
 /* The product without its last 127 bits, and a last bit that says whether there
  * was anything in those that counts. */
-static uint64_t multiply(unsigned __int128 power, uint64_t by) {
-    uint64_t upper = (uint64_t)(power >> 63), lower = (uint64_t)power & INT64_MAX;
-    unsigned __int128 product = (unsigned __int128)upper * by;
-    uint64_t middle = ((uint64_t)product >> 1) + (uint64_t)(((unsigned __int128)lower * by) >> 64);
+static uint64_t multiply(struct power power, uint64_t by) {
+    unsigned __int128 product = (unsigned __int128)power.upper * by;
+    uint64_t middle = ((uint64_t)product >> 1) + (uint64_t)(((unsigned __int128)power.lower * by) >> 64);
     uint64_t sum = (uint64_t)(product >> 64) + (middle >> 63);
     return sum | (((middle & INT64_MAX) + INT64_MAX) >> 63);
 }
 
-/* The value and the ends of the interval that rounds to it, times 4 * 10^-k. */
+/* The value, and the least and the most that round to it, times 4 * 10^-k. */
 struct interval {
-    uint64_t low, value, high;
-    unsigned open; /* 1: the ends round elsewhere */
+    uint64_t least, value, most;
 };
 
-static bool holds(const struct interval *v, uint64_t number, bool below) {
-    return below ? v->low + v->open <= number << 2 : (number << 2) + v->open <= v->high;
-}
-
-/* With one digit less if just one such number is in the interval; otherwise the
- * nearer of the two neighbours, and the even one of two as near. */
-static uint64_t choose(const struct interval *v) {
-    uint64_t below = v->value >> 2, above = below + 1;
-    uint64_t ten = below / 10 * 10;
-    bool ten_below = holds(v, ten, true), ten_above = holds(v, ten + 10, false);
-    if (below >= 10 && ten_below != ten_above)
-        return ten_below ? ten : ten + 10;
-    bool in_below = holds(v, below, true), in_above = holds(v, above, false);
-    if (in_below != in_above)
-        return in_below ? below : above;
-    int64_t middle = (int64_t)(v->value - ((below + above) << 1));
-    return middle < 0 || (middle == 0 && !(below & 1)) ? below : above;
+/* The only multiple of ten in the interval, if there is just one; otherwise the
+ * nearest number, and the even one of two as near.  Which it will be nothing
+ * foretells, so that a branch would be guessed wrong half the time. */
+static inline uint64_t choose(const struct interval *v) {
+    uint64_t below = v->value >> 2, ten = below / 10 * 10;
+    bool ten_below = v->least <= ten << 2, ten_above = (ten + 10) << 2 <= v->most;
+    uint64_t nearest = below + ((v->value & 3) + (below & 1) > 2);
+    uint64_t tens = -(uint64_t)((below >= 10) & (ten_below != ten_above));
+    return (nearest & ~tens) | ((ten + 10 * (uint64_t)ten_above) & tens);
 }
 
 /* The value is mantissa * 2^exponent; `edge`: its lower neighbour is nearer than
- * its upper one. */
-static struct digits shortest(uint64_t mantissa, int exponent, bool edge) {
+ * its upper one.  Then what is nearest may be below the least, and what is above
+ * it is not. */
+static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t mantissa, int exponent,
+                                                                       bool edge) {
     int k = edge ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
     int shift = exponent + log2_of_power_of_10(-k) + 2;
-    unsigned __int128 power = above_power_of_10(-k);
-    uint64_t four = mantissa << 2;
-    struct interval v = {.low = multiply(power, (four - (edge ? 1 : 2)) << shift),
+    struct power power = above_power_of_10(-k);
+    uint64_t four = mantissa << 2, open = mantissa & 1; /* the ends round elsewhere */
+    struct interval v = {.least = multiply(power, (four - (edge ? 1 : 2)) << shift) + open,
                          .value = multiply(power, four << shift),
-                         .high = multiply(power, (four + 2) << shift),
-                         .open = mantissa & 1};
-    struct digits d = {choose(&v), k};
-    while (d.digits % 10 == 0) {
-        d.digits /= 10;
-        d.exponent++;
-    }
-    return d;
+                         .most = multiply(power, (four + 2) << shift) - open};
+    uint64_t chosen = choose(&v);
+    return (struct digits){chosen + (edge && chosen << 2 < v.least), k};
+}
+
+static __attribute__((noinline)) struct digits shortest_at_edge(uint64_t mantissa, int exponent) {
+    return shortest_of(mantissa, exponent, true);
+}
+
+static struct digits shortest(uint64_t mantissa, int exponent) {
+    return shortest_of(mantissa, exponent, false);
 }
 
 /* --- to text ----------------------------------------------------------------------- */
 
-static size_t put_whole(char *to, uint64_t value) {
-    size_t n = asf__count_digits(value);
-    char *p = to + n;
-    for (; value >= 100; value /= 100)
-        asf__write_pair(p -= 2, (unsigned)(value % 100));
-    if (value >= 10)
-        asf__write_pair(to, (unsigned)value);
-    else
-        *to = (char)('0' + value);
-    return n;
+/* Digits in a row, seventeen with zeros behind, which is all that any double has:
+ * the first, and the others as characters, the earliest in the lowest byte. */
+struct text {
+    char first;
+    unsigned __int128 others;
+    unsigned count; /* without the zeros behind */
+    int point;      /* digits before the point */
+};
+
+static struct text text_of(struct digits d) {
+    enum { MOST = 17 };
+    const uint64_t half = 100000000, characters = 0x3030303030303030;
+    unsigned n = asf__count_digits(d.digits);
+    uint64_t all = d.digits * asf__tens[MOST - n], first = all / (half * half), others = all % (half * half);
+    unsigned __int128 digits = asf__sixteen_digits((uint32_t)(others / half), (uint32_t)(others % half));
+    uint64_t low = (uint64_t)(digits >> 64), high = (uint64_t)digits;
+    unsigned zeros = low ? (unsigned)__builtin_clzll(low) / 8 : 8 + (unsigned)__builtin_clzll(high | 1) / 8;
+    return (struct text){.first = (char)('0' + first),
+                         .others = digits | (unsigned __int128)characters << 64 | characters,
+                         .count = MOST - zeros - (others == 0),
+                         .point = (int)n + d.exponent};
 }
 
-static size_t put_zeros(char *to, int count) {
-    for (int i = 0; i < count; i++)
-        to[i] = '0';
-    return count > 0 ? (size_t)count : 0;
+/* Sixteen bytes, of which some may be of no use. */
+static void store(char *to, unsigned __int128 bytes) {
+    memcpy(to, &bytes, sizeof bytes);
 }
 
 /* The point goes behind the first digit. */
-static size_t put_scientific(char *to, struct digits d) {
-    size_t n = put_whole(to + 1, d.digits);
-    int exponent = d.exponent + (int)n - 1;
-    to[0] = to[1];
+static size_t put_scientific(char *to, const struct text *t) {
+    int exponent = t->point - 1;
+    size_t n = t->count > 1 ? t->count + 1 : 1;
+    to[0] = t->first;
     to[1] = '.';
-    n = n > 1 ? n + 1 : 1;
+    store(to + 2, t->others);
     to[n++] = 'e';
     to[n++] = exponent < 0 ? '-' : '+';
-    exponent = exponent < 0 ? -exponent : exponent;
-    n += put_zeros(to + n, exponent < 10);
-    return n + put_whole(to + n, (uint64_t)exponent);
+    struct asf__short_text e = asf__short_decimal((uint32_t)abs(exponent), 2);
+    asf__store(to + n, e);
+    return n + e.length;
 }
 
 /* As %g lays numbers out, with the digits that there are. */
 static size_t put_plainly(char *to, struct digits d) {
-    size_t n = put_whole(to, d.digits);
-    int point = (int)n + d.exponent; /* digits before it */
-    if (point < -3 || point > 17)
-        return put_scientific(to, d);
-    if (point >= (int)n)
-        return n + put_zeros(to + n, point - (int)n);
-    if (point > 0) {
-        memmove(to + point + 1, to + point, n - (size_t)point);
-        to[point] = '.';
-        return n + 1;
+    struct text t = text_of(d);
+    if (t.point < -3 || t.point > 17)
+        return put_scientific(to, &t);
+    if (t.point <= 0) {
+        size_t lead = (size_t)(2 - t.point);
+        memcpy(to, "0.000000", 8);
+        to[lead] = t.first;
+        store(to + lead + 1, t.others);
+        return lead + t.count;
     }
-    size_t lead = (size_t)(2 - point);
-    memmove(to + lead, to, n);
-    put_zeros(to, (int)lead);
-    to[1] = '.';
-    return n + lead;
+    unsigned point = (unsigned)t.point;
+    to[0] = t.first;
+    store(to + 1, t.others);
+    if (point >= t.count)
+        return point;
+    to[point] = '.';
+    store(to + point + 1, t.others >> 8 * (point - 1));
+    return t.count + 1;
+}
+
+static size_t put_whole(char *to, uint64_t value) {
+    if (value < 100000000) {
+        struct asf__short_text t = asf__short_decimal((uint32_t)value, 1);
+        asf__store(to, t);
+        return t.length;
+    }
+    size_t n = asf__count_digits(value);
+    asf__write_places(to, value, (int)n);
+    return n;
 }
 
 static size_t put_nan(char *to, double value) {
@@ -179,31 +203,35 @@ static size_t put_nan(char *to, double value) {
                             : snprintf(to, ASF_DECIMAL, "%snan", sign));
 }
 
-static size_t put_positive(char *to, double value) {
-    enum { BIAS = 1075 };
-    uint64_t bits, lead = UINT64_C(1) << 52;
-    if (isinf(value)) {
-        to[0] = 'i';
-        to[1] = 'n';
-        to[2] = 'f';
-        return 3;
-    }
-    if (value < 1e15 && value == (double)(uint64_t)value)
-        return put_whole(to, (uint64_t)value);
-    memcpy(&bits, &value, sizeof bits);
+static size_t put_infinity(char *to) {
+    memcpy(to, "inf", 3);
+    return 3;
+}
+
+static size_t put_positive(char *to, double value, uint64_t bits) {
+    enum { BIAS = 1075, NO_NUMBER = 2047 };
+    const uint64_t lead = UINT64_C(1) << 52;
     uint64_t rest = bits & (lead - 1);
     int exponent = (int)(bits >> 52);
+    if (exponent == NO_NUMBER)
+        return put_infinity(to);
+    if (value < 1e15 && value == (double)(int64_t)value)
+        return put_whole(to, (uint64_t)value);
     if (exponent == 0) /* not normal */
-        return put_plainly(to, shortest(rest, 1 - BIAS, false));
-    return put_plainly(to, shortest(lead | rest, exponent - BIAS, rest == 0 && exponent > 1));
+        return put_plainly(to, shortest(rest, 1 - BIAS));
+    if (rest == 0 && exponent > 1)
+        return put_plainly(to, shortest_at_edge(lead, exponent - BIAS));
+    return put_plainly(to, shortest(lead | rest, exponent - BIAS));
 }
 
 size_t asf__put_double(char *to, double value) {
+    uint64_t bits;
     if (isnan(value))
         return put_nan(to, value);
-    size_t sign = signbit(value) ? 1 : 0;
+    memcpy(&bits, &value, sizeof bits);
+    size_t sign = bits >> 63;
     to[0] = '-';
-    size_t n = sign + put_positive(to + sign, fabs(value));
+    size_t n = sign + put_positive(to + sign, fabs(value), bits & INT64_MAX);
     to[n] = '\0';
     return n;
 }

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "lib/copy.h"
 
@@ -36,6 +39,26 @@ static inline uint64_t asf__eight_digits(uint32_t n) {
     v = high | (v - high * 100) << 16;
     high = (v * 103 >> 10) & 0x000f000f000f000f;
     return high | (v - high * 10) << 8;
+}
+
+/* Sixteen digits of two halves below 10^8, likewise: the first in the lowest byte. */
+static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low) {
+#ifdef __SSE2__
+    __m128i v = _mm_unpacklo_epi64(_mm_cvtsi32_si128((int)high), _mm_cvtsi32_si128((int)low));
+    __m128i quotient = _mm_srli_epi64(_mm_mul_epu32(v, _mm_set1_epi64x(3518437209)), 45);
+    v = _mm_sub_epi64(v, _mm_mul_epu32(quotient, _mm_set1_epi64x(10000)));
+    v = _mm_or_si128(quotient, _mm_slli_epi64(v, 32)); /* four of 10^4 */
+    quotient = _mm_srli_epi32(_mm_mulhi_epu16(v, _mm_set1_epi32(5243)), 3);
+    v = _mm_sub_epi32(v, _mm_mullo_epi16(quotient, _mm_set1_epi32(100)));
+    v = _mm_or_si128(quotient, _mm_slli_epi32(v, 16)); /* eight of 100 */
+    quotient = _mm_mulhi_epu16(v, _mm_set1_epi16(6554));
+    v = _mm_sub_epi16(v, _mm_mullo_epi16(quotient, _mm_set1_epi16(10)));
+    v = _mm_or_si128(quotient, _mm_slli_epi16(v, 8));
+    uint64_t first = (uint64_t)_mm_cvtsi128_si64(v);
+    return (unsigned __int128)(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(v, v)) << 64 | first;
+#else
+    return (unsigned __int128)asf__eight_digits(low) << 64 | asf__eight_digits(high);
+#endif
 }
 
 /* Eight hexadecimal digits, as characters. */
