@@ -332,11 +332,17 @@ static inline void asf__looked_ahead(struct asf_cios *c) {
         asf__libc_loaded(c, at);
 }
 
-/* asf__step_back: over the byte before the position, which the window has; false
- * where libc's buffer, which is smaller, begins with the position. */
-static inline bool asf__step_back(struct asf_cios *c) {
+/* asf__is_within_block: of the bytes before and at the position neither is where
+ * libc's buffer, which is smaller, begins. */
+static inline bool asf__is_within_block(const struct asf_cios *c) {
     off64_t at = c->offset - (c->read_end - c->read_ptr);
-    if (asf__unlikely(at == c->libc.first || asf__in_block(c, (uint64_t)(at - 1 - c->libc.end)) == 0))
+    return asf__likely(at != c->libc.first && asf__in_block(c, (uint64_t)(at - 1 - c->libc.end)) != 0);
+}
+
+/* asf__step_back: over the byte before the position, which the window has; false
+ * where libc's buffer begins with the position. */
+static inline bool asf__step_back(struct asf_cios *c) {
+    if (!asf__is_within_block(c))
         return asf__step_back_slow(c);
     c->read_ptr--;
     return true;

@@ -104,35 +104,35 @@ int _IO_putc(int, FILE *) ALIAS(putc);
 int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
-/* The byte that was just read: step back over it. */
-static inline bool step_back(struct asf_cios *c, int ch) {
-    if (c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch ||
-        !asf__step_back(c))
-        return false;
-    c->flags &= ~ASF_EOF;
-    return true;
+/* ch is the byte that was just read. */
+static inline bool is_last(const struct asf_cios *c, int ch) {
+    return c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch;
 }
 
-static __attribute__((noinline)) int unget_locked(struct asf_cios *c, int ch) {
+static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (ch == EOF)
+        return EOF;
     asf__enter(c);
     asf__count(c);
-    int r = step_back(c, ch)     ? (unsigned char)ch
-            : c->orientation > 0 ? EOF
-            : asf__ours(c)       ? asf__pushback(c, ch)
-                                 : asf__jump(c)->pbackfail(c, ch);
+    int r = is_last(c, ch) && asf__step_back(c) ? (unsigned char)ch
+            : c->orientation > 0                ? EOF
+            : asf__ours(c)                      ? asf__pushback(c, ch)
+                                                : asf__jump(c)->pbackfail(c, ch);
     if (r != EOF)
         c->flags &= ~ASF_EOF;
     asf__leave(c);
     return r;
 }
 
-EXPORT int ungetc(int ch, FILE *f) {
+IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (ch == EOF)
-        return EOF;
-    if (asf__alone() && asf__likely(c->orientation < 0) && step_back(c, ch))
+    if (asf__alone() && asf__likely(c->orientation < 0 && ch != EOF && !(c->flags & ASF_EOF)) &&
+        is_last(c, ch) && asf__is_within_block(c)) {
+        c->read_ptr--;
         return (unsigned char)ch;
-    return unget_locked(c, ch);
+    }
+    return unget_locked(ch, f);
 }
 
 /* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
