@@ -153,3 +153,24 @@ void output_close(struct asf_cios *out) {
     if (code < 0)
         output_failed(code);
 }
+
+static void tell(const struct filter *f, const char *name, int error) {
+    if (error == 0)
+        return;
+    if (f->out)
+        output_flush(f->out);
+    f->failed(name, -error);
+}
+
+void filter_file(struct filter *f, const char *name) {
+    struct input in;
+    int error = input_open(&in, name);
+    if (error) {
+        tell(f, name, error);
+        return;
+    }
+    if (!f->out)
+        f->out = output_open();
+    tell(f, name, f->work(&in, name));
+    tell(f, name, input_close(&in));
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * streams.h - what the programs on the Alloc Stream Interface share: the
- * standard streams, regions of whole lines, errors of output.
+ * standard streams, regions of whole lines, errors of output, file after file.
  */
 #ifndef ASF_EXAMPLES_STREAMS_H
 #define ASF_EXAMPLES_STREAMS_H
@@ -46,5 +46,17 @@ void output_done(struct asf_cios *out, char *region, size_t used);
 /* output_flush: write all that is done; output_close: and close the stream. */
 void output_flush(struct asf_cios *out);
 void output_close(struct asf_cios *out);
+
+/* A program that turns each of its files into output. */
+struct filter {
+    struct asf_cios *out; /* opened with the first file that can be; NULL before */
+    /* All of one file.  returns  0 or a negated errno value. */
+    int (*work)(struct input *in, const char *name);
+    bool (*failed)(const char *name, int error); /* says so: an errno value */
+};
+
+/* filter_file: open, work and close; what fails is told after the output that
+ * came before it. */
+void filter_file(struct filter *f, const char *name);
 
 #endif

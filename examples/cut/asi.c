@@ -33,7 +33,7 @@ struct field {
 };
 
 static const struct cut_options *cut;
-static struct asf_cios *out;
+static struct filter filter = {.failed = cut_failed};
 
 /* Space for two lots of masks. */
 static uint64_t *mask_space(size_t masks) {
@@ -179,8 +179,8 @@ static size_t bound(size_t n) {
 
 static void cut_region(const char *text, size_t n) {
     struct region r = mark_region(text, n);
-    char *to = output_region(out, bound(n));
-    output_done(out, to, (size_t)((cut->fields ? cut_fields(to, &r) : cut_bytes(to, &r)) - to));
+    char *to = output_region(filter.out, bound(n));
+    output_done(filter.out, to, (size_t)((cut->fields ? cut_fields(to, &r) : cut_bytes(to, &r)) - to));
 }
 
 /* All that is left of a file, as one region. */
@@ -214,37 +214,23 @@ static int cut_lines(struct input *in) {
         if (error)
             return error;
         if (in->waits)
-            output_flush(out);
+            output_flush(filter.out);
     }
     return (int)length;
 }
 
-/* Output comes before the message that follows it. */
-static void failed(const char *name, int error) {
-    if (out)
-        output_flush(out);
-    cut_failed(name, -error);
+static int cut_input(struct input *in, const char *name) {
+    (void)name;
+    return cut_one_record(cut) ? cut_rest(in) : cut_lines(in);
 }
 
 void cut_file(const char *name, const struct cut_options *options) {
-    struct input in;
-    int error = input_open(&in, name);
-    if (error) {
-        failed(name, error);
-        return;
-    }
-    if (!out)
-        out = output_open();
     cut = options;
-    error = cut_one_record(cut) ? cut_rest(&in) : cut_lines(&in);
-    if (error)
-        failed(name, error);
-    error = input_close(&in);
-    if (error)
-        failed(name, error);
+    filter.work = cut_input;
+    filter_file(&filter, name);
 }
 
 void cut_end(void) {
-    if (out)
-        output_close(out);
+    if (filter.out)
+        output_close(filter.out);
 }
