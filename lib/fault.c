@@ -60,27 +60,65 @@ static bool replace_page(const siginfo_t *info) {
     return true;
 }
 
+enum { KERNEL_SET = 8 }; /* bytes of a signal set, as the kernel counts them */
+
+/* As the kernel calls a handler, but that SIGBUS is not blocked meanwhile: a page
+ * that is gone could not be replaced then. */
+static void call_program(int sig, siginfo_t *info, void *context) {
+    struct sigaction act = program;
+    sigdelset(&act.sa_mask, SIGBUS);
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&act.sa_mask, 0, KERNEL_SET);
+    if (act.sa_flags & (int)SA_RESETHAND)
+        program.sa_handler = SIG_DFL;
+    if (act.sa_flags & SA_SIGINFO)
+        act.sa_sigaction(sig, info, context);
+    else
+        act.sa_handler(sig);
+}
+
+static bool has_handler(const struct sigaction *act) {
+    return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN;
+}
+
 static void on_sigbus(int sig, siginfo_t *info, void *context) {
+    bool sent = info->si_code <= 0;
     if (replace_page(info))
         return;
-    if (program.sa_flags & SA_SIGINFO) {
-        program.sa_sigaction(sig, info, context);
-    } else if (program.sa_handler == SIG_DFL || program.sa_handler == SIG_IGN) {
+    if (has_handler(&program)) {
+        call_program(sig, info, context);
+    } else if (program.sa_handler == SIG_DFL || !sent) {
         /* Returning repeats the access, which now ends the process. */
         struct sigaction dfl = {.sa_handler = SIG_DFL};
         __sigaction(SIGBUS, &dfl, NULL);
-        if (info->si_code <= 0)
+        if (sent)
             raise(SIGBUS);
-    } else {
-        program.sa_handler(sig);
     }
 }
 
+/* Our handler, as far as it shows like the program's action: on which stack, and
+ * whether system calls go on behind it.  An ignored signal interrupts none. */
+static int set_ours(const struct sigaction *act, struct sigaction *old) {
+    int shows = has_handler(act) ? act->sa_flags & (SA_ONSTACK | SA_RESTART) : SA_ONSTACK | SA_RESTART;
+    struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | shows};
+    return __sigaction(SIGBUS, &ours, old);
+}
+
+/* False also while another thread is about it. */
 static bool install(void) {
-    struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
-    if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE) && __sigaction(SIGBUS, &ours, &program) == 0)
-        __atomic_store_n(&installed, true, __ATOMIC_RELEASE);
-    return __atomic_load_n(&installed, __ATOMIC_RELAXED);
+    enum { NO, UNDER_WAY, DONE };
+    static const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    static int state;
+    int none = NO;
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == DONE)
+        return true;
+    if (!__atomic_compare_exchange_n(&state, &none, UNDER_WAY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return none == DONE;
+    bool done = set_ours(&by_default, &program) == 0;
+    if (done && has_handler(&program))
+        set_ours(&program, NULL);
+    __atomic_store_n(&installed, done, __ATOMIC_RELEASE);
+    __atomic_store_n(&state, done ? DONE : NO, __ATOMIC_RELEASE);
+    return done;
 }
 
 static bool make_slots(void) {
@@ -161,17 +199,33 @@ static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction 
     return true;
 }
 
+/* As the kernel would keep it. */
+static void set_program(const struct sigaction *act) {
+    struct sigaction kept = *act, was;
+    sigdelset(&kept.sa_mask, SIGKILL);
+    sigdelset(&kept.sa_mask, SIGSTOP);
+    set_ours(act, &was);
+    kept.sa_flags |= was.sa_flags & ~(SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART); /* libc's */
+    kept.sa_restorer = was.sa_restorer;
+    program = kept;
+}
+
 bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old) {
     if (sig != SIGBUS)
         return answer_fatal(sig, act, old);
-    if (!installed)
+    if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
         return false;
     struct sigaction was = program;
     if (act)
-        program = *act;
+        set_program(act);
     if (old)
         *old = was;
     return true;
+}
+
+void asf__before_exec(void) {
+    if (__atomic_load_n(&installed, __ATOMIC_ACQUIRE) && program.sa_handler == SIG_IGN)
+        __sigaction(SIGBUS, &program, NULL);
 }
 
 int asf__count_faults(const char *base) {

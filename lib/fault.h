@@ -38,6 +38,10 @@ void asf__last_words(void (*speak)(void));
  * SIG_DFL.  Returns true when the call has been answered. */
 bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old);
 
+/* asf__before_exec: a signal that the program ignores is ignored by what it
+ * becomes. */
+void asf__before_exec(void);
+
 #pragma GCC visibility pop
 
 #endif

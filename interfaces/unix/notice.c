@@ -30,7 +30,8 @@
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT      __attribute__((visibility("default")))
+#define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
 
 extern int __dup2(int, int);
 extern pid_t __fork(void);
@@ -194,7 +195,7 @@ EXPORT off_t lseek(int fd, off_t offset, int whence) {
     return r;
 }
 
-off64_t lseek64(int, off64_t, int) __attribute__((visibility("default"), alias("lseek"), copy(lseek)));
+off64_t lseek64(int, off64_t, int) ALIAS(lseek);
 
 /* The descriptor goes away under its streams: errors must come when libc's do. */
 static void lose_fd(int fd) {
@@ -341,6 +342,7 @@ static void before_end(void) {
 
 static void before_exec(void) {
     before_end();
+    asf__before_exec();
     leave_rings();
 }
 

@@ -58,7 +58,7 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
 }
 
-/* Masks of signals, by which SIGBUS may be blocked, and old ways to handlers. */
+/* Masks of signals, by which SIGBUS may be blocked. */
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, sigprocmask,
        (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old))
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, pthread_sigmask,
@@ -66,16 +66,11 @@ NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, pthread_sigmask,
 NOTICE(may_block(mask), int, epoll_pwait2,
        (int fd, struct epoll_event *e, int n, const struct timespec *t, const sigset_t *mask),
        (fd, e, n, t, mask))
-sighandler_t bsd_signal(int, sighandler_t);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 NOTICE(STOP, int, sigblock, (int mask), (mask))
 NOTICE(STOP, int, sigsetmask, (int mask), (mask))
 NOTICE(STOP, int, sighold, (int sig), (sig))
-NOTICE(STOP, int, sigignore, (int sig), (sig))
-NOTICE(STOP, sighandler_t, sigset, (int sig, sighandler_t handler), (sig, handler))
-NOTICE(STOP, sighandler_t, sysv_signal, (int sig, sighandler_t handler), (sig, handler))
-NOTICE(STOP, sighandler_t, bsd_signal, (int sig, sighandler_t handler), (sig, handler))
 #pragma GCC diagnostic pop
 
 /* Who watches accesses of files would see fewer. */

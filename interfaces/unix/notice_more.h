@@ -97,8 +97,7 @@ EXPORT ssize_t pread(int fd, void *p, size_t n, off_t at) {
     return read_view(fd, mark, p, n, at) ? (ssize_t)n : asf__marked_read(fd, p, n, at);
 }
 
-ssize_t pread64(int, void *, size_t, off64_t)
-    __attribute__((visibility("default"), alias("pread"), copy(pread)));
+ssize_t pread64(int, void *, size_t, off64_t) ALIAS(pread);
 NOTICE(change_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
 NOTICE(change_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
 NOTICE(move_fd(in); change_fd(out);
@@ -263,8 +262,7 @@ EXPORT ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room) {
     return n > room ? ASF_NEXT(__pread_chk)(fd, p, n, at, room) : pread(fd, p, n, at);
 }
 
-ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t)
-    __attribute__((visibility("default"), alias("__pread_chk"), copy(__pread_chk)));
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t) ALIAS(__pread_chk);
 NOTICE(OUTPUT, ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int flags),
        (fd, p, n, room, flags))
 NOTICE(wait_for(fds, n, timeout != 0), int, __poll_chk,
@@ -463,14 +461,52 @@ EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*start)(
     return ASF_NEXT(pthread_create)(t, a, start, arg);
 }
 
-EXPORT sighandler_t signal(int sig, sighandler_t handler) {
-    struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+static sighandler_t set_handler(int sig, sighandler_t handler, int flags,
+                                sighandler_t (*by_libc)(int, sighandler_t)) {
+    struct sigaction act = {.sa_handler = handler, .sa_flags = flags}, old;
     sigemptyset(&act.sa_mask);
-    sigaddset(&act.sa_mask, sig);
+    if (flags & SA_RESTART)
+        sigaddset(&act.sa_mask, sig);
     find_for_handlers(handler);
-    if (asf__program_action(sig, &act, &old))
-        return old.sa_handler;
-    return LIBC(signal)(sig, handler);
+    return asf__program_action(sig, &act, &old) ? old.sa_handler : by_libc(sig, handler);
+}
+
+/* BSD's way, by its three names, and System V's. */
+EXPORT sighandler_t signal(int sig, sighandler_t handler) {
+    return set_handler(sig, handler, SA_RESTART, LIBC(signal));
+}
+sighandler_t bsd_signal(int, sighandler_t) ALIAS(signal);
+sighandler_t ssignal(int, sighandler_t) ALIAS(signal);
+
+KEEP(__sysv_signal);
+EXPORT sighandler_t __sysv_signal(int sig, sighandler_t handler) {
+    return set_handler(sig, handler, (int)SA_RESETHAND | SA_NODEFER, LIBC(__sysv_signal));
+}
+sighandler_t sysv_signal(int, sighandler_t) ALIAS(__sysv_signal);
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+KEEP(sigset);
+EXPORT sighandler_t sigset(int sig, sighandler_t handler) {
+    bool hold = handler == SIG_HOLD;
+    struct sigaction act = {.sa_handler = handler}, old;
+    sigset_t set, before;
+    asf__stop_keeping(); /* it may block SIGBUS */
+    find_for_handlers(handler);
+    sigemptyset(&set);
+    sigemptyset(&act.sa_mask);
+    if (sigaddset(&set, sig) < 0 || !asf__program_action(sig, hold ? NULL : &act, &old))
+        return LIBC(sigset)(sig, handler);
+    asf__raw_syscall(SYS_rt_sigprocmask, hold ? SIG_BLOCK : SIG_UNBLOCK, (long)&set, (long)&before,
+                     _NSIG / 8);
+    return sigismember(&before, sig) ? SIG_HOLD : old.sa_handler;
+}
+#pragma GCC diagnostic pop
+
+EXPORT int sigignore(int sig) {
+    struct sigaction act = {.sa_handler = SIG_IGN};
+    asf__stop_keeping();
+    return sigaction(sig, &act, NULL);
 }
 
 EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
@@ -495,8 +531,7 @@ EXPORT int mprotect(void *at, size_t n, int protection) {
     return (int)asf__call(SYS_mprotect, (long)at, (long)n, protection);
 }
 
-void *mmap64(void *, size_t, int, int, int, off64_t)
-    __attribute__((visibility("default"), alias("mmap"), copy(mmap)));
+void *mmap64(void *, size_t, int, int, int, off64_t) ALIAS(mmap);
 
 /* A filter of system calls is coming, which may allow libc's own alone. */
 EXPORT int prctl(int option, ...) {

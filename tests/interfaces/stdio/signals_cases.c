@@ -221,6 +221,15 @@ CASE(a_jump_out_of_a_read_by_an_alarm) {
     CALL(fgets(line, sizeof line, f));
 }
 
+/* So much of a file that some of it may be mapped, and a handler for that installed. */
+static FILE *read_mapped(void) {
+    put_pattern("file", 5000000);
+    FILE *f = fopen("file", "r");
+    for (int i = 0; i < 500000; i++)
+        getc(f);
+    return f;
+}
+
 static void faults(int signal) {
     (void)signal;
     write(1, "[fault handler]", 15);
@@ -230,9 +239,7 @@ static void faults(int signal) {
 CASE(faults_of_the_program_are_its_own) {
     install(SIGSEGV, faults, 0);
     install(SIGBUS, faults, 0);
-    put_pattern("file", 100000);
-    FILE *f = fopen("file", "r");
-    getc(f);
+    FILE *f = read_mapped();
     if (sigsetjmp(out, 1) == 0) {
         *nowhere = 1;
         say("not here");
@@ -246,25 +253,99 @@ CASE(faults_of_the_program_are_its_own) {
     printf("text");
 }
 
+/* A signal of whose action there are two, ours and the program's, and one other. */
+static const int both[] = {SIGBUS, SIGUSR1};
+
+static void say_action(const char *when, int s) {
+    struct sigaction action;
+    sigset_t blocked;
+    sigaction(s, NULL, &action);
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    say("%s: %s, flags %x, USR2 in its mask %d, blocked now: it %d, USR2 %d", when,
+        action.sa_handler == SIG_DFL   ? "default"
+        : action.sa_handler == SIG_IGN ? "ignored"
+                                       : "handled",
+        (unsigned)action.sa_flags, sigismember(&action.sa_mask, SIGUSR2), sigismember(&blocked, s),
+        sigismember(&blocked, SIGUSR2));
+}
+
+static void tells(int s) {
+    sigset_t blocked;
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    say("handler, USR2 blocked %d", sigismember(&blocked, SIGUSR2));
+    struct sigaction action;
+    sigaction(s, NULL, &action);
+    say("in it %s", action.sa_handler == SIG_DFL ? "default" : "handled");
+}
+
+CASE(an_action_is_kept_as_by_the_kernel) {
+    static const int flags[] = {0, SA_RESTART, (int)SA_RESETHAND, SA_NODEFER | SA_ONSTACK};
+    read_mapped();
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+            struct sigaction action = {.sa_handler = tells, .sa_flags = flags[k]};
+            sigaddset(&action.sa_mask, SIGUSR2);
+            sigaddset(&action.sa_mask, SIGKILL);
+            sigaction(both[i], &action, NULL);
+            say_action("before", both[i]);
+            raise(both[i]);
+            say_action("after", both[i]);
+        }
+}
+
+CASE(handlers_by_old_names) {
+    extern sighandler_t __sysv_signal(int, sighandler_t);
+    read_mapped();
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        int s = both[i];
+        say("was default %d", __sysv_signal(s, counts) == SIG_DFL);
+        say_action("System V", s);
+        raise(s);
+        say_action("raised", s);
+        say("was default %d", ssignal(s, counts) == SIG_DFL);
+        say_action("BSD", s);
+        say("was handled %d", sysv_signal(s, writes) == counts);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        say("was handled %d", sigset(s, counts) == writes);
+        say_action("sigset", s);
+        say("was handled %d", sigset(s, SIG_HOLD) == counts);
+        say_action("held", s);
+        raise(s);
+        say("count %d", (int)count);
+        say("was held %d", sigset(s, writes) == SIG_HOLD);
+        say("count %d", (int)count);
+        CALL(sigignore(s));
+#pragma GCC diagnostic pop
+        raise(s);
+        say_action("ignored", s);
+        CALL(signal(s, SIG_DFL) == SIG_IGN);
+    }
+    CALL(signal(0, counts) == SIG_ERR);
+    CALL(sysv_signal(100, counts) == SIG_ERR);
+}
+
+CASE(an_ignored_signal_is_ignored_by_who_comes_next) {
+    read_mapped();
+    signal(SIGBUS, SIG_IGN);
+    raise(SIGBUS);
+    fflush(stdout);
+    execl("/bin/sh", "sh", "-c", "kill -BUS $$; echo still here", (char *)NULL);
+}
+
 CASE(dying_of_a_fault) {
-    put_pattern("file", 100000);
-    FILE *f = fopen("file", "r");
-    getc(f);
+    read_mapped();
     printf("unflushed");
     *nowhere = 1;
 }
 
 CASE(dying_of_sigbus) {
-    put_pattern("file", 100000);
-    FILE *f = fopen("file", "r");
-    getc(f);
+    read_mapped();
     raise(SIGBUS);
 }
 
 CASE(dispositions_are_left_alone) {
-    put_pattern("file", 5000000);
-    FILE *f = fopen("file", "r");
-    getc(f);
+    read_mapped();
     getchar();
     for (int s = 1; s < 32; s++) {
         struct sigaction action;
