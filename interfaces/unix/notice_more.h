@@ -379,32 +379,33 @@ EXPORT __attribute__((noreturn)) void quick_exit(int status) {
 }
 
 /* The variadic exec calls, over the ones that take a vector. */
-enum { ARGUMENTS = 1024 };
-
-static char **gather(const char *first, va_list ap, char **on_stack) {
+static size_t count_arguments(va_list ap) {
     va_list count;
     size_t n = 1;
     va_copy(count, ap);
     while (va_arg(count, char *))
         n++;
     va_end(count);
-    char **argv = n < ARGUMENTS ? on_stack : calloc(n + 1, sizeof *argv);
+    return n;
+}
+
+static void gather(char **argv, const char *first, va_list ap, size_t n) {
     argv[0] = (char *)first;
     for (size_t i = 1; i <= n; i++)
         argv[i] = va_arg(ap, char *);
-    return argv;
 }
 
+/* On the stack, however many, and no more of it than they need: the caller may be
+ * a handler on a small one, or the child of a vfork. */
 #define EXEC_LIST(name, vector_form, env)                                                                    \
     EXPORT int name(const char *path, const char *first, ...) {                                              \
-        char *on_stack[ARGUMENTS];                                                                           \
         va_list ap;                                                                                          \
         va_start(ap, first);                                                                                 \
-        char **argv = gather(first, ap, on_stack);                                                           \
+        size_t n = count_arguments(ap);                                                                      \
+        char *argv[n + 1];                                                                                   \
+        gather(argv, first, ap, n);                                                                          \
         int r = vector_form(path, argv env);                                                                 \
         va_end(ap);                                                                                          \
-        if (argv != on_stack)                                                                                \
-            free(argv);                                                                                      \
         return r;                                                                                            \
     }
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -331,6 +332,23 @@ CASE(an_ignored_signal_is_ignored_by_who_comes_next) {
     raise(SIGBUS);
     fflush(stdout);
     execl("/bin/sh", "sh", "-c", "kill -BUS $$; echo still here", (char *)NULL);
+}
+
+static void executes(int signal) {
+    (void)signal;
+    execl("/bin/echo", "echo", "from a small stack", (char *)NULL);
+}
+
+/* Of 8 KB, as SIGSTKSZ was for long, of which the kernel's frame takes up to half. */
+CASE(a_handler_on_a_small_stack) {
+    enum { SMALL = 8192, PAGE = 4096 };
+    char *memory = mmap(NULL, PAGE + SMALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory, PAGE, PROT_NONE);
+    CALL(sigaltstack(&(stack_t){.ss_sp = memory + PAGE, .ss_size = SMALL}, NULL));
+    install(SIGUSR1, executes, SA_ONSTACK);
+    read_mapped();
+    printf("lost");
+    raise(SIGUSR1);
 }
 
 CASE(dying_of_a_fault) {
