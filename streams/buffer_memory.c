@@ -53,17 +53,18 @@ struct asf_buffer *asf__buffer_new(size_t size) {
     return b;
 }
 
-void asf__make_first(struct asf_cios *c) {
+bool asf__make_first(struct asf_cios *c) {
     bool single = c->flags & ASF_UNBUFFERED;
     struct asf_buffer *b = &c->first;
     if (c->user_size && !single)
-        return;
+        return true;
     b->allocated = single ? NULL : malloc(c->blksize);
     b->base = single ? c->shortbuf : b->allocated;
     b->size = single ? 1 : c->blksize;
     b->watch = -1;
     b->first = true;
     b->resting = b->base != NULL;
+    return b->resting;
 }
 
 struct asf_buffer *asf__buffer_first(struct asf_cios *c, size_t size) {

@@ -109,10 +109,15 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     c->records = !c->own && !null && (S_ISSOCK(st->st_mode) || S_ISCHR(st->st_mode));
 }
 
-/* libc takes its buffer when a stream is first used. */
+/* libc takes its buffer when a stream is first used; where there is no memory for
+ * it the stream has a byte of its own, so that even then something can be said. */
 static void lie_as_libc(struct asf_cios *c) {
-    if (asf__vtable && !c->own)
-        asf__make_first(c);
+    if (!asf__vtable || c->own || asf__make_first(c))
+        return;
+    c->flags |= ASF_UNBUFFERED;
+    c->may_grow = false;
+    asf__set_block(c);
+    asf__make_first(c);
 }
 
 int asf__choose_now(struct asf_cios *c) {

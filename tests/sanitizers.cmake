@@ -58,7 +58,7 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
                           registered_conversions held_while_libc_locks counts_in_a_format_on_a_stream
                           counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory
-                          a_handler_that_vforks)
+                          no_memory_for_a_buffer a_handler_that_vforks)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals

@@ -8,6 +8,7 @@
 
 #include <stdio_ext.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <termios.h>
 
 static void note_buffer(FILE *f) {
@@ -574,4 +575,46 @@ CASE(a_string_after_line_buffering_given_late) {
     note_file("file");
     CALL(fclose(f));
     note_file("file");
+}
+
+/* Nothing more from malloc, of any size, nor from mmap. */
+static void take_all_memory(void) {
+    setrlimit(RLIMIT_AS, &(struct rlimit){0, RLIM_INFINITY});
+    for (size_t size = 1 << 20; size >= 16; size /= 2)
+        for (void *volatile p; (p = malloc(size));)
+            ;
+}
+
+CASE(no_memory_for_a_buffer) {
+    static char line[200];
+    put_pattern("file", 5000);
+    FILE *in = fopen("file", "r"), *again = fopen("file", "r"), *out = fopen("out", "w");
+    FILE *update = fopen("file", "r+");
+    take_all_memory();
+    CALL(printf("%d %s\n", 1, "text"));
+    CALL(puts("a line"));
+    CALL(fprintf(stderr, "%s\n", "no memory"));
+    CALL(fgetc(in));
+    CALL(fgets(line, sizeof line, in));
+    CALL(ungetc('u', in));
+    CALL(fgetc(in));
+    CALL((int)fread(line, 1, 100, in));
+    CALL(ftell(in));
+    CALL((int)fread(line, 1, 50, again));
+    CALL(fseek(again, 3000, SEEK_SET));
+    CALL(fgetc(again));
+    for (int i = 0; i < 300; i++)
+        if (fputs("some text ", out) == EOF || fprintf(out, "%d\n", i) < 0 || putc('.', out) == EOF)
+            say("failed at %d", i);
+    CALL(fflush(out));
+    CALL((int)fwrite(line, 1, 150, out));
+    CALL(fgetc(update));
+    CALL(fseek(update, 0, SEEK_CUR));
+    CALL(fputc('X', update));
+    CALL(fclose(update));
+    CALL(fclose(in));
+    CALL(fclose(out));
+    CALL(fopen("file", "r") == NULL);
+    CALL(getchar());
+    printf("the end");
 }
