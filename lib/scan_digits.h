@@ -17,10 +17,6 @@
 
 enum { MOST_DIGITS = 19 }; /* all numbers of so many digits fit 64 bits */
 
-static inline bool is_blank(unsigned char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 #ifdef __SSE2__
 #include <emmintrin.h>
 
@@ -95,7 +91,7 @@ static inline const unsigned char *scan_usual(const unsigned char *p, const unsi
     int whole = __builtin_ctzll(others | (uint64_t)1 << length);
     uint64_t point = is_zero(p[whole] ^ '.');
     int fraction = length - whole - (int)point, digits = length - (int)(point + negative);
-    if (digits < 1 || digits > MOST_DIGITS || others != point << whole || !is_blank(p[length]))
+    if (digits < 1 || digits > MOST_DIGITS || others != point << whole || !asf__is_blank(p[length]))
         return NULL;
     number->negative = negative;
     const unsigned char *last = p + length;

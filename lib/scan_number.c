@@ -222,7 +222,7 @@ static __attribute__((noinline)) const unsigned char *scan_any(const unsigned ch
                                                                const unsigned char *end, double *to) {
     struct asf_decimal number;
     const unsigned char *behind = p < end ? scan_decimal(p, end, '.', &number) : NULL;
-    return behind && behind < end && is_blank(*behind) && to_double(&number, to) ? behind : NULL;
+    return behind && behind < end && asf__is_blank(*behind) && to_double(&number, to) ? behind : NULL;
 }
 
 /* A decimal for each: that of the usual ones stays in registers.  And no
@@ -235,7 +235,7 @@ size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, d
     for (; n < most; n++) {
         struct asf_decimal number;
         const unsigned char *first = p;
-        while (first < end && is_blank(*first))
+        while (first < end && asf__is_blank(*first))
             first++;
         const unsigned char *behind = scan_usual(first, begin, end, &number);
         if (!behind || !to_double(&number, to + n)) {

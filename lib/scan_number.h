@@ -21,6 +21,11 @@ struct asf_decimal {
     bool negative, more;
 };
 
+/* asf__is_blank: isspace in the C locale, which a text of numbers is in. */
+static inline bool asf__is_blank(unsigned char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* asf__scan_decimal: a number with an optional sign, a decimal point (the byte
  * `point`) and an exponent.
  * returns  where it ends, which may be `end`; NULL for anything else, such as

@@ -24,10 +24,6 @@ static const char keyword[] = "shmids";
 
 /* --- words of a stream ------------------------------------------------------- */
 
-static bool is_blank(unsigned char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* A word that grows as it is read. */
 struct word {
     char *text;
@@ -60,8 +56,8 @@ static int next_word(FILE *f, struct word *w) {
     w->length = 0;
     do
         c = getc_unlocked(f);
-    while (c != EOF && is_blank((unsigned char)c));
-    for (; rc == 0 && c != EOF && !is_blank((unsigned char)c); c = getc_unlocked(f))
+    while (c != EOF && asf__is_blank((unsigned char)c));
+    for (; rc == 0 && c != EOF && !asf__is_blank((unsigned char)c); c = getc_unlocked(f))
         rc = add(w, c);
     if (c != EOF)
         ungetc(c, f);
@@ -83,7 +79,7 @@ static int rest_of_line(FILE *f, struct word *w) {
     while (c == ' ' || c == '\t');
     for (; rc == 0 && c != EOF && c != '\n'; c = getc_unlocked(f))
         rc = add(w, c);
-    while (w->length > 0 && is_blank((unsigned char)w->text[w->length - 1]))
+    while (w->length > 0 && asf__is_blank((unsigned char)w->text[w->length - 1]))
         w->text[--w->length] = '\0';
     return rc < 0 ? rc : failed(f);
 }
