@@ -80,6 +80,36 @@ void call_only(benchmark::State &state) {
             state.SkipWithError("the empty function failed");
 }
 
+// The floor of ungetc and getc, getc before it included: a position in memory that three calls move, each of
+// which needs what the one before has stored.
+struct position {
+    const char *at;
+};
+[[gnu::noinline]] int forward(position &p) {
+    return *p.at++;
+}
+[[gnu::noinline]] int backward(position &p) {
+    return *--p.at;
+}
+int (*volatile forward_called)(position &) = forward;
+int (*volatile backward_called)(position &) = backward;
+
+void step_back_and_forth(benchmark::State &state) {
+    const std::string &bytes = binary_input().bytes;
+    const auto on = forward_called, back = backward_called;
+    position p = {bytes.data()};
+    size_t left = bytes.size();
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(on(p));
+        benchmark::DoNotOptimize(back(p));
+        benchmark::DoNotOptimize(on(p));
+        if (--left == 0) {
+            p.at = bytes.data();
+            left = bytes.size();
+        }
+    }
+}
+
 // fread's floor: out of mapped windows into one block.
 void copy_out(benchmark::State &state, size_t size) {
     mapped_windows windows;
@@ -153,6 +183,7 @@ void sum_in_memory(benchmark::State &state) {
 } // namespace
 
 void add_limits() {
+    add_limit("ungetc+getc", step_back_and_forth);
     for (const size_t size : {1, 2, 4, 8, 16, 64, 256, 512, 1024, 4096, 16384, 65536}) {
         add_limit("fread/" + std::to_string(size), [=](benchmark::State &state) { copy_out(state, size); });
         add_limit("fwrite/" + std::to_string(size), [=](benchmark::State &state) {

@@ -122,7 +122,7 @@ static __attribute__((noinline)) size_t write_shared(const void *p, size_t size,
 }
 
 /* Short blocks are moved here, in functions that need no frame. */
-EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
+IN_ONE_LINE EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
     size_t bytes = size * count;
     if (asf__unlikely(bytes - 1 >= SHORT))
         return read_slow(p, size, count, f);
@@ -133,7 +133,7 @@ EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
     return read_slow(p, size, count, f);
 }
 
-EXPORT size_t fwrite(const void *p, size_t size, size_t count, FILE *f) {
+IN_ONE_LINE EXPORT size_t fwrite(const void *p, size_t size, size_t count, FILE *f) {
     size_t bytes = size * count;
     if (asf__unlikely(bytes - 1 >= SHORT))
         return write_slow(p, size, count, f);

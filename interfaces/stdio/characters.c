@@ -30,9 +30,6 @@ static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
     return ASF_LOCKED(c, asf__hold, put(c, ch));
 }
 
-/* So short that it matters whether they lie in one line of the cache. */
-#define IN_ONE_LINE __attribute__((aligned(64)))
-
 IN_ONE_LINE EXPORT int getc(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone()) {

@@ -26,6 +26,8 @@
 
 #define EXPORT      __attribute__((visibility("default")))
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
+/* Of functions so short that it matters how they lie in the lines of the cache. */
+#define IN_ONE_LINE __attribute__((aligned(64)))
 
 /* A function of which the arguments behind `format` are in `ap` for the call. */
 #define ASF_VARIADIC(name, params, call)                                                                     \
