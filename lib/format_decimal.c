@@ -276,9 +276,18 @@ static void skip_zeros(struct asf__decimal *d) {
     }
 }
 
-static void append_group(struct asf__decimal *d, struct limbs *fraction) {
-    asf__write_places(d->digits + d->count, multiply_group(fraction), GROUP);
+/* The digits that come next.  Zeros before the first significant one only move the
+ * point: a small number has many. */
+static void append_group(struct asf__decimal *d, struct limbs *fraction, bool significant) {
+    uint64_t group = multiply_group(fraction);
+    if (significant && d->count == 0 && group == 0) {
+        d->point -= GROUP;
+        return;
+    }
+    asf__write_places(d->digits + d->count, group, GROUP);
     d->count += GROUP;
+    if (significant)
+        skip_zeros(d);
 }
 
 static __attribute__((noinline)) struct asf__decimal exact(struct asf__binary v, bool significant, int wanted,
@@ -294,12 +303,7 @@ static __attribute__((noinline)) struct asf__decimal exact(struct asf__binary v,
         bool enough = d.count > (long)wanted + (significant ? 0 : d.point);
         if (enough || fraction.low == fraction.count)
             break;
-        append_group(&d, &fraction);
-        if (significant && *d.digits == '0') {
-            skip_zeros(&d);
-            if (d.count == 0)
-                d.digits = room + ASF__DIGITS_MARGIN;
-        }
+        append_group(&d, &fraction, significant);
     }
     long keep = (long)wanted + (significant ? 0 : d.point);
     if (d.count > keep)

@@ -243,16 +243,21 @@ static uint64_t round_nibbles(uint64_t n, int places) {
 }
 
 static int shortest_nibbles(uint64_t n) {
-    int places = NIBBLES;
-    for (; places > 0 && (n & 15) == 0; n >>= 4)
-        places--;
-    return places;
+    return NIBBLES - __builtin_ctzll(n | UINT64_C(1) << DOUBLE_BITS) / 4;
+}
+
+/* The last `places` of n's digits, of sixteen that are written. */
+static void write_nibbles(char *p, uint64_t n, int places, bool upper) {
+    n = places > 0 ? n << (64 - 4 * places) : 0;
+    uint64_t first = asf__short_hexadecimal((uint32_t)(n >> 32), upper, 8).text;
+    uint64_t second = asf__short_hexadecimal((uint32_t)n, upper, 8).text;
+    memcpy(p, &first, 8);
+    memcpy(p + 8, &second, 8);
 }
 
 static void put_hexadecimal(struct asf__output *o, const struct asf__spec *s, struct asf__field *f, double v,
                             char point) {
     bool upper = s->conversion == 'A';
-    const char *alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     uint64_t n;
     memcpy(&n, &v, sizeof n);
     int exponent = (int)(n >> DOUBLE_BITS) & 0x7ff;
@@ -260,11 +265,10 @@ static void put_hexadecimal(struct asf__output *o, const struct asf__spec *s, st
     exponent = n == 0 ? 0 : (exponent > 0 ? exponent : 1) - 1023;
     int places = s->precision < 0 ? shortest_nibbles(n) : s->precision > NIBBLES ? NIBBLES : s->precision;
     n = round_nibbles(n, places);
-    char text[NIBBLES + 3], suffix[8], prefix[4], *p = text + 2 + places, *end = suffix + sizeof suffix;
+    char text[2 + 16], suffix[8], prefix[4], *end = suffix + sizeof suffix;
     f->length = (size_t)places + (places > 0 || s->precision > 0 || s->flags & FLAG_ALTERNATE ? 2 : 1);
-    for (int i = 0; i < places; i++, n >>= 4)
-        *--p = alphabet[n & 15];
-    text[0] = alphabet[n];
+    write_nibbles(text + 2, n, places, upper);
+    text[0] = (char)('0' + (n >> 4 * places));
     text[1] = point;
     f->text = text;
     f->zeros_after = s->precision > places ? (size_t)(s->precision - places) : 0;
