@@ -291,6 +291,14 @@ static inline off64_t asf__read_position(const struct asf_cios *c) {
     return c->offset - (c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : c->read_end - c->read_ptr);
 }
 
+/* asf__is_sequential: input goes on where it was filled last, so that it is worth
+ * reading further ahead.  Behind a seek only a few blocks show that: who reads a
+ * record here and a record there would not be served by more. */
+enum { ASF_AFTER_SEEK = -3 };
+static inline bool asf__is_sequential(const struct asf_cios *c) {
+    return c->run > 0;
+}
+
 /* --- filling the window, inline (input.c) -------------------------------------- */
 
 /* asf__fill_here: asf__fill's way to the module, inline, for a stream that reads and
@@ -300,7 +308,7 @@ static inline __attribute__((always_inline)) ssize_t asf__fill_here(struct asf_c
         asf__libc_empty_at(c, c->offset); /* the file may have ended here before: no whole block */
     c->held = true;
     ssize_t n = c->ops->fill(c, want);
-    c->sequential = true;
+    c->run = (signed char)(c->run < 1 ? c->run + 1 : 1);
     c->indent = 0;
     if (n <= 0 && c->offset >= 0)
         asf__libc_empty_at(c, c->offset);

@@ -150,7 +150,7 @@ struct asf_cios {
     bool shared;     /* another process may look at the offset: read as libc does */
     bool loose;      /* read without its lock while there are threads: none may trim its window */
     size_t exactly;  /* a fill must get this many bytes, if not 0 */
-    bool sequential; /* input has been filled since the last seek: read further ahead */
+    signed char run; /* fills since the last seek (asf__is_sequential) */
 
     bool regular, seekable;
     bool inherited; /* the descriptor was not opened for this stream */

@@ -143,7 +143,7 @@ void asf__leave_window(struct asf_cios *c) {
 static inline void move_to(struct asf_cios *c, off64_t at) {
     c->offset = c->fd < 0 ? -1 : at;
     asf__leave_window(c);
-    c->sequential = false;
+    c->run = ASF_AFTER_SEEK;
     c->placed = true;
     c->astray = false;
 }

@@ -80,7 +80,7 @@ static bool has_ended(const struct asf_cios *c) {
  * they come a tenth faster, is for files in which that is won back. */
 static size_t own_ahead(const struct asf_cios *c) {
     enum { SHORT = 1 << 20, LONG = 16 << 20 };
-    if (!c->regular || !c->sequential || c->stats.in < SHORT)
+    if (!c->regular || !asf__is_sequential(c) || c->stats.in < SHORT)
         return AHEAD;
     return c->stats.in < LONG ? 2 * AHEAD : 4 * AHEAD;
 }
@@ -88,8 +88,8 @@ static size_t own_ahead(const struct asf_cios *c) {
 static size_t ahead(const struct asf_cios *c) {
     if (c->own)
         return own_ahead(c);
-    bool further = c->regular && !c->shared && !c->loose && !c->astray && c->sequential && c->block >= 128 &&
-                   !has_ended(c);
+    bool further = c->regular && !c->shared && !c->loose && !c->astray && asf__is_sequential(c) &&
+                   c->block >= 128 && !has_ended(c);
     return further && c->block < AHEAD ? AHEAD : c->block;
 }
 

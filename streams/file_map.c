@@ -122,7 +122,7 @@ static bool read_instead(const struct asf_cios *c, size_t want) {
     if (c->flags & ASF_IN_BACKUP)
         return true;
     return !c->own && (c->flags & ASF_UNBUFFERED || c->shared || c->loose || c->astray || c->block < 128 ||
-                       (want == 1 && !c->sequential));
+                       (want == 1 && !asf__is_sequential(c)));
 }
 
 static ssize_t map_fill(struct asf_cios *c, size_t want) {
