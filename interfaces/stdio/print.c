@@ -120,26 +120,31 @@ static inline bool is_string(const char *format) {
     return format && format[0] == '%' && format[1] == 's' && format[2] == '\0' && !asf__format_custom;
 }
 
-/* Formats into the window; -1 when something else is to be done, or it does not
- * fit there. */
+/* What formatting into the window says beside a length: it is to be done apart, or
+ * by libc's formatter. */
+enum { APART = -1, PIECEWISE = -2 };
+
+/* Formats into the window, as far as what fits there may stay. */
 static inline __attribute__((always_inline)) int format_in_place(struct asf_cios *c, int fortify,
                                                                  const char *format, va_list ap) {
     struct asf__format_rest rest;
     size_t room = asf__room(c);
     if (room == 0)
         room = asf__room_in_line(c);
+    if (BY_LIBC && room > c->block)
+        room = c->block; /* longer output goes out piecewise */
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
-        return -1;
+        return APART;
     rest.format = NULL;
     size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
     if (asf__unlikely(rest.format)) {
         int whole = rest_in_place(c, room - 1, n, fortify, &rest);
         if (whole < 0)
-            return -1;
+            return APART;
         n = (size_t)whole;
     }
     if (asf__unlikely(n >= room || piecewise(c, (long)n) || ends_a_line(c, n)))
-        return -1;
+        return n < INT_MAX && piecewise(c, (long)n) ? PIECEWISE : APART;
     c->write_ptr += n;
     return (int)n;
 }
@@ -158,7 +163,9 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     bool closed = asf__ours(c) && asf__choose(c) > 0;
     errno = before;
     int n = print_in_place(c, fortify, format, ap);
-    if (n < 0)
+    if (n == PIECEWISE)
+        n = format_piecewise(c, fortify, format, ap);
+    else if (n < 0)
         n = format_apart(c, fortify, format, ap);
     if (closed)
         errno = EBADF;
