@@ -396,9 +396,10 @@ static void gather(char **argv, const char *first, va_list ap, size_t n) {
 }
 
 /* On the stack, however many, and no more of it than they need: the caller may be
- * a handler on a small one, or the child of a vfork. */
+ * a handler on a small one, or the child of a vfork, which would leave marks of
+ * AddressSanitizer's on its parent's. */
 #define EXEC_LIST(name, vector_form, env)                                                                    \
-    EXPORT int name(const char *path, const char *first, ...) {                                              \
+    EXPORT __attribute__((no_sanitize_address)) int name(const char *path, const char *first, ...) {         \
         va_list ap;                                                                                          \
         va_start(ap, first);                                                                                 \
         size_t n = count_arguments(ap);                                                                      \
