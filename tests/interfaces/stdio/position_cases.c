@@ -364,3 +364,32 @@ CASE(told_after_a_flush_of_nothing) {
     CALL(fflush(stdout));
     CALL(ftell(stdout));
 }
+
+/* Bytes that this process has read by system calls. */
+static long bytes_read(void) {
+    char text[512] = "";
+    long n = 0;
+    int fd = open("/proc/self/io", O_RDONLY);
+    read(fd, text, sizeof text - 1);
+    close(fd);
+    sscanf(text, "rchar: %ld", &n);
+    return n;
+}
+
+/* Who reads a record here and a record there has nothing from more than two
+ * blocks for each. */
+CASE(records_here_and_there) {
+    enum { RECORDS = 2000, RECORD = 4096, LARGE = 4 << 20 };
+    static char record[RECORD];
+    unsigned at = 12345, sum = 0;
+    put_pattern("file", LARGE);
+    FILE *f = fopen("file", "r");
+    long before = bytes_read();
+    for (int i = 0; i < RECORDS; i++) {
+        at = at * 1103515245 + 12345;
+        fseek(f, (at >> 8) % (LARGE - RECORD), SEEK_SET);
+        if (fread(record, 1, sizeof record, f) == sizeof record)
+            sum += (unsigned char)record[i];
+    }
+    say("sum %u, little read %d", sum, bytes_read() - before <= RECORDS * 2L * RECORD);
+}
