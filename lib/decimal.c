@@ -184,13 +184,8 @@ static size_t put_plainly(char *to, struct digits d) {
 }
 
 static size_t put_whole(char *to, uint64_t value) {
-    if (value < 100000000) {
-        struct asf__short_text t = asf__short_decimal((uint32_t)value, 1);
-        asf__store(to, t);
-        return t.length;
-    }
     size_t n = asf__count_digits(value);
-    asf__write_places(to, value, (int)n);
+    asf__write_digits(to + n, value);
     return n;
 }
 

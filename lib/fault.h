@@ -38,8 +38,8 @@ void asf__last_words(void (*speak)(void));
  * SIG_DFL.  Returns true when the call has been answered. */
 bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old);
 
-/* asf__before_exec: a signal that the program ignores is ignored by what it
- * becomes. */
+/* asf__before_exec: SIGBUS that the program ignores is ignored by what it becomes.
+ * Should the exec fail, that stays so, and a truncated mapping ends the process. */
 void asf__before_exec(void);
 
 #pragma GCC visibility pop
