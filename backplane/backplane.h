@@ -108,6 +108,9 @@ int asf__drain(struct asf_cios *c, size_t want);
 /* asf__append: n bytes from the caller's memory; returns how many got in, and
  * the error that stopped it in *error. */
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
+/* asf__put_straight: the same, at once and past the buffer, on an unbuffered stream
+ * that has nothing pending; -1, and nothing is done: it has, or is not ready. */
+ssize_t asf__put_straight(struct asf_cios *c, const char *p, size_t n, int *error);
 /* asf__take: up to n bytes into the caller's memory; stops early at end of
  * file (*error 0) or on an error.  Large data is copied unlocked. */
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
@@ -125,7 +128,13 @@ enum { ASF_BEFORE_START = 4096 };
 off64_t asf__tell(struct asf_cios *c);
 /* asf__expose: let the write window show the room there is, or none when
  * every byte must come by (line buffered, unbuffered). */
-void asf__expose(struct asf_cios *c);
+static inline void asf__expose(struct asf_cios *c) {
+    bool hidden =
+        ((c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->unprimed) && !c->own) || c->orientation > 0;
+    c->buf_base = c->out->base;
+    c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size) - c->indent;
+    c->write_end = hidden ? c->write_base : c->buf_end;
+}
 /* asf__at_end: a fill of libc's buffer met the end of the file. */
 void asf__at_end(struct asf_cios *c);
 /* asf__forget_place: what libc knows of the offset it knows no more. */
@@ -140,7 +149,9 @@ void asf__close_read_window(struct asf_cios *c);
 /* asf__leave_window: the same; libc's buffer is empty, too, and input goes on at
  * the offset. */
 void asf__leave_window(struct asf_cios *c);
-/* asf__free_backup: forget what was pushed back. */
+/* asf__leave_backup: what was pushed back has been read; its memory stays.
+ * asf__free_backup: forget what was pushed back. */
+void asf__leave_backup(struct asf_cios *c);
 void asf__free_backup_now(struct asf_cios *c);
 static inline void asf__free_backup(struct asf_cios *c) {
     if (asf__unlikely(c->save_base || c->orientation > 0 || c->flags & ASF_IN_BACKUP))

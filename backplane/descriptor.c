@@ -120,10 +120,16 @@ static void unkeep(int fd, bool for_good) {
     asf__release_signals(mask);
 }
 
+/* What is not kept has nothing to put back, unless a handler keeps it just now. */
+static bool unmark(int fd, uint8_t mark, bool for_good) {
+    return mark < ASF_KEPT && __atomic_compare_exchange_n(&asf__marks[fd], &mark, for_good ? 0 : 1, false,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 ASF_EVERY_RUN void asf__unkeep(int fd, bool for_good) {
     asf__fd_changed();
     unsigned mark = some_marked ? asf__mark(fd) : 0;
-    if (asf__unlikely(mark != 0))
+    if (asf__unlikely(mark != 0) && !unmark(fd, (uint8_t)mark, for_good))
         unkeep(fd, for_good);
 }
 

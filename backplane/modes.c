@@ -37,20 +37,23 @@ static void free_wide_backup(struct asf_wide *w, int *flags) {
     free(backup);
 }
 
+/* The main window stands in save_base..save_end; glibc's convention. */
+void asf__leave_backup(struct asf_cios *c) {
+    char *end = c->save_end, *base = c->save_base;
+    c->save_end = c->read_end;
+    c->save_base = c->read_base;
+    c->read_end = end;
+    c->read_base = c->read_ptr = base;
+    c->flags &= ~ASF_IN_BACKUP;
+}
+
 void asf__free_backup_now(struct asf_cios *c) {
     if (c->orientation > 0) {
         free_wide_backup(&c->wide, &c->flags);
         return;
     }
-    if (c->flags & ASF_IN_BACKUP) {
-        /* The main window stands in save_base..save_end; glibc's convention. */
-        char *end = c->save_end, *base = c->save_base;
-        c->save_end = c->read_end;
-        c->save_base = c->read_base;
-        c->read_end = end;
-        c->read_base = c->read_ptr = base;
-        c->flags &= ~ASF_IN_BACKUP;
-    }
+    if (c->flags & ASF_IN_BACKUP)
+        asf__leave_backup(c);
     char *backup = c->save_base;
     c->save_base = c->backup_base = c->save_end = NULL;
     free(backup);
@@ -196,14 +199,6 @@ void asf__drop_output_buffer(struct asf_cios *c) {
         c->write_base = c->write_ptr = NULL;
     }
     c->buf_end = c->write_end = c->write_ptr;
-}
-
-void asf__expose(struct asf_cios *c) {
-    bool hidden =
-        ((c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->unprimed) && !c->own) || c->orientation > 0;
-    c->buf_base = c->out->base;
-    c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size) - c->indent;
-    c->write_end = hidden ? c->write_base : c->buf_end;
 }
 
 ssize_t asf__fill(struct asf_cios *c, size_t want) {

@@ -9,8 +9,12 @@
 
 #include <errno.h>
 
+static inline bool is_at_output(const struct asf_cios *c) {
+    return asf__likely(c->lag == 0 && !(c->flags & ASF_APPENDING));
+}
+
 static inline int put_all(struct asf_cios *c, const char *p, size_t n, size_t *done) {
-    int rc = n > 0 ? asf__go_to_output(c) : 0;
+    int rc = n > 0 && !is_at_output(c) ? asf__go_to_output(c) : 0;
     *done = 0;
     if (rc < 0)
         return rc;
@@ -54,28 +58,44 @@ static inline int put_window(struct asf_cios *c) {
     return rc;
 }
 
-int asf__flush_output(struct asf_cios *c) {
-    if (c->resident)
-        return c->ops->flushed(c);
-    if (!asf__is_putting(c))
-        return 0;
-    if (asf__nothing_to_put(c)) {
-        c->written = c->exact = 0;
-        return 0;
-    }
+static int flush_all(struct asf_cios *c) {
     int failed = c->failed;
     c->failed = 0;
-    c->unprimed = c->late_line = false;
-    bool was = c->held;
-    c->held = true;
     int rc = c->queue ? asf__put_queue(c) : 0;
     if (rc == 0)
         rc = put_window(c);
     if (rc == 0 && c->ops->flushed)
         rc = c->ops->flushed(c);
-    c->held = was;
-    c->written = c->exact = 0;
     return failed ? failed : rc;
+}
+
+int asf__flush_output(struct asf_cios *c) {
+    if (c->resident)
+        return c->ops->flushed(c);
+    if (!asf__is_putting(c))
+        return 0;
+    int rc = 0;
+    if (!asf__nothing_to_put(c)) {
+        bool was = c->held;
+        c->held = true;
+        c->unprimed = c->late_line = false;
+        rc = flush_all(c);
+        c->held = was;
+    }
+    c->written = c->exact = 0;
+    return rc;
+}
+
+ssize_t asf__put_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done;
+    bool ready = asf__is_putting(c) && asf__nothing_to_put(c) && c->out && !c->out->refs;
+    if (!ready || c->unprimed || c->lag || c->indent || !c->ops->put)
+        return -1;
+    c->held = true;
+    *error = put_all(c, p, n, &done);
+    c->held = false;
+    c->written = c->exact = 0;
+    return (ssize_t)done;
 }
 
 /* Large data goes straight from the caller's memory: as much as leaves of the
@@ -124,6 +144,10 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
  * unbuffered) writes whole blocks at once. */
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
+    if (!roomless && n < c->block && n <= (size_t)(c->buf_end - c->write_ptr)) {
+        *error = 0;
+        return copy_in(c, p, n);
+    }
     size_t done = 0;
     *error = c->unprimed && asf__pending(c) ? asf__flush_output(c) : 0;
     if (*error == 0 && roomless)

@@ -35,8 +35,15 @@ static void mark(bool *what, bool on, int *count) {
     __atomic_add_fetch(count, on ? 1 : -1, __ATOMIC_RELAXED);
 }
 
+/* The stream that holds back output, if it is known to be one; used only while
+ * there is one thread. */
+static struct asf_cios *only;
+
 void asf__mark_grown(struct asf_cios *c, bool grown) {
     mark(&c->grown, grown, &asf__holding_count);
+    bool alone = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED) == 1;
+    if (grown || __atomic_load_n(&only, __ATOMIC_RELAXED) == c)
+        __atomic_store_n(&only, grown && alone ? c : NULL, __ATOMIC_RELAXED);
 }
 
 /* A loose stream reads as libc does. */
@@ -158,18 +165,18 @@ struct settling {
     struct asf_cios *found;
 };
 
+ASF_RACY static bool holds_back(const struct asf_cios *c) {
+    size_t pending = c->grown ? pending_now(c) : 0;
+    return pending > 0 && pending > libc_keeps(c, pending);
+}
+
+ASF_RACY static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
+    return (s->output && holds_back(c)) || (s->input && c->ahead);
+}
+
 /* Once in a round, though other threads may hold back more meanwhile. */
 ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf_cios *c) {
-    return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held && c->settled < s->round;
-}
-
-static bool holds_back(const struct asf_cios *c) {
-    size_t pending = c->grown ? pending_now(c) : 0;
-    return pending > libc_keeps(c, pending);
-}
-
-static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
-    return (s->output && holds_back(c)) || (s->input && c->ahead);
+    return is_unsettled(s, c) && !c->held && c->settled < s->round;
 }
 
 /* --- beside calls that take no lock ---------------------------------------- */
@@ -273,9 +280,16 @@ static void settle_streams(struct settling s) {
     }
 }
 
+/* As a rule it is stdout alone, which a message on stderr has settled already. */
+static bool nothing_is_held(void) {
+    int holding = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED);
+    const struct asf_cios *c = __libc_single_threaded ? __atomic_load_n(&only, __ATOMIC_RELAXED) : NULL;
+    return holding == 0 || (holding == 1 && c && !holds_back(c));
+}
+
 void asf__settle_output(void) {
     asf__write_gathered();
-    if (__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED))
+    if (!nothing_is_held())
         settle_streams((struct settling){.output = true});
 }
 

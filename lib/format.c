@@ -214,7 +214,7 @@ static void put_text(struct asf__output *o, struct asf__spec *s, const char *tex
 static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
     if (!text) /* as glibc: cut short it would mislead */
         text = s->precision < 0 || s->precision >= 6 ? "(null)" : "";
-    put_text(o, s, text, s->precision < 0 ? strlen(text) : strnlen(text, (size_t)s->precision));
+    put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : o->most));
 }
 
 static void put_character(struct asf__output *o, struct asf__spec *s, char c) {
@@ -584,13 +584,19 @@ static inline char *write_hexadecimal(char *p, uint32_t n, unsigned least) {
 }
 
 static inline char *plain_string(struct asf__output *o, char *p, const char *text) {
-    size_t n = text ? strlen(text) : 0;
+    struct asf__spec plain = {.precision = -1};
+    size_t n = text ? strnlen(text, o->most) : 0;
     if (asf__likely(text && n <= (size_t)(o->end - p))) {
         copy_text(p, text, n);
         return p + n;
     }
     o->p = p;
-    put_string(o, &(struct asf__spec){.precision = -1}, text);
+    if (n >= o->most)
+        o->lost += n;
+    else if (text)
+        put_text(o, &plain, text, n);
+    else
+        put_string(o, &plain, text);
     return o->p;
 }
 
@@ -667,7 +673,8 @@ static bool needs_all(const char *f) {
 /* Where libc is to go on from: f, unless that takes the whole format. */
 static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
                                                  const char *format, va_list ap, struct asf__place first) {
-    rest->all = needs_all(f);
+    struct asf__place here = asf__place_in(ap);
+    rest->all = memcmp(&here, &first, sizeof here) == 0 || needs_all(f); /* all, if nothing is used up */
     rest->format = rest->all ? format : f;
     if (rest->all)
         asf__go_to(ap, first);
@@ -702,9 +709,10 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
     return f;
 }
 
-size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest) {
-    size_t most = ~(size_t)p; /* to the end of the address space */
-    struct asf__output o = {p, (char *)((size_t)p + (room < most ? room : most)), 0};
+size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
+                   struct asf__format_rest *rest) {
+    size_t memory = ~(size_t)p; /* to the end of the address space */
+    struct asf__output o = {p, (char *)((size_t)p + (room < memory ? room : memory)), 0, most};
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
         rest->format = format ? format : "%"; /* an error of the same kind */

@@ -24,10 +24,12 @@ struct asf__format_rest {
  * f F e E g G a A with every flag, width, precision and length modifier they have.
  * returns  the number of bytes that there are, or would be if there was room;
  *          no null is put behind them.  It may be larger than INT_MAX.
+ * most     from here on it does not matter how long the text would be.
  * Where the format has something else, or the locale, the rounding mode or an
  * error makes a difference, it stops, and `rest` says where libc is to go on.
  * It uses no memory but its stack and p; `ap` is as it was when it returns. */
-size_t asf__format(char *p, size_t room, const char *format, va_list ap, struct asf__format_rest *rest);
+size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
+                   struct asf__format_rest *rest);
 
 /* The same for wide characters. */
 struct asf__wide_format_rest {

@@ -40,10 +40,11 @@ struct asf__spec {
  * it is read, sprintf(s, "x%s", s), comes out in its own way. */
 enum { ASF__ONE_BY_ONE = 20 };
 
-/* Memory up to `end`, and how much more there would have been. */
+/* Memory up to `end`, and how much more there would have been; of a string no more
+ * than `most` bytes are counted. */
 struct asf__output {
     char *p, *end;
-    size_t lost;
+    size_t lost, most;
 };
 
 /* Blanks, prefix, zeros, text, more zeros, suffix, blanks. */

@@ -68,8 +68,11 @@ int asf__underflow(struct asf_cios *c) {
     }
     c->outlived = false;
     if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
-        asf__free_backup(c);
-    return asf__avail(c) > 0 ? 0 : fill(c);
+        asf__leave_backup(c);
+    if (asf__avail(c) > 0)
+        return 0;
+    asf__free_backup(c);
+    return fill(c);
 }
 
 int asf__uflow(struct asf_cios *c) {
@@ -206,6 +209,20 @@ static size_t put_and_flush(struct asf_cios *c, const char *text, size_t n, size
     return now < n ? done + append(c, text + now, n - now) : done;
 }
 
+/* Unbuffered: libc puts byte by byte, or all at once. */
+static size_t put_at_once(struct asf_cios *c, const char *text, size_t n) {
+    int error = 0;
+    asf__before_wait();
+    ssize_t straight = asf__put_straight(c, text, n, &error);
+    if (straight >= 0) {
+        if (error)
+            asf__error(c, error);
+        return (size_t)straight;
+    }
+    size_t done = put_and_flush(c, text, n, n);
+    return done == (size_t)EOF ? 0 : done;
+}
+
 /* Of what does not fit the buffer: how much libc writes whole, lines or not. */
 static size_t put_whole(const struct asf_cios *c, size_t n) {
     size_t room = asf__is_putting(c) ? (size_t)(c->buf_end - c->write_ptr) : 0;
@@ -277,10 +294,8 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
         errno = EBADF;
     if (asf__room(c) < n)
         c->stats.slow++;
-    if (c->flags & ASF_UNBUFFERED) {
-        size_t done = put_and_flush(c, text, n, n);
-        return done == (size_t)EOF ? 0 : done; /* libc puts byte by byte, or all at once */
-    }
+    if (c->flags & ASF_UNBUFFERED)
+        return put_at_once(c, text, n);
     if (c->flags & ASF_LINE_BUF)
         return put_lines(c, text, n);
     return append(c, text, n);

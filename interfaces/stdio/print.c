@@ -95,9 +95,10 @@ static __attribute__((noinline)) int rest_in_place(struct asf_cios *c, size_t ro
     return whole;
 }
 
-/* Of what was made in the window of a line-buffered stream some goes out now. */
-static inline bool ends_a_line(const struct asf_cios *c, size_t n) {
-    return asf__unlikely(c->flags & ASF_LINE_BUF) && memchr(c->write_ptr, '\n', n);
+/* Where the first line ends of what was made in the window of a line-buffered
+ * stream, which goes out now. */
+static inline const char *line_end(const struct asf_cios *c, size_t n) {
+    return asf__unlikely(c->flags & ASF_LINE_BUF) ? memchr(c->write_ptr, '\n', n) : NULL;
 }
 
 /* printf("%s", s), common enough to be told apart, into a window that shows its
@@ -108,8 +109,8 @@ static inline int string_in_place(struct asf_cios *c, va_list ap) {
     const char *s = va_arg(string, const char *);
     va_end(string);
     bool plain = s && asf__ours(c) && c->orientation < 0 && !(c->flags & ASF_LINE_BUF);
-    size_t n = plain ? strlen(s) : SIZE_MAX;
-    if (n >= asf__room(c) || piecewise(c, (long)n))
+    size_t room = asf__room(c), n = plain ? strnlen(s, room) : room;
+    if (n >= room || piecewise(c, (long)n))
         return -1;
     asf__copy(c->write_ptr, s, n);
     c->write_ptr += n;
@@ -121,8 +122,9 @@ static inline bool is_string(const char *format) {
 }
 
 /* What formatting into the window says beside a length: it is to be done apart, or
- * by libc's formatter. */
-enum { APART = -1, PIECEWISE = -2 };
+ * by libc's formatter; or LINE less than minus the length: the window has a whole
+ * line, which is to go out with what is pending. */
+enum { APART = -1, PIECEWISE = -2, LINE = -2 };
 
 /* Formats into the window, as far as what fits there may stay. */
 static inline __attribute__((always_inline)) int format_in_place(struct asf_cios *c, int fortify,
@@ -136,15 +138,18 @@ static inline __attribute__((always_inline)) int format_in_place(struct asf_cios
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return APART;
     rest.format = NULL;
-    size_t n = asf__format(c->write_ptr, room - 1, format, ap, &rest);
+    size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
     if (asf__unlikely(rest.format)) {
         int whole = rest_in_place(c, room - 1, n, fortify, &rest);
         if (whole < 0)
             return APART;
         n = (size_t)whole;
     }
-    if (asf__unlikely(n >= room || piecewise(c, (long)n) || ends_a_line(c, n)))
+    if (asf__unlikely(n >= room || piecewise(c, (long)n)))
         return n < INT_MAX && piecewise(c, (long)n) ? PIECEWISE : APART;
+    const char *end = line_end(c, n);
+    if (asf__unlikely(end))
+        return end + 1 == c->write_ptr + n ? LINE - (int)n : APART;
     c->write_ptr += n;
     return (int)n;
 }
@@ -152,6 +157,19 @@ static inline __attribute__((always_inline)) int format_in_place(struct asf_cios
 static inline int print_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     int n = is_string(format) ? string_in_place(c, ap) : -1;
     return n >= 0 ? n : format_in_place(c, fortify, format, ap);
+}
+
+static int put_line(struct asf_cios *c, int n) {
+    c->write_ptr += n;
+    return asf__overflow(c, EOF) == EOF ? -1 : n;
+}
+
+static int go_on(struct asf_cios *c, int n, int fortify, const char *format, va_list ap) {
+    if (n < LINE)
+        return put_line(c, LINE - n);
+    if (n == PIECEWISE)
+        return format_piecewise(c, fortify, format, ap);
+    return n == APART ? format_apart(c, fortify, format, ap) : n;
 }
 
 static int format_on(struct asf_cios *c, int fortify, const char *format, va_list ap) {
@@ -162,32 +180,30 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     int before = errno; /* what %m prints */
     bool closed = asf__ours(c) && asf__choose(c) > 0;
     errno = before;
-    int n = print_in_place(c, fortify, format, ap);
-    if (n == PIECEWISE)
-        n = format_piecewise(c, fortify, format, ap);
-    else if (n < 0)
-        n = format_apart(c, fortify, format, ap);
+    int n = go_on(c, print_in_place(c, fortify, format, ap), fortify, format, ap);
     if (closed)
         errno = EBADF;
     return n;
 }
 
-static __attribute__((noinline)) int format_locked(struct asf_cios *c, const char *format, va_list ap,
-                                                   int fortify) {
+/* `made`: what formatting into the window without the lock has said. */
+static __attribute__((noinline)) int format_locked(struct asf_cios *c, int made, const char *format,
+                                                   va_list ap, int fortify) {
     asf__enter(c);
     asf__count(c);
-    int r = format_on(c, fortify, format, ap);
+    int r = made == APART ? format_on(c, fortify, format, ap) : go_on(c, made, fortify, format, ap);
     asf__leave(c);
     return r;
 }
 
 int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+    int made = APART;
     if (asf__alone()) {
-        int n = print_in_place(c, fortify, format, ap);
-        if (asf__likely(n >= 0))
-            return n;
+        made = print_in_place(c, fortify, format, ap);
+        if (asf__likely(made >= 0))
+            return made;
     }
-    return format_locked(c, format, ap, fortify);
+    return format_locked(c, made, format, ap, fortify);
 }
 
 EXPORT int vfprintf(FILE *f, const char *format, va_list ap) {

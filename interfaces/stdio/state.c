@@ -28,7 +28,8 @@ EXPORT int fflush(FILE *f) {
         return 0;
     }
     asf__enter(c);
-    int r = fflush_unlocked(f);
+    asf__count(c);
+    int r = asf__flush_stream(c) == 0 ? 0 : EOF;
     asf__leave(c);
     return r;
 }

@@ -30,7 +30,7 @@ size_t format(Left *left, char *to, size_t room, const char *text, ...) {
     va_list ap;
     va_start(ap, text);
     struct asf__format_rest rest;
-    const size_t n = asf__format(to, room, text, ap, &rest);
+    const size_t n = asf__format(to, room, SIZE_MAX, text, ap, &rest);
     *left = {rest.format, rest.format && rest.all, rest.format ? va_arg(rest.ap, int) : 0};
     va_end(ap);
     return n;
@@ -124,6 +124,29 @@ TEST(Format, WhatDoesNotFitIsCounted) {
         EXPECT_EQ(std::string(ours, room), std::string(libcs));
         EXPECT_EQ(ours[room], '~');
     }
+}
+
+TEST(Format, NoStringIsCountedFurtherThanAsked) {
+    const std::string text(5000, 's');
+    const auto length = [&](size_t most, const char *format, ...) {
+        char to[100];
+        struct asf__format_rest rest;
+        va_list ap;
+        va_start(ap, format);
+        const size_t n = asf__format(to, sizeof to, most, format, ap, &rest);
+        va_end(ap);
+        EXPECT_EQ(rest.format, nullptr);
+        EXPECT_EQ(to[0], 'a');
+        return n;
+    };
+    EXPECT_EQ(length(SIZE_MAX, "a%sb", text.c_str()), 5002U);
+    EXPECT_EQ(length(5001, "a%sb", text.c_str()), 5002U);
+    EXPECT_EQ(length(5000, "a%sb", text.c_str()), 5002U);
+    for (const char *format : {"a%sb", "a%-5sb", "a%.6000sb"}) {
+        EXPECT_GE(length(4096, format, text.c_str()), 4096U) << format;
+        EXPECT_GE(length(10, format, text.c_str()), 10U) << format;
+    }
+    EXPECT_EQ(length(10, "a%.3sb", text.c_str()), 5U);
 }
 
 // libc would take seconds over it.
