@@ -330,9 +330,16 @@ static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) 
     }
 }
 
+static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->conversion == 's' || s->conversion == 'S')
+        return asf__put_wide_string(o, s, va_arg(ap, const wchar_t *));
+    bool character = s->conversion == 'c' || s->conversion == 'C';
+    return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
+}
+
 static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
     if (s->length != LENGTH_INT)
-        return false;
+        return s->length == LENGTH_LONG && put_wide(o, s, ap);
     switch (s->conversion) {
     case 's':
         put_string(o, s, va_arg(ap, const char *));
@@ -353,6 +360,9 @@ static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
             return false;
         put_error(o, s);
         return true;
+    case 'S':
+    case 'C':
+        return put_wide(o, s, ap);
     default:
         return false;
     }
@@ -514,9 +524,9 @@ static inline void put_brief_hexadecimal(struct asf__output *o, struct brief b, 
 }
 
 static __attribute__((noinline)) bool put_brief_string(struct asf__output *o, struct brief b, va_list ap) {
-    if (b.length != LENGTH_INT)
-        return false;
     struct asf__spec s = whole_spec(b, 's');
+    if (b.length != LENGTH_INT)
+        return put_other(o, &s, ap);
     put_string(o, &s, va_arg(ap, const char *));
     return true;
 }

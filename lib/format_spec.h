@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <wchar.h>
 
 #include "lib/copy.h"
 #include "lib/lock.h"
@@ -140,6 +141,12 @@ const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);
 /* asf__convert: the specification that f follows the percent sign of.  Returns
  * what follows, or NULL, and `ap` as it was, when it is left to libc. */
 const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
+
+/* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False when the text has
+ * something unusual, does not fit or is in another character set than UTF-8 or
+ * ASCII: it is left to libc. */
+bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text);
+bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch);
 
 /* asf__put_float: %f %e %g %a and their capitals; false when the value or the
  * environment is left to libc. */

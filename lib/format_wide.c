@@ -70,15 +70,6 @@ static bool end_text(struct wide_output *o, const struct asf__spec *s, size_t n)
 
 /* --- strings of bytes ------------------------------------------------------------ */
 
-enum charset { OTHER, ASCII, UTF8 };
-
-static enum charset charset_of_locale(void) {
-    const char *name = nl_langinfo(CODESET);
-    if (strcmp(name, "UTF-8") == 0)
-        return UTF8;
-    return strcmp(name, "ANSI_X3.4-1968") == 0 ? ASCII : OTHER;
-}
-
 /* The bytes of at most n characters; none is looked at behind a null, or behind
  * what is no character. */
 static size_t length_of(const char *text, size_t n) {
@@ -100,16 +91,16 @@ static size_t count_characters(const char *p, const char *end) {
 
 /* Their number is known before, so that nothing behind them is written over. */
 static bool put_bytes(struct wide_output *o, const struct asf__spec *s, const char *text) {
-    enum charset set = charset_of_locale();
+    enum asf__charset set = asf__charset_of_locale();
     size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);
     const char *end = text + n;
-    size_t count = set == UTF8 ? count_characters(text, end) : n;
+    size_t count = set == ASF__UTF8 ? count_characters(text, end) : n;
     wchar_t *to = o->p, *to_end = count < left(o) ? to + count : o->end;
-    if (set == UTF8)
+    if (set == ASF__UTF8)
         asf__utf8_decode(&text, end, &to, to_end);
-    else if (set == ASCII)
+    else if (set == ASF__ASCII)
         asf__ascii_decode(&text, end, &to, to_end);
-    return text == end && (set != OTHER || n == 0) && end_text(o, s, (size_t)(to - o->p));
+    return text == end && (set != ASF__OTHER_CHARSET || n == 0) && end_text(o, s, (size_t)(to - o->p));
 }
 
 static __attribute__((noinline)) bool put_error(struct wide_output *o, const struct asf__spec *s) {

@@ -7,8 +7,17 @@
 #include "lib/utf8.h"
 
 #include <emmintrin.h>
+#include <langinfo.h>
+#include <string.h>
 
 enum { RUN = 16 };
+
+enum asf__charset asf__charset_of_locale(void) {
+    const char *name = nl_langinfo(CODESET);
+    if (strcmp(name, "UTF-8") == 0)
+        return ASF__UTF8;
+    return strcmp(name, "ANSI_X3.4-1968") == 0 ? ASF__ASCII : ASF__OTHER_CHARSET;
+}
 
 /* --- decoding ------------------------------------------------------------- */
 

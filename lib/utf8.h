@@ -15,6 +15,10 @@
 
 #pragma GCC visibility push(hidden)
 
+/* asf__charset_of_locale: the present locale's. */
+enum asf__charset { ASF__OTHER_CHARSET, ASF__ASCII, ASF__UTF8 };
+enum asf__charset asf__charset_of_locale(void);
+
 void asf__utf8_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end);
 void asf__utf8_encode(const wchar_t **from, const wchar_t *end, char **to, char *to_end);
 void asf__ascii_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end);

@@ -202,13 +202,25 @@ template <class Char> void print_text(comparison<Char> &c, generator &g) {
         "caf\xc3\xa9",   "\xe2\x82\xac 5, \xf0\x9f\x98\x80 and some text behind it",
         "no text: \xff", "cut off \xe2\x82",
         "\xed\xa0\x80",  "\xc0\xaf"};
-    static const wchar_t *const wide_texts[] = {L"wide text", L"caf\u00e9", L"\u20ac 5, \U0001f600", L""};
-    static const wchar_t characters[] = {L'w', L'\u00e9', L'\u20ac', L'\U0001f600'};
+    static const wchar_t lone[] = {L'a', 0xd800, L'b', 0}, beyond[] = {L'\u20ac', 0x110000, 0};
+    static const std::wstring long_text = std::wstring(4095, L'x') + L"\u00e9y";
+    static const wchar_t *const wide_texts[] = {L"wide text",
+                                                L"caf\u00e9",
+                                                L"\u20ac 5, \U0001f600",
+                                                L"",
+                                                L"\U0010ffff\u07ff\u0800\uffff and more of it",
+                                                lone,
+                                                beyond,
+                                                long_text.c_str(),
+                                                long_text.c_str() + 2,
+                                                nullptr};
+    static const wchar_t characters[] = {L'w', L'\u00e9', L'\u20ac', L'\U0001f600',
+                                         0,    0xd800,    0x10ffff,  0x110000};
     static const char *const wide[] = {"ls", "lc", "S", "C"};
-    if (g.once_in(20))
-        c.compare(g.room(), g.specification(wide[1 + 2 * g.below(2)], 12, 300), characters[g.below(4)]);
-    else if (g.once_in(20))
-        c.compare(g.room(), g.specification(wide[2 * g.below(2)], 12, 300), wide_texts[g.below(4)]);
+    if (g.once_in(10))
+        c.compare(g.room(), g.specification(wide[1 + 2 * g.below(2)], 12, 300), characters[g.below(8)]);
+    else if (g.once_in(6))
+        c.compare(g.room(), g.specification(wide[2 * g.below(2)], 12, 300), wide_texts[g.below(10)]);
     else if (g.once_in(4))
         c.compare(g.room(), g.specification("s", 12, 300), bytes[g.below(6)]);
     else if (g.once_in(4))
