@@ -35,6 +35,10 @@ struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
+/* Buffering over a module's `get` and `put` (streams/buffer.c): what fills in for
+ * its `fill` and `drain`; see struct asf_stream_ops. */
+ssize_t asf__buffered_fill(struct asf_cios *c, size_t want);
+int asf__buffered_drain(struct asf_cios *c, size_t want);
 /* asf__choose: choose now; the streams layer's (streams/modules.c).  Returns 1
  * when this call found that the descriptor is not open. */
 int asf__choose_now(struct asf_cios *c);

@@ -721,8 +721,8 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
 
 size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
                    struct asf__format_rest *rest) {
-    size_t memory = ~(size_t)p; /* to the end of the address space */
-    struct asf__output o = {p, (char *)((size_t)p + (room < memory ? room : memory)), 0, most};
+    size_t reach = ~(size_t)p; /* to the end of the address space */
+    struct asf__output o = {p, (char *)((size_t)p + (room < reach ? room : reach)), 0, most};
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
         rest->format = format ? format : "%"; /* an error of the same kind */

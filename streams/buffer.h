@@ -10,9 +10,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Buffering over `get` and `put`: see struct asf_stream_ops. */
-ssize_t asf__buffered_fill(struct asf_cios *c, size_t want);
-int asf__buffered_drain(struct asf_cios *c, size_t want);
 /* asf__queue_output: regions point into the output buffer: it is put when they
  * are given back, and another one is needed. */
 void asf__queue_output(struct asf_cios *c);

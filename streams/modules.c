@@ -175,19 +175,29 @@ static int close_outside(struct asf_cios *c) {
     return rc;
 }
 
-struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access) {
-    struct outside *o = calloc(1, sizeof *o);
-    struct asf_cios *c = o ? asf__cios_new(&o->ops, -1, access) : NULL;
-    if (!c) {
-        free(o);
+/* NULL when memory is short. */
+static const struct asf_stream_ops *fill_in(const struct asf_stream_ops *ops) {
+    struct outside *o = malloc(sizeof *o);
+    if (!o)
         return NULL;
-    }
     *o = (struct outside){.ops = *ops, .theirs = ops};
     if (!o->ops.fill)
         o->ops.fill = asf__buffered_fill;
     if (!o->ops.drain)
         o->ops.drain = asf__buffered_drain;
     o->ops.close = close_outside;
+    return &o->ops;
+}
+
+struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access) {
+    bool complete = ops->fill && ops->drain && ops->close;
+    const struct asf_stream_ops *all = complete ? ops : fill_in(ops);
+    struct asf_cios *c = all ? asf__cios_new(all, -1, access) : NULL;
+    if (!c) {
+        if (!complete)
+            free((void *)all);
+        return NULL;
+    }
     c->flags &= ~ASF_FILEBUF;
     c->orientation = -1;
     c->data = data;

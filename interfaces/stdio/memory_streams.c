@@ -86,6 +86,8 @@ static const struct asf_stream_ops cookie_module = {
     .put = cookie_put,
     .seek = cookie_seek,
     .close = cookie_close,
+    .fill = asf__buffered_fill,
+    .drain = asf__buffered_drain,
 };
 
 static int parse_mode(const char *mode, bool *append) {
