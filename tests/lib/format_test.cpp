@@ -160,8 +160,7 @@ TEST(Format, MoreThanAnIntCounts) {
 
 TEST(Format, WhatIsLeftToLibc) {
     char room[64];
-    for (const char *rest :
-         {"%ls", "%lc", "%S", "%La", "%I5d", "%", "%5", "%y", "%#m", "%99999999999d", "%hf"}) {
+    for (const char *rest : {"%La", "%I5d", "%", "%5", "%y", "%#m", "%99999999999d", "%hf"}) {
         Left left;
         const std::string text = std::string("<%d>") + rest;
         EXPECT_EQ(format(&left, room, sizeof room, text.c_str(), 17, 42), 4U) << text;
@@ -171,10 +170,35 @@ TEST(Format, WhatIsLeftToLibc) {
     }
 }
 
+TEST(Format, WideTextAsLibcPrintsIt) {
+    const wchar_t lone[] = {L'a', 0xd800, 0}, beyond[] = {0x110000, 0};
+    ASSERT_NE(setlocale(LC_ALL, "C.UTF-8"), nullptr);
+    for (const wchar_t *text : {L"", L"wide", L"caf\u00e9 \u20ac \U0001f600 \U0010ffff"})
+        for (const char *format :
+             {"%ls|", "%20ls|", "%-20ls|", "%S|", "%.0ls|", "%.4ls|", "%.7ls|", "%9.5ls|"})
+            expect_same(format, text);
+    for (const wint_t ch : {L'w', L'\0', L'\u00e9', L'\u20ac', L'\U0001f600'})
+        for (const char *format : {"%lc|", "%5lc|", "%-5lc|", "%C|"})
+            expect_same(format, ch);
+    const auto is_left = [](size_t room, const char *format_text, auto value) {
+        char to[64];
+        Left left;
+        format(&left, to, room, format_text, value);
+        return left.format == format_text;
+    };
+    for (const wchar_t *text : {lone, beyond})
+        EXPECT_TRUE(is_left(64, "%ls", text));
+    EXPECT_TRUE(is_left(64, "%lc", 0xd800));
+    EXPECT_TRUE(is_left(5, "%ls", L"too long"));
+    setlocale(LC_ALL, "C");
+    expect_same("%ls|%lc", L"wide", static_cast<wint_t>(L'w'));
+    EXPECT_TRUE(is_left(64, "%lc", L'\u00e9'));
+}
+
 // What counts or numbers from the beginning is left from the beginning.
 TEST(Format, AllIsLeftToLibc) {
     char room[64];
-    for (const char *text : {"<%d>%n", "<%d>%hhn", "<%d>%2$d", "<%d>%*3$d", "<%d>%ls%n", "<%d>%ls%3$d"}) {
+    for (const char *text : {"<%d>%n", "<%d>%hhn", "<%d>%2$d", "<%d>%*3$d", "<%d>%I5d%n", "<%d>%I5d%3$d"}) {
         Left left;
         EXPECT_EQ(format(&left, room, sizeof room, text, 17, 42), 0U) << text;
         EXPECT_EQ(left.format, text);
