@@ -313,6 +313,9 @@ enum { ASF_AFTER_SEEK = -3 };
 static inline bool asf__is_sequential(const struct asf_cios *c) {
     return c->run > 0;
 }
+static inline void asf__count_run(struct asf_cios *c) {
+    c->run = (signed char)(c->run < 1 ? c->run + 1 : 1);
+}
 
 /* --- filling the window, inline (input.c) -------------------------------------- */
 
@@ -323,7 +326,7 @@ static inline __attribute__((always_inline)) ssize_t asf__fill_here(struct asf_c
         asf__libc_empty_at(c, c->offset); /* the file may have ended here before: no whole block */
     c->held = true;
     ssize_t n = c->ops->fill(c, want);
-    c->run = (signed char)(c->run < 1 ? c->run + 1 : 1);
+    asf__count_run(c);
     c->indent = 0;
     if (n <= 0 && c->offset >= 0)
         asf__libc_empty_at(c, c->offset);

@@ -90,9 +90,14 @@ static size_t whole_blocks(const struct asf_cios *c, size_t n) {
  * pages, costs as much as the kernel's copy to where it is wanted. */
 enum { PAST_WINDOW = 32 << 10 };
 
+/* Behind a seek nothing is read ahead for the next reads to find. */
+static inline size_t past_window(const struct asf_cios *c) {
+    return c->run >= 0 && c->block < PAST_WINDOW ? PAST_WINDOW : c->block;
+}
+
 static bool reads_directly(const struct asf_cios *c, size_t n) {
     if (c->regular && !c->shared && !c->inherited && c->block >= 128)
-        return n >= PAST_WINDOW && n >= c->block && !c->own && c->ops->get;
+        return n >= past_window(c) && !c->own && c->ops->get;
     bool tiny = c->regular && c->block < 128 && !c->own && c->ops->get;
     return (c->direct || tiny) && n >= c->block;
 }
@@ -135,6 +140,7 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     if (n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0)
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
+    asf__count_run(c);
     if (c->offset >= 0)
         asf__libc_empty_at(c, c->offset);
     c->indent = 0;

@@ -266,7 +266,7 @@ static inline off64_t seek_plainly(struct asf_cios *c, off64_t target) {
 /* Input of a regular file whose place is known, and nothing pushed back. */
 static bool reads_plainly(const struct asf_cios *c) {
     enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
-    return c->chosen && c->regular && c->offset >= 0 && c->in && !(c->flags & NOT_SO) && c->orientation < 0 &&
+    return c->chosen && c->regular && c->offset >= 0 && !(c->flags & NOT_SO) && c->orientation < 0 &&
            !c->save_base;
 }
 

@@ -144,16 +144,14 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
  * unbuffered) writes whole blocks at once. */
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
-    if (!roomless && n < c->block && n <= (size_t)(c->buf_end - c->write_ptr)) {
-        *error = 0;
-        return copy_in(c, p, n);
-    }
     size_t done = 0;
     *error = c->unprimed && asf__pending(c) ? asf__flush_output(c) : 0;
     if (*error == 0 && roomless)
         *error = asf__drain(c, 1);
     if (*error < 0)
         return 0;
+    if (n < c->block && (c->block >= 128 || !roomless) && n <= (size_t)(c->buf_end - c->write_ptr))
+        return copy_in(c, p, n);
     size_t room = roomless ? 0 : c->block - asf__libc_pending(c);
     if (n >= c->block) {
         if (roomless)

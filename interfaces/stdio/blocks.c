@@ -37,9 +37,16 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
+/* Less than libc's buffer comes by way of that. */
+static inline bool wants_window(const struct asf_cios *c, size_t bytes) {
+    return asf__avail(c) == 0 && asf__ours(c) && bytes < c->block && bytes < LARGE && !c->early;
+}
+
 static inline size_t read_held(struct asf_cios *c, void *p, size_t bytes) {
     if (!(c->flags2 & ASF_OURS)) /* a FILE of libc's own ends before `yields` */
         return asf__get_bytes(c, p, bytes);
+    if (wants_window(c, bytes) && asf__underflow(c) == EOF)
+        return 0;
     c->yields = !asf__user_lock(c);
     size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
     c->yields = false;
