@@ -223,9 +223,18 @@ bool asf__program_action(int sig, const struct sigaction *act, struct sigaction 
     return true;
 }
 
+static bool hides_ignored(void) {
+    return __atomic_load_n(&installed, __ATOMIC_ACQUIRE) && program.sa_handler == SIG_IGN;
+}
+
 void asf__before_exec(void) {
-    if (__atomic_load_n(&installed, __ATOMIC_ACQUIRE) && program.sa_handler == SIG_IGN)
+    if (hides_ignored())
         __sigaction(SIGBUS, &program, NULL);
+}
+
+void asf__after_exec(void) {
+    if (hides_ignored())
+        set_ours(&program, NULL);
 }
 
 int asf__count_faults(const char *base) {

@@ -38,9 +38,10 @@ void asf__last_words(void (*speak)(void));
  * SIG_DFL.  Returns true when the call has been answered. */
 bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old);
 
-/* asf__before_exec: SIGBUS that the program ignores is ignored by what it becomes.
- * Should the exec fail, that stays so, and a truncated mapping ends the process. */
+/* asf__before_exec: SIGBUS that the program ignores is ignored by what it becomes,
+ * or starts.  asf__after_exec: that failed, or has started. */
 void asf__before_exec(void);
+void asf__after_exec(void);
 
 #pragma GCC visibility pop
 

@@ -348,7 +348,9 @@ static void before_exec(void) {
 
 EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
     before_exec();
-    return (int)asf__call(SYS_execve, (long)path, (long)argv, (long)env);
+    int failed = (int)asf__call(SYS_execve, (long)path, (long)argv, (long)env);
+    asf__after_exec();
+    return failed;
 }
 
 EXPORT void _exit(int status) {

@@ -42,8 +42,23 @@
         return LIBC(name) args;                                                                              \
     }
 
+/* Of those that execute something, here or in a child. */
+#define NOTICE_EXEC(before, name, params, args)                                                              \
+    KEEP(name);                                                                                              \
+    EXPORT int name params {                                                                                 \
+        before;                                                                                              \
+        int result = LIBC(name) args;                                                                        \
+        asf__after_exec();                                                                                   \
+        return result;                                                                                       \
+    }
+
 /* Everybody sees output: what libc would have written is written. */
 #define OUTPUT asf__settle_output()
+
+static void before_spawn(void) {
+    before_child();
+    asf__before_exec();
+}
 
 /* Another process may get descriptors of ours. */
 static void send_descriptors(const struct msghdr *m) {
@@ -337,15 +352,15 @@ NOTICE(asf__settle_last(), int, pthread_kill, (pthread_t t, int sig), (t, sig))
 NOTICE(asf__settle_last(), int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value))
 
 /* Children and ends of the process. */
-NOTICE(before_child(), int, system, (const char *command), (command))
-NOTICE(before_child(), int, posix_spawn,
-       (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
-        const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
-       (pid, path, actions, attributes, argv, env))
-NOTICE(before_child(), int, posix_spawnp,
-       (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
-        const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
-       (pid, file, actions, attributes, argv, env))
+NOTICE_EXEC(before_spawn(), system, (const char *command), (command))
+NOTICE_EXEC(before_spawn(), posix_spawn,
+            (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
+            (pid, path, actions, attributes, argv, env))
+NOTICE_EXEC(before_spawn(), posix_spawnp,
+            (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[], char *const env[]),
+            (pid, file, actions, attributes, argv, env))
 NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *restrict p, int flags),
        (words, p, flags))
 NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
@@ -359,11 +374,11 @@ EXPORT pid_t forkpty(int *terminal, char *name, const struct termios *settings, 
     return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size), locked);
 }
 
-NOTICE(before_exec(), int, execv, (const char *path, char *const argv[]), (path, argv))
-NOTICE(before_exec(), int, execvp, (const char *file, char *const argv[]), (file, argv))
-NOTICE(before_exec(), int, execvpe, (const char *file, char *const argv[], char *const env[]),
-       (file, argv, env))
-NOTICE(before_exec(), int, fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
+NOTICE_EXEC(before_exec(), execv, (const char *path, char *const argv[]), (path, argv))
+NOTICE_EXEC(before_exec(), execvp, (const char *file, char *const argv[]), (file, argv))
+NOTICE_EXEC(before_exec(), execvpe, (const char *file, char *const argv[], char *const env[]),
+            (file, argv, env))
+NOTICE_EXEC(before_exec(), fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
 
 KEEP(abort);
 EXPORT __attribute__((noreturn)) void abort(void) {
