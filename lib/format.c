@@ -568,7 +568,7 @@ __attribute__((noinline)) const char *asf__convert(struct asf__output *o, const 
     if (asf__likely(put_brief(o, b, *letter, ap)))
         return letter + 1;
     asf__go_to(ap, before);
-    return convert_any(o, f, ap);
+    return *letter == '$' ? NULL : convert_any(o, f, ap); /* %1$d: libc's */
 }
 
 /* --- the format ------------------------------------------------------------------- */
