@@ -192,27 +192,56 @@ static inline bool to_binary(const struct asf_decimal *n, int flags, union float
                                    : asf__decimal_float(n, &value->f);
 }
 
-static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
-    struct asf_decimal n;
-    text end = asf__scan_end(s), limit = width_limit(s->at, end, d->width);
-    text p = asf__scan_decimal(s->at, limit, d->is.base, &n);
-    /* Unlike an integer's, the byte behind a full width is not looked at. */
-    if (!p || limit > asf__scan_end(s) || !to_binary(&n, d->is.flags, value))
-        return false;
-    if (p == end && p - s->at != d->width && !asf__scan_ended(s))
-        return false;
-    s->at = p;
-    return true;
-}
-
 /* The number's bytes, for strtod. */
+enum { SMALL_TOKEN = 128 };
 struct token {
     char *bytes;
     size_t used, size;
     int width, point;
     bool failed;
-    char small[128];
+    char small[SMALL_TOKEN];
 };
+
+/* False when it is no number. */
+static bool convert_token(const char *bytes, int flags, union floating *value) {
+    char *end;
+    if (flags & ASF_SCAN_LONGER)
+        value->l = strtold(bytes, &end);
+    else if (flags & ASF_SCAN_LONG)
+        value->d = strtod(bytes, &end);
+    else
+        value->f = strtof(bytes, &end);
+    return end != bytes;
+}
+
+static bool make_token(char *token, text from, text end) {
+    if (end - from >= SMALL_TOKEN)
+        return false;
+    memcpy(token, from, (size_t)(end - from));
+    token[end - from] = '\0';
+    return true;
+}
+
+/* A decimal number that stands in the window; what is hard to convert is left to
+ * strtod. */
+static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
+    struct asf_decimal n;
+    char token[SMALL_TOKEN];
+    text end = asf__scan_end(s), limit = width_limit(s->at, end, d->width);
+    text p = asf__scan_decimal(s->at, limit, d->is.base, &n);
+    if (!p)
+        return false;
+    bool easy = to_binary(&n, d->is.flags, value);
+    if (asf__unlikely(!easy) && !make_token(token, s->at, p))
+        return false;
+    /* Unlike an integer's, the byte behind a full width is not looked at. */
+    if (limit > asf__scan_end(s))
+        return false;
+    if (p == end && p - s->at != d->width && !asf__scan_ended(s))
+        return false;
+    s->at = p;
+    return easy || convert_token(token, d->is.flags, value);
+}
 
 static void add(struct token *t, int ch) {
     if (t->used == t->size) {
@@ -346,24 +375,13 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
     return t->failed ? ASF_NO_MEMORY : right ? ASF_SCANNED : ASF_MISMATCH;
 }
 
-static enum asf_scan_result convert_token(const struct token *t, int flags, union floating *value) {
-    char *end;
-    if (flags & ASF_SCAN_LONGER)
-        value->l = strtold(t->bytes, &end);
-    else if (flags & ASF_SCAN_LONG)
-        value->d = strtod(t->bytes, &end);
-    else
-        value->f = strtof(t->bytes, &end);
-    return end == t->bytes ? ASF_MISMATCH : ASF_SCANNED;
-}
-
 static __attribute__((noinline)) enum asf_scan_result
 read_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
     struct token t = {.size = sizeof t.small, .width = d->width, .point = d->is.base};
     t.bytes = t.small;
     enum asf_scan_result r = read_token(s, &t);
-    if (r == ASF_SCANNED)
-        r = convert_token(&t, d->is.flags, value);
+    if (r == ASF_SCANNED && !convert_token(t.bytes, d->is.flags, value))
+        r = ASF_MISMATCH;
     if (t.bytes != t.small)
         free(t.bytes);
     if (r == ASF_NO_MEMORY)
