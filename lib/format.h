@@ -20,8 +20,9 @@ struct asf__format_rest {
     bool all; /* all, for it has %n or %1$d */
 };
 
-/* asf__format: format into p[0..room) as printf would: d i u x X o c s p m
- * f F e E g G a A with every flag, width, precision and length modifier they have.
+/* asf__format: format into p[0..room) as printf would: d i u x X o c s C S p m
+ * f F e E g G a A with every flag, width, precision and length modifier they have;
+ * wide characters in UTF-8 and ASCII.
  * returns  the number of bytes that there are, or would be if there was room;
  *          no null is put behind them.  It may be larger than INT_MAX.
  * most     from here on it does not matter how long the text would be.
