@@ -165,18 +165,18 @@ struct settling {
     struct asf_cios *found;
 };
 
-ASF_RACY static bool holds_back(const struct asf_cios *c) {
+static bool holds_back(const struct asf_cios *c) {
     size_t pending = c->grown ? pending_now(c) : 0;
     return pending > 0 && pending > libc_keeps(c, pending);
 }
 
-ASF_RACY static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
+static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
     return (s->output && holds_back(c)) || (s->input && c->ahead);
 }
 
 /* Once in a round, though other threads may hold back more meanwhile. */
 ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf_cios *c) {
-    return is_unsettled(s, c) && !c->held && c->settled < s->round;
+    return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held && c->settled < s->round;
 }
 
 /* --- beside calls that take no lock ---------------------------------------- */
@@ -251,7 +251,7 @@ void asf__be_loose(struct asf_cios *c) {
 
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    if (!may_be_unsettled(s, c) || !begin(c))
+    if (!may_be_unsettled(s, c) || (__libc_single_threaded && !is_unsettled(s, c)) || !begin(c))
         return true;
     if (is_unsettled(s, c) && hold(c, s->last))
         s->found = c;
