@@ -150,6 +150,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         *error = asf__drain(c, 1);
     if (*error < 0)
         return 0;
+    /* Little that fits is kept, as what is left over below would be. */
     if (n < c->block && (c->block >= 128 || !roomless) && n <= (size_t)(c->buf_end - c->write_ptr))
         return copy_in(c, p, n);
     size_t room = roomless ? 0 : c->block - asf__libc_pending(c);

@@ -17,7 +17,7 @@
 struct asf__format_rest {
     const char *format; /* NULL: nothing */
     va_list ap;
-    bool all; /* all, for it has %n or %1$d */
+    bool all; /* all, for it has %n or %1$d, or no argument is used up yet */
 };
 
 /* asf__format: format into p[0..room) as printf would: d i u x X o c s C S p m

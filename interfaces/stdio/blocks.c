@@ -37,7 +37,7 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
-/* Less than libc's buffer comes by way of that. */
+/* Less than libc's buffer holds is read by filling it; so is it here, at once. */
 static inline bool wants_window(const struct asf_cios *c, size_t bytes) {
     return asf__avail(c) == 0 && asf__ours(c) && bytes < c->block && bytes < LARGE && !c->early;
 }
