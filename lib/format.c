@@ -337,7 +337,26 @@ static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
     return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
 }
 
+/* %n: the bytes so far. */
+static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list ap) {
+    size_t n = o->first ? (size_t)(o->p - o->first) + o->lost : 0;
+    if (!o->first || n > INT_MAX)
+        return false;
+    void *to = va_arg(ap, void *);
+    if (s->length == LENGTH_INT)
+        *(int *)to = (int)n;
+    else if (s->length == LENGTH_SHORT)
+        *(short *)to = (short)n;
+    else if (s->length == LENGTH_CHAR)
+        *(signed char *)to = (signed char)n;
+    else
+        *(long *)to = (long)n;
+    return true;
+}
+
 static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->conversion == 'n')
+        return put_count(o, s, ap);
     if (s->length != LENGTH_INT)
         return s->length == LENGTH_LONG && put_wide(o, s, ap);
     switch (s->conversion) {
@@ -680,6 +699,17 @@ static bool needs_all(const char *f) {
     return false;
 }
 
+/* All once more, if that is where it stopped. */
+static __attribute__((noinline)) bool numbered(struct asf__output *o, char *p, const char *f,
+                                               const char *format, va_list ap, struct asf__place first) {
+    if (f[0] != '%' || f[1] < '1' || f[1] > '9' || f[2] != '$')
+        return false;
+    o->p = p;
+    o->lost = 0;
+    asf__go_to(ap, first);
+    return asf__format_numbered(o, format, ap);
+}
+
 /* Where libc is to go on from: f, unless that takes the whole format. */
 static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
                                                  const char *format, va_list ap, struct asf__place first) {
@@ -722,7 +752,8 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
 size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
                    struct asf__format_rest *rest) {
     size_t reach = ~(size_t)p; /* to the end of the address space */
-    struct asf__output o = {p, (char *)((size_t)p + (room < reach ? room : reach)), 0, most};
+    struct asf__output o = {p, (char *)((size_t)p + (room < reach ? room : reach)), 0, most,
+                            rest->counts ? p : NULL};
     rest->format = format;
     if (asf__unlikely(asf__format_custom || !format)) {
         rest->format = format ? format : "%"; /* an error of the same kind */
@@ -733,7 +764,7 @@ size_t asf__format(char *p, size_t room, size_t most, const char *format, va_lis
     struct asf__place first = asf__place_in(ap);
     const char *f = format_all(&o, format, ap);
     rest->format = NULL;
-    if (asf__unlikely(*f != '\0'))
+    if (asf__unlikely(*f != '\0') && !numbered(&o, p, f, format, ap, first))
         leave_rest(rest, f, format, ap, first);
     asf__go_to(ap, first);
     return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;

@@ -17,12 +17,13 @@
 struct asf__format_rest {
     const char *format; /* NULL: nothing */
     va_list ap;
-    bool all; /* all, for it has %n or %1$d, or no argument is used up yet */
+    bool all;    /* all, for it has %n or %1$d, or no argument is used up yet */
+    bool counts; /* set by the caller: %n may store without a check */
 };
 
-/* asf__format: format into p[0..room) as printf would: d i u x X o c s C S p m
- * f F e E g G a A with every flag, width, precision and length modifier they have;
- * wide characters in UTF-8 and ASCII.
+/* asf__format: format into p[0..room) as printf would: d i u x X o c s C S p m n
+ * f F e E g G a A with every flag, width, precision and length modifier they have,
+ * and up to nine numbered arguments; wide characters in UTF-8 and ASCII.
  * returns  the number of bytes that there are, or would be if there was room;
  *          no null is put behind them.  It may be larger than INT_MAX.
  * most     from here on it does not matter how long the text would be.

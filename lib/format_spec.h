@@ -42,10 +42,12 @@ struct asf__spec {
 enum { ASF__ONE_BY_ONE = 20 };
 
 /* Memory up to `end`, and how much more there would have been; of a string no more
- * than `most` bytes are counted. */
+ * than `most` bytes are counted.  `first`: where the output began, NULL if %n is
+ * libc's. */
 struct asf__output {
     char *p, *end;
     size_t lost, most;
+    const char *first;
 };
 
 /* Blanks, prefix, zeros, text, more zeros, suffix, blanks. */
@@ -141,6 +143,10 @@ const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);
 /* asf__convert: the specification that f follows the percent sign of.  Returns
  * what follows, or NULL, and `ap` as it was, when it is left to libc. */
 const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
+
+/* asf__format_numbered: all of a format of %1$d and its kin.  False, with `ap`
+ * anywhere, when it is left to libc. */
+bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap);
 
 /* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False when the text has
  * something unusual, does not fit or is in another character set than UTF-8 or

@@ -127,7 +127,7 @@ static bool put_character(struct wide_output *o, const struct asf__spec *s, wcha
 
 static bool put_number(struct wide_output *o, const char *spec, va_list ap) {
     char text[NUMBER_ROOM];
-    struct asf__output number = {text, text + sizeof text, 0, SIZE_MAX};
+    struct asf__output number = {.p = text, .end = text + sizeof text, .most = SIZE_MAX};
     const char *from = text;
     wchar_t *to = o->p;
     if (!asf__convert(&number, spec, ap) || number.lost > 0)

@@ -138,6 +138,7 @@ static inline __attribute__((always_inline)) int format_in_place(struct asf_cios
     if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
         return APART;
     rest.format = NULL;
+    rest.counts = fortify <= 0;
     size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
     if (asf__unlikely(rest.format)) {
         int whole = rest_in_place(c, room - 1, n, fortify, &rest);

@@ -28,6 +28,7 @@ int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__for
  *          was made before the error in p. */
 static inline int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
     struct asf__format_rest rest;
+    rest.counts = fortify <= 0;
     size_t n = asf__format(p, room, SIZE_MAX, format, ap, &rest);
     if (asf__unlikely(rest.format || n > INT_MAX))
         return asf__print_rest(p, room, n, fortify, &rest);

@@ -31,7 +31,7 @@ static int more_of_stream(struct asf_scan *s) {
 }
 
 static int more_of_string(struct asf_scan *s) {
-    size_t n = strnlen(s->string_end, FURTHER_LOOK);
+    size_t n = s->part ? 0 : strnlen(s->string_end, FURTHER_LOOK);
     s->string_end += n;
     s->counted = s->at;
     if (n == 0)
@@ -65,10 +65,10 @@ static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
     } while (s->now.last != EOF && asf__scan_is_space(s->now.last));
     errno = saved;
     asf__scan_unget(s);
-    return true;
+    return !asf__scan_cut(s);
 }
 
-/* White space before a conversion; false when reading was interrupted. */
+/* White space before a conversion; false when reading was interrupted, or cut. */
 static inline bool skip_space(struct asf_scan *s) {
     const unsigned char *p = s->at;
     s->now.skip = false;
@@ -375,6 +375,7 @@ static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_d
     struct asf_scan s;
     s.stream = c;
     s.alone = alone;
+    s.part = false;
     s.at = (const unsigned char *)c->read_ptr;
     s.end = &c->read_end;
     s.arguments = ap;
@@ -408,10 +409,40 @@ int asf__scan_text(const char *text, enum asf_dialect dialect, const char *forma
     if (!format || !(end = parse(format, dialect, list)))
         return text_by_libc(text, dialect, format, ap);
     s.stream = NULL;
+    s.part = false;
     s.at = (const unsigned char *)text;
     s.string_end = (char *)text + strnlen(text, FIRST_LOOK);
     s.end = &s.string_end;
     s.arguments = ap;
     return scan(&s, list, end);
+}
+
+static bool allocates(const struct asf_directive *list, const struct asf_directive *end) {
+    for (const struct asf_directive *d = list; d < end; d++)
+        if (d->is.kind > ASF_SCAN_BYTES && d->is.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
+            return true;
+    return false;
+}
+
+int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
+                   size_t *taken) {
+    struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end = parse(format, dialect, list);
+    if (!end || allocates(list, end))
+        return ASF_SCAN_ELSEWHERE;
+    int saved = errno;
+    struct asf_scan s;
+    s.stream = NULL;
+    s.part = true;
+    s.at = (const unsigned char *)text;
+    s.string_end = (char *)text + n;
+    s.end = &s.string_end;
+    s.arguments = ap;
+    int done = scan(&s, list, end);
+    *taken = (size_t)(s.at - (const unsigned char *)text);
+    if (!asf__scan_cut(&s))
+        return done;
+    errno = saved;
+    return ASF_SCAN_ELSEWHERE;
 }
 #endif

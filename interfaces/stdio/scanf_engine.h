@@ -91,6 +91,7 @@ struct asf_scan {
     char *const *end;        /* the window's end, which a truncated map draws in */
     struct asf_cios *stream; /* NULL: a string */
     bool alone;              /* the process has one thread, and the call no lock */
+    bool part;               /* the string is the beginning of one */
     char *string_end;
     const unsigned char *counted; /* `now.consumed` is up to here */
     struct {
@@ -108,6 +109,16 @@ struct asf_scan {
 
 /* How a directive ended. */
 enum asf_scan_result { ASF_SCANNED, ASF_MISMATCH, ASF_INPUT_END, ASF_NO_MEMORY };
+
+/* Whether the part of a string was too short. */
+static inline bool asf__scan_cut(const struct asf_scan *s) {
+    return s->now.last == EOF && s->part;
+}
+
+/* asf__scan_unless_cut: what is cut stores nothing. */
+static inline enum asf_scan_result asf__scan_unless_cut(const struct asf_scan *s, enum asf_scan_result r) {
+    return r == ASF_SCANNED && asf__scan_cut(s) ? ASF_INPUT_END : r;
+}
 
 /* asf__scan_more: asf__scan_next where the window is empty. */
 int asf__scan_more(struct asf_scan *s);
@@ -261,6 +272,14 @@ void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
  * arguments are used up. */
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
+
+/* asf__scan_part: the call on text that may go on behind its n bytes, with another
+ * byte than a null there.  *taken: how many bytes of it were consumed.  Where these
+ * are too few, or the format asks for more, ASF_SCAN_ELSEWHERE: libc is to have the
+ * whole call; what has been stored then it stores again. */
+enum { ASF_SCAN_ELSEWHERE = EOF - 1 };
+int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
+                   size_t *taken);
 
 #pragma GCC visibility pop
 

@@ -170,7 +170,7 @@ read_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value)
 enum asf_scan_result asf__scan_integer(struct asf_scan *s, const struct asf_directive *d) {
     uint64_t value;
     if (asf__unlikely(!plain_integer(s, d, &value))) {
-        enum asf_scan_result r = read_integer(s, d, &value);
+        enum asf_scan_result r = asf__scan_unless_cut(s, read_integer(s, d, &value));
         if (r != ASF_SCANNED)
             return r;
     }
@@ -402,7 +402,7 @@ static void store_float(struct asf_scan *s, const struct asf_directive *d, const
 enum asf_scan_result asf__scan_float(struct asf_scan *s, const struct asf_directive *d) {
     union floating value;
     if (!plain_float(s, d, &value)) {
-        enum asf_scan_result r = read_float(s, d, &value);
+        enum asf_scan_result r = asf__scan_unless_cut(s, read_float(s, d, &value));
         if (r != ASF_SCANNED)
             return r;
     }

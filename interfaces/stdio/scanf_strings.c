@@ -154,7 +154,7 @@ static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_s
     if (!asf__scan_ready(s))
         return ASF_INPUT_END;
     size_t before = asf__scan_consumed(s);
-    enum asf_scan_result r = take(s, d, m, width, k);
+    enum asf_scan_result r = asf__scan_unless_cut(s, take(s, d, m, width, k));
     if (r != ASF_SCANNED)
         return r;
     if (d->is.kind == ASF_SCAN_SET && asf__scan_consumed(s) == before)

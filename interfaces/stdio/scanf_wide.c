@@ -92,6 +92,8 @@ static inline enum asf_scan_result take_characters(struct asf_scan *s, const str
         if ((r = take_character(s, d, w, ch)) != ASF_SCANNED)
             return r;
     } while (--width > 0 && (ch = asf__scan_next(s)) != EOF);
+    if (asf__scan_cut(s))
+        return ASF_INPUT_END;
     asf__scan_close(s, &w->sink);
     return ASF_SCANNED;
 }
@@ -150,7 +152,7 @@ enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_dir
     int ch = asf__scan_next(s);
     if (ch == EOF)
         return ASF_INPUT_END;
-    r = take_members(s, d, &w, &set, ch);
+    r = asf__scan_unless_cut(s, take_members(s, d, &w, &set, ch));
     if (r != ASF_SCANNED)
         return r;
     if (asf__scan_consumed(s) == before)

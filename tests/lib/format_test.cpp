@@ -29,7 +29,7 @@ struct Left {
 size_t format(Left *left, char *to, size_t room, const char *text, ...) {
     va_list ap;
     va_start(ap, text);
-    struct asf__format_rest rest;
+    struct asf__format_rest rest = {};
     const size_t n = asf__format(to, room, SIZE_MAX, text, ap, &rest);
     *left = {rest.format, rest.format && rest.all, rest.format ? va_arg(rest.ap, int) : 0};
     va_end(ap);
@@ -130,7 +130,7 @@ TEST(Format, NoStringIsCountedFurtherThanAsked) {
     const std::string text(5000, 's');
     const auto length = [&](size_t most, const char *format, ...) {
         char to[100];
-        struct asf__format_rest rest;
+        struct asf__format_rest rest = {};
         va_list ap;
         va_start(ap, format);
         const size_t n = asf__format(to, sizeof to, most, format, ap, &rest);
@@ -198,13 +198,46 @@ TEST(Format, WideTextAsLibcPrintsIt) {
 // What counts or numbers from the beginning is left from the beginning.
 TEST(Format, AllIsLeftToLibc) {
     char room[64];
-    for (const char *text : {"<%d>%n", "<%d>%hhn", "<%d>%2$d", "<%d>%*3$d", "<%d>%I5d%n", "<%d>%I5d%3$d"}) {
+    for (const char *text :
+         {"<%d>%n", "<%d>%hhn", "<%d>%2$d", "<%d>%*3$d", "<%d>%I5d%n", "<%d>%I5d%3$d", "%1$d%3$d", "%2$d",
+          "%1$*2$d", "%10$d", "%1$I5d", "%1$d%d", "%1$d%1$f", "%1$n"}) {
         Left left;
         EXPECT_EQ(format(&left, room, sizeof room, text, 17, 42), 0U) << text;
         EXPECT_EQ(left.format, text);
         EXPECT_TRUE(left.all) << text;
         EXPECT_EQ(left.next, 17) << text;
     }
+}
+
+TEST(Format, NumberedArguments) {
+    expect_same("%1$d", 1);
+    expect_same("%2$s: %1$5d%% %3$.3f|%1$x", 42, "text", 2.5);
+    expect_same("%4$Lg %3$s %2$g %1$c", 'x', 0.1, "text", 1.25L);
+    expect_same("%9$d%8$d%7$d%6$d%5$d%4$d%3$d%2$d%1$d", 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    expect_same("%8$g%7$g%6$g%5$g%4$g%3$g%2$g%1$g%9$g", 1., 2., 3., 4., 5., 6., 7., 8., 9.);
+    expect_same("%2$-9s|%1$ld|%2$s", 1L << 60, "twice");
+}
+
+TEST(Format, CountsWhereTheCallerAllowsIt) {
+    char room[8];
+    int whole = -1;
+    short half = -1;
+    const auto counted = [&](bool counts, const char *text, ...) {
+        struct asf__format_rest rest = {};
+        rest.counts = counts;
+        va_list ap;
+        va_start(ap, text);
+        asf__format(room, sizeof room, SIZE_MAX, text, ap, &rest);
+        va_end(ap);
+        return rest.format == nullptr;
+    };
+    EXPECT_TRUE(counted(true, "%s%n, %d%hn", "longer than the room", &whole, 12, &half));
+    EXPECT_EQ(whole, 20);
+    EXPECT_EQ(half, 24);
+    whole = half = -1;
+    EXPECT_FALSE(counted(false, "%s%n, %d%hn", "longer than the room", &whole, 12, &half));
+    EXPECT_EQ(whole, -1);
+    EXPECT_EQ(half, -1);
 }
 
 TEST(Format, AnotherRoundingModeIsLeftToLibc) {

@@ -154,6 +154,8 @@ class generator {
         return text + conversion;
     }
 
+    template <size_t n> void shuffle(size_t (&list)[n]) { std::shuffle(list, list + n, source); }
+
     // Mostly enough.
     size_t room() { return once_in(6) ? below(40) : 3000; }
 
@@ -246,8 +248,21 @@ template <class Char> void print_several(comparison<Char> &c, generator &g) {
     c.compare(g.room(), "%2$s %1$d%%", static_cast<int>(g.integer()), "text");
 }
 
+// Four arguments by number, in any order and some of them twice.
+template <class Char> void print_numbered(comparison<Char> &c, generator &g) {
+    static const char *const letters[] = {"d", "s", "f", "lx", "Lg"};
+    std::string format = "numbered: ";
+    size_t order[] = {0, 1, 2, 3, 4, g.below(5), g.below(5)};
+    g.shuffle(order);
+    for (const size_t i : order)
+        format += "%" + std::to_string(i + 1) + "$" + g.specification(letters[i], 12, 30).substr(1) +
+                  (g.once_in(4) ? " %% " : "|");
+    c.compare(g.room(), format, static_cast<int>(g.integer()), g.once_in(9) ? nullptr : "text", g.value(),
+              static_cast<long>(g.integer()), g.long_value());
+}
+
 template <class Char> void print_one(comparison<Char> &c, generator &g) {
-    switch (g.below(16)) {
+    switch (g.below(17)) {
     case 0:
     case 1:
         return print_integer(c, g);
@@ -256,8 +271,10 @@ template <class Char> void print_one(comparison<Char> &c, generator &g) {
     case 3:
         return print_several(c, g);
     case 4:
+        return print_numbered(c, g);
     case 5:
     case 6:
+    case 7:
         return print_long_double(c, g);
     default:
         return print_double(c, g);

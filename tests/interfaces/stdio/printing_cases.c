@@ -109,6 +109,9 @@ CASE(positions_and_others) {
     long c = -1;
     fprintf(out, "abc%ndef%n%ln", &a, &b, &c);
     say("counted %d %d %ld", a, b, c);
+    fprintf(out, "%d %9000s%n%d%n", 1, "far", &a, 2, &b);
+    say("counted %d %d", a, b);
+    PRINT("%3$s: line %1$d of %2$ld %%", 7, 70L, "file");
     errno = EACCES;
     fprintf(out, "%m");
     errno = ENOENT;
@@ -409,6 +412,25 @@ CASE(counts_in_strings) {
     say("%s %d %d %d", text, a, b, c);
     CALL(sprintf(text, "%d%n", 12345, &a));
     say("%s %d", text, a);
+    CALL(snprintf(text, 4, "%s%-20d%5n|%hn", "longer than its room", 7, &a, &b));
+    say("%s %d %d", text, a, b);
+    CALL(snprintf(text, sizeof text, "%La%n", 1.5L, &a));
+    say("%s %d", text, a);
+}
+
+CASE(numbered_arguments) {
+    char text[80];
+    CALL(snprintf(text, sizeof text, "%3$s %1$d %2$5.1f %1$d", 7, 2.25, "three"));
+    say("%s", text);
+    CALL(snprintf(text, sizeof text, "%2$Lf %1$c %3$p %%", 'x', 1.5L, (void *)0x1234));
+    say("%s", text);
+    CALL(snprintf(text, sizeof text, "%1$d%2$d%3$d%4$d%5$d%6$d%7$d%8$d%9$d%10$d", 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                  10));
+    say("%s", text);
+    CALL(snprintf(text, sizeof text, "%9$d%8$d%7$d%6$d%5$d%4$g%3$d%2$g%1$d", 1, 2.0, 3, 4.0, 5, 6, 7, 8, 9));
+    say("%s", text);
+    CALL(snprintf(text, sizeof text, "%2$*1$d|%1$-*2$d", 4, 5));
+    say("%s", text);
 }
 
 /* Each ends the fortified program. */
