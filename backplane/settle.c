@@ -27,23 +27,35 @@ ASF_EVERY_RUN_DATA int asf__unsettled_count;
 ASF_EVERY_RUN_DATA int asf__holding_count;
 static int ahead_count;
 
-static void mark(bool *what, bool on, int *count) {
-    if (*what == on)
-        return;
-    *what = on;
+/* Whether that is a change.  A signal handler may come between and make it first. */
+static bool mark(bool *what, bool on, int *count) {
+    if (*what == on || __atomic_exchange_n(what, on, __ATOMIC_RELAXED) == on)
+        return false;
     __atomic_add_fetch(&asf__unsettled_count, on ? 1 : -1, __ATOMIC_RELAXED);
     __atomic_add_fetch(count, on ? 1 : -1, __ATOMIC_RELAXED);
+    return true;
 }
 
-/* The stream that holds back output, if it is known to be one; used only while
- * there is one thread. */
-static struct asf_cios *only;
+/* The streams that may hold back output, unless there are more of them; looked at
+ * only while there is one thread. */
+enum { HOLDERS = 4 };
+static struct asf_cios *holders[HOLDERS];
 
+static void replace_holder(struct asf_cios *from, struct asf_cios *to, bool all) {
+    bool done = false;
+    for (int i = 0; i < HOLDERS && (all || !done); i++) {
+        struct asf_cios *expected = from;
+        done = __atomic_compare_exchange_n(&holders[i], &expected, to, false, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED);
+    }
+}
+
+/* In such an order that never more are found than are counted. */
 void asf__mark_grown(struct asf_cios *c, bool grown) {
-    mark(&c->grown, grown, &asf__holding_count);
-    bool alone = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED) == 1;
-    if (grown || __atomic_load_n(&only, __ATOMIC_RELAXED) == c)
-        __atomic_store_n(&only, grown && alone ? c : NULL, __ATOMIC_RELAXED);
+    if (!grown && c->grown)
+        replace_holder(c, NULL, true);
+    if (mark(&c->grown, grown, &asf__holding_count) && grown)
+        replace_holder(NULL, c, false);
 }
 
 /* A loose stream reads as libc does. */
@@ -283,8 +295,13 @@ static void settle_streams(struct settling s) {
 /* As a rule it is stdout alone, which a message on stderr has settled already. */
 static bool nothing_is_held(void) {
     int holding = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED);
-    const struct asf_cios *c = __libc_single_threaded ? __atomic_load_n(&only, __ATOMIC_RELAXED) : NULL;
-    return holding == 0 || (holding == 1 && c && !holds_back(c));
+    for (int i = 0; holding > 0 && i < HOLDERS && __libc_single_threaded; i++) {
+        const struct asf_cios *c = __atomic_load_n(&holders[i], __ATOMIC_RELAXED);
+        if (c && holds_back(c))
+            return false;
+        holding -= c != NULL;
+    }
+    return holding == 0;
 }
 
 void asf__settle_output(void) {
