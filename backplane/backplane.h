@@ -66,6 +66,8 @@ void asf__await_others(struct asf_cios *c);
 void asf__cios_drop(struct asf_cios *c);
 /* asf__cios_free: give the object back; the lock is gone with it. */
 void asf__cios_free(struct asf_cios *c);
+/* asf__has_regions: some are not given back; then it must not be closed. */
+bool asf__has_regions(const struct asf_cios *c);
 /* asf__cios_close: flush, close what lies under it, take it from the lists. */
 int asf__cios_close(struct asf_cios *c);
 void asf__cios_report(struct asf_cios *c);
@@ -260,6 +262,14 @@ void asf__mark_ahead(struct asf_cios *c, bool ahead);
 static inline void asf__before_wait(void) {
     if (asf__unlikely(__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED)))
         asf__settle_output();
+}
+
+/* asf__settle_writers: the stream's file is about to be read, or its size asked for:
+ * show what libc would have written to it. */
+void asf__settle_writers_now(const struct asf_cios *reader);
+static inline void asf__settle_writers(const struct asf_cios *reader) {
+    if (asf__unlikely(__atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED)))
+        asf__settle_writers_now(reader);
 }
 
 /* --- libc's input buffer (libc_buffer.c) -------------------------------------- */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "lib/format_digits.h"
 #include "lib/options.h"
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -183,14 +184,10 @@ ASF_EVERY_RUN void asf__cios_report(struct asf_cios *c) {
     if (!asf__counting || (!c->stats.calls && !c->stats.syscalls))
         return;
     if (c->fd >= 0) {
-        memcpy(fd, "fd ", 4);
-        size_t at = 3;
-        if (c->fd >= 100)
-            fd[at++] = (char)('0' + c->fd / 100 % 10);
-        if (c->fd >= 10)
-            fd[at++] = (char)('0' + c->fd / 10 % 10);
-        fd[at++] = (char)('0' + c->fd % 10);
-        fd[at] = '\0';
+        char *end = fd + 3 + asf__count_digits((uint64_t)c->fd);
+        memcpy(fd, "fd ", 3);
+        asf__write_digits(end, (uint64_t)c->fd);
+        *end = '\0';
     }
     asf__stats_line(&(struct asf_stats_line){
         .stream = c->name ? c->name : fd, .module = c->ops->name, .why = c->why, .stats = &c->stats});
@@ -266,7 +263,7 @@ void asf__cios_free(struct asf_cios *c) {
     free(before);
 }
 
-static bool has_regions(const struct asf_cios *c) {
+bool asf__has_regions(const struct asf_cios *c) {
     if ((c->in && c->in->refs) || (c->out && c->out->refs) || c->queue)
         return true;
     for (const struct asf_buffer *b = c->retired; b; b = b->next)
@@ -276,8 +273,6 @@ static bool has_regions(const struct asf_cios *c) {
 }
 
 int asf__cios_close(struct asf_cios *c) {
-    if (has_regions(c))
-        return -EBUSY;
     int rc = 0;
     if (asf__is_putting(c))
         rc = asf__flush_output(c);

@@ -99,7 +99,8 @@ static bool reads_directly(const struct asf_cios *c, size_t n) {
     if (c->regular && !c->shared && !c->inherited && c->block >= 128)
         return n >= past_window(c) && !c->own && c->ops->get;
     bool tiny = c->regular && c->block < 128 && !c->own && c->ops->get;
-    return (c->direct || tiny) && n >= c->block;
+    bool ended = c->fd < 0 && c->flags & ASF_EOF; /* of a callback that is sticky for any size */
+    return (c->direct || tiny) && n >= c->block && !ended;
 }
 
 /* A file that has grown behind the end that was met: whole blocks of it are
@@ -155,7 +156,7 @@ void asf__at_end(struct asf_cios *c) {
 
 /* End of file is sticky for what goes through libc's buffer (C99). */
 static ssize_t fill_unless_ended(struct asf_cios *c, size_t want) {
-    bool buffered = want < c->block && !c->own && !c->resident;
+    bool buffered = (want < c->block || c->fd < 0) && !c->own && !c->resident;
     if (buffered && c->orientation == 0)
         c->orientation = -1; /* as glibc: by its buffer; whole blocks go past it */
     if (buffered && c->flags & ASF_EOF && c->chosen && !c->follows)

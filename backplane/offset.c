@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "backplane/gather.h"
 #include "lib/syscalls.h"
 
 static size_t queued(const struct asf_cios *c) {
@@ -44,6 +45,8 @@ static off64_t before_offset(const struct asf_cios *c, size_t pending) {
 
 off64_t asf__tell(struct asf_cios *c) {
     size_t pending = asf__is_putting(c) ? asf__pending(c) + queued(c) : 0;
+    if (asf__unlikely(c->sink) && pending)
+        pending = asf__libc_pending(c); /* where nothing stays, it is as if the rest had gone out */
     if (!c->ops->seek)
         return -ESPIPE;
     if (c->resident)
@@ -123,6 +126,8 @@ static off64_t seek_target(struct asf_cios *c, off64_t offset, int whence) {
             return -EINVAL;
     } else if (whence == SEEK_END) {
         struct stat64 st;
+        asf__before_io();
+        asf__settle_writers(c);
         if (!c->regular || asf__sys.fstat(c->fd, &st) < 0)
             return INT64_MIN;
         if (__builtin_add_overflow(st.st_size, offset, &offset))
@@ -156,9 +161,21 @@ static inline off64_t place(struct asf_cios *c, off64_t at) {
     return asf__lseek(c->fd, at, SEEK_SET);
 }
 
+/* The block was read, but the target is nowhere: what was read is lost, except that
+ * glibc's pointers into its buffer stay.  Of a file they do not matter any more. */
+static void stay(struct asf_cios *c, ptrdiff_t stood, ptrdiff_t had, ssize_t got) {
+    if (c->fd >= 0 || had > got || stood < 0 || stood >= had) {
+        asf__leave_window(c);
+        return;
+    }
+    c->read_ptr = c->read_base + stood;
+    c->read_end = c->read_base + had;
+}
+
 /* The block is read, so that the next seeks are likely to stay in the window. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     struct asf_libc_buffer libc = libc_after_seek(c, target, empty);
+    ptrdiff_t stood = c->read_ptr - c->buf_base, had = c->read_end - c->buf_base;
     off64_t at = place(c, libc.base);
     if (at < 0)
         return at;
@@ -177,7 +194,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     if (at >= 0)
         move_to(c, at);
     else
-        asf__leave_window(c); /* what was read is lost */
+        stay(c, stood, had, got);
     return at;
 }
 

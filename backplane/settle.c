@@ -310,6 +310,25 @@ void asf__settle_output(void) {
         settle_streams((struct settling){.output = true});
 }
 
+/* More of them than are known, or other threads': all are settled. */
+static bool may_write_to(const struct asf_cios *reader) {
+    int holding = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED);
+    if (!__libc_single_threaded)
+        return true;
+    for (int i = 0; i < HOLDERS; i++) {
+        const struct asf_cios *c = __atomic_load_n(&holders[i], __ATOMIC_RELAXED);
+        if (c && c->dev == reader->dev && c->ino == reader->ino)
+            return true;
+        holding -= c != NULL;
+    }
+    return holding != 0;
+}
+
+void asf__settle_writers_now(const struct asf_cios *reader) {
+    if (may_write_to(reader))
+        asf__settle_output();
+}
+
 void asf__settle_input(void) {
     if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
         settle_streams((struct settling){.input = true});

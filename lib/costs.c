@@ -16,7 +16,7 @@
 
 #include "lib/syscalls.h"
 
-static const char first_line[] = "asf-tune 2\n", last_line[] = "end\n";
+static const char first_line[] = ASF__TUNE_FORMAT, last_line[] = "end\n";
 
 static struct asf_costs found;
 static const struct asf_costs *costs; /* NULL, or &found once it is complete */

@@ -22,6 +22,9 @@ enum { ASF_COSTS_LEAST = 64 << 10 };
 
 enum { ASF_COSTS_FILE_SYSTEMS = 8, ASF_COSTS_SIZE = 2048 };
 
+/* The first line of the file. */
+#define ASF__TUNE_FORMAT "asf-tune 2\n"
+
 /* Picoseconds a byte: read in pieces of 64 KB, or mapped, with each word used;
  * copied by read and write, or by copy_file_range.  0: not measured. */
 struct asf_fs_costs {

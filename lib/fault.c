@@ -29,6 +29,7 @@ static struct slot *slots; /* made by the first watch */
 static int hint;
 static struct sigaction program; /* what the program asked for */
 static bool installed;
+static void (*last_words)(void);
 
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
@@ -89,6 +90,8 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
     } else if (program.sa_handler == SIG_DFL || !sent) {
         /* Returning repeats the access, which now ends the process. */
         struct sigaction dfl = {.sa_handler = SIG_DFL};
+        if (__atomic_load_n(&last_words, __ATOMIC_ACQUIRE))
+            last_words();
         __sigaction(SIGBUS, &dfl, NULL);
         if (sent)
             raise(SIGBUS);
@@ -159,12 +162,10 @@ void asf__unwatch(int slot) {
 
 /* --- last words ------------------------------------------------------------------ */
 
-static const int fatal[] = {SIGSEGV, SIGILL,    SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,
-                            SIGTERM, SIGINT,    SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,
-                            SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ};
+static const int fatal[] = {SIGSEGV, SIGILL,  SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,  SIGTERM,
+                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGVTALRM,
+                            SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ, SIGIO,   SIGPWR,  SIGSTKFLT};
 enum { FATAL = sizeof fatal / sizeof *fatal };
-static void (*last_words)(void);
-
 static void on_fatal(int sig, siginfo_t *info, void *context) {
     (void)context;
     struct sigaction dfl = {.sa_handler = SIG_DFL};
@@ -180,6 +181,7 @@ void asf__last_words(void (*speak)(void)) {
     if (__atomic_load_n(&last_words, __ATOMIC_RELAXED) ||
         !__atomic_compare_exchange_n(&last_words, &none, speak, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return; /* another thread's, at the same moment */
+    install();  /* for SIGBUS */
     for (int i = 0; i < FATAL; i++)
         if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
             old.sa_handler == SIG_DFL)

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
@@ -96,12 +96,6 @@ static bool is_private(const char *p, const char *end) {
            q.start <= (uintptr_t)p && (uintptr_t)end <= q.end;
 }
 
-static uint64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* One page must be there for the kernel to collapse what is around it. */
 static long collapse(char *from, char *end) {
     for (char *p = from; p < end; p += LARGE) {
@@ -116,10 +110,10 @@ static long collapse(char *from, char *end) {
 static void make_large(char *from, char *end) {
     static int64_t lost;
     for (char *to; from < end && !refused; from = to) {
-        uint64_t began = now();
+        int64_t began = asf__nanoseconds();
         to = end - from < PIECE ? end : from + PIECE;
         long rc = collapse(from, to);
-        lost += (int64_t)(now() - began) - (to - from) / LARGE * GAIN_NS;
+        lost += asf__nanoseconds() - began - (to - from) / LARGE * GAIN_NS;
         lost = lost > 0 ? lost : 0;
         refused = rc < 0 || lost > MAY_LOSE_NS;
     }

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 
 /* asf__next: the next definition of `name`; `cache` keeps it. */
 static inline void *asf__next(void **cache, const char *name) {

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/lock.h"
 #include "lib/robust.h"
 #include "lib/segment.h"
@@ -272,12 +273,6 @@ static bool is_ready(const struct asf_ring *r, uint32_t need) {
     return (r->end == ASF_RING_READER ? asf__ring_avail(r, state) : asf__ring_room(r, state)) >= need;
 }
 
-static int64_t nanoseconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 static bool give_turns(struct asf_ring *r, uint32_t need) {
     for (uint32_t i = 0; i < r->budget; i++) {
         asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
@@ -292,7 +287,7 @@ static bool give_turns(struct asf_ring *r, uint32_t need) {
 
 /* An average over the last few waits, of nanoseconds. */
 void asf__ring_waited(struct asf_ring *r) {
-    int64_t took = nanoseconds() - r->waiting_since;
+    int64_t took = asf__nanoseconds() - r->waiting_since;
     const int64_t most = (int64_t)4 * MOST_AWAKE;
     if (took > most)
         took = most;
@@ -301,7 +296,7 @@ void asf__ring_waited(struct asf_ring *r) {
 
 /* Awake, but where others want the processor, theirs after a moment. */
 static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
-    for (int64_t spent = 0; spent < most; spent = nanoseconds() - r->waiting_since) {
+    for (int64_t spent = 0; spent < most; spent = asf__nanoseconds() - r->waiting_since) {
         for (int i = 0; i < 8; i++) {
             if (is_ready(r, need))
                 return true;
@@ -314,7 +309,7 @@ static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
 }
 
 bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
-    r->waiting_since = nanoseconds();
+    r->waiting_since = asf__nanoseconds();
     if (r->alone)
         return give_turns(r, need);
     if (!stay_awake(r, need, r->usual_wait < MOST_AWAKE ? 2 * r->usual_wait + LEAST_AWAKE : LEAST_AWAKE))

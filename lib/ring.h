@@ -116,7 +116,7 @@ static inline uint32_t asf__ring_room_for(struct asf_ring *r, uint64_t state, ui
 static inline char *asf__ring_at(const struct asf_ring *r, uint32_t position) {
     return r->data + (position & (r->size - 1));
 }
-/* Bytes from `from` up to `to` are taken as they were at `state`. */
+/* From *state to `to`, unless it has changed meanwhile; *state then is what it is. */
 static inline bool asf__ring_change(struct asf_ring *r, uint64_t *state, uint64_t to) {
     return __atomic_compare_exchange_n(&r->control->state, state, to, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_ACQUIRE);

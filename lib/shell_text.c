@@ -14,6 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Commands, or text with rules of its own, behind a dollar sign; and $$, which is the
+ * number of the shell that has the whole text. */
+static bool is_of_more_than_a_word(const char *p) {
+    return *p == '$' && (p[1] == '(' || p[1] == '{' || p[1] == '$');
+}
+
 /* Behind the quoted text that begins at p, or NULL: it does not end, or there is
  * a command in it. */
 static const char *skip_quoted(const char *p) {
@@ -22,12 +28,32 @@ static const char *skip_quoted(const char *p) {
     for (; *p && *p != quote; p++) {
         if (quote == '\'')
             continue;
-        if (*p == '`' || (*p == '$' && p[1] == '('))
+        if (*p == '`' || is_of_more_than_a_word(p))
             return NULL;
         if (*p == '\\' && p[1])
             p++;
     }
     return *p ? p + 1 : NULL;
+}
+
+/* A redirection, from behind its first character on. */
+static bool lacks_its_file(const char *p) {
+    p += *p != '\0' && strchr(">&|", *p) != NULL;
+    p += strspn(p, " \t");
+    return *p == '\0' || strchr("|<>", *p) != NULL;
+}
+
+/* Words that are the shell's own where a command begins. */
+static bool is_reserved(const char *p) {
+    static const char words[] = " { } ! if then else elif fi for while until do done case esac in select "
+                                "function time coproc [[ ";
+    char spaced[16];
+    p += strspn(p, " \t");
+    size_t n = strcspn(p, " \t|");
+    if (n + 3 > sizeof spaced)
+        return false;
+    snprintf(spaced, sizeof spaced, " %.*s ", (int)n, p);
+    return n == 0 || strstr(words, spaced) != NULL;
 }
 
 /* Whether this character begins what only the shell can take apart. */
@@ -39,7 +65,10 @@ static bool is_more(const char *start, const char *p) {
     case '&':
         return *before != '>' && *before != '<';
     case '<':
-        return p[1] == '<';
+    case '>':
+        return (*p == '<' && p[1] == '<') || lacks_its_file(p + 1);
+    case '$':
+        return is_of_more_than_a_word(p);
     case '#':
         return *before == ' ' || *before == '\t';
     default:
@@ -48,7 +77,7 @@ static bool is_more(const char *start, const char *p) {
 }
 
 const char *asf__shell_bar(const char *text) {
-    const char *p = text;
+    const char *p = is_reserved(text) ? NULL : text;
     while (p && *p && !(*p == '|' && (p == text || p[-1] != '>'))) {
         if (*p == '\\' && p[1] && p[1] != '\n')
             p += 2;
@@ -66,7 +95,7 @@ const char *asf__shell_bar(const char *text) {
 
 /* What the shell does itself, or differently, when it is told to "exec". */
 static bool is_of_the_shell(const char *word) {
-    static const char words[] = " . : [ alias bg break builtin case cd chdir command continue declare do "
+    static const char words[] = " . alias bg break builtin case cd chdir command continue declare do "
                                 "done echo elif else esac eval "
                                 "exec exit export false fc fg fi for function getopts hash help history if "
                                 "in jobs kill let local printf "

@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/costs.h"
 #include "lib/fault.h"
 #include "lib/options.h"
@@ -161,12 +161,6 @@ ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
 
 /* --- output --------------------------------------------------------------------- */
 
-static uint64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 struct twin {
     struct asf_cios *of;
     bool found;
@@ -230,7 +224,7 @@ static void adapt_limit(struct asf_cios *c) {
         c->may_grow = false;
         return;
     }
-    uint64_t t = now();
+    uint64_t t = (uint64_t)asf__nanoseconds();
     bool fast = c->filled && t - c->filled < FAST_NS;
     c->limit = !fast ? c->block : c->limit * 4 < cap ? c->limit * 4 : cap;
     c->filled = t;

@@ -41,7 +41,9 @@ static inline void asf__release_cancellation(int before) {
  * we hold back. */
 static inline ssize_t asf__fd_get_here(struct asf_cios *c, void *buf, size_t n) {
     asf__before_io();
-    if (!c->regular)
+    if (c->regular)
+        asf__settle_writers(c);
+    else
         asf__before_wait();
     asf__before_large_read(c->fd, buf, n);
     ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n)

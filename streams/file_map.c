@@ -77,7 +77,8 @@ static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_si
     size_t size = asf__tuned_window(), need = (size_t)(at - base) + want;
     if (need > size)
         size = (need + BOUNDARY - 1) / BOUNDARY * BOUNDARY;
-    return (off64_t)size > file_size - base ? (size_t)(file_size - base) : size;
+    size_t rest = (size_t)(file_size - base);
+    return size < rest ? size : rest;
 }
 
 /* From now on through read(): the kernel would not map, or must not. */

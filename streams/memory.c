@@ -94,9 +94,11 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     return base + offset;
 }
 
+/* Without memory for the null nothing is handed over, as by glibc. */
 static int memory_close(struct asf_cios *c) {
     struct memory *m = c->data;
     int rc = grow(c, position(c) + 1);
+    *m->location = NULL;
     if (rc == 0) {
         *c->write_ptr = '\0';
         *m->location = c->write_base;

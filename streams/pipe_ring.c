@@ -119,16 +119,16 @@ static bool leave_reading(struct asf_pipe_end *e) {
 /* A handler that wrote in the middle of this would wait for it. */
 void asf__pipe_end_leave(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
-    uint64_t none, all = ~0ull;
+    uint64_t before, all = ~0ull;
     if (!r || !r->control)
         return;
-    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&none, sizeof all);
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
     if (r->end == ASF_RING_WRITER ? leave_writing(e) : leave_reading(e)) {
         __atomic_fetch_or(&r->control->state, ASF_RING_PUSHED, __ATOMIC_SEQ_CST);
         asf__ring_wake(r);
         asf__ring_get_up(r);
     }
-    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
 /* The reader closes its end: what it has not read goes with it. */

@@ -44,9 +44,9 @@ static unsigned shares; /* how often descriptors have been given to others */
 static char searching;  /* by one thread, and by no handler in its midst */
 ASF_MOSTLY_UNUSED static struct {
     struct asf_ring_offer offer;
-    int fd;  /* our end of the pipe; -1: it is gone */
-} own[ENDS]; /* pipes that this process has made */
-static int own_count;
+    int number; /* of our end of the pipe, plus 1; 0: free; TAKEN: just being changed */
+} own[ENDS];    /* pipes that this process has made */
+enum { TAKEN = -1 };
 
 /* --- found ------------------------------------------------------------------------- */
 
@@ -134,8 +134,9 @@ static int try_offer(const struct asf_ring_offer *o, int fd, enum asf_ring_end e
 static void search(int fd, enum asf_ring_end end) {
     const struct asf_options *o = asf__options();
     int rc = -ENOENT;
-    for (int i = 0; rc == -ENOENT && i < own_count; i++)
-        rc = own[i].fd == fd ? try_offer(&own[i].offer, fd, end) : -ENOENT;
+    for (int i = 0; rc == -ENOENT && i < ENDS; i++)
+        rc = __atomic_load_n(&own[i].number, __ATOMIC_ACQUIRE) == fd + 1 ? try_offer(&own[i].offer, fd, end)
+                                                                         : -ENOENT;
     for (int i = 0; rc == -ENOENT && i < o->ring_count && i < RINGS; i++)
         rc = try_offer(&o->ring[i], fd, end);
     if (rc == -EAGAIN)
@@ -224,16 +225,22 @@ void asf__pipe_leave_all(void) {
             leave(&ends[i]);
 }
 
+/* Several threads may be at it. */
+static bool take_own(int i, int number) {
+    return __atomic_compare_exchange_n(&own[i].number, &number, TAKEN, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
 void asf__pipe_lose(int fd) {
     struct asf_pipe_end *e = end_of(fd);
     if (e) {
         asf__pipe_end_lose(e);
         e->over = true;
     }
-    for (int i = 0; i < own_count; i++)
-        if (own[i].fd == fd) {
-            own[i].fd = -1;
+    for (int i = 0; i < ENDS; i++)
+        if (fd >= 0 && take_own(i, fd + 1)) {
             asf__sys.close(own[i].offer.fd);
+            __atomic_store_n(&own[i].number, 0, __ATOMIC_RELEASE);
         }
     if (fd >= 0 && fd < FDS)
         moved[fd] = ENOUGH;
@@ -254,16 +261,15 @@ void asf__pipe_opened(int fd) {
 /* --- of our own making ------------------------------------------------------------------ */
 
 void asf__pipe_own(int fd, int ring, uint64_t inode) {
-    int i = 0;
-    while (i < own_count && own[i].fd >= 0)
+    int i = fd >= 0 && fd < FDS ? 0 : ENDS;
+    while (i < ENDS && !take_own(i, 0))
         i++;
-    if (fd < 0 || fd >= FDS || i == ENDS) {
+    if (i == ENDS) {
         asf__sys.close(ring);
         return;
     }
     own[i].offer = (struct asf_ring_offer){getpid(), ring, inode};
-    own[i].fd = fd;
-    own_count += i == own_count;
+    __atomic_store_n(&own[i].number, fd + 1, __ATOMIC_RELEASE);
     moved[fd] = 0;
     asf__option_values.rings = 1;
 }

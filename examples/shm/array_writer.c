@@ -21,31 +21,36 @@ static void compute(double *coeff, size_t n) {
         coeff[i] = sin((double)i) / (double)(i + 1);
 }
 
-static int complain(const char *what) {
-    fprintf(stderr, "shm-writer: %s: %s; %s\n", what, strerror(errno), asf_shm_why());
+/* `error` as errno has it, negated or not; `why` in asf's words, or NULL. */
+static int complain(const char *what, int error, const char *why) {
+    fprintf(stderr, "shm-writer: %s: %s%s%s\n", what, strerror(abs(error)), why ? "; " : "", why ? why : "");
     return EXIT_FAILURE;
+}
+
+static int written(int rc) {
+    return rc == 0 ? EXIT_SUCCESS : complain("asf_shm_write_doubles", rc, asf_shm_why());
 }
 
 /* The array is computed where it is read: nothing is copied. */
 static int write_segment(size_t n) {
     char *shm = asf_shm_create("coeff", 0666, n * sizeof(double));
     if (!shm)
-        return complain("asf_shm_create");
+        return complain("asf_shm_create", errno, asf_shm_why());
     double *coeff = (double *)(void *)(shm + ASF_SHM_HEAD);
     compute(coeff, n);
     int rc = asf_shm_write_doubles(stdout, coeff, n, "coeff");
     asf_shm_close(shm);
-    return rc == 0 ? EXIT_SUCCESS : complain("asf_shm_write_doubles");
+    return written(rc);
 }
 
 static int write_text(size_t n) {
     double *coeff = malloc((n + 1) * sizeof *coeff);
     if (!coeff)
-        return complain("malloc");
+        return complain("malloc", errno, NULL);
     compute(coeff, n);
     int rc = asf_shm_write_doubles(stdout, coeff, n, NULL);
     free(coeff);
-    return rc == 0 ? EXIT_SUCCESS : complain("asf_shm_write_doubles");
+    return written(rc);
 }
 
 int main(int argc, char **argv) {
@@ -57,5 +62,5 @@ int main(int argc, char **argv) {
     size_t n = strtoul(argv[1 + through_segment], NULL, 10);
     printf("npts %zu\ncoeff ", n);
     int status = (through_segment ? write_segment : write_text)(n);
-    return fflush(stdout) == 0 ? status : complain("standard output");
+    return fflush(stdout) == 0 ? status : complain("standard output", errno, NULL);
 }

@@ -105,7 +105,8 @@ ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
  *          read again, on output they are not written.  On an input stream a
  *          longer region has the bytes that follow.
  *          NULL with *newlen < 0, and the region as it was, on an error:
- *          -EBUSY when the region is not the latest of the stream.
+ *          -EBUSY when the region is not the latest of the stream.  Only when
+ *          what stood before an output region cannot be written is it gone.
  * lifetime as salloc's.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newlen);

@@ -268,7 +268,9 @@ ASF_EXPORT int asf_record_write(struct asf_record_writer *writer, struct asf_rec
  *   extra  bytes that asf_record_part and asf_record_string will need at most
  *          (each starts at a multiple of 8, or of its alignment); what is not
  *          used of them is not written
- *   data   out: where the struct is.  It is valid until asf_record_end.  */
+ *   data   out: where the struct is.  It is valid until asf_record_end.
+ * returns  0; -EINVAL: another has been begun and not ended; -E2BIG; -ENOMEM;
+ *          what salloc fails with. */
 ASF_EXPORT int asf_record_begin(struct asf_record_writer *writer, struct asf_record_format *format,
                                 size_t extra, void **data);
 
@@ -328,6 +330,8 @@ enum asf_record_how {
 
 /* asf_record_reader_new: read records from a stream.
  *   stream  stays the caller's; NULL: asf_record_take alone is used
+ *   reader  out: the reader; NULL on an error
+ * returns  0; -EINVAL: options of another size; -ENOMEM.
  * lifetime until asf_record_reader_free. */
 ASF_EXPORT int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
                                      struct asf_record_reader **reader);
@@ -351,6 +355,8 @@ ASF_EXPORT int asf_record_seek(struct asf_record_reader *reader, uint64_t number
 
 /* asf_record_take: the same for a message in memory, which must stay as it is as
  * long as the record is used.
+ * returns  1; -EBADMSG: it is no record, or not of the length that it tells;
+ *          -E2BIG, -ENOENT, -ENODATA as asf_record_next.
  * source   paper, section 3.2.2: non-connected PBIO. */
 ASF_EXPORT int asf_record_take(struct asf_record_reader *reader, const void *message, size_t length,
                                struct asf_record **record);
@@ -360,6 +366,7 @@ ASF_EXPORT int asf_record_take(struct asf_record_reader *reader, const void *mes
  * is not copied: asf_record_view turns it round in the message itself, which is
  * a record of the program's format from then on, and no message any more.
  *   message  to be written to, until the reader's next record
+ * returns  as asf_record_take.
  * source   paper, section 4.3.1: "reusing the receive buffer (as we do)". */
 ASF_EXPORT int asf_record_take_over(struct asf_record_reader *reader, void *message, size_t length,
                                     struct asf_record **record);
@@ -427,7 +434,10 @@ ASF_EXPORT int asf_record_find(const struct asf_record *record, const char *path
                                struct asf_record_value *value);
 
 /* asf_record_value_item: the i-th element of an array.  asf_record_value_field:
- * the i-th field of a struct. */
+ * the i-th field of a struct.
+ * returns  0; -ERANGE: no such element; -ENOENT: no such field;
+ *          -EPROTOTYPE: it is no struct.
+ * lifetime as the record's. */
 ASF_EXPORT int asf_record_value_item(const struct asf_record_value *array, size_t i,
                                      struct asf_record_value *item);
 ASF_EXPORT int asf_record_value_field(const struct asf_record_value *value, size_t i,

@@ -34,12 +34,13 @@ struct asf_stream_ops {
     /* close: let go of what lies under the stream. */
     int (*close)(struct asf_cios *c);
 
-    /* fill: make at least `want` unread bytes stand in the current buffer in
-     * one piece, or all there are before the end of file.  Returns their
-     * number.  NULL: buffered over `get`. */
+    /* fill, drain: the library's own modules show their memory as the current
+     * buffer by these; a program's module leaves them NULL, and is buffered over
+     * `get` and `put`.
+     * fill: make at least `want` unread bytes stand there in one piece, or all
+     * there are before the end of file; returns their number.  drain: make room
+     * for at least `want` bytes; returns 0. */
     ssize_t (*fill)(struct asf_cios *c, size_t want);
-    /* drain: make room for at least `want` bytes in the current buffer.
-     * Returns 0.  NULL: buffered over `put`. */
     int (*drain)(struct asf_cios *c, size_t want);
     /* flushed: all output has been put; NULL: nothing more to do. */
     int (*flushed)(struct asf_cios *c);
@@ -60,6 +61,8 @@ struct asf_stream_ops {
  * returns  the stream, or NULL. */
 ASF_EXPORT struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, int flags,
                                            int *error);
+/* asf_stream_data: the `data` of a stream that asf_sopen_with has made, for the
+ * functions of its module; of no other stream. */
 ASF_EXPORT void *asf_stream_data(struct asf_cios *c);
 
 #ifdef __cplusplus

@@ -59,7 +59,8 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
 static bool acceptable(const struct asf_stream_ops *ops, int flags) {
     int access = flags & O_ACCMODE;
     return ops && ops->size == sizeof *ops && ops->version == ASF_STREAM_VERSION && ops->name &&
-           (access == O_WRONLY || ops->get || ops->fill) && (access == O_RDONLY || ops->put);
+           access != O_ACCMODE && !ops->fill && !ops->drain && (access == O_WRONLY || ops->get) &&
+           (access == O_RDONLY || ops->put);
 }
 
 struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, int flags, int *error) {
@@ -81,13 +82,13 @@ void *asf_stream_data(struct asf_cios *c) {
 
 int asf_sclose(struct asf_cios *c) {
     asf__lock(&c->lk);
-    int rc = asf__cios_close(c);
-    if (rc == -EBUSY) {
+    if (asf__has_regions(c)) {
         asf__unlock(&c->lk);
-        return rc;
+        return -EBUSY;
     }
+    int rc = asf__cios_close(c);
     asf__cios_free(c);
-    return rc;
+    return rc == -EBUSY ? -EIO : rc; /* a module's own: the stream is gone */
 }
 
 void *asf_u_salloc(struct asf_cios *c, ssize_t *length) {

@@ -79,6 +79,10 @@ const char *asf__own_directory(void);
 void asf__warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void asf__fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* asf__bad_option: fail with a complaint about what getopt_long, which answered
+ * `option`, did not understand; `command` is "pipe" or "shm ls". */
+void asf__bad_option(const char *command, int option, char **argv) __attribute__((noreturn));
+
 /* asf__text: format into memory that is never freed. */
 char *asf__text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -186,7 +186,7 @@ static double time_small(struct bench *b, size_t size, run_function *run) {
     return asf__seconds() - began;
 }
 
-/* Whether a file of this size costs less mapped, a fifth at least: what is near
+/* Whether a file of this size costs less mapped, a tenth at least: what is near
  * the line is not worth a change of module. */
 static bool map_wins(struct bench *b, size_t size, int rounds) {
     double best_read = 1e9, best_map = 1e9;

@@ -40,7 +40,7 @@ struct course {
     void (*show)(const struct course *course, const char *what);
 };
 
-/* The ways, and the sizes that each is tried with. */
+/* Steps of a course: what a place is measured by, and what pipes are. */
 enum { PLACE_STEPS = 8, PIPE_STEPS = 2 };
 
 double asf__seconds(void);

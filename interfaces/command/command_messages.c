@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,17 @@ void asf__fail(const char *format, ...) {
     print_line(format, arguments);
     va_end(arguments);
     exit(EXIT_OWN_FAILURE);
+}
+
+/* getopt_long names a short option in optopt, and a long one nowhere. */
+void asf__bad_option(const char *command, int option, char **argv) {
+    const char *word = argv[optind - 1];
+    if (strncmp(word, "--", 2) != 0)
+        word = asf__text("-%c", optopt);
+    const char *page = asf__text("%.*s", (int)strcspn(command, " "), command);
+    if (option == ':')
+        asf__fail("%s: %s needs an argument; see 'asf %s --help'", command, word, page);
+    asf__fail("%s: unknown option '%s'; see 'asf %s --help'", command, word, page);
 }
 
 char *asf__text(const char *format, ...) {

@@ -101,7 +101,7 @@ static void become(const char *command, const struct between *in, const struct b
     if (out && out->ring >= 0)
         options = asf__join_list(options, ',', out->option);
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
-        asf__fail("pipe: dup2: %s", strerror(errno));
+        asf__fail("pipe: dup2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
     asf__serve(options);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
@@ -172,8 +172,7 @@ int asf__pipeline(int argc, char **argv) {
         else if (option == 'h')
             return print_help();
         else
-            asf__fail("pipe: '%s' is no option, or lacks its argument; see 'asf pipe --help'",
-                      argv[optind - 1]);
+            asf__bad_option("pipe", option, argv);
     }
     if (optind + 1 != argc)
         asf__fail("pipe: give the pipeline as one argument, in quotes; see 'asf pipe --help'");

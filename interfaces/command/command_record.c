@@ -37,13 +37,6 @@ int asf__record_help(void) {
     return asf__close_stdout();
 }
 
-void asf__record_bad_option(const char *subcommand, int option, char **argv) {
-    const char *word = argv[optind - 1];
-    if (option == ':')
-        asf__fail("record %s: %s needs an argument; see 'asf record --help'", subcommand, word);
-    asf__fail("record %s: unknown option '%s'; see 'asf record --help'", subcommand, word);
-}
-
 struct record_input asf__record_open(const char *subcommand, const char *file, const char *store) {
     struct record_input in = {.name = file && strcmp(file, "-") != 0 ? file : "standard input"};
     struct asf_record_options options = {.size = sizeof options};

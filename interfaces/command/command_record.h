@@ -28,10 +28,6 @@ int asf__record_convert(int argc, char **argv);
 /* asf__record_help: print what the subcommands are. */
 int asf__record_help(void);
 
-/* asf__record_bad_option: end with a complaint about what getopt_long, which
- * answered `option`, did not understand. */
-void asf__record_bad_option(const char *subcommand, int option, char **argv) __attribute__((noreturn));
-
 /* asf__record_open: a file, or standard input for "-"; `store` is a directory or
  * NULL.  Ends with a message when it cannot be opened. */
 struct record_input asf__record_open(const char *subcommand, const char *file, const char *store);

@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "interfaces/command/command_record.h"
@@ -121,6 +122,11 @@ static struct target *target_for(struct converting *c, struct asf_record_format 
     return &c->targets[c->count++];
 }
 
+static _Noreturn void cannot_write(const struct converting *c, int error) {
+    asf__fail("record convert: %s: write: %s; redirect it to where there is room",
+              c->output ? c->output : "standard output", strerror(-error));
+}
+
 static int convert_one(struct converting *c, struct asf_record *record) {
     struct target *t = target_for(c, asf_record_format_of(record));
     void *block;
@@ -128,11 +134,22 @@ static int convert_one(struct converting *c, struct asf_record *record) {
     if (rc < 0)
         return rc;
     rc = asf_record_write(c->writer, t->native, t->data);
+    if (rc < 0)
+        cannot_write(c, rc);
     free(block);
-    return rc;
+    return 0;
 }
 
-static void open_output(struct converting *c) {
+/* What is read must not be emptied. */
+static bool is_the_input(const struct converting *c, struct asf_cios *input) {
+    struct stat to, from;
+    return c->output && stat(c->output, &to) == 0 && S_ISREG(to.st_mode) &&
+           fstat(asf_fileno(input), &from) == 0 && to.st_dev == from.st_dev && to.st_ino == from.st_ino;
+}
+
+static void open_output(struct converting *c, struct asf_cios *input) {
+    if (is_the_input(c, input))
+        asf__fail("record convert: %s: it is the input; name another file", c->output);
     struct asf_record_options options = {.size = sizeof options, .indexed = c->index};
     int error = 0;
     c->stream = c->output ? asf_sopen(c->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666, &error)
@@ -150,8 +167,7 @@ static void close_output(struct converting *c) {
     if (rc == 0)
         rc = closed;
     if (rc < 0)
-        asf__fail("record convert: %s: write: %s; redirect it to where there is room",
-                  c->output ? c->output : "standard output", strerror(-rc));
+        cannot_write(c, rc);
 }
 
 static bool parse(struct converting *c, int argc, char **argv) {
@@ -170,7 +186,7 @@ static bool parse(struct converting *c, int argc, char **argv) {
         else if (option == 'h')
             return false;
         else
-            asf__record_bad_option("convert", option, argv);
+            asf__bad_option("record convert", option, argv);
     }
     if (argc - optind > 1)
         asf__fail("record convert takes one file, but '%s' is given too", argv[optind + 1]);
@@ -184,7 +200,7 @@ int asf__record_convert(int argc, char **argv) {
     if (!parse(&c, argc, argv))
         return asf__record_help();
     struct record_input in = asf__record_open(argv[0], argv[optind], c.store);
-    open_output(&c);
+    open_output(&c, in.stream);
     while ((rc = asf_record_next(in.reader, &record)) > 0 && written == 0)
         written = convert_one(&c, record);
     if (written < 0)

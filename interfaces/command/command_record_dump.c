@@ -151,7 +151,7 @@ static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
         else if (option == 'c' && numbers)
             d->count = parse_number(argv[0], "count", optarg);
         else
-            asf__record_bad_option(argv[0], option, argv);
+            asf__bad_option(asf__text("record %s", argv[0]), option, argv);
     }
     if (argc - optind > 1)
         asf__fail("record %s takes one file, but '%s' is given too", argv[0], argv[optind + 1]);

@@ -161,12 +161,6 @@ static int execute(char **argv, const char *options, bool wants_stats) {
     return cannot_execute(&program, argv[0], errno);
 }
 
-/* getopt_long names a short option in optopt, and a long one nowhere. */
-static const char *option_given(char **argv) {
-    const char *word = argv[optind - 1];
-    return strncmp(word, "--", 2) == 0 ? word : asf__text("-%c", optopt);
-}
-
 /* What the options of "asf run" ask for. */
 struct request {
     const char *stats;   /* an option of the library, or NULL */
@@ -191,10 +185,8 @@ static struct request parse(int argc, char **argv) {
             request.options = asf__join_list(request.options, ',', optarg);
         else if (option == 'h')
             request.help = true;
-        else if (option == ':')
-            asf__fail("run: %s needs an argument; see 'asf run --help'", option_given(argv));
         else
-            asf__fail("run: unknown option '%s'; see 'asf run --help'", option_given(argv));
+            asf__bad_option("run", option, argv);
     }
     return request;
 }

@@ -37,13 +37,6 @@ int asf__shm_help(void) {
     return asf__close_stdout();
 }
 
-void asf__shm_bad_option(const char *subcommand, int option, char **argv) {
-    const char *word = argv[optind - 1];
-    if (option == ':')
-        asf__fail("shm %s: %s needs an argument; see 'asf shm --help'", subcommand, word);
-    asf__fail("shm %s: unknown option '%s'; see 'asf shm --help'", subcommand, word);
-}
-
 int asf__shm(int argc, char **argv) {
     static const struct {
         const char *name;

@@ -22,8 +22,4 @@ int asf__shm_pack(int argc, char **argv);
 /* asf__shm_help: print what the subcommands are. */
 int asf__shm_help(void);
 
-/* asf__shm_bad_option: end with a complaint about what getopt_long, which
- * answered `option`, did not understand. */
-void asf__shm_bad_option(const char *subcommand, int option, char **argv) __attribute__((noreturn));
-
 #endif

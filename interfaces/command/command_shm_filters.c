@@ -159,7 +159,7 @@ int asf__shm_expand(int argc, char **argv) {
     if (option == 'h')
         return asf__shm_help();
     if (option != -1)
-        asf__shm_bad_option("expand", option, argv);
+        asf__bad_option("shm expand", option, argv);
     FILE *in = open_input("expand", argc, argv);
     expand(in);
     return finish("expand", in);
@@ -321,7 +321,7 @@ static bool parse(struct packing *p, int argc, char **argv) {
         else if (option == 'h')
             return false;
         else
-            asf__shm_bad_option("pack", option, argv);
+            asf__bad_option("shm pack", option, argv);
     }
     return true;
 }

@@ -109,7 +109,7 @@ int asf__shm_list(int argc, char **argv) {
         if (option == 'h')
             return asf__shm_help();
         if (option != 'j' && option != 'l')
-            asf__shm_bad_option("ls", option, argv);
+            asf__bad_option("shm ls", option, argv);
         *(option == 'j' ? &listing.json : &listing.leaked) = true;
     }
     if (optind < argc)

@@ -137,7 +137,7 @@ static bool parse(struct removal *r, int argc, char **argv) {
         else if (option == 'h')
             return false;
         else
-            asf__shm_bad_option("rm", option, argv);
+            asf__bad_option("shm rm", option, argv);
     }
     return true;
 }

@@ -201,10 +201,8 @@ static struct request parse(int argc, char **argv) {
             r.directories[r.count++] = optarg;
         else if (option == 'o')
             r.output = optarg;
-        else if (option == ':')
-            asf__fail("tune: %s needs an argument; see 'asf tune --help'", argv[optind - 1]);
-        else if (option == '?')
-            asf__fail("tune: unknown option '%s'; see 'asf tune --help'", argv[optind - 1]);
+        else if (option == ':' || option == '?')
+            asf__bad_option("tune", option, argv);
         else
             *(option == 's'   ? &r.system
               : option == 'n' ? &r.dry

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "interfaces/command/command.h"
+#include "interfaces/command/command_json.h"
 #include "interfaces/command/command_tune.h"
 
 struct words {
@@ -82,17 +83,10 @@ void asf__tune_print(const struct table *t) {
 
 /* --- for programs ----------------------------------------------------------------- */
 
-/* What stands here is printable; a directory may hold quotes. */
 static void print_string(const char *name, const char *text, const char *after) {
-    printf("\"%s\": \"", name);
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            printf("\\u%04x", *text);
-        else
-            putchar(*text);
-    printf("\"%s", after);
+    printf("\"%s\": ", name);
+    asf__put_json(text);
+    fputs(after, stdout);
 }
 
 static void print_place(const struct place *p) {

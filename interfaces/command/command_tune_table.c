@@ -127,8 +127,8 @@ static char *text_of(const struct table *t) {
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out)
-        asf__fail("tune: %s", strerror(errno));
-    fprintf(out, "asf-tune 2\nlibrary %s\nkernel %s\nprocessor %s\nmeasured %s\n", t->library, t->kernel,
+        asf__fail("tune: open_memstream: %s; give asf more memory", strerror(errno));
+    fprintf(out, ASF__TUNE_FORMAT "library %s\nkernel %s\nprocessor %s\nmeasured %s\n", t->library, t->kernel,
             t->processor, t->measured);
     put_settings(out, &t->costs);
     fputs("end\n", out);
@@ -178,7 +178,7 @@ static void read_line(struct table *t, char *line) {
                  {"kernel ", t->kernel},
                  {"processor ", t->processor},
                  {"measured ", t->measured}};
-    struct place *next = &t->places[t->count], *last = next - 1;
+    struct place *next = &t->places[t->count];
     int clones, at = 0;
     line[strcspn(line, "\n")] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -191,7 +191,8 @@ static void read_line(struct table *t, char *line) {
         next->directory = asf__text("%s", line + at);
         next->clones = clones;
         t->count++;
-    } else if (t->count && last->count < MOST_FIGURES) {
+    } else if (t->count && next[-1].count < MOST_FIGURES) {
+        struct place *last = next - 1;
         struct figure *f = &last->figures[last->count];
         if (sscanf(line, "figure %zu %lf %n", &f->size, &f->rate, &at) == 2 && at) {
             f->way = asf__text("%s", line + at);

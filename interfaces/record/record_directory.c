@@ -67,22 +67,31 @@ static int write_file(const char *path, const void *description, size_t length) 
     return p ? rc : (int)n;
 }
 
-/* Renamed when it is whole; who comes second replaces it by the same. */
-static int save(void *directory, const unsigned char hash[16], const void *description, size_t length) {
-    char path[PATH_MAX], fresh[PATH_MAX];
-    int saved = errno;
-    int rc = path_of(path, directory, hash, true);
-    if (rc == 0)
+/* Renamed when it is whole; who comes second replaces it by the same.  A name that
+ * another machine's thread or one that was killed has taken is passed over. */
+static int save_at(const char *path, char *directory, const unsigned char hash[16], const void *description,
+                   size_t length) {
+    char fresh[PATH_MAX];
+    int rc;
+    do {
         rc = path_of(fresh, directory, hash, false);
-    if (rc < 0 || access(path, F_OK) == 0) {
-        errno = saved;
-        return rc;
-    }
-    rc = write_file(fresh, description, length);
+        if (rc < 0)
+            return rc;
+        rc = write_file(fresh, description, length);
+    } while (rc == -EEXIST);
     if (rc == 0 && rename(fresh, path) != 0)
         rc = -errno;
-    if (rc < 0 && rc != -EEXIST)
+    if (rc < 0)
         unlink(fresh);
+    return rc;
+}
+
+static int save(void *directory, const unsigned char hash[16], const void *description, size_t length) {
+    char path[PATH_MAX];
+    int saved = errno;
+    int rc = path_of(path, directory, hash, true);
+    if (rc == 0 && access(path, F_OK) != 0)
+        rc = save_at(path, directory, hash, description, length);
     errno = saved;
     return rc;
 }

@@ -81,8 +81,7 @@ void asf__generated_discard(struct asf__generated *made) {
         made->by->discard(made->kept);
 }
 
-int asf__generated_misfit(const struct asf__generated *made, const struct asf__move *others, size_t step) {
-    (void)made;
+int asf__generated_misfit(const struct asf__move *others, size_t step) {
     return asf__record_fail(-ERANGE, "field '%.64s' has a value that does not fit",
                             others[step - 1].field->name);
 }

@@ -25,7 +25,7 @@ void asf__generate(struct asf__generated *made, const struct asf__run *run, cons
 void asf__generated_discard(struct asf__generated *made);
 
 /* asf__generated_misfit: the error for the step that the code has told of. */
-int asf__generated_misfit(const struct asf__generated *made, const struct asf__move *others, size_t step);
+int asf__generated_misfit(const struct asf__move *others, size_t step);
 
 #pragma GCC visibility pop
 

@@ -66,14 +66,22 @@ static int find_end(struct asf_record_reader *r, uint64_t *index, uint64_t *reco
     return whole ? 0 : -ENODATA;
 }
 
+/* The frame at a place; -EBADMSG where the file has ended. */
+static int frame_at(struct asf_record_reader *r, uint64_t at, struct asf__frame *frame,
+                    const unsigned char **payload) {
+    int rc = at < INT64_MAX ? go_to(r, at) : -EBADMSG;
+    if (rc == 0)
+        rc = asf__reader_frame(r, frame, payload);
+    return rc > 0 ? 0 : rc == 0 ? -EBADMSG : rc;
+}
+
 /* One INDEX frame at a place. */
 static int read_index(struct asf_record_reader *r, uint64_t at, struct asf__index *index) {
     struct asf__frame frame;
     const unsigned char *payload = NULL;
-    int rc = at < INT64_MAX ? go_to(r, at) : -EBADMSG;
+    *index = (struct asf__index){0};
+    int rc = frame_at(r, at, &frame, &payload);
     if (rc == 0)
-        rc = asf__reader_frame(r, &frame, &payload);
-    if (rc > 0)
         rc = frame.kind == FRAME_INDEX && payload ? asf__index_parse(index, payload, frame.length) : -EBADMSG;
     asf__reader_release(r);
     return rc;
@@ -110,10 +118,8 @@ static int read_formats(struct asf_record_reader *r, const struct asf__places *f
     for (size_t i = formats->count; rc >= 0 && i > 0; i--) {
         struct asf__frame frame;
         const unsigned char *payload = NULL;
-        rc = formats->all[i - 1] < INT64_MAX ? go_to(r, formats->all[i - 1]) : -EBADMSG;
+        rc = frame_at(r, formats->all[i - 1], &frame, &payload);
         if (rc == 0)
-            rc = asf__reader_frame(r, &frame, &payload);
-        if (rc > 0)
             rc = frame.kind == FRAME_FORMAT && payload ? asf__reader_format(r, &frame, payload) : -EBADMSG;
         asf__reader_release(r);
     }
@@ -129,6 +135,7 @@ static int by_index(struct asf_record_reader *r) {
         return rc;
     if (records > at / FRAME_HEAD) /* the file is too short for so many */
         return -EBADMSG;
+    free(r->records.all); /* an attempt's before, that failed */
     r->records.all = calloc(records + 1, sizeof *r->records.all);
     if (!r->records.all)
         return asf__record_fail(-ENOMEM, "there is no memory for the index");

@@ -113,10 +113,6 @@ int asf_record_store_get(struct asf_record_store *s, const unsigned char hash[16
     return rc;
 }
 
-int asf__store_format(struct asf_record_store *s, struct asf_record_format *f) {
-    return asf_record_store_put(s, f);
-}
-
 int asf__load_format(struct asf_record_store *s, const unsigned char hash[16], struct asf_record_format **f) {
     if (!s)
         return asf__record_fail(-ENOENT, "the record's format is not in the stream, and there is no store");

@@ -6,14 +6,13 @@
 #ifndef ASF_INTERFACES_RECORD_STORE_H
 #define ASF_INTERFACES_RECORD_STORE_H
 
+#include <asf/record_store.h>
+
 #include "interfaces/record/record_format.h"
 
 /* Its contract for programs is <asf/record_store.h>. */
 
 #pragma GCC visibility push(hidden)
-
-/* asf__store_format: make a format known; a NULL store keeps nothing. */
-int asf__store_format(struct asf_record_store *store, struct asf_record_format *f);
 
 /* asf__load_format: the format of a hash, with a user more. */
 int asf__load_format(struct asf_record_store *store, const unsigned char hash[16],

@@ -341,7 +341,7 @@ static int run_generated(const struct flat *f, const unsigned char *src, unsigne
     n = n ? within(n, f->to, f->one.dst_reach, (size_t)(b->dst_end - dst)) : 0;
     size_t wrong = n ? f->generated.code(src, dst, n) : 0;
     *done = n;
-    return wrong ? asf__generated_misfit(&f->generated, f->others, wrong) : 0;
+    return wrong ? asf__generated_misfit(f->others, wrong) : 0;
 }
 
 SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,

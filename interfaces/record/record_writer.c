@@ -64,7 +64,7 @@ static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const
 
 static int announce(struct asf_record_writer *w, struct asf_record_format *f, uint32_t token) {
     if (w->options.hashed)
-        return w->options.store ? asf__store_format(w->options.store, f) : 0;
+        return w->options.store ? asf_record_store_put(w->options.store, f) : 0;
     int rc = w->options.indexed ? asf__places_add(&w->index.formats, w->position) : 0;
     struct asf__frame frame = {.token = token, .kind = FRAME_FORMAT, .length = f->length};
     return rc < 0 ? rc : put_frame(w, frame, f->description);
@@ -215,8 +215,10 @@ int asf_record_begin(struct asf_record_writer *w, struct asf_record_format *f, s
 /* Whatever the element is: a part whose alignment is more than 8 is rare. */
 static void *take_room(struct slot *s, void *slot, size_t bytes, size_t align) {
     size_t at = (s->used + align - 1) & -align;
-    if (!s->region || bytes > s->room || at > s->room - bytes)
+    if (!s->region || bytes > s->room || at > s->room - bytes) {
+        asf__record_fail(-E2BIG, "there is no room left for %zu bytes more", bytes);
         return NULL;
+    }
     memset(s->record + s->used, 0, at - s->used);
     s->used = at + bytes;
     memcpy(slot, &at, sizeof(void *));
@@ -239,7 +241,7 @@ int asf_record_string(struct asf_record_writer *w, void *slot, const char *text)
     }
     void *room = take_room(&w->slot, slot, bytes, 1);
     if (!room)
-        return asf__record_fail(-E2BIG, "there is no room left for a string of %zu bytes", bytes);
+        return -E2BIG;
     memcpy(room, text, bytes);
     return 0;
 }

@@ -28,10 +28,11 @@ static void key_of(char key[KEY], const unsigned char hash[16]) {
         n += snprintf(key + n, (size_t)(KEY - n), "%02x", hash[i]);
 }
 
-/* What is wrong with the connection. */
+/* What is wrong with the connection; -ENOENT, of a socket that is not there, would
+ * be that of a format. */
 static int error_of(const redisContext *c) {
     if (c->err == REDIS_ERR_IO && errno > 0)
-        return -errno;
+        return errno == ENOENT ? -ECONNREFUSED : -errno;
     return c->err == REDIS_ERR_OOM ? -ENOMEM : -EIO;
 }
 
@@ -54,9 +55,11 @@ static redisReply *ask(struct server *s, const char *format, const char *key, co
     redisReply *reply = ask_once(s, format, key, value, length);
     if (!reply && redisReconnect(s->context) == REDIS_OK)
         reply = ask_once(s, format, key, value, length);
+    int error = errno; /* error_of's */
     if (!sigismember(&pending, SIGPIPE))
         sigtimedwait(&pipe, NULL, &now);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return reply;
 }
 

@@ -172,10 +172,12 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
     bool found = false;
     if (c->flags & ASF_ERR) /* as glibc: nothing is read past an error */
         return -1;
-    if (!*line || *size == 0) {
-        *size = 0;
-        if (!make_room(line, size, 120))
+    if (!*line || *size == 0) { /* then the pointer is no memory's, whatever it says */
+        char *first = malloc(120);
+        if (!first)
             return -1;
+        *line = first;
+        *size = 120;
     }
     while (!found) {
         if (asf__avail(c) == 0 && asf__underflow(c) == EOF)
@@ -232,7 +234,7 @@ EXPORT ssize_t getline(char **line, size_t *size, FILE *f) {
 /* --- strings out ------------------------------------------------------------ */
 
 static inline bool put_fast(struct asf_cios *c, const char *text, size_t length) {
-    if (length > asf__room(c) || length >= LARGE)
+    if (length > asf__room(c) || length - 1 >= LARGE - 1) /* none at all orients the stream all the same */
         return false;
     asf__copy(c->write_ptr, text, length);
     c->write_ptr += length;

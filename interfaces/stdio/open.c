@@ -26,8 +26,9 @@ struct mode {
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
- * characters of which the unknown are passed over. */
-static bool parse_mode(const char *text, struct mode *m) {
+ * characters of which the unknown are passed over; fdopen's at most four, and no
+ * further than a '+'. */
+static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
     *m = (struct mode){0};
     switch (*text) {
     case 'r':
@@ -45,7 +46,9 @@ static bool parse_mode(const char *text, struct mode *m) {
         return false;
     }
     const char *last = text; /* the last letter that glibc looks for ",ccs=" behind */
-    for (int i = 1; i < 7 && text[i]; i++) {
+    bool ended = false;
+    for (int i = 1; i < (of_descriptor ? 5 : 7) && text[i] && !ended; i++) {
+        ended = of_descriptor && text[i] == '+';
         if (text[i] == '+')
             m->flags = (m->flags & ~O_ACCMODE) | O_RDWR;
         else if (text[i] == 'x')
@@ -76,6 +79,7 @@ static void set_cancellation(struct asf_cios *c, const struct mode *m) {
 
 static inline int open_path(const char *path, const struct mode *m) {
     int before;
+    asf__before_wait(); /* it may empty a file, or be the start of reading it */
     asf__before_open(path);
     if (!m->not_cancelled)
         return asf__open(path, m->flags, 0666);
@@ -96,9 +100,20 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
     return c;
 }
 
+/* A stream that only appends begins at the end, where there is one. */
+static bool goes_to_end(int fd, const struct mode *m) {
+    if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY)
+        return true;
+    off64_t at = asf__sys.lseek(fd, 0, SEEK_END);
+    if (at >= 0 || at == -ESPIPE)
+        return true;
+    errno = (int)-at;
+    return false;
+}
+
 EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
-    if (!parse_mode(mode, &m))
+    if (!parse_mode(mode, &m, false))
         return NULL;
     if (!asf__stdio_started)
         asf__stdio_start();
@@ -120,9 +135,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     c->inherited = false;
     if (!m.append)
         c->offset = 0;
-    else if ((m.flags & O_ACCMODE) == O_WRONLY)
-        asf__sys.lseek(fd, 0, SEEK_END);
-    if (m.charset && !asf__named_conversion(c, m.charset)) {
+    if (!goes_to_end(fd, &m) || (m.charset && !asf__named_conversion(c, m.charset))) {
         asf__close(fd);
         asf__cios_free(c);
         return NULL;
@@ -146,21 +159,12 @@ static bool fit_descriptor(int fd, const struct mode *m) {
     }
     if (!m->append || have & O_APPEND)
         return true;
-    if (fcntl(fd, F_SETFL, have | O_APPEND) < 0)
-        return false;
-    if (wanted == O_WRONLY) {
-        off64_t at = asf__sys.lseek(fd, 0, SEEK_END);
-        if (at < 0 && at != -ESPIPE) {
-            errno = (int)-at;
-            return false;
-        }
-    }
-    return true;
+    return fcntl(fd, F_SETFL, have | O_APPEND) >= 0 && goes_to_end(fd, m);
 }
 
 EXPORT FILE *fdopen(int fd, const char *mode) {
     struct mode m;
-    if (!parse_mode(mode, &m) || !fit_descriptor(fd, &m))
+    if (!parse_mode(mode, &m, true) || !fit_descriptor(fd, &m))
         return NULL;
     if (!asf__stdio_started)
         asf__stdio_start();
@@ -213,14 +217,15 @@ ASF_EVERY_RUN bool asf__is_standard(const struct asf_cios *c) {
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
     asf__lock(&c->lk);
+    if (asf__has_regions(c)) {
+        asf__unlock(&c->lk);
+        errno = EBUSY;
+        return EOF;
+    }
     asf__go_inside(c);
     int written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     int rc = end_stream(c);
     asf__come_out(c, false);
-    if (rc == EOF && errno == EBUSY) {
-        asf__unlock(&c->lk);
-        return EOF;
-    }
     rc = rc ? rc : written;
     asf__unlock(&c->lk);
     asf__await_others(c);
@@ -229,7 +234,10 @@ int asf__close_stream(struct asf_cios *c) {
     } else {
         asf__cios_free(c);
     }
-    return child > 0 ? asf__pclose_child(child) : rc;
+    if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: without its descriptor nobody waits */
+        return rc;
+    int status = asf__pclose_child(child);
+    return status ? status : rc;
 }
 
 EXPORT int fclose(FILE *f) {
@@ -295,13 +303,13 @@ static FILE *refuse_everything(struct asf_cios *c) {
 
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
-    bool valid = parse_mode(mode, &m);
+    bool valid = parse_mode(mode, &m, false);
     int fd = reopen_file(c, path, &m, valid);
     if (fd < 0) {
         errno = -fd;
         return refuse_everything(c);
     }
-    if (m.charset && !asf__named_conversion(c, m.charset)) {
+    if (!goes_to_end(fd, &m) || (m.charset && !asf__named_conversion(c, m.charset))) {
         asf__close(fd);
         c->fd = -1;
         return refuse_everything(c);
@@ -312,8 +320,6 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     set_cancellation(c, &m);
     if (!m.append)
         c->offset = path ? 0 : -1;
-    else if (c->access == O_WRONLY)
-        asf__sys.lseek(fd, 0, SEEK_END);
     if (path)
         asf__set_name(c, path);
     c->relinked = true;

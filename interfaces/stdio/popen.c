@@ -152,19 +152,25 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     finish_beside(&beside, ours, m.reading, rc < 0 ? 0 : child);
     FILE *f = rc < 0 ? NULL : open_on(ours, child, &m);
     asf__sys.close(theirs);
-    if (!f)
-        asf__sys.close(ours);
-    if (rc < 0)
-        errno = -rc;
-    return f;
+    if (f)
+        return f;
+    rc = rc < 0 ? rc : -errno;
+    asf__pipe_lose(ours);
+    asf__sys.close(ours);
+    if (child > 0)
+        asf__pclose_child(child); /* which finds its pipe closed */
+    errno = -rc;
+    return NULL;
 }
 
 int asf__pclose_child(pid_t child) {
-    int status;
+    int status, before;
     pid_t r;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     do {
         r = waitpid(child, &status, 0);
     } while (r < 0 && errno == EINTR);
+    pthread_setcancelstate(before, &before);
     return r < 0 ? -1 : status;
 }
 

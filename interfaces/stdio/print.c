@@ -21,6 +21,7 @@ enum { BY_LIBC = false }; /* where libc's formatter cannot be reached nothing is
 #else
 enum { BY_LIBC = true };
 extern int __vfprintf_chk(FILE *, int, const char *, va_list);
+extern int __vdprintf_chk(int, int, const char *, va_list);
 #endif
 
 enum { SMALL = 1024 };
@@ -235,9 +236,31 @@ int _IO_printf(const char *, ...) ALIAS(printf);
 
 /* --- to a descriptor -------------------------------------------------------------- */
 
+/* More than goes out at once, and what ends in an error, of which the beginning
+ * goes out: in libc's portions. */
+static bool is_for_libc(int n) {
+    return BY_LIBC && (n < 0 || n > BUFSIZ / 2);
+}
+
+static int print_fd_by_libc(int fd, int fortify, const char *format, va_list ap) {
+#ifdef ASF_STATIC
+    (void)fd, (void)fortify, (void)format, (void)ap;
+    return -1;
+#else
+    return fortify > 0 ? ASF_NEXT(__vdprintf_chk)(fd, fortify, format, ap)
+                       : ASF_NEXT(vdprintf)(fd, format, ap);
+#endif
+}
+
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
-    int n = asf__print(small, sizeof small - 1, fortify, format, ap);
+    int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
+    if (is_for_libc(n)) {
+        asf__settle_output();
+        asf__unkeep(fd, true);
+        errno = before;
+        return print_fd_by_libc(fd, fortify, format, ap);
+    }
     if (n >= SMALL) {
         p = malloc((size_t)n + 1);
         if (!p)
@@ -247,8 +270,8 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     size_t length = n < 0 ? strlen(p) : (size_t)n;
     asf__settle_output();
     asf__unkeep(fd, true);
-    int rc = length > 0 ? asf__write_all(fd, p, length) : 0;
-    if (rc < 0) {
+    int rc = length > 0 ? asf__write_all(fd, p, length) : (int)asf__sys.lseek(fd, 0, SEEK_CUR);
+    if (rc < 0 && (length > 0 || rc == -EBADF)) {
         errno = -rc;
         n = -1;
     }

@@ -178,15 +178,14 @@ static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_
 
 /* 1 to 15 bytes; of the lengths of words only "shorter than 4" is guessed at. */
 static inline void copy_word(char *to, const unsigned char *from, size_t n) {
-    typedef unsigned int word4 __attribute__((aligned(1), may_alias));
     if (n >= 4) {
         size_t middle = n >> 3 << 2;
-        word4 a = *(const word4 *)from, b = *(const word4 *)(from + middle);
-        word4 y = *(const word4 *)(from + n - 4 - middle), z = *(const word4 *)(from + n - 4);
-        *(word4 *)to = a;
-        *(word4 *)(to + middle) = b;
-        *(word4 *)(to + n - 4 - middle) = y;
-        *(word4 *)(to + n - 4) = z;
+        asf__word4 a = *(const asf__word4 *)from, b = *(const asf__word4 *)(from + middle);
+        asf__word4 y = *(const asf__word4 *)(from + n - 4 - middle), z = *(const asf__word4 *)(from + n - 4);
+        *(asf__word4 *)to = a;
+        *(asf__word4 *)(to + middle) = b;
+        *(asf__word4 *)(to + n - 4 - middle) = y;
+        *(asf__word4 *)(to + n - 4) = z;
     } else {
         char a = (char)from[0], b = (char)from[n >> 1], c = (char)from[n - 1];
         to[0] = a;

@@ -89,10 +89,12 @@ static void flush_one(struct asf_cios *c, int *result) {
 
 /* Streams that another thread uses just now.  They are waited for with the
  * list unlocked; a pin keeps them from being given back meanwhile. */
+enum { BUSY = 64 };
 struct flushing {
     int result;
     int busy;
-    struct asf_cios *later[64];
+    bool more; /* than can be remembered */
+    struct asf_cios *later[BUSY];
 };
 
 static bool flush_if_free(struct asf_cios *c, void *arg) {
@@ -103,27 +105,37 @@ static bool flush_if_free(struct asf_cios *c, void *arg) {
         if (has_output(c))
             flush_one(c, &f->result);
         asf__unlock(&c->lk);
-    } else if (f->busy < 64) {
+    } else if (f->busy < BUSY) {
         __atomic_add_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
         f->later[f->busy++] = c;
+    } else {
+        f->more = true;
     }
-    return true;
+    return !f->more;
 }
 
 /* fflush(NULL) has done ours with their locks before it calls libc's. */
 static __thread bool done_already;
 
-int asf__flush_all(void) {
-    struct flushing f = {.busy = 0};
-    asf__each(flush_if_free, &f);
-    for (int i = 0; i < f.busy; i++) {
-        struct asf_cios *c = f.later[i];
+static void flush_later(struct flushing *f) {
+    for (int i = 0; i < f->busy; i++) {
+        struct asf_cios *c = f->later[i];
         asf__lock(&c->lk);
         if (c->listed && has_output(c))
-            flush_one(c, &f.result);
+            flush_one(c, &f->result);
         asf__unlock(&c->lk);
         __atomic_sub_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
     }
+}
+
+int asf__flush_all(void) {
+    struct flushing f = {.result = 0};
+    do {
+        f.busy = 0;
+        f.more = false;
+        asf__each(flush_if_free, &f);
+        flush_later(&f);
+    } while (f.more);
     done_already = true;
     if (_IO_flush_all() == EOF)
         f.result = EOF;

@@ -141,8 +141,9 @@ EXPORT void clearerr_unlocked(FILE *f) {
 }
 
 EXPORT int fileno_unlocked(FILE *f) {
-    if (asf__cios(f)->fd >= 0)
-        return asf__cios(f)->fd;
+    const struct asf_cios *c = asf__cios(f);
+    if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
+        return c->fd;
     errno = EBADF;
     return -1;
 }

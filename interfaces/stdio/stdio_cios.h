@@ -23,9 +23,8 @@
 
 #include "backplane/backplane.h"
 #include "lib/copy.h"
+#include "lib/export.h"
 
-#define EXPORT      __attribute__((visibility("default")))
-#define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
 /* Of functions so short that it matters how they lie in the lines of the cache. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
 
@@ -182,6 +181,7 @@ static inline void asf__count(struct asf_cios *c) {
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
         asf__claim(c);                                                                                       \
+        asf__count(c);                                                                                       \
         bool inside_ = asf__go_inside(c);                                                                    \
         __typeof__(call) result_ = call;                                                                     \
         asf__come_out(c, inside_);                                                                           \

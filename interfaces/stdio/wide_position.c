@@ -8,6 +8,8 @@
  */
 #include "interfaces/stdio/wide.h"
 
+#include "backplane/gather.h"
+
 #include <stdlib.h>
 
 #include "lib/syscalls.h"
@@ -36,12 +38,13 @@ static off64_t unwritten(struct asf_cios *c) {
         return (off64_t)n * width;
     mbstate_t state = w->last_state;
     const wchar_t *from = w->write_base;
-    char *bytes = malloc(n * sizeof(wchar_t) + 16), *to = bytes;
-    enum asf_converted status = bytes ? ASF_CONVERTED : ASF_INVALID;
-    while (from < w->write_ptr && status != ASF_INVALID)
-        status = asf__encode(c, &state, &from, w->write_ptr, &to, bytes + n * sizeof(wchar_t) + 16);
-    off64_t length = status == ASF_INVALID ? -1 : to - bytes;
-    free(bytes);
+    off64_t length = 0;
+    while (from < w->write_ptr) {
+        char bytes[1024], *to = bytes;
+        if (asf__encode(c, &state, &from, w->write_ptr, &to, bytes + sizeof bytes) == ASF_INVALID)
+            return -1;
+        length += to - bytes;
+    }
     return length;
 }
 
@@ -81,7 +84,10 @@ off64_t asf__wide_tell(struct asf_cios *c) {
     off64_t at = c->offset >= 0 ? c->offset : kernel_seek(c, 0, SEEK_CUR);
     if (at < 0)
         return at;
-    at += from + (asf__is_putting(c) ? (off64_t)asf__pending(c) : 0);
+    off64_t pending = asf__is_putting(c) ? (off64_t)asf__pending(c) : 0;
+    if (asf__is_putting(c) && (output || pending) && !(c->flags & ASF_APPENDING))
+        at -= (off64_t)c->lag;
+    at += from + pending;
     return at < 0 ? -EINVAL : at;
 }
 
@@ -237,6 +243,8 @@ off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
         return seek_on(c, offset, exact);
     if (whence == SEEK_SET)
         return seek_to(c, offset, exact);
+    asf__before_io();
+    asf__settle_writers(c);
     if (asf__sys.fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode))
         return seek_to(c, offset + st.st_size, exact);
     asf__free_backup(c);

@@ -26,12 +26,10 @@
 #include "backplane/pipe_ring.h"
 #include "interfaces/unix/emulate.h"
 #include "interfaces/unix/joined.h"
+#include "lib/export.h"
 #include "lib/fault.h"
 #include "lib/options.h"
 #include "lib/syscalls.h"
-
-#define EXPORT      __attribute__((visibility("default")))
-#define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
 
 extern int __dup2(int, int);
 extern pid_t __fork(void);
@@ -183,8 +181,11 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
 }
 
 EXPORT off_t lseek(int fd, off_t offset, int whence) {
-    if (asf__mark(fd))
+    if (asf__mark(fd)) {
+        if (whence != SEEK_SET && unsettled())
+            asf__settle_output(); /* the size may be asked for */
         return asf__marked_lseek(fd, offset, whence);
+    }
     struct asf_cios *c = asf__joined(fd);
     if (asf__unlikely(c != NULL))
         return asf__joined_seek(c, offset, whence);

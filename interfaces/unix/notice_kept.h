@@ -78,22 +78,32 @@ NOTICE(if (mask & IN_ACCESS) STOP, int, inotify_add_watch, (int fd, const char *
        (fd, path, mask))
 NOTICE(STOP, int, fanotify_init, (unsigned flags, unsigned file_flags), (flags, file_flags))
 
-/* Views take room in the address space. */
-NOTICE(if (what == RLIMIT_AS) STOP, int, setrlimit, (__rlimit_resource_t what, const struct rlimit *to),
+/* Views take room in the address space; and nothing may fail at a limit later than
+ * it would under libc. */
+static void before_limit(int what, bool set) {
+    if (set && what == RLIMIT_AS)
+        STOP;
+    if (set && what == RLIMIT_FSIZE)
+        asf__be_plain();
+}
+
+NOTICE(before_limit((int)what, true), int, setrlimit, (__rlimit_resource_t what, const struct rlimit *to),
        (what, to))
-NOTICE(if (what == RLIMIT_AS) STOP, int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *to),
+NOTICE(before_limit((int)what, true), int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *to),
        (what, to))
-NOTICE(if (what == RLIMIT_AS && to) STOP, int, prlimit,
+NOTICE(before_limit((int)what, to != NULL), int, prlimit,
        (pid_t pid, __rlimit_resource_t what, const struct rlimit *to, struct rlimit *old),
        (pid, what, to, old))
-NOTICE(if (what == RLIMIT_AS && to) STOP, int, prlimit64,
+NOTICE(before_limit((int)what, to != NULL), int, prlimit64,
        (pid_t pid, __rlimit_resource_t what, const struct rlimit64 *to, struct rlimit64 *old),
        (pid, what, to, old))
+/* Memory that was written to may go, or be protected. */
 NOTICE(asf__forget_writable(), int, shmdt, (const void *at), (at))
+NOTICE(asf__forget_writable(), void *, shmat, (int id, const void *at, int flags), (id, at, flags))
+NOTICE(asf__forget_writable(), int, pkey_mprotect, (void *p, size_t n, int protection, int key),
+       (p, n, protection, key))
+NOTICE(asf__forget_writable(), int, pkey_set, (int key, unsigned rights), (key, rights))
 
-NOTICE(before_end(), int, execveat,
-       (int dir, const char *path, char *const argv[], char *const env[], int flags),
-       (dir, path, argv, env, flags))
 NOTICE(change_fd(fd); move_fd(fd), ssize_t, pwritev2,
                       (int fd, const struct iovec *v, int n, off_t at, int flags), (fd, v, n, at, flags))
 NOTICE(change_fd(fd); move_fd(fd), ssize_t, pwritev64v2,
@@ -112,6 +122,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
     va_end(ap);
     if (request == FIONREAD || request == FIONBIO || request == FIOASYNC)
         leave_ring(fd);
+    OUTPUT;
     asf__begin_by_kernel(fd);
     int r = (int)asf__call(SYS_ioctl, fd, (long)request, (long)arg);
     asf__end_by_kernel();
@@ -134,6 +145,10 @@ static void unkeep_two(int fd, int other, long number) {
 
 #define AMONG(number, list) is_among(number, list, sizeof(list) / sizeof *(list))
 
+static bool executes(long number) {
+    return number == SYS_execve || number == SYS_execveat;
+}
+
 static void by_number(long number, long a, long b) {
     static const short harmless[] = {SYS_gettid, SYS_getpid,       SYS_futex,       SYS_getrandom,
                                      SYS_getcpu, SYS_membarrier,   SYS_sched_yield, SYS_clock_gettime,
@@ -141,10 +156,20 @@ static void by_number(long number, long a, long b) {
                                      SYS_fstat,  SYS_stat,         SYS_lstat,       SYS_ioprio_set,
                                      SYS_uname,  SYS_sysinfo,      SYS_getdents64,  SYS_getppid};
     static const short elsewhere[] = {SYS_write, SYS_writev, SYS_pread64, SYS_pwrite64};
+    static const short ends[] = {SYS_exit, SYS_exit_group};
+    static const short children[] = {SYS_fork, SYS_vfork, SYS_clone, SYS_clone3};
     static const short of_one[] = {SYS_read,  SYS_readv, SYS_preadv2, SYS_lseek, SYS_ioctl,
                                    SYS_close, SYS_dup,   SYS_dup2,    SYS_dup3};
     if (AMONG(number, harmless))
         return;
+    if (number == SYS_seccomp || (number == SYS_prctl && is_confining(a)))
+        asf__be_plain();
+    if (executes(number))
+        before_exec();
+    else if (AMONG(number, ends))
+        before_end();
+    else if (AMONG(number, children))
+        before_child();
     share_rings();
     if (AMONG(number, of_one))
         unkeep_two((int)a, (int)b, number);
@@ -163,6 +188,8 @@ EXPORT long syscall(long number, ...) {
     asf__before_wait();
     by_number(number, a, b);
     long r = asf__raw6(number, a, b, c, d, e, f);
+    if (executes(number))
+        asf__after_exec();
     return r < 0 && r > -4096 ? asf__failed(r) : r;
 }
 

@@ -9,6 +9,9 @@
 
 #include <execinfo.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
+#include <mntent.h>
 #include <poll.h>
 #include <pty.h>
 #include <semaphore.h>
@@ -24,6 +27,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/time.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <utime.h>
 #include <wordexp.h>
@@ -97,8 +101,10 @@ static void watch(int fd) {
 
 /* Calls that move data past the streams. */
 EXPORT ssize_t readv(int fd, const struct iovec *v, int n) {
-    if (asf__mark(fd))
+    if (asf__mark(fd)) {
+        OUTPUT;
         return asf__marked_readv(fd, v, n);
+    }
     move_fd(fd);
     return ASF_NEXT(readv)(fd, v, n);
 }
@@ -165,8 +171,12 @@ NOTICE(OUTPUT, int, fstatat64, (int dir, const char *path, struct stat64 *st, in
 NOTICE(OUTPUT, int, statx,
        (int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict st),
        (dir, path, flags, mask, st))
-NOTICE(change_fd(fd), int, ftruncate, (int fd, off_t size), (fd, size))
-NOTICE(change_fd(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
+static void before_cut(int fd) {
+    change_fd(fd);
+    asf__forget_writable(); /* the file may be mapped */
+}
+NOTICE(before_cut(fd), int, ftruncate, (int fd, off_t size), (fd, size))
+NOTICE(before_cut(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
 NOTICE(asf__settle_all(), int, truncate, (const char *path, off_t size), (path, size))
 NOTICE(close_many(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
 NOTICE(close_many(), void, closefrom, (int first), (first))
@@ -198,6 +208,8 @@ NOTICE(OUTPUT, int, remove, (const char *path), (path))
 NOTICE(OUTPUT, int, utime, (const char *path, const struct utimbuf *t), (path, t))
 NOTICE(OUTPUT, int, utimes, (const char *path, const struct timeval t[2]), (path, t))
 NOTICE(OUTPUT, int, futimes, (int fd, const struct timeval t[2]), (fd, t))
+NOTICE(OUTPUT, int, lutimes, (const char *path, const struct timeval t[2]), (path, t))
+NOTICE(OUTPUT, int, futimesat, (int dir, const char *path, const struct timeval t[2]), (dir, path, t))
 NOTICE(OUTPUT, void, sync, (void), ())
 NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
 NOTICE(change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
@@ -213,6 +225,46 @@ NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf64, (int fd, int command, of
 NOTICE(use_fd(fd), ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
 NOTICE(change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
 NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf, (int fd, int command, off_t n), (fd, command, n))
+
+/* A write that comes later takes some modes and capabilities away. */
+NOTICE(OUTPUT, int, chmod, (const char *path, mode_t mode), (path, mode))
+NOTICE(OUTPUT, int, fchmod, (int fd, mode_t mode), (fd, mode))
+NOTICE(OUTPUT, int, fchmodat, (int dir, const char *path, mode_t mode, int flags), (dir, path, mode, flags))
+NOTICE(OUTPUT, int, chown, (const char *path, uid_t owner, gid_t group), (path, owner, group))
+NOTICE(OUTPUT, int, lchown, (const char *path, uid_t owner, gid_t group), (path, owner, group))
+NOTICE(OUTPUT, int, fchown, (int fd, uid_t owner, gid_t group), (fd, owner, group))
+NOTICE(OUTPUT, int, fchownat, (int dir, const char *path, uid_t owner, gid_t group, int flags),
+       (dir, path, owner, group, flags))
+NOTICE(OUTPUT, int, setxattr, (const char *path, const char *name, const void *v, size_t n, int flags),
+       (path, name, v, n, flags))
+NOTICE(OUTPUT, int, lsetxattr, (const char *path, const char *name, const void *v, size_t n, int flags),
+       (path, name, v, n, flags))
+NOTICE(OUTPUT, int, fsetxattr, (int fd, const char *name, const void *v, size_t n, int flags),
+       (fd, name, v, n, flags))
+
+/* Names in a directory that stand for a lock, or tell that something is done. */
+NOTICE(OUTPUT, int, mkdir, (const char *path, mode_t mode), (path, mode))
+NOTICE(OUTPUT, int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
+NOTICE(OUTPUT, int, rmdir, (const char *path), (path))
+NOTICE(OUTPUT, int, symlink, (const char *to, const char *path), (to, path))
+NOTICE(OUTPUT, int, symlinkat, (const char *to, int dir, const char *path), (to, dir, path))
+NOTICE(OUTPUT, int, mkfifo, (const char *path, mode_t mode), (path, mode))
+NOTICE(OUTPUT, int, mkfifoat, (int dir, const char *path, mode_t mode), (dir, path, mode))
+
+/* Functions of libc that ask for sizes, or read, by themselves. */
+NOTICE(OUTPUT, int, ftw, (const char *path, __ftw_func_t f, int most), (path, f, most))
+NOTICE(OUTPUT, int, ftw64, (const char *path, __ftw64_func_t f, int most), (path, f, most))
+NOTICE(OUTPUT, int, nftw, (const char *path, __nftw_func_t f, int most, int flags), (path, f, most, flags))
+NOTICE(OUTPUT, int, nftw64, (const char *path, __nftw64_func_t f, int most, int flags),
+       (path, f, most, flags))
+typedef int fts_order(const FTSENT **, const FTSENT **);
+typedef int fts64_order(const FTSENT64 **, const FTSENT64 **);
+NOTICE(OUTPUT, FTS *, fts_open, (char *const *paths, int options, fts_order *order), (paths, options, order))
+NOTICE(OUTPUT, FTS64 *, fts64_open, (char *const *paths, int options, fts64_order *order),
+       (paths, options, order))
+NOTICE(OUTPUT, FTSENT *, fts_read, (FTS * tree), (tree))
+NOTICE(OUTPUT, FTSENT64 *, fts64_read, (FTS64 * tree), (tree))
+NOTICE(OUTPUT, FILE *, setmntent, (const char *path, const char *mode), (path, mode))
 
 static inline void before_open(const char *path) {
     if (unsettled())
@@ -340,6 +392,8 @@ NOTICE(OUTPUT, int, pthread_cond_wait, (pthread_cond_t *restrict c, pthread_mute
 NOTICE(OUTPUT, int, pthread_cond_timedwait,
        (pthread_cond_t *restrict c, pthread_mutex_t *restrict m, const struct timespec *restrict t),
        (c, m, t))
+NOTICE(OUTPUT, int, sem_post, (sem_t * s), (s))
+NOTICE(OUTPUT, int, shutdown, (int fd, int how), (fd, how))
 NOTICE(OUTPUT, int, semop, (int id, struct sembuf *ops, size_t n), (id, ops, n))
 NOTICE(OUTPUT, int, msgsnd, (int id, const void *m, size_t n, int flags), (id, m, n, flags))
 NOTICE(OUTPUT, ssize_t, msgrcv, (int id, void *m, size_t n, long type, int flags), (id, m, n, type, flags))
@@ -379,6 +433,9 @@ NOTICE_EXEC(before_exec(), execvp, (const char *file, char *const argv[]), (file
 NOTICE_EXEC(before_exec(), execvpe, (const char *file, char *const argv[], char *const env[]),
             (file, argv, env))
 NOTICE_EXEC(before_exec(), fexecve, (int fd, char *const argv[], char *const env[]), (fd, argv, env))
+NOTICE_EXEC(before_exec(), execveat,
+            (int dir, const char *path, char *const argv[], char *const env[], int flags),
+            (dir, path, argv, env, flags))
 
 KEEP(abort);
 EXPORT __attribute__((noreturn)) void abort(void) {
@@ -526,6 +583,16 @@ EXPORT int sigignore(int sig) {
     return sigaction(sig, &act, NULL);
 }
 
+EXPORT void *mremap(void *at, size_t n, size_t wanted, int flags, ...) {
+    va_list ap;
+    va_start(ap, flags);
+    void *to = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
+    va_end(ap);
+    asf__forget_writable();
+    long r = asf__raw6(SYS_mremap, (long)at, (long)n, (long)wanted, flags, (long)to, 0);
+    return r < 0 && r > -4096 ? (errno = (int)-r, MAP_FAILED) : (void *)r; // NOLINT
+}
+
 EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
     if (fd >= 0)
         asf__settle_output();
@@ -551,31 +618,34 @@ EXPORT int mprotect(void *at, size_t n, int protection) {
 void *mmap64(void *, size_t, int, int, int, off64_t) ALIAS(mmap);
 
 /* A filter of system calls is coming, which may allow libc's own alone. */
+static bool is_confining(long option) {
+    return option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP;
+}
+
 EXPORT int prctl(int option, ...) {
     va_list ap;
     va_start(ap, option);
     unsigned long a = va_arg(ap, unsigned long), b = va_arg(ap, unsigned long);
     unsigned long c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
     va_end(ap);
-    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
+    if (is_confining(option))
         asf__be_plain();
     return ASF_NEXT(prctl)(option, a, b, c, d);
 }
 
-/* fcntl: a duplicate shares the offset, a lock may begin at it; with other flags
- * the kernel reads otherwise. */
+/* fcntl: a duplicate shares the offset, a lock may begin at it or protect what was
+ * written before, with other flags the kernel reads and writes otherwise, a sealed
+ * file takes no more. */
 EXPORT int fcntl(int fd, int command, ...) {
     va_list ap;
     va_start(ap, command);
     void *arg = va_arg(ap, void *);
     va_end(ap);
     bool duplicate = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
-    if (duplicate || command == F_SETLKW || command == F_OFD_SETLKW || command == F_SETLK)
+    if (command != F_GETFD && command != F_SETFD && command != F_GETFL) {
         use_fd(fd);
-    if (command == F_SETFL)
-        leave_ring(fd);
-    if (command != F_GETFD && command != F_SETFD && command != F_GETFL)
         asf__unkeep(fd, true);
+    }
     int r = LIBC(fcntl)(fd, command, arg);
     if (duplicate)
         asf__forget_descriptor(r);

@@ -15,7 +15,7 @@ struct Text {
     size_t at = 0;
     size_t most = SIZE_MAX; // moves at most this many bytes a call
     int error = 0;          // what every call answers, when not 0
-    bool closed = false;
+    int closed = 0;
 };
 
 Text &text_of(asf_cios *c) {
@@ -54,8 +54,8 @@ off64_t text_seek(asf_cios *c, off64_t offset, int whence) {
 }
 
 int text_close(asf_cios *c) {
-    text_of(c).closed = true;
-    return 0;
+    text_of(c).closed++;
+    return text_of(c).error;
 }
 
 asf_stream_ops smallest(const char *name) {
@@ -111,7 +111,23 @@ TEST_F(OwnModule, Writes) {
         give(s, std::string_view(all).substr(at, 999));
     EXPECT_EQ(sclose(s), 0);
     EXPECT_TRUE(text.data == all);
-    EXPECT_TRUE(text.closed);
+    EXPECT_EQ(text.closed, 1);
+}
+
+// -EBUSY is what sclose says when it has closed nothing.
+TEST_F(OwnModule, IsClosedOnceWhateverItSays) {
+    ops.get = text_get;
+    ops.close = text_close;
+    text.data = "0123456789";
+    asf_cios *s = open_text(O_RDONLY);
+    ssize_t n = 1;
+    void *p = salloc(s, &n);
+    EXPECT_EQ(sclose(s), -EBUSY);
+    EXPECT_EQ(text.closed, 0);
+    EXPECT_EQ(sfree(s, p), 0);
+    text.error = -EBUSY;
+    EXPECT_EQ(sclose(s), -EIO);
+    EXPECT_EQ(text.closed, 1);
 }
 
 TEST_F(OwnModule, WritesInSmallPieces) {
@@ -185,6 +201,11 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
     other = ops;
     other.get = nullptr;
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no get";
+    other.fill = [](asf_cios *, size_t) -> ssize_t { return 0; };
+    EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "the library's own way";
+    other = ops;
+    other.put = text_put;
+    EXPECT_EQ(refused(other, O_ACCMODE), -EINVAL) << "no mode";
     EXPECT_EQ(asf_sopen_with(nullptr, &text, O_RDONLY, nullptr), nullptr);
 }
 

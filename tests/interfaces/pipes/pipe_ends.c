@@ -20,6 +20,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -287,8 +288,15 @@ static void read_with_signals(bool restart) {
     copy(0, SIZE_MAX, 4096);
 }
 
-static void read_by_exec(char *self, const char *by) {
-    execl(is(by, "self") ? self : by, by, "read", "raw", (char *)NULL);
+static void read_by_exec(const char *way, char *self, const char *by) {
+    char *path = is(by, "self") ? self : (char *)by;
+    char *const arguments[] = {path, (char *)"read", (char *)"raw", NULL};
+    if (is(way, "exec"))
+        execv(path, arguments);
+    else if (is(way, "exec_at"))
+        execveat(AT_FDCWD, path, arguments, environ, 0);
+    else
+        syscall(SYS_execve, path, arguments, environ);
     die("exec");
 }
 
@@ -309,8 +317,8 @@ static void read_lines(char *self, const char *way, const char *other) {
         read_with_signals(is(way, "restart"));
     else {
         copy(0, 500000, 4096);
-        if (is(way, "exec"))
-            read_by_exec(self, other);
+        if (strncmp(way, "exec", 4) == 0)
+            read_by_exec(way, self, other);
         else if (is(way, "fork"))
             read_in_child();
         else if (is(way, "dup")) {

@@ -75,7 +75,7 @@ TEST_P(Redis, is_connected_to_again) {
     const Format f(sample_type), g(point_type);
     asf_record_store *s = open();
     stop();
-    EXPECT_LT(asf_record_store_put(s, f), 0);
+    EXPECT_EQ(asf_record_store_put(s, f), -ECONNREFUSED);
     start();
     int rc = -1;
     for (int i = 0; i < 100 && rc < 0; i++, usleep(20000))

@@ -69,6 +69,26 @@ TEST(RecordStore, a_file_that_is_not_what_its_name_says_is_refused) {
     asf_record_store_free(s);
 }
 
+// Left by a process that was killed, or in use by a thread of that number elsewhere.
+TEST(RecordStore, names_that_others_have_taken_are_passed_over) {
+    const Directory d;
+    const Format f(sample_type);
+    const std::string file = d.file_of(f);
+    const size_t name = file.rfind('/') + 1;
+    for (int i = 0; i < 40; i++) {
+        const std::string taken = file.substr(0, name) + "." + file.substr(name, 8) + "." +
+                                  std::to_string(gettid()) + "." + std::to_string(i);
+        fclose(fopen(taken.c_str(), "we"));
+    }
+    asf_record_store *s = d.open();
+    Format found;
+    EXPECT_EQ(asf_record_store_put(s, f), 0) << asf_record_why();
+    asf_record_store_free(s);
+    s = d.open();
+    EXPECT_EQ(asf_record_store_get(s, asf_record_hash(f), found.out()), 0) << asf_record_why();
+    asf_record_store_free(s);
+}
+
 TEST(RecordStore, a_directory_that_cannot_be_used) {
     asf_record_store *s;
     EXPECT_EQ(asf_record_store_directory("/proc/no/such", &s), -ENOENT);

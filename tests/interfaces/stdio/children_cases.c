@@ -5,6 +5,7 @@
  */
 #include "transcript.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 static void note_status(int status) {
@@ -14,6 +15,24 @@ static void note_status(int status) {
         say("  exited %d", WEXITSTATUS(status));
     else
         say("  signal %d", WTERMSIG(status));
+}
+
+CASE(pclose_of_what_was_not_written) {
+    signal(SIGPIPE, SIG_IGN);
+    FILE *f = popen("exec <&-; exit 0", "w");
+    usleep(200000);
+    fputs("lost", f);
+    WITH_ERRNO(pclose(f));
+    f = popen("exec <&-; exit 3", "w");
+    usleep(200000);
+    fputs("lost", f);
+    CALL(pclose(f));
+    f = popen("exit 3", "r");
+    close(fileno(f));
+    WITH_ERRNO(pclose(f));
+    int status;
+    wait(&status);
+    say("left %d", WEXITSTATUS(status));
 }
 
 CASE(reading_a_command) {

@@ -97,6 +97,51 @@ CASE(reading) {
     CALL(fclose(f));
 }
 
+static int close_busy(void *cookie) {
+    (void)cookie;
+    say("    close");
+    errno = EBUSY;
+    return -1;
+}
+
+static ssize_t read_ends_at_times(void *cookie, char *buffer, size_t n) {
+    int *calls = cookie;
+    say("    read %lu", (unsigned long)n);
+    if (++*calls % 2 == 0)
+        return 0;
+    memset(buffer, 'a' + *calls, 5);
+    return 5;
+}
+
+static void read_to_the_end(int mode, size_t n) {
+    int calls = 0;
+    static char block[20000];
+    FILE *f = fopencookie(&calls, "r", (cookie_io_functions_t){.read = read_ends_at_times});
+    setvbuf(f, NULL, mode, 0);
+    for (int i = 0; i < 3; i++) {
+        CALL(fread(block, 1, n, f));
+        note_flags(f);
+    }
+    clearerr(f);
+    CALL(fread(block, 1, n, f));
+    CALL(fclose(f));
+}
+
+CASE(the_end_stays_the_end) {
+    read_to_the_end(_IOFBF, 20000);
+    read_to_the_end(_IOFBF, 10);
+    read_to_the_end(_IONBF, 10);
+    read_to_the_end(_IONBF, 1);
+}
+
+CASE(closing_what_is_busy) {
+    cookie_io_functions_t busy = all;
+    busy.close = close_busy;
+    FILE *f = fopencookie(store("one"), "r", busy);
+    CALL(getc(f));
+    WITH_ERRNO(fclose(f));
+}
+
 CASE(reading_in_small_pieces) {
     struct store *s = store("0123456789abcdefghij");
     s->most = 3;

@@ -7,6 +7,8 @@
 #include "transcript.h"
 
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static FILE *left_open(void) {
@@ -125,6 +127,51 @@ static void at_end_of_file(void) {
 
 static void unread(void) {
     printf("no input read");
+}
+
+static int deadly;
+
+/* As from outside: nobody notices that it is coming. */
+static void raw_kill(pid_t pid, int sig) {
+    long r;
+    __asm__ volatile("syscall" : "=a"(r) : "a"(SYS_kill), "D"(pid), "S"(sig) : "rcx", "r11", "memory");
+}
+
+static void _dies_while_it_computes(void) {
+    FILE *f = fopen("out", "w");
+    for (int i = 0; i < 100000; i++)
+        putc('x', f);
+    raw_kill(getpid(), deadly);
+}
+
+CASE(killed_by_rare_signals) {
+    static const int signals[] = {SIGBUS, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct stat st;
+        deadly = signals[i];
+        child(_dies_while_it_computes);
+        stat("out", &st);
+        say("signal %d: size %ld", deadly, (long)st.st_size);
+    }
+}
+
+static void _faults_on_its_own(void) {
+    int fd = open("empty", O_RDWR | O_CREAT, 0600);
+    FILE *f = fopen("out", "w");
+    for (int i = 0; i < 100000; i++)
+        putc('x', f);
+    volatile char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (int i = 0; i < 100000; i++)
+        putc('y', f);
+    *p = 1;
+}
+
+CASE(a_fault_of_its_own) {
+    child(_faults_on_its_own);
+    struct stat st;
+    stat("out", &st);
+    say("size %ld", (long)st.st_size);
+    unlink("out");
 }
 
 CASE(ends_with_exit) {

@@ -276,7 +276,7 @@ CASE(spawning_into_a_file) {
 
 CASE(exec_in_every_form) {
     static char *const arguments[] = {(char *)"echo", (char *)"executed", NULL};
-    for (int form = 0; form < 8; form++) {
+    for (int form = 0; form < 10; form++) {
         pid_t pid = fork();
         if (pid == 0) {
             getchar();
@@ -303,8 +303,14 @@ CASE(exec_in_every_form) {
             case 6:
                 execve("/bin/echo", arguments, environ);
                 break;
-            default:
+            case 7:
                 fexecve(open("/bin/echo", O_RDONLY), arguments, environ);
+                break;
+            case 8:
+                execveat(AT_FDCWD, "/bin/echo", arguments, environ, 0);
+                break;
+            default:
+                syscall(SYS_execve, "/bin/echo", arguments, environ);
             }
             _exit(99);
         }

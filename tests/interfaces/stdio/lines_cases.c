@@ -12,6 +12,15 @@ static FILE *text_file(void) {
     return fopen("file", "r");
 }
 
+/* With no size there is no memory, whatever the pointer says. */
+CASE(getline_into_no_memory) {
+    char other[16] = "not from malloc", *line = other;
+    size_t size = 0;
+    CALL(getline(&line, &size, stdin));
+    say("%q %lu %d", line, (unsigned long)size, line != other);
+    free(line);
+}
+
 CASE(fgets_of_each_size) {
     for (int size = 1; size < 30; size++) {
         FILE *f = text_file();

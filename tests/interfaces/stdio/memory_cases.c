@@ -172,6 +172,20 @@ CASE(memstream_grows) {
     free(text);
 }
 
+CASE(fmemopen_seek_that_fails) {
+    char area[239], line[20];
+    for (size_t i = 0; i < sizeof area; i++)
+        area[i] = (char)('a' + i % 26);
+    FILE *f = fmemopen(area, sizeof area, "r");
+    CALL(fread(line, 1, 12, f));
+    CALL(fseek(f, 5000, SEEK_SET));
+    CALL(ftell(f));
+    CALL(getc(f));
+    CALL(fseek(f, 240, SEEK_SET));
+    CALL(getc(f));
+    fclose(f);
+}
+
 CASE(memstream_very_long) {
     char *text = NULL;
     size_t size = 0;

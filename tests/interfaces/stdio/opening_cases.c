@@ -47,6 +47,22 @@ static void open_in_mode(const char *mode) {
     note_file("file");
 }
 
+CASE(appending_where_there_is_no_end) {
+    CALL(fopen("/proc/self/comm", "a"));
+    CALL(freopen("/proc/self/comm", "a", stdin));
+}
+
+CASE(modes_of_a_descriptor) {
+    static const char *const some_modes[] = {"r",      "rb+", "r+b", "rbbb+", "rbbbb+",
+                                             "rbtce+", "rx+", "r+e", "a++",   "wbm"};
+    for (size_t i = 0; i < sizeof some_modes / sizeof *some_modes; i++) {
+        int fd = open("file", O_RDONLY | O_CREAT, 0600);
+        FILE *f = fdopen(fd, some_modes[i]);
+        say("%s: %d", some_modes[i], f != NULL);
+        f ? fclose(f) : close(fd);
+    }
+}
+
 CASE(each_mode_on_a_file) {
     for (int i = 0; modes[i]; i++) {
         put_text("file", "0123456789");

@@ -24,6 +24,25 @@ static void seek_and_look(FILE *f, long offset, int whence) {
     note_flags(f);
 }
 
+CASE(devices_that_stand_nowhere) {
+    static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/urandom"};
+    for (int i = 0; i < 3; i++) {
+        FILE *f = fopen(devices[i], "r");
+        getc(f);
+        CALL(ftell(f));
+        CALL(fseek(f, 100, SEEK_SET));
+        CALL(ftell(f));
+        fclose(f);
+    }
+    FILE *f = fopen("/dev/null", "w");
+    for (int i = 0; i < 4323; i++)
+        putc('x', f);
+    CALL(ftell(f));
+    CALL(fflush(f));
+    CALL(ftell(f));
+    fclose(f);
+}
+
 CASE(seeks_in_a_file_that_is_read) {
     FILE *f = pattern_file("r");
     static const long places[] = {0,     1,     10,    4095,   4096, 4097, 8192, 100,

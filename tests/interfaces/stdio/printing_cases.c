@@ -418,6 +418,17 @@ CASE(counts_in_strings) {
     say("%s %d", text, a);
 }
 
+CASE(descriptors_in_portions) {
+    static const wchar_t bad[] = {L'a', 0x110000, 0};
+    int fd = open("out", O_WRONLY | O_CREAT, 0600);
+    CALL(dprintf(fd, "a%cb%ls", 0, bad));
+    CALL(dprintf(fd, "%2000d%ls", 1, bad));
+    CALL(dprintf(fd, "%9000d|%s", 1, "end"));
+    CALL(dprintf(-1, "%s", ""));
+    close(fd);
+    note_file("out");
+}
+
 CASE(numbered_arguments) {
     char text[80];
     CALL(snprintf(text, sizeof text, "%3$s %1$d %2$5.1f %1$d", 7, 2.25, "three"));

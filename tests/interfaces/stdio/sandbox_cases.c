@@ -18,7 +18,7 @@ static const int allowed[] = {SYS_read,       SYS_write,   SYS_lseek,    SYS_new
                               SYS_exit_group, SYS_pread64, SYS_getrandom};
 enum { ALLOWED = sizeof allowed / sizeof *allowed };
 
-static void forbid_the_rest(void) {
+static void forbid_the_rest_by(bool number) {
     struct sock_filter filter[2 * ALLOWED + 2];
     unsigned short n = 0;
     filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
@@ -28,8 +28,17 @@ static void forbid_the_rest(void) {
     }
     filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
     struct sock_fprog program = {n, filter};
-    CALL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-    CALL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+    if (number) {
+        CALL(syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+        CALL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+    } else {
+        CALL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+        CALL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+    }
+}
+
+static void forbid_the_rest(void) {
+    forbid_the_rest_by(false);
 }
 
 static void write_much(FILE *f) {
@@ -51,6 +60,18 @@ static void _opened_behind(void) {
     CALL(fseek(f, 100000, SEEK_SET));
     CALL(fgets(line, sizeof line, f));
     CALL(fclose(f));
+}
+
+static void _by_number(void) {
+    forbid_the_rest_by(true);
+    FILE *f = fopen("out", "w");
+    write_much(f);
+    CALL(fclose(f));
+}
+
+CASE(filter_by_number) {
+    child(_by_number);
+    note_file("out");
 }
 
 CASE(opened_behind_the_filter) {

@@ -616,6 +616,43 @@ static void *main_leaves(void *arg) {
     return NULL;
 }
 
+enum { MANY = 150 };
+static FILE *many[MANY];
+
+static void *holds_many(void *arg) {
+    for (int i = 0; i < MANY; i++)
+        flockfile(many[i]);
+    stage = 1;
+    usleep(100000);
+    for (int i = 0; i < MANY; i++)
+        funlockfile(many[i]);
+    return arg;
+}
+
+CASE(flushing_everything_while_much_is_busy) {
+    pthread_t t;
+    int written = 0;
+    for (int i = 0; i < MANY; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "many%d", i);
+        many[i] = fopen(name, "w");
+        fputs("text", many[i]);
+    }
+    stage = 0;
+    pthread_create(&t, NULL, holds_many, NULL);
+    while (stage == 0)
+        usleep(1000);
+    CALL(fflush(NULL));
+    for (int i = 0; i < MANY; i++) {
+        struct stat st;
+        written += fstat(fileno(many[i]), &st) == 0 && st.st_size == 4;
+    }
+    say("%d of %d are written", written, MANY);
+    pthread_join(t, NULL);
+    for (int i = 0; i < MANY; i++)
+        fclose(many[i]);
+}
+
 CASE(main_thread_ends_first) {
     static pthread_t self, t;
     self = pthread_self();

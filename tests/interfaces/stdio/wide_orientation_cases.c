@@ -9,6 +9,22 @@
 #include <locale.h>
 #include <stdio_ext.h>
 
+CASE(an_empty_string_orients) {
+    FILE *f = fopen("file", "w");
+    CALL(fputs("", f));
+    CALL(fwide(f, 0));
+    CALL(fclose(f));
+}
+
+CASE(descriptors_of_wide_memory) {
+    wchar_t *text = NULL;
+    size_t size = 0;
+    FILE *f = open_wmemstream(&text, &size);
+    CALL(fileno(f));
+    fclose(f);
+    free(text);
+}
+
 CASE(byte_functions_on_a_wide_output) {
     FILE *f = fopen("file", "w");
     CALL(fwide(f, 1));
@@ -244,6 +260,16 @@ static void write_and_read(const char *charset) {
         CALL((wchar_t *)text);
     note_flags(f);
     CALL(ftell(f));
+    CALL(fclose(f));
+}
+
+/* ftell counts what is not written yet, with a change of set at each character;
+ * libc's tells nonsense. */
+CASE(telling_where_shifts_are_many) {
+    FILE *f = CALL(fopen("file", "w,ccs=ISO-2022-JP"));
+    for (int i = 0; i < 200; i++)
+        fputws(L"a\x3042", f);
+    say("%d", ftell(f) > 0);
     CALL(fclose(f));
 }
 

@@ -41,6 +41,27 @@ static FILE *open_pipe(void) {
     return fdopen(ends[1], "w");
 }
 
+CASE(telling_behind_a_seek_into_what_was_read) {
+    put_pattern("file", 3000);
+    setlocale(LC_ALL, "C.UTF-8");
+    put_lines("file", 250);
+    FILE *f = fopen("file", "r+");
+    CALL(fputwc(L'A', f));
+    CALL(fseek(f, 1, SEEK_SET));
+    CALL(fputws(L"hello", f));
+    CALL(ftell(f));
+    CALL(fclose(f));
+    f = fopen("file", "r+");
+    CALL(fgetwc(f));
+    CALL(fseek(f, 100, SEEK_SET));
+    CALL(fputws(L"hello", f));
+    CALL(ftell(f));
+    CALL(fflush(f));
+    CALL(ftell(f));
+    CALL(fclose(f));
+    note_file("file");
+}
+
 CASE(characters_into_a_pipe) {
     setlocale(LC_ALL, "C.UTF-8");
     FILE *f = open_pipe();

@@ -53,6 +53,23 @@ static int in_use(const char *path) {
     return fd;
 }
 
+/* Memory that was written to before, and is there no more. */
+CASE(buffers_that_went_away) {
+    int fd = open_pattern("file"), t = open("under", O_CREAT | O_RDWR, 0600);
+    ftruncate(t, 8192);
+    char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, t, 0);
+    for (int i = 0; i < 400; i++)
+        read(fd, p + 4096, 16);
+    ftruncate(t, 100);
+    CALL(read(fd, p + 4096, 16));
+    p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 400; i++)
+        read(fd, p + 40960, 16);
+    mremap(p, 65536, 4096, 0);
+    CALL(read(fd, p + 40960, 16));
+    say("at %ld", (long)lseek(fd, 0, SEEK_CUR));
+}
+
 CASE(sizes) {
     static const size_t sizes[] = {1,  2,  3,   8,   15,   16,   17,   31,   32,  33,
                                    63, 64, 100, 511, 1024, 1025, 4096, 8192, 9000};

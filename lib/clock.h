@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clock.h - how long something takes.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_CLOCK_H
+#define ASF_LIB_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* asf__nanoseconds: since some moment that stays the same. */
+static inline int64_t asf__nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+#endif
