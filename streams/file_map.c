@@ -93,6 +93,7 @@ static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
 static int position(struct asf_cios *c, off64_t *at, off64_t *size) {
     struct stat64 st;
     asf__relearn_offset(c);
+    asf__settle_writers(c);
     int rc = c->offset < 0 ? (int)c->offset : asf__sys.fstat(c->fd, &st);
     if (rc < 0)
         return rc;
