@@ -147,8 +147,8 @@ int asf__end_output(struct asf_cios *c) {
 }
 
 int asf__to_read(struct asf_cios *c) {
-    if (c->flags & ASF_NO_READS)
-        return -EBADF;
+    if (c->flags & ASF_NO_READS) /* but of what was pushed back */
+        return c->flags & ASF_IN_BACKUP && asf__avail(c) > 0 ? 0 : -EBADF;
     return asf__is_putting(c) && !c->resident ? asf__end_output(c) : 0;
 }
 

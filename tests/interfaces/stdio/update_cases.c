@@ -11,6 +11,16 @@ static FILE *update_file(const char *mode) {
     return fopen("file", mode);
 }
 
+CASE(pushed_back_on_output) {
+    char bytes[5] = {0};
+    FILE *f = fopen("file", "w");
+    CALL(ungetc('U', f));
+    CALL(fread(bytes, 1, sizeof bytes, f));
+    say("%q", bytes);
+    note_flags(f);
+    CALL(fclose(f)); /* glibc spoils its heap when something is written and pushed back now */
+}
+
 CASE(read_then_write_without_seek) {
     FILE *f = update_file("r+");
     CALL(getc(f));
