@@ -28,12 +28,17 @@ static void key_of(char key[KEY], const unsigned char hash[16]) {
         n += snprintf(key + n, (size_t)(KEY - n), "%02x", hash[i]);
 }
 
-/* What is wrong with the connection; -ENOENT, of a socket that is not there, would
- * be that of a format. */
+/* What is wrong with the connection. */
 static int error_of(const redisContext *c) {
     if (c->err == REDIS_ERR_IO && errno > 0)
-        return errno == ENOENT ? -ECONNREFUSED : -errno;
+        return -errno;
     return c->err == REDIS_ERR_OOM ? -ENOMEM : -EIO;
+}
+
+/* Of one that there was: -ENOENT, of a socket that is gone, would be that of a format. */
+static int loss_of(const redisContext *c) {
+    int rc = error_of(c);
+    return rc == -ENOENT ? -ECONNREFUSED : rc;
 }
 
 static redisReply *ask_once(struct server *s, const char *format, const char *key, const void *value,
@@ -72,7 +77,7 @@ static ssize_t load(void *data, const unsigned char hash[16], void *description,
     pthread_mutex_lock(&s->lock);
     redisReply *reply = ask(s, "GET %s", key, NULL, 0);
     if (!reply) {
-        rc = error_of(s->context);
+        rc = loss_of(s->context);
     } else if (reply->type == REDIS_REPLY_STRING) {
         rc = (ssize_t)reply->len;
         memcpy(description, reply->str, reply->len < room ? reply->len : room);
@@ -94,7 +99,7 @@ static int save(void *data, const unsigned char hash[16], const void *descriptio
     key_of(key, hash);
     pthread_mutex_lock(&s->lock);
     redisReply *reply = ask(s, "SET %s %b", key, description, length);
-    int rc = !reply ? error_of(s->context) : reply->type == REDIS_REPLY_ERROR ? -EIO : 0;
+    int rc = !reply ? loss_of(s->context) : reply->type == REDIS_REPLY_ERROR ? -EIO : 0;
     freeReplyObject(reply);
     pthread_mutex_unlock(&s->lock);
     errno = saved;
