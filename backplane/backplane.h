@@ -90,6 +90,11 @@ void asf__list_reset(void);
 /* --- descriptors (fdtable.c); lock: none ---------------------------------- */
 
 struct asf_cios *asf__fd_stream(int fd);
+/* asf__forget_offset: it may be moved past the descriptor's streams.  What a seek
+ * of theirs has set is remembered all the same: libc does not notice either.
+ * asf__share_offset: another descriptor will have it, too. */
+void asf__forget_offset(int fd);
+void asf__share_offset(int fd);
 /* asf__join: the stream is used by the ASI: Unix I/O on its descriptor is, too. */
 extern bool asf__some_joined;
 void asf__join(struct asf_cios *c);

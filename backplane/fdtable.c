@@ -69,3 +69,17 @@ void asf__fd_leave(struct asf_cios *c) {
         __atomic_store_n(s, c->fd_next, __ATOMIC_RELEASE);
     c->fd_next = NULL;
 }
+
+void asf__forget_offset(int fd) {
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
+        if (c->placed)
+            c->astray = true;
+        else
+            c->offset = -1;
+}
+
+void asf__share_offset(int fd) {
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
+        if (!c->own)
+            c->shared = true;
+}

@@ -106,6 +106,10 @@ int asf__go_back(struct asf_cios *c) {
     if (asf__likely(c->lag == 0))
         return 0;
     off64_t at = c->ops->seek ? c->ops->seek(c, -(off64_t)c->lag, SEEK_CUR) : -ESPIPE;
+    if (at == -ESPIPE && c->own && c->under.base) { /* two directions that are apart: the input waits */
+        c->lag = 0;
+        return 0;
+    }
     if (at < 0)
         return (int)at;
     c->lag = 0;

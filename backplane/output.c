@@ -159,7 +159,8 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
             c->written = c->indent = 0;
         note_exact(c, n, roomless);
     }
-    bool apart = c->queue || !c->out || c->out->refs || !c->ops->put;
+    bool whole = c->limit == SIZE_MAX; /* the window is all there is, as of a segment */
+    bool apart = c->queue || !c->out || c->out->refs || !c->ops->put || whole;
     bool past = !apart && !c->lag && !c->records && n >= 2 * c->block &&
                 (c->limit > c->block || asf__pending(c) == 0);
     if (!past && !(roomless && !apart))

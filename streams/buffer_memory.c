@@ -43,7 +43,10 @@ static void *take_pages(size_t size) {
 }
 
 struct asf_buffer *asf__buffer_new(size_t size) {
-    size_t whole = sizeof(struct asf_buffer) + ASF_ALIGNMENT + size;
+    size_t whole;
+    if (__builtin_add_overflow(sizeof(struct asf_buffer) + ASF_ALIGNMENT + PAGE, size, &whole))
+        return NULL;
+    whole -= PAGE;
     size_t mapping = whole < LEAST_MAPPED ? 0 : whole < COMMON ? COMMON : (whole + PAGE - 1) / PAGE * PAGE;
     struct asf_buffer *b = mapping ? take_pages(mapping) : malloc(whole);
     if (!b)
@@ -103,7 +106,7 @@ void asf__buffer_free(struct asf_buffer *b) {
 struct asf_buffer *asf__buffer_enlarge(struct asf_buffer *b, size_t size, char **p) {
     uintptr_t at = (uintptr_t)*p - (uintptr_t)b;
     __asm__("" : "+r"(at)); /* now: gcc 12 would put it off, and then complain */
-    if (b->refs || b->watch >= 0 || b->user || b->first || !b->mapping)
+    if (b->refs || b->watch >= 0 || b->user || b->first || !b->mapping || size > SIZE_MAX / 2)
         return NULL;
     size_t whole = (sizeof *b + ASF_ALIGNMENT + size + PAGE - 1) / PAGE * PAGE;
     long moved = asf__raw_syscall(SYS_mremap, (long)b, (long)b->mapping, (long)whole, MREMAP_MAYMOVE);

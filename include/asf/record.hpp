@@ -102,6 +102,13 @@ template <class T, std::size_t N> struct array_of<std::array<T, N>> : array_of<T
 
 template <class T> constexpr bool is_text = std::is_same_v<T, char *> || std::is_same_v<T, const char *>;
 
+/* ASF_RECORD_ENUM has a sign, as C's enumerations do in records; a scoped one without
+ * is a number without. */
+template <class T> constexpr bool is_unsigned_enum() {
+    using number = std::underlying_type_t<T>;
+    return std::is_unsigned_v<number> && !std::is_convertible_v<T, number>;
+}
+
 template <class T> constexpr asf_record_kind kind_of() {
     if constexpr (is_text<T>)
         return ASF_RECORD_STRING;
@@ -110,7 +117,7 @@ template <class T> constexpr asf_record_kind kind_of() {
     else if constexpr (std::is_same_v<T, char>)
         return ASF_RECORD_CHAR;
     else if constexpr (std::is_enum_v<T>)
-        return ASF_RECORD_ENUM;
+        return is_unsigned_enum<T>() ? ASF_RECORD_UINT : ASF_RECORD_ENUM;
     else if constexpr (std::is_floating_point_v<T>)
         return ASF_RECORD_FLOAT;
     else if constexpr (std::is_integral_v<T>)

@@ -172,7 +172,10 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
 }
 
 void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
+    bool writes = asf__is_putting(c); /* which a seek would end */
     off64_t at = asf__seek(c, offset, whence);
+    if (at >= 0 && writes)
+        at = asf__to_write(c);
     return at < 0 ? no_region(length, at) : asf__u_salloc(c, length, false);
 }
 

@@ -36,10 +36,11 @@ static int ready(struct asf_cios *in, struct asf_cios *out) {
     return rc < 0 ? rc : asf__to_read(in);
 }
 
-/* A file into the output's buffer: the kernel copies it there, once. */
+/* A file into the output's buffer: the kernel copies it there, once.  A ring or a
+ * segment, whose memory is its own, has none. */
 static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *out) {
-    bool pushed_back = in->flags & ASF_IN_BACKUP;
-    return in->regular && in->ops->get && out->own && !out->resident && !pushed_back;
+    bool pushed_back = in->flags & ASF_IN_BACKUP, buffered = out->limit < SIZE_MAX;
+    return in->regular && in->ops->get && out->own && !out->resident && buffered && !pushed_back;
 }
 
 /* A mapped window is left for the file itself; what else is at hand is not. */
@@ -70,6 +71,8 @@ static int put(struct asf_cios *out, const char *p, size_t n, bool flush) {
     asf__append(out, p, n, &error);
     if (error == 0 && flush)
         error = asf__flush_output(out);
+    if (error == -EBUSY) /* behind a region in use, whose sfree writes it */
+        error = 0;
     return out->failed = error;
 }
 

@@ -30,6 +30,7 @@ struct asf_record_writer {
     uint32_t count, room, last;
     struct slot slot;
     struct asf__index index;
+    int failed; /* what the stream failed with: what is behind that is lost, and so are places */
 };
 
 /* --- frames -------------------------------------------------------------------------- */
@@ -37,16 +38,20 @@ struct asf_record_writer {
 /* A region for a frame, of which `length` payload bytes are still to be filled. */
 static int open_frame(struct asf_record_writer *w, struct asf__frame *frame, unsigned char **region) {
     ssize_t bytes = (ssize_t)asf__frame_bytes(frame);
+    *region = NULL;
+    if (w->failed)
+        return asf__record_fail(w->failed, "the stream could not be written before");
     *region = asf_salloc(w->stream, &bytes);
-    return *region ? 0
-                   : asf__record_fail((int)bytes, "the stream takes no record of %zu bytes",
-                                      (size_t)frame->length);
+    if (*region)
+        return 0;
+    w->failed = bytes == -ENOMEM ? 0 : (int)bytes;
+    return asf__record_fail((int)bytes, "the stream takes no record of %zu bytes", (size_t)frame->length);
 }
 
 static int close_frame(struct asf_record_writer *w, const struct asf__frame *frame, unsigned char *region) {
     w->position += asf__frame_bytes(frame);
-    int rc = asf_sfree(w->stream, region);
-    return rc < 0 ? asf__record_fail(rc, "the stream could not be written") : 0;
+    w->failed = asf_sfree(w->stream, region);
+    return w->failed < 0 ? asf__record_fail(w->failed, "the stream could not be written") : 0;
 }
 
 static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const void *payload) {
@@ -288,7 +293,7 @@ static int put_end(struct asf_record_writer *w) {
 int asf_record_writer_close(struct asf_record_writer *w) {
     if (w->slot.region)
         drop_slot(w);
-    int rc = w->options.indexed ? put_end(w) : 0;
+    int rc = w->failed == 0 && w->options.indexed ? put_end(w) : w->failed;
     for (uint32_t i = 0; i < w->count; i++)
         asf_record_format_free(w->formats[i]);
     asf__index_free(&w->index);

@@ -304,7 +304,12 @@ static int put_segment(FILE *f, const double *array, size_t count, const char *n
     if (count > 0)
         memcpy(shm + ASF_SHM_HEAD, array, count * DOUBLE);
     put_label(f, shm);
-    return asf__segment_close(shm);
+    int error = errno;      /* the stream's */
+    if (ferror_unlocked(f)) /* nobody learns of it */
+        asf__segment_remove(shm);
+    rc = asf__segment_close(shm);
+    errno = error;
+    return rc;
 }
 
 int asf_shm_write_doubles(FILE *f, const double *array, size_t count, const char *name) {

@@ -38,12 +38,12 @@ static bool piecewise(const struct asf_cios *c, long n) {
 }
 
 /* Each of several lines may be written for itself, which shows but in a file;
- * of long output only the beginning is there to tell. */
+ * in long output there may be some. */
 static bool by_lines(const struct asf_cios *c, const char *text, long n) {
     if (!BY_LIBC || c->regular || !(c->flags & ASF_LINE_BUF))
         return false;
-    const char *line = memchr(text, '\n', n < SMALL ? (size_t)n : SMALL - 1);
-    return line && (n >= SMALL || memchr(line + 1, '\n', (size_t)(text + n - line) - 1));
+    const char *line = n < SMALL ? memchr(text, '\n', (size_t)n) : NULL;
+    return n >= SMALL || (line && memchr(line + 1, '\n', (size_t)(text + n - line) - 1));
 }
 
 static int format_piecewise(struct asf_cios *c, int fortify, const char *format, va_list ap) {
@@ -258,6 +258,7 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     if (is_for_libc(n)) {
         asf__settle_output();
         asf__unkeep(fd, true);
+        asf__forget_offset(fd);
         errno = before;
         return print_fd_by_libc(fd, fortify, format, ap);
     }
@@ -270,6 +271,7 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     size_t length = n < 0 ? strlen(p) : (size_t)n;
     asf__settle_output();
     asf__unkeep(fd, true);
+    asf__forget_offset(fd);
     int rc = length > 0 ? asf__write_all(fd, p, length) : (int)asf__sys.lseek(fd, 0, SEEK_CUR);
     if (rc < 0 && (length > 0 || rc == -EBADF)) {
         errno = -rc;

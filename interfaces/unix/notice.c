@@ -103,22 +103,12 @@ static void change_fd(int fd) {
         settle_readers_of(fd);
 }
 
-/* The offset may be moved.  What a seek of the stream has set is remembered all
- * the same: libc does not notice either. */
-static void forget_offset(int fd) {
-    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
-        if (c->placed)
-            c->astray = true;
-        else
-            c->offset = -1;
-}
-
 /* The same for a call that moves the offset itself. */
 static inline void move_fd(int fd) {
     use_fd(fd);
     asf__unkeep(fd, true);
     if (asf__fd_stream(fd))
-        forget_offset(fd);
+        asf__forget_offset(fd);
 }
 
 /* --- data and offset of a descriptor ------------------------------------------ */
@@ -151,7 +141,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
     touch_fd(fd);
     ssize_t r = asf__rings() ? answer(asf__pipe_read(fd, buf, n)) : asf__kernel_read(fd, buf, n);
     if (asf__fd_stream(fd))
-        forget_offset(fd);
+        asf__forget_offset(fd);
     return r;
 }
 
@@ -161,7 +151,7 @@ static int gathers(int fd, const void *buf, size_t n) {
         return 0; /* the ASI may have the file mapped */
     int r = asf__gather(fd, buf, n);
     if (r && asf__fd_stream(fd))
-        forget_offset(fd);
+        asf__forget_offset(fd);
     return r;
 }
 
@@ -176,7 +166,7 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
         return asf__marked_write(fd, buf, n);
     ssize_t r = asf__rings() ? answer(asf__pipe_write(fd, buf, n)) : asf__kernel_write(fd, buf, n);
     if (asf__fd_stream(fd))
-        forget_offset(fd);
+        asf__forget_offset(fd);
     return r;
 }
 
@@ -192,7 +182,7 @@ EXPORT off_t lseek(int fd, off_t offset, int whence) {
     touch_fd(fd);
     off_t r = asf__call(SYS_lseek, fd, offset, whence);
     if (asf__fd_stream(fd) && (offset != 0 || whence != SEEK_CUR))
-        forget_offset(fd);
+        asf__forget_offset(fd);
     return r;
 }
 
@@ -219,7 +209,7 @@ EXPORT int close(int fd) {
     lose_ring(fd);
     if (asf__fd_stream(fd)) {
         lose_fd(fd);
-        forget_offset(fd);
+        asf__forget_offset(fd);
     }
     asf__fd_changed();
     if (asf__mark(fd))
@@ -232,6 +222,7 @@ EXPORT int close(int fd) {
 
 EXPORT int dup(int fd) {
     use_fd(fd);
+    asf__share_offset(fd);
     asf__unkeep(fd, true);
     int r = (int)asf__call(SYS_dup, fd, 0, 0);
     asf__forget_descriptor(r);
@@ -247,6 +238,7 @@ static void before_dup(int from, int to) {
         use_fd(from);
     lose_fd(to);
     if (from != to) {
+        asf__share_offset(from);
         lose_ring(to);
         asf__end_gathering(from);
         asf__end_gathering(to);
@@ -258,14 +250,14 @@ static void before_dup(int from, int to) {
 EXPORT int dup2(int from, int to) {
     before_dup(from, to);
     int r = __dup2(from, to);
-    forget_offset(to);
+    asf__forget_offset(to);
     return r;
 }
 
 EXPORT int dup3(int from, int to, int flags) {
     before_dup(from, to);
     int r = (int)asf__call(SYS_dup3, from, to, flags);
-    forget_offset(to);
+    asf__forget_offset(to);
     return r;
 }
 

@@ -646,6 +646,8 @@ EXPORT int fcntl(int fd, int command, ...) {
         use_fd(fd);
         asf__unkeep(fd, true);
     }
+    if (duplicate)
+        asf__share_offset(fd);
     int r = LIBC(fcntl)(fd, command, arg);
     if (duplicate)
         asf__forget_descriptor(r);

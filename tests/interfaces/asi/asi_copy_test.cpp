@@ -5,6 +5,9 @@
 // Layer: tests.
 #include <thread>
 
+#include <asf/ring.h>
+#include <asf/shm.h>
+
 #include "asi_test.h"
 
 namespace asi {
@@ -61,6 +64,64 @@ TEST_F(Copying, BehindARegionInUse) {
     EXPECT_EQ(sclose(in), 0);
     EXPECT_EQ(sclose(out), 0);
     EXPECT_TRUE(contents("out") == "head" + pattern(300000));
+}
+
+// Of a pipe each piece is written at once, but for what stands behind a region.
+TEST_F(Copying, OfAPipeBehindARegionInUse) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(write(ends[1], "through a pipe", 14), 14);
+    close(ends[1]);
+    asf_cios *in = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+    asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+    ssize_t length = 4;
+    char *region = static_cast<char *>(salloc(out, &length));
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 14);
+    memcpy(region, "head", 4);
+    EXPECT_EQ(sfree(out, region), 0);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_EQ(contents("out"), "headthrough a pipe");
+}
+
+// A ring and a segment have no buffer of the stream's size.
+TEST_F(Copying, IntoARing) {
+    for (const int64_t n : {int64_t{1000}, int64_t{100000}, INT64_MAX}) {
+        const size_t size = 300000, wanted = std::min(size, static_cast<size_t>(n));
+        const int fd = asf_ring_create(8192);
+        ASSERT_GE(fd, 0);
+        std::string got;
+        std::thread reader([&] {
+            asf_cios *s = asf_ring_sopen_fd(fd, O_RDONLY, nullptr);
+            for (std::string some; !(some = take(s, 1000)).empty();)
+                got += some;
+            EXPECT_EQ(sclose(s), 0);
+        });
+        asf_cios *in = must_open(put_pattern("in", size), O_RDONLY);
+        asf_cios *out = asf_ring_sopen_fd(fd, O_WRONLY, nullptr);
+        EXPECT_EQ(asf_copy(in, out, n), static_cast<int64_t>(wanted));
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+        reader.join();
+        close(fd);
+        EXPECT_TRUE(got == pattern(wanted)) << n << ": " << got.size();
+    }
+}
+
+TEST_F(Copying, IntoASegment) {
+    char *shm = asf_shm_create("asi copies", 0600, 100000);
+    ASSERT_NE(shm, nullptr);
+    const std::string label = shm;
+    asf_cios *in = must_open(put_pattern("in", 70000), O_RDONLY);
+    asf_cios *out = asf_shm_sopen(label.c_str(), O_WRONLY, nullptr);
+    give(out, "head");
+    EXPECT_EQ(asf_copy(in, out, 50000), 50000);
+    EXPECT_EQ(asf_copy(in, out, INT64_MAX), 20000);
+    EXPECT_EQ(sclose(in), 0);
+    EXPECT_EQ(sclose(out), 0);
+    EXPECT_TRUE(std::string(shm + 128, 70004) == "head" + pattern(70000));
+    EXPECT_EQ(asf_shm_remove(label.c_str()), 0);
+    EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
 TEST_F(Copying, APipeIsNotKeptWaiting) {

@@ -5,6 +5,7 @@
 // Layer: tests.
 #include <atomic>
 #include <numeric>
+#include <sys/socket.h>
 #include <thread>
 
 #include "asi_test.h"
@@ -55,6 +56,46 @@ TEST_F(Switching, ModeVariableForms) {
     EXPECT_EQ(sfree(s, p), 0);
     EXPECT_EQ(sclose(s), 0);
     EXPECT_EQ(contents("file"), "0a2b4c6dXYZ");
+}
+
+// A seek does not change the mode.
+TEST_F(Switching, WritesAtPlaces) {
+    asf_cios *s = must_open(put("file", "0123456789"), O_RDWR);
+    const auto give_at = [&](const char *text, off_t at, int whence) {
+        ssize_t n = static_cast<ssize_t>(strlen(text));
+        void *p = sallocAt(s, &n, at, whence);
+        ASSERT_NE(p, nullptr);
+        ASSERT_EQ(n, static_cast<ssize_t>(strlen(text)));
+        memcpy(p, text, strlen(text));
+        EXPECT_EQ(sfree(s, p), 0);
+    };
+    EXPECT_EQ(set_stream_mode(s, ASF_WRITE), s);
+    give(s, "ab");
+    give_at("XXXX", 8, SEEK_SET);
+    give_at("end", 0, SEEK_END);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("file"), "ab234567XXXXend");
+}
+
+// Neither direction of a socket waits for the other.
+TEST_F(Switching, RequestAndReply) {
+    int ends[2];
+    char reply[10];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    ASSERT_EQ(write(ends[1], "hello world", 11), 11);
+    asf_cios *s = asf_sopen_fd(ends[0], O_RDWR, nullptr);
+    EXPECT_EQ(take(s, 5), "hello");
+    for (const char *answer : {"first", "again"}) {
+        EXPECT_EQ(set_stream_mode(s, ASF_WRITE), s);
+        give(s, answer);
+        EXPECT_EQ(sflush(s), 0);
+        ASSERT_EQ(recv(ends[1], reply, sizeof reply, 0), 5);
+        EXPECT_EQ(std::string(reply, 5), answer);
+        EXPECT_EQ(set_stream_mode(s, ASF_READ), s);
+        EXPECT_EQ(take(s, 3), answer[0] == 'f' ? " wo" : "rld");
+    }
+    EXPECT_EQ(sclose(s), 0);
+    close(ends[1]);
 }
 
 TEST_F(Switching, ReadsBackWhatItWrote) {

@@ -33,6 +33,14 @@ struct modern {
 };
 const uint8_t fresh = 9;
 
+enum class bright : uint8_t { dark = 1, light = 200 };
+struct lamp {
+    bright how;
+};
+struct later_lamp {
+    uint16_t how;
+};
+
 } // namespace
 } // namespace record
 
@@ -40,6 +48,14 @@ template <>
 inline constexpr auto asf::record::fields<::record::modern> = asf::record::list(
     "modern", asf::record::field<&::record::modern::v>("v"), asf::record::field<&::record::modern::id>("id"),
     asf::record::field<&::record::modern::fresh>("fresh", &::record::fresh));
+
+template <>
+inline constexpr auto asf::record::fields<::record::lamp> =
+    asf::record::list("lamp", asf::record::field<&::record::lamp::how>("how"));
+
+template <>
+inline constexpr auto asf::record::fields<::record::later_lamp> =
+    asf::record::list("lamp", asf::record::field<&::record::later_lamp::how>("how"));
 
 namespace record {
 namespace {
@@ -83,6 +99,30 @@ TEST(RecordCxx, writes_and_reads) {
         EXPECT_EQ(i, 50);
         r.seek(7);
         EXPECT_EQ(r.next()->view<sample>()->id, 7);
+    }
+    asf_sclose(stream);
+}
+
+TEST(RecordCxx, enumerations_without_a_sign) {
+    const File file;
+    asf_cios *stream = file.open(O_WRONLY | O_TRUNC);
+    {
+        asf::record::writer w(stream);
+        w.write(lamp{bright::light});
+    }
+    asf_sclose(stream);
+    stream = file.open(O_RDONLY);
+    {
+        asf::record::reader r(stream);
+        auto record = r.next();
+        EXPECT_EQ(record->view<lamp>()->how, bright::light);
+        EXPECT_EQ(record->number("how"), 200);
+    }
+    asf_sclose(stream);
+    stream = file.open(O_RDONLY);
+    {
+        asf::record::reader r(stream);
+        EXPECT_EQ(r.next()->view<later_lamp>()->how, 200);
     }
     asf_sclose(stream);
 }

@@ -122,6 +122,24 @@ TEST(RecordFiles, after_a_crash_all_whole_records_are_there) {
     }
 }
 
+// What was lost would be missing in the middle.
+TEST(RecordFiles, after_a_failure_nothing_more_is_written) {
+    const Format f(point_type);
+    const point t = {1, 2};
+    asf_record_writer *w;
+    int failures = 0;
+    asf_cios *s = asf_sopen("/dev/full", O_WRONLY, 0, nullptr);
+    ASSERT_EQ(asf_record_writer_new(s, nullptr, &w), 0);
+    for (int i = 0; i < 100000; i++) {
+        const int rc = asf_record_write(w, f, &t);
+        EXPECT_TRUE(rc == -ENOSPC || (rc == 0 && failures == 0)) << i;
+        failures += rc < 0;
+    }
+    EXPECT_GT(failures, 0);
+    EXPECT_EQ(asf_record_writer_close(w), -ENOSPC);
+    asf_sclose(s);
+}
+
 // Whatever it then leads to: nothing, the middle of a frame, another kind of one.
 TEST(RecordFiles, any_bit_of_the_index_may_be_wrong) {
     const File file;

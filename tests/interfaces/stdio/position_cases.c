@@ -24,6 +24,31 @@ static void seek_and_look(FILE *f, long offset, int whence) {
     note_flags(f);
 }
 
+/* libc asks where the descriptor stands until the stream has been sought. */
+CASE(moved_by_other_names) {
+    FILE *f = fopen("file", "w+");
+    dprintf(fileno(f), "abc");
+    CALL(ftell(f));
+    int d = dup(fileno(f));
+    write(d, "defg", 4);
+    CALL(ftell(f));
+    FILE *g = fdopen(d, "w");
+    fputs("hijkl", g);
+    fclose(g);
+    CALL(ftell(f));
+    CALL(fseek(f, 0, SEEK_CUR));
+    dprintf(fileno(f), "%5000d", 1);
+    CALL(ftell(f));
+    d = fcntl(fileno(f), F_DUPFD, 50);
+    lseek(d, 3, SEEK_SET);
+    CALL(ftell(f));
+    CALL(fputs("over", f));
+    CALL(ftell(f));
+    fclose(f);
+    close(d);
+    note_file("file");
+}
+
 CASE(devices_that_stand_nowhere) {
     static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/urandom"};
     for (int i = 0; i < 3; i++) {

@@ -13,6 +13,7 @@
 #include <printf.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/socket.h>
 
 #define obstack_chunk_alloc malloc
 #define obstack_chunk_free  free
@@ -416,6 +417,23 @@ CASE(counts_in_strings) {
     say("%s %d %d", text, a, b);
     CALL(snprintf(text, sizeof text, "%La%n", 1.5L, &a));
     say("%s %d", text, a);
+}
+
+CASE(lines_of_long_output) {
+    static const int widths[] = {1000, 1015, 1030, 2000, 4000, 4090, 4200};
+    static char record[10000];
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        int ends[2];
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends);
+        FILE *f = fdopen(ends[0], "w");
+        setvbuf(f, NULL, _IOLBF, 4096);
+        fputs("abc", f);
+        CALL(fprintf(f, "%*d\n%s~\n", widths[i], 7, "foo"));
+        for (long n; (n = read(ends[1], record, sizeof record)) > 0;)
+            say("%ld", n);
+        fclose(f);
+        close(ends[1]);
+    }
 }
 
 CASE(descriptors_in_portions) {
