@@ -518,7 +518,9 @@ static void find_for_handlers(sighandler_t handler) {
     (void)LIBC(pause);
     (void)LIBC(poll);
     (void)LIBC(raise);
+    (void)LIBC(rmdir);
     (void)LIBC(select);
+    (void)LIBC(sem_post);
     (void)LIBC(signal);
     (void)LIBC(sigsuspend);
     (void)LIBC(sleep);
