@@ -32,7 +32,7 @@ EXPORT int fwide(FILE *f, int mode) {
 
 /* --- on bytes ------------------------------------------------------------------ */
 
-enum { FORMAT = 80, NEAR = 64, FAR = 1024 };
+enum { FORMAT = 80, NEAR = 32, FAR = 256 };
 
 /* The characters at p as bytes, up to the first that is a null or beyond ASCII;
  * returns how many. */
@@ -43,12 +43,19 @@ static size_t narrow(char *to, const wchar_t *p, size_t n) {
     return i;
 }
 
+/* Not one that may store wide characters, which libc has without a conversion. */
 static bool narrow_format(char *to, const wchar_t *format) {
-    size_t n = format ? narrow(to, format, FORMAT) : FORMAT;
-    if (n == FORMAT || format[n] != L'\0')
-        return false;
-    to[n] = '\0';
-    return true;
+    for (size_t i = 0; format && i < FORMAT; i++) {
+        wchar_t ch = format[i];
+        bool wide = ch == L'S' || ch == L'C' ||
+                    (i > 0 && to[i - 1] == 'l' && (ch == L's' || ch == L'c' || ch == L'['));
+        if ((unsigned)ch >= 0x80 || wide)
+            return false;
+        to[i] = (char)ch;
+        if (ch == L'\0')
+            return true;
+    }
+    return false;
 }
 
 /* Whether the next character is simply the window's next. */
@@ -79,7 +86,7 @@ static int scan_near(struct asf_cios *c, size_t reach, enum asf_dialect dialect,
 static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_t *format, va_list ap) {
     char bytes[FORMAT];
     bool cut;
-    if (!is_simple(c) || !narrow_format(bytes, format))
+    if (!narrow_format(bytes, format) || !is_simple(c))
         return ASF_SCAN_ELSEWHERE;
     int r = scan_near(c, NEAR, dialect, bytes, ap, &cut);
     return r == ASF_SCAN_ELSEWHERE && cut ? scan_near(c, FAR, dialect, bytes, ap, &cut) : r;
