@@ -156,7 +156,6 @@ static void by_number(long number, long a, long b) {
                                      SYS_fstat,  SYS_stat,         SYS_lstat,       SYS_ioprio_set,
                                      SYS_uname,  SYS_sysinfo,      SYS_getdents64,  SYS_getppid};
     static const short elsewhere[] = {SYS_write, SYS_writev, SYS_pread64, SYS_pwrite64};
-    static const short ends[] = {SYS_exit, SYS_exit_group};
     static const short children[] = {SYS_fork, SYS_vfork, SYS_clone, SYS_clone3};
     static const short of_one[] = {SYS_read,  SYS_readv, SYS_preadv2, SYS_lseek, SYS_ioctl,
                                    SYS_close, SYS_dup,   SYS_dup2,    SYS_dup3};
@@ -166,8 +165,10 @@ static void by_number(long number, long a, long b) {
         asf__be_plain();
     if (executes(number))
         before_exec();
-    else if (AMONG(number, ends))
+    else if (number == SYS_exit_group)
         before_end();
+    else if (number == SYS_exit) /* of one thread, or of the last */
+        asf__settle_last();
     else if (AMONG(number, children))
         before_child();
     share_rings();

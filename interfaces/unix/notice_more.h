@@ -644,8 +644,11 @@ EXPORT int fcntl(int fd, int command, ...) {
     void *arg = va_arg(ap, void *);
     va_end(ap);
     bool duplicate = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+    if (duplicate || command == F_SETFL || command == F_SETLK || command == F_SETLKW ||
+        command == F_OFD_SETLKW)
+        leave_ring(fd);
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL) {
-        use_fd(fd);
+        touch_fd(fd);
         asf__unkeep(fd, true);
     }
     if (duplicate)
