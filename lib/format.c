@@ -12,8 +12,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "lib/format_digits.h"
-#include "lib/format_spec.h"
+#include "lib/format_plain.h"
 
 bool asf__format_custom;
 
@@ -190,15 +189,6 @@ static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
 
 /* --- characters and strings ---------------------------------------------------------- */
 
-static inline void copy_text(char *to, const char *from, size_t n) {
-    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= ASF__ONE_BY_ONE)) {
-        for (size_t i = 0; i < n; i++)
-            to[i] = from[i];
-    } else if (n > 0) {
-        asf__copy(to, from, n);
-    }
-}
-
 static void put_text(struct asf__output *o, struct asf__spec *s, const char *text, size_t n) {
     size_t behind;
     s->flags &= ~(unsigned)FLAG_ZERO;
@@ -207,7 +197,7 @@ static void put_text(struct asf__output *o, struct asf__spec *s, const char *tex
         put_field_parts(o, s, &(struct asf__field){.text = text, .length = n});
         return;
     }
-    copy_text(p, text, n);
+    asf__copy_text(p, text, n);
     asf__end_field(o, behind);
 }
 
@@ -580,7 +570,8 @@ static inline bool put_brief(struct asf__output *o, struct brief b, char letter,
     }
 }
 
-__attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, va_list ap) {
+static inline __attribute__((always_inline)) const char *convert(struct asf__output *o, const char *f,
+                                                                 va_list ap) {
     struct brief b = {.precision = -1};
     struct asf__place before = asf__place_in(ap);
     const char *letter = parse_brief(f, &b, ap);
@@ -590,99 +581,27 @@ __attribute__((noinline)) const char *asf__convert(struct asf__output *o, const 
     return *letter == '$' ? NULL : convert_any(o, f, ap); /* %1$d: libc's */
 }
 
+__attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, va_list ap) {
+    return convert(o, f, ap);
+}
+
+__attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, char *end, const char *f,
+                                                                     va_list ap) {
+    struct asf__output o = {p, end, 0, SIZE_MAX, NULL};
+    struct asf__place before = asf__place_in(ap);
+    const char *behind = convert(&o, f, ap);
+    if (asf__likely(behind && o.lost == 0))
+        return (struct asf__format_begun){o.p, behind};
+    asf__go_to(ap, before);
+    return (struct asf__format_begun){NULL, f};
+}
+
 /* --- the format ------------------------------------------------------------------- */
 
-/* Room for a long: -9223372036854775808. */
-enum { INTEGER_ROOM = 20 };
-
-static inline char *write_unsigned(char *p, uint64_t n) {
-    p += asf__count_digits(n);
-    asf__write_digits(p, n);
-    return p;
-}
-
-static inline char *write_signed(char *p, int64_t v) {
-    *p = '-';
-    return write_unsigned(p + (v < 0), v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-}
-
-static inline char *write_hexadecimal(char *p, uint32_t n, unsigned least) {
-    struct asf__short_text t = asf__short_hexadecimal(n, false, least);
-    asf__store(p, t);
-    return p + t.length;
-}
-
-static inline char *plain_string(struct asf__output *o, char *p, const char *text) {
-    struct asf__spec plain = {.precision = -1};
-    size_t n = text ? strnlen(text, o->most) : 0;
-    if (asf__likely(text && n <= (size_t)(o->end - p))) {
-        copy_text(p, text, n);
-        return p + n;
-    }
-    o->p = p;
-    if (n >= o->most)
-        o->lost += n;
-    else if (text)
-        put_text(o, &plain, text, n);
-    else
-        put_string(o, &plain, text);
-    return o->p;
-}
-
-/* The commonest have nothing, or an l, between the percent sign and the letter,
- * or are %02x and its kin.
- * Returns the end of the output, which has room for a long; NULL for others. */
-static inline char *convert_plain(struct asf__output *o, char *p, const char **at, va_list ap) {
-    const char *letter = *at + 1;
-    bool is_long = *letter == 'l' && (letter[1] == 'd' || letter[1] == 'u');
-    letter += is_long;
-    switch (*letter) {
-    case 'd':
-        p = write_signed(p, is_long ? va_arg(ap, long) : va_arg(ap, int));
-        break;
-    case 'u':
-        p = write_unsigned(p, is_long ? va_arg(ap, unsigned long) : va_arg(ap, unsigned));
-        break;
-    case 'x':
-        p = write_hexadecimal(p, va_arg(ap, unsigned), 1);
-        break;
-    case '0':
-        if (letter[1] < '1' || letter[1] > '8' || letter[2] != 'x')
-            return NULL;
-        p = write_hexadecimal(p, va_arg(ap, unsigned), (unsigned)(letter[1] - '0'));
-        letter += 2;
-        break;
-    case 's':
-        p = plain_string(o, p, va_arg(ap, const char *));
-        break;
-    case 'c':
-        *p++ = (char)va_arg(ap, int);
-        break;
-    case '%':
-        *p++ = '%';
-        break;
-    default:
-        return NULL;
-    }
-    *at = letter + 1;
-    return p;
-}
-
-/* Text up to the next percent sign: short as a rule, so not by a call. */
+/* Text up to the next percent sign, as much as there is room for. */
 static const char *put_literal(struct asf__output *o, const char *f) {
-    const char *end = f + 1;
-    while (*end != '%' && *end != '\0') {
-        if (++end - f == 16) {
-            end = strchrnul(end, '%');
-            break;
-        }
-    }
-    if (asf__likely(asf__left(o) >= (size_t)(end - f))) {
-        asf__copy(o->p, f, (size_t)(end - f));
-        o->p += end - f;
-    } else {
-        asf__put_part(o, f, (size_t)(end - f));
-    }
+    const char *end = strchrnul(f, '%');
+    asf__put(o, f, (size_t)(end - f));
     return end;
 }
 
@@ -721,51 +640,43 @@ static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, 
     va_copy(rest->ap, ap);
 }
 
-/* The loop keeps the end of the output in a register, `p`, and o->p up to date
- * where others need it.  Returns where in the format it stopped. */
+/* Goes on at f, which is not plain, as far as is known; returns where in the format
+ * it stopped. */
 static inline const char *format_all(struct asf__output *o, const char *f, va_list ap) {
-    char *p = o->p, *next;
     while (*f != '\0') {
-        if (*f == '%') {
-            if (asf__likely(o->end - p >= INTEGER_ROOM) && (next = convert_plain(o, p, &f, ap)) != NULL) {
-                p = next;
-                continue;
-            }
-            o->p = p;
-            const char *behind = asf__convert(o, f + 1, ap);
-            if (!behind)
-                return f;
-            f = behind;
-            p = o->p;
-        } else if ((f[1] == '%' || f[1] == '\0') && p < o->end) {
-            *p++ = *f++;
-        } else {
-            o->p = p;
-            f = put_literal(o, f);
-            p = o->p;
-        }
+        const char *behind = *f == '%' ? asf__convert(o, f + 1, ap) : put_literal(o, f);
+        if (!behind)
+            return f;
+        struct asf__format_begun begun = asf__format_plain(o->p, o->end, behind, ap);
+        o->p = begun.p;
+        f = begun.f;
     }
-    o->p = p;
     return f;
 }
 
-size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
-                   struct asf__format_rest *rest) {
+size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_list ap,
+                      struct asf__format_rest *rest) {
     size_t reach = ~(size_t)p; /* to the end of the address space */
-    struct asf__output o = {p, (char *)((size_t)p + (room < reach ? room : reach)), 0, most,
-                            rest->counts ? p : NULL};
-    rest->format = format;
+    struct asf__output o = {rest->begun, p + (room < reach ? room : reach), 0, most, rest->counts ? p : NULL};
     if (asf__unlikely(asf__format_custom || !format)) {
         rest->format = format ? format : "%"; /* an error of the same kind */
         rest->all = true;
         va_copy(rest->ap, ap);
         return 0;
     }
-    struct asf__place first = asf__place_in(ap);
-    const char *f = format_all(&o, format, ap);
+    struct asf__place first = rest->first;
+    const char *f = format_all(&o, rest->format, ap);
     rest->format = NULL;
     if (asf__unlikely(*f != '\0') && !numbered(&o, p, f, format, ap, first))
         leave_rest(rest, f, format, ap, first);
     asf__go_to(ap, first);
     return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
+}
+
+size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
+                   struct asf__format_rest *rest) {
+    rest->begun = p;
+    rest->format = format;
+    rest->first = asf__place_in(ap);
+    return asf__format_on(p, room, most, format, ap, rest);
 }

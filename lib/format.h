@@ -13,12 +13,22 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Where va_arg is among the arguments. */
+struct asf__place {
+    unsigned general, floating;
+    void *in_memory;
+};
+
 /* What is left to libc: a format and its arguments. */
 struct asf__format_rest {
     const char *format; /* NULL: nothing */
     va_list ap;
     bool all;    /* all, for it has %n or %1$d, or no argument is used up yet */
     bool counts; /* set by the caller: %n may store without a check */
+    /* Of the formatter itself: the end of what it made so far, and where the first
+     * argument is. */
+    char *begun;
+    struct asf__place first;
 };
 
 /* asf__format: format into p[0..room) as printf would: d i u x X o c s C S p m n

@@ -14,6 +14,7 @@
 #include <wchar.h>
 
 #include "lib/copy.h"
+#include "lib/format.h"
 #include "lib/lock.h"
 
 #pragma GCC visibility push(hidden)
@@ -40,6 +41,15 @@ struct asf__spec {
 /* libc copies up to 20 characters one by one, so a text that is overwritten while
  * it is read, sprintf(s, "x%s", s), comes out in its own way. */
 enum { ASF__ONE_BY_ONE = 20 };
+
+static inline void asf__copy_text(char *to, const char *from, size_t n) {
+    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= ASF__ONE_BY_ONE)) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+    } else if (n > 0) {
+        asf__copy(to, from, n);
+    }
+}
 
 /* Memory up to `end`, and how much more there would have been; of a string no more
  * than `most` bytes are counted.  `first`: where the output began, NULL if %n is
@@ -119,11 +129,6 @@ void asf__put_field(struct asf__output *o, const struct asf__spec *s, const stru
  * AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
  * for the stores that va_start has just made, since it loads several of them at
  * once. */
-
-struct asf__place {
-    unsigned general, floating;
-    void *in_memory;
-};
 
 /* volatile: two loads, not one of both words. */
 static inline struct asf__place asf__place_in(va_list ap) {

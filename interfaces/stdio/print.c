@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "backplane/descriptor.h"
-#include "lib/format.h"
+#include "lib/format_plain.h"
 #include "lib/next.h"
 #include "lib/syscalls.h"
 
@@ -102,63 +102,58 @@ static inline const char *line_end(const struct asf_cios *c, size_t n) {
     return asf__unlikely(c->flags & ASF_LINE_BUF) ? memchr(c->write_ptr, '\n', n) : NULL;
 }
 
-/* printf("%s", s), common enough to be told apart, into a window that shows its
- * room; -1: as any other format. */
-static inline int string_in_place(struct asf_cios *c, va_list ap) {
-    va_list string;
-    va_copy(string, ap);
-    const char *s = va_arg(string, const char *);
-    va_end(string);
-    bool plain = s && asf__ours(c) && c->orientation < 0 && !(c->flags & ASF_LINE_BUF);
-    size_t room = asf__room(c), n = plain ? strnlen(s, room) : room;
-    if (n >= room || piecewise(c, (long)n))
-        return -1;
-    asf__copy(c->write_ptr, s, n);
-    c->write_ptr += n;
-    return (int)n;
-}
-
-static inline bool is_string(const char *format) {
-    return format && format[0] == '%' && format[1] == 's' && format[2] == '\0' && !asf__format_custom;
-}
-
 /* What formatting into the window says beside a length: it is to be done apart, or
  * by libc's formatter; or LINE less than minus the length: the window has a whole
  * line, which is to go out with what is pending. */
 enum { APART = -1, PIECEWISE = -2, LINE = -2 };
 
-/* Formats into the window, as far as what fits there may stay. */
-static inline __attribute__((always_inline)) int format_in_place(struct asf_cios *c, int fortify,
-                                                                 const char *format, va_list ap) {
-    struct asf__format_rest rest;
-    size_t room = asf__room(c);
-    if (room == 0)
-        room = asf__room_in_line(c);
-    if (BY_LIBC && room > c->block)
-        room = c->block; /* longer output goes out piecewise */
-    if (asf__unlikely(room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES))
-        return APART;
-    rest.format = NULL;
-    rest.counts = fortify <= 0;
-    size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
-    if (asf__unlikely(rest.format)) {
-        int whole = rest_in_place(c, room - 1, n, fortify, &rest);
+/* What was formatted into the window stays there if it can. */
+static __attribute__((noinline)) int keep_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
+                                                   struct asf__format_rest *rest) {
+    if (rest->format) {
+        int whole = rest_in_place(c, room - 1, n, fortify, rest);
         if (whole < 0)
             return APART;
         n = (size_t)whole;
     }
-    if (asf__unlikely(n >= room || piecewise(c, (long)n)))
+    if (n >= room || piecewise(c, (long)n))
         return n < INT_MAX && piecewise(c, (long)n) ? PIECEWISE : APART;
     const char *end = line_end(c, n);
-    if (asf__unlikely(end))
+    if (end)
         return end + 1 == c->write_ptr + n ? LINE - (int)n : APART;
     c->write_ptr += n;
     return (int)n;
 }
 
-static inline int print_in_place(struct asf_cios *c, int fortify, const char *format, va_list ap) {
-    int n = is_string(format) ? string_in_place(c, ap) : -1;
-    return n >= 0 ? n : format_in_place(c, fortify, format, ap);
+/* Into a window of any kind. */
+static __attribute__((noinline)) int format_in_place(struct asf_cios *c, size_t room, int fortify,
+                                                     const char *format, va_list ap) {
+    struct asf__format_rest rest;
+    if (room == 0)
+        room = asf__room_in_line(c);
+    if (room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES)
+        return APART;
+    rest.counts = fortify <= 0;
+    size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
+    return keep_in_place(c, room, n, fortify, &rest);
+}
+
+static inline __attribute__((always_inline)) int print_in_place(struct asf_cios *c, int fortify,
+                                                                const char *format, va_list ap) {
+    enum { ODD = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES };
+    struct asf__format_rest rest;
+    char *p = c->write_ptr;
+    size_t room = asf__room(c);
+    if (BY_LIBC && room > c->block)
+        room = c->block; /* longer output goes out piecewise */
+    if (asf__unlikely(room < 128 || c->flags & ODD || !asf__ours(c) || c->orientation >= 0 || c->unprimed))
+        return format_in_place(c, room, fortify, format, ap);
+    rest.counts = fortify <= 0;
+    size_t n = asf__format_here(p, room - 1, c->block, format, ap, &rest);
+    if (asf__unlikely(rest.format || n >= room))
+        return keep_in_place(c, room, n, fortify, &rest);
+    c->write_ptr = p + n;
+    return (int)n;
 }
 
 static int put_line(struct asf_cios *c, int n) {

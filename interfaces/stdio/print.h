@@ -26,15 +26,7 @@ int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__for
  * `fortify` > 0: %n is refused in a format that could have been written to.
  * returns  the length that there is or would be, or -1 with errno set and what
  *          was made before the error in p. */
-static inline int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
-    struct asf__format_rest rest;
-    rest.counts = fortify <= 0;
-    size_t n = asf__format(p, room, SIZE_MAX, format, ap, &rest);
-    if (asf__unlikely(rest.format || n > INT_MAX))
-        return asf__print_rest(p, room, n, fortify, &rest);
-    p[n < room ? n : room] = '\0';
-    return (int)n;
-}
+int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap);
 
 #pragma GCC visibility pop
 

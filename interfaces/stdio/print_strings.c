@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/format.h"
+#include "lib/format_plain.h"
 #include "lib/next.h"
 
 /* Names of libc's own that are not ours. */
@@ -61,18 +61,35 @@ int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__for
     return -1;
 }
 
+static inline __attribute__((always_inline)) int print_here(char *p, size_t room, int fortify,
+                                                            const char *format, va_list ap) {
+    struct asf__format_rest rest;
+    size_t reach = ~(size_t)p; /* to the end of the address space */
+    room = room < reach ? room : reach;
+    rest.counts = fortify <= 0;
+    size_t n = asf__format_here(p, room, SIZE_MAX, format, ap, &rest);
+    if (asf__unlikely(rest.format || n > INT_MAX))
+        return asf__print_rest(p, room, n, fortify, &rest);
+    p[n < room ? n : room] = '\0';
+    return (int)n;
+}
+
+int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
+    return print_here(p, room, fortify, format, ap);
+}
+
 #ifndef ASF_STATIC
 
 extern void __chk_fail(void) __attribute__((noreturn));
 extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
 extern int __vasprintf_chk(char **, int, const char *, va_list);
 
-static int print_bounded(char *s, size_t n, int fortify, const char *format, va_list ap) {
+static inline int print_bounded(char *s, size_t n, int fortify, const char *format, va_list ap) {
     char none[1];
     if (n == 0)
         return asf__print(none, 0, fortify, format, ap);
     s[0] = '\0'; /* as glibc: a text that is its own argument is empty */
-    return asf__print(s, n - 1, fortify, format, ap);
+    return print_here(s, n - 1, fortify, format, ap);
 }
 
 static int print_checked(char *s, size_t n, int fortify, const char *format, va_list ap) {
@@ -80,7 +97,7 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, va_
         __chk_fail();
     s[0] = '\0';
     size_t room = n > SSIZE_MAX ? ASF__UNLIMITED : n - 1;
-    int made = asf__print(s, room, fortify, format, ap);
+    int made = print_here(s, room, fortify, format, ap);
     if (made >= 0 && (size_t)made > room)
         __chk_fail();
     return made;
