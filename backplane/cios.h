@@ -54,6 +54,7 @@ struct asf_buffer {
     int watch;       /* mapped: its slot in the fault table; otherwise -1 */
     off64_t at;      /* mapped: where in the file it begins */
     size_t mapping;  /* of pages of its own: how many bytes, these included; 0: from malloc */
+    bool usual;      /* from malloc, of BUFSIZ bytes: kept for the next stream */
     bool user;       /* the program's own memory (setvbuf) */
     bool first;      /* part of its stream; its memory stays until that is closed */
     bool resting;    /* the first one, in no use just now */

@@ -223,7 +223,7 @@ static size_t take(struct asf_cios *c, char *p, size_t n, int *error) {
 static bool in_step(struct asf_cios *c, size_t n) {
     enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
     size_t part = c->block - 1;
-    return n >= PAST_WINDOW && asf__avail(c) == 0 && c->regular && c->offset >= 0 && !(c->flags & NOT_SO) &&
+    return n >= c->block && asf__avail(c) == 0 && c->regular && c->offset >= 0 && !(c->flags & NOT_SO) &&
            part >= 127 && (n & part) == 0 && (c->block & part) == 0 && reads_directly(c, n) &&
            (__libc_single_threaded || asf__bias_held(&c->lk));
 }
@@ -232,6 +232,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     if (!in_step(c, n))
         return take(c, p, n, error);
     ssize_t r = asf__get(c, p, n);
+    asf__count_run(c);
     asf__libc_empty_at(c, c->offset);
     *error = r < 0 ? (int)r : 0;
     if (r <= 0 || (size_t)r == n)

@@ -274,6 +274,7 @@ static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
 
 /* The whole of a seek of the usual kinds. */
 static inline off64_t seek_plainly(struct asf_cios *c, off64_t target) {
+    asf__libc_orient(c);
     c->sought = true;
     c->outlived = false;
     bool empty = asf__libc_is_empty(c);
@@ -283,15 +284,16 @@ static inline off64_t seek_plainly(struct asf_cios *c, off64_t target) {
 /* Input of a regular file whose place is known, and nothing pushed back. */
 static bool reads_plainly(const struct asf_cios *c) {
     enum { NOT_SO = ASF_IN_BACKUP | ASF_PUTTING | ASF_NO_READS };
-    return c->chosen && c->regular && c->offset >= 0 && !(c->flags & NOT_SO) && c->orientation < 0 &&
-           !c->save_base;
+    return c->chosen && c->regular && c->offset >= 0 && !(c->flags & NOT_SO) && c->orientation <= 0 &&
+           !c->save_base && c->read_base;
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     off64_t target = offset;
     if ((whence != SEEK_SET && whence != SEEK_CUR) || !reads_plainly(c))
         return seek_any(c, offset, whence);
-    if (whence == SEEK_CUR && (!c->placed || __builtin_add_overflow(asf__read_position(c), offset, &target)))
+    if (whence == SEEK_CUR &&
+        (!c->placed || c->orientation == 0 || __builtin_add_overflow(asf__read_position(c), offset, &target)))
         return seek_any(c, offset, whence);
     return target >= 0 ? seek_plainly(c, target) : seek_any(c, offset, whence);
 }

@@ -587,6 +587,8 @@ __attribute__((noinline)) const char *asf__convert(struct asf__output *o, const 
 
 __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, char *end, const char *f,
                                                                      va_list ap) {
+    if (f[0] != '\0' && f[1] == '$')
+        return (struct asf__format_begun){NULL, f};
     struct asf__output o = {p, end, 0, SIZE_MAX, NULL};
     struct asf__place before = asf__place_in(ap);
     const char *behind = convert(&o, f, ap);
@@ -618,10 +620,15 @@ static bool needs_all(const char *f) {
     return false;
 }
 
+/* Whether a specification begins there as %1$d does. */
+static inline bool is_numbered(const char *f) {
+    return f[0] == '%' && f[1] >= '1' && f[1] <= '9' && f[2] == '$';
+}
+
 /* All once more, if that is where it stopped. */
 static __attribute__((noinline)) bool numbered(struct asf__output *o, char *p, const char *f,
                                                const char *format, va_list ap, struct asf__place first) {
-    if (f[0] != '%' || f[1] < '1' || f[1] > '9' || f[2] != '$')
+    if (!is_numbered(f))
         return false;
     o->p = p;
     o->lost = 0;
@@ -665,7 +672,7 @@ size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_
         return 0;
     }
     struct asf__place first = rest->first;
-    const char *f = format_all(&o, rest->format, ap);
+    const char *f = is_numbered(rest->format) ? rest->format : format_all(&o, rest->format, ap);
     rest->format = NULL;
     if (asf__unlikely(*f != '\0') && !numbered(&o, p, f, format, ap, first))
         leave_rest(rest, f, format, ap, first);

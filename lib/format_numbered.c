@@ -25,12 +25,36 @@ union argument {
  * that is an argument.  It begins behind the dollar sign. */
 static enum kind kind_of(const char *f, va_list ap) {
     struct asf__spec s = {.precision = -1};
-    const char *letter = f + strspn(f, "-+ #0'.123456789hlLqjztZ");
-    if (*letter == '\0' || asf__parse_spec(f, &s, ap) != letter)
+    struct asf__place before = asf__place_in(ap), after;
+    const char *letter = asf__parse_spec(f, &s, ap);
+    after = asf__place_in(ap);
+    if (!letter || before.general != after.general || before.in_memory != after.in_memory)
         return UNKNOWN;
-    if (strchr("fFeEgGaA", *letter))
+    switch (*letter) {
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'c':
+    case 's':
+    case 'p':
+    case 'C':
+    case 'S':
+        return GENERAL;
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
         return s.length == LENGTH_LONG_LONG ? LONG_FLOATING : FLOATING;
-    return strchr("diouxXcspCS", *letter) ? GENERAL : UNKNOWN;
+    default:
+        return UNKNOWN;
+    }
 }
 
 /* The kinds of all arguments; how many there are, or 0 for a format that is left

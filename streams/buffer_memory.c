@@ -5,6 +5,7 @@
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -28,18 +29,38 @@ static char *aligned_base(struct asf_buffer *b) {
     return (char *)(b + 1) + (-end & (ASF_ALIGNMENT - 1));
 }
 
-/* A mapped one that was used by a stream which is closed, or grew out of it. */
-static struct asf_buffer *common_spare;
+/* Used by a stream which is closed, or grew out of it: a mapped one, and one of
+ * malloc's of the usual size. */
+static struct asf_buffer *common_spare, *usual_spare;
+
+static struct asf_buffer *swap_spare(struct asf_buffer **spare, struct asf_buffer *b) {
+    if (!__libc_single_threaded)
+        return __atomic_exchange_n(spare, b, __ATOMIC_ACQ_REL);
+    struct asf_buffer *before = *spare;
+    *spare = b;
+    return before;
+}
+
+static bool is_usual(size_t size) {
+    return size == BUFSIZ && LEAST_MAPPED != SIZE_MAX;
+}
 
 bool asf__buffer_is_common(const struct asf_buffer *b) {
     return b->mapping == COMMON;
 }
 
+static void *take_spare(struct asf_buffer **spare) {
+    return __atomic_load_n(spare, __ATOMIC_RELAXED) ? swap_spare(spare, NULL) : NULL;
+}
+
 static void *take_pages(size_t size) {
-    void *p = NULL;
-    if (size == COMMON && __atomic_load_n(&common_spare, __ATOMIC_RELAXED))
-        p = __atomic_exchange_n(&common_spare, NULL, __ATOMIC_ACQ_REL);
+    void *p = size == COMMON ? take_spare(&common_spare) : NULL;
     return p ? p : asf__zero_pages(size);
+}
+
+static void *take_memory(size_t whole, size_t size) {
+    void *p = is_usual(size) ? take_spare(&usual_spare) : NULL;
+    return p ? p : malloc(whole);
 }
 
 struct asf_buffer *asf__buffer_new(size_t size) {
@@ -48,10 +69,11 @@ struct asf_buffer *asf__buffer_new(size_t size) {
         return NULL;
     whole -= PAGE;
     size_t mapping = whole < LEAST_MAPPED ? 0 : whole < COMMON ? COMMON : (whole + PAGE - 1) / PAGE * PAGE;
-    struct asf_buffer *b = mapping ? take_pages(mapping) : malloc(whole);
+    struct asf_buffer *b = mapping ? take_pages(mapping) : take_memory(whole, size);
     if (!b)
         return NULL;
     *b = (struct asf_buffer){.mapping = mapping, .watch = -1, .base = aligned_base(b)};
+    b->usual = !mapping && is_usual(size);
     b->size = mapping == COMMON ? (size_t)((char *)b + COMMON - b->base) : size;
     return b;
 }
@@ -79,7 +101,7 @@ struct asf_buffer *asf__buffer_first(struct asf_cios *c, size_t size) {
 
 static void unmap_buffer(struct asf_buffer *b) {
     if (b->mapping == COMMON)
-        b = __atomic_exchange_n(&common_spare, b, __ATOMIC_ACQ_REL);
+        b = swap_spare(&common_spare, b);
     if (b)
         asf__sys.unmap(b, b->mapping);
 }
@@ -99,7 +121,7 @@ void asf__buffer_free(struct asf_buffer *b) {
     if (b->mapping)
         unmap_buffer(b);
     else
-        free(b);
+        free(b->usual ? swap_spare(&usual_spare, b) : b);
 }
 
 /* Much memory is moved by its pages; a copy would touch as much anew. */

@@ -127,18 +127,17 @@ static const struct asf_stream_ops memory = {
 };
 
 static int attach(struct asf_cios *c, char **location, size_t *size) {
-    struct memory *m = calloc(1, sizeof *m);
+    struct memory *m = malloc(sizeof *m);
     char *base = calloc(1, BUFSIZ);
-    c->out = base ? asf__buffer_new(0) : NULL;
-    if (!m || !c->out) {
+    if (!m || !base) {
         free(base);
         free(m);
         return -ENOMEM;
     }
-    c->out->base = c->out->allocated = base;
-    c->out->size = BUFSIZ;
-    m->location = location;
-    m->size = size;
+    *m = (struct memory){.location = location, .size = size};
+    c->first =
+        (struct asf_buffer){.base = base, .allocated = base, .size = BUFSIZ, .watch = -1, .first = true};
+    c->out = &c->first;
     c->data = m;
     c->resident = c->chosen = true;
     c->why = "open_memstream";

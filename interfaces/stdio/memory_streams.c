@@ -91,14 +91,12 @@ static const struct asf_stream_ops cookie_module = {
 };
 
 static int parse_mode(const char *mode, bool *append) {
-    static const char letters[] = "rwa";
-    const char *letter = *mode ? strchr(letters, *mode) : NULL;
-    if (!letter)
+    if (*mode != 'r' && *mode != 'w' && *mode != 'a')
         return -1;
-    *append = *letter == 'a';
+    *append = *mode == 'a';
     if (mode[1] == '+' || (mode[1] == 'b' && mode[2] == '+'))
         return O_RDWR;
-    return *letter == 'r' ? O_RDONLY : O_WRONLY;
+    return *mode == 'r' ? O_RDONLY : O_WRONLY;
 }
 
 EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t call) {
@@ -194,7 +192,7 @@ static int area_close(void *cookie) {
 }
 
 static struct area *area_new(void *buf, size_t size, const char *mode) {
-    struct area *a = calloc(1, sizeof *a);
+    struct area *a = malloc(sizeof *a);
     if (!a)
         return NULL;
     *a = (struct area){.base = buf ? buf : malloc(size), .size = size, .allocated = !buf};
