@@ -122,14 +122,29 @@ static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
     return r;
 }
 
-IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
+/* The byte that was just read is back when the pointer is. */
+static inline bool back_up(struct asf_cios *c, int ch) {
+    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch) || !asf__is_within_block(c))
+        return false;
+    c->read_ptr--;
+    return true;
+}
+
+static __attribute__((noinline)) int unget_shared(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__alone() && asf__likely(c->orientation < 0 && ch != EOF && !(c->flags & ASF_EOF)) &&
-        is_last(c, ch) && asf__is_within_block(c)) {
-        c->read_ptr--;
-        return (unsigned char)ch;
+    if (asf__hold(c)) {
+        bool done = back_up(c, ch);
+        asf__bias_leave(&c->lk);
+        if (done)
+            return (unsigned char)ch;
     }
     return unget_locked(ch, f);
+}
+
+IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
+    if (asf__unlikely(!asf__alone()))
+        return unget_shared(ch, f);
+    return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
 }
 
 /* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
