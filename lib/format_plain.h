@@ -52,11 +52,11 @@ static inline char *asf__plain_pointer(char *p, const void *value) {
 
 /* A text that fits; NULL, and the argument still to be taken, for another. */
 static inline char *asf__plain_string(char *p, const char *end, va_list ap) {
-    struct asf__place before = asf__place_in(ap);
+    unsigned general = ap->gp_offset;
     const char *text = va_arg(ap, const char *);
     size_t left = (size_t)(end - p), n = text ? strnlen(text, left) : left;
     if (asf__unlikely(n == left)) {
-        asf__go_to(ap, before);
+        asf__untake(ap, general);
         return NULL;
     }
     asf__copy_text(p, text, n);
@@ -166,23 +166,9 @@ asf__format_plain(char *p, char *end, const char *f, va_list ap) {
 size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_list ap,
                       struct asf__format_rest *rest);
 
-/* asf__format into memory that has the room, inline as far as the format is plain. */
-static inline __attribute__((always_inline)) size_t asf__format_here(char *p, size_t room, size_t most,
-                                                                     const char *format, va_list ap,
-                                                                     struct asf__format_rest *rest) {
-    struct asf__place first = asf__place_in(ap);
-    struct asf__format_begun begun = {p, format};
-    if (asf__likely(format && !asf__format_custom))
-        begun = asf__format_plain(p, p + room, format, ap);
-    if (asf__unlikely(!format || *begun.f != '\0')) {
-        rest->begun = begun.p;
-        rest->format = begun.f;
-        rest->first = first;
-        return asf__format_on(p, room, most, format, ap, rest);
-    }
-    rest->format = NULL;
-    asf__go_to(ap, first);
-    return (size_t)(begun.p - p);
+/* asf__format_begins: whether asf__format_plain may be called. */
+static inline bool asf__format_begins(const char *format) {
+    return asf__likely(format && !asf__format_custom);
 }
 
 #pragma GCC visibility pop

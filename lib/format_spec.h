@@ -142,6 +142,15 @@ static inline void asf__go_to(va_list ap, struct asf__place place) {
     ap->overflow_arg_area = place.in_memory;
 }
 
+/* The general argument taken last is the next again; `general`: where it was looked
+ * for. */
+static inline void asf__untake(va_list ap, unsigned general) {
+    if (ap->gp_offset != general)
+        ap->gp_offset = general;
+    else
+        ap->overflow_arg_area = (char *)ap->overflow_arg_area - sizeof(long);
+}
+
 /* asf__parse_spec: what follows the percent sign; returns the letter, which is
  * `conversion` as well, or NULL when it is left to libc. */
 const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);

@@ -133,26 +133,43 @@ static __attribute__((noinline)) int format_in_place(struct asf_cios *c, size_t 
         room = asf__room_in_line(c);
     if (room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES)
         return APART;
+    if (room > INT_MAX)
+        room = INT_MAX; /* no more is printed by one call */
     rest.counts = fortify <= 0;
     size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
     return keep_in_place(c, room, n, fortify, &rest);
 }
 
+/* Goes on where what is plain in the format ended, or its room. */
+static __attribute__((noinline)) int format_rest(struct asf_cios *c, struct asf__format_begun begun,
+                                                 struct asf__place first, int fortify, const char *format,
+                                                 va_list ap) {
+    size_t room = asf__room(c);
+    if (BY_LIBC && room > c->block)
+        room = c->block;
+    struct asf__format_rest rest = {.format = begun.f, .begun = begun.p, .first = first};
+    rest.counts = fortify <= 0;
+    size_t n = asf__format_on(c->write_ptr, room - 1, c->block, format, ap, &rest);
+    return keep_in_place(c, room, n, fortify, &rest);
+}
+
+/* The usual case: an ordinary window, and a format that is plain. */
 static inline __attribute__((always_inline)) int print_in_place(struct asf_cios *c, int fortify,
                                                                 const char *format, va_list ap) {
-    enum { ODD = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES };
-    struct asf__format_rest rest;
+    enum { ODD = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES, LEAST = 128 };
     char *p = c->write_ptr;
     size_t room = asf__room(c);
     if (BY_LIBC && room > c->block)
         room = c->block; /* longer output goes out piecewise */
-    if (asf__unlikely(room < 128 || c->flags & ODD || !asf__ours(c) || c->orientation >= 0 || c->unprimed))
+    if (asf__unlikely(room - LEAST > INT_MAX - LEAST || c->flags & ODD || !asf__ours(c) ||
+                      c->orientation >= 0 || c->unprimed || !asf__format_begins(format)))
         return format_in_place(c, room, fortify, format, ap);
-    rest.counts = fortify <= 0;
-    size_t n = asf__format_here(p, room - 1, c->block, format, ap, &rest);
-    if (asf__unlikely(rest.format || n >= room))
-        return keep_in_place(c, room, n, fortify, &rest);
-    c->write_ptr = p + n;
+    struct asf__place first = asf__place_in(ap);
+    struct asf__format_begun begun = asf__format_plain(p, p + room - 1, format, ap);
+    if (asf__unlikely(*begun.f != '\0'))
+        return format_rest(c, begun, first, fortify, format, ap);
+    size_t n = (size_t)(begun.p - c->write_ptr);
+    c->write_ptr = begun.p;
     return (int)n;
 }
 

@@ -61,21 +61,36 @@ int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__for
     return -1;
 }
 
-static inline __attribute__((always_inline)) int print_here(char *p, size_t room, int fortify,
-                                                            const char *format, va_list ap) {
-    struct asf__format_rest rest;
-    size_t reach = ~(size_t)p; /* to the end of the address space */
-    room = room < reach ? room : reach;
+static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__format_begun begun,
+                                              struct asf__place first, int fortify, const char *format,
+                                              va_list ap) {
+    struct asf__format_rest rest = {.format = begun.f, .begun = begun.p, .first = first};
     rest.counts = fortify <= 0;
-    size_t n = asf__format_here(p, room, SIZE_MAX, format, ap, &rest);
+    size_t n = asf__format_on(p, room, SIZE_MAX, format, ap, &rest);
     if (asf__unlikely(rest.format || n > INT_MAX))
         return asf__print_rest(p, room, n, fortify, &rest);
     p[n < room ? n : room] = '\0';
     return (int)n;
 }
 
+/* asf__print, but that `ap` may stay behind what was taken. */
+static inline __attribute__((always_inline)) int print_here(char *p, size_t room, int fortify,
+                                                            const char *format, va_list ap) {
+    struct asf__place first = asf__place_in(ap);
+    struct asf__format_begun begun = {p, format};
+    if (asf__format_begins(format))
+        begun = asf__format_plain(p, p + (room < INT_MAX ? room : INT_MAX), format, ap);
+    if (asf__unlikely(!format || *begun.f != '\0'))
+        return print_on(p, room, begun, first, fortify, format, ap);
+    *begun.p = '\0';
+    return (int)(begun.p - p);
+}
+
 int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
-    return print_here(p, room, fortify, format, ap);
+    struct asf__place first = asf__place_in(ap);
+    int n = print_here(p, room, fortify, format, ap);
+    asf__go_to(ap, first);
+    return n;
 }
 
 #ifndef ASF_STATIC
