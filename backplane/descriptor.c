@@ -133,6 +133,16 @@ ASF_EVERY_RUN void asf__unkeep(int fd, bool for_good) {
         unkeep(fd, for_good);
 }
 
+void asf__drop_views(void) {
+    if (!some_marked)
+        return;
+    uint64_t mask = asf__hold_signals();
+    for (int i = 0; i < ASF_DESCRIPTORS; i++)
+        if (asf__descriptors[i].used)
+            asf__drop_view(&asf__descriptors[i]);
+    asf__release_signals(mask);
+}
+
 void asf__unkeep_all(void) {
     asf__fd_changed();
     if (!some_marked)

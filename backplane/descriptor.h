@@ -42,8 +42,9 @@ static inline unsigned asf__mark(int fd) {
 /* A part of the file as the page cache has it: other writers' changes show. */
 struct asf_view {
     const char *base;
-    off64_t at; /* where in the file it begins */
-    size_t size;
+    off64_t at;        /* where in the file it begins */
+    size_t size;       /* up to and with the proof, where there is one */
+    size_t mapped;     /* pages, and a part of one */
     const char *proof; /* a byte that was not zero: while it is not, the file is as long as that */
     int watch;         /* its slot in the fault table */
     bool torn;         /* the file was truncated under it */
@@ -138,6 +139,8 @@ static inline void asf__fd_changed(void) {
  * may have it, too.  asf__unkeep_all: all of them, for good. */
 void asf__unkeep(int fd, bool for_good);
 void asf__unkeep_all(void);
+/* asf__drop_views: the next reads ask the kernel, and may have a view again. */
+void asf__drop_views(void);
 /* asf__stop_keeping: and no descriptor is kept any more. */
 void asf__stop_keeping(void);
 /* asf__forget_descriptor: it is closed: nobody needs the offset. */

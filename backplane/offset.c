@@ -190,7 +190,8 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
         c->read_ptr += target - libc.base;
         return target;
     }
-    at = place(c, target);
+    off64_t further = target - libc.base - (got > 0 ? got : 0);
+    at = c->regular ? place(c, target) : c->ops->seek(c, further, SEEK_CUR); /* as libc asks a callback */
     if (at >= 0)
         move_to(c, at);
     else

@@ -674,9 +674,11 @@ size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_
     struct asf__place first = rest->first;
     const char *f = is_numbered(rest->format) ? rest->format : format_all(&o, rest->format, ap);
     rest->format = NULL;
-    if (asf__unlikely(*f != '\0') && !numbered(&o, p, f, format, ap, first))
-        leave_rest(rest, f, format, ap, first);
-    asf__go_to(ap, first);
+    if (asf__unlikely(*f != '\0')) {
+        if (!numbered(&o, p, f, format, ap, first))
+            leave_rest(rest, f, format, ap, first);
+        asf__go_to(ap, first);
+    }
     return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
 }
 

@@ -39,7 +39,9 @@ struct asf__format_rest {
  * most     from here on it does not matter how long the text would be.
  * Where the format has something else, or the locale, the rounding mode or an
  * error makes a difference, it stops, and `rest` says where libc is to go on.
- * It uses no memory but its stack and p; `ap` is as it was when it returns. */
+ * It uses no memory but its stack and p.  `ap` is behind what was taken, as it is
+ * when libc's returns, which programs look at; but where something is left, or
+ * arguments are numbered, it is as it was. */
 size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
                    struct asf__format_rest *rest);
 

@@ -263,8 +263,9 @@ size_t asf__format_wide(wchar_t *p, size_t room, const wchar_t *format, va_list 
         f = next;
     }
     rest->format = NULL;
-    if (asf__unlikely(*f != L'\0'))
+    if (asf__unlikely(*f != L'\0')) {
         leave_rest(rest, f, format, ap, first);
-    asf__go_to(ap, first);
+        asf__go_to(ap, first);
+    }
     return rest->format == format ? 0 : (size_t)(o.p - p);
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,9 +48,17 @@ void asf__ring_format(struct asf_ring_control *control, uint32_t size) {
     __atomic_store_n(&control->magic, MAGIC, __ATOMIC_RELEASE);
 }
 
+/* A file above the limit of sizes would not be made: SIGXFSZ would come. */
+static bool exceeds_limit(size_t size) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
+}
+
 /* Sealed, so that nobody can take the memory from under the other. */
 int asf__ring_new(uint32_t size) {
     enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+    if (exceeds_limit(ASF_RING_DATA + (size_t)size))
+        return -EFBIG;
     int fd = (int)asf__raw_syscall(SYS_memfd_create, (long)"asf-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0);
     if (fd < 0)
         return fd;

@@ -53,24 +53,27 @@ static bool find_proof(int fd, off64_t end, ptrdiff_t *back) {
     return true;
 }
 
+/* Bytes behind the proof would not be known to be there. */
 static bool map(struct asf_view *v, int fd, off64_t at, size_t size, ptrdiff_t back) {
     int error;
     char *base = asf__sys.map(size, fd, at, &error);
     if (!base)
         return false;
-    *v = (struct asf_view){.at = at, .size = size, .watch = asf__watch(base, size, &v->torn, &v->end)};
+    *v = (struct asf_view){
+        .at = at, .size = size, .mapped = size, .watch = asf__watch(base, size, &v->torn, &v->end)};
     if (v->watch < 0) {
         asf__sys.unmap(base, size);
         return false;
     }
     v->proof = back ? base + size - back : &no_proof;
+    v->size = back ? size - (size_t)back + 1 : size;
     v->base = base;
     return true;
 }
 
 static void unmap(const struct asf_view *v) {
     asf__unwatch(v->watch);
-    asf__sys.unmap((void *)(uintptr_t)v->base, v->size);
+    asf__sys.unmap((void *)(uintptr_t)v->base, v->mapped);
 }
 
 /* --- whether a descriptor can be kept ------------------------------------------- */
@@ -189,6 +192,10 @@ static size_t extent(const struct asf_descriptor *d, off64_t from, off64_t size)
     return (size_t)((end < size ? end : size) - from);
 }
 
+static bool map_up_to_proof(struct asf_descriptor *d, off64_t at, off64_t from, size_t size, ptrdiff_t back) {
+    return at <= from + (off64_t)size - back && map(&d->view, d->fd, from, size, back);
+}
+
 static bool make_view(struct asf_descriptor *d, off64_t at, size_t n) {
     struct stat64 st;
     ptrdiff_t back;
@@ -201,10 +208,10 @@ static bool make_view(struct asf_descriptor *d, off64_t at, size_t n) {
     off64_t from = at & ~(off64_t)(PAGE - 1);
     size_t size = extent(d, from, st.st_size);
     if (find_proof(d->fd, from + (off64_t)size, &back))
-        return map(&d->view, d->fd, from, size, back);
+        return map_up_to_proof(d, at, from, size, back);
     d->reach = FIRST;
     size = extent(d, from, st.st_size);
-    return find_proof(d->fd, from + (off64_t)size, &back) && map(&d->view, d->fd, from, size, back);
+    return find_proof(d->fd, from + (off64_t)size, &back) && map_up_to_proof(d, at, from, size, back);
 }
 
 /* How far the next view goes. */

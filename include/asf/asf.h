@@ -91,7 +91,9 @@ ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
 /* sfree: give a region back.  For output the region's bytes are complete from
  * now on and may be written.
  *   ptr      what salloc, srealloc or sallocAt returned
- * returns  0; -EINVAL for a pointer that is in no region of this stream; for
+ * returns  0; -EINVAL for a pointer that is not in memory of this stream of
+ *          which there are regions (one that is, and that salloc did not return
+ *          or that was given back before, takes the place of another's); for
  *          output, the negated errno value of a write that was waiting for
  *          this region; for input, -EIO when the file was truncated under the
  *          region (its missing part reads as zero bytes).
@@ -105,7 +107,8 @@ ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
  *          read again, on output they are not written.  On an input stream a
  *          longer region has the bytes that follow.
  *          NULL with *newlen < 0, and the region as it was, on an error:
- *          -EBUSY when the region is not the latest of the stream.  Only when
+ *          -EBUSY when the region is not the latest of the stream, or the end of
+ *          the file has been met since.  Only when
  *          what stood before an output region cannot be written is it gone.
  * lifetime as salloc's.
  * source   paper, Figure 2. */
@@ -114,7 +117,8 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
 /* sallocAt: move the stream offset as lseek() would and allocate there, with
  * nothing of another thread's coming between.
  *   whence   SEEK_SET, SEEK_CUR or SEEK_END
- * returns  as salloc; -ESPIPE in *length for a stream that cannot seek.
+ * returns  as salloc; -ESPIPE in *length for a stream that cannot seek, -EBUSY
+ *          for reading while an output region has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
@@ -137,12 +141,13 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
 
 /* set_stream_mode: make the stream a reading or a writing one.  The offset
  * stays where it is.
- * returns  the stream, or NULL when it was not opened for that mode or its
- *          output could not be written.
+ * returns  the stream, or NULL when it was not opened for that mode, its output
+ *          could not be written, or an output region has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
 
-/* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate.
+/* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate; -EBUSY
+ * in *length for reading while an output region has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
 ASF_EXPORT void *asf_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize_t *length, int64_t offset,

@@ -69,9 +69,12 @@ static const char *absolute(const char *path) {
 }
 
 const char *asf__find_library(void) {
+    static const char *path; /* looked for once: a child may have no descriptors for it */
     const char *named = getenv("ASF_LIBRARY");
     bool is_named = named != NULL && named[0] != '\0';
-    const char *path = is_named ? absolute(named) : library_beside_command();
+    if (path)
+        return path;
+    path = is_named ? absolute(named) : library_beside_command();
     if (access(path, R_OK) != 0)
         asf__fail("%s: access: %s; %s", path, strerror(errno),
                   is_named ? "ASF_LIBRARY must name libasf_stdio.so" : "make it readable");

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,13 +85,27 @@ struct between {
     char option[ASF_RING_OPTION];
 };
 
+/* Not where a command's own input and output are to be. */
+static int above_standard(int fd) {
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(fd);
+    errno = error;
+    return above;
+}
+
 static struct between make_between(bool rings) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        asf__fail("pipe: pipe2: %s; end programs that have many files open", strerror(errno));
-    struct between b = {.read = ends[0], .write = ends[1], .ring = -1};
+    struct between b = {.read = -1, .write = -1, .ring = -1};
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        b.write = above_standard(ends[1]);
+        b.read = above_standard(ends[0]);
+    }
+    if (b.read < 0 || b.write < 0)
+        asf__fail("pipe: pipe2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
     if (rings)
-        b.ring = asf__ring_offer(ends[0], b.option, sizeof b.option);
+        b.ring = asf__ring_offer(b.read, b.option, sizeof b.option);
     return b;
 }
 
@@ -137,10 +152,20 @@ static int wait_for_all(pid_t last) {
     return result;
 }
 
+/* Whether there are descriptors for a ring at each pipe, and some to spare for what
+ * the commands begin with. */
+static bool can_have_rings(int count) {
+    enum { SPARE = 32 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)count + SPARE <= limit.rlim_cur;
+}
+
 /* The rings stay with this process until all have ended. */
 static int run(char **commands, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
     pid_t last = -1;
+    asf__find_library(); /* or none of them is started */
+    rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {
         struct between *out = i + 1 < count ? &made[i % 2] : NULL;
         if (out)

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,7 +222,8 @@ static void put_segment(struct packing *p) {
     asf_shm_close(shm);
     p->labels = grow(p, p->labels, p->made + 1, sizeof *p->labels);
     p->labels[p->made++] = label;
-    printf("shmids %s", label);
+    if (printf("shmids %s", label) < 0)
+        give_up(p, "standard output: write", strerror(errno));
     free(name);
 }
 
@@ -341,6 +343,7 @@ int asf__shm_pack(int argc, char **argv) {
     if (!parse(&p, argc, argv))
         return asf__shm_help();
     FILE *in = open_input("pack", argc, argv);
+    signal(SIGPIPE, SIG_IGN); /* a failure like others: the segments go again */
     pack(&p, in);
     if (ferror(in))
         give_up(&p, "the input: read", strerror(errno));

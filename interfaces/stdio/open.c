@@ -153,7 +153,8 @@ static bool fit_descriptor(int fd, const struct mode *m) {
     if (have < 0)
         return false;
     int access = have & O_ACCMODE, wanted = m->flags & O_ACCMODE;
-    if (access != O_RDWR && access != wanted) {
+    if (access != O_RDWR && access != O_ACCMODE &&
+        access != wanted) { /* O_ACCMODE: neither, to ioctl alone */
         errno = EINVAL;
         return false;
     }

@@ -69,15 +69,22 @@ static int put_made(struct asf_cios *c, const char *p, int n) {
 
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
+    struct asf__place first = asf__place_in(ap);
     int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
-    if (asf__ours(c) && (piecewise(c, n) || by_lines(c, small, n))) {
+    bool pieces = asf__ours(c) && (piecewise(c, n) || by_lines(c, small, n));
+    if (!pieces && n >= SMALL) {
+        p = malloc((size_t)n + 1);
+        pieces = !p && BY_LIBC;
+    }
+    if (pieces) {
         errno = before;
+        asf__go_to(ap, first);
         return format_piecewise(c, fortify, format, ap);
     }
+    if (!p)
+        return -1;
     if (n >= SMALL) {
-        p = malloc((size_t)n + 1);
-        if (!p)
-            return -1;
+        asf__go_to(ap, first);
         n = asf__print(p, (size_t)n, fortify, format, ap);
     }
     n = put_made(c, p, n);
@@ -88,9 +95,9 @@ static int format_apart(struct asf_cios *c, int fortify, const char *format, va_
 
 /* What the formatter has left is libc's; after an error it is begun anew, by
  * format_apart. */
-static __attribute__((noinline)) int rest_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
-                                                   struct asf__format_rest *rest) {
-    int before = errno, whole = asf__print_rest(c->write_ptr, room, n, fortify, rest);
+static int rest_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
+                         struct asf__format_rest *rest, va_list ap) {
+    int before = errno, whole = asf__print_rest(c->write_ptr, room, n, fortify, rest, ap);
     if (whole < 0)
         errno = before; /* %m prints it */
     return whole;
@@ -107,11 +114,10 @@ static inline const char *line_end(const struct asf_cios *c, size_t n) {
  * line, which is to go out with what is pending. */
 enum { APART = -1, PIECEWISE = -2, LINE = -2 };
 
-/* What was formatted into the window stays there if it can. */
-static __attribute__((noinline)) int keep_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
-                                                   struct asf__format_rest *rest) {
+static int keep_made(struct asf_cios *c, size_t room, size_t n, int fortify, struct asf__format_rest *rest,
+                     va_list ap) {
     if (rest->format) {
-        int whole = rest_in_place(c, room - 1, n, fortify, rest);
+        int whole = rest_in_place(c, room - 1, n, fortify, rest, ap);
         if (whole < 0)
             return APART;
         n = (size_t)whole;
@@ -123,6 +129,16 @@ static __attribute__((noinline)) int keep_in_place(struct asf_cios *c, size_t ro
         return end + 1 == c->write_ptr + n ? LINE - (int)n : APART;
     c->write_ptr += n;
     return (int)n;
+}
+
+/* What was formatted into the window stays there if it can; otherwise it is done
+ * anew, from the first argument. */
+static int keep_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
+                         struct asf__format_rest *rest, va_list ap) {
+    int r = keep_made(c, room, n, fortify, rest, ap);
+    if (r == APART || r == PIECEWISE)
+        asf__go_to(ap, rest->first);
+    return r;
 }
 
 /* Into a window of any kind. */
@@ -137,7 +153,7 @@ static __attribute__((noinline)) int format_in_place(struct asf_cios *c, size_t 
         room = INT_MAX; /* no more is printed by one call */
     rest.counts = fortify <= 0;
     size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
-    return keep_in_place(c, room, n, fortify, &rest);
+    return keep_in_place(c, room, n, fortify, &rest, ap);
 }
 
 /* Goes on where what is plain in the format ended, or its room. */
@@ -150,7 +166,7 @@ static __attribute__((noinline)) int format_rest(struct asf_cios *c, struct asf_
     struct asf__format_rest rest = {.format = begun.f, .begun = begun.p, .first = first};
     rest.counts = fortify <= 0;
     size_t n = asf__format_on(c->write_ptr, room - 1, c->block, format, ap, &rest);
-    return keep_in_place(c, room, n, fortify, &rest);
+    return keep_in_place(c, room, n, fortify, &rest, ap);
 }
 
 /* The usual case: an ordinary window, and a format that is plain. */
@@ -266,18 +282,25 @@ static int print_fd_by_libc(int fd, int fortify, const char *format, va_list ap)
 
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
+    struct asf__place first = asf__place_in(ap);
     int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
-    if (is_for_libc(n)) {
+    bool by_libc = is_for_libc(n);
+    if (!by_libc && n >= SMALL) {
+        p = malloc((size_t)n + 1);
+        by_libc = !p && BY_LIBC;
+    }
+    if (by_libc) {
+        asf__go_to(ap, first);
         asf__settle_output();
         asf__unkeep(fd, true);
         asf__forget_offset(fd);
         errno = before;
         return print_fd_by_libc(fd, fortify, format, ap);
     }
+    if (!p)
+        return -1;
     if (n >= SMALL) {
-        p = malloc((size_t)n + 1);
-        if (!p)
-            return -1;
+        asf__go_to(ap, first);
         n = asf__print(p, (size_t)n, fortify, format, ap);
     }
     size_t length = n < 0 ? strlen(p) : (size_t)n;

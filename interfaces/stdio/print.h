@@ -20,7 +20,7 @@
 
 /* asf__print_rest: libc goes on behind the first n bytes.
  * Returns as asf__print. */
-int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest);
+int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest, va_list ap);
 
 /* asf__print: up to `room` bytes of text and a null behind them, at p.
  * `fortify` > 0: %n is refused in a format that could have been written to.

@@ -47,9 +47,10 @@ static int finish(char *p, size_t room, size_t n, int fortify, struct asf__forma
     return by_libc(none, 0, fortify, rest);
 }
 
-int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest) {
+int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest, va_list ap) {
     if (rest->format) {
         int more = finish(p, room, n, fortify, rest);
+        asf__go_to(ap, asf__place_in(rest->ap));
         if (more < 0)
             return -1;
         n += (size_t)more;
@@ -68,12 +69,11 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
     rest.counts = fortify <= 0;
     size_t n = asf__format_on(p, room, SIZE_MAX, format, ap, &rest);
     if (asf__unlikely(rest.format || n > INT_MAX))
-        return asf__print_rest(p, room, n, fortify, &rest);
+        return asf__print_rest(p, room, n, fortify, &rest, ap);
     p[n < room ? n : room] = '\0';
     return (int)n;
 }
 
-/* asf__print, but that `ap` may stay behind what was taken. */
 static inline __attribute__((always_inline)) int print_here(char *p, size_t room, int fortify,
                                                             const char *format, va_list ap) {
     struct asf__place first = asf__place_in(ap);
@@ -87,10 +87,7 @@ static inline __attribute__((always_inline)) int print_here(char *p, size_t room
 }
 
 int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
-    struct asf__place first = asf__place_in(ap);
-    int n = print_here(p, room, fortify, format, ap);
-    asf__go_to(ap, first);
-    return n;
+    return print_here(p, room, fortify, format, ap);
 }
 
 #ifndef ASF_STATIC
@@ -120,16 +117,19 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, va_
 
 static int print_allocated(char **result, int fortify, const char *format, va_list ap) {
     char small[512];
+    struct asf__place first = asf__place_in(ap);
     int n = asf__print(small, sizeof small - 1, fortify, format, ap);
     if (n < 0)
         return -1;
     char *p = malloc((size_t)n + 1);
     if (!p)
         return -1;
-    if ((size_t)n < sizeof small)
+    if ((size_t)n < sizeof small) {
         memcpy(p, small, (size_t)n + 1);
-    else
+    } else {
+        asf__go_to(ap, first);
         n = asf__print(p, (size_t)n, fortify, format, ap);
+    }
     *result = p;
     return n;
 }

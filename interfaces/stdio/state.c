@@ -180,17 +180,23 @@ EXPORT size_t __fbufsize(FILE *f) {
     return (size_t)(c->buf_end - c->buf_base);
 }
 
+/* Blocks were read past libc's buffer, which is one of output as before. */
+static bool still_writes(const struct asf_cios *c) {
+    return asf__ours(c) && c->outlived;
+}
+
 EXPORT int __freading(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
     return c->flags & ASF_NO_WRITES || (asf__ours(c) && c->resident) ||
-           (!(c->flags & (ASF_PUTTING | ASF_NO_READS)) && c->read_base != NULL);
+           (!(c->flags & (ASF_PUTTING | ASF_NO_READS)) && c->read_base != NULL && !still_writes(c));
 }
 
 EXPORT int __fwriting(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
     if (asf__ours(c) && c->resident)
         return 0;
-    return c->flags & (ASF_NO_READS | ASF_PUTTING);
+    int writing = c->flags & (ASF_NO_READS | ASF_PUTTING);
+    return still_writes(c) ? writing | ASF_PUTTING : writing;
 }
 
 EXPORT int __freadable(FILE *f) {

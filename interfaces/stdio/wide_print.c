@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
-#include "lib/format.h"
+#include "lib/format_spec.h"
 
 extern int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);
 extern int __vswprintf_chk(wchar_t *, size_t, int, size_t, const wchar_t *, va_list);
@@ -46,8 +46,9 @@ static inline bool line_by_libc(const struct asf_cios *c, size_t n,
 }
 
 static __attribute__((noinline)) int print_rest(struct asf_cios *c, size_t n, int fortify,
-                                                struct asf__wide_format_rest *rest) {
+                                                struct asf__wide_format_rest *rest, va_list ap) {
     int more = print_by_libc(c, fortify, rest->format, rest->ap);
+    asf__go_to(ap, asf__place_in(rest->ap));
     if (more < 0)
         return -1;
     if ((size_t)more + n <= INT_MAX)
@@ -58,14 +59,17 @@ static __attribute__((noinline)) int print_rest(struct asf_cios *c, size_t n, in
 
 static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *format, va_list ap) {
     struct asf__wide_format_rest rest;
+    struct asf__place first = asf__place_in(ap);
     size_t room = room_in_window(c, format);
     if (asf__unlikely(room == 0))
         return print_by_libc(c, fortify, format, ap);
     size_t n = asf__format_wide(c->wide.write_ptr, room, format, ap, &rest);
-    if (asf__unlikely(line_by_libc(c, n, &rest)))
+    if (asf__unlikely(line_by_libc(c, n, &rest))) {
+        asf__go_to(ap, first);
         return print_by_libc(c, fortify, format, ap);
+    }
     c->wide.write_ptr += n;
-    return asf__unlikely(rest.format) ? print_rest(c, n, fortify, &rest) : (int)n;
+    return asf__unlikely(rest.format) ? print_rest(c, n, fortify, &rest, ap) : (int)n;
 }
 
 static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortify, const wchar_t *format,
@@ -115,6 +119,7 @@ ASF_VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...),
  * fit, which is an error. */
 static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format, va_list ap) {
     struct asf__wide_format_rest rest;
+    struct asf__place first = asf__place_in(ap);
     if (asf__likely(n > 0 && format)) {
         s[0] = L'\0'; /* as glibc: a text that is its own argument is empty */
         size_t made = asf__format_wide(s, n - 1, format, ap, &rest);
@@ -122,6 +127,7 @@ static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format
             s[made] = L'\0';
             return (int)made;
         }
+        asf__go_to(ap, first);
     }
     return fortify > 0 ? ASF_NEXT(__vswprintf_chk)(s, n, fortify, n, format, ap)
                        : ASF_NEXT(vswprintf)(s, n, format, ap);

@@ -220,6 +220,10 @@ int asf__opened(int fd, int flags) {
     const int harmless =
         O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | O_TRUNC | 0100000;
     asf__fd_changed();
+    if (flags & O_TRUNC) {
+        asf__forget_writable(); /* memory that was read into may be a map of it */
+        asf__drop_views();
+    }
     if (asf__rings())
         asf__pipe_opened(fd);
     if (asf__options()->coalesce)

@@ -85,6 +85,8 @@ static void before_limit(int what, bool set) {
         STOP;
     if (set && what == RLIMIT_FSIZE)
         asf__be_plain();
+    if (set && what == RLIMIT_NOFILE)
+        leave_rings();
 }
 
 NOTICE(before_limit((int)what, true), int, setrlimit, (__rlimit_resource_t what, const struct rlimit *to),

@@ -18,6 +18,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/fsuid.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
@@ -171,13 +172,25 @@ NOTICE(OUTPUT, int, fstatat64, (int dir, const char *path, struct stat64 *st, in
 NOTICE(OUTPUT, int, statx,
        (int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict st),
        (dir, path, flags, mask, st))
+/* The file may be mapped, to be read into, or be seen through a view, which would
+ * have its holes filled. */
+static void cut_maps(void) {
+    asf__forget_writable();
+    asf__drop_views();
+}
+
 static void before_cut(int fd) {
     change_fd(fd);
-    asf__forget_writable(); /* the file may be mapped */
+    cut_maps();
+}
+
+static void before_cut_by_name(void) {
+    asf__settle_all();
+    cut_maps();
 }
 NOTICE(before_cut(fd), int, ftruncate, (int fd, off_t size), (fd, size))
 NOTICE(before_cut(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
-NOTICE(asf__settle_all(), int, truncate, (const char *path, off_t size), (path, size))
+NOTICE(before_cut_by_name(), int, truncate, (const char *path, off_t size), (path, size))
 NOTICE(close_many(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
 NOTICE(close_many(), void, closefrom, (int first), (first))
 /* The error of a write that was gathered is told here, too. */
@@ -214,7 +227,7 @@ NOTICE(OUTPUT, void, sync, (void), ())
 NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
 NOTICE(change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
 NOTICE(use_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
-NOTICE(asf__settle_all(), int, truncate64, (const char *path, off64_t size), (path, size))
+NOTICE(before_cut_by_name(), int, truncate64, (const char *path, off64_t size), (path, size))
 NOTICE(change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n))
 NOTICE(use_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
 NOTICE(asf__unkeep(fd, false), int, posix_fadvise, (int fd, off_t at, off_t n, int advice),
@@ -243,6 +256,22 @@ NOTICE(OUTPUT, int, fsetxattr, (int fd, const char *name, const void *v, size_t 
        (fd, name, v, n, flags))
 
 /* Names in a directory that stand for a lock, or tell that something is done. */
+/* Behind these a reader may not get at the other end of its pipe any more, and so
+ * could not leave its ring. */
+NOTICE(leave_rings(), int, setuid, (uid_t user), (user))
+NOTICE(leave_rings(), int, seteuid, (uid_t user), (user))
+NOTICE(leave_rings(), int, setreuid, (uid_t real, uid_t effective), (real, effective))
+NOTICE(leave_rings(), int, setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+NOTICE(leave_rings(), int, setfsuid, (uid_t user), (user))
+NOTICE(leave_rings(), int, setgid, (gid_t group), (group))
+NOTICE(leave_rings(), int, setegid, (gid_t group), (group))
+NOTICE(leave_rings(), int, setregid, (gid_t real, gid_t effective), (real, effective))
+NOTICE(leave_rings(), int, setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+NOTICE(leave_rings(), int, setfsgid, (gid_t group), (group))
+NOTICE(leave_rings(), int, chroot, (const char *path), (path))
+NOTICE(leave_rings(), int, unshare, (int flags), (flags))
+NOTICE(leave_rings(), int, setns, (int fd, int kind), (fd, kind))
+
 NOTICE(OUTPUT, int, mkdir, (const char *path, mode_t mode), (path, mode))
 NOTICE(OUTPUT, int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 NOTICE(OUTPUT, int, rmdir, (const char *path), (path))
@@ -645,7 +674,7 @@ EXPORT int fcntl(int fd, int command, ...) {
     va_end(ap);
     bool duplicate = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     if (duplicate || command == F_SETFL || command == F_SETLK || command == F_SETLKW ||
-        command == F_OFD_SETLKW)
+        command == F_OFD_SETLKW || command == F_SETPIPE_SZ)
         leave_ring(fd);
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL) {
         touch_fd(fd);

@@ -363,6 +363,22 @@ CASE(a_line_that_cannot_be_written) {
     }
 }
 
+/* The block before the place is shorter than the way there. */
+CASE(sought_behind_a_short_block) {
+    struct store *s = store("0123456789abcdefghij");
+    for (int most = 3; most < 30; most += 13) {
+        FILE *f = fopencookie(s, "r", all);
+        s->at = 0;
+        s->most = (size_t)most;
+        CALL(getc(f));
+        CALL(fseek(f, 15, SEEK_SET));
+        CALL(getc(f));
+        CALL(fseek(f, 100, SEEK_SET));
+        CALL(getc(f));
+        CALL(fclose(f));
+    }
+}
+
 CASE(unflushed_at_exit) {
     struct store *s = store("");
     FILE *f = fopencookie(s, "w", all);

@@ -18,6 +18,26 @@ static void note_all(FILE *f) {
         __fpending(f));
 }
 
+CASE(what_is_known_behind_blocks_of_nothing) {
+    static char block[8192];
+    FILE *f = fopen("file", "w+");
+    fputs("abc", f);
+    fflush(f);
+    CALL(fread(block, 1, sizeof block, f));
+    note_all(f);
+    fclose(f);
+}
+
+CASE(descriptor_of_no_access) {
+    put_text("file", "0123456789");
+    int fd = open("file", O_ACCMODE);
+    FILE *f = CALL(fdopen(fd, "r+"));
+    if (f) {
+        CALL(getc(f));
+        fclose(f);
+    }
+}
+
 CASE(what_is_known_of_a_stream) {
     static const char *const modes[] = {"r", "w", "a", "r+", "w+", "a+"};
     for (int i = 0; i < 6; i++) {

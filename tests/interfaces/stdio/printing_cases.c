@@ -462,6 +462,43 @@ CASE(numbered_arguments) {
     say("%s", text);
 }
 
+static void take(const char *format, ...) {
+    char text[20], *copy = NULL;
+    va_list ap;
+#define THEN(call)                                                                                           \
+    va_start(ap, format);                                                                                    \
+    call;                                                                                                    \
+    say("%s: then %d", format, va_arg(ap, int));                                                             \
+    va_end(ap)
+    THEN(vsnprintf(text, sizeof text, format, ap));
+    THEN(vsnprintf(text, 2, format, ap));
+    THEN(vsnprintf(NULL, 0, format, ap));
+    THEN(copy = vasprintf(&copy, format, ap) < 0 ? NULL : copy);
+    free(copy);
+    start();
+    THEN(vfprintf(out, format, ap));
+    THEN(vfprintf(out, format, ap));
+    setvbuf(out, NULL, _IOLBF, 0);
+    THEN(vfprintf(out, format, ap));
+    THEN(vdprintf(fileno(out), format, ap));
+    end();
+}
+
+/* Programs go on where libc's functions leave the list. */
+CASE(arguments_behind_a_call) {
+    take("%d", 1, 2, 3, 4);
+    take("%s %.2f %d\n", "abc", 2.5, 7, 8, 9);
+    take("%'d %d", 1, 2, 3);
+    take("%1$d %2$d", 1, 2, 3, 4);
+    take("%5d|%-3d", 1, 2, 3, 4);
+    take("%300d %d", 1, 2, 3, 4);
+    take("%2000d %d\n", 1, 2, 3, 4);
+    take("%d %Lf %d", 1, 2.0L, 3, 4);
+    take("%d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    take("%d %q", 5, 6, 7);
+    take("%*d", 3, 4, 5, 6);
+}
+
 /* Each ends the fortified program. */
 CASE(sprintf_that_overflows) {
     char text[8];

@@ -553,6 +553,37 @@ CASE(truncated) {
     }
 }
 
+/* The end is among the zeros at the end of the file. */
+CASE(truncated_in_zeros) {
+    put_pattern("data", 8150);
+    int w = open("data", O_RDWR), fd = open("data", O_RDONLY);
+    CALL(ftruncate(w, 8192));
+    read_small(fd, 8140, 1);
+    CALL(ftruncate(w, 8160));
+    read_small(fd, 60, 1);
+    CALL(lseek(fd, 0, SEEK_CUR));
+}
+
+/* What is read into is a map of a file that is cut. */
+CASE(cut_under_the_reader) {
+    put_pattern("data", SIZE);
+    for (int way = 0; way < 2; way++) {
+        put_pattern("map", 8192);
+        int fd = open("data", O_RDONLY), m = open("map", O_RDWR);
+        char *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, m, 0);
+        for (int i = 0; i < 200; i++)
+            read(fd, map, 16);
+        if (way == 0)
+            CALL(truncate("map", 0));
+        else
+            close(open("map", O_WRONLY | O_TRUNC));
+        CALL(read(fd, map, 16));
+        munmap(map, 8192);
+        close(fd);
+        close(m);
+    }
+}
+
 CASE(zeros_and_holes) {
     int w = open("data", O_RDWR | O_CREAT, 0600);
     ftruncate(w, SIZE);
