@@ -141,6 +141,11 @@ static int keep_in_place(struct asf_cios *c, size_t room, size_t n, int fortify,
     return r;
 }
 
+/* What is longer goes out piecewise, where libc's formatter can be reached. */
+static inline size_t within_block(const struct asf_cios *c, size_t room) {
+    return BY_LIBC && room > c->block ? c->block : room;
+}
+
 /* Into a window of any kind. */
 static __attribute__((noinline)) int format_in_place(struct asf_cios *c, size_t room, int fortify,
                                                      const char *format, va_list ap) {
@@ -149,10 +154,9 @@ static __attribute__((noinline)) int format_in_place(struct asf_cios *c, size_t 
         room = asf__room_in_line(c);
     if (room < 64 || !asf__ours(c) || c->orientation >= 0 || c->flags & ASF_NO_WRITES)
         return APART;
-    if (room > INT_MAX)
-        room = INT_MAX; /* no more is printed by one call */
+    room = within_block(c, room < INT_MAX ? room : INT_MAX); /* no more is printed by one call */
     rest.counts = fortify <= 0;
-    size_t n = asf__format(c->write_ptr, room - 1, BY_LIBC ? c->block : SIZE_MAX, format, ap, &rest);
+    size_t n = asf__format(c->write_ptr, room - 1, within_block(c, SIZE_MAX), format, ap, &rest);
     return keep_in_place(c, room, n, fortify, &rest, ap);
 }
 
@@ -160,12 +164,10 @@ static __attribute__((noinline)) int format_in_place(struct asf_cios *c, size_t 
 static __attribute__((noinline)) int format_rest(struct asf_cios *c, struct asf__format_begun begun,
                                                  struct asf__place first, int fortify, const char *format,
                                                  va_list ap) {
-    size_t room = asf__room(c);
-    if (BY_LIBC && room > c->block)
-        room = c->block;
+    size_t room = within_block(c, asf__room(c));
     struct asf__format_rest rest = {.format = begun.f, .begun = begun.p, .first = first};
     rest.counts = fortify <= 0;
-    size_t n = asf__format_on(c->write_ptr, room - 1, c->block, format, ap, &rest);
+    size_t n = asf__format_on(c->write_ptr, room - 1, within_block(c, SIZE_MAX), format, ap, &rest);
     return keep_in_place(c, room, n, fortify, &rest, ap);
 }
 
@@ -174,9 +176,7 @@ static inline __attribute__((always_inline)) int print_in_place(struct asf_cios 
                                                                 const char *format, va_list ap) {
     enum { ODD = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES, LEAST = 128 };
     char *p = c->write_ptr;
-    size_t room = asf__room(c);
-    if (BY_LIBC && room > c->block)
-        room = c->block; /* longer output goes out piecewise */
+    size_t room = within_block(c, asf__room(c));
     if (asf__unlikely(room - LEAST > INT_MAX - LEAST || c->flags & ODD || !asf__ours(c) ||
                       c->orientation >= 0 || c->unprimed || !asf__format_begins(format)))
         return format_in_place(c, room, fortify, format, ap);

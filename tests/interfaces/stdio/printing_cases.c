@@ -462,6 +462,18 @@ CASE(numbered_arguments) {
     say("%s", text);
 }
 
+/* Longer than libc's buffer, and not than ours. */
+CASE(long_strings_with_a_width) {
+    static char text[10001];
+    memset(text, 'x', sizeof text - 1);
+    start();
+    for (int i = 0; i < 5; i++) {
+        CALL(fprintf(out, "%d%-3s|", i, text));
+        CALL(fprintf(out, "%9999s|%.5000s", text, text));
+    }
+    end();
+}
+
 static void take(const char *format, ...) {
     char text[20], *copy = NULL;
     va_list ap;
