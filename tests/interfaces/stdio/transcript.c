@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { LONGEST_RUN = 20, TRANSCRIPT_FD = 200 };
+enum { LONGEST_RUN = 60, TRANSCRIPT_FD = 200 };
 
 extern const struct test_case __start_cases[], __stop_cases[];
 
