@@ -33,12 +33,9 @@ static char *aligned_base(struct asf_buffer *b) {
  * malloc's of the usual size. */
 static struct asf_buffer *common_spare, *usual_spare;
 
+/* At once: a signal handler may come by with a stream of its own. */
 static struct asf_buffer *swap_spare(struct asf_buffer **spare, struct asf_buffer *b) {
-    if (!__libc_single_threaded)
-        return __atomic_exchange_n(spare, b, __ATOMIC_ACQ_REL);
-    struct asf_buffer *before = *spare;
-    *spare = b;
-    return before;
+    return __atomic_exchange_n(spare, b, __ATOMIC_ACQ_REL);
 }
 
 static bool is_usual(size_t size) {

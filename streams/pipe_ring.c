@@ -99,8 +99,8 @@ static void cannot_go_back(void) {
     asf__raw_syscall(SYS_kill, getpid(), SIGKILL, 0, 0);
 }
 
-static bool push_by_other_end(struct asf_pipe_end *e, const char *p, size_t n) {
-    int fd = asf__pipe_other_end(e->fd);
+/* By an end for writing, which is closed; false when there is none. */
+static bool push_and_close(int fd, const char *p, size_t n) {
     bool done = fd >= 0 && push(fd, p, n);
     if (fd >= 0)
         asf__sys.close(fd);
@@ -114,7 +114,7 @@ static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     long child = asf__raw_syscall(SYS_clone, 0, 0, 0, 0);
     if (child == 0) {
         asf__raw_syscall(SYS_close, e->fd == STDIN_FILENO ? STDOUT_FILENO : STDIN_FILENO, 0, 0, 0);
-        asf__raw_syscall(SYS_exit_group, !push_by_other_end(e, p, n), 0, 0, 0);
+        asf__raw_syscall(SYS_exit_group, !push_and_close(asf__pipe_other_end(e->fd), p, n), 0, 0, 0);
     }
     while (child > 0 && asf__raw_syscall(SYS_wait4, child, (long)&status, __WCLONE, 0) == -EINTR)
         ;
@@ -133,7 +133,8 @@ static bool leave_reading(struct asf_pipe_end *e) {
     if (n == 0)
         return true;
     const char *p = asf__ring_at(r, asf__ring_claimed(s));
-    if (!push_by_other_end(e, p, n) && !push_by_child(e, p, n))
+    int fd = asf__pipe_other_end(e->fd);
+    if (fd < 0 ? !push_by_child(e, p, n) : !push_and_close(fd, p, n))
         cannot_go_back();
     return true;
 }

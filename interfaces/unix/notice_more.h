@@ -255,7 +255,6 @@ NOTICE(OUTPUT, int, lsetxattr, (const char *path, const char *name, const void *
 NOTICE(OUTPUT, int, fsetxattr, (int fd, const char *name, const void *v, size_t n, int flags),
        (fd, name, v, n, flags))
 
-/* Names in a directory that stand for a lock, or tell that something is done. */
 /* Behind these a reader may not get at the other end of its pipe any more, and so
  * could not leave its ring. */
 NOTICE(leave_rings(), int, setuid, (uid_t user), (user))
@@ -272,6 +271,7 @@ NOTICE(leave_rings(), int, chroot, (const char *path), (path))
 NOTICE(leave_rings(), int, unshare, (int flags), (flags))
 NOTICE(leave_rings(), int, setns, (int fd, int kind), (fd, kind))
 
+/* Names in a directory that stand for a lock, or tell that something is done. */
 NOTICE(OUTPUT, int, mkdir, (const char *path, mode_t mode), (path, mode))
 NOTICE(OUTPUT, int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 NOTICE(OUTPUT, int, rmdir, (const char *path), (path))
