@@ -279,8 +279,6 @@ static inline void asf__settle_writers(const struct asf_cios *reader) {
 
 /* --- libc's input buffer (libc_buffer.c) -------------------------------------- */
 
-/* asf__libc_buffer: as it lies now; for streams whose offset is known. */
-struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c);
 /* asf__libc_empty_at: it holds nothing, and is filled from `at` next.
  * asf__libc_loaded: it was filled from `base`. */
 static inline void asf__libc_empty_at(struct asf_cios *c, off64_t at) {
@@ -363,6 +361,19 @@ static inline __attribute__((always_inline)) bool asf__is_putting(const struct a
 /* n modulo libc's buffer size, which is nearly always a power of two. */
 static inline size_t asf__in_block(const struct asf_cios *c, uint64_t n) {
     return (size_t)(asf__likely((c->block & (c->block - 1)) == 0) ? n & (c->block - 1) : n % c->block);
+}
+
+/* asf__libc_buffer: libc's input buffer as it lies now; for streams whose offset is known. */
+static inline struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c) {
+    struct asf_libc_buffer b = c->libc;
+    off64_t past = asf__read_position(c) - b.end;
+    if (past > 0) {
+        b.base = b.first = b.end + (past - 1) - (off64_t)asf__in_block(c, (uint64_t)past - 1);
+        b.end = b.base + (off64_t)c->block;
+    }
+    if (b.end > c->offset) /* the file ended there */
+        b.end = c->offset;
+    return b;
 }
 
 /* The position is at a byte that has been looked at: where it is the first of a

@@ -11,18 +11,6 @@
 #include "backplane/backplane.h"
 #include "lib/startup.h"
 
-struct asf_libc_buffer asf__libc_buffer(const struct asf_cios *c) {
-    struct asf_libc_buffer b = c->libc;
-    off64_t past = asf__read_position(c) - b.end;
-    if (past > 0) {
-        b.base = b.first = b.end + (past - 1) - (off64_t)asf__in_block(c, (uint64_t)past - 1);
-        b.end = b.base + (off64_t)c->block;
-    }
-    if (b.end > c->offset) /* the file ended there */
-        b.end = c->offset;
-    return b;
-}
-
 void asf__libc_loaded(struct asf_cios *c, off64_t base) {
     off64_t end = base + (off64_t)c->block;
     c->libc = (struct asf_libc_buffer){base, base, end < c->offset ? end : c->offset};

@@ -89,14 +89,14 @@ static struct asf_libc_buffer libc_after_seek(const struct asf_cios *c, off64_t 
 
 /* A target that stands in the window costs no system call; where libc's own
  * smaller buffer would have been refilled, its blocks lie aligned again. */
-static bool seek_in_window(struct asf_cios *c, off64_t target, bool empty) {
+static inline __attribute__((always_inline)) bool seek_in_window(struct asf_cios *c, off64_t target,
+                                                                 struct asf_libc_buffer libc, bool empty) {
     if (!c->placed && !c->own)
         return false; /* glibc does not know where its buffer lies: it reads again */
     if (c->offset < 0 || c->fd < 0 || !c->in || !c->buf_base || c->read_ptr > c->read_end)
         return false;
     if (target < c->offset - (c->read_end - c->buf_base) || target >= c->offset)
         return false;
-    struct asf_libc_buffer libc = asf__libc_buffer(c);
     if (target >= libc.base && target < libc.end)
         libc.first = libc.base;
     else if (c->loose)
@@ -228,7 +228,7 @@ static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool w
     off64_t target = seek_target(c, offset, whence);
     if (target < 0 && target != INT64_MIN)
         return target;
-    if (was_reading && target >= 0 && seek_in_window(c, target, empty))
+    if (was_reading && target >= 0 && seek_in_window(c, target, asf__libc_buffer(c), empty))
         return target;
     if (target != INT64_MIN)
         return seek_block(c, target, empty);
@@ -278,8 +278,9 @@ static inline off64_t seek_plainly(struct asf_cios *c, off64_t target) {
     asf__libc_orient(c);
     c->sought = true;
     c->outlived = false;
-    bool empty = asf__libc_is_empty(c);
-    return seek_in_window(c, target, empty) ? target : seek_block(c, target, empty);
+    struct asf_libc_buffer libc = asf__libc_buffer(c);
+    bool empty = libc.first == libc.end;
+    return seek_in_window(c, target, libc, empty) ? target : seek_block(c, target, empty);
 }
 
 /* Input of a regular file whose place is known, and nothing pushed back. */
