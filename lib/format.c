@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.c - printf's conversions: the specification, integers, characters and
- * strings.  Everything rare is left to libc.
+ * format.c - printf's formats: text, characters and strings, and the way to every
+ * other conversion.  Everything rare is left to libc.
  * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
@@ -69,124 +69,6 @@ void asf__put_field(struct asf__output *o, const struct asf__spec *s, const stru
     asf__end_field(o, behind);
 }
 
-/* --- integers ---------------------------------------------------------------------- */
-
-static uint64_t unsigned_value(const struct asf__spec *s, va_list ap) {
-    switch (s->length) {
-    case LENGTH_CHAR:
-        return (unsigned char)va_arg(ap, unsigned);
-    case LENGTH_SHORT:
-        return (unsigned short)va_arg(ap, unsigned);
-    case LENGTH_INT:
-        return va_arg(ap, unsigned);
-    default:
-        return va_arg(ap, unsigned long);
-    }
-}
-
-static int64_t signed_value(const struct asf__spec *s, va_list ap) {
-    switch (s->length) {
-    case LENGTH_CHAR:
-        return (signed char)va_arg(ap, int);
-    case LENGTH_SHORT:
-        return (short)va_arg(ap, int);
-    case LENGTH_INT:
-        return va_arg(ap, int);
-    default:
-        return va_arg(ap, long);
-    }
-}
-
-/* The digits before `end`, bits at a time. */
-static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
-    const char *alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-    do {
-        *--end = alphabet[n & ((1u << bits) - 1)];
-        n >>= bits;
-    } while (n);
-}
-
-/* An integer: how it is written, and of how many digits it is. */
-struct number {
-    uint64_t value;
-    unsigned bits; /* of a digit; 0: decimal */
-    bool upper;
-    size_t length;
-};
-
-static inline void write_number(char *p, const struct number *n) {
-    if (n->length == 0)
-        return;
-    if (n->bits)
-        write_bits(p + n->length, n->value, n->bits, n->upper);
-    else
-        asf__write_digits(p + n->length, n->value);
-}
-
-/* Does not fit: by way of memory of its own. */
-static __attribute__((noinline)) void put_number_apart(struct asf__output *o, const struct asf__spec *s,
-                                                       const struct number *n, struct asf__field *f) {
-    char digits[64];
-    write_number(digits, n);
-    f->text = digits;
-    f->length = n->length;
-    asf__put_field(o, s, f);
-}
-
-/* Inline in each of its callers, which know most of `n`. */
-static inline __attribute__((always_inline)) void put_number(struct asf__output *o, struct asf__spec *s,
-                                                             const char *prefix, size_t prefix_length,
-                                                             struct number *n) {
-    size_t zeros = 0, behind;
-    if (s->precision >= 0) {
-        s->flags &= ~(unsigned)FLAG_ZERO;
-        if (s->precision == 0 && n->value == 0)
-            n->length = 0; /* C17 7.21.6.1: zero with precision zero is no characters */
-        zeros = (size_t)s->precision > n->length ? (size_t)s->precision - n->length : 0;
-    }
-    if (s->conversion == 'o' && s->flags & FLAG_ALTERNATE && zeros == 0 && (n->value != 0 || n->length == 0))
-        zeros = 1;
-    char *p = asf__begin_field(o, s, prefix, prefix_length, zeros, n->length, &behind);
-    if (asf__unlikely(!p)) {
-        struct asf__field f = {.prefix = prefix, .prefix_length = prefix_length, .zeros = zeros};
-        struct number apart = *n; /* so that `n` can stay in registers */
-        put_number_apart(o, s, &apart, &f);
-        return;
-    }
-    write_number(p, n);
-    asf__end_field(o, behind);
-}
-
-static __attribute__((noinline)) void put_hexadecimal(struct asf__output *o, struct asf__spec *s,
-                                                      uint64_t value, const char *sign) {
-    struct number n = {.value = value, .bits = 4, .upper = s->conversion == 'X'};
-    n.length = (size_t)(67 - __builtin_clzll(value | 1)) / 4;
-    char prefix[3] = {*sign};
-    size_t length = *sign != '\0';
-    if (s->flags & FLAG_ALTERNATE && value != 0) {
-        prefix[length++] = '0';
-        prefix[length++] = n.upper ? 'X' : 'x';
-    }
-    put_number(o, s, prefix, length, &n);
-}
-
-static __attribute__((noinline)) void put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value) {
-    struct number n = {.value = value, .bits = 3};
-    n.length = (size_t)(66 - __builtin_clzll(value | 1)) / 3;
-    put_number(o, s, "", 0, &n);
-}
-
-static __attribute__((noinline)) void put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value,
-                                                  const char *sign) {
-    struct number n = {.value = value, .length = asf__count_digits(value)};
-    put_number(o, s, sign, *sign != '\0', &n);
-}
-
-static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
-    int64_t v = signed_value(s, ap);
-    put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
-}
-
 /* --- characters and strings ---------------------------------------------------------- */
 
 static void put_text(struct asf__output *o, struct asf__spec *s, const char *text, size_t n) {
@@ -214,7 +96,7 @@ static void put_character(struct asf__output *o, struct asf__spec *s, char c) {
 static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *p) {
     if (p) {
         s->flags |= FLAG_ALTERNATE;
-        put_hexadecimal(o, s, (uintptr_t)p, asf__sign(s, false));
+        asf__put_hexadecimal(o, s, (uintptr_t)p, asf__sign(s, false));
     } else {
         put_text(o, s, "(nil)", 5);
     }
@@ -225,100 +107,7 @@ static __attribute__((noinline)) void put_error(struct asf__output *o, struct as
     put_string(o, s, strerror_r(errno, text, sizeof text));
 }
 
-/* --- the conversion specification ------------------------------------------- */
-
-static inline const char *parse_flags(const char *f, struct asf__spec *s) {
-    static const unsigned char flags[] = {[' ' - ' '] = FLAG_SPACE,  ['#' - ' '] = FLAG_ALTERNATE,
-                                          ['\'' - ' '] = FLAG_GROUP, ['+' - ' '] = FLAG_PLUS,
-                                          ['-' - ' '] = FLAG_LEFT,   ['0' - ' '] = FLAG_ZERO};
-    for (;; f++) {
-        unsigned i = (unsigned)(*f - ' ');
-        if (i >= sizeof flags || flags[i] == 0)
-            return f;
-        s->flags |= flags[i];
-    }
-}
-
-/* A number or an asterisk; NULL when it is too large or one of %1$*2$d. */
-static inline const char *parse_number(const char *f, int *n, va_list ap) {
-    if (*f == '*') {
-        *n = va_arg(ap, int);
-        return *n == INT_MIN || (f[1] >= '0' && f[1] <= '9') ? NULL : f + 1;
-    }
-    for (*n = 0; *f >= '0' && *f <= '9'; f++) {
-        if (*n > (INT_MAX - 9) / 10)
-            return NULL;
-        *n = *n * 10 + (*f - '0');
-    }
-    return f;
-}
-
-static inline const char *parse_length(const char *f, struct asf__spec *s) {
-    switch (*f) {
-    case 'h':
-        s->length = f[1] == 'h' ? LENGTH_CHAR : LENGTH_SHORT;
-        return f[1] == 'h' ? f + 2 : f + 1;
-    case 'l':
-        s->length = f[1] == 'l' ? LENGTH_LONG_LONG : LENGTH_LONG;
-        return f[1] == 'l' ? f + 2 : f + 1;
-    case 'L':
-    case 'q':
-        s->length = LENGTH_LONG_LONG;
-        return f + 1;
-    case 'z':
-    case 'Z':
-    case 'j':
-    case 't':
-        s->length = LENGTH_WORD;
-        return f + 1;
-    default:
-        return f;
-    }
-}
-
-const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap) {
-    f = parse_flags(f, s);
-    if ((*f >= '1' && *f <= '9') || *f == '*') {
-        f = parse_number(f, &s->width, ap);
-        if (!f)
-            return NULL;
-        if (s->width < 0) {
-            s->flags |= FLAG_LEFT;
-            s->width = -s->width;
-        }
-    }
-    if (*f == '.') {
-        f = parse_number(f + 1, &s->precision, ap);
-        if (!f)
-            return NULL;
-        if (s->precision < 0)
-            s->precision = -1;
-    }
-    f = parse_length(f, s);
-    s->conversion = *f;
-    return f;
-}
-
-static bool put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) {
-    switch (s->conversion) {
-    case 'd':
-    case 'i':
-        put_signed(o, s, ap);
-        return true;
-    case 'u':
-        put_decimal(o, s, unsigned_value(s, ap), "");
-        return true;
-    case 'x':
-    case 'X':
-        put_hexadecimal(o, s, unsigned_value(s, ap), "");
-        return true;
-    case 'o':
-        put_octal(o, s, unsigned_value(s, ap));
-        return true;
-    default:
-        return false;
-    }
-}
+/* --- a conversion, whichever it is ------------------------------------------ */
 
 static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
     if (s->conversion == 's' || s->conversion == 'S')
@@ -396,7 +185,7 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list a
     case 'A':
         return asf__put_float(o, s, ap);
     default:
-        return put_integer(o, s, ap) || put_other(o, s, ap);
+        return asf__put_integer(o, s, ap) || put_other(o, s, ap);
     }
 }
 
@@ -503,11 +292,11 @@ static __attribute__((noinline)) void put_long_number(struct asf__output *o, str
                                                       char letter) {
     struct asf__spec s = whole_spec(b, letter);
     if (letter == 'd' || letter == 'u')
-        put_decimal(o, &s, n, b.negative ? "-" : "");
+        asf__put_decimal(o, &s, n, b.negative ? "-" : "");
     else if (letter == 'o')
-        put_octal(o, &s, n);
+        asf__put_octal(o, &s, n);
     else
-        put_hexadecimal(o, &s, n, "");
+        asf__put_hexadecimal(o, &s, n, "");
 }
 
 static inline uint64_t brief_unsigned(struct brief b, va_list ap) {

@@ -154,6 +154,12 @@ static inline void asf__untake(va_list ap, unsigned general) {
 /* asf__parse_spec: what follows the percent sign; returns the letter, which is
  * `conversion` as well, or NULL when it is left to libc. */
 const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);
+/* asf__put_integer: of any integer conversion; false, and nothing done, for another.
+ * The others: a value that has been taken, with `sign` ("" for none) before it. */
+bool asf__put_integer(struct asf__output *o, struct asf__spec *s, va_list ap);
+void asf__put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
+void asf__put_hexadecimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
+void asf__put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value);
 /* asf__convert: the specification that f follows the percent sign of.  Returns
  * what follows, or NULL, and `ap` as it was, when it is left to libc. */
 const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
