@@ -155,8 +155,8 @@ static const char *fault_in(const struct asf_segment_head *head, size_t size, co
     size_t n = strlen(id);
     if (head->magic != MAGIC)
         return "what is there has no label: it is foreign, or was never finished";
-    if (head->size > size - ASF_SHM_HEAD)
-        return "what is there is smaller than its label says: truncated or forged";
+    if (head->size != size - ASF_SHM_HEAD)
+        return "what is there is not as large as its label says: truncated or forged";
     if (!end || end[1] != '\0' || strncmp(head->text, id, n) != 0 || head->text[n] != ' ' ||
         !is_name(head->text + n + 1, (size_t)(end - head->text) - n - 1))
         return "the label there names another segment: a copy, or forged";
@@ -337,6 +337,8 @@ int asf__segment_remove(const char *label) {
         return rc;
     if (state.info.state == ASF_SHM_WHOLE && !l.named)
         return asf__segment_fail(-EINVAL, "the label lacks the name, which this segment has");
+    if (state.info.state == ASF_SHM_UNREADABLE && l.named)
+        return asf__segment_fail(-EACCES, "its mode does not let this user see its label");
     if (strcmp(state.label, l.text) != 0)
         return asf__segment_fail(-ESTALE, "the segment there does not have this label");
     return l.backend->remove(l.id);

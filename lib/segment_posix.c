@@ -86,6 +86,10 @@ static int posix_create(struct asf_segment *s, const char *name, mode_t mode) {
     return rc;
 }
 
+static int no_regular_file(void) {
+    return asf__segment_fail(-ESTALE, "what stands in the place of the segment is no regular file");
+}
+
 /* --- attaching ----------------------------------------------------------------- */
 
 static int cannot_open(int rc) {
@@ -97,6 +101,9 @@ static int cannot_open(int rc) {
         return asf__segment_fail(-EACCES, "its mode does not let this user attach it");
     case -ELOOP:
         return asf__segment_fail(rc, "a symbolic link stands in the place of the segment");
+    case -ENXIO: /* a socket, say */
+    case -EISDIR:
+        return no_regular_file();
     default:
         return asf__segment_fail(rc, "the segment could not be opened");
     }
@@ -108,10 +115,10 @@ static int open_object(const char *id, int flags, struct stat64 *st) {
     path_of(path, id);
     int fd = asf__sys.open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0)
-        return cannot_open(fd == -ENXIO || fd == -EISDIR ? -ENOENT : fd);
+        return cannot_open(fd);
     int rc = asf__sys.fstat(fd, st);
     if (rc == 0 && !S_ISREG(st->st_mode))
-        rc = asf__segment_fail(-ESTALE, "what stands in the place of the segment is no regular file");
+        rc = no_regular_file();
     if (rc == 0)
         return fd;
     asf__sys.close(fd);
@@ -135,6 +142,8 @@ static int posix_remove(const char *id) {
     int rc = (int)asf__raw_syscall(SYS_unlink, (long)path, 0, 0, 0);
     if (rc == -ENOENT)
         return asf__segment_fail(rc, "there is no such segment");
+    if (rc == -EISDIR)
+        return no_regular_file();
     return rc < 0 ? asf__segment_fail(rc, "it belongs to another user, or " DIRECTORY " cannot be changed")
                   : 0;
 }

@@ -58,9 +58,9 @@ TEST_P(Faults, ForgedSizes) {
     const auto size = [](uint64_t value) {
         return [value](char *shm) { memcpy(shm + size_at, &value, sizeof value); };
     };
-    for (uint64_t value :
-         {uint64_t{9}, uint64_t{8 + ASF_SHM_HEAD}, UINT64_MAX, UINT64_MAX - ASF_SHM_HEAD + 1})
-        expect_refused(changed(8, size(value)), ESTALE, "smaller than its label says");
+    for (uint64_t value : {uint64_t{0}, uint64_t{7}, uint64_t{9}, uint64_t{8 + ASF_SHM_HEAD}, UINT64_MAX,
+                           UINT64_MAX - ASF_SHM_HEAD + 1})
+        expect_refused(changed(8, size(value)), ESTALE, "not as large as its label says");
 }
 
 TEST_P(Faults, ForeignSegments) {
@@ -105,10 +105,10 @@ TEST_P(Files, Truncated) {
         ASSERT_NE(find(seen, identifier_of(label)), nullptr);
         EXPECT_EQ(find(seen, identifier_of(label))->info.state, ASF_SHM_BROKEN);
     }
-    for (const off_t length : {128, 4096, 5127}) {
+    for (const off_t length : {128, 4096, 5127, 5129, 100000}) {
         const std::string label = made_by_another(5000);
         ASSERT_EQ(truncate(path_of(label).c_str(), length), 0);
-        expect_refused(label, ESTALE, "smaller than its label says");
+        expect_refused(label, ESTALE, "not as large as its label says");
     }
 }
 
@@ -161,6 +161,9 @@ TEST_P(Files, OtherKindsOfFile) {
     ASSERT_EQ(unlink(path.c_str()), 0);
     ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
     expect_refused(label, ESTALE, "no regular file");
+    EXPECT_EQ(asf_shm_open_update(label.c_str()), nullptr);
+    EXPECT_EQ(errno, ESTALE);
+    EXPECT_EQ(asf_shm_remove(identifier_of(label).c_str()), -ESTALE);
     ASSERT_EQ(rmdir(path.c_str()), 0);
 }
 
@@ -244,7 +247,7 @@ TEST_P(Permissions, AnothersIsListedAndNotRemoved) {
                   return rc == -EPERM || rc == -EACCES ? 0 : 2;
               }),
               0);
-    EXPECT_EQ(as_nobody([&] { return -asf_shm_remove(label.c_str()); }), ESTALE) << "its name is not known";
+    EXPECT_EQ(as_nobody([&] { return -asf_shm_remove(label.c_str()); }), EACCES) << "its label is not seen";
     EXPECT_NE(find(all(), label), nullptr);
 }
 
