@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -34,9 +35,11 @@ struct view {
 
 struct ring_stream {
     struct asf_ring *r;
-    uint32_t at;         /* reader: how far it has claimed; writer: published */
-    uint32_t from;       /* reader: what is done with when there is no view */
-    struct view *oldest; /* reader: its views in order */
+    struct asf_cios *c;
+    struct ring_stream *next; /* of all there are */
+    uint32_t at;              /* reader: how far it has claimed; writer: published */
+    uint32_t from;            /* reader: what is done with when there is no view */
+    struct view *oldest;      /* reader: its views in order */
 };
 
 static bool is_view(const struct asf_buffer *b);
@@ -337,8 +340,63 @@ static int ring_drain(struct asf_cios *c, size_t want) {
     return use_buffer(c, output_view(c, s->at + (uint32_t)ahead, room < n ? room : n));
 }
 
+/* --- forks ----------------------------------------------------------------------------
+
+   The child has no end of its parent's rings, but their memory: a window that it took
+   along would let it overwrite what the parent writes there.  So all are closed, and the
+   next call comes to the module, which says -EBADF. */
+
+static struct ring_stream *all;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void) {
+    pthread_mutex_lock(&all_lock);
+}
+
+static void after_fork(void) {
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void close_windows(struct asf_cios *c) {
+    c->read_end = c->read_ptr;
+    c->write_end = c->write_ptr;
+    c->buf_end = asf__is_putting(c) ? c->write_ptr : c->read_ptr;
+}
+
+static void in_child(void) {
+    for (struct ring_stream *s = all; s; s = s->next)
+        close_windows(s->c);
+    pthread_mutex_unlock(&all_lock);
+}
+
+/* pthread_atfork, which would want an object's handle: this one is never unloaded. */
+extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
+
+static void heed_forks(void) {
+    __register_atfork(before_fork, after_fork, in_child, NULL);
+}
+
+static void enter(struct ring_stream *s) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, heed_forks);
+    pthread_mutex_lock(&all_lock);
+    s->next = all;
+    all = s;
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void leave(struct ring_stream *s) {
+    pthread_mutex_lock(&all_lock);
+    struct ring_stream **at = &all;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    pthread_mutex_unlock(&all_lock);
+}
+
 static int ring_close(struct asf_cios *c) {
     struct ring_stream *s = c->data;
+    leave(s);
     for (struct view *v = s->oldest; v; v = v->newer)
         v->b.gone = NULL;
     asf__ring_detach(s->r);
@@ -366,7 +424,9 @@ struct asf_cios *asf__open_ring(struct asf_ring *r) {
         return NULL;
     }
     s->r = r;
+    s->c = c;
     c->data = s;
+    enter(s);
     c->why = "a ring in shared memory";
     c->own = c->chosen = true;
     c->blksize = BUFSIZ;

@@ -371,6 +371,26 @@ TEST_F(Ring, AForkedChildCannotUseAnEnd) {
     EXPECT_EQ(sclose(r), 0);
 }
 
+TEST_F(Ring, AForkedChildHasNothingOfTheWindows) {
+    asf_cios *w = open_end(ring, O_WRONLY), *r = open_end(ring, O_RDONLY);
+    EXPECT_EQ(write_pattern(w, 100, 100), 0);
+    EXPECT_EQ(sflush(w), 0);
+    EXPECT_EQ(take(r, 10), pattern(10)) << "the rest is in the reader's window";
+    const pid_t child = start([&] {
+        ssize_t n = 10;
+        if (salloc(r, &n) || n != -EBADF)
+            return 1;
+        n = 10;
+        return salloc(w, &n) || n != -EBADF ? 2 : 0;
+    });
+    EXPECT_EQ(finish(child), 0);
+    EXPECT_EQ(write_pattern(w, 50, 50), 0);
+    EXPECT_EQ(sclose(w), 0);
+    EXPECT_EQ(take(r, 90), pattern(90, 10));
+    EXPECT_EQ(take(r, 50), pattern(50));
+    EXPECT_EQ(sclose(r), 0);
+}
+
 TEST_F(Ring, HasAName) {
     char label[ASF_RING_LABEL];
     ASSERT_EQ(asf_ring_create_named("a ring", 0600, 100000, label), 0) << asf_shm_why();
