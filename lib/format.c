@@ -116,10 +116,10 @@ static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
     return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
 }
 
-/* %n: the bytes so far. */
+/* %n: the bytes so far.  Behind what did not fit it is libc's: that may never go out. */
 static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list ap) {
     size_t n = o->first ? (size_t)(o->p - o->first) + o->lost : 0;
-    if (!o->first || n > INT_MAX)
+    if (!o->first || o->lost > 0 || n > INT_MAX)
         return false;
     void *to = va_arg(ap, void *);
     if (s->length == LENGTH_INT)
@@ -396,10 +396,10 @@ static const char *put_literal(struct asf__output *o, const char *f) {
     return end;
 }
 
-/* What libc cannot go on with from the middle: a count of all bytes, and
+/* Which is also what libc cannot go on with from the middle: a count of all bytes, and
  * arguments that are numbered from the first. */
-static bool needs_all(const char *f) {
-    while ((f = strchr(f, '%')) != NULL) {
+bool asf__may_count(const char *f) {
+    while (f && (f = strchr(f, '%')) != NULL) {
         f += 1 + strspn(f + 1, "-+ #0'I*.123456789hlLqjztZ");
         if (*f == 'n' || *f == '$')
             return true;
@@ -429,7 +429,7 @@ static __attribute__((noinline)) bool numbered(struct asf__output *o, char *p, c
 static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
                                                  const char *format, va_list ap, struct asf__place first) {
     struct asf__place here = asf__place_in(ap);
-    rest->all = memcmp(&here, &first, sizeof here) == 0 || needs_all(f); /* all, if nothing is used up */
+    rest->all = memcmp(&here, &first, sizeof here) == 0 || asf__may_count(f); /* all, if nothing is used up */
     rest->format = rest->all ? format : f;
     if (rest->all)
         asf__go_to(ap, first);

@@ -44,6 +44,8 @@ struct asf__format_rest {
  * arguments are numbered, it is as it was. */
 size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
                    struct asf__format_rest *rest);
+/* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */
+bool asf__may_count(const char *format);
 
 /* The same for wide characters. */
 struct asf__wide_format_rest {

@@ -27,7 +27,7 @@ static inline const char *parse_number(const char *f, int *n, va_list ap) {
         return *n == INT_MIN || (f[1] >= '0' && f[1] <= '9') ? NULL : f + 1;
     }
     for (*n = 0; *f >= '0' && *f <= '9'; f++) {
-        if (*n > (INT_MAX - 9) / 10)
+        if (*n > (INT_MAX - (*f - '0')) / 10)
             return NULL;
         *n = *n * 10 + (*f - '0');
     }

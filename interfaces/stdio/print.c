@@ -37,13 +37,14 @@ static bool piecewise(const struct asf_cios *c, long n) {
     return c->unprimed || c->block < 128 || n >= (long)c->block;
 }
 
-/* Each of several lines may be written for itself, which shows but in a file;
- * in long output there may be some. */
+/* Each of several lines may be written for itself, and a line before what follows it and
+ * does not fit, which shows but in a file; in long output there may be some. */
 static bool by_lines(const struct asf_cios *c, const char *text, long n) {
     if (!BY_LIBC || c->regular || !(c->flags & ASF_LINE_BUF))
         return false;
     const char *line = n < SMALL ? memchr(text, '\n', (size_t)n) : NULL;
-    return n >= SMALL || (line && memchr(line + 1, '\n', (size_t)(text + n - line) - 1));
+    size_t behind = line ? (size_t)(text + n - line) - 1 : 0;
+    return n >= SMALL || (behind > 0 && ((size_t)n > asf__room_in_line(c) || memchr(line + 1, '\n', behind)));
 }
 
 static int format_piecewise(struct asf_cios *c, int fortify, const char *format, va_list ap) {
@@ -70,6 +71,8 @@ static int put_made(struct asf_cios *c, const char *p, int n) {
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     struct asf__place first = asf__place_in(ap);
+    if (BY_LIBC && asf__ours(c) && asf__may_count(format))
+        return format_piecewise(c, fortify, format, ap); /* %n is not met behind a write that fails */
     int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
     bool pieces = asf__ours(c) && (piecewise(c, n) || by_lines(c, small, n));
     if (!pieces && n >= SMALL) {
@@ -117,6 +120,8 @@ enum { APART = -1, PIECEWISE = -2, LINE = -2 };
 static int keep_made(struct asf_cios *c, size_t room, size_t n, int fortify, struct asf__format_rest *rest,
                      va_list ap) {
     if (rest->format) {
+        if (BY_LIBC && rest->all && asf__may_count(rest->format))
+            return PIECEWISE;
         int whole = rest_in_place(c, room - 1, n, fortify, rest, ap);
         if (whole < 0)
             return APART;
@@ -283,6 +288,10 @@ static int print_fd_by_libc(int fd, int fortify, const char *format, va_list ap)
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     struct asf__place first = asf__place_in(ap);
+    if (asf__may_count(format) && asf__sys.lseek(fd, 0, SEEK_CUR) == -EBADF) {
+        errno = EBADF; /* before %n is met */
+        return -1;
+    }
     int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
     bool by_libc = is_for_libc(n);
     if (!by_libc && n >= SMALL) {

@@ -74,20 +74,24 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
     return (int)n;
 }
 
-static inline __attribute__((always_inline)) int print_here(char *p, size_t room, int fortify,
-                                                            const char *format, va_list ap) {
+typedef int print_on_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
+                              int fortify, const char *format, va_list ap);
+
+/* What is plain is made here, the rest by `on`. */
+static inline __attribute__((always_inline)) int
+print_here(char *p, size_t room, int fortify, const char *format, va_list ap, print_on_function *on) {
     struct asf__place first = asf__place_in(ap);
     struct asf__format_begun begun = {p, format};
     if (asf__format_begins(format))
         begun = asf__format_plain(p, p + (room < INT_MAX ? room : INT_MAX), format, ap);
     if (asf__unlikely(!format || *begun.f != '\0'))
-        return print_on(p, room, begun, first, fortify, format, ap);
+        return on(p, room, begun, first, fortify, format, ap);
     *begun.p = '\0';
     return (int)(begun.p - p);
 }
 
 int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
-    return print_here(p, room, fortify, format, ap);
+    return print_here(p, room, fortify, format, ap, print_on);
 }
 
 #ifndef ASF_STATIC
@@ -101,18 +105,29 @@ static inline int print_bounded(char *s, size_t n, int fortify, const char *form
     if (n == 0)
         return asf__print(none, 0, fortify, format, ap);
     s[0] = '\0'; /* as glibc: a text that is its own argument is empty */
-    return print_here(s, n - 1, fortify, format, ap);
+    return print_here(s, n - 1, fortify, format, ap, print_on);
+}
+
+/* More than there is room for ends the process, also where an error comes later: after
+ * one, libc finds out. */
+static __attribute__((noinline)) int print_on_checked(char *p, size_t room, struct asf__format_begun begun,
+                                                      struct asf__place first, int fortify,
+                                                      const char *format, va_list ap) {
+    int before = errno, made = print_on(p, room, begun, first, fortify, format, ap);
+    if (made >= 0 && (size_t)made > room)
+        __chk_fail();
+    if (made >= 0 || room >= ASF__UNLIMITED)
+        return made;
+    errno = before;
+    asf__go_to(ap, first);
+    return ASF_NEXT(__vsprintf_chk)(p, fortify, room + 1, format, ap);
 }
 
 static int print_checked(char *s, size_t n, int fortify, const char *format, va_list ap) {
     if (n == 0)
         __chk_fail();
     s[0] = '\0';
-    size_t room = n > SSIZE_MAX ? ASF__UNLIMITED : n - 1;
-    int made = print_here(s, room, fortify, format, ap);
-    if (made >= 0 && (size_t)made > room)
-        __chk_fail();
-    return made;
+    return print_here(s, n > SSIZE_MAX ? ASF__UNLIMITED : n - 1, fortify, format, ap, print_on_checked);
 }
 
 static int print_allocated(char **result, int fortify, const char *format, va_list ap) {

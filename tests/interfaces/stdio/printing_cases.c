@@ -436,6 +436,39 @@ CASE(lines_of_long_output) {
     }
 }
 
+CASE(lines_with_more_behind_than_fits) {
+    static char record[10000], buffer[1024];
+    for (int room = 1; room < 80; room += 6) {
+        int ends[2];
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends);
+        FILE *f = fdopen(ends[0], "w");
+        setvbuf(f, buffer, _IOLBF, sizeof buffer);
+        for (int i = room; i < (int)sizeof buffer; i++)
+            putc('.', f);
+        CALL(fprintf(f, " %d done\nContinue with %s? ", room, "the next line"));
+        for (long n; (n = read(ends[1], record, sizeof record)) > 0;)
+            say("%ld", n);
+        fclose(f);
+        close(ends[1]);
+    }
+}
+
+CASE(counts_behind_what_failed) {
+    static char buffer[256];
+    int n = -5;
+    for (int room = 1; room < 16; room += 3) {
+        FILE *f = fopen("/dev/full", "w");
+        setvbuf(f, buffer, _IOFBF, sizeof buffer);
+        for (int i = room; i < (int)sizeof buffer; i++)
+            putc('.', f);
+        CALL(fprintf(f, "%dabcdef%n", 77, &n));
+        say("%d", n);
+        fclose(f);
+    }
+    CALL(dprintf(-1, "abc%n", &n));
+    say("%d", n);
+}
+
 CASE(descriptors_in_portions) {
     static const wchar_t bad[] = {L'a', 0x110000, 0};
     int fd = open("out", O_WRONLY | O_CREAT, 0600);
@@ -519,6 +552,16 @@ CASE(sprintf_that_overflows) {
     say("%d", sprintf(text, many > 0 ? "%.7s" : "%d", "1234567890"));
 #if __USE_FORTIFY_LEVEL > 0
     say("%d", sprintf(text, "%d", many));
+#endif
+}
+
+CASE(sprintf_that_overflows_before_an_error) {
+#if __USE_FORTIFY_LEVEL > 0
+    static const wchar_t bad[] = {L'a', 0x110000, 0};
+    static const char *volatile format = "%d%d%ls";
+    char text[8];
+    say("%d", sprintf(text, format, 12, 34, bad)); /* fits, and fails */
+    say("%d", sprintf(text, format, 123456789, 5, bad));
 #endif
 }
 
