@@ -130,9 +130,24 @@ static ssize_t refill(struct asf_cios *c, size_t n) {
     return r;
 }
 
+/* Of a region that is asked for, as much as the file has: no memory is taken for the
+ * rest.  A file that says it has nothing, as those of /proc do, may have something. */
+static size_t within_file(struct asf_cios *c, size_t want) {
+    struct stat64 st;
+    if (!c->regular || c->offset < 0 || asf__sys.fstat(c->fd, &st) < 0 || st.st_size == 0)
+        return want;
+    c->stats.syscalls++;
+    size_t rest = st.st_size > c->offset ? (size_t)(st.st_size - c->offset) : 0,
+           there = asf__unread(c) + rest;
+    return want < there ? want : there;
+}
+
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
+    enum { MUCH = 1 << 20 };
     size_t chunk = ahead(c);
     asf__relearn_offset(c);
+    if (asf__unlikely(want > MUCH))
+        want = within_file(c, want);
     if (!c->in && c->first.resting)
         c->in = asf__buffer_first(c, 0);
     if (asf__likely(want == 1 && is_free(c, chunk)))

@@ -118,7 +118,7 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * nothing of another thread's coming between.
  *   whence   SEEK_SET, SEEK_CUR or SEEK_END
  * returns  as salloc; -ESPIPE in *length for a stream that cannot seek, -EBUSY
- *          for reading while an output region has not been given back.
+ *          while an output region has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
@@ -147,7 +147,7 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
 ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
 
 /* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate; -EBUSY
- * in *length for reading while an output region has not been given back.
+ * in *length while an output region has not been given back, but for Salloc to write.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
 ASF_EXPORT void *asf_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize_t *length, int64_t offset,

@@ -143,12 +143,29 @@ static int status_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int wait_for_all(pid_t last) {
+/* As a shell tells it: not of those that a pipeline often ends with. */
+static void tell_of_signal(const char *command, int status) {
+    static const char becoming[] = "exec ";
+    int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    command += strspn(command, " \t");
+    if (!strncmp(command, becoming, strlen(becoming)))
+        command += strlen(becoming);
+    size_t n = strlen(command);
+    while (n > 0 && (command[n - 1] == ' ' || command[n - 1] == '\t'))
+        n--;
+    if (sig != 0 && sig != SIGPIPE && sig != SIGINT)
+        fprintf(stderr, "asf: pipe: %.*s: %s\n", (int)n, command, strsignal(sig));
+}
+
+static int wait_for_all(char **commands, const pid_t *processes, int count) {
     int status, result = EXIT_OWN_FAILURE;
     pid_t process;
     while ((process = wait(&status)) > 0 || errno == EINTR)
-        if (process == last)
-            result = status_of(status);
+        for (int i = 0; i < count && process > 0; i++)
+            if (process == processes[i]) {
+                tell_of_signal(commands[i], status);
+                result = i + 1 == count ? status_of(status) : result;
+            }
     return result;
 }
 
@@ -163,21 +180,21 @@ static bool can_have_rings(int count) {
 /* The rings stay with this process until all have ended. */
 static int run(char **commands, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
-    pid_t last = -1;
+    pid_t processes[MOST_COMMANDS];
     asf__find_library(); /* or none of them is started */
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {
         struct between *out = i + 1 < count ? &made[i % 2] : NULL;
         if (out)
             *out = make_between(rings);
-        last = start(commands[i], in, out, options);
+        processes[i] = start(commands[i], in, out, options);
         if (in)
             close(in->read);
         if (out)
             close(out->write);
         in = out;
     }
-    return wait_for_all(last);
+    return wait_for_all(commands, processes, count);
 }
 
 int asf__pipeline(int argc, char **argv) {

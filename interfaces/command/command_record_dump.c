@@ -139,16 +139,21 @@ static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
         {"json", no_argument, NULL, 'j'},        {"store", required_argument, NULL, 's'},
         {"help", no_argument, NULL, 'h'},        {"number", required_argument, NULL, 'n'},
         {"count", required_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+    static const struct option no_numbers[] = {{"json", no_argument, NULL, 'j'},
+                                               {"store", required_argument, NULL, 's'},
+                                               {"help", no_argument, NULL, 'h'},
+                                               {NULL, 0, NULL, 0}};
+    const struct option *known = numbers ? options : no_numbers;
+    for (int option; (option = getopt_long(argc, argv, "+:h", known, NULL)) != -1;) {
         if (option == 'j')
             d->json = true;
         else if (option == 's')
             d->store = optarg;
         else if (option == 'h')
             return false;
-        else if (option == 'n' && numbers)
+        else if (option == 'n')
             d->number = parse_number(argv[0], "number", optarg);
-        else if (option == 'c' && numbers)
+        else if (option == 'c')
             d->count = parse_number(argv[0], "count", optarg);
         else
             asf__bad_option(asf__text("record %s", argv[0]), option, argv);

@@ -132,7 +132,7 @@ static int take(struct asf_record_reader *r, size_t bytes, bool may_end, const u
     if (!*at && got == 0 && may_end)
         return 0;
     if (!*at && got < 0)
-        return asf__record_fail((int)got, "the stream could not be read");
+        return asf__record_fail((int)got, "the stream could not be read: %s", strerror((int)-got));
     if (*at && (size_t)got == bytes)
         return 1;
     if (*at)

@@ -682,6 +682,8 @@ EXPORT int fcntl(int fd, int command, ...) {
     }
     if (duplicate)
         asf__share_offset(fd);
+    if (command == F_NOTIFY && (uintptr_t)arg & DN_ACCESS)
+        asf__stop_keeping(); /* it is to be told of each access */
     int r = LIBC(fcntl)(fd, command, arg);
     if (duplicate)
         asf__forget_descriptor(r);

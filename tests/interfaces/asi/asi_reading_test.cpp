@@ -50,6 +50,20 @@ TEST_F(Reading, ADirectoryCannotBeRead) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+// No memory is taken for what a file does not have.
+TEST_F(Reading, AskedForMoreThanThereIs) {
+    for (const size_t size : {size_t{100000}, size_t{3 * MiB}}) {
+        asf_cios *s = must_open(put_pattern("file", size), O_RDONLY);
+        EXPECT_EQ(take(s, 10), pattern(10));
+        ssize_t n = PTRDIFF_MAX;
+        auto *p = static_cast<const char *>(salloc(s, &n));
+        ASSERT_TRUE(p) << n;
+        EXPECT_EQ(n, static_cast<ssize_t>(size) - 10);
+        EXPECT_EQ(std::string(p, static_cast<size_t>(n)), pattern(size - 10, 10));
+        EXPECT_EQ(sclose(s), 0);
+    }
+}
+
 TEST_F(Reading, LengthsBelowOneAreRefused) {
     asf_cios *s = must_open(put_pattern("file", 100), O_RDONLY);
     for (ssize_t wanted : {ssize_t{0}, ssize_t{-1}, ssize_t{PTRDIFF_MIN}}) {

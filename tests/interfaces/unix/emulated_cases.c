@@ -8,6 +8,7 @@
 #include "tests/interfaces/stdio/transcript.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -803,6 +804,27 @@ static void _cancels_itself(void) {
 
 CASE(a_thread_that_cancels_itself) {
     child(_cancels_itself);
+}
+
+/* --- who is told of accesses --------------------------------------------------------------------- */
+
+static volatile sig_atomic_t told;
+
+static void count_told(int sig) {
+    (void)sig;
+    told++;
+}
+
+CASE(accesses_by_dnotify) {
+    struct sigaction act = {.sa_handler = count_told, .sa_flags = SA_RESTART};
+    int fd = in_use("data"), directory = open(".", O_RDONLY);
+    sigaction(SIGIO, &act, NULL);
+    if (fcntl(directory, F_NOTIFY, DN_ACCESS | DN_MULTISHOT) < 0)
+        say("not told");
+    for (int i = 0; i < 200; i++)
+        read(fd, buffer, 7);
+    say("%d", told >= 200);
+    fcntl(directory, F_NOTIFY, 0);
 }
 
 /* --- many, and limits ------------------------------------------------------------------------------ */
