@@ -20,9 +20,10 @@ static size_t queued(const struct asf_cios *c) {
 }
 
 /* Whether to go by the offset that is remembered.  A callback is asked each
- * time, and one that others share as long as libc would ask. */
+ * time, and one that others share as long as libc would ask; and what is not chosen
+ * yet may be a pipe. */
 static bool knows_offset(const struct asf_cios *c) {
-    return c->fd >= 0 && (c->placed || c->own || !(c->inherited || c->shared));
+    return c->fd >= 0 && c->chosen && (c->placed || c->own || !(c->inherited || c->shared));
 }
 
 /* libc knows the offset from a seek on, until a flush or the end of file. */

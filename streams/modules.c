@@ -106,7 +106,7 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     c->ino = null ? 0 : st->st_ino;
     c->dev = null ? 0 : st->st_dev;
     c->sink = null;
-    if (S_ISCHR(st->st_mode) && !c->own && !c->placed) /* as glibc: it is asked where it stands */
+    if (!c->regular && !c->own && !c->placed) /* as glibc: it is asked where it stands */
         c->offset = -1;
     c->records = !c->own && !null && (S_ISSOCK(st->st_mode) || S_ISCHR(st->st_mode));
 }

@@ -223,6 +223,7 @@ int asf__close_stream(struct asf_cios *c) {
         errno = EBUSY;
         return EOF;
     }
+    asf__cios_unlink(c); /* fflush(NULL) or exit, by a handler or a callback, is not to write it again */
     asf__go_inside(c);
     int written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     int rc = end_stream(c);

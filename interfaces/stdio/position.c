@@ -40,8 +40,8 @@ int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 
 /* The usual case: one thread, a known offset, plain reading or writing. */
 static inline off64_t tell_fast(const struct asf_cios *c) {
-    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || c->queue || c->inherited || c->shared || c->lag ||
-        c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
+    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || !c->chosen || c->queue || c->inherited ||
+        c->shared || c->lag || c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
         return -1;
     off64_t offset, at;
     do { /* again if a signal handler has settled the stream meanwhile, which moves the offset */

@@ -47,6 +47,12 @@ static bool by_lines(const struct asf_cios *c, const char *text, long n) {
     return n >= SMALL || (behind > 0 && ((size_t)n > asf__room_in_line(c) || memchr(line + 1, '\n', behind)));
 }
 
+/* %n is not met behind a write that fails; and the program's own conversions may make
+ * more than they say. */
+static inline bool is_for_libc_alone(const char *format) {
+    return BY_LIBC && (asf__format_custom || asf__may_count(format));
+}
+
 static int format_piecewise(struct asf_cios *c, int fortify, const char *format, va_list ap) {
 #ifdef ASF_STATIC
     (void)c, (void)fortify, (void)format, (void)ap;
@@ -71,8 +77,8 @@ static int put_made(struct asf_cios *c, const char *p, int n) {
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     struct asf__place first = asf__place_in(ap);
-    if (BY_LIBC && asf__ours(c) && asf__may_count(format))
-        return format_piecewise(c, fortify, format, ap); /* %n is not met behind a write that fails */
+    if (asf__ours(c) && is_for_libc_alone(format))
+        return format_piecewise(c, fortify, format, ap);
     int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
     bool pieces = asf__ours(c) && (piecewise(c, n) || by_lines(c, small, n));
     if (!pieces && n >= SMALL) {
@@ -120,7 +126,7 @@ enum { APART = -1, PIECEWISE = -2, LINE = -2 };
 static int keep_made(struct asf_cios *c, size_t room, size_t n, int fortify, struct asf__format_rest *rest,
                      va_list ap) {
     if (rest->format) {
-        if (BY_LIBC && rest->all && asf__may_count(rest->format))
+        if (is_for_libc_alone(rest->all ? rest->format : NULL))
             return PIECEWISE;
         int whole = rest_in_place(c, room - 1, n, fortify, rest, ap);
         if (whole < 0)

@@ -132,6 +132,8 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, va_
 
 static int print_allocated(char **result, int fortify, const char *format, va_list ap) {
     char small[512];
+    if (asf__unlikely(asf__format_custom)) /* whose lengths may be wrong */
+        return ASF_NEXT(__vasprintf_chk)(result, fortify, format, ap);
     struct asf__place first = asf__place_in(ap);
     int n = asf__print(small, sizeof small - 1, fortify, format, ap);
     if (n < 0)

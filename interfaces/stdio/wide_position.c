@@ -235,6 +235,8 @@ off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
         return -ASF_NO_ERRNO;
     int rc = asf__wide_prepare(c);
+    if (rc >= 0 && !w->read_base)
+        asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     if (rc >= 0 && !(c->flags & ASF_NO_READS))
         rc = asf__wide_input(c);
     if (rc < 0)

@@ -168,7 +168,7 @@ wint_t asf__wide_uflow(struct asf_cios *c) {
     }
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
         return WEOF;
-    if (w->read_ptr == w->read_end && w->save_base)
+    if (w->read_ptr == w->read_end && (w->save_base || c->flags & ASF_IN_BACKUP))
         asf__free_backup(c);
     if (w->read_ptr == w->read_end && asf__wide_underflow(c) == WEOF)
         return WEOF;

@@ -60,6 +60,7 @@ TEST_F(Reading, AskedForMoreThanThereIs) {
         ASSERT_TRUE(p) << n;
         EXPECT_EQ(n, static_cast<ssize_t>(size) - 10);
         EXPECT_EQ(std::string(p, static_cast<size_t>(n)), pattern(size - 10, 10));
+        EXPECT_EQ(sfree(s, const_cast<char *>(p)), 0);
         EXPECT_EQ(sclose(s), 0);
     }
 }

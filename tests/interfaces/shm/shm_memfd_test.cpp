@@ -17,9 +17,9 @@ namespace {
 class Memfd : public Segments {
   protected:
     // A memfd with these bytes at its beginning.
-    static int forged(const std::string &head, unsigned seals) {
+    static int forged(const std::string &head, unsigned seals, off_t size = ASF_SHM_HEAD + 100) {
         const int fd = memfd_create("asf-shm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        EXPECT_EQ(ftruncate(fd, 4096), 0);
+        EXPECT_EQ(ftruncate(fd, size), 0);
         EXPECT_EQ(pwrite(fd, head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
         EXPECT_EQ(fcntl(fd, F_ADD_SEALS, seals), 0);
         return fd;
@@ -58,6 +58,7 @@ TEST_P(Memfd, WhatCouldBeTruncatedIsRefused) {
     EXPECT_EQ(error_of_opening(forged(head, F_SEAL_GROW)), ESTALE);
     EXPECT_NE(std::string(asf_shm_why()).find("not sealed"), std::string::npos) << asf_shm_why();
     EXPECT_EQ(error_of_opening(forged(head, F_SEAL_SHRINK | F_SEAL_GROW)), ESTALE) << "seals could come off";
+    EXPECT_EQ(error_of_opening(forged(head, all_seals, 4096)), ESTALE) << "larger than it says";
     const int copy = forged(head, all_seals);
     char *sealed = asf_shm_open_fd(copy, O_RDONLY);
     EXPECT_NE(sealed, nullptr) << asf_shm_why();

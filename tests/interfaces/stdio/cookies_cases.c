@@ -398,3 +398,34 @@ CASE(standard_output_assigned) {
     printf("real output\n");
     say("%b", s->data, (int)s->size);
 }
+
+/* --- calls that come back to the stream that is being closed ------------------------------ */
+
+static int written;
+
+static ssize_t write_and_flush(void *cookie, const char *buffer, size_t n) {
+    (void)cookie;
+    say("    write of %.*s", (int)n, buffer);
+    if (written++ == 0)
+        fflush(NULL);
+    return (ssize_t)n;
+}
+
+CASE(a_flush_of_all_while_one_is_closed) {
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_and_flush});
+    fputs("data", f);
+    CALL(fclose(f));
+    say("%d", written);
+}
+
+static ssize_t write_and_exit(void *cookie, const char *buffer, size_t n) {
+    (void)cookie;
+    say("    write of %.*s", (int)n, buffer);
+    exit(3);
+}
+
+CASE(an_exit_while_one_is_closed) {
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_and_exit});
+    fputs("data", f);
+    fclose(f);
+}

@@ -437,3 +437,28 @@ CASE(records_here_and_there) {
     }
     say("sum %u, little read %d", sum, bytes_read() - before <= RECORDS * 2L * RECORD);
 }
+
+CASE(places_in_a_pipe_that_has_a_name) {
+    fpos_t place;
+    mkfifo("fifo", 0600);
+    for (int first = 0; first < 4; first++) {
+        int ends = open("fifo", O_RDWR);
+        FILE *w = fopen("fifo", "w"), *r = fopen("fifo", "r");
+        if (first == 1)
+            CALL(fputs("ab", w));
+        write(ends, "x", 1);
+        if (first == 2)
+            CALL(getc(r));
+        if (first == 3)
+            CALL(fseek(r, 0, SEEK_SET));
+        CALL(ftell(w));
+        CALL(ftell(r));
+        CALL(fgetpos(r, &place));
+        rewind(r);
+        CALL(ftell(r));
+        fclose(w);
+        fclose(r);
+        close(ends);
+    }
+    unlink("fifo");
+}

@@ -278,6 +278,29 @@ static int pair_arguments(const struct printf_info *info, size_t n, int *types, 
     return 1;
 }
 
+static int print_more_than_it_says(FILE *f, const struct printf_info *info, const void *const *arguments) {
+    print_pair(f, info, arguments);
+    return 2;
+}
+
+CASE(conversions_that_say_less_than_they_make) {
+    static const int pair[2] = {3, 4};
+    const char *volatile format = "%Y %d\n";
+    char *text;
+    size_t size;
+    start();
+    CALL(register_printf_specifier('Y', print_more_than_it_says, pair_arguments));
+    CALL(fprintf(out, format, pair, 6));
+    CALL(fprintf(out, format, pair, 7));
+    end();
+    FILE *f = open_memstream(&text, &size);
+    CALL(fprintf(f, format, pair, 8));
+    fclose(f);
+    say("%q", text);
+    CALL(asprintf(&text, format, pair, 9));
+    say("%q", text);
+}
+
 CASE(registered_conversions) {
     start();
     static const int pair[2] = {3, 4};

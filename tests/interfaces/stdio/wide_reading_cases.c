@@ -472,3 +472,18 @@ CASE(a_prompt_is_shown) {
     fstat(1, &st);
     say("%ld", (long)st.st_size);
 }
+
+CASE(pushing_back_behind_a_seek_that_failed) {
+    mkfifo("fifo", 0600);
+    int both = open("fifo", O_RDWR);
+    write(both, "abc", 3);
+    FILE *f = fopen("fifo", "r");
+    CALL(fwide(f, 1));
+    CALL(fseek(f, 1, SEEK_SET));
+    CALL(ungetwc(L'u', f));
+    for (int i = 0; i < 3; i++)
+        CALL(fgetwc(f));
+    CALL(fclose(f));
+    close(both);
+    unlink("fifo");
+}
