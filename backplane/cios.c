@@ -116,17 +116,17 @@ ASF_EVERY_RUN void asf__cios_link(struct asf_cios *c) {
 }
 
 void asf__cios_unlink(struct asf_cios *c) {
+    if (!c->listed)
+        return;
     asf__list_lock();
     asf__fd_leave(c);
-    if (c->listed) {
-        if (c->next)
-            c->next->prev = c->prev;
-        if (c->prev)
-            c->prev->next = c->next;
-        else
-            all = c->next;
-        c->listed = false;
-    }
+    if (c->next)
+        c->next->prev = c->prev;
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        all = c->next;
+    c->listed = false;
     asf__list_unlock();
 }
 
