@@ -18,7 +18,8 @@
 struct memory {
     char **location; /* where the program wants the pointer and the size */
     size_t *size;
-    size_t end; /* bytes that SEEK_END counts from, while none is before it */
+    size_t end;   /* bytes that SEEK_END counts from, while none is before it */
+    size_t known; /* bytes that were written, or passed over, before the last flush or seek */
 };
 
 static size_t position(const struct asf_cios *c) {
@@ -34,15 +35,26 @@ static void move_reading(struct asf_cios *c, char *base) {
         *window[i] = base + (*window[i] - c->write_base);
 }
 
-/* Room for `size` bytes in all; what is new reads as zeros. */
+/* Before `end`, and in the byte behind what was written furthest, which programs take
+ * for its null, what was never written reads as zeros. */
+static void clear_up_to(struct asf_cios *c, size_t end) {
+    struct memory *m = c->data;
+    size_t at = position(c), known = at > m->known ? at : m->known;
+    if (end <= known && known < c->out->size)
+        end = known + 1;
+    if (end > known)
+        memset(c->write_base + known, 0, end - known);
+    m->known = known;
+}
+
+/* Room for `size` bytes in all. */
 static int grow(struct asf_cios *c, size_t size) {
-    size_t at = position(c), old = c->out->size;
-    if (size <= old)
+    size_t at = position(c);
+    if (size <= c->out->size)
         return 0;
     char *base = realloc(c->out->base, size);
     if (!base)
         return -ENOMEM;
-    memset(base + old, 0, size - old);
     move_reading(c, base);
     c->out->base = c->out->allocated = c->write_base = c->buf_base = base;
     c->out->size = size;
@@ -56,12 +68,12 @@ static int memory_drain(struct asf_cios *c, size_t want) {
     return grow(c, needed > wanted ? needed : wanted);
 }
 
-/* The terminating null is there: the memory past the position is zeros, or
- * what a seek has left, as in glibc. */
+/* The null behind the position is there, or what a seek has left, as in glibc. */
 static int memory_flushed(struct asf_cios *c) {
     int rc = grow(c, position(c) + 1);
     if (rc < 0)
         return rc;
+    clear_up_to(c, position(c) + 1);
     *((struct memory *)c->data)->location = c->write_base;
     *((struct memory *)c->data)->size = position(c);
     return 0;
@@ -86,6 +98,7 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     int rc = grow(c, (size_t)(base + offset) + 1);
     if (rc < 0)
         return rc;
+    clear_up_to(c, (size_t)(base + offset) + 1);
     asf__free_backup(c);
     see_written(c);
     c->read_base = c->write_base;
@@ -128,7 +141,7 @@ static const struct asf_stream_ops memory = {
 
 static int attach(struct asf_cios *c, char **location, size_t *size) {
     struct memory *m = malloc(sizeof *m);
-    char *base = calloc(1, BUFSIZ);
+    char *base = malloc(BUFSIZ);
     if (!m || !base) {
         free(base);
         free(m);

@@ -222,9 +222,10 @@ EXPORT size_t __fpending(FILE *f) {
 
 EXPORT void __fpurge(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (c->flags2 & ASF_OURS)
+    bool ours = asf__ours(c);
+    if (ours && (c->grown || !asf__is_putting(c)))
         asf__settle_stream(c);
-    if (c->flags & ASF_IN_BACKUP && c->flags2 & ASF_OURS)
+    if (c->flags & ASF_IN_BACKUP && ours)
         asf__free_backup(c);
     if (c->orientation > 0) {
         struct asf_wide *w = c->wide_data;
@@ -232,11 +233,11 @@ EXPORT void __fpurge(FILE *f) {
         w->write_ptr = w->write_base;
         return;
     }
-    if (asf__ours(c) && !asf__is_putting(c) && c->offset >= 0)
+    if (ours && !asf__is_putting(c) && c->offset >= 0)
         asf__libc_purged(c);
     c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;
-    if (c->flags2 & ASF_OURS) {
+    if (ours) {
         c->written = c->indent;
         c->exact = 0;
     }

@@ -283,6 +283,35 @@ CASE(memstream_left_open) {
 }
 
 /* More at once than any buffer holds. */
+/* The allocator hands out memory that has been in use. */
+CASE(memstream_in_used_memory) {
+    void *used[4];
+    for (int i = 0; i < 4; i++)
+        used[i] = memset(malloc(BUFSIZ), '#', BUFSIZ);
+    for (int i = 0; i < 4; i++)
+        free(used[i]);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    CALL(fputs("ab", f));
+    CALL(fflush(f));
+    say("%b", text, size + 1);
+    CALL(fseek(f, 9, SEEK_SET));
+    CALL(fputs("cd", f));
+    CALL(fseek(f, 4, SEEK_SET));
+    CALL(fputc('e', f));
+    CALL(fflush(f));
+    say("%lu %b", size, text, 12);
+    CALL(fseek(f, 3 * BUFSIZ, SEEK_SET));
+    CALL(fputc('f', f));
+    CALL(fclose(f));
+    size_t zeros = 0;
+    for (size_t i = 0; i <= size; i++)
+        zeros += !text[i];
+    say("%lu, zeros %lu: %b", size, zeros, text, 12);
+    free(text);
+}
+
 CASE(memstream_blocks) {
     for (size_t n = 1000; n < 300000; n = n * 3 + 1) {
         char *text = NULL, *block = malloc(n);
