@@ -193,6 +193,12 @@ ASF_EVERY_RUN void asf__cios_report(struct asf_cios *c) {
         .stream = c->name ? c->name : fd, .module = c->ops->name, .why = c->why, .stats = &c->stats});
 }
 
+/* Most streams have none of what they may have: no call is made for it. */
+static inline void free_any(void *p) {
+    if (asf__unlikely(p != NULL))
+        free(p);
+}
+
 static void drop_list(struct asf_buffer **list) {
     while (*list) {
         struct asf_buffer *b = *list;
@@ -207,9 +213,11 @@ void asf__cios_drop(struct asf_cios *c) {
         sched_yield();
     asf__free_backup(c);
     if (!(c->flags2 & ASF_WIDE_USER_BUF))
-        free(c->wide.buf_base);
-    asf__mark_grown(c, false);
-    asf__mark_ahead(c, false);
+        free_any(c->wide.buf_base);
+    if (c->grown)
+        asf__mark_grown(c, false);
+    if (c->ahead)
+        asf__mark_ahead(c, false);
     asf__set_early(c, false);
     if (c->in)
         asf__buffer_free(c->in);
@@ -218,9 +226,9 @@ void asf__cios_drop(struct asf_cios *c) {
     drop_list(&c->retired);
     drop_list(&c->queue);
     drop_list(&c->spare);
-    free(c->first.allocated);
-    free(c->like_file);
-    free(c->name);
+    free_any(c->first.allocated);
+    free_any(c->like_file);
+    free_any(c->name);
     if (c->orientation > 0)
         memset(&c->wide, 0, sizeof c->wide);
     memset(c, 0, offsetof(struct asf_cios, recent));
