@@ -133,6 +133,11 @@ int asf__flush(struct asf_cios *c);
 int asf__flush_output(struct asf_cios *c);
 int asf__sync_input(struct asf_cios *c);
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
+/* asf__catch_up: a seek that was put off is made.  Returns 0 or -errno. */
+int asf__catch_up_now(struct asf_cios *c);
+static inline int asf__catch_up(struct asf_cios *c) {
+    return asf__unlikely(c->deferred) ? asf__catch_up_now(c) : 0;
+}
 /* asf__tell: after ungetc the place may be before the file's start, as in
  * glibc; it is then told by that much less, to be no errno. */
 enum { ASF_BEFORE_START = 4096 };

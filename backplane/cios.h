@@ -107,7 +107,7 @@ struct asf_cios {
     signed char vtable_offset;
     char shortbuf[1];
     struct asf_lock *lock;
-    off64_t offset; /* the kernel's offset as far as known, or -1 */
+    off64_t offset; /* the kernel's offset as far as known (see `deferred`), or -1 */
     void *codecvt;
     void *wide_data;
     void *freeres_list, *freeres_buf;
@@ -152,11 +152,13 @@ struct asf_cios {
     bool loose;      /* read without its lock while there are threads: none may trim its window */
     size_t exactly;  /* a fill must get this many bytes, if not 0 */
     signed char run; /* fills since the last seek (asf__is_sequential) */
+    off64_t reach;   /* the kernel has sought so far: such offsets are none too large */
 
     bool regular, seekable;
     bool inherited; /* the descriptor was not opened for this stream */
     bool placed;    /* libc would know the offset: a seek has set it */
     bool astray;    /* and the program has moved the descriptor's since */
+    bool deferred;  /* a seek: the descriptor's is still to be moved to where `offset` says */
     bool sought;    /* libc has made a buffer for a seek */
     bool unprimed;  /* setvbuf came late: the first write finds no room, as in libc */
     bool outlived;  /* nor does it when blocks were read past libc's buffer, which still is one of output */

@@ -71,11 +71,13 @@ void asf__fd_leave(struct asf_cios *c) {
 }
 
 void asf__forget_offset(int fd) {
-    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
+        c->deferred = false;
         if (c->placed)
             c->astray = true;
         else
             c->offset = -1;
+    }
 }
 
 void asf__share_offset(int fd) {

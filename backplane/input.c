@@ -114,6 +114,7 @@ static bool reads_past_end(const struct asf_cios *c, size_t n) {
 static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
     off64_t at = c->offset;
     c->offset = asf__sys.lseek(c->fd, at + (off64_t)n, SEEK_SET);
+    c->deferred = false;
     asf__unlock(&c->lk);
     ssize_t r = asf__sys.pread(c->fd, p, n, at);
     asf__lock(&c->lk);
@@ -150,6 +151,7 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
 
 void asf__at_end(struct asf_cios *c) {
     c->read_base = c->read_end;
+    asf__catch_up(c);
     asf__forget_place(c);
     c->offset = -1; /* another handle may become the active one now */
 }
@@ -266,6 +268,9 @@ int asf__sync_input(struct asf_cios *c) {
         asf__settle_stream(c);
     size_t unread = backup ? asf__avail(c) : asf__unread(c);
     if (unread == 0) {
+        int rc = asf__catch_up(c);
+        if (rc < 0)
+            return rc;
         asf__forget_place(c);
         asf__mark_ahead(c, false);
         return 0;

@@ -69,7 +69,7 @@ void asf__empty_window(struct asf_cios *c) {
 void asf__close_read_window(struct asf_cios *c) {
     asf__free_backup(c);
     asf__empty_window(c);
-    asf__mark_ahead(c, false);
+    asf__mark_ahead(c, c->deferred);
 }
 
 /* Output begins over input, as it stands in libc's buffer: should none of it be

@@ -111,8 +111,11 @@ static inline __attribute__((always_inline)) bool seek_in_window(struct asf_cios
     if (c->regular && !c->own)
         asf__mark_ahead(c, true);
     c->read_ptr = c->read_end - (c->offset - target);
-    if ((c->shared || c->inherited || c->astray) && asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
-        return false;
+    if (c->shared || c->inherited || c->astray) {
+        if (asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
+            return false;
+        c->deferred = false;
+    }
     c->placed = true;
     c->astray = false;
     return true;
@@ -159,7 +162,34 @@ static inline off64_t place(struct asf_cios *c, off64_t at) {
     if (asf__unlikely(!c->regular))
         return c->ops->seek(c, at, SEEK_SET);
     c->stats.syscalls++;
-    return asf__lseek(c->fd, at, SEEK_SET);
+    off64_t r = asf__lseek(c->fd, at, SEEK_SET);
+    if (r >= 0)
+        c->deferred = false;
+    if (r > c->reach)
+        c->reach = r;
+    return r;
+}
+
+int asf__catch_up_now(struct asf_cios *c) {
+    off64_t at = c->offset >= 0 ? place(c, c->offset) : 0;
+    c->deferred = false;
+    return at < 0 ? (int)at : 0;
+}
+
+/* Where reads jump about, of a descriptor whose offset no one can see but by calls that
+ * bring it up to date first.  The first seek is the kernel's: it may refuse. */
+static bool may_defer(const struct asf_cios *c, off64_t at) {
+    return c->run < 0 && c->ops->get_at && c->regular && c->access == O_RDONLY && c->orientation <= 0 &&
+           !(c->own || c->inherited || c->shared || c->loose || c->astray) && __libc_single_threaded &&
+           (at <= c->reach || at <= INT32_MAX);
+}
+
+static inline void defer(struct asf_cios *c, off64_t at) {
+    move_to(c, at);
+    if (c->deferred)
+        return;
+    c->deferred = true;
+    asf__mark_ahead(c, true);
 }
 
 /* The block was read, but the target is nowhere: what was read is lost, except that
@@ -177,12 +207,16 @@ static void stay(struct asf_cios *c, ptrdiff_t stood, ptrdiff_t had, ssize_t got
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     struct asf_libc_buffer libc = libc_after_seek(c, target, empty);
     ptrdiff_t stood = c->read_ptr - c->buf_base, had = c->read_end - c->buf_base;
-    off64_t at = place(c, libc.base);
-    if (at < 0)
-        return at;
-    move_to(c, at);
+    if (may_defer(c, libc.base)) {
+        defer(c, libc.base);
+    } else {
+        off64_t at = place(c, libc.base);
+        if (at < 0)
+            return at;
+        move_to(c, at);
+    }
     if (libc.base == target)
-        return at;
+        return target;
     c->exactly = empty ? (size_t)(target - libc.base) : 0;
     ssize_t got = asf__fill_empty(c);
     c->exactly = 0;
@@ -192,7 +226,8 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
         return target;
     }
     off64_t further = target - libc.base - (got > 0 ? got : 0);
-    at = c->regular ? place(c, target) : c->ops->seek(c, further, SEEK_CUR); /* as libc asks a callback */
+    /* As libc asks a callback. */
+    off64_t at = c->regular ? place(c, target) : c->ops->seek(c, further, SEEK_CUR);
     if (at >= 0)
         move_to(c, at);
     else

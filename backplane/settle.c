@@ -108,6 +108,8 @@ static void settle_out(struct asf_cios *c) {
 }
 
 static void trim(struct asf_cios *c, off64_t to) {
+    if (asf__catch_up(c) < 0)
+        return;
     ptrdiff_t surplus = (ptrdiff_t)(c->offset - to);
     /* Relative: the program may have moved the offset behind our back. */
     if (surplus <= 0 || asf__sys.lseek(c->fd, -surplus, SEEK_CUR) < 0)
@@ -167,6 +169,7 @@ void asf__leave_to_parent(struct asf_cios *c) {
         if (!(c->flags & ASF_IN_BACKUP))
             c->read_end = c->read_ptr;
         c->offset = -1; /* the descriptor stands where the parent has read to */
+        c->deferred = false;
     }
     asf__mark_ahead(c, false);
 }

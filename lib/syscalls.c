@@ -44,7 +44,7 @@ ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
     return asf__cancellable(SYS_write, fd, (long)buf, (long)n, 0);
 }
 
-static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
+ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__cancellable(SYS_pread64, fd, (long)buf, (long)n, offset);
 }
 
@@ -167,7 +167,7 @@ static int sys_pipe_size(int fd, int size) {
 struct asf_syscalls asf__sys = {
     .read = asf__plain_read,
     .write = asf__plain_write,
-    .pread = sys_pread,
+    .pread = asf__plain_pread,
     .lseek = asf__plain_lseek,
     .open = asf__plain_open,
     .close = asf__plain_close,

@@ -91,6 +91,7 @@ static inline __attribute__((always_inline)) long asf__cancellable(long number, 
  * usual two are left out here. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
+ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset);
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence);
 int asf__plain_open(const char *path, int flags, mode_t mode);
 int asf__plain_close(int fd);
@@ -106,6 +107,12 @@ static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
     if (asf__sys.write == asf__plain_write)
         return asf__cancellable(SYS_write, fd, (long)buf, (long)n, 0);
     return asf__sys.write(fd, buf, n);
+}
+
+static inline ssize_t asf__pread(int fd, void *buf, size_t n, off64_t offset) {
+    if (asf__sys.pread == asf__plain_pread)
+        return asf__cancellable(SYS_pread64, fd, (long)buf, (long)n, offset);
+    return asf__sys.pread(fd, buf, n, offset);
 }
 
 static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {

@@ -37,17 +37,8 @@ static inline void asf__release_cancellation(int before) {
         got_;                                                                                                \
     }))
 
-/* asf__fd_get_here: asf__fd_get.  A wait for a pipe or a terminal shows others what
- * we hold back. */
-static inline ssize_t asf__fd_get_here(struct asf_cios *c, void *buf, size_t n) {
-    asf__before_io();
-    if (c->regular)
-        asf__settle_writers(c);
-    else
-        asf__before_wait();
-    asf__before_large_read(c->fd, buf, n);
-    ssize_t r = asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n)
-                                                    : ASF__CANCELLED_IN(c, asf__read(c->fd, buf, n));
+/* asf__got: the end of a read that has returned r. */
+static inline ssize_t asf__got(struct asf_cios *c, ssize_t r) {
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.in += (uint64_t)r;
@@ -55,6 +46,24 @@ static inline ssize_t asf__fd_get_here(struct asf_cios *c, void *buf, size_t n) 
             c->offset += r;
     }
     return r;
+}
+
+/* asf__fd_get_deferred: asf__fd_get behind a seek that was put off. */
+ssize_t asf__fd_get_deferred(struct asf_cios *c, void *buf, size_t n);
+
+/* asf__fd_get_here: asf__fd_get.  A wait for a pipe or a terminal shows others what
+ * we hold back. */
+static inline ssize_t asf__fd_get_here(struct asf_cios *c, void *buf, size_t n) {
+    if (asf__unlikely(c->deferred))
+        return asf__fd_get_deferred(c, buf, n);
+    asf__before_io();
+    if (c->regular)
+        asf__settle_writers(c);
+    else
+        asf__before_wait();
+    asf__before_large_read(c->fd, buf, n);
+    return asf__got(c, asf__likely(__libc_single_threaded) ? asf__read(c->fd, buf, n)
+                                                           : ASF__CANCELLED_IN(c, asf__read(c->fd, buf, n)));
 }
 
 #endif

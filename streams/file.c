@@ -23,6 +23,25 @@ ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
     return asf__fd_get_here(c, buf, n);
 }
 
+/* As long as reads jump about they say where, and the offset need not follow. */
+static bool says_where(const struct asf_cios *c, size_t n) {
+    enum { LARGE = 64 << 10 };
+    return c->offset >= 0 && !asf__is_sequential(c) && !c->shared && n <= LARGE;
+}
+
+ssize_t asf__fd_get_deferred(struct asf_cios *c, void *buf, size_t n) {
+    int rc = says_where(c, n) ? 0 : asf__catch_up(c);
+    if (rc < 0)
+        return rc;
+    if (!c->deferred)
+        return asf__fd_get_here(c, buf, n);
+    asf__before_io();
+    asf__settle_writers(c);
+    return asf__got(c, asf__likely(__libc_single_threaded)
+                           ? asf__pread(c->fd, buf, n, c->offset)
+                           : ASF__CANCELLED_IN(c, asf__pread(c->fd, buf, n, c->offset)));
+}
+
 /* Not cancelled: the region that it reads would never be given back. */
 ssize_t asf__fd_get_at(struct asf_cios *c, void *buf, size_t n, int64_t offset) {
     int before;
@@ -50,8 +69,14 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
 }
 
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
+    int rc = whence == SEEK_CUR ? asf__catch_up(c) : 0;
+    if (rc < 0)
+        return rc;
     c->stats.syscalls++;
-    return asf__lseek(c->fd, offset, whence);
+    off64_t at = asf__lseek(c->fd, offset, whence);
+    if (at >= 0)
+        c->deferred = false;
+    return at;
 }
 
 int asf__fd_close(struct asf_cios *c) {

@@ -131,6 +131,7 @@ static void prepare_file(struct asf_transfer *t, struct asf_cios *in, struct asf
                          const struct stat64 *from, const struct stat64 *to) {
     bool file = S_ISREG(to->st_mode);
     asf__relearn_offset(in);
+    asf__catch_up(in);
     t->size = from->st_size;
     if (in->offset < 0 || t->size - in->offset < LEAST)
         return;

@@ -222,7 +222,7 @@ EXPORT size_t __fpending(FILE *f) {
 
 EXPORT void __fpurge(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    bool ours = asf__ours(c);
+    bool ours = c->flags2 & ASF_OURS;
     if (ours && (c->grown || !asf__is_putting(c)))
         asf__settle_stream(c);
     if (c->flags & ASF_IN_BACKUP && ours)
@@ -233,7 +233,7 @@ EXPORT void __fpurge(FILE *f) {
         w->write_ptr = w->write_base;
         return;
     }
-    if (ours && !asf__is_putting(c) && c->offset >= 0)
+    if (asf__ours(c) && !asf__is_putting(c) && c->offset >= 0)
         asf__libc_purged(c);
     c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;

@@ -24,6 +24,9 @@ static int make_buffer(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     size_t n = c->user_size ? (c->user_size + sizeof(wchar_t) - 1) / sizeof(wchar_t) : c->block;
     bool single = c->flags & ASF_UNBUFFERED;
+    int rc = asf__catch_up(c);
+    if (rc < 0)
+        return rc;
     w->buf_base = single ? w->shortbuf : malloc(n * sizeof(wchar_t));
     if (!w->buf_base)
         return -ENOMEM;

@@ -139,9 +139,17 @@ static bool is_among(long number, const short *list, size_t n) {
     return n > 0;
 }
 
-static void unkeep_two(int fd, int other, long number) {
+static void on_descriptor(long number, int fd, int other) {
+    if (number == SYS_read || number == SYS_readv || number == SYS_lseek) {
+        move_fd(fd);
+        return;
+    }
+    use_fd(fd);
     asf__unkeep(fd, true);
-    if (number == SYS_dup2 || number == SYS_dup3)
+    if (number != SYS_dup && number != SYS_dup2 && number != SYS_dup3)
+        return;
+    asf__share_offset(fd);
+    if (number != SYS_dup)
         asf__unkeep(other, true);
 }
 
@@ -175,7 +183,7 @@ static void by_number(long number, long a, long b) {
         before_child();
     share_rings();
     if (AMONG(number, of_one))
-        unkeep_two((int)a, (int)b, number);
+        on_descriptor(number, (int)a, (int)b);
     else if (number == SYS_open || number == SYS_openat)
         asf__before_open((const char *)(number == SYS_open ? a : b)); // NOLINT
     else if (!AMONG(number, elsewhere))
