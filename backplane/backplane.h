@@ -240,6 +240,10 @@ void asf__settle_stream(struct asf_cios *c);
  * streams: readers give up what they have read ahead of libc. */
 void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by);
 bool asf__some_ahead(void);
+/* asf__write_by_map: the file is mapped to be written, which is not seen: from now on
+ * nothing is read ahead of it.  asf__is_written_by_map: whether that holds of a file. */
+void asf__write_by_map(int fd);
+bool asf__is_written_by_map(dev_t dev, ino_t ino);
 /* asf__is_settling: whether a thread is at it. */
 static inline bool asf__is_settling(const struct asf_cios *c) {
     return (__atomic_load_n(&c->settles, __ATOMIC_ACQUIRE) & 0xffff) != 0;

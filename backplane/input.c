@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "lib/cleanup.h"
 #include "lib/syscalls.h"
 
 /* Copies shorter than this are not worth giving up the lock for. */
@@ -109,16 +110,28 @@ static bool reads_past_end(const struct asf_cios *c, size_t n) {
     return c->flags & ASF_EOF && c->regular && n >= c->block && !c->own && c->ops->get;
 }
 
-/* The whole file's offset moves on for this thread's part, which is then read
- * with the stream unlocked; at the end of the file the offset comes back. */
+/* Whether the file has them: beyond its end the offset is not to be seen. */
+static bool has_all(const struct asf_cios *c, size_t n) {
+    struct stat64 st;
+    return asf__sys.fstat(c->fd, &st) == 0 && st.st_size - c->offset >= (off64_t)n;
+}
+
+static int test_cancel(void) {
+    pthread_testcancel();
+    return 0;
+}
+
+/* The whole file's offset moves on for this thread's part, which is then read with the
+ * stream unlocked and is not cancelled; where the file was cut meanwhile it comes back. */
 static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
     off64_t at = c->offset;
+    (void)ASF_CLEANUP(asf__cancelled, c, test_cancel());
     c->offset = asf__sys.lseek(c->fd, at + (off64_t)n, SEEK_SET);
     c->deferred = false;
     asf__unlock(&c->lk);
-    ssize_t r = asf__sys.pread(c->fd, p, n, at);
+    ssize_t r = c->ops->get_at(c, p, n, at);
     asf__lock(&c->lk);
-    c->stats.syscalls += 2;
+    c->stats.syscalls += 3;
     c->stats.in += r > 0 ? (uint64_t)r : 0;
     off64_t end = at + (r > 0 ? r : 0);
     if (r < (ssize_t)n && c->offset > end)
@@ -139,7 +152,8 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     n = whole_blocks(c, n);
     /* A stream biased to this thread is no other's: one system call does. */
     bool others = !__libc_single_threaded && c->yields && !asf__bias_held(&c->lk);
-    if (n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0)
+    bool apart = n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0;
+    if (apart && c->ops->get_at && has_all(c, n))
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
     asf__count_run(c);

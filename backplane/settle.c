@@ -92,8 +92,11 @@ static void settle_out(struct asf_cios *c) {
     if (pending <= keep)
         return;
     size_t due = pending - keep;
-    if ((c->failed = asf__go_to_output(c)) < 0)
+    int rc = asf__go_to_output(c);
+    if (rc < 0) {
+        c->failed = rc;
         return;
+    }
     while (due > 0) {
         ssize_t n = c->ops->put(c, c->write_base, due);
         if (n <= 0) {
@@ -386,6 +389,45 @@ void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by) {
     struct written w = {dev, ino, by};
     if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
         asf__each_soon(settle_reader, &w);
+}
+
+/* Files that are mapped to be written; when there are more of them, no file is read ahead of. */
+enum { MAPPED = 16 };
+static struct {
+    dev_t dev;
+    ino_t ino;
+} by_map[MAPPED];
+static int maps;
+
+bool asf__is_written_by_map(dev_t dev, ino_t ino) {
+    int n = __atomic_load_n(&maps, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < n && i < MAPPED; i++)
+        if (by_map[i].ino == ino && by_map[i].dev == dev)
+            return true;
+    return n > MAPPED;
+}
+
+ASF_RACY static bool share_file(struct asf_cios *c, void *arg) {
+    const struct written *w = arg;
+    if (c->ino == w->ino && c->dev == w->dev && c->regular && !c->own)
+        c->shared = true;
+    return true;
+}
+
+void asf__write_by_map(int fd) {
+    struct stat64 st;
+    if (asf__sys.fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || asf__is_written_by_map(st.st_dev, st.st_ino))
+        return;
+    asf__list_lock();
+    if (maps < MAPPED) {
+        by_map[maps].dev = st.st_dev;
+        by_map[maps].ino = st.st_ino;
+    }
+    if (maps <= MAPPED)
+        __atomic_store_n(&maps, maps + 1, __ATOMIC_RELEASE);
+    asf__list_unlock();
+    asf__settle_readers(st.st_dev, st.st_ino, NULL);
+    asf__each_soon(share_file, &(struct written){st.st_dev, st.st_ino, NULL});
 }
 
 bool asf__some_ahead(void) {

@@ -61,6 +61,12 @@ static bool replace_page(const siginfo_t *info) {
     return true;
 }
 
+/* By number: in a handler nothing may be looked up. */
+static void raise_now(int sig) {
+    asf__raw_syscall(SYS_tgkill, asf__raw_syscall(SYS_getpid, 0, 0, 0, 0),
+                     asf__raw_syscall(SYS_gettid, 0, 0, 0, 0), sig, 0);
+}
+
 enum { KERNEL_SET = 8 }; /* bytes of a signal set, as the kernel counts them */
 
 /* As the kernel calls a handler, but that SIGBUS is not blocked meanwhile: a page
@@ -94,7 +100,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
             last_words();
         __sigaction(SIGBUS, &dfl, NULL);
         if (sent)
-            raise(SIGBUS);
+            raise_now(SIGBUS);
     }
 }
 
@@ -172,7 +178,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     __atomic_load_n(&last_words, __ATOMIC_ACQUIRE)();
     __sigaction(sig, &dfl, NULL);
     if (info->si_code <= 0 || (sig != SIGSEGV && sig != SIGILL && sig != SIGFPE))
-        raise(sig); /* delivered when this handler returns; a fault repeats itself */
+        raise_now(sig); /* delivered when this handler returns; a fault repeats itself */
 }
 
 void asf__last_words(void (*speak)(void)) {

@@ -97,7 +97,7 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
     asf__set_block(c);
     c->may_grow = o->grow && !c->own && !c->user_size && c->block >= 4096 && !(c->flags & ASF_LINE_BUF) &&
                   (c->regular || null);
-    if (!o->ahead && !c->own)
+    if (!c->own && (!o->ahead || asf__is_written_by_map(st->st_dev, st->st_ino)))
         c->shared = true; /* never false: another thread may just have set it */
     if (c->own)
         c->limit = o->buffer;

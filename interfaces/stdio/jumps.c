@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
+#include "lib/next.h"
 #include "lib/syscalls.h"
+
+extern int __underflow(FILE *);
 
 int asf__error(struct asf_cios *c, int code) {
     if (!c->lag) /* glibc sets no flag when it cannot seek to where its output goes */
@@ -56,11 +59,29 @@ static int fill(struct asf_cios *c) {
     return EOF;
 }
 
+/* A FILE of libc's: its own functions first leave what was pushed back, which their table
+ * takes for done; a static program has no way to them. */
+static int underflow_of_libc(struct asf_cios *c) {
+#ifdef ASF_STATIC
+    return asf__jump(c)->underflow(c);
+#else
+    return ASF_NEXT(__underflow)(asf__file(c));
+#endif
+}
+
+static int uflow_of_libc(struct asf_cios *c) {
+#ifdef ASF_STATIC
+    return asf__jump(c)->uflow(c);
+#else
+    return ASF_NEXT(__uflow)(asf__file(c));
+#endif
+}
+
 int asf__underflow(struct asf_cios *c) {
     if (!asf__bytes(c))
         return EOF;
     if (!asf__ours(c))
-        return asf__avail(c) > 0 || asf__jump(c)->underflow(c) != EOF ? 0 : EOF;
+        return asf__avail(c) > 0 || underflow_of_libc(c) != EOF ? 0 : EOF;
     if (asf__is_putting(c) && !c->resident) {
         int rc = asf__end_output(c);
         if (rc < 0)
@@ -77,7 +98,7 @@ int asf__underflow(struct asf_cios *c) {
 
 int asf__uflow(struct asf_cios *c) {
     if (!asf__ours(c) && asf__avail(c) == 0)
-        return asf__bytes(c) ? asf__jump(c)->uflow(c) : EOF;
+        return asf__bytes(c) ? uflow_of_libc(c) : EOF;
     if (asf__underflow(c) == EOF)
         return EOF;
     return (unsigned char)*c->read_ptr++;

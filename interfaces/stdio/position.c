@@ -7,6 +7,8 @@
 
 #include <limits.h>
 
+#include "lib/next.h"
+
 extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
 enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
 
@@ -60,6 +62,15 @@ static off64_t told_before_start(off64_t at) {
     return at;
 }
 
+/* A FILE of libc's, or one of ours that is wide. */
+static off64_t tell_of_libc(struct asf_cios *c) {
+#ifndef ASF_STATIC
+    if (!(c->flags2 & ASF_OURS))
+        return ASF_NEXT(ftello)(asf__file(c));
+#endif
+    return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
+}
+
 EXPORT off_t ftello(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     off64_t at = tell_fast(c);
@@ -67,7 +78,7 @@ EXPORT off_t ftello(FILE *f) {
         return at;
     asf__enter(c);
     asf__count(c);
-    at = asf__ours(c) ? asf__tell(c) : _IO_seekoff(f, 0, SEEK_CUR, 0);
+    at = asf__ours(c) ? asf__tell(c) : tell_of_libc(c);
     asf__leave(c);
     if (at >= 0)
         return at;

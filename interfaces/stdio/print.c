@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <printf.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "backplane/descriptor.h"
 #include "lib/format_plain.h"
@@ -291,6 +292,20 @@ static int print_fd_by_libc(int fd, int fortify, const char *format, va_list ap)
 #endif
 }
 
+/* By the program's own call, which minds streams and readers; nothing to write is
+ * refused where there is no descriptor. */
+static bool write_out(int fd, const char *p, size_t n) {
+    if (n == 0) {
+        bool open = asf__sys.lseek(fd, 0, SEEK_CUR) != -EBADF;
+        errno = open ? errno : EBADF;
+        return open;
+    }
+    for (ssize_t r; n > 0; p += r, n -= (size_t)r)
+        if ((r = write(fd, p, n)) < 0)
+            return false;
+    return true;
+}
+
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     char small[SMALL], *p = small;
     struct asf__place first = asf__place_in(ap);
@@ -318,15 +333,8 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
         asf__go_to(ap, first);
         n = asf__print(p, (size_t)n, fortify, format, ap);
     }
-    size_t length = n < 0 ? strlen(p) : (size_t)n;
-    asf__settle_output();
-    asf__unkeep(fd, true);
-    asf__forget_offset(fd);
-    int rc = length > 0 ? asf__write_all(fd, p, length) : (int)asf__sys.lseek(fd, 0, SEEK_CUR);
-    if (rc < 0 && (length > 0 || rc == -EBADF)) {
-        errno = -rc;
+    if (!write_out(fd, p, n < 0 ? strlen(p) : (size_t)n))
         n = -1;
-    }
     if (p != small)
         free(p);
     return n;

@@ -214,7 +214,7 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
     /* glibc stays in its output mode here, and later frees what it must not. */
     if (asf__is_putting(c) && !(c->flags & ASF_NO_READS) && asf__wide_to_read(c) == EOF)
         return WEOF;
-    bool backup = c->flags & ASF_IN_BACKUP;
+    bool backup = c->flags & ASF_IN_BACKUP && w->save_base; /* not that of a byte, from before it was wide */
     /* As glibc, which means the characters and looks at the bytes. */
     if (!backup && w->read_ptr > w->read_base && c->read_ptr > c->read_base &&
         (wint_t)c->read_ptr[-1] == ch) {

@@ -617,7 +617,7 @@ EXPORT int sigignore(int sig) {
 EXPORT void *mremap(void *at, size_t n, size_t wanted, int flags, ...) {
     va_list ap;
     va_start(ap, flags);
-    void *to = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
+    void *to = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(ap, void *) : NULL;
     va_end(ap);
     asf__forget_writable();
     long r = asf__raw6(SYS_mremap, (long)at, (long)n, (long)wanted, flags, (long)to, 0);
@@ -629,6 +629,8 @@ EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t o
         asf__settle_output();
     if (fd >= 0 && flags & MAP_SHARED)
         asf__stop_gathering(); /* what is written to the file is to be seen in the map */
+    if (fd >= 0 && flags & MAP_SHARED && protection & PROT_WRITE)
+        asf__write_by_map(fd);
     if (flags & MAP_FIXED)
         asf__forget_writable();
     long r = asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset);

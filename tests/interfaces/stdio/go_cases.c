@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * go_cases.c - a program that bears the note of Go's linker, and makes system calls by
+ * its own instructions as Go does.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <sys/syscall.h>
+
+static const struct {
+    unsigned name_size, size, type;
+    char name[4], build[4];
+} note __attribute__((section(".note.go.buildid,\"a\",@note#"), used, aligned(4))) = {4, 4, 4, "Go", "test"};
+
+static long by_itself(long number, long a, long b, long c) {
+    long r;
+    __asm__ volatile("syscall" : "=a"(r) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return r;
+}
+
+CASE(ends_by_itself) {
+    for (int i = 0; i < 20000; i++)
+        printf("many %d\n", i);
+    by_itself(SYS_exit_group, 3, 0, 0);
+}
+
+CASE(writes_and_looks_by_itself) {
+    FILE *f = fopen("out", "w+");
+    for (int i = 0; i < 20000; i++) {
+        fprintf(f, "line %d\n", i);
+        if (i % 3000 == 0) {
+            say("at %ld", by_itself(SYS_lseek, fileno(f), 0, SEEK_CUR));
+            by_itself(SYS_write, 1, (long)"kernel\n", 7);
+        }
+    }
+    rewind(f);
+    getc(f);
+    say("read to %ld", by_itself(SYS_lseek, fileno(f), 0, SEEK_CUR));
+    fclose(f);
+}
