@@ -86,6 +86,11 @@ void asf__list_unlock(void);
 bool asf__list_enter(void);
 /* asf__list_reset: in the child of a fork by the thread that has it locked. */
 void asf__list_reset(void);
+/* asf__popen_lock: from where the streams that a child is not to have are looked up until the
+ * new one is among them.  asf__popen_reset: as asf__list_reset. */
+void asf__popen_lock(void);
+void asf__popen_unlock(void);
+void asf__popen_reset(void);
 
 /* --- descriptors (fdtable.c); lock: none ---------------------------------- */
 
@@ -266,6 +271,9 @@ void asf__leave_to_parent(struct asf_cios *c);
 void asf__stop_growing(struct asf_cios *c);
 /* asf__share_all: from now on another process may look at the offsets. */
 void asf__share_all(void);
+/* asf__stop_growing_all: output of the streams there are is written when libc's would be: a
+ * thread is to be cancelled at the write that libc would make. */
+void asf__stop_growing_all(void);
 /* asf__be_plain: from now on libc's own buffers and system calls alone. */
 void asf__be_plain(void);
 /* asf__libc_pending: bytes that libc would still hold in its buffer. */

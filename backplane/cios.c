@@ -59,6 +59,21 @@ void asf__list_reset(void) {
     listing--;
 }
 
+static struct asf_lock popen_lock = {.biasable = false};
+
+void asf__popen_lock(void) {
+    asf__lock(&popen_lock);
+}
+
+void asf__popen_unlock(void) {
+    asf__unlock(&popen_lock);
+}
+
+void asf__popen_reset(void) {
+    asf__lock_reset(&popen_lock);
+    popen_lock.biasable = false;
+}
+
 void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
     static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
     c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];

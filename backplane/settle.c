@@ -457,6 +457,11 @@ static bool stop_growing(struct asf_cios *c, void *arg) {
     return true;
 }
 
+void asf__stop_growing_all(void) {
+    asf__settle_output();
+    asf__each_soon(stop_growing, NULL);
+}
+
 void asf__be_plain(void) {
     asf__settle_all();
     asf__share_all();

@@ -10,8 +10,11 @@
 
 #include <pthread.h>
 
-extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b, void (*handler)(void *), void *arg);
-extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int run);
+/* Found at start-up: to look them up at the first call takes a kilobyte of stack, which a
+ * thread of the least size may not have left. */
+extern __attribute__((noplt)) void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b,
+                                                         void (*handler)(void *), void *arg);
+extern __attribute__((noplt)) void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int run);
 
 /* ASF_CLEANUP: the value of `call`; a thread cancelled within it calls handler(arg). */
 #define ASF_CLEANUP(handler, arg, call)                                                                      \

@@ -58,6 +58,17 @@ int asf__write_all(int fd, const char *p, size_t n) {
     return 0;
 }
 
+int asf__write_as_program(int fd, const char *p, size_t n) {
+    int before = errno;
+    for (ssize_t r; n > 0; p += r, n -= (size_t)r)
+        if ((r = write(fd, p, n)) < 0) {
+            int failed = -errno;
+            errno = before;
+            return failed;
+        }
+    return 0;
+}
+
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }

@@ -48,6 +48,9 @@ extern struct asf_syscalls asf__sys;
 
 /* asf__write_all: write n bytes, however many calls it takes. */
 int asf__write_all(int fd, const char *p, size_t n);
+/* asf__write_as_program: the same by write(), as the program would: where that is ours, it
+ * minds streams and their readers. */
+int asf__write_as_program(int fd, const char *p, size_t n);
 
 /* The kernel returns -errno; libc's syscall() would have to be undone. */
 static inline __attribute__((always_inline)) long asf__raw(long number, long a, long b, long c, long d) {
@@ -72,6 +75,9 @@ static inline __attribute__((always_inline)) long asf__raw6(long number, long a,
                      : "rcx", "r11", "memory");
     return r;
 }
+
+/* Found at start-up, as those in lib/cleanup.h. */
+extern __typeof__(pthread_setcanceltype) pthread_setcanceltype __attribute__((noplt, visibility("default")));
 
 /* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
  * moment of it.  As in libc, no thread is while there is only one. */

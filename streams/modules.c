@@ -31,7 +31,7 @@ static bool is_small(off64_t size) {
 static void choose_input(struct asf_cios *c, const struct stat64 *st) {
     const struct asf_options *o = asf__options();
     c->seekable = true;
-    if (c->offset < 0)
+    if (c->offset < 0 && !c->sought)
         c->offset = asf__sys.lseek(c->fd, 0, SEEK_CUR);
     asf__libc_empty_at(c, c->offset);
     if (o->module[0] == 'r') {

@@ -147,10 +147,12 @@ EXPORT FILE *popen(const char *command, const char *mode) {
         return NULL;
     int ours = m.reading ? ends[0] : ends[1], theirs = m.reading ? ends[1] : ends[0];
     struct beside beside = make_beside(ours, command);
+    asf__popen_lock();
     int rc = spawn(beside.command ? beside.command : command, theirs, m.reading ? 1 : 0, beside.environment,
                    &child);
     finish_beside(&beside, ours, m.reading, rc < 0 ? 0 : child);
     FILE *f = rc < 0 ? NULL : open_on(ours, child, &m);
+    asf__popen_unlock();
     asf__sys.close(theirs);
     if (f)
         return f;

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <printf.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "backplane/descriptor.h"
 #include "lib/format_plain.h"
@@ -292,18 +291,12 @@ static int print_fd_by_libc(int fd, int fortify, const char *format, va_list ap)
 #endif
 }
 
-/* By the program's own call, which minds streams and readers; nothing to write is
- * refused where there is no descriptor. */
+/* Nothing to write is refused, too, where there is no descriptor. */
 static bool write_out(int fd, const char *p, size_t n) {
-    if (n == 0) {
-        bool open = asf__sys.lseek(fd, 0, SEEK_CUR) != -EBADF;
-        errno = open ? errno : EBADF;
-        return open;
-    }
-    for (ssize_t r; n > 0; p += r, n -= (size_t)r)
-        if ((r = write(fd, p, n)) < 0)
-            return false;
-    return true;
+    int rc = n > 0 ? asf__write_as_program(fd, p, n) : (int)asf__sys.lseek(fd, 0, SEEK_CUR);
+    bool failed = rc < 0 && (n > 0 || rc == -EBADF);
+    errno = failed ? -rc : errno;
+    return !failed;
 }
 
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {

@@ -148,12 +148,23 @@ EXPORT int fileno_unlocked(FILE *f) {
     return -1;
 }
 
+/* Beside other threads they wait for who reads, as libc's. */
+static inline int flag_of(FILE *f, int flag) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__likely(__libc_single_threaded))
+        return (c->flags & flag) != 0;
+    asf__enter(c);
+    int set = (c->flags & flag) != 0;
+    asf__leave(c);
+    return set;
+}
+
 EXPORT int feof(FILE *f) {
-    return feof_unlocked(f);
+    return flag_of(f, ASF_EOF);
 }
 
 EXPORT int ferror(FILE *f) {
-    return ferror_unlocked(f);
+    return flag_of(f, ASF_ERR);
 }
 
 EXPORT void clearerr(FILE *f) {

@@ -16,16 +16,27 @@
 #include "lib/cleanup.h"
 #include "lib/utf8.h"
 
+/* libc's asks without a lock. */
+static int orientation(struct asf_cios *c) {
+    if (!asf__ours(c) || !asf__trylock(&c->lk))
+        return c->orientation;
+    asf__libc_orient(c);
+    asf__unlock(&c->lk);
+    return c->orientation;
+}
+
 EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
     if (c->orientation != 0)
         return c->orientation;
     if (!asf__stdio_started)
         asf__stdio_start();
+    if (mode == 0)
+        return orientation(c);
     asf__enter(c);
     if (asf__ours(c))
         asf__libc_orient(c);
-    int r = mode == 0 ? c->orientation : asf__orient(f, mode);
+    int r = asf__orient(f, mode);
     asf__leave(c);
     return r;
 }

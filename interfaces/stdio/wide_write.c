@@ -52,6 +52,20 @@ static int try_again(struct asf_cios *c, const wchar_t **from, const wchar_t *en
     return rc == 0 ? asf__flush_output(c) : rc;
 }
 
+/* The characters are bytes by now: a thread that is cancelled in the write, or jumps out of
+ * it, does not leave them to be written twice. */
+static int put_bytes(struct asf_cios *c, bool hold) {
+    struct asf_wide *w = &c->wide;
+    wchar_t *base = w->write_base, *end = w->write_ptr;
+    w->write_base = w->write_ptr = w->buf_base;
+    int rc = put_out(c, hold);
+    if (rc < 0) {
+        w->write_base = base;
+        w->write_ptr = end;
+    }
+    return rc;
+}
+
 /* When writing fails the characters stay, as in libc. */
 static int write_buffer(struct asf_cios *c, bool hold) {
     struct asf_wide *w = &c->wide;
@@ -64,7 +78,7 @@ static int write_buffer(struct asf_cios *c, bool hold) {
     if (rc == 0 && from < end)
         rc = convert(c, &from, end);
     if (rc == 0)
-        rc = put_out(c, hold);
+        rc = put_bytes(c, hold);
     if (rc < 0)
         return asf__error(c, rc);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);

@@ -29,6 +29,7 @@
 #include "lib/export.h"
 #include "lib/fault.h"
 #include "lib/options.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 extern int __dup2(int, int);
@@ -281,29 +282,51 @@ static void before_child(void) {
     share_rings();
 }
 
-/* Returns whether the list is locked: not in a handler that has interrupted that. */
-static bool before_fork(void) {
-    before_child();
-    asf__after_shared_memory();
-    bool locked = asf__list_enter();
+/* The locks, as libc's own, are taken behind the handlers of pthread_atfork, which may wait
+ * for a thread that wants them, and released before those behind the fork.  The list
+ * is not locked in a handler of signals that has interrupted that. */
+static __thread bool has_list;
+
+static void before_fork(void) {
+    asf__popen_lock();
+    has_list = asf__list_enter();
     had_threads = !__libc_single_threaded;
-    return locked;
 }
 
-static pid_t after_fork(pid_t child, bool locked) {
-    if (child == 0) { /* no other thread lives on to release its locks */
-        if (locked)
-            asf__list_reset();
-        asf__each(inherit, NULL);
-    } else if (locked) {
+static void in_parent(void) {
+    if (has_list)
         asf__list_unlock();
-    }
-    return child;
+    asf__popen_unlock();
+}
+
+/* No other thread lives on to release its locks. */
+static void in_child(void) {
+    if (has_list)
+        asf__list_reset();
+    asf__each(inherit, NULL);
+    asf__popen_reset();
+}
+
+extern int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+                             void *object);
+static bool heeds_forks;
+
+__attribute__((constructor)) ASF_EVERY_RUN static void heed_forks(void) {
+    if (!heeds_forks)
+        __register_atfork(before_fork, in_parent, in_child, NULL);
+    heeds_forks = true;
+}
+
+/* Before a fork that runs the handlers. */
+static void prepare_fork(void) {
+    heed_forks(); /* in a constructor before ours */
+    before_child();
+    asf__after_shared_memory();
 }
 
 EXPORT pid_t fork(void) {
-    bool locked = before_fork();
-    return after_fork(__fork(), locked);
+    prepare_fork();
+    return __fork();
 }
 
 void asf__before_vfork(void);

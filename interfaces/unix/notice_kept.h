@@ -30,7 +30,7 @@
 
 /* Threads. */
 NOTICE(THREAD, int, thrd_create, (thrd_t * t, thrd_start_t start, void *arg), (t, start, arg))
-NOTICE(STOP, int, pthread_cancel, (pthread_t t), (t))
+NOTICE(STOP; asf__stop_growing_all(), int, pthread_cancel, (pthread_t t), (t))
 NOTICE(THREAD, int, timer_create, (clockid_t clock, struct sigevent *restrict e, timer_t *restrict t),
        (clock, e, t))
 NOTICE(THREAD, int, mq_notify, (mqd_t q, const struct sigevent *e), (q, e))

@@ -448,13 +448,17 @@ NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *res
        (words, p, flags))
 NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
 EXPORT pid_t _Fork(void) {
-    bool locked = before_fork();
-    return after_fork(ASF_NEXT(_Fork)(), locked);
+    before_child();
+    asf__after_shared_memory();
+    before_fork(); /* which no handler does here */
+    pid_t child = ASF_NEXT(_Fork)();
+    (child == 0 ? in_child : in_parent)();
+    return child;
 }
 
 EXPORT pid_t forkpty(int *terminal, char *name, const struct termios *settings, const struct winsize *size) {
-    bool locked = before_fork();
-    return after_fork(ASF_NEXT(forkpty)(terminal, name, settings, size), locked);
+    prepare_fork();
+    return ASF_NEXT(forkpty)(terminal, name, settings, size);
 }
 
 NOTICE_EXEC(before_exec(), execv, (const char *path, char *const argv[]), (path, argv))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * past_us.c - code that would come to libc or to the kernel past us.  Who looks up a name
- * in libc itself (ctypes and its kin) is given ours, if we have it: libc's would know
- * nothing of what our streams hold back, nor of their FILEs.  With libraries that are
+ * in libc itself (ctypes and its kin) is given ours where libc's would know nothing of what
+ * is held back here.  With libraries that are
  * bound to libc before us (RTLD_DEEPBIND), and with Go, whose runtime makes system calls
  * by itself, nothing is held back.
  * Layer: interfaces.  May include: backplane, lib.
@@ -14,8 +14,11 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "backplane/backplane.h"
+#include "backplane/descriptor.h"
 #include "lib/next.h"
 #include "lib/startup.h"
 
@@ -80,16 +83,62 @@ static void *ourselves(void) {
     return us;
 }
 
-/* In one object: who asks makes no difference.  What libc has, our library finds at least
- * in libc, so that dlerror has nothing to tell behind it. */
+/* For these libc's own function would not do: it knows nothing of offsets that are minded
+ * here, nor of output that is held back.  Those of stdio work on any FILE, and stay. */
+static bool is_noticed(const char *name) {
+    static const char names[] = "_Exit\0_exit\0abort\0close\0copy_file_range\0creat\0dup\0dup2\0dup3\0"
+                                "execl\0execle\0execlp\0execv\0execve\0execvp\0execvpe\0fcntl\0fdatasync\0"
+                                "fexecve\0fork\0fstat\0fsync\0ftruncate\0ioctl\0kill\0lstat\0mmap\0mmap64\0"
+                                "open\0open64\0openat\0openat64\0poll\0posix_spawn\0posix_spawnp\0pwrite\0"
+                                "pwrite64\0raise\0select\0send\0sendfile\0sendmsg\0splice\0stat\0statx\0"
+                                "syscall\0system\0truncate\0wait\0waitpid\0write\0writev\0";
+    for (const char *n = names; *n; n += strlen(n) + 1)
+        if (strcmp(n, name) == 0)
+            return true;
+    return false;
+}
+
+/* Reads that are looked up in libc are the kernel's, from a descriptor that is from then on. */
+static ssize_t kernel_read(int fd, void *buf, size_t n) {
+    asf__unkeep(fd, true);
+    return read(fd, buf, n);
+}
+
+static ssize_t kernel_pread(int fd, void *buf, size_t n, off_t offset) {
+    asf__unkeep(fd, true);
+    return pread(fd, buf, n, offset);
+}
+
+static ssize_t kernel_readv(int fd, const struct iovec *parts, int n) {
+    asf__unkeep(fd, true);
+    return readv(fd, parts, n);
+}
+
+static off_t kernel_lseek(int fd, off_t offset, int whence) {
+    asf__unkeep(fd, true);
+    return lseek(fd, offset, whence);
+}
+
+static void *kernels(const char *name) {
+    if (strcmp(name, "read") == 0)
+        return (void *)kernel_read;
+    if (strcmp(name, "readv") == 0)
+        return (void *)kernel_readv;
+    if (strcmp(name, "pread") == 0 || strcmp(name, "pread64") == 0)
+        return (void *)kernel_pread;
+    return strcmp(name, "lseek") == 0 || strcmp(name, "lseek64") == 0 ? (void *)kernel_lseek : NULL;
+}
+
+/* In one object: who asks makes no difference.  Our library has what is noticed, so that
+ * dlerror has nothing to tell behind it. */
 static void *look_in(void *handle, const char *name) {
     look_up *in = libc_dlsym();
     void *found = in(handle, name);
     const struct link_map *where = found ? object_of(found) : NULL;
     if (!where || where != object_of((const void *)in))
         return found;
-    void *us = ourselves(), *ours = us ? in(us, name) : NULL;
-    return ours && object_of(ours) == object_of(&look_in) ? ours : found;
+    void *by_kernel = kernels(name), *us = by_kernel || !is_noticed(name) ? NULL : ourselves();
+    return by_kernel ? by_kernel : us ? in(us, name) : found;
 }
 
 void *asf__dlsym_target(void *handle) {
