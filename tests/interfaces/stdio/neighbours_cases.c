@@ -7,6 +7,8 @@
  */
 #include "transcript.h"
 
+#include <sys/mman.h>
+
 #include <fts.h>
 #include <ftw.h>
 #include <mntent.h>
@@ -185,4 +187,48 @@ CASE(told_by_a_name) {
     CALL(chmod("out", 0600));
     fclose(f);
     close(d);
+}
+
+/* A reader must not have read ahead of what comes into the file by other ways. */
+static void read_tenth(FILE *f) {
+    char text[4000];
+    for (int i = 0; i < 10; i++)
+        fread(text, 1, sizeof text, f);
+}
+
+static void find_hello(FILE *f) {
+    char line[100] = "";
+    long at = ftell(f);
+    while (at < 60000 && fgetc(f) != EOF)
+        at++;
+    fread(line, 1, 5, f);
+    say("at %ld: %b", at, line, 5);
+    fclose(f);
+}
+
+CASE(a_map_that_writes) {
+    for (int first = 0; first < 2; first++) {
+        put_pattern("file", 300000);
+        FILE *f = first ? fopen("file", "r") : NULL;
+        int fd = open("file", O_RDWR);
+        char *map = mmap(NULL, 300000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (!f)
+            f = fopen("file", "r");
+        read_tenth(f);
+        memcpy(map + 60000, "HELLO", 5);
+        find_hello(f);
+        munmap(map, 300000);
+        close(fd);
+    }
+}
+
+CASE(dprintf_into_a_file_that_is_read) {
+    put_pattern("file", 300000);
+    int fd = open("file", O_RDWR);
+    FILE *f = fopen("file", "r");
+    read_tenth(f);
+    lseek(fd, 60000, SEEK_SET);
+    CALL(dprintf(fd, "HEL%s", "LO"));
+    find_hello(f);
+    close(fd);
 }

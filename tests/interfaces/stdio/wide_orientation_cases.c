@@ -348,3 +348,15 @@ CASE(what_stdio_ext_says) {
     CALL(fclose(f));
     note_file("file");
 }
+
+CASE(a_byte_pushed_back_before_it_is_wide) {
+    put_text("file", "some text\n");
+    FILE *f = fopen("file", "r");
+    CALL(getc(f));
+    FILE *fresh = fopen("file", "r");
+    CALL(ungetc('M', fresh));
+    CALL(fwide(fresh, 1));
+    CALL(ungetwc(L'x', fresh));
+    CALL(fclose(fresh));
+    CALL(fclose(f));
+}

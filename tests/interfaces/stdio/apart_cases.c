@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * apart_cases.c - threads that must not see, nor wait for, what another does inside a
+ * call: reads of which each thread takes its part, forks with handlers, popen by several,
+ * the least of stacks.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void run(void *(*body)(void *), void *arg) {
+    pthread_t t;
+    void *result;
+    pthread_create(&t, NULL, body, arg);
+    pthread_join(t, &result);
+    if (result == PTHREAD_CANCELED)
+        say("cancelled");
+}
+
+/* --- reads ---------------------------------------------------------------------- */
+
+static void *read_much(void *f) {
+    static char text[400000];
+    size_t n = fread(text, 1, sizeof text, f);
+    say("read %lu, right %d, at %ld, descriptor %ld", n,
+        n == 0 || (unsigned char)text[n - 1] == pattern_at(n - 1), ftell(f), raw_offset(fileno(f)));
+    return NULL;
+}
+
+CASE(more_than_there_is) {
+    static const char *const modes[] = {"r", "r+"};
+    for (int i = 0; i < 2; i++) {
+        put_pattern("file", 300000);
+        FILE *f = fopen("file", modes[i]);
+        run(read_much, f);
+        note_flags(f);
+        CALL(getc(f));
+        CALL(fclose(f));
+    }
+}
+
+static void *cancelled_before(void *f) {
+    static char text[98304];
+    pthread_cancel(pthread_self());
+    fread(text, 1, sizeof text, f);
+    return NULL;
+}
+
+CASE(cancelled_before_it_reads) {
+    put_pattern("file", 300000);
+    FILE *f = fopen("file", "r");
+    run(cancelled_before, f);
+    CALL(ftrylockfile(f));
+    say("right %d, at %ld", getc(f) == pattern_at(0), ftell(f));
+    fclose(f);
+}
+
+/* --- writes ----------------------------------------------------------------------- */
+
+static void *write_until_cancelled(void *f) {
+    pthread_cancel(pthread_self());
+    for (int i = 0; i < 100000; i++)
+        fprintf(f, "line %d\n", i);
+    return NULL;
+}
+
+CASE(cancelled_at_the_next_write_of_libc) {
+    FILE *f = fopen("out", "w");
+    for (int i = 0; i < 20000; i++)
+        fprintf(f, "before %d\n", i);
+    run(write_until_cancelled, f);
+    CALL(fclose(f));
+    note_file("out");
+}
+
+static void *flush_wide(void *f) {
+    pthread_cancel(pthread_self());
+    fflush(f);
+    return NULL;
+}
+
+CASE(a_wide_flush_that_is_cancelled) {
+    FILE *f = fopen("out", "w");
+    fputws(L"wide", f);
+    run(flush_wide, f);
+    CALL(fputws(L" tail", f));
+    CALL(fclose(f));
+    note_file("out");
+}
+
+/* --- forks ------------------------------------------------------------------------ */
+
+static volatile int forking;
+
+static void before(void) {
+    forking = 1;
+    pthread_mutex_lock(&mutex);
+}
+
+static void behind(void) {
+    pthread_mutex_unlock(&mutex);
+}
+
+static void *use_streams(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    while (!forking)
+        usleep(1000);
+    usleep(20000);
+    FILE *f = fopen("out", "w");
+    fputs("while it forks", f);
+    fclose(f);
+    fflush(NULL);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+CASE(a_handler_that_waits_for_a_user_of_streams) {
+    pthread_t t;
+    alarm(20);
+    pthread_atfork(before, behind, behind);
+    pthread_create(&t, NULL, use_streams, NULL);
+    usleep(20000);
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *f = fopen("child", "w");
+        fputs("by the child", f);
+        exit(fclose(f));
+    }
+    finish(child);
+    pthread_join(t, NULL);
+    note_file("out");
+    note_file("child");
+}
+
+/* --- popen ------------------------------------------------------------------------ */
+
+static void *sleepers(void *stop) {
+    while (!*(volatile int *)stop) {
+        FILE *f = popen("exec sleep 1", "r");
+        if (f)
+            usleep(100);
+    }
+    return NULL;
+}
+
+/* Were a pipe's end inherited by a sleeper, cat would not see its end before that one's. */
+CASE(popen_by_two) {
+    static volatile int stop;
+    struct timespec from, to;
+    pthread_t t;
+    long worst = 0;
+    pthread_create(&t, NULL, sleepers, (void *)&stop);
+    for (int i = 0; i < 60; i++) {
+        FILE *f = popen("cat >/dev/null", "w");
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        pclose(f);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        long ms = (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
+        worst = ms > worst ? ms : worst;
+    }
+    stop = 1;
+    pthread_join(t, NULL);
+    say("none waited %d", worst < 700);
+}
+
+/* --- the least of stacks ----------------------------------------------------------- */
+
+static void *complain(void *unused) {
+    (void)unused;
+    errno = EIO;
+    perror("a thread");
+    return NULL;
+}
+
+CASE(perror_on_the_least_of_stacks) {
+    pthread_attr_t least;
+    pthread_t t;
+    pthread_attr_init(&least);
+    pthread_attr_setstacksize(&least, (size_t)PTHREAD_STACK_MIN);
+    pthread_create(&t, &least, complain, NULL);
+    pthread_join(t, NULL);
+}
