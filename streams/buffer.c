@@ -248,16 +248,36 @@ static void adapt_limit(struct asf_cios *c) {
     asf__mark_grown(c, c->limit > c->block);
 }
 
-static int make_output_buffer(struct asf_cios *c, size_t size) {
-    if (c->out && c->out->refs == 0 && c->out->size >= size)
-        return 0;
-    struct asf_buffer *b = asf__buffer_first(c, size);
-    if (!b)
-        return -ENOMEM;
+static size_t output_size(const struct asf_cios *c, size_t want) {
+    return want > c->limit ? want : c->limit;
+}
+
+static struct asf_buffer *new_output_buffer(struct asf_cios *c, size_t want) {
+    struct asf_buffer *b = asf__buffer_first(c, output_size(c, want));
+    if (!b && c->limit > c->block) {
+        asf__stop_growing(c);
+        b = asf__buffer_first(c, output_size(c, want));
+    }
+    return b;
+}
+
+static void use_buffer(struct asf_cios *c, struct asf_buffer *b) {
     if (c->out)
         asf__buffer_free(c->out);
     c->out = b;
-    return 0;
+}
+
+static bool is_large_enough(const struct asf_cios *c, size_t want) {
+    return c->out && c->out->refs == 0 && c->out->size >= output_size(c, want);
+}
+
+static int make_output_buffer(struct asf_cios *c, size_t want) {
+    if (is_large_enough(c, want))
+        return 0;
+    struct asf_buffer *b = new_output_buffer(c, want);
+    if (b)
+        use_buffer(c, b);
+    return b || is_large_enough(c, want) ? 0 : -ENOMEM;
 }
 
 /* Regions point into the current buffer: it is written when they are freed. */
@@ -270,32 +290,40 @@ void asf__queue_output(struct asf_cios *c) {
     b->next = NULL;
     *at = b;
     c->out = NULL;
+    c->write_base = c->write_ptr = c->write_end = c->buf_end = NULL;
+}
+
+static int put_full(struct asf_cios *c) {
+    uint64_t written = c->written + asf__pending(c), exact = c->exact;
+    int rc = asf__flush_output(c);
+    if (rc < 0)
+        return rc;
+    c->written = written;
+    c->exact = exact;
+    if (asf__pending(c) == 0)
+        adapt_limit(c);
+    return 0;
 }
 
 int asf__buffered_drain(struct asf_cios *c, size_t want) {
     int rc = 0;
-    bool full = c->out && asf__pending(c) > 0;
-    if (c->out && (c->out->refs || c->queue)) {
-        asf__queue_output(c);
-    } else if (full) {
-        uint64_t written = c->written + asf__pending(c), exact = c->exact;
-        rc = asf__flush_output(c);
-        if (rc == 0) {
-            c->written = written;
-            c->exact = exact;
-        }
-        if (rc == 0 && asf__pending(c) == 0)
-            adapt_limit(c);
-    }
-    if (rc < 0)
-        return rc;
+    bool full = c->out && asf__pending(c) > 0, apart = c->out && (c->out->refs || c->queue);
+    struct asf_buffer *next = NULL;
     if (!c->limit)
         c->limit = c->block;
-    rc = make_output_buffer(c, want > c->limit ? want : c->limit);
-    if (rc < 0 && c->limit > c->block) {
-        asf__stop_growing(c);
-        rc = make_output_buffer(c, want > c->limit ? want : c->limit);
-    }
+    /* First of all: when memory is short everything stays as it is. */
+    if ((apart || (full && want > c->out->size)) && !(next = new_output_buffer(c, want)))
+        return -ENOMEM;
+    if (apart)
+        asf__queue_output(c);
+    else if (full)
+        rc = put_full(c);
+    if (next && rc == 0)
+        use_buffer(c, next);
+    else if (next)
+        asf__buffer_free(next);
+    if (rc == 0)
+        rc = make_output_buffer(c, want);
     if (rc < 0)
         return rc;
     c->write_base = c->write_ptr = c->out->base;

@@ -273,9 +273,16 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
     return (ssize_t)n;
 }
 
+/* The current buffer has to wait for regions, its own or those before it. */
+static bool in_use(const struct asf_cios *c) {
+    return c->out && (c->out->refs || c->queue);
+}
+
 /* Bytes of the ring that wait for regions; -1: others do that are not in it. */
 static int64_t waiting(const struct asf_cios *c) {
-    int64_t n = 0;
+    int64_t n = in_use(c) ? (int64_t)asf__pending(c) : 0;
+    if (n > 0 && !c->out->user)
+        return -1;
     for (const struct asf_buffer *b = c->queue; b; b = b->next) {
         if (!b->user)
             return -1;
@@ -296,9 +303,14 @@ static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint
     return rc == -EPIPE ? reader_gone() : rc;
 }
 
+/* The window moves on to `b`; when there is none, for want of memory, it stays. */
 static int use_buffer(struct asf_cios *c, struct asf_buffer *b) {
     if (!b)
         return -ENOMEM;
+    if (in_use(c)) {
+        c->out->size = (size_t)(c->write_ptr - c->out->base); /* the next view begins there */
+        asf__queue_output(c);
+    }
     if (c->out && c->out != b)
         asf__buffer_free(c->out);
     c->out = b;
@@ -309,7 +321,7 @@ static int use_buffer(struct asf_cios *c, struct asf_buffer *b) {
 
 static struct asf_buffer *output_view(struct asf_cios *c, uint32_t at, uint32_t n) {
     struct ring_stream *s = c->data;
-    struct view *v = c->out && c->out->user ? (struct view *)(void *)c->out : new_view(s);
+    struct view *v = c->out && c->out->user && !in_use(c) ? (struct view *)(void *)c->out : new_view(s);
     if (!v)
         return NULL;
     v->b.base = asf__ring_at(s->r, at);
@@ -323,12 +335,8 @@ static int ring_drain(struct asf_cios *c, size_t want) {
     if (!s->r->control)
         return -EBADF;
     uint32_t room = 0, most = s->r->size / 4;
-    if (c->out && (c->out->refs || c->queue)) {
-        c->out->size = (size_t)(c->write_ptr - c->out->base); /* the next view begins there */
-        asf__queue_output(c);
-    } else if (c->out && asf__pending(c) > 0) {
+    if (!in_use(c) && asf__pending(c) > 0)
         rc = asf__flush_output(c);
-    }
     int64_t ahead = waiting(c);
     if (rc == 0 && ahead >= 0 && want <= most)
         rc = await_room(s, (uint32_t)ahead, (uint32_t)want, &room);

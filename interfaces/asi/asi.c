@@ -145,6 +145,8 @@ static void *regrow_output(struct asf_cios *c, char *p, ssize_t *newlen) {
     } else if (c->out && c->write_ptr == p) { /* nothing has moved: the region stays */
         c->write_ptr = p + old;
         c->out->refs++;
+        if (c->buf_end < c->write_ptr) /* the buffer has stopped growing */
+            c->buf_end = c->write_ptr;
     }
     free(kept);
     return q;

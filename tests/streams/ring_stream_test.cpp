@@ -43,6 +43,31 @@ TEST_F(Ring, HandsOverTheSameBytes) {
     EXPECT_EQ(sclose(r), 0);
 }
 
+// More than there is memory for is refused, and everything is as it was.
+TEST_F(Ring, TooLongARegionChangesNothing) {
+    if (sanitized)
+        GTEST_SKIP();
+    asf_cios *w = open_end(ring, O_WRONLY), *r = open_end(ring, O_RDONLY);
+    const auto fill = [&](size_t from) {
+        ssize_t n = 100;
+        void *p = salloc(w, &n);
+        return p ? memcpy(p, pattern(100, from).data(), 100) : nullptr;
+    };
+    void *a = fill(0), *b = fill(100);
+    for (const bool again : {false, true}) {
+        ssize_t n = ssize_t{1} << 62;
+        void *none = again ? srealloc(w, b, &n) : salloc(w, &n);
+        expect_none(none, n, -ENOMEM);
+    }
+    EXPECT_EQ(sfree(w, b), 0);
+    EXPECT_EQ(sflush(w), -EBUSY);
+    EXPECT_EQ(sfree(w, a), 0);
+    EXPECT_EQ(sfree(w, fill(200)), 0);
+    EXPECT_EQ(sclose(w), 0);
+    EXPECT_EQ(read_pattern(r, 1000), 300);
+    EXPECT_EQ(sclose(r), 0);
+}
+
 struct Shape {
     size_t size, total, in, out;
 };

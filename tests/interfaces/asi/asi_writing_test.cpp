@@ -222,6 +222,37 @@ TEST_F(Writing, ReallocWithAnEarlierRegionOpen) {
     EXPECT_TRUE(contents("out") == "first second" + std::string(500000 - 6, 's'));
 }
 
+// More than there is memory for is refused, and everything is as it was.
+TEST_F(Writing, TooLongARegionChangesNothing) {
+    if (sanitized)
+        GTEST_SKIP();
+    const auto refuse = [](asf_cios *s, char *p) {
+        ssize_t n = ssize_t{1} << 62;
+        void *none = p ? srealloc(s, p, &n) : salloc(s, &n);
+        expect_none(none, n, -ENOMEM);
+    };
+    asf_cios *s = create();
+    give(s, "head ");
+    char *a = fill(s, std::string(100, 'a'));
+    refuse(s, nullptr);
+    refuse(s, a);
+    char *b = fill(s, std::string(50, 'b'));
+    refuse(s, b);
+    EXPECT_EQ(contents("out"), "");
+    EXPECT_EQ(sfree(s, b), 0);
+    EXPECT_EQ(sflush(s), -EBUSY);
+    memset(a, 'c', 100);
+    EXPECT_EQ(sfree(s, a), 0);
+    give(s, " more ");
+    a = fill(s, "alone");
+    refuse(s, a);
+    ssize_t n = 3;
+    EXPECT_EQ(srealloc(s, a, &n), a);
+    EXPECT_EQ(sfree(s, a), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("out"), "head " + std::string(100, 'c') + std::string(50, 'b') + " more alo");
+}
+
 TEST_F(Writing, AtPlaces) {
     asf_cios *s = create();
     give(s, "0123456789");
