@@ -152,8 +152,9 @@ off64_t asf__tell(struct asf_cios *c);
 static inline void asf__expose(struct asf_cios *c) {
     bool hidden =
         ((c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->unprimed) && !c->own) || c->orientation > 0;
+    size_t room = c->limit < c->out->size ? c->limit : c->out->size;
     c->buf_base = c->out->base;
-    c->buf_end = c->out->base + (c->limit < c->out->size ? c->limit : c->out->size) - c->indent;
+    c->buf_end = c->out->base + room - (c->indent < room ? c->indent : room);
     c->write_end = hidden ? c->write_base : c->buf_end;
 }
 /* asf__at_end: a fill of libc's buffer met the end of the file. */

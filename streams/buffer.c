@@ -291,6 +291,7 @@ void asf__queue_output(struct asf_cios *c) {
     *at = b;
     c->out = NULL;
     c->write_base = c->write_ptr = c->write_end = c->buf_end = NULL;
+    c->indent = 0;
 }
 
 static int put_full(struct asf_cios *c) {

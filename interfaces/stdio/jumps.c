@@ -348,6 +348,7 @@ int asf__set_buffer(struct asf_cios *c, size_t size) {
     else
         c->flags &= ~ASF_UNBUFFERED;
     c->user_size = size ? size : 1;
+    c->indent = 0;
     c->unprimed = asf__is_putting(c) && !c->resident && !(c->flags & ASF_LINE_BUF);
     c->late_line = false;
     if (!asf__is_putting(c))
