@@ -286,13 +286,16 @@ void asf__cios_free(struct asf_cios *c) {
     free(before);
 }
 
+static bool some_have_regions(const struct asf_buffer *list) {
+    while (list && list->refs == 0)
+        list = list->next;
+    return list != NULL;
+}
+
+/* Queued output without any is what an error has left behind. */
 bool asf__has_regions(const struct asf_cios *c) {
-    if ((c->in && c->in->refs) || (c->out && c->out->refs) || c->queue)
-        return true;
-    for (const struct asf_buffer *b = c->retired; b; b = b->next)
-        if (b->refs)
-            return true;
-    return false;
+    return (c->in && c->in->refs) || (c->out && c->out->refs) || some_have_regions(c->queue) ||
+           some_have_regions(c->retired);
 }
 
 int asf__cios_close(struct asf_cios *c) {

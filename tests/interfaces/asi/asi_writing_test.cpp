@@ -316,6 +316,18 @@ TEST_F(Writing, ErrorsOfALargeRegion) {
     EXPECT_TRUE(freed == -ENOSPC || closed == -ENOSPC) << freed << " " << closed;
 }
 
+// What waited for the region is tried by the next call; then it is lost.
+TEST_F(Writing, AnErrorOfQueuedRegionsLetsTheStreamClose) {
+    asf_cios *s = must_open("/dev/full", O_WRONLY);
+    const std::string text(200000, 'x');
+    char *p[] = {fill(s, text), fill(s, text), fill(s, text)};
+    EXPECT_EQ(sfree(s, p[2]), 0);
+    EXPECT_EQ(sfree(s, p[1]), 0);
+    EXPECT_EQ(sclose(s), -EBUSY);
+    EXPECT_EQ(sfree(s, p[0]), -ENOSPC);
+    EXPECT_EQ(sclose(s), -ENOSPC);
+}
+
 TEST_F(Writing, NotOpenForReading) {
     asf_cios *s = create();
     ssize_t n = 10;
