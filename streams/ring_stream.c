@@ -86,10 +86,9 @@ static void link_view(struct view *v) {
 static void view_gone(struct asf_buffer *b) {
     struct view *v = (struct view *)(void *)b;
     struct ring_stream *s = v->s;
-    if (!s->r->control)
-        return;
     unlink_view(v);
-    release(s);
+    if (s->r->control)
+        release(s);
 }
 
 static bool is_view(const struct asf_buffer *b) {

@@ -3,6 +3,8 @@
 // ring_stream_test.cpp - rings as streams of the Alloc Stream Interface, each
 // end in a process of its own.
 // Layer: tests.
+#include <malloc.h>
+
 #include "tests/streams/ring_test.h"
 
 #include <asf/shm.h>
@@ -66,6 +68,30 @@ TEST_F(Ring, TooLongARegionChangesNothing) {
     EXPECT_EQ(sclose(w), 0);
     EXPECT_EQ(read_pattern(r, 1000), 300);
     EXPECT_EQ(sclose(r), 0);
+}
+
+// The child of a fork has the regions, but no end of the ring.
+TEST_F(Ring, AChildGivesRegionsBackAndCloses) {
+    make(8192);
+    asf_cios *w = open_end(ring, O_WRONLY), *r = open_end(ring, O_RDONLY);
+    std::vector<char *> regions;
+    for (size_t at = 0; at < 4000; at += 400) {
+        ASSERT_EQ(write_pattern(w, 400, 400, at) || sflush(w), 0);
+        ssize_t n = 400;
+        regions.push_back(static_cast<char *>(salloc(r, &n)));
+        ASSERT_EQ(n, 400);
+    }
+    const pid_t child = start([&] {
+        mallopt(M_PERTURB, 0x5a); // what is freed reads as something else
+        for (char *region : regions)
+            sfree(r, region);
+        return -(sclose(r) + sclose(w));
+    });
+    EXPECT_EQ(finish(child), 0);
+    for (char *region : regions)
+        EXPECT_EQ(sfree(r, region), 0);
+    for (asf_cios *end : {r, w})
+        EXPECT_EQ(sclose(end), 0);
 }
 
 struct Shape {
