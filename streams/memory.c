@@ -6,6 +6,9 @@
  * flush publishes ends at the present position, and a seek forgets what was
  * written beyond it.  Reading has a position of its own, up to where was written
  * furthest, and does not set the end-of-file indicator.
+ *
+ * Memory that has regions stays where it is when more is needed: what they are
+ * filled with is copied when they have been given back, and by a flush.
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
@@ -20,6 +23,13 @@ struct memory {
     size_t *size;
     size_t end;   /* bytes that SEEK_END counts from, while none is before it */
     size_t known; /* bytes that were written, or passed over, before the last flush or seek */
+    size_t since; /* where the memory begins that is not shown by a `left` */
+};
+
+/* Memory as it was when more was needed, with regions in it. */
+struct left {
+    struct asf_buffer b;
+    struct asf_cios *c;
 };
 
 static size_t position(const struct asf_cios *c) {
@@ -47,12 +57,50 @@ static void clear_up_to(struct asf_cios *c, size_t end) {
     m->known = known;
 }
 
+/* --- memory with regions ------------------------------------------------------------ */
+
+/* Each shows a part of its own.  The stream's memory is gone only when it is closed. */
+static void bring_up_to_date(const struct asf_buffer *b) {
+    const struct asf_cios *c = ((const struct left *)(const void *)b)->c;
+    if (c->out && c->out->base && b->from < b->to)
+        memcpy(c->out->base + (b->from - b->base), b->from, (size_t)(b->to - b->from));
+}
+
+static void left_gone(struct asf_buffer *b) {
+    bring_up_to_date(b);
+}
+
+/* The same bytes in larger memory, and the old with its regions among the retired. */
+static char *leave_behind(struct asf_cios *c, size_t size) {
+    struct memory *m = c->data;
+    struct left *l = malloc(sizeof *l);
+    char *base = l ? malloc(size) : NULL;
+    if (!base) {
+        free(l);
+        return NULL;
+    }
+    memcpy(base, c->out->base, c->out->size);
+    *l = (struct left){.b = *c->out, .c = c};
+    l->b.first = false;
+    l->b.gone = left_gone;
+    l->b.from = l->b.base + m->since;
+    l->b.to = c->write_ptr;
+    m->since = position(c);
+    c->out->refs = 0;
+    asf__buffer_retire(c, &l->b);
+    return base;
+}
+
+static bool has_regions(const struct asf_cios *c) {
+    return c->retired || c->out->refs > 0;
+}
+
 /* Room for `size` bytes in all. */
 static int grow(struct asf_cios *c, size_t size) {
     size_t at = position(c);
     if (size <= c->out->size)
         return 0;
-    char *base = realloc(c->out->base, size);
+    char *base = c->out->refs > 0 ? leave_behind(c, size) : realloc(c->out->base, size);
     if (!base)
         return -ENOMEM;
     move_reading(c, base);
@@ -73,6 +121,8 @@ static int memory_flushed(struct asf_cios *c) {
     int rc = grow(c, position(c) + 1);
     if (rc < 0)
         return rc;
+    for (const struct asf_buffer *b = c->retired; b; b = b->next)
+        bring_up_to_date(b);
     clear_up_to(c, position(c) + 1);
     *((struct memory *)c->data)->location = c->write_base;
     *((struct memory *)c->data)->size = position(c);
@@ -90,6 +140,8 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = (off64_t)position(c), base;
     if (whence == SEEK_CUR && offset == 0)
         return at;
+    if (has_regions(c)) /* what is written over them would be lost when they are given back */
+        return -EBUSY;
     if (at > 0)
         m->end = (size_t)at;
     base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at : (off64_t)m->end;

@@ -219,6 +219,44 @@ TEST_F(Mixed, MemoryStreams) {
     free(text);
 }
 
+// Regions stay where they are while the memory grows, and what they are filled
+// with then is in it.
+TEST_F(Mixed, RegionsOfAMemoryStreamThatGrows) {
+    char *text = nullptr;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    asf_cios *s = asf_stream(f);
+    std::vector<Region> regions;
+    std::string expected;
+    for (ssize_t n : {ssize_t{100}, ssize_t{50000}, ssize_t{7}, ssize_t{400000}, 4 * MiB, ssize_t{1}}) {
+        fputs("text ", f);
+        expected += "text ";
+        regions.push_back({static_cast<char *>(salloc(s, &n)), n, expected.size()});
+        expected += pattern(static_cast<size_t>(n), expected.size());
+    }
+    ssize_t n = 8 * MiB;
+    regions.back().p = static_cast<char *>(srealloc(s, regions.back().p, &n));
+    ASSERT_EQ(regions.back().n = n, 8 * MiB);
+    expected.pop_back();
+    expected += pattern(static_cast<size_t>(n), expected.size());
+    n = 10;
+    void *none = sallocAt(s, &n, 0, SEEK_SET);
+    expect_none(none, n, -EBUSY);
+    EXPECT_EQ(sclose(s), -EBUSY);
+    for (size_t i : {4, 0, 5, 1, 3, 2}) {
+        const Region &r = regions[i];
+        memcpy(r.p, expected.data() + r.at, static_cast<size_t>(r.n));
+        EXPECT_EQ(sfree(s, r.p), 0);
+        EXPECT_EQ(fflush(f), 0);
+        ASSERT_EQ(size, expected.size());
+        EXPECT_EQ(memcmp(text + r.at, expected.data() + r.at, static_cast<size_t>(r.n)), 0) << i;
+    }
+    fputs("end", f);
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_TRUE(std::string(text, size) == expected + "end");
+    free(text);
+}
+
 TEST_F(Mixed, LinesAndRegionsOfAPipe) {
     FILE *f = popen("printf 'one\\ntwo\\nthree four'", "r");
     asf_cios *s = asf_stream(f);
