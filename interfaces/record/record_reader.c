@@ -140,8 +140,11 @@ static int take(struct asf_record_reader *r, size_t bytes, bool may_end, const u
     return asf__record_fail(-ENODATA, "the stream ends within a record");
 }
 
+/* With the limit off, too, a frame has a length that can be counted. */
 static int check_length(const struct asf_record_reader *r, const struct asf__frame *frame) {
+    const uint64_t countable = SIZE_MAX / 4;
     uint64_t most = frame->kind == FRAME_FORMAT ? DESCRIPTION_MOST : r->options.most_bytes;
+    most = most < countable ? most : countable;
     if (frame->length > most)
         return asf__record_fail(-E2BIG, "a record of %llu bytes; the limit is %llu",
                                 (unsigned long long)frame->length, (unsigned long long)most);

@@ -387,6 +387,28 @@ TEST(RecordHostileStreams, a_length_beyond_the_limit_or_the_stream) {
     EXPECT_EQ(read_all(s), -ENODATA);
 }
 
+// Its padding would wrap around, and leave a short frame with a long record.
+TEST(RecordHostileStreams, a_length_that_wraps_around_without_a_limit) {
+    asf_record_options options = {};
+    options.size = sizeof options;
+    options.most_bytes = SIZE_MAX;
+    for (const uint64_t forged : {UINT64_MAX, UINT64_MAX - 3, UINT64_MAX - 14, UINT64_MAX - 15,
+                                  uint64_t{1} << 63, (uint64_t{1} << 63) - 1}) {
+        std::string s = honest_stream();
+        const size_t head = s.size() - 256 - 16;
+        s[head + 7] = 2; // blocks of a gap, which are there
+        put_bytes(s, head + 8, forged, 8, false);
+        EXPECT_EQ(read_all(s, &options), -E2BIG) << forged;
+        Reader r(File{}, &options);
+        asf_record *got;
+        for (const size_t n : {32U, 48U, 64U}) {
+            const std::vector<char> message(s.begin() + static_cast<ssize_t>(head),
+                                            s.begin() + static_cast<ssize_t>(head + n));
+            EXPECT_EQ(asf_record_take(r, message.data(), message.size(), &got), -E2BIG) << forged;
+        }
+    }
+}
+
 TEST(RecordHostileStreams, a_stream_that_ends_anywhere) {
     const std::string s = honest_stream();
     for (size_t n = 0; n < s.size(); n += 5) {
