@@ -35,9 +35,12 @@ void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
     if (*length <= 0)
         return fail(length, -EINVAL);
     size_t want = (size_t)*length;
+    int rc = c->failed;
+    c->failed = 0;
+    if (rc < 0)
+        return fail(length, rc);
     if (asf__is_putting(c) || c->flags & ASF_NO_READS) {
-        int rc = c->failed ? c->failed : asf__drain(c, want);
-        c->failed = 0;
+        rc = asf__drain(c, want);
         return rc < 0 ? fail(length, rc) : grant(c, c->out, &c->write_ptr, want, length);
     }
     if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
@@ -53,7 +56,7 @@ void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
 static bool may_take(const struct asf_cios *c, size_t want) {
     return !__libc_single_threaded && c->own && c->chosen && c->ops->get_at && want >= PIECE_LEAST &&
            !asf__is_putting(c) && !(c->flags & (ASF_IN_BACKUP | ASF_NO_READS)) && asf__avail(c) == 0 &&
-           c->offset >= 0;
+           c->offset >= 0 && !c->failed;
 }
 
 /* The piece is the whole current buffer, and no byte before its end
@@ -89,6 +92,33 @@ bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
     return true;
 }
 
+/* Nothing has been taken since: the stream goes on behind the bytes there are. */
+static bool go_back(struct asf_cios *c, const struct asf_piece *piece, size_t got) {
+    const char *end = piece->p + piece->n;
+    off64_t at = piece->at + (off64_t)got;
+    if (asf__is_putting(c) || c->flags & ASF_IN_BACKUP || !c->in || c->in->base != piece->p ||
+        c->read_ptr != end || c->read_end != end || c->offset != piece->at + (off64_t)piece->n ||
+        c->ops->seek(c, at, SEEK_SET) < 0)
+        return false;
+    c->offset = at;
+    c->buf_base = c->read_base = c->read_ptr = c->read_end = piece->p + got;
+    if (c->last == piece->p)
+        c->last_len = got;
+    return true;
+}
+
+/* `n` bytes, none or an error, have followed the first of the piece. */
+static void fall_short(struct asf_cios *c, const struct asf_piece *piece, size_t got, ssize_t n) {
+    asf__lock(&c->lk);
+    c->stats.in -= piece->n - got;
+    bool back = go_back(c, piece, got);
+    if (got == 0)
+        asf__u_sfree(c, piece->p);
+    else if (!back && n < 0)
+        c->failed = (int)n; /* the bytes are passed over, and the next call says so */
+    asf__unlock(&c->lk);
+}
+
 void *asf__read_piece(struct asf_cios *c, const struct asf_piece *piece, ssize_t *length) {
     size_t got = 0;
     ssize_t n;
@@ -96,14 +126,10 @@ void *asf__read_piece(struct asf_cios *c, const struct asf_piece *piece, ssize_t
         n = c->ops->get_at(c, piece->p + got, piece->n - got, piece->at + (off64_t)got);
         got += n > 0 ? (size_t)n : 0;
     } while (n > 0 && got < piece->n);
-    if (got > 0) {
-        *length = (ssize_t)got;
-        return piece->p;
-    }
-    asf__lock(&c->lk);
-    asf__u_sfree(c, piece->p);
-    asf__unlock(&c->lk);
-    return fail(length, n);
+    if (got < piece->n)
+        fall_short(c, piece, got, n);
+    *length = got > 0 ? (ssize_t)got : n;
+    return got > 0 ? piece->p : NULL;
 }
 
 /* --- given back ---------------------------------------------------------------- */
