@@ -130,6 +130,8 @@ ssize_t asf__put_straight(struct asf_cios *c, const char *p, size_t n, int *erro
 /* asf__take: up to n bytes into the caller's memory; stops early at end of
  * file (*error 0) or on an error.  Large data is copied unlocked. */
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
+/* asf__is_copying: this thread is at that; a signal handler has interrupted it. */
+bool asf__is_copying(void);
 /* asf__get: up to n bytes straight into the caller's memory, by the module's
  * `get`, in read mode; the window is empty and moves along. */
 ssize_t asf__get(struct asf_cios *c, char *p, size_t n);

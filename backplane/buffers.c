@@ -43,8 +43,8 @@ void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b) {
     }
 }
 
-void asf__buffer_release(struct asf_cios *c, struct asf_buffer *b) {
-    if (--b->refs > 0 || b == c->in)
+void asf__buffer_unused(struct asf_cios *c, struct asf_buffer *b) {
+    if (b->refs > 0 || b == c->in)
         return;
     for (struct asf_buffer **at = &c->retired; *at; at = &(*at)->next) {
         if (*at == b) {

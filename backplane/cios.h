@@ -49,7 +49,13 @@ struct asf_buffer {
     char *base;
     size_t size;
     void *allocated; /* freed with the buffer: `base`, where that is an allocation of its own */
-    unsigned refs;   /* regions not yet given back; under the stream's lock */
+    union {          /* under the stream's lock; changed at once, for the child of a fork */
+        uint64_t uses;
+        struct {
+            unsigned refs;   /* regions not yet given back */
+            unsigned copies; /* of these: what threads copy from just now, with the stream unlocked */
+        };
+    };
     char *from, *to; /* queued output: the bytes to put */
     int watch;       /* mapped: its slot in the fault table; otherwise -1 */
     off64_t at;      /* mapped: where in the file it begins */

@@ -27,6 +27,15 @@ bool asf__torn(struct asf_cios *c) {
     return true;
 }
 
+static const struct asf_buffer a_copy = {.refs = 1, .copies = 1};
+
+/* Copies that this thread is in the middle of. */
+static __thread unsigned copying;
+
+bool asf__is_copying(void) {
+    return copying > 0;
+}
+
 struct segment {
     struct asf_buffer *buffer;
     const char *from;
@@ -39,6 +48,7 @@ static size_t take_unlocked(struct asf_cios *c, char *p, size_t n) {
     struct segment seg[SEGMENTS];
     size_t taken = 0;
     int count = 0;
+    copying++;
     while (taken < n && count < SEGMENTS) {
         size_t length = asf__avail(c);
         if (length == 0 || !c->in || c->flags & ASF_IN_BACKUP) {
@@ -49,7 +59,7 @@ static size_t take_unlocked(struct asf_cios *c, char *p, size_t n) {
         if (length > n - taken)
             length = n - taken;
         seg[count++] = (struct segment){c->in, c->read_ptr, length};
-        c->in->refs++;
+        c->in->uses += a_copy.uses;
         c->read_ptr += length;
         taken += length;
     }
@@ -59,8 +69,11 @@ static size_t take_unlocked(struct asf_cios *c, char *p, size_t n) {
         p += seg[i].length;
     }
     asf__lock(&c->lk);
-    for (int i = 0; i < count; i++)
-        asf__buffer_release(c, seg[i].buffer);
+    for (int i = 0; i < count; i++) {
+        seg[i].buffer->uses -= a_copy.uses;
+        asf__buffer_unused(c, seg[i].buffer);
+    }
+    copying--;
     return taken;
 }
 

@@ -19,8 +19,12 @@ enum { ASF__PIECE = 128 << 10 };
  * NULL when memory is short. */
 struct asf_buffer *asf__buffer_spare(struct asf_cios *c);
 /* asf__buffer_release: one region of the buffer less; the last of a retired one
- * lets it go. */
-void asf__buffer_release(struct asf_cios *c, struct asf_buffer *b);
+ * lets it go.  asf__buffer_unused: the same when it has been counted. */
+void asf__buffer_unused(struct asf_cios *c, struct asf_buffer *b);
+static inline void asf__buffer_release(struct asf_cios *c, struct asf_buffer *b) {
+    b->refs--;
+    asf__buffer_unused(c, b);
+}
 
 /* asf__empty_window: an empty read window, to begin input from. */
 void asf__empty_window(struct asf_cios *c);

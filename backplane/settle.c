@@ -153,9 +153,25 @@ void asf__stop_growing(struct asf_cios *c) {
     asf__mark_grown(c, false);
 }
 
+/* The regions of calls that other threads were in; those of the program stay. */
+static void give_back(struct asf_buffer *b) {
+    b->refs -= b->copies < b->refs ? b->copies : b->refs;
+    b->copies = 0;
+}
+
+static void give_back_copies(struct asf_cios *c) {
+    if (asf__is_copying()) /* it is not known which are this thread's, that go on */
+        return;
+    if (c->in)
+        give_back(c->in);
+    for (struct asf_buffer *b = c->retired; b; b = b->next)
+        give_back(b);
+}
+
 /* A call that another thread was in has no end here: its output is dropped. */
 void asf__leave_to_parent(struct asf_cios *c) {
     bool own = asf__lock_is_own(&c->lk);
+    give_back_copies(c);
     if (own && c->held)
         return;
     if (!own) { /* by threads that are not there */

@@ -7,8 +7,11 @@
 #include "transcript.h"
 
 #include <linux/membarrier.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -393,4 +396,47 @@ CASE(signals_unblocked_by_the_child_of_a_vfork) {
     }
     waitpid(child, NULL, 0);
     CALL(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0));
+}
+
+/* --- while another thread is in a call ----------------------------------------------- */
+
+static sem_t in_the_middle, forked;
+enum { MUCH = 20480 };
+static char *target;
+
+static void waits_for_the_fork(int sig) {
+    (void)sig;
+    sem_post(&in_the_middle);
+    while (sem_wait(&forked) < 0)
+        continue;
+    mprotect(target, MUCH, PROT_READ | PROT_WRITE);
+}
+
+static void *reads_into_the_target(void *f) {
+    getc(f);
+    fread(target, 1, MUCH, f);
+    return NULL;
+}
+
+/* Stopped in the middle of its copy, to memory that is not ready. */
+CASE(another_thread_reads_the_stream_that_the_child_closes) {
+    pthread_t reader;
+    put_lines("file", 3000);
+    FILE *f = fopen("file", "r");
+    target = mmap(NULL, MUCH, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, waits_for_the_fork);
+    sem_init(&in_the_middle, 0, 0);
+    sem_init(&forked, 0, 0);
+    pthread_create(&reader, NULL, reads_into_the_target, f);
+    sem_wait(&in_the_middle);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(fclose(f) == 0 ? 0 : errno);
+    finish(pid);
+    sem_post(&forked);
+    pthread_join(reader, NULL);
+    target[20] = '\0';
+    say("read %s", target);
+    CALL(fclose(f));
+    munmap(target, MUCH);
 }
