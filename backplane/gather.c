@@ -176,10 +176,11 @@ int asf__gather(int fd, const void *p, size_t n) {
             continue;
         }
         memcpy(g->buffer + at, p, n);
-        if (g->fd != fd || !asf__exchange(&g->state, state, state + n))
-            continue;
-        if (at == 0)
+        if (at == 0) /* first: what a signal handler adds to it is to be found */
             count(1);
-        return 1;
+        if (g->fd == fd && asf__exchange(&g->state, state, state + n))
+            return 1;
+        if (at == 0)
+            count(-1);
     }
 }

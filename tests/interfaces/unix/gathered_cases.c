@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -238,3 +239,66 @@ CASE(not_gathered) {
     CALL(write(-1, "x", 1));
     CALL(write(77, "x", 1));
 }
+
+/* --- signals ------------------------------------------------------------------ */
+
+#ifdef __x86_64__
+static int interrupted;
+
+static void writes_and_leaves(int sig) {
+    (void)sig;
+    write(interrupted, "h", 1);
+    _exit(0);
+}
+
+/* Its last write stands between two marks. */
+static void writes_when_traced(void) {
+    struct stat st;
+    signal(SIGUSR1, writes_and_leaves);
+    interrupted = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    write(interrupted, "a", 1);
+    fstat(interrupted, &st); /* which writes what is gathered */
+    ptrace(PTRACE_TRACEME, 0, 0, 0);
+    __asm__ volatile("int3");
+    write(interrupted, "m", 1);
+    __asm__ volatile("int3");
+    _exit(1);
+}
+
+static int stop_of(pid_t pid) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+}
+
+/* Whether the instruction is one of the write's. */
+static bool interrupt_at(int instruction, bool *written) {
+    siginfo_t info = {.si_code = SI_KERNEL};
+    char text[8] = "";
+    pid_t pid = fork();
+    if (pid == 0)
+        writes_when_traced();
+    stop_of(pid);
+    for (int i = 0; i < instruction; i++) {
+        ptrace(PTRACE_SINGLESTEP, pid, 0, 0);
+        stop_of(pid);
+    }
+    ptrace(PTRACE_GETSIGINFO, pid, 0, &info);
+    ptrace(PTRACE_CONT, pid, 0, SIGUSR1);
+    while (stop_of(pid))
+        ptrace(PTRACE_CONT, pid, 0, 0);
+    int fd = open("file", O_RDONLY);
+    read(fd, text, sizeof text - 1);
+    close(fd);
+    *written = strchr(text, 'h') != NULL;
+    return info.si_code != SI_KERNEL; /* the mark is none */
+}
+
+CASE(a_handler_that_ends_the_process_after_any_instruction) {
+    int lost = 0;
+    bool written;
+    for (int i = 1; interrupt_at(i, &written); i++)
+        lost += !written;
+    say("%d lost", lost);
+}
+#endif
