@@ -190,6 +190,7 @@ bool asf__torn(struct asf_cios *c);
 struct asf_transfer {
     bool known, waits;  /* looked at; the input is a pipe, whose end is not known */
     bool clone, sparse; /* still worth a try: shared blocks, holes */
+    bool of_input;      /* the error is the input's: a signal, while it was waited for */
     int way;            /* how the rest goes; 0: by hand */
     int pipe[2];        /* of our own, to splice through; both 0: none yet */
     size_t buffer;      /* by hand: of the output, if not 0 */
@@ -202,7 +203,7 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
 /* asf__transfer: move up to `most` bytes within the kernel; both are locked and
  * in their modes, and the input's window is empty.
  * returns  the bytes moved; 0: nothing, copy *most by hand; or the output's
- *          error.  What else fails is left to be met again by hand. */
+ *          error, unless `of_input`.  What else fails is left to be met again by hand. */
 int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
 void asf__transfer_end(struct asf_transfer *t);
 

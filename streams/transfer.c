@@ -14,6 +14,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/magic.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/costs.h"
@@ -263,6 +266,13 @@ static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_c
     return n;
 }
 
+/* What was waited for when a signal came. */
+static bool has_room(const struct asf_cios *out) {
+    struct pollfd ready = {.fd = out->fd, .events = POLLOUT};
+    const struct timespec now = {0, 0};
+    return asf__raw_syscall(SYS_ppoll, (long)&ready, 1, (long)&now, 0) > 0;
+}
+
 static int64_t by_one_call(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     ssize_t (*call)(int, int, size_t) = t->way == RANGE  ? asf__sys.copy_range
                                         : t->way == SEND ? asf__sys.send
@@ -272,6 +282,7 @@ static int64_t by_one_call(struct asf_transfer *t, struct asf_cios *in, struct a
     in->held = out->held = true;
     ssize_t n = call(in->fd, out->fd, (size_t)(most < PIECE ? most : PIECE));
     in->held = out->held = false;
+    t->of_input = n == -EINTR && t->waits && has_room(out);
     if (n <= 0)
         return failed(t, n);
     moved_in(in, n);

@@ -105,7 +105,7 @@ static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf
         asf__transfer_prepare(t, in, out);
     if (empty) {
         n = asf__transfer(t, in, out, &most);
-        out->failed = n < 0 ? (int)n : 0;
+        out->failed = n < 0 && !t->of_input ? (int)n : 0;
     }
     bool direct = n == 0 && empty && reads_into_output(in, out);
     if (direct)

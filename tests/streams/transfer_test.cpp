@@ -6,6 +6,7 @@
 #include <functional>
 #include <pty.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -506,6 +507,33 @@ TEST_F(Refusals, AReaderThatLeaves) {
     EXPECT_EQ(sflush(in), 0);
     EXPECT_EQ(sclose(in), 0);
     sclose(out);
+}
+
+// Whose wait it was that a signal has ended.
+TEST_F(Refusals, ASignalInBetween) {
+    if (!__libc_single_threaded)
+        GTEST_SKIP() << "another test of this process has made threads";
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGALRM, &action, nullptr);
+    for (const bool full : {false, true}) {
+        const itimerval often = {{0, 10000}, {0, 10000}}, never = {};
+        int from[2], to[2];
+        ASSERT_EQ(pipe(from) | pipe(to), 0);
+        fcntl(from[1], F_SETPIPE_SZ, MiB);
+        const std::string some(full ? MiB : 0, 'x'); // more than the other is made to hold
+        ASSERT_EQ(::write(from[1], some.data(), some.size()), static_cast<ssize_t>(some.size()));
+        asf_cios *in = asf_sopen_fd(from[0], O_RDONLY, nullptr),
+                 *out = asf_sopen_fd(to[1], O_WRONLY, nullptr);
+        setitimer(ITIMER_REAL, &often, nullptr);
+        EXPECT_EQ(asf_copy(in, out, INT64_MAX), -EINTR);
+        setitimer(ITIMER_REAL, &never, nullptr);
+        EXPECT_EQ(sflush(out), full ? -EINTR : 0);
+        for (const int fd : {from[1], to[0]})
+            ::close(fd);
+        EXPECT_EQ(sclose(in), 0);
+        EXPECT_EQ(sclose(out), 0);
+    }
 }
 
 TEST_F(Refusals, NoRoomForWhatWasTaken) {
