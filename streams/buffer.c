@@ -56,7 +56,7 @@ static int make_input_buffer(struct asf_cios *c, size_t size) {
         if (!b)
             return -ENOMEM;
     }
-    if (have)
+    if (front) /* else there may be no window at all */
         memmove(b->base + skip, c->read_ptr, front);
     if (c->flags & ASF_IN_BACKUP) {
         memmove(b->base + skip + front, c->save_base, have - front);

@@ -215,7 +215,8 @@ static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
 /* From where the reader stands, which the windows now end at. */
 static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
     struct asf_wide *w = &c->wide;
-    offset -= unread(c, w->read_base, w->read_ptr, w->read_end);
+    if (__builtin_sub_overflow(offset, unread(c, w->read_base, w->read_ptr, w->read_end), &offset))
+        return -EINVAL;
     if (asf__wide_width(c) <= 0) {
         w->state = w->last_state;
         c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
@@ -225,7 +226,7 @@ static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
         asf__free_backup(c);
         return seek_plainly(c, offset, SEEK_CUR);
     }
-    return seek_to(c, offset + c->offset, exact);
+    return __builtin_add_overflow(offset, c->offset, &offset) ? -EINVAL : seek_to(c, offset, exact);
 }
 
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
@@ -248,7 +249,7 @@ off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
     asf__before_io();
     asf__settle_writers(c);
     if (asf__sys.fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode))
-        return seek_to(c, offset + st.st_size, exact);
+        return __builtin_add_overflow(offset, st.st_size, &offset) ? -EINVAL : seek_to(c, offset, exact);
     asf__free_backup(c);
     return seek_plainly(c, offset, whence);
 }

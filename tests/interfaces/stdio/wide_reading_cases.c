@@ -7,6 +7,7 @@
  */
 #include "transcript.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -486,4 +487,19 @@ CASE(pushing_back_behind_a_seek_that_failed) {
     CALL(fclose(f));
     close(both);
     unlink("fifo");
+}
+
+CASE(seeks_beyond_any_offset) {
+    const long far[] = {LONG_MAX, LONG_MAX - 3, LONG_MIN, LONG_MIN + 3};
+    put_text("file", "first\nsecond\nthird\n");
+    for (int i = 0; i < 8; i++) {
+        FILE *f = fopen("file", i < 4 ? "r" : "r+");
+        CALL(getwc(f));
+        CALL(fseek(f, far[i % 4], SEEK_CUR));
+        CALL(getwc(f));
+        CALL(fseek(f, far[i % 4], SEEK_END));
+        CALL(getwc(f));
+        note_state(f);
+        fclose(f);
+    }
 }
