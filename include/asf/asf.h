@@ -19,9 +19,10 @@
  *
  * Thread safety: every call may be made from any thread.  The calls whose
  * names start with u_ expect the caller to hold the stream's lock (see
- * asf_lockAsfStream), all others take it themselves for the few instructions
- * that change the stream's state: data is read and written by the program
- * with the stream unlocked.
+ * asf_lockAsfStream), all others take it themselves: for the few instructions
+ * that change the stream's state, and while one waits for more input or for
+ * output to be written.  The program reads and writes its regions with the
+ * stream unlocked.
  */
 #ifndef ASF_ASF_H
 #define ASF_ASF_H
@@ -61,20 +62,24 @@ ASF_EXPORT struct asf_cios *asf_sopen_fd(int fd, int flags, int *error);
 
 /* sclose: flush and close the stream and its descriptor, free the stream.
  * returns  0, or the negated errno value of a failed write or close (the
- *          stream is gone all the same), or -EBUSY, with nothing closed, while
- *          a region of the stream has not been given back.
+ *          stream is gone all the same, and with it what comes behind such a
+ *          write), or -EBUSY, with nothing written or closed, while a region of
+ *          the stream has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT int asf_sclose(struct asf_cios *stream);
 
 /* salloc: allocate the next bytes of the stream.
  *   length   in: bytes wanted, at least 1.  out: bytes in the region.
- * returns  input: a pointer to the data, which the program must not change;
- *          fewer bytes than asked for only at the end of the file.
+ * returns  input: a pointer to the data, which the program must not change.
+ *          Fewer bytes than asked for are all that came before the end of the
+ *          file, or before an error (-EIO, -EINTR, -EAGAIN of a descriptor that
+ *          does not wait): the next call goes on behind them, and says which.
  *          output: a pointer to `*length` bytes of space for the program to
  *          fill; what it leaves unfilled is undefined.
  *          NULL with *length == 0 at the end of file; NULL with *length < 0,
  *          a negated errno value, on an error: -EBADF when the stream was not
- *          opened for its mode, -EINVAL, -ENOMEM, -EIO and the like.
+ *          opened for its mode, -EINVAL, -ENOMEM, -EIO and the like.  After
+ *          -ENOMEM the stream is as it was.
  * lifetime the region stays valid and unchanged until its own sfree, whatever
  *          else happens on the stream; regions may be freed in any order and
  *          from any thread.  It may be longer than any buffer of the library.
@@ -105,11 +110,11 @@ ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
  * returns  the region, which may have moved; its old address is then invalid.
  *          Bytes given up at its end go back to the stream: on input they are
  *          read again, on output they are not written.  On an input stream a
- *          longer region has the bytes that follow.
+ *          longer region has the bytes that follow, as many as salloc would give.
  *          NULL with *newlen < 0, and the region as it was, on an error:
  *          -EBUSY when the region is not the latest of the stream, or the end of
- *          the file has been met since.  Only when
- *          what stood before an output region cannot be written is it gone.
+ *          the file has been met since; -ENOMEM.  An output region is gone
+ *          when what stood before it was to be written and could not be.
  * lifetime as salloc's.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newlen);
@@ -134,7 +139,8 @@ ASF_EXPORT int asf_sflush(struct asf_cios *stream);
  *   n        bytes; INT64_MAX for all there are
  * returns  the bytes copied, fewer than n only at the end of `in`; or a negated
  *          errno value.  When it was `out` that failed, its next call (sflush,
- *          sclose) says so once more; otherwise it was `in`.
+ *          sclose) says so once more; otherwise it was `in`, as when a signal
+ *          has ended a wait for it (-EINTR).
  * While `in` is waited for (a pipe, a terminal) nothing is left in `out`'s buffer.
  * source   an extension. */
 ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n);

@@ -233,6 +233,23 @@ TEST_F(Reading, ReallocShrinks) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+// A descriptor that does not wait gives what there is, and then says so.
+TEST_F(Reading, WhatCameBeforeAnError) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+    asf_cios *s = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+    for (size_t at = 0; at < 30; at += 10) {
+        ASSERT_EQ(::write(ends[1], pattern(10, at).data(), 10), 10);
+        EXPECT_EQ(take(s, 100), pattern(10, at));
+        ssize_t n = 100;
+        void *none = salloc(s, &n);
+        expect_none(none, n, -EAGAIN);
+    }
+    ::close(ends[1]);
+    EXPECT_EQ(take(s, 100), "");
+    EXPECT_EQ(sclose(s), 0);
+}
+
 TEST_F(Reading, ReallocGrows) {
     asf_cios *s = must_open(put_pattern("file", static_cast<size_t>(7 * MiB)), O_RDONLY);
     ssize_t n = 10;
