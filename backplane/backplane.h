@@ -53,17 +53,21 @@ extern const void *asf__vtable, *asf__wide_vtable;
 /* asf__cios_new: a stream in no list yet; NULL when memory is short.
  * lock: none. */
 struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access);
-/* asf__cios_init: the same in memory that the caller has zeroed. */
-void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
+/* asf__cios_set_up: a stream that asf__cios_reset has left, for use again. */
+void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
 /* asf__cios_link: enter the stream in the list and the descriptor table. */
 void asf__cios_link(struct asf_cios *c);
 void asf__cios_unlink(struct asf_cios *c);
 /* asf__await_others: threads that have found the stream in the list, which it has
  * left, and wait for its lock: fflush(NULL). */
 void asf__await_others(struct asf_cios *c);
-/* asf__cios_drop: free buffers and reset the state, when no thread settles the
- * stream any more; the object stays. */
+/* asf__cios_drop: free buffers and clear the object, when no thread settles the
+ * stream any more. */
 void asf__cios_drop(struct asf_cios *c);
+/* asf__cios_reset: a stream in no list forgets its file and refuses everything.  The
+ * lock stays the caller's, other threads may wait for it, and what was allocated of
+ * its buffers can be given back as before. */
+void asf__cios_reset(struct asf_cios *c);
 /* asf__cios_free: give the object back; the lock is gone with it. */
 void asf__cios_free(struct asf_cios *c);
 /* asf__has_regions: some are not given back; then it must not be closed. */

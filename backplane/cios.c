@@ -74,15 +74,12 @@ void asf__popen_reset(void) {
     popen_lock.biasable = false;
 }
 
-void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
+void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
     static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
     c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];
     c->flags2 = ASF_OURS;
     c->fd = fd;
     c->offset = -1;
-    c->lock = &c->lk;
-    c->lk.biasable = true;
-    c->lk.fast = &c->fast;
     c->vtable = asf__vtable;
     c->wide_data = &c->wide;
     c->wide.vtable = asf__wide_vtable;
@@ -90,6 +87,14 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
     c->access = access & O_ACCMODE;
     c->why = "not used";
     c->inherited = true;
+}
+
+/* In memory that the caller has zeroed. */
+static void init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
+    asf__cios_set_up(c, ops, fd, access);
+    c->lock = &c->lk;
+    c->lk.biasable = true;
+    c->lk.fast = &c->fast;
 }
 
 static struct asf_cios *swap_latest(struct asf_cios *c) {
@@ -114,7 +119,7 @@ struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int acc
     struct asf_cios *c = from_pool();
     if (!c && !(c = calloc(1, sizeof *c)))
         return NULL;
-    asf__cios_init(c, ops, fd, access);
+    init(c, ops, fd, access);
     return c;
 }
 
@@ -222,10 +227,8 @@ static void drop_list(struct asf_buffer **list) {
     }
 }
 
-void asf__cios_drop(struct asf_cios *c) {
-    /* What this thread has left by longjmp, out of a wait that it was settling for, never ends. */
-    while (asf__unlikely(asf__is_settling(c)) && !__libc_single_threaded && !asf__lock_is_own(&c->lk))
-        sched_yield();
+/* What it has besides buffers, and what others count of it. */
+static inline void leave_counts(struct asf_cios *c) {
     asf__free_backup(c);
     if (!(c->flags2 & ASF_WIDE_USER_BUF))
         free_any(c->wide.buf_base);
@@ -234,6 +237,13 @@ void asf__cios_drop(struct asf_cios *c) {
     if (c->ahead)
         asf__mark_ahead(c, false);
     asf__set_early(c, false);
+}
+
+void asf__cios_drop(struct asf_cios *c) {
+    /* What this thread has left by longjmp, out of a wait that it was settling for, never ends. */
+    while (asf__unlikely(asf__is_settling(c)) && !__libc_single_threaded && !asf__lock_is_own(&c->lk))
+        sched_yield();
+    leave_counts(c);
     if (c->in)
         asf__buffer_free(c->in);
     if (c->out)
@@ -247,6 +257,51 @@ void asf__cios_drop(struct asf_cios *c) {
     if (c->orientation > 0)
         memset(&c->wide, 0, sizeof c->wide);
     memset(c, 0, offsetof(struct asf_cios, recent));
+}
+
+/* Those with regions, or with a copy under way, are kept until they have none. */
+static void retire_buffers(struct asf_cios *c) {
+    if (c->in)
+        asf__buffer_retire(c, c->in);
+    if (c->out)
+        asf__buffer_retire(c, c->out);
+    while (c->queue) {
+        struct asf_buffer *b = c->queue;
+        c->queue = b->next;
+        asf__buffer_retire(c, b);
+    }
+    drop_list(&c->spare);
+    if (c->first.refs == 0) {
+        free_any(c->first.allocated);
+        c->first = (struct asf_buffer){0};
+    }
+}
+
+static void clear(struct asf_cios *c, size_t from, size_t end) {
+    memset((char *)c + from, 0, end - from);
+}
+
+/* The table, the lock and its copy for restartable sequences, and what says that it
+ * is a CIOS are looked at by who has no lock yet: they are never anything else. */
+void asf__cios_reset(struct asf_cios *c) {
+    const bool inside = c->inside;
+    void *like_file = c->like_file;
+    leave_counts(c);
+    retire_buffers(c);
+    free_any(c->name);
+    struct asf_buffer *retired = c->retired, first = c->first;
+    if (c->orientation > 0)
+        memset(&c->wide, 0, sizeof c->wide);
+    clear(c, offsetof(struct asf_cios, read_ptr), offsetof(struct asf_cios, chain));
+    clear(c, offsetof(struct asf_cios, data), offsetof(struct asf_cios, next));
+    c->orientation = 0;
+    c->cur_column = 0;
+    c->retired = retired;
+    c->first = first;
+    c->like_file = like_file;
+    c->inside = inside;
+    asf__cios_set_up(c, &asf__first_use, -1, O_RDWR);
+    c->flags = (c->flags | ASF_NO_READS | ASF_NO_WRITES) & ~ASF_LINKED;
 }
 
 void asf__await_others(struct asf_cios *c) {

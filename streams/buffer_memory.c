@@ -78,8 +78,10 @@ struct asf_buffer *asf__buffer_new(size_t size) {
 bool asf__make_first(struct asf_cios *c) {
     bool single = c->flags & ASF_UNBUFFERED;
     struct asf_buffer *b = &c->first;
-    if (c->user_size && !single)
+    if ((c->user_size && !single) || b->refs > 0) /* of the file that the stream was opened on before */
         return true;
+    if (asf__unlikely(b->allocated != NULL))
+        free(b->allocated);
     b->allocated = single ? NULL : malloc(c->blksize);
     b->base = single ? c->shortbuf : b->allocated;
     b->size = single ? 1 : c->blksize;

@@ -12,6 +12,7 @@
 
 #include "backplane/descriptor.h"
 #include "backplane/pipe_ring.h"
+#include "lib/cleanup.h"
 #include "lib/next.h"
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -181,25 +182,11 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
 
 /* --- closing ------------------------------------------------------------------ */
 
-/* A standard stream stays as an object that refuses everything. */
-static void leave_closed(struct asf_cios *c) {
-    const struct asf_lock lock = c->lk;
-    void *chain = c->chain;
-    asf__cios_drop(c);
-    asf__cios_init(c, &asf__first_use, -1, O_RDWR);
-    c->flags |= ASF_NO_READS | ASF_NO_WRITES;
-    c->flags &= ~ASF_LINKED;
-    c->chain = chain;
-    c->lk = lock;
-}
-
 /* Take the stream from under its FILE; the object is given back by the
  * caller, as what it was made as. */
 static int end_stream(struct asf_cios *c) {
-    if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES) {
-        errno = EBADF;
-        return EOF;
-    }
+    if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES)
+        return EOF; /* without an errno, as glibc */
     asf__before_wait();
     if (c->flags & ASF_EOF && c->seekable)
         c->offset = -1;
@@ -229,11 +216,11 @@ int asf__close_stream(struct asf_cios *c) {
     int rc = end_stream(c);
     asf__come_out(c, false);
     rc = rc ? rc : written;
-    asf__unlock(&c->lk);
-    asf__await_others(c);
-    if (asf__is_standard(c)) {
-        leave_closed(c);
+    if (asf__is_standard(c)) { /* stays as an object that refuses everything, also those who wait for it */
+        asf__cios_reset(c);
+        asf__unlock(&c->lk);
     } else {
+        asf__unlock(&c->lk);
         asf__cios_free(c);
     }
     if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: without its descriptor nobody waits */
@@ -273,10 +260,9 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
 }
 
 /* The stream anew, on the new file; its lock is held by those who hold it, and
- * its place in libc's chain stays.  Returns the descriptor or a negated errno. */
+ * its place in libc's chain stays.  A thread that is cancelled while it opens the file
+ * leaves it closed.  Returns the descriptor or a negated errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
-    const struct asf_lock lock = c->lk;
-    void *chain = c->chain, *like_file = c->like_file;
     int fd = c->fd;
     if (asf__ours(c))
         asf__flush(c);
@@ -284,17 +270,13 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
         asf__jump(c)->sync(c);
     asf__cios_report(c);
     asf__cios_unlink(c);
-    c->like_file = NULL;
-    asf__cios_drop(c);
+    asf__cios_reset(c);
     if (asf__rings())
         asf__pipe_lose(fd);
-    int new = valid ? reopen_descriptor(fd, path, m) : -EINVAL;
+    int new = valid ? ASF_CLEANUP(asf__cancelled, c, reopen_descriptor(fd, path, m)) : -EINVAL;
     if (new < 0 && fd >= 0)
         asf__close(fd);
-    asf__cios_init(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
-    c->chain = chain;
-    c->like_file = like_file;
-    c->lk = lock;
+    asf__cios_set_up(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     return new;
 }
 

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cancelling_cases.c - threads that are cancelled, that end or that throw in a call,
+ * and calls that take a stream from under other threads: what they leave behind.
+ * Layer: tests.
+ */
+#include "transcript.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+enum { LONGEST = 10 }; /* seconds; a case that hangs is killed then */
+
+static FILE *shared;
+static atomic_int stage;
+
+/* --- threads ------------------------------------------------------------------------ */
+
+struct thread {
+    pthread_t id;
+    pid_t tid;
+    atomic_bool started;
+    void (*body)(void);
+};
+
+static void *run_thread(void *arg) {
+    struct thread *t = arg;
+    t->tid = (pid_t)syscall(SYS_gettid);
+    t->started = true;
+    t->body();
+    return NULL;
+}
+
+static void start(struct thread *t, void (*body)(void)) {
+    *t = (struct thread){.body = body};
+    alarm(LONGEST);
+    pthread_create(&t->id, NULL, run_thread, t);
+    while (!t->started)
+        usleep(100);
+}
+
+static void start_until_blocked(struct thread *t, void (*body)(void)) {
+    start(t, body);
+    wait_until_blocked(t->tid);
+}
+
+static void join(struct thread *t) {
+    void *result;
+    pthread_join(t->id, &result);
+    say(result == PTHREAD_CANCELED ? "cancelled" : "ended");
+}
+
+static void cancel(struct thread *t) {
+    pthread_cancel(t->id);
+    join(t);
+}
+
+static void tries(void) {
+    int result = ftrylockfile(shared);
+    if (result == 0)
+        funlockfile(shared);
+    stage = result == 0;
+}
+
+/* By a thread, for which the lock is not its own. */
+static void try_lock(FILE *f) {
+    struct thread t;
+    FILE *before = shared;
+    shared = f;
+    start(&t, tries);
+    pthread_join(t.id, NULL);
+    shared = before;
+    say("another thread gets it %d", stage);
+}
+
+/* --- taken from under others ----------------------------------------------------------- */
+
+static bool reopened;
+static int got;
+
+static void reopens_fifo(void) {
+    reopened = freopen("fifo", "r", shared) != NULL;
+}
+
+static void gets_one(void) {
+    got = getc(shared);
+}
+
+CASE(a_reader_waits_for_a_reopened_stream) {
+    struct thread reopening, reading;
+    mkfifo("fifo", 0600);
+    put_text("file", "text");
+    shared = fopen("file", "r");
+    CALL(getc(shared));
+    start_until_blocked(&reopening, reopens_fifo);
+    start_until_blocked(&reading, gets_one);
+    int end = open("fifo", O_WRONLY);
+    kernel_write(end, "Q");
+    join(&reopening);
+    join(&reading);
+    say("reopened %d got %d", reopened, got);
+    unlink("fifo");
+    try_lock(shared);
+    CALL(fclose(shared));
+}
+
+/* It refuses everything then, and is nobody's. */
+static void cancelled_in_freopen(const char *mode) {
+    struct thread t;
+    char byte;
+    mkfifo("fifo", 0600);
+    put_text("file", "text");
+    shared = fopen("file", mode);
+    CALL((int)fread(&byte, 1, 1, shared));
+    start_until_blocked(&t, reopens_fifo);
+    cancel(&t);
+    unlink("fifo");
+    try_lock(shared);
+    CALL(getc(shared));
+    CALL(putc('x', shared));
+    note_flags(shared);
+    CALL(fileno(shared));
+    CALL(fflush(NULL));
+    CALL(fclose(shared));
+}
+
+CASE(cancelled_while_it_reopens) {
+    cancelled_in_freopen("r");
+}
+CASE(cancelled_while_it_reopens_an_update) {
+    cancelled_in_freopen("r+");
+}
+
+static void reopens_once_cancelled(void) {
+    pthread_cancel(pthread_self());
+    freopen("file", "r", shared);
+    say("not cancelled");
+}
+
+CASE(cancelled_before_it_reopens) {
+    struct thread t;
+    put_text("file", "text");
+    shared = fopen("file", "r");
+    CALL(getc(shared));
+    start(&t, reopens_once_cancelled);
+    join(&t);
+    try_lock(shared);
+    CALL(freopen("file", "r", shared) != NULL);
+    CALL(getc(shared));
+    CALL(fclose(shared));
+}
+
+static void writes_until_told(void) {
+    while (stage < 2)
+        fprintf(shared, "a line\n");
+}
+
+static void reads_until_told(void) {
+    static char block[8000];
+    while (stage < 2) {
+        getc(shared);
+        if (fread(block, 1, 3000, shared) == 0)
+            clearerr(shared);
+    }
+}
+
+static void reopen_beside(void (*body)(void), const char *mode, int times) {
+    struct thread t;
+    int good = 0;
+    put_pattern("file", 1 << 20);
+    shared = fopen("file", mode);
+    start(&t, body);
+    for (int i = 0; i < times; i++) {
+        good += freopen("file", mode, shared) != NULL;
+        if (i % 4 == 0)
+            sched_yield();
+    }
+    stage = 2;
+    join(&t);
+    say("reopened %d", good);
+    try_lock(shared);
+    CALL(fclose(shared));
+    unlink("file");
+}
+
+CASE(reopened_beside_a_writer) {
+    reopen_beside(writes_until_told, "a", 2000);
+}
+CASE(reopened_beside_a_reader) {
+    reopen_beside(reads_until_told, "r", 10000);
+}
+
+static void prints_until_refused(void) {
+    while (printf("line %d\n", 7) > 0)
+        stage = 1;
+}
+
+static void close_beside_printf(void) {
+    struct thread a, b;
+    freopen("lines", "w", stdout);
+    start(&a, prints_until_refused);
+    start(&b, prints_until_refused);
+    while (!stage)
+        usleep(100);
+    CALL(fclose(stdout));
+    join(&a);
+    join(&b);
+    try_lock(stdout);
+    CALL(fileno(stdout));
+    CALL(freopen("out", "w", stdout) != NULL);
+    CALL(puts("text"));
+}
+
+CASE(standard_output_is_closed_beside_printf) {
+    for (int i = 0; i < 40; i++)
+        child(close_beside_printf);
+    unlink("lines");
+    note_file("out");
+}
