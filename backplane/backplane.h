@@ -83,6 +83,18 @@ void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
 /* asf__each_soon: the same, for who must not wait for long: none, when the list
  * stays locked. */
 void asf__each_soon(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
+/* A walk from stream to stream with the list unlocked between: that at which it
+ * stands is not given back, though it may be closed.  lock: none.
+ * asf__walk_on: the next one that is `wanted`, or NULL.  None is met twice, and none
+ * that is opened meanwhile.
+ * asf__walk_end: of a struct asf_walk; also when the walk is left on its way. */
+struct asf_walk {
+    struct asf_cios *at, *outer;
+    uint64_t before;
+};
+void asf__walk_begin(struct asf_walk *w);
+struct asf_cios *asf__walk_on(struct asf_walk *w, bool (*wanted)(const struct asf_cios *));
+void asf__walk_end(void *walk);
 void asf__list_lock(void);
 void asf__list_unlock(void);
 /* asf__list_enter: lock the list; false in a signal handler that has interrupted

@@ -124,7 +124,9 @@ struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int acc
 }
 
 ASF_EVERY_RUN void asf__cios_link(struct asf_cios *c) {
+    static uint64_t numbers;
     asf__list_lock();
+    c->number = ++numbers;
     c->prev = NULL;
     c->next = all;
     if (all)
@@ -304,9 +306,63 @@ void asf__cios_reset(struct asf_cios *c) {
     c->flags = (c->flags | ASF_NO_READS | ASF_NO_WRITES) & ~ASF_LINKED;
 }
 
+/* --- from stream to stream, the list unlocked between ------------------------- */
+
+/* The one that this thread's walk stands at. */
+static __thread struct asf_cios *pinned;
+
+static void unpin(struct asf_cios *c) {
+    if (!c || pinned != c)
+        return;
+    pinned = NULL;
+    __atomic_sub_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
+}
+
+/* A walk that this thread has left by longjmp, or that it has interrupted by closing
+ * the stream, does not go on here. */
 void asf__await_others(struct asf_cios *c) {
+    unpin(c);
     while (__atomic_load_n(&c->pins, __ATOMIC_ACQUIRE))
         sched_yield();
+}
+
+void asf__walk_begin(struct asf_walk *w) {
+    *w = (struct asf_walk){.before = UINT64_MAX, .outer = pinned};
+}
+
+/* Where the stream has left the list, or was entered anew, its place is found again:
+ * the newest is the first. */
+static struct asf_cios *place_of(const struct asf_walk *w) {
+    bool there = w->at && pinned == w->at && w->at->listed && w->at->number == w->before;
+    struct asf_cios *c = there ? w->at->next : all;
+    while (c && c->number >= w->before)
+        c = c->next;
+    return c;
+}
+
+struct asf_cios *asf__walk_on(struct asf_walk *w, bool (*wanted)(const struct asf_cios *)) {
+    struct asf_cios *left = w->at, *c = NULL;
+    bool locked = asf__list_enter();
+    if (locked || __libc_single_threaded)
+        c = place_of(w);
+    while (c && !wanted(c))
+        c = c->next;
+    unpin(left);
+    if (c) {
+        w->before = c->number;
+        __atomic_add_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
+        pinned = c;
+    }
+    w->at = c;
+    if (locked)
+        asf__list_unlock();
+    return c;
+}
+
+void asf__walk_end(void *walk) {
+    struct asf_walk *w = walk;
+    unpin(w->at);
+    pinned = w->outer;
 }
 
 /* A mapped input buffer stays with a pooled stream for its next life. */

@@ -203,6 +203,7 @@ struct asf_cios {
     int pins;                     /* waits for the lock by who found the stream in the list; atomic */
     unsigned settles;             /* by any thread: begun so far, and now (settle.c); atomic */
     uint64_t settled;             /* in which round of settling all streams */
+    uint64_t number;              /* in the order in which streams were entered in the list; under its lock */
 
     /* From here on nothing is cleared when the object is used again. */
     struct {

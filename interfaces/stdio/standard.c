@@ -12,6 +12,7 @@
 
 #include "backplane/gather.h"
 #include "interfaces/stdio/wide.h"
+#include "lib/guard.h"
 #include "lib/options.h"
 #include "lib/startup.h"
 #include "lib/stats.h"
@@ -87,59 +88,40 @@ static void flush_one(struct asf_cios *c, int *result) {
         asf__error(c, rc);
 }
 
-/* Streams that another thread uses just now.  They are waited for with the
- * list unlocked; a pin keeps them from being given back meanwhile. */
-enum { BUSY = 64 };
-struct flushing {
-    int result;
-    int busy;
-    bool more; /* than can be remembered */
-    struct asf_cios *later[BUSY];
-};
-
-static bool flush_if_free(struct asf_cios *c, void *arg) {
-    struct flushing *f = arg;
-    if (!has_output(c))
-        return true;
-    if (asf__trylock(&c->lk)) {
-        if (has_output(c))
-            flush_one(c, &f->result);
-        asf__unlock(&c->lk);
-    } else if (f->busy < BUSY) {
-        __atomic_add_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
-        f->later[f->busy++] = c;
-    } else {
-        f->more = true;
-    }
-    return !f->more;
-}
-
 /* fflush(NULL) has done ours with their locks before it calls libc's. */
 static __thread bool done_already;
 
-static void flush_later(struct flushing *f) {
-    for (int i = 0; i < f->busy; i++) {
-        struct asf_cios *c = f->later[i];
+struct flushing {
+    struct asf_walk walk;
+    int result;
+};
+
+/* Each is waited for, and written, with the list unlocked. */
+static void flush_each(void *arg) {
+    struct flushing *f = arg;
+    struct asf_cios *c;
+    while ((c = asf__walk_on(&f->walk, has_output))) {
         asf__lock(&c->lk);
         if (c->listed && has_output(c))
             flush_one(c, &f->result);
         asf__unlock(&c->lk);
-        __atomic_sub_fetch(&c->pins, 1, __ATOMIC_ACQ_REL);
     }
+    done_already = true;
+    if (_IO_flush_all() == EOF)
+        f->result = EOF;
+}
+
+static void flushed(void *arg) {
+    struct flushing *f = arg;
+    done_already = false;
+    asf__walk_end(&f->walk);
 }
 
 int asf__flush_all(void) {
     struct flushing f = {.result = 0};
-    do {
-        f.busy = 0;
-        f.more = false;
-        asf__each(flush_if_free, &f);
-        flush_later(&f);
-    } while (f.more);
-    done_already = true;
-    if (_IO_flush_all() == EOF)
-        f.result = EOF;
-    done_already = false;
+    asf__walk_begin(&f.walk);
+    asf__guarded(flush_each, &f, flushed, &f);
+    flushed(&f);
     return f.result;
 }
 

@@ -8,6 +8,8 @@
 
 #include <stdio_ext.h>
 
+#include "lib/guard.h"
+
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
 EXPORT int fflush_unlocked(FILE *f) {
@@ -38,20 +40,24 @@ ASF_RACY static bool has_lines(const struct asf_cios *c) {
     return c->flags & ASF_LINE_BUF && asf__is_putting(c);
 }
 
-static bool flush_lines(struct asf_cios *c, void *arg) {
-    (void)arg;
-    if (has_lines(c) && asf__trylock(&c->lk)) {
-        if (asf__ours_wide(c))
+static void flush_lines(void *walk) {
+    struct asf_cios *c;
+    while ((c = asf__walk_on(walk, has_lines))) {
+        if (!asf__trylock(&c->lk))
+            continue;
+        if (c->listed && asf__ours_wide(c))
             asf__wide_flush(c);
-        else
+        else if (c->listed)
             asf__flush_output(c);
         asf__unlock(&c->lk);
     }
-    return true;
 }
 
 EXPORT void _flushlbf(void) {
-    asf__each(flush_lines, NULL);
+    struct asf_walk w;
+    asf__walk_begin(&w);
+    asf__guarded(flush_lines, &w, asf__walk_end, &w);
+    asf__walk_end(&w);
 }
 
 /* --- setvbuf ------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 enum { LONGEST = 10 }; /* seconds; a case that hangs is killed then */
 
@@ -217,4 +218,118 @@ CASE(standard_output_is_closed_beside_printf) {
         child(close_beside_printf);
     unlink("lines");
     note_file("out");
+}
+
+/* --- fflush(NULL) ------------------------------------------------------------------- */
+
+static void flushes_all(void) {
+    int result = fflush(NULL);
+    say("flushed %d", result);
+}
+
+/* A stream into a pipe in which there is no room for it. */
+static int full_pipe(void) {
+    int ends[2];
+    static char block[65536];
+    pipe(ends);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    while (write(ends[1], block, sizeof block) > 0)
+        continue;
+    fcntl(ends[1], F_SETFL, 0);
+    shared = fdopen(ends[1], "w");
+    fputs("pending", shared);
+    return ends[0];
+}
+
+static void empty(int fd) {
+    char block[65536];
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (read(fd, block, sizeof block) > 0)
+        continue;
+}
+
+CASE(cancelled_while_all_are_flushed) {
+    struct thread t;
+    int end = full_pipe();
+    start_until_blocked(&t, flushes_all);
+    cancel(&t);
+    try_lock(shared);
+    FILE *f = fopen("file", "w");
+    CALL(fputs("text", f));
+    empty(end);
+    CALL(fflush(NULL));
+    CALL(fclose(shared));
+    CALL(fclose(f));
+    note_file("file");
+}
+
+CASE(cancelled_while_it_waits_to_flush) {
+    struct thread t;
+    int end = full_pipe();
+    flockfile(shared);
+    start_until_blocked(&t, flushes_all);
+    pthread_cancel(t.id);
+    funlockfile(shared);
+    join(&t);
+    try_lock(shared);
+    empty(end);
+    CALL(fclose(shared));
+}
+
+/* Streams that are open already are used meanwhile, and what they hold back shows. */
+static FILE *output, *input;
+
+static void uses_open_streams(void) {
+    static char block[1000];
+    struct stat st;
+    for (int i = 0; i < 220; i++)
+        fwrite(block, 1, sizeof block, output);
+    stat("file", &st);
+    say("size %ld", (long)st.st_size);
+    CALL(getc(input));
+    stage = 1;
+}
+
+CASE(others_are_used_while_all_are_flushed) {
+    struct thread flushing, t;
+    struct timespec begun, ended;
+    put_text("input", "text");
+    output = fopen("file", "w");
+    input = fopen("input", "r");
+    int end = full_pipe();
+    start_until_blocked(&flushing, flushes_all);
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    start(&t, uses_open_streams);
+    join(&t);
+    for (int i = 0; i < 20; i++) {
+        putc('x', output);
+        access("file", F_OK);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    say("within a second %d", ended.tv_sec - begun.tv_sec < 2);
+    empty(end);
+    join(&flushing);
+    CALL(fclose(shared));
+    CALL(fclose(output));
+}
+
+static void opens_and_closes(void) {
+    for (int i = 0; i < 300; i++) {
+        FILE *f = fopen("/dev/null", "w");
+        fputs("text", f);
+        stage = 1;
+        fclose(f);
+    }
+}
+
+CASE(all_are_flushed_beside_threads_that_close) {
+    struct thread t[3];
+    for (int i = 0; i < 3; i++)
+        start(&t[i], opens_and_closes);
+    int good = 0;
+    for (int i = 0; i < 300; i++)
+        good += fflush(NULL) == 0;
+    for (int i = 0; i < 3; i++)
+        join(&t[i]);
+    say("good %d", good);
 }
