@@ -476,8 +476,11 @@ static inline void asf__set_early(struct asf_cios *c, bool early) {
     __atomic_add_fetch(&asf__careful, early ? 1 : -1, __ATOMIC_RELAXED);
 }
 
-/* Cancellation inside a system call must not leave the stream locked. */
+/* asf__cancelled: the thread was cancelled in a system call: the stream is left, and
+ * unlocked where the call that made it had locked it.
+ * asf__call_left: the same for a call that was `inside` so. */
 void asf__cancelled(void *c);
+void asf__call_left(struct asf_cios *c, char inside);
 
 /* --- the ASI's fast path: paper, Figure 4 ----------------------------------- */
 

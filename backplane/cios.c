@@ -286,7 +286,7 @@ static void clear(struct asf_cios *c, size_t from, size_t end) {
 /* The table, the lock and its copy for restartable sequences, and what says that it
  * is a CIOS are looked at by who has no lock yet: they are never anything else. */
 void asf__cios_reset(struct asf_cios *c) {
-    const bool inside = c->inside;
+    const char inside = c->inside;
     void *like_file = c->like_file;
     leave_counts(c);
     retire_buffers(c);

@@ -43,6 +43,9 @@ enum {
  * from malloc; and one that glibc leaves alone: this FILE is a CIOS. */
 enum { ASF_NOT_CANCELLED = 0x2, ASF_WIDE_USER_BUF = 0x8, ASF_OURS = 0x100000 };
 
+/* What `inside` says: in a call that has taken the lock, or that found no need to. */
+enum { ASF_OUTSIDE, ASF_WITH_LOCK, ASF_WITHOUT_LOCK };
+
 /* A buffer that regions point into.  It lives until none does. */
 struct asf_buffer {
     struct asf_buffer *next; /* in `retired` or `queue` */
@@ -175,7 +178,7 @@ struct asf_cios {
     bool early;     /* holds bytes pushed back before that */
     bool direct;    /* large input may go straight to the caller by `get` */
     bool held;      /* in a system call: a signal handler must keep out */
-    bool inside;    /* in a call: it must, too, unless the process is about to end */
+    char inside;    /* in a call: it must, too, unless the process is about to end */
     bool yields;    /* the lock is the present call's own: it may let others in while it copies */
     bool sink;      /* the null device: nobody looks at what is written */
     bool records;   /* a socket, a device, a callback: each write may be one record */

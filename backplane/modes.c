@@ -10,10 +10,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+void asf__call_left(struct asf_cios *c, char inside) {
+    c->held = c->yields = false;
+    c->inside = ASF_OUTSIDE;
+    if (inside != ASF_WITHOUT_LOCK) /* calls that say nothing are the ASI's and flushes, with the lock */
+        asf__unlock(&c->lk);
+}
+
 void asf__cancelled(void *arg) {
     struct asf_cios *c = arg;
-    c->held = false;
-    asf__unlock(&c->lk);
+    asf__call_left(c, c->inside);
 }
 
 void asf__set_block(struct asf_cios *c) {

@@ -211,10 +211,10 @@ int asf__close_stream(struct asf_cios *c) {
         return EOF;
     }
     asf__cios_unlink(c); /* fflush(NULL) or exit, by a handler or a callback, is not to write it again */
-    asf__go_inside(c);
+    asf__go_inside(c, ASF_WITH_LOCK);
     int written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     int rc = end_stream(c);
-    asf__come_out(c, false);
+    asf__come_out(c, ASF_OUTSIDE);
     rc = rc ? rc : written;
     if (asf__is_standard(c)) { /* stays as an object that refuses everything, also those who wait for it */
         asf__cios_reset(c);
@@ -317,13 +317,13 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
         return asf__next_freopen(path, mode, f);
     asf__settle_all();
     asf__lock(&c->lk);
-    asf__go_inside(c);
+    asf__go_inside(c, ASF_WITH_LOCK);
     FILE *r = NULL;
     if (c->flags & ASF_FILEBUF || !asf__ours(c))
         r = reopen(c, path, mode);
     else
         asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
-    asf__come_out(c, false);
+    asf__come_out(c, ASF_OUTSIDE);
     asf__unlock(&c->lk);
     return r;
 }

@@ -92,15 +92,16 @@ ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);
 }
 
-/* A signal handler that comes meanwhile leaves the stream alone. */
-static inline bool asf__go_inside(struct asf_cios *c) {
-    bool was = c->inside;
-    c->inside = true;
+/* A signal handler that comes meanwhile leaves the stream alone, and a thread that is
+ * cancelled knows what to unlock.  Returns where it was before. */
+static inline char asf__go_inside(struct asf_cios *c, char inside) {
+    char was = c->inside;
+    c->inside = inside;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return was;
 }
 
-static inline void asf__come_out(struct asf_cios *c, bool was) {
+static inline void asf__come_out(struct asf_cios *c, char was) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c->inside = was;
 }
@@ -111,19 +112,20 @@ static inline void asf__enter(struct asf_cios *c) {
     if (asf__user_lock(c)) {
         if (ours && !__libc_single_threaded)
             asf__be_loose(c);
+        if (ours)
+            asf__go_inside(c, ASF_WITHOUT_LOCK);
     } else if (ours) {
         asf__lock(&c->lk);
+        asf__go_inside(c, ASF_WITH_LOCK);
     } else {
         _IO_flockfile(asf__file(c));
     }
-    if (ours)
-        asf__go_inside(c);
 }
 
 static inline void asf__leave(struct asf_cios *c) {
     const bool ours = asf__likely(c->flags2 & ASF_OURS);
     if (ours)
-        asf__come_out(c, false); /* a call that was left by longjmp did not come out */
+        asf__come_out(c, ASF_OUTSIDE); /* a call that was left by longjmp did not come out */
     if (asf__user_lock(c))
         return;
     if (ours)
@@ -164,9 +166,9 @@ static inline void asf__count(struct asf_cios *c) {
     (__extension__({                                                                                         \
         __typeof__(call) result_;                                                                            \
         if (hold(c)) {                                                                                       \
-            asf__go_inside(c);                                                                               \
+            asf__go_inside(c, ASF_WITH_LOCK);                                                                \
             result_ = call;                                                                                  \
-            asf__come_out(c, false);                                                                         \
+            asf__come_out(c, ASF_OUTSIDE);                                                                   \
             asf__bias_leave(&(c)->lk);                                                                       \
         } else {                                                                                             \
             asf__enter(c);                                                                                   \
@@ -177,12 +179,12 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
-/* ASF_JUMP: a call that libc's inside makes on a stream of ours. */
+/* ASF_JUMP: a call that libc's inside makes on a stream of ours, with a lock that libc gives back. */
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
         asf__claim(c);                                                                                       \
         asf__count(c);                                                                                       \
-        bool inside_ = asf__go_inside(c);                                                                    \
+        char inside_ = asf__go_inside(c, ASF_WITHOUT_LOCK);                                                  \
         __typeof__(call) result_ = call;                                                                     \
         asf__come_out(c, inside_);                                                                           \
         result_;                                                                                             \
@@ -193,7 +195,8 @@ static inline void asf__count(struct asf_cios *c) {
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
         bool excluded_ = asf__exclude_settling(c);                                                           \
-        bool ours_ = (c)->flags2 & ASF_OURS, inside_ = ours_ && asf__go_inside(c);                           \
+        bool ours_ = (c)->flags2 & ASF_OURS;                                                                 \
+        char inside_ = ours_ ? asf__go_inside(c, excluded_ ? ASF_WITH_LOCK : ASF_WITHOUT_LOCK) : 0;          \
         __typeof__(call) result_ = call;                                                                     \
         if (asf__likely(ours_))                                                                              \
             asf__come_out(c, inside_);                                                                       \

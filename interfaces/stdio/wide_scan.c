@@ -108,13 +108,21 @@ static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_
 typedef int scanner(FILE *, const wchar_t *, va_list);
 extern scanner __isoc99_vfwscanf, __isoc23_vfwscanf;
 
+/* Cancelled, libc has given back its own lock. */
+static void leave(void *arg) {
+    struct asf_cios *c = arg;
+    if (c->flags2 & ASF_OURS)
+        c->held = false;
+    asf__leave(c);
+}
+
 static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format, va_list ap) {
     if (!asf__stdio_started)
         asf__stdio_start();
     asf__show_lock(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);
-    return ASF_CLEANUP(asf__cancelled, c, libc(asf__file(c), format, ap));
+    return ASF_CLEANUP(leave, c, libc(asf__file(c), format, ap));
 }
 
 static int scan(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, const wchar_t *format,

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio_ext.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -332,4 +333,144 @@ CASE(all_are_flushed_beside_threads_that_close) {
     for (int i = 0; i < 3; i++)
         join(&t[i]);
     say("good %d", good);
+}
+
+/* --- calls that take no lock ----------------------------------------------------------- */
+
+static void funlock_later(void *unused) {
+    (void)unused;
+    try_lock(shared);
+    funlockfile(shared);
+}
+
+static void (*read_unlocked)(void);
+
+static void reads_locked_by_itself(void) {
+    flockfile(shared);
+    pthread_cleanup_push(funlock_later, NULL);
+    read_unlocked();
+    pthread_cleanup_pop(1);
+}
+
+static int empty_pipe(void) {
+    int ends[2];
+    pipe(ends);
+    shared = fdopen(ends[0], "r");
+    return ends[1];
+}
+
+/* The lock stays the program's own until it gives it back. */
+static void cancelled_under_own_lock(void (*body)(void)) {
+    struct thread t;
+    int end = empty_pipe();
+    read_unlocked = body;
+    start_until_blocked(&t, reads_locked_by_itself);
+    cancel(&t);
+    try_lock(shared);
+    kernel_write(end, "text");
+    CALL(getc(shared));
+    CALL(fclose(shared));
+}
+
+static void gets_byte(void) {
+    getc_unlocked(shared);
+}
+
+static void gets_line(void) {
+    char line[10];
+    fgets_unlocked(line, sizeof line, shared);
+}
+
+static void gets_block(void) {
+    char block[500];
+    (fread_unlocked)(block, 1, sizeof block, shared); /* not the header's macro */
+}
+
+static void gets_byte_locked(void) {
+    getc(shared);
+}
+
+static void gets_number(void) {
+    int number;
+    fscanf(shared, "%d", &number);
+}
+
+static void gets_wide_word(void) {
+    wchar_t word[10];
+    fwscanf(shared, L"%9ls", word);
+}
+
+CASE(cancelled_in_getc_unlocked) {
+    cancelled_under_own_lock(gets_byte);
+}
+CASE(cancelled_in_fgets_unlocked) {
+    cancelled_under_own_lock(gets_line);
+}
+CASE(cancelled_in_fread_unlocked) {
+    cancelled_under_own_lock(gets_block);
+}
+CASE(cancelled_in_getc_under_its_own_lock) {
+    cancelled_under_own_lock(gets_byte_locked);
+}
+CASE(cancelled_in_fscanf_under_its_own_lock) {
+    cancelled_under_own_lock(gets_number);
+}
+CASE(cancelled_in_fwscanf_under_its_own_lock) {
+    cancelled_under_own_lock(gets_wide_word);
+}
+
+static void reads_by_callers_lock(void) {
+    getc(shared);
+}
+
+CASE(cancelled_where_the_caller_locks) {
+    struct thread t;
+    int end = empty_pipe();
+    __fsetlocking(shared, FSETLOCKING_BYCALLER);
+    flockfile(shared);
+    start_until_blocked(&t, reads_by_callers_lock);
+    cancel(&t);
+    try_lock(shared);
+    funlockfile(shared);
+    try_lock(shared);
+    kernel_write(end, "text");
+    CALL(getc(shared));
+    CALL(fclose(shared));
+}
+
+/* A block that is copied without the stream's lock: not under flockfile. */
+static void gets_large_block(void) {
+    static char block[9000];
+    fread(block, 1, sizeof block, shared);
+}
+
+static atomic_int intrusions;
+
+static void tries_until_told(void) {
+    while (stage < 2)
+        if (ftrylockfile(shared) == 0) {
+            intrusions += stage == 1;
+            funlockfile(shared);
+        }
+}
+
+CASE(flockfile_after_a_cancelled_fread) {
+    static char block[5000], text[5000];
+    struct thread reading, other;
+    int end = empty_pipe();
+    start_until_blocked(&reading, gets_large_block);
+    cancel(&reading);
+    flockfile(shared);
+    stage = 1;
+    start(&other, tries_until_told);
+    for (int i = 0; i < 1000; i++) {
+        raw_write(end, text, 3020);
+        (fread_unlocked)(block, 1, 20, shared);
+        raw_write(end, text, 600);
+        (fread_unlocked)(block, 1, 3600, shared);
+    }
+    stage = 2;
+    funlockfile(shared);
+    join(&other);
+    say("intrusions %d", (int)intrusions);
 }
