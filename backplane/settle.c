@@ -8,7 +8,8 @@
  * Output is settled in place (only write_base moves), and input by trimming
  * read_end, so that a signal handler that comes by a raw write(), _exit() or
  * fork() may do it in the middle of a fast path; and so may another thread, when
- * the program calls the likes of putc_unlocked in this one.
+ * the program calls the likes of putc_unlocked in this one.  A thread is not cancelled
+ * in what is done here on streams that are none of its call's.
  * Layer: backplane.  May include: backplane, lib.
  */
 #define _GNU_SOURCE
@@ -19,6 +20,7 @@
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
 #include "backplane/gather.h"
+#include "lib/cleanup.h"
 #include "lib/options.h"
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -275,8 +277,10 @@ void asf__be_loose(struct asf_cios *c) {
     if (c->loose && !c->may_grow)
         return;
     bool excluded = asf__exclude_settling_now(c);
+    int cancellation = asf__forbid_cancellation();
     asf__stop_growing(c);
     settle_in(c);
+    asf__permit_cancellation(cancellation);
     if (excluded)
         asf__unlock(&c->lk);
 }
@@ -298,13 +302,14 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
  * who needs the list. */
 static void settle_streams(struct settling s) {
     static uint64_t rounds;
+    int cancellation = asf__forbid_cancellation();
     s.round = __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
     for (;;) {
         s.found = NULL;
         asf__each_soon(find_unsettled, &s);
         struct asf_cios *c = s.found;
         if (!c)
-            return;
+            break;
         c->settled = s.round;
         if (s.output)
             settle_out(c);
@@ -312,6 +317,7 @@ static void settle_streams(struct settling s) {
             settle_in(c);
         let_go(c);
     }
+    asf__permit_cancellation(cancellation);
 }
 
 /* As a rule it is stdout alone, which a message on stderr has settled already. */
@@ -372,15 +378,20 @@ void asf__settle_last(void) {
     settle_all(!asf__has_others_memory());
 }
 
+static void settle_one(struct asf_cios *c) {
+    if (!begin(c))
+        return;
+    int cancellation = asf__forbid_cancellation();
+    bool held = (c->grown || c->ahead) && hold(c, false);
+    if (held)
+        asf__settle_stream(c);
+    (held ? let_go : end)(c);
+    asf__permit_cancellation(cancellation);
+}
+
 void asf__settle_fd(int fd) {
-    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
-        if (!begin(c))
-            continue;
-        bool held = (c->grown || c->ahead) && hold(c, false);
-        if (held)
-            asf__settle_stream(c);
-        (held ? let_go : end)(c);
-    }
+    for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
+        settle_one(c);
 }
 
 /* Of one file: whoever writes to it changes what libc has not read yet. */
@@ -465,10 +476,12 @@ void asf__share_all(void) {
 static bool stop_growing(struct asf_cios *c, void *arg) {
     (void)arg;
     if (!c->own && begin(c)) {
+        int cancellation = asf__forbid_cancellation();
         bool held = hold(c, false);
         if (held)
             asf__stop_growing(c);
         (held ? let_go : end)(c);
+        asf__permit_cancellation(cancellation);
     }
     return true;
 }

@@ -9,6 +9,7 @@
 #define ASF_LIB_CLEANUP_H
 
 #include <pthread.h>
+#include <sys/single_threaded.h>
 
 /* Found at start-up: to look them up at the first call takes a kilobyte of stack, which a
  * thread of the least size may not have left. */
@@ -25,5 +26,19 @@ extern __attribute__((noplt)) void _pthread_cleanup_pop(struct _pthread_cleanup_
         _pthread_cleanup_pop(&buffer_, 0);                                                                   \
         result_;                                                                                             \
     }))
+
+/* asf__forbid_cancellation: until asf__permit_cancellation, which is told the result;
+ * nothing while there is one thread. */
+static inline int asf__forbid_cancellation(void) {
+    int before = -1;
+    if (!__libc_single_threaded)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static inline void asf__permit_cancellation(int before) {
+    if (before >= 0)
+        pthread_setcancelstate(before, &before);
+}
 
 #endif

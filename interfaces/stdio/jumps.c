@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "lib/cleanup.h"
+#include "lib/guard.h"
 #include "lib/next.h"
 #include "lib/syscalls.h"
 
@@ -25,15 +27,36 @@ int asf__error(struct asf_cios *c, int code) {
 
 /* Reading from a terminal or an unbuffered stream shows a line-buffered
  * stdout first, as glibc does it. */
-void asf__show_stdout(void) {
+static struct asf_cios *to_be_shown(void) {
+    enum { LOOKED_AT = ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF };
     struct asf_cios *out = asf__cios(stdout);
-    if (!out || (out->flags & (ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF)) != (ASF_LINKED | ASF_LINE_BUF))
-        return;
+    return out && (out->flags & LOOKED_AT) == (ASF_LINKED | ASF_LINE_BUF) ? out : NULL;
+}
+
+static void show(void *arg) {
+    struct asf_cios *out = arg;
     asf__enter(out);
     if (out->write_ptr > out->write_base ||
         (out->orientation > 0 && out->wide.write_ptr > out->wide.write_base))
         asf__jump(out)->overflow(out, EOF);
     asf__leave(out);
+}
+
+void asf__show_stdout(void) {
+    struct asf_cios *out = to_be_shown();
+    if (!out)
+        return;
+    int cancellation = asf__forbid_cancellation();
+    show(out);
+    asf__permit_cancellation(cancellation);
+}
+
+void asf__show_stdout_to(struct asf_cios *reader) {
+    struct asf_cios *out = to_be_shown();
+    if (out && (out == reader || __libc_single_threaded))
+        show(out);
+    else if (out)
+        asf__guarded(show, out, asf__cancelled, reader);
 }
 
 static int fill(struct asf_cios *c) {
@@ -45,7 +68,7 @@ static int fill(struct asf_cios *c) {
         return asf__error(c, -EBADF);
     asf__choose(c); /* which tells a terminal */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__show_stdout();
+        asf__show_stdout_to(c);
     ssize_t n = asf__fill_empty(c);
     c->stats.slow++;
     if (n > 0)
@@ -170,7 +193,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         c->stats.slow++;
         asf__choose(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
-            asf__show_stdout();
+            asf__show_stdout_to(c);
     }
     size_t done = asf__take(c, p, n, &error);
     if (error)

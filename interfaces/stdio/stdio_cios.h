@@ -179,12 +179,13 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
-/* ASF_JUMP: a call that libc's inside makes on a stream of ours, with a lock that libc gives back. */
+/* ASF_JUMP: a call that libc's inside makes on a stream of ours, with a lock that libc
+ * gives back; or one of our own calls, by the table. */
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
         asf__claim(c);                                                                                       \
         asf__count(c);                                                                                       \
-        char inside_ = asf__go_inside(c, ASF_WITHOUT_LOCK);                                                  \
+        char inside_ = asf__go_inside(c, (c)->inside ? (c)->inside : ASF_WITHOUT_LOCK);                      \
         __typeof__(call) result_ = call;                                                                     \
         asf__come_out(c, inside_);                                                                           \
         result_;                                                                                             \
@@ -245,8 +246,11 @@ int asf__error(struct asf_cios *c, int code);
 /* asf__underflow: make the read window non-empty; EOF when it cannot be. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
-/* asf__show_stdout: before input from a terminal: what stdout has of a line. */
+/* asf__show_stdout: before input from a terminal: what stdout has of a line; no thread
+ * is cancelled in it.  asf__show_stdout_to: for a call on `reader`, which is left when
+ * the thread is. */
 void asf__show_stdout(void);
+void asf__show_stdout_to(struct asf_cios *reader);
 int asf__overflow(struct asf_cios *c, int ch);
 int asf__pushback(struct asf_cios *c, int ch);
 /* asf__put_bytes: n bytes with the buffering mode obeyed; returns how many. */

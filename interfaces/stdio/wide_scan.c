@@ -122,6 +122,8 @@ static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format
     asf__show_lock(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);
+    if (c->flags2 & ASF_OURS)
+        asf__go_inside(c, ASF_WITHOUT_LOCK);
     return ASF_CLEANUP(leave, c, libc(asf__file(c), format, ap));
 }
 

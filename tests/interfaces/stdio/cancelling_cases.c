@@ -66,7 +66,7 @@ static void tries(void) {
 }
 
 /* By a thread, for which the lock is not its own. */
-static void try_lock(FILE *f) {
+static void try_from_another_thread(FILE *f) {
     struct thread t;
     FILE *before = shared;
     shared = f;
@@ -74,6 +74,14 @@ static void try_lock(FILE *f) {
     pthread_join(t.id, NULL);
     shared = before;
     say("another thread gets it %d", stage);
+}
+
+/* Not by a new thread, which libc may take for one that has ended. */
+static void try_lock(FILE *f) {
+    int result = ftrylockfile(f);
+    if (result == 0)
+        funlockfile(f);
+    say("it is free %d", result == 0);
 }
 
 /* --- taken from under others ----------------------------------------------------------- */
@@ -339,7 +347,7 @@ CASE(all_are_flushed_beside_threads_that_close) {
 
 static void funlock_later(void *unused) {
     (void)unused;
-    try_lock(shared);
+    try_from_another_thread(shared);
     funlockfile(shared);
 }
 
@@ -430,7 +438,7 @@ CASE(cancelled_where_the_caller_locks) {
     flockfile(shared);
     start_until_blocked(&t, reads_by_callers_lock);
     cancel(&t);
-    try_lock(shared);
+    try_from_another_thread(shared);
     funlockfile(shared);
     try_lock(shared);
     kernel_write(end, "text");
@@ -473,4 +481,75 @@ CASE(flockfile_after_a_cancelled_fread) {
     funlockfile(shared);
     join(&other);
     say("intrusions %d", (int)intrusions);
+}
+
+/* --- other streams that a call shows or settles ---------------------------------------- */
+
+static void gets_one_from_stdin(void) {
+    getchar();
+}
+
+CASE(cancelled_while_a_prompt_is_shown) {
+    struct thread t;
+    int keys[2], end = full_pipe();
+    pipe(keys);
+    dup2(keys[0], 0);
+    dup2(fileno(shared), 1);
+    setvbuf(stdin, NULL, _IONBF, 0);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    fputs("prompt: ", stdout);
+    start_until_blocked(&t, gets_one_from_stdin);
+    cancel(&t);
+    try_lock(stdin);
+    try_lock(stdout);
+    kernel_write(keys[1], "a");
+    empty(end);
+    CALL(getchar());
+    CALL(fclose(shared));
+}
+
+static FILE *held_back;
+static atomic_bool cancelled_already;
+
+static void fill_held_back(void) {
+    static char block[1000];
+    held_back = fopen("file", "w");
+    for (int i = 0; i < 220; i++)
+        fwrite(block, 1, sizeof block, held_back);
+}
+
+static void waits_for_input(void) {
+    while (!cancelled_already)
+        continue;
+    getc(shared);
+}
+
+static void sleeps(void) {
+    while (!cancelled_already)
+        continue;
+    usleep(1);
+}
+
+/* The thread finds out that it is to end in what its call does besides. */
+static void cancelled_before(void (*body)(void)) {
+    struct thread t;
+    int end = empty_pipe();
+    start(&t, body);
+    pthread_cancel(t.id);
+    fill_held_back();
+    cancelled_already = true;
+    join(&t);
+    try_lock(shared);
+    try_lock(held_back);
+    kernel_write(end, "text");
+    CALL(getc(shared));
+    CALL(fclose(held_back));
+    CALL(fclose(shared));
+}
+
+CASE(cancelled_before_it_waits_for_input) {
+    cancelled_before(waits_for_input);
+}
+CASE(cancelled_before_it_sleeps) {
+    cancelled_before(sleeps);
 }
