@@ -509,35 +509,46 @@ CASE(cancelled_while_a_prompt_is_shown) {
 }
 
 static FILE *held_back;
-static atomic_bool cancelled_already;
+static atomic_bool cancelled_already, ended;
 
 static void fill_held_back(void) {
     static char block[1000];
-    held_back = fopen("file", "w");
     for (int i = 0; i < 220; i++)
         fwrite(block, 1, sizeof block, held_back);
 }
 
+static void note_end(void *unused) {
+    (void)unused;
+    ended = true;
+}
+
 static void waits_for_input(void) {
+    pthread_cleanup_push(note_end, NULL);
     while (!cancelled_already)
         continue;
     getc(shared);
+    pthread_cleanup_pop(1);
 }
 
 static void sleeps(void) {
+    pthread_cleanup_push(note_end, NULL);
     while (!cancelled_already)
         continue;
     usleep(1);
+    pthread_cleanup_pop(1);
 }
 
 /* The thread finds out that it is to end in what its call does besides. */
 static void cancelled_before(void (*body)(void)) {
     struct thread t;
     int end = empty_pipe();
+    held_back = fopen("file", "w");
     start(&t, body);
     pthread_cancel(t.id);
     fill_held_back();
     cancelled_already = true;
+    while (!ended) /* no call, which might show what is held back */
+        continue;
     join(&t);
     try_lock(shared);
     try_lock(held_back);
