@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "lib/guard.h"
+
 EXPORT FILE *open_memstream(char **location, size_t *size) {
     if (!asf__stdio_started)
         asf__stdio_start();
@@ -35,11 +37,62 @@ static int failure(void) {
     return errno > 0 ? -errno : -ASF_NO_ERRNO;
 }
 
+/* A call of one of them.  It may not return: the thread may be cancelled or end in it,
+ * or an exception may pass; the stream's call is left then. */
+struct turn {
+    const struct cookie *k;
+    struct asf_cios *c;
+    char inside;
+    void *buf;
+    size_t n;
+    off64_t *offset;
+    int whence;
+    ssize_t r;
+};
+
+static int area_close(void *cookie);
+
+static void leave(void *turn) {
+    const struct turn *t = turn;
+    asf__call_left(t->c, t->inside);
+}
+
+static ssize_t take_turn(struct asf_cios *c, void (*call)(void *turn), struct turn t) {
+    t.k = c->data;
+    t.c = c;
+    t.inside = c->inside;
+    if (t.k->call.close == area_close) /* callbacks of our own return */
+        call(&t);
+    else
+        asf__guarded(call, &t, leave, &t);
+    return t.r;
+}
+
+static void take_read(void *turn) {
+    struct turn *t = turn;
+    t->r = t->k->call.read(t->k->program, t->buf, t->n);
+}
+
+static void take_write(void *turn) {
+    struct turn *t = turn;
+    t->r = t->k->call.write(t->k->program, t->buf, t->n);
+}
+
+static void take_seek(void *turn) {
+    struct turn *t = turn;
+    t->r = t->k->call.seek(t->k->program, t->offset, t->whence);
+}
+
+static void take_close(void *turn) {
+    struct turn *t = turn;
+    t->r = t->k->call.close(t->k->program);
+}
+
 static ssize_t cookie_get(struct asf_cios *c, void *buf, size_t n) {
-    struct cookie *k = c->data;
+    const struct cookie *k = c->data;
     if (!k->call.read)
         return failure();
-    ssize_t r = k->call.read(k->program, buf, n);
+    ssize_t r = take_turn(c, take_read, (struct turn){.buf = buf, .n = n});
     c->stats.syscalls++;
     if (r < 0)
         return failure();
@@ -51,7 +104,9 @@ static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
     struct cookie *k = c->data;
     bool cut_short = k->cut_short; /* as in libc, not tried again */
     k->cut_short = false;
-    ssize_t r = k->call.write && !cut_short ? k->call.write(k->program, buf, n) : 0;
+    ssize_t r = 0;
+    if (k->call.write && !cut_short)
+        r = take_turn(c, take_write, (struct turn){.buf = (void *)(uintptr_t)buf, .n = n});
     c->stats.syscalls++;
     if (r <= 0)
         return failure();
@@ -63,17 +118,18 @@ static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
 }
 
 static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
-    struct cookie *k = c->data;
+    const struct cookie *k = c->data;
     if (!k->call.seek)
         return failure();
-    if (k->call.seek(k->program, &offset, whence) == -1 || offset == -1)
+    ssize_t r = take_turn(c, take_seek, (struct turn){.offset = &offset, .whence = whence});
+    if (r == -1 || offset == -1)
         return failure();
     return offset < 0 ? 0 : offset; /* a callback that does not say where it stands */
 }
 
 static int cookie_close(struct asf_cios *c) {
     struct cookie *k = c->data;
-    int r = k->call.close ? k->call.close(k->program) : 0;
+    int r = k->call.close ? (int)take_turn(c, take_close, (struct turn){0}) : 0;
     free(k);
     return r < 0 ? failure() : r;
 }

@@ -564,3 +564,110 @@ CASE(cancelled_before_it_waits_for_input) {
 CASE(cancelled_before_it_sleeps) {
     cancelled_before(sleeps);
 }
+
+/* --- callbacks that do not return ------------------------------------------------------ */
+
+static enum { WAIT, END, CANCEL } then;
+static int pipe_of_callbacks[2];
+
+static void not_return(void) {
+    char byte;
+    if (stage++ > 0)
+        return;
+    if (then == WAIT)
+        read(pipe_of_callbacks[0], &byte, 1);
+    if (then == END)
+        pthread_exit(PTHREAD_CANCELED);
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+
+static ssize_t give_text(void *unused, char *buf, size_t n) {
+    (void)unused;
+    not_return();
+    if (n < 8 || stage > 2)
+        return 0;
+    memcpy(buf, "abc def\n", 8);
+    return 8;
+}
+
+static ssize_t take_text(void *unused, const char *buf, size_t n) {
+    (void)unused, (void)buf;
+    not_return();
+    return (ssize_t)n;
+}
+
+static int seek_nowhere(void *unused, off64_t *offset, int whence) {
+    (void)unused, (void)whence;
+    not_return();
+    *offset = 0;
+    return 0;
+}
+
+static void gets_text(void) {
+    char text[20];
+    CALL(fgets(text, sizeof text, shared));
+}
+
+static void seeks(void) {
+    CALL(fseek(shared, 10, SEEK_SET));
+}
+
+static void puts_text(void) {
+    CALL(fputs("text", shared));
+    CALL(fflush(shared));
+}
+
+static void puts_much(void) {
+    static char text[20000];
+    CALL((int)fwrite(text, 1, sizeof text, shared));
+}
+
+static void puts_for_all(void) {
+    CALL(fputs("text", shared));
+    CALL(fflush(NULL));
+}
+
+static void left_in_callback(void (*body)(void), const char *mode) {
+    cookie_io_functions_t calls = {give_text, take_text, seek_nowhere, NULL};
+    struct thread t;
+    char text[20];
+    stage = 0;
+    pipe(pipe_of_callbacks);
+    shared = fopencookie(NULL, mode, calls);
+    start(&t, body);
+    if (then == WAIT) {
+        wait_until_blocked(t.tid);
+        pthread_cancel(t.id);
+    }
+    join(&t);
+    try_lock(shared);
+    if (*mode == 'r')
+        CALL(fgets(text, sizeof text, shared));
+    else
+        CALL(fputs("more", shared));
+    CALL(fflush(NULL));
+    CALL(fclose(shared));
+}
+
+static void left_in_callbacks(void) {
+    left_in_callback(gets_text, "r");
+    left_in_callback(gets_one, "r");
+    left_in_callback(seeks, "r");
+    left_in_callback(puts_text, "w");
+    left_in_callback(puts_much, "w");
+    left_in_callback(puts_for_all, "w");
+}
+
+CASE(cancelled_in_a_callback) {
+    then = CANCEL;
+    left_in_callbacks();
+}
+CASE(cancelled_while_a_callback_waits) {
+    then = WAIT;
+    left_in_callbacks();
+}
+CASE(ended_in_a_callback) {
+    then = END;
+    left_in_callbacks();
+}
