@@ -95,6 +95,8 @@ struct asf_walk {
 void asf__walk_begin(struct asf_walk *w);
 struct asf_cios *asf__walk_on(struct asf_walk *w, bool (*wanted)(const struct asf_cios *));
 void asf__walk_end(void *walk);
+/* asf__walk_is_at: whether this thread's walk stands there. */
+bool asf__walk_is_at(const struct asf_cios *c);
 void asf__list_lock(void);
 void asf__list_unlock(void);
 /* asf__list_enter: lock the list; false in a signal handler that has interrupted

@@ -311,6 +311,10 @@ void asf__cios_reset(struct asf_cios *c) {
 /* The one that this thread's walk stands at. */
 static __thread struct asf_cios *pinned;
 
+bool asf__walk_is_at(const struct asf_cios *c) {
+    return pinned == c;
+}
+
 static void unpin(struct asf_cios *c) {
     if (!c || pinned != c)
         return;

@@ -174,12 +174,11 @@ static void give_back_copies(struct asf_cios *c) {
 void asf__leave_to_parent(struct asf_cios *c) {
     bool own = asf__lock_is_own(&c->lk);
     give_back_copies(c);
+    c->pins = asf__walk_is_at(c); /* not by threads that are not there */
     if (own && c->held)
         return;
-    if (!own) { /* by threads that are not there */
+    if (!own)
         c->settles = 0;
-        c->pins = 0;
-    }
     size_t pending = asf__pending(c), keep = c->held ? 0 : libc_keeps(c, pending);
     if (c->grown && c->out && !c->out->refs && pending > keep) {
         c->write_base += pending - keep;

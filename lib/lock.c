@@ -227,13 +227,13 @@ void asf__unbias(struct asf_lock *l) {
     asf__unlock(l);
 }
 
-void asf__lock_inherit(struct asf_lock *l) {
+void asf__lock_inherit(struct asf_lock *l, bool own) {
     const bool biasable = l->biasable;
-    if (asf__bias_held(l)) {
+    if (own && asf__bias_held(l)) {
         l->word = 0; /* whoever waited for it is not there */
         l->revoke = 0;
         tell_fast(l, l->holder);
-    } else if (!owns(l, asf__self())) {
+    } else if (!own || !owns(l, asf__self())) {
         asf__lock_reset(l);
         l->biasable = biasable;
     }

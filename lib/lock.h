@@ -46,8 +46,8 @@ bool asf__trylock(struct asf_lock *l);
 void asf__unlock_slow(struct asf_lock *l);
 void asf__lock_reset(struct asf_lock *l);
 /* asf__lock_inherit: in the child of a fork, where no other thread lives on to
- * release its locks. */
-void asf__lock_inherit(struct asf_lock *l);
+ * release its locks; with `own` false those of this thread are released, too. */
+void asf__lock_inherit(struct asf_lock *l, bool own);
 /* asf__lock_is_own: whether this thread holds it. */
 bool asf__lock_is_own(struct asf_lock *l);
 /* asf__unbias: make the lock one that libc's own code can take: an ordinary one

@@ -270,7 +270,7 @@ static bool inherit(struct asf_cios *c, void *arg) {
     (void)arg;
     if (had_threads || c->inside)
         asf__leave_to_parent(c);
-    asf__lock_inherit(&c->lk);
+    asf__lock_inherit(&c->lk, !had_threads || c->inside); /* as glibc; a call that forks goes on */
     return true;
 }
 

@@ -308,7 +308,7 @@ TEST_F(StreamLock, InheritedByAChild) {
         pid_t child = fork();
         if (child == 0) {
             alarm(20);
-            asf__lock_inherit(&lock);
+            asf__lock_inherit(&lock, true);
             asf__unlock(&lock);
             bool taken = asf__trylock(&lock);
             _exit(taken ? 0 : 1);

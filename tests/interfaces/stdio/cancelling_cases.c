@@ -671,3 +671,46 @@ CASE(ended_in_a_callback) {
     then = END;
     left_in_callbacks();
 }
+
+/* --- fork ------------------------------------------------------------------------------ */
+
+static void waits_to_be_told(void) {
+    while (stage < 2)
+        usleep(100);
+}
+
+static void puts_line(void) {
+    fputs("from a thread\n", shared);
+}
+
+static void fork_with_a_lock(int used) {
+    struct thread t, writer;
+    shared = fopen("out", "w");
+    start(&t, waits_to_be_told);
+    for (int i = 0; i < used; i++)
+        putc('x', shared);
+    flockfile(shared);
+    pid_t pid = fork();
+    if (pid == 0) {
+        start(&writer, puts_line);
+        join(&writer);
+        funlockfile(shared);
+        try_from_another_thread(shared);
+        CALL(fclose(shared));
+        _exit(0);
+    }
+    finish(pid);
+    try_from_another_thread(shared);
+    funlockfile(shared);
+    stage = 2;
+    join(&t);
+    CALL(fclose(shared));
+    note_file("out");
+}
+
+CASE(fork_by_a_thread_that_holds_a_lock) {
+    fork_with_a_lock(0);
+}
+CASE(fork_by_a_thread_that_keeps_a_stream) {
+    fork_with_a_lock(500);
+}
