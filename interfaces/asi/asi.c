@@ -87,6 +87,7 @@ int asf_sclose(struct asf_cios *c) {
         return -EBUSY;
     }
     int rc = asf__cios_close(c);
+    asf__unlock(&c->lk); /* fflush(NULL) may wait for it */
     asf__cios_free(c);
     return rc == -EBUSY ? -EIO : rc; /* a module's own: the stream is gone */
 }

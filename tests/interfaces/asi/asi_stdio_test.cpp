@@ -5,7 +5,11 @@
 // are interoperable).
 // Layer: tests.
 #include <stdio_ext.h>
+#include <string>
 #include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "asi_test.h"
 
@@ -266,6 +270,47 @@ TEST_F(Mixed, LinesAndRegionsOfAPipe) {
     EXPECT_EQ(getc(f), 't');
     EXPECT_EQ(take(s, 100), "hree four");
     EXPECT_EQ(pclose(f), 0);
+}
+
+// The writer has to wait, with its output pending, and so has the flush behind it.
+TEST_F(Mixed, ClosedWhileAllStreamsAreFlushed) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    int error = 0;
+    asf_cios *s = asf_sopen_fd(ends[1], O_WRONLY, &error);
+    ASSERT_NE(s, nullptr);
+    give(s, std::string(120000, 'x'));
+    alarm(20); // should they wait for each other
+    std::thread flush([] {
+        usleep(100000);
+        fflush(nullptr);
+    });
+    std::thread reader([&] {
+        char block[4096];
+        usleep(300000);
+        while (read(ends[0], block, sizeof block) > 0)
+            continue;
+    });
+    EXPECT_EQ(asf_sclose(s), 0);
+    flush.join();
+    reader.join();
+    alarm(0);
+    close(ends[0]);
+}
+
+TEST_F(Mixed, ARegionOutlivesFreopen) {
+    FILE *f = fopen(put_pattern("file", 1000).c_str(), "r");
+    asf_cios *s = asf_stream(f);
+    ssize_t n = 20;
+    auto *region = static_cast<char *>(asf_salloc(s, &n));
+    ASSERT_NE(region, nullptr);
+    std::string before(region, 20);
+    ASSERT_EQ(freopen(put_pattern("another", 5000).c_str(), "r", f), f);
+    char block[5000];
+    EXPECT_EQ(fread(block, 1, sizeof block, f), sizeof block);
+    EXPECT_EQ(std::string(region, 20), before);
+    EXPECT_EQ(asf_sfree(s, region), 0);
+    EXPECT_EQ(fclose(f), 0);
 }
 
 } // namespace
