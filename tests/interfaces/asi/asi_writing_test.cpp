@@ -244,13 +244,13 @@ TEST_F(Writing, TooLongARegionChangesNothing) {
     memset(a, 'c', 100);
     EXPECT_EQ(sfree(s, a), 0);
     give(s, " more ");
-    a = fill(s, "alone");
+    a = fill(s, "last word");
     refuse(s, a);
-    ssize_t n = 3;
+    ssize_t n = 4;
     EXPECT_EQ(srealloc(s, a, &n), a);
     EXPECT_EQ(sfree(s, a), 0);
     EXPECT_EQ(sclose(s), 0);
-    EXPECT_EQ(contents("out"), "head " + std::string(100, 'c') + std::string(50, 'b') + " more alo");
+    EXPECT_EQ(contents("out"), "head " + std::string(100, 'c') + std::string(50, 'b') + " more last");
 }
 
 TEST_F(Writing, AtPlaces) {
