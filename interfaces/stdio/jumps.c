@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "lib/cleanup.h"
 #include "lib/guard.h"
 #include "lib/next.h"
 #include "lib/syscalls.h"
@@ -42,16 +41,7 @@ static void show(void *arg) {
     asf__leave(out);
 }
 
-void asf__show_stdout(void) {
-    struct asf_cios *out = to_be_shown();
-    if (!out)
-        return;
-    int cancellation = asf__forbid_cancellation();
-    show(out);
-    asf__permit_cancellation(cancellation);
-}
-
-void asf__show_stdout_to(struct asf_cios *reader) {
+void asf__show_stdout(struct asf_cios *reader) {
     struct asf_cios *out = to_be_shown();
     if (out && (out == reader || __libc_single_threaded))
         show(out);
@@ -68,7 +58,7 @@ static int fill(struct asf_cios *c) {
         return asf__error(c, -EBADF);
     asf__choose(c); /* which tells a terminal */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__show_stdout_to(c);
+        asf__show_stdout(c);
     ssize_t n = asf__fill_empty(c);
     c->stats.slow++;
     if (n > 0)
@@ -193,7 +183,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         c->stats.slow++;
         asf__choose(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
-            asf__show_stdout_to(c);
+            asf__show_stdout(c);
     }
     size_t done = asf__take(c, p, n, &error);
     if (error)

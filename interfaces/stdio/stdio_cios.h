@@ -246,11 +246,9 @@ int asf__error(struct asf_cios *c, int code);
 /* asf__underflow: make the read window non-empty; EOF when it cannot be. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
-/* asf__show_stdout: before input from a terminal: what stdout has of a line; no thread
- * is cancelled in it.  asf__show_stdout_to: for a call on `reader`, which is left when
- * the thread is. */
-void asf__show_stdout(void);
-void asf__show_stdout_to(struct asf_cios *reader);
+/* asf__show_stdout: before input from a terminal: what stdout has of a line; a thread that
+ * is cancelled in it leaves the call on `reader`. */
+void asf__show_stdout(struct asf_cios *reader);
 int asf__overflow(struct asf_cios *c, int ch);
 int asf__pushback(struct asf_cios *c, int ch);
 /* asf__put_bytes: n bytes with the buffering mode obeyed; returns how many. */

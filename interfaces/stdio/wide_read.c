@@ -45,7 +45,7 @@ static int make_ready(struct asf_cios *c) {
         memmove(c->in->base, c->read_ptr, left);
     asf__bytes_set_read(c, c->in->base, c->in->base, c->in->base + left);
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__show_stdout();
+        asf__show_stdout(c);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     asf__wide_set_write(w, w->buf_base);
     return 0;

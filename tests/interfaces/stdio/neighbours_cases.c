@@ -228,7 +228,7 @@ CASE(dprintf_into_a_file_that_is_read) {
     FILE *f = fopen("file", "r");
     read_tenth(f);
     lseek(fd, 60000, SEEK_SET);
-    CALL(dprintf(fd, "HEL%s", "LO"));
+    CALL(dprintf(fd, "%s", "HELLO"));
     find_hello(f);
     close(fd);
 }
