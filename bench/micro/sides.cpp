@@ -42,9 +42,17 @@ bool is_from(const std::string &path, const std::string &soname) {
     return path.find("/" + stem + ".so") != std::string::npos;
 }
 
+// By libc's own dlsym: asf's would give its own calls on descriptors for libc's.
+void *look_up(void *handle, const char *symbol) {
+    using dlsym_type = void *(*)(void *, const char *);
+    static const auto libcs =
+        reinterpret_cast<dlsym_type>(dlvsym(open_library("libc.so.6"), "dlsym", "GLIBC_2.34"));
+    return libcs ? libcs(handle, symbol) : dlsym(handle, symbol);
+}
+
 template <class Function>
 void find(stdio_side &side, void *handle, const std::string &soname, const char *symbol, Function &function) {
-    void *address = dlsym(handle, symbol);
+    void *address = look_up(handle, symbol);
     if (!address)
         give_up("dlsym(" + soname + ", " + symbol + "): no such function; is this the right library?");
     const std::string path = library_of(address);
