@@ -74,7 +74,8 @@ void asf__popen_reset(void) {
     popen_lock.biasable = false;
 }
 
-void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
+/* What is looked at without the lock is set as it was, or to what stops who looks. */
+ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
     static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
     c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];
     c->flags2 = ASF_OURS;

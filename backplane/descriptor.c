@@ -163,7 +163,7 @@ void asf__stop_keeping(void) {
     __atomic_store_n(&asf__fd_changes, ASF_FD_UNKNOWN, __ATOMIC_RELAXED);
     asf__unkeep_all();
     asf__stop_gathering();
-    stopped = true;
+    __atomic_store_n(&stopped, true, __ATOMIC_RELAXED);
 }
 
 void asf__forget_descriptor(int fd) {
