@@ -2,9 +2,8 @@
  *
  * past_us.c - code that would come to libc or to the kernel past us.  Who looks up a name
  * in libc itself (ctypes and its kin) is given ours where libc's would know nothing of what
- * is held back here.  With libraries that are
- * bound to libc before us (RTLD_DEEPBIND), and with Go, whose runtime makes system calls
- * by itself, nothing is held back.
+ * is held back here.  With libraries that are bound to libc before us (RTLD_DEEPBIND), and
+ * with Go, whose runtime makes system calls by itself, nothing is held back.
  * Layer: interfaces.  May include: backplane, lib.
  */
 #ifndef ASF_STATIC
