@@ -181,9 +181,14 @@ void asf__forget_descriptor(int fd) {
 }
 
 void asf__before_open(const char *path) {
-    if (asf__likely(asf__kept_count == 0))
+    bool kept = asf__kept_count > 0;
+    if (asf__likely(!kept && !asf__some_ahead()))
         return;
-    asf__put_all_back();
-    if (path && strstr(path, "fdinfo")) /* it may be read again and again */
-        asf__stop_keeping();
+    if (kept)
+        asf__put_all_back();
+    if (!path || !strstr(path, "fdinfo"))
+        return;
+    asf__settle_input();
+    asf__share_all(); /* it may be read again and again */
+    asf__stop_keeping();
 }

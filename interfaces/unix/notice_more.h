@@ -298,7 +298,7 @@ NOTICE(OUTPUT, FILE *, setmntent, (const char *path, const char *mode), (path, m
 static inline void before_open(const char *path) {
     if (unsettled())
         asf__settle_output();
-    if (asf__unlikely(asf__kept_count > 0))
+    if (asf__unlikely(asf__kept_count > 0) || unsettled())
         asf__before_open(path);
 }
 

@@ -82,6 +82,27 @@ CASE(calls_on_the_descriptor) {
     }
 }
 
+/* What the kernel says of the descriptor to who opens a file that tells it. */
+CASE(looked_at_in_proc) {
+    EACH_LENGTH(f) for (int by_stream = 0; by_stream < 2; by_stream++) {
+        char path[40], text[100] = "";
+        snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fileno(f));
+        if (by_stream) {
+            FILE *told = fopen(path, "r");
+            fgets(text, sizeof text, told);
+            fclose(told);
+        } else {
+            int told = open(path, O_RDONLY);
+            ssize_t n = read(told, text, sizeof text - 1);
+            text[n > 0 ? n : 0] = '\0';
+            close(told);
+        }
+        say("%s", strtok(text, "\n"));
+        fseek(f, 70000, SEEK_SET);
+        getc(f);
+    }
+}
+
 CASE(fdopen_beside_it) {
     EACH_LENGTH(f) {
         FILE *other = fdopen(dup(fileno(f)), "r");
