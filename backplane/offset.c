@@ -84,7 +84,8 @@ static off64_t block_of(const struct asf_cios *c, off64_t target) {
  * target, and where the block begins with it, nothing. */
 static struct asf_libc_buffer libc_after_seek(const struct asf_cios *c, off64_t target, bool empty) {
     off64_t block = block_of(c, target);
-    off64_t end = empty || block == target ? target : block + (off64_t)c->block;
+    bool none = empty || block == target || block > INT64_MAX - (off64_t)c->block;
+    off64_t end = none ? target : block + (off64_t)c->block;
     return (struct asf_libc_buffer){block, block, end};
 }
 

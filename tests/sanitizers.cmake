@@ -45,8 +45,8 @@ if("tsan" IN_LIST sanitizers)
     list(APPEND ASF_PRELOAD_SETTINGS TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:symbolize=0:${theirs})
 endif()
 
-# Cases of the transcripts that a runtime cannot have: they limit the memory,
-# ask for more than there is, bind a library past the runtime, use what its own
+# Cases of the transcripts that a runtime cannot have: they limit the memory or the
+# stack, ask for more than there is, bind a library past the runtime, use what its own
 # stdio does not know (%mc, %'d, register_printf_specifier, %n refused), see
 # what malloc prints, or leave frames of a vfork's child in a handler, which the
 # runtime cannot know of.
@@ -58,7 +58,7 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
                           registered_conversions held_while_libc_locks counts_in_a_format_on_a_stream
                           counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory
-                          no_memory_for_a_buffer a_handler_that_vforks)
+                          no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals
