@@ -105,7 +105,7 @@ bool asf__list_enter(void);
 /* asf__list_reset: in the child of a fork by the thread that has it locked. */
 void asf__list_reset(void);
 /* asf__popen_lock: from where the streams that a child is not to have are looked up until the
- * new one is among them.  asf__popen_reset: as asf__list_reset. */
+ * new one is among them.  asf__popen_reset: in the child of a fork, whoever had it. */
 void asf__popen_lock(void);
 void asf__popen_unlock(void);
 void asf__popen_reset(void);

@@ -278,8 +278,9 @@ static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool w
 static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
     asf__libc_orient(c);
     bool has_buffer = libc_has_buffer(c);
-    bool counts = has_buffer || c->orientation < 0;               /* else what was pushed back is forgotten */
-    c->sought = c->sought || (whence == SEEK_SET && offset >= 0); /* which sets the offset anyhow */
+    bool counts = has_buffer || c->orientation < 0; /* else what was pushed back is forgotten */
+    if (whence == SEEK_SET && offset >= 0)
+        c->sought = true; /* so that nobody asks for an offset that is about to be set */
     int chosen = asf__choose(c);
     if (chosen < 0)
         return chosen;

@@ -191,7 +191,7 @@ void asf__leave_to_parent(struct asf_cios *c) {
         c->offset = -1; /* the descriptor stands where the parent has read to */
         c->deferred = false;
     }
-    asf__mark_ahead(c, false);
+    asf__mark_ahead(c, c->deferred);
 }
 
 struct settling {

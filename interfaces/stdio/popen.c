@@ -147,7 +147,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
         return NULL;
     int ours = m.reading ? ends[0] : ends[1], theirs = m.reading ? ends[1] : ends[0];
     struct beside beside = make_beside(ours, command);
-    asf__settle_all(); /* a write may have to wait: not with the lock, which forks take */
+    asf__settle_all(); /* a write may have to wait: not with the lock */
     asf__popen_lock();
     int rc = spawn(beside.command ? beside.command : command, theirs, m.reading ? 1 : 0, beside.environment,
                    &child);

@@ -288,7 +288,6 @@ static void before_child(void) {
 static __thread bool has_list;
 
 static void before_fork(void) {
-    asf__popen_lock();
     has_list = asf__list_enter();
     had_threads = !__libc_single_threaded;
 }
@@ -296,7 +295,6 @@ static void before_fork(void) {
 static void in_parent(void) {
     if (has_list)
         asf__list_unlock();
-    asf__popen_unlock();
 }
 
 /* No other thread lives on to release its locks. */
