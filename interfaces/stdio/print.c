@@ -291,6 +291,16 @@ static int print_fd_by_libc(int fd, int fortify, const char *format, va_list ap)
 #endif
 }
 
+/* Its writes are not noticed. */
+static void before_libc_writes(int fd) {
+    struct stat64 st;
+    asf__settle_output();
+    asf__unkeep(fd, true);
+    asf__forget_offset(fd);
+    if (asf__some_ahead() && asf__sys.fstat(fd, &st) == 0)
+        asf__settle_readers(st.st_dev, st.st_ino, NULL);
+}
+
 /* Nothing to write is refused, too, where there is no descriptor. */
 static bool write_out(int fd, const char *p, size_t n) {
     int rc = n > 0 ? asf__write_as_program(fd, p, n) : (int)asf__sys.lseek(fd, 0, SEEK_CUR);
@@ -314,9 +324,7 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     }
     if (by_libc) {
         asf__go_to(ap, first);
-        asf__settle_output();
-        asf__unkeep(fd, true);
-        asf__forget_offset(fd);
+        before_libc_writes(fd);
         errno = before;
         return print_fd_by_libc(fd, fortify, format, ap);
     }

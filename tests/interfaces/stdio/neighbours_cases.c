@@ -223,12 +223,16 @@ CASE(a_map_that_writes) {
 }
 
 CASE(dprintf_into_a_file_that_is_read) {
-    put_pattern("file", 300000);
-    int fd = open("file", O_RDWR);
-    FILE *f = fopen("file", "r");
-    read_tenth(f);
-    lseek(fd, 60000, SEEK_SET);
-    CALL(dprintf(fd, "%s", "HELLO"));
-    find_hello(f);
-    close(fd);
+    static char more[8000];
+    memset(more, '.', sizeof more - 1);
+    for (int much = 0; much < 2; much++) {
+        put_pattern("file", 300000);
+        int fd = open("file", O_RDWR);
+        FILE *f = fopen("file", "r");
+        read_tenth(f);
+        lseek(fd, 60000, SEEK_SET);
+        CALL(dprintf(fd, "%s%s", "HELLO", much ? more : ""));
+        find_hello(f);
+        close(fd);
+    }
 }
