@@ -377,20 +377,26 @@ void asf__settle_last(void) {
     settle_all(!asf__has_others_memory());
 }
 
-static void settle_one(struct asf_cios *c) {
+static bool holds_or_is_ahead(const struct asf_cios *c) {
+    return c->grown || c->ahead;
+}
+
+/* `what` is done to a stream of which it is `wanted` (or NULL: always), unless it is in use. */
+static void do_beside(struct asf_cios *c, bool (*wanted)(const struct asf_cios *),
+                      void (*what)(struct asf_cios *)) {
     if (!begin(c))
         return;
     int cancellation = asf__forbid_cancellation();
-    bool held = (c->grown || c->ahead) && hold(c, false);
+    bool held = (!wanted || wanted(c)) && hold(c, false);
     if (held)
-        asf__settle_stream(c);
+        what(c);
     (held ? let_go : end)(c);
     asf__permit_cancellation(cancellation);
 }
 
 void asf__settle_fd(int fd) {
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
-        settle_one(c);
+        do_beside(c, holds_or_is_ahead, asf__settle_stream);
 }
 
 /* Of one file: whoever writes to it changes what libc has not read yet. */
@@ -402,12 +408,8 @@ struct written {
 
 ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
     const struct written *w = arg;
-    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev && begin(c)) {
-        bool held = c->ahead && hold(c, false);
-        if (held)
-            settle_in(c);
-        (held ? let_go : end)(c);
-    }
+    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev)
+        do_beside(c, holds_or_is_ahead, settle_in);
     return true;
 }
 
@@ -474,14 +476,8 @@ void asf__share_all(void) {
 
 static bool stop_growing(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (!c->own && begin(c)) {
-        int cancellation = asf__forbid_cancellation();
-        bool held = hold(c, false);
-        if (held)
-            asf__stop_growing(c);
-        (held ? let_go : end)(c);
-        asf__permit_cancellation(cancellation);
-    }
+    if (!c->own)
+        do_beside(c, NULL, asf__stop_growing);
     return true;
 }
 
