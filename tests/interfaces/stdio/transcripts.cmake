@@ -8,10 +8,10 @@
 #   preload        the program as it is, libasf_stdio.so preloaded
 #   preload-map    the same, every input file mapped, with small windows
 #   preload-read   the same, no input file mapped
-#   fortified      compiled with _FORTIFY_SOURCE: the __*_chk names; preloaded
-#   linked         linked with libasf_stdio.so
-#   archive        linked with libasf_stdio.a and the shared libc
-#   static         linked with libasf_stdio.a and libc.a; not with sanitizers
+#   fortified      compiled again with _FORTIFY_SOURCE: the __*_chk names; preloaded
+#   linked         its objects linked with libasf_stdio.so
+#   archive        the same with libasf_stdio.a and the shared libc
+#   static         the same with libasf_stdio.a and libc.a; not with sanitizers
 #
 # The tests are named <interface>.<theme>.<variant>.
 find_package(Threads REQUIRED)
@@ -22,16 +22,40 @@ list(JOIN ASF_SKIPPED_CASES " " skipped)
 set(preload-map ${preload} ASF_OPTIONS=module=map,map_min=0,window=2097152)
 set(preload-read ${preload} ASF_OPTIONS=module=read)
 
-# A transcript program: each call is to be made as it is written, and the
-# cases do things that compilers warn of, such as ignoring results.
-function(asf_transcript_program name source)
-    add_executable(${name} ${source} ${transcripts}/transcript.c)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_options(${name} PRIVATE -O2 -Wno-unused-result -Wno-format -Wno-deprecated-declarations)
-    if(NOT name MATCHES "fortified$")
-        target_compile_options(${name} PRIVATE -fno-builtin -U_FORTIFY_SOURCE)
+# Each call is to be made as it is written, and the cases do things that
+# compilers warn of, such as ignoring results.
+function(asf_compile_transcript target)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(${target} PRIVATE -O2 -Wno-unused-result -Wno-format -Wno-deprecated-declarations)
+    if(target MATCHES "fortified$")
+        target_compile_definitions(${target} PRIVATE _FORTIFY_SOURCE=2)
+    else()
+        target_compile_options(${target} PRIVATE -fno-builtin -U_FORTIFY_SOURCE)
     endif()
-    target_link_libraries(${name} PRIVATE Threads::Threads ${ARGN})
+endfunction()
+
+# Compiled as for programs, which copy libc's or the library's stdout into themselves.
+function(asf_transcript_objects name source)
+    if(NOT TARGET ${name})
+        add_library(${name} OBJECT ${source})
+        set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+        target_compile_options(${name} PRIVATE -fPIE)
+        asf_compile_transcript(${name})
+    endif()
+endfunction()
+asf_transcript_objects(transcript ${transcripts}/transcript.c)
+asf_transcript_objects(transcript-fortified ${transcripts}/transcript.c)
+
+# asf_transcript_program(name cases [libraries...]): the cases' objects, or their source
+function(asf_transcript_program name cases)
+    string(REGEX MATCH "-fortified$" kind ${name})
+    if(TARGET ${cases})
+        add_executable(${name} $<TARGET_OBJECTS:${cases}>)
+    else()
+        add_executable(${name} ${cases})
+        asf_compile_transcript(${name})
+    endif()
+    target_link_libraries(${name} PRIVATE transcript${kind} Threads::Threads ${ARGN})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/transcripts)
 endfunction()
 
@@ -44,18 +68,18 @@ endfunction()
 function(asf_theme interface theme source)
     set(test ${interface}.${theme})
     set(plain ${theme}-plain)
-    asf_transcript_program(${plain} ${source} ${ARGN})
+    asf_transcript_objects(${theme}-cases ${source})
+    asf_transcript_program(${plain} ${theme}-cases ${ARGN})
     foreach(variant IN ITEMS preload preload-map preload-read)
         asf_compare(${test}.${variant} ${plain} ${plain} ${${variant}})
     endforeach()
 
     asf_transcript_program(${theme}-fortified ${source} ${ARGN})
-    target_compile_definitions(${theme}-fortified PRIVATE _FORTIFY_SOURCE=2)
     asf_compare(${test}.fortified ${theme}-fortified ${theme}-fortified ${preload})
 
-    asf_transcript_program(${theme}-linked ${source} ${ARGN} asf_stdio ${ASF_RUNTIMES})
+    asf_transcript_program(${theme}-linked ${theme}-cases ${ARGN} asf_stdio ${ASF_RUNTIMES})
     asf_compare(${test}.linked ${plain} ${theme}-linked ${ASF_PRELOAD_SETTINGS})
-    asf_transcript_program(${theme}-archive ${source} ${ARGN} asf_stdio_static ${ASF_RUNTIMES})
+    asf_transcript_program(${theme}-archive ${theme}-cases ${ARGN} asf_stdio_static ${ASF_RUNTIMES})
     asf_compare(${test}.archive ${plain} ${theme}-archive ${ASF_PRELOAD_SETTINGS})
     # libc's formatter cannot be reached there
     set(beyond "pieces_that_the_calls_show descriptors_in_portions lines_of_long_output")
@@ -66,7 +90,7 @@ function(asf_theme interface theme source)
     endif()
     set_tests_properties(${test}.archive PROPERTIES ENVIRONMENT "SKIPPED=${skipped} ${beyond}")
     if(NOT ARGN AND NOT ASF_RUNTIMES) # a shared library cannot be linked into a static program
-        asf_transcript_program(${theme}-static ${source} asf_stdio_static -static)
+        asf_transcript_program(${theme}-static ${theme}-cases asf_stdio_static -static)
         asf_compare(${test}.static ${plain} ${theme}-static)
         set_tests_properties(${test}.static PROPERTIES ENVIRONMENT "SKIPPED=${skipped} ${beyond}")
     endif()
