@@ -19,7 +19,9 @@ extern "C" {
 #define ASF_STREAM_VERSION 1
 
 /* Every call but get_at runs with the stream's lock held; all return a negated
- * errno value on failure; none may touch errno. */
+ * errno value on failure; none may touch errno.  All return: a thread that ends in
+ * one, or an exception or longjmp out of one, leaves the stream locked, so one that
+ * waits in a call that is a cancellation point holds cancellation off meanwhile. */
 struct asf_stream_ops {
     size_t size;      /* sizeof(struct asf_stream_ops), as compiled */
     unsigned version; /* ASF_STREAM_VERSION */

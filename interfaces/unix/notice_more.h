@@ -226,10 +226,10 @@ NOTICE(OUTPUT, int, futimesat, (int dir, const char *path, const struct timeval 
 NOTICE(OUTPUT, void, sync, (void), ())
 NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
 NOTICE(change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
-NOTICE(use_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
+NOTICE(change_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
 NOTICE(before_cut_by_name(), int, truncate64, (const char *path, off64_t size), (path, size))
 NOTICE(change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n))
-NOTICE(use_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
+NOTICE(change_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
 NOTICE(asf__unkeep(fd, false), int, posix_fadvise, (int fd, off_t at, off_t n, int advice),
        (fd, at, n, advice))
 NOTICE(asf__unkeep(fd, false), int, posix_fadvise64, (int fd, off64_t at, off64_t n, int advice),
