@@ -20,6 +20,7 @@
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
 #include "backplane/gather.h"
+#include "backplane/pipe_ring.h"
 #include "lib/cleanup.h"
 #include "lib/options.h"
 #include "lib/startup.h"
@@ -488,6 +489,8 @@ void asf__stop_growing_all(void) {
 
 void asf__be_plain(void) {
     asf__settle_all();
+    if (asf__rings())
+        asf__pipe_share();
     asf__share_all();
     asf__stop_keeping();
     asf__each(stop_growing, NULL);

@@ -176,6 +176,8 @@ static int tell(const char *id, asf_segment_visit *visit, void *arg) {
     if (status_of(id, &st) < 0)
         return 0; /* removed just now */
     bool readable = S_ISREG(st.stx_mode) && read_head(id, &head);
+    if (!readable && status_of(id, &st) < 0)
+        return 0;
     struct asf_segment_state state;
     asf__file_state(&state, id, &st, readable ? &head : NULL);
     state.info.backend = asf__segment_posix.name;

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,10 @@ static struct between make_between(bool rings) {
     return b;
 }
 
+/* How this process was started to treat the end of a child: ignored, it could not be
+ * waited for here. */
+static void (*on_child)(int);
+
 static void become(const char *command, const struct between *in, const struct between *out,
                    const char *options) {
     if (in && in->ring >= 0)
@@ -118,6 +123,7 @@ static void become(const char *command, const struct between *in, const struct b
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
         asf__fail("pipe: dup2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
     asf__serve(options);
+    signal(SIGCHLD, on_child);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
 }
@@ -182,6 +188,7 @@ static int run(char **commands, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
     pid_t processes[MOST_COMMANDS];
     asf__find_library(); /* or none of them is started */
+    on_child = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {
         struct between *out = i + 1 < count ? &made[i % 2] : NULL;

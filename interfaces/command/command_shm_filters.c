@@ -98,9 +98,11 @@ static int finish(const char *subcommand, FILE *in) {
 
 /* --- expand ----------------------------------------------------------------------- */
 
-/* The label in the rest of a line, without the blanks around it. */
+/* The label in the rest of a line, without the blanks around it; none in a line with
+ * a null, which is in no label. */
 static char *label_in(const struct text *rest) {
-    const char *from = rest->bytes ? rest->bytes : "";
+    bool whole = rest->length > 0 && !memchr(rest->bytes, '\0', rest->length);
+    const char *from = whole ? rest->bytes : "";
     from += strspn(from, " \t");
     size_t n = strlen(from);
     while (n > 0 && isspace((unsigned char)from[n - 1]))

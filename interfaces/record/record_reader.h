@@ -40,6 +40,7 @@ struct asf_record_reader {
     size_t converted_room;
 
     struct asf__places records; /* where they start, once asked for */
+    uint64_t behind;            /* the last of them */
     bool indexed;
 };
 

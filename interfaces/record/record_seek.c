@@ -51,7 +51,7 @@ static int find_end(struct asf_record_reader *r, uint64_t *index, uint64_t *reco
     if (whole) {
         *records = asf__load(p + FRAME_HEAD, 8, ASF__FOREIGN);
         *index = asf__load(p + FRAME_HEAD + 8, 8, ASF__FOREIGN);
-        uint64_t own = asf__load(p + FRAME_HEAD + 16, 8, ASF__FOREIGN);
+        uint64_t own = r->behind = asf__load(p + FRAME_HEAD + 16, 8, ASF__FOREIGN);
         give_back(r, p);
         got = END_FRAME;
         p = own < INT64_MAX / 2 ? bytes_at(r, (int64_t)own, SEEK_SET, &got) : NULL;
@@ -87,23 +87,33 @@ static int read_index(struct asf_record_reader *r, uint64_t at, struct asf__inde
     return rc;
 }
 
+/* Each stands behind the one before it, and all before `end`. */
+static bool are_in_order(const struct asf__places *places, uint64_t end) {
+    for (size_t i = places->count; i > 0; end = places->all[--i])
+        if (places->all[i - 1] >= end)
+            return false;
+    return true;
+}
+
 /* The chain from its end on: each frame stands before the one that names it, so
  * it ends.  The records are put at their numbers. */
 static int read_chain(struct asf_record_reader *r, uint64_t at, uint64_t records,
                       struct asf__places *formats) {
     struct asf__index index;
-    uint64_t next = records;
+    uint64_t next = records, end = at;
     int rc = 0;
     while (rc == 0 && at > 0) {
         rc = read_index(r, at, &index);
         if (rc < 0)
             return rc;
-        bool fits = index.previous < at && index.first + index.records.count == next && index.first <= next;
+        bool fits = index.previous < at && index.first + index.records.count == next && index.first <= next &&
+                    are_in_order(&index.records, end);
         for (size_t i = 0; fits && i < index.records.count; i++)
             r->records.all[index.first + i] = index.records.all[i];
         for (size_t i = index.formats.count; fits && rc == 0 && i > 0; i--)
             rc = asf__places_add(formats, index.formats.all[i - 1]);
         next = index.first;
+        end = fits && index.records.count > 0 ? index.records.all[0] : end;
         at = index.previous;
         asf__index_free(&index);
         if (!fits)
@@ -113,9 +123,13 @@ static int read_chain(struct asf_record_reader *r, uint64_t at, uint64_t records
 }
 
 static int read_formats(struct asf_record_reader *r, const struct asf__places *formats) {
+    uint64_t last = 0;
     int rc = 0;
     asf__reader_start(r);
     for (size_t i = formats->count; rc >= 0 && i > 0; i--) {
+        if (formats->all[i - 1] <= last)
+            return -EBADMSG;
+        last = formats->all[i - 1];
         struct asf__frame frame;
         const unsigned char *payload = NULL;
         rc = frame_at(r, formats->all[i - 1], &frame, &payload);
@@ -170,12 +184,13 @@ static int note_frame(struct asf_record_reader *r, const struct asf__frame *fram
 
 /* A frame that is not whole is the end: the writer went on no further. */
 static int by_frames(struct asf_record_reader *r) {
+    struct asf__frame frame;
     r->records.count = 0;
     asf__reader_start(r);
-    for (uint64_t at = 0;;) {
-        struct asf__frame frame;
+    for (uint64_t at = 0;; at += asf__frame_bytes(&frame)) {
         ssize_t got = FRAME_HEAD, last = 1;
         const unsigned char *p = bytes_at(r, (int64_t)at, SEEK_SET, &got);
+        r->behind = at;
         if (!p && got < 0)
             return asf__record_fail((int)got, "the stream cannot seek");
         int rc = p && got == FRAME_HEAD ? asf__frame_get(p, &frame) : 1;
@@ -191,7 +206,6 @@ static int by_frames(struct asf_record_reader *r) {
         rc = note_frame(r, &frame, at);
         if (rc < 0)
             return rc;
-        at += asf__frame_bytes(&frame);
     }
 }
 
@@ -215,17 +229,25 @@ int asf_record_count(struct asf_record_reader *r, uint64_t *count) {
     return rc < 0 ? rc : go_to(r, 0);
 }
 
+/* Whether a frame that the index has for a record is one. */
+static bool is_record(struct asf_record_reader *r, uint64_t at) {
+    struct asf__frame frame;
+    ssize_t got = FRAME_HEAD;
+    const unsigned char *p = bytes_at(r, (int64_t)at, SEEK_SET, &got);
+    bool is = p && got == FRAME_HEAD && asf__frame_get(p, &frame) == 0 &&
+              (frame.kind == FRAME_DATA || frame.kind == FRAME_HASHED);
+    give_back(r, p);
+    return is;
+}
+
 int asf_record_seek(struct asf_record_reader *r, uint64_t number) {
     int rc = find_records(r);
+    asf__reader_release(r);
+    if (rc == 0 && number < r->records.count && !is_record(r, r->records.all[number]))
+        rc = by_frames(r);
     if (rc < 0)
         return rc;
     if (number > r->records.count)
         return asf__record_fail(-ERANGE, "the file has %zu records", r->records.count);
-    asf__reader_release(r);
-    if (number == r->records.count) { /* behind the last: its end is where reading ends */
-        ssize_t got = 1;
-        give_back(r, bytes_at(r, 0, SEEK_END, &got));
-        return 0;
-    }
-    return go_to(r, r->records.all[number]);
+    return go_to(r, number < r->records.count ? r->records.all[number] : r->behind);
 }

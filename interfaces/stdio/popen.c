@@ -160,6 +160,8 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     rc = rc < 0 ? rc : -errno;
     asf__pipe_lose(ours);
     asf__sys.close(ours);
+    if (child == 0)
+        rc = -ENOMEM; /* as glibc, whatever the reason */
     if (child > 0)
         asf__pclose_child(child); /* which finds its pipe closed */
     errno = -rc;

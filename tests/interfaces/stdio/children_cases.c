@@ -6,6 +6,7 @@
 #include "transcript.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void note_status(int status) {
@@ -15,6 +16,18 @@ static void note_status(int status) {
         say("  exited %d", WEXITSTATUS(status));
     else
         say("  signal %d", WTERMSIG(status));
+}
+
+/* Root is not limited. */
+static void popen_without_a_process(void) {
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_NPROC, &none);
+    setresuid(65534, 65534, 65534);
+    WITH_ERRNO(popen("true", "r") != NULL);
+}
+
+CASE(no_process_for_popen) {
+    child(popen_without_a_process);
 }
 
 CASE(pclose_of_what_was_not_written) {
