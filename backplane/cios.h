@@ -40,8 +40,8 @@ enum {
 };
 
 /* Bits of `flags2`, glibc's: no call is to be cancelled, the wide buffer is not
- * from malloc; and one that glibc leaves alone: this FILE is a CIOS. */
-enum { ASF_NOT_CANCELLED = 0x2, ASF_WIDE_USER_BUF = 0x8, ASF_OURS = 0x100000 };
+ * from malloc, what freopen opens is closed by exec; and one that glibc leaves alone: this FILE is a CIOS. */
+enum { ASF_NOT_CANCELLED = 0x2, ASF_WIDE_USER_BUF = 0x8, ASF_CLOSED_BY_EXEC = 0x40, ASF_OURS = 0x100000 };
 
 /* What `inside` says: in a call that has taken the lock, or that found no need to. */
 enum { ASF_OUTSIDE, ASF_WITH_LOCK, ASF_WITHOUT_LOCK };

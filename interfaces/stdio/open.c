@@ -23,7 +23,8 @@ struct mode {
     int flags; /* for open() */
     bool append;
     const char *charset; /* ",ccs=...": a wide stream; or NULL */
-    bool map, not_cancelled;
+    bool map;
+    int flags2; /* of the stream, which freopen leaves it */
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
@@ -55,11 +56,11 @@ static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
         else if (text[i] == 'x')
             m->flags |= O_EXCL;
         else if (text[i] == 'e')
-            m->flags |= O_CLOEXEC;
+            m->flags |= O_CLOEXEC, m->flags2 |= ASF_CLOSED_BY_EXEC;
         else if (text[i] == 'm')
             m->map = true;
         else if (text[i] == 'c')
-            m->not_cancelled = true;
+            m->flags2 |= ASF_NOT_CANCELLED;
         if (strchr("+xb", text[i]))
             last = text + i;
     }
@@ -73,16 +74,11 @@ static void set_modes(struct asf_cios *c, const struct mode *m) {
     c->follows = m->map && c->access == O_RDONLY;
 }
 
-/* "c" is known to fopen and freopen, not to fdopen. */
-static void set_cancellation(struct asf_cios *c, const struct mode *m) {
-    c->flags2 |= m->not_cancelled ? ASF_NOT_CANCELLED : 0;
-}
-
 static inline int open_path(const char *path, const struct mode *m) {
     int before;
     asf__before_wait(); /* it may empty a file, or be the start of reading it */
     asf__before_open(path);
-    if (!m->not_cancelled)
+    if (!(m->flags2 & ASF_NOT_CANCELLED))
         return asf__open(path, m->flags, 0666);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     int fd = asf__open(path, m->flags, 0666);
@@ -132,7 +128,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         return NULL;
     }
     set_modes(c, &m);
-    set_cancellation(c, &m);
+    c->flags2 |= m.flags2; /* fdopen knows neither */
     c->inherited = false;
     if (!m.append)
         c->offset = 0;
@@ -254,7 +250,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     if (new < 0 || fd < 0 || new == fd)
         return new;
     asf__fd_changed();
-    int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags & O_CLOEXEC, 0);
+    int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags2 & ASF_CLOSED_BY_EXEC ? O_CLOEXEC : 0, 0);
     asf__close(new);
     return rc;
 }
@@ -288,7 +284,9 @@ static FILE *refuse_everything(struct asf_cios *c) {
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
     bool valid = parse_mode(mode, &m, false);
+    m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSED_BY_EXEC);
     int fd = reopen_file(c, path, &m, valid);
+    c->flags2 |= m.flags2;
     if (fd < 0) {
         errno = -fd;
         return refuse_everything(c);
@@ -301,7 +299,6 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
     c->orientation = 0;
     set_modes(c, &m);
-    set_cancellation(c, &m);
     if (!m.append)
         c->offset = path ? 0 : -1;
     if (path)

@@ -425,3 +425,32 @@ CASE(special_files) {
     if (f)
         CALL(fgets(text, sizeof text, f));
 }
+
+/* "e" once said stays said, unless the descriptor was lost meanwhile. */
+static void note_reopened(const char *path, const char *mode, FILE *f) {
+    FILE *r = freopen(path, mode, f);
+    say("%s %s: %d", path ? path : "itself", mode, r ? fcntl(fileno(r), F_GETFD) : -1);
+}
+
+CASE(closed_by_exec_however_reopened) {
+    static const char *const marked[] = {"r", "re", "rc", "r+e", "q", "re,ccs=NOSUCH"};
+    const int n = sizeof marked / sizeof *marked;
+    put_text("file", "text");
+    for (int first = 0; first < 4; first++)
+        for (int second = 0; second < n; second++) {
+            FILE *f = fopen("file", marked[first]);
+            say("%s: %d", marked[first], fcntl(fileno(f), F_GETFD));
+            note_reopened("file", marked[second], f);
+            if (fileno(f) >= 0) /* or glibc aborts */
+                note_reopened(NULL, "r", f);
+            note_reopened("nowhere", "re", f);
+            note_reopened("file", "r", f);
+            note_reopened("file", "r", f);
+            fclose(f);
+        }
+    FILE *f = fdopen(open("file", O_RDONLY | O_CLOEXEC), "re");
+    note_reopened("file", "r", f);
+    fclose(f);
+    note_reopened("file", "re", stdin);
+    note_reopened("file", "r", stdin);
+}
