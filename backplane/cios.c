@@ -156,22 +156,17 @@ void asf__cios_unlink(struct asf_cios *c) {
 /* Who waits may be a signal handler, whose thread has been interrupted with a lock
  * (malloc's, say) that the holder of the list waits for (in fork). */
 static bool enter_soon(void) {
-    enum { YIELDS = 50, NAPS = 100 };
-    const struct timespec a_while = {0, 1000000};
     if (asf__unlikely(listing > 0) && !asf__lock_is_own(&list_lock))
         return false;
     listing++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    for (int i = 0; i < YIELDS + NAPS; i++) {
-        if (asf__likely(asf__trylock(&list_lock)))
-            return true;
-        if (i < YIELDS)
-            sched_yield();
-        else
-            asf__raw_syscall(SYS_nanosleep, (long)&a_while, 0, 0, 0);
+    for (int i = 0; !asf__trylock(&list_lock); i++) {
+        if (!asf__patient(i)) {
+            listing--;
+            return false;
+        }
     }
-    listing--;
-    return false;
+    return true;
 }
 
 /* Forward, the list is whole at any moment. */

@@ -199,6 +199,7 @@ struct settling {
     bool output, input, last;
     uint64_t round;
     struct asf_cios *found;
+    bool passed_over; /* one that is being settled elsewhere */
 };
 
 static bool holds_back(const struct asf_cios *c) {
@@ -212,7 +213,7 @@ static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
 
 /* Once in a round, though other threads may hold back more meanwhile. */
 ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf_cios *c) {
-    return ((s->output && c->grown) || (s->input && c->ahead)) && !c->held && c->settled < s->round;
+    return ((s->output && c->grown) || (s->input && c->ahead)) && c->settled < s->round;
 }
 
 /* --- beside calls that take no lock ---------------------------------------- */
@@ -229,6 +230,12 @@ static bool begin(struct asf_cios *c) {
         return true;
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
     return false;
+}
+
+/* By a thread that waits next, for this one, it may be, which therefore waits for the end
+ * of that; but not of a write that may itself wait, for a reader. */
+ASF_RACY static bool is_settled_elsewhere(const struct asf_cios *c) {
+    return c->held && c->regular;
 }
 
 static void end(struct asf_cios *c) {
@@ -289,8 +296,12 @@ void asf__be_loose(struct asf_cios *c) {
 
 static bool find_unsettled(struct asf_cios *c, void *arg) {
     struct settling *s = arg;
-    if (!may_be_unsettled(s, c) || (__libc_single_threaded && !is_unsettled(s, c)) || !begin(c))
+    if (!may_be_unsettled(s, c) || (__libc_single_threaded && !is_unsettled(s, c)))
         return true;
+    if (!begin(c)) {
+        s->passed_over |= is_settled_elsewhere(c);
+        return true;
+    }
     if (is_unsettled(s, c) && hold(c, s->last))
         s->found = c;
     else
@@ -298,18 +309,24 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
     return !s->found;
 }
 
+static struct asf_cios *next_unsettled(struct settling *s) {
+    for (int tries = 0;;) {
+        s->found = NULL;
+        s->passed_over = false;
+        asf__each_soon(find_unsettled, s);
+        if (s->found || !s->passed_over || !asf__patient(tries++))
+            return s->found;
+    }
+}
+
 /* One stream at a time with the list unlocked: the write may wait for a reader
  * who needs the list. */
 static void settle_streams(struct settling s) {
     static uint64_t rounds;
+    struct asf_cios *c;
     int cancellation = asf__forbid_cancellation();
     s.round = __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
-    for (;;) {
-        s.found = NULL;
-        asf__each_soon(find_unsettled, &s);
-        struct asf_cios *c = s.found;
-        if (!c)
-            break;
+    while ((c = next_unsettled(&s))) {
         c->settled = s.round;
         if (s.output)
             settle_out(c);
@@ -382,22 +399,27 @@ static bool holds_or_is_ahead(const struct asf_cios *c) {
     return c->grown || c->ahead;
 }
 
-/* `what` is done to a stream of which it is `wanted` (or NULL: always), unless it is in use. */
-static void do_beside(struct asf_cios *c, bool (*wanted)(const struct asf_cios *),
+/* `what` is done to a stream of which it is `wanted` (or NULL: always), unless it is in use;
+ * false when that is by another thread. */
+static bool do_beside(struct asf_cios *c, bool (*wanted)(const struct asf_cios *),
                       void (*what)(struct asf_cios *)) {
     if (!begin(c))
-        return;
+        return false;
     int cancellation = asf__forbid_cancellation();
     bool held = (!wanted || wanted(c)) && hold(c, false);
     if (held)
         what(c);
     (held ? let_go : end)(c);
     asf__permit_cancellation(cancellation);
+    return true;
 }
 
 void asf__settle_fd(int fd) {
+    int tries = 0;
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
-        do_beside(c, holds_or_is_ahead, asf__settle_stream);
+        while (!do_beside(c, holds_or_is_ahead, asf__settle_stream) && is_settled_elsewhere(c) &&
+               asf__patient(tries++))
+            ;
 }
 
 /* Of one file: whoever writes to it changes what libc has not read yet. */
@@ -475,16 +497,21 @@ void asf__share_all(void) {
     asf__each_soon(share, NULL);
 }
 
-static bool stop_growing(struct asf_cios *c, void *arg) {
-    (void)arg;
-    if (!c->own)
-        do_beside(c, NULL, asf__stop_growing);
+ASF_RACY static bool stop_growing(struct asf_cios *c, void *passed_over) {
+    if (!c->own && !do_beside(c, NULL, asf__stop_growing) && c->grown)
+        *(bool *)passed_over = true;
     return true;
 }
 
+/* A stream that another thread is using may be free in a moment. */
 void asf__stop_growing_all(void) {
+    bool passed_over;
+    int tries = 0;
     asf__settle_output();
-    asf__each_soon(stop_growing, NULL);
+    do {
+        passed_over = false;
+        asf__each_soon(stop_growing, &passed_over);
+    } while (passed_over && asf__patient(tries++));
 }
 
 void asf__be_plain(void) {
@@ -493,6 +520,6 @@ void asf__be_plain(void) {
         asf__pipe_share();
     asf__share_all();
     asf__stop_keeping();
-    asf__each(stop_growing, NULL);
+    asf__stop_growing_all();
     asf__options_of_libc();
 }

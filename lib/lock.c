@@ -11,9 +11,11 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/startup.h"
@@ -200,6 +202,16 @@ ASF_EVERY_RUN bool asf__trylock(struct asf_lock *l) {
     }
     own(l, self);
     return true;
+}
+
+bool asf__patient(int i) {
+    enum { YIELDS = 50, NAPS = 100 };
+    const struct timespec a_while = {0, 1000000};
+    if (i < YIELDS)
+        sched_yield();
+    else
+        asf__raw_syscall(SYS_nanosleep, (long)&a_while, 0, 0, 0);
+    return i < YIELDS + NAPS;
 }
 
 bool asf__lock_is_own(struct asf_lock *l) {

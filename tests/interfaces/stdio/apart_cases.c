@@ -93,6 +93,42 @@ CASE(a_wide_flush_that_is_cancelled) {
     note_file("out");
 }
 
+/* --- a wait ------------------------------------------------------------------------- */
+
+static _Atomic int released;
+
+static void *look_and_write(void *f) {
+    struct stat st;
+    int turns;
+    while (!(turns = released))
+        ;
+    for (volatile int i = 0; i < turns; i++)
+        ;
+    fstat(fileno(f), &st);
+    kernel_write(fileno(f), "X");
+    return (void *)st.st_size;
+}
+
+/* What the thread that waits for this one left to be written is there, though it is just
+ * being written. */
+CASE(what_another_thread_writes_before_it_waits) {
+    long size, least = LONG_MAX;
+    for (int i = 0; i < 400; i++) {
+        FILE *f = fopen("out", "w");
+        pthread_t t;
+        for (int k = 0; k < 6000; k++)
+            fprintf(f, "before %d\n", k);
+        released = 0;
+        pthread_create(&t, NULL, look_and_write, f);
+        released = 1 + i * 50;
+        pthread_join(t, (void **)&size);
+        fclose(f);
+        least = size < least ? size : least;
+    }
+    say("at least %d", least);
+    note_file("out");
+}
+
 /* --- forks ------------------------------------------------------------------------ */
 
 static volatile int forking;
