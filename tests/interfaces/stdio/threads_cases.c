@@ -415,7 +415,7 @@ CASE(fork_while_a_lock_is_held_elsewhere) {
     pthread_t t = start_until_staged(holds_lock, NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(5);
+        alarm(40);
         printf("the child prints");
         fputs("the child writes", shared);
         say("both done");
@@ -446,7 +446,7 @@ CASE(forks_while_threads_write) {
     for (int i = 0; i < 30; i++) {
         pid_t pid = fork();
         if (pid == 0) {
-            alarm(5);
+            alarm(40);
             FILE *f = fopen("/dev/null", "w");
             fputs("child", f);
             fclose(f);
