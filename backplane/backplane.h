@@ -293,9 +293,10 @@ void asf__leave_to_parent(struct asf_cios *c);
 void asf__stop_growing(struct asf_cios *c);
 /* asf__share_all: from now on another process may look at the offsets. */
 void asf__share_all(void);
-/* asf__stop_growing_all: output of the streams there are is written when libc's would be: a
- * thread is to be cancelled at the write that libc would make. */
+/* asf__stop_growing_all: from now on output is written when libc's would be: a thread is to
+ * be cancelled at the write that libc would make. */
 void asf__stop_growing_all(void);
+extern bool asf__growth_ended;
 /* asf__be_plain: from now on libc's own buffers and system calls alone. */
 void asf__be_plain(void);
 /* asf__libc_pending: bytes that libc would still hold in its buffer. */

@@ -161,7 +161,7 @@ static bool enter_soon(void) {
     listing++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     for (int i = 0; !asf__trylock(&list_lock); i++) {
-        if (!asf__patient(i)) {
+        if (!asf__patient(i, ASF_WHILE)) {
             listing--;
             return false;
         }

@@ -199,7 +199,7 @@ struct settling {
     bool output, input, last;
     uint64_t round;
     struct asf_cios *found;
-    bool passed_over; /* one that is being settled elsewhere */
+    int patience; /* with those that are in use elsewhere */
 };
 
 static bool holds_back(const struct asf_cios *c) {
@@ -232,10 +232,13 @@ static bool begin(struct asf_cios *c) {
     return false;
 }
 
-/* By a thread that waits next, for this one, it may be, which therefore waits for the end
- * of that; but not of a write that may itself wait, for a reader. */
-ASF_RACY static bool is_settled_elsewhere(const struct asf_cios *c) {
-    return c->held && c->regular;
+/* How long to try for a stream that another thread uses and that may be unsettled: what that
+ * one did before may be known to this one.  A call is soon left, unless the program locks;
+ * a write to a file ends, of a thread that waits next, for this one, it may be. */
+ASF_RACY static int patience_with(const struct asf_cios *c) {
+    if (!c->regular || !(c->grown || c->ahead))
+        return 0;
+    return c->held ? ASF_WHILE : ASF_MOMENT;
 }
 
 static void end(struct asf_cios *c) {
@@ -299,7 +302,9 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
     if (!may_be_unsettled(s, c) || (__libc_single_threaded && !is_unsettled(s, c)))
         return true;
     if (!begin(c)) {
-        s->passed_over |= is_settled_elsewhere(c);
+        int patience = patience_with(c);
+        if (patience > s->patience)
+            s->patience = patience;
         return true;
     }
     if (is_unsettled(s, c) && hold(c, s->last))
@@ -312,9 +317,9 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
 static struct asf_cios *next_unsettled(struct settling *s) {
     for (int tries = 0;;) {
         s->found = NULL;
-        s->passed_over = false;
+        s->patience = 0;
         asf__each_soon(find_unsettled, s);
-        if (s->found || !s->passed_over || !asf__patient(tries++))
+        if (s->found || !asf__patient(tries++, s->patience))
             return s->found;
     }
 }
@@ -327,11 +332,11 @@ static void settle_streams(struct settling s) {
     int cancellation = asf__forbid_cancellation();
     s.round = __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
     while ((c = next_unsettled(&s))) {
-        c->settled = s.round;
         if (s.output)
             settle_out(c);
         if (s.input)
             settle_in(c);
+        c->settled = s.round;
         let_go(c);
     }
     asf__permit_cancellation(cancellation);
@@ -417,8 +422,8 @@ static bool do_beside(struct asf_cios *c, bool (*wanted)(const struct asf_cios *
 void asf__settle_fd(int fd) {
     int tries = 0;
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next)
-        while (!do_beside(c, holds_or_is_ahead, asf__settle_stream) && is_settled_elsewhere(c) &&
-               asf__patient(tries++))
+        while (!do_beside(c, holds_or_is_ahead, asf__settle_stream) &&
+               asf__patient(tries++, patience_with(c)))
             ;
 }
 
@@ -503,15 +508,18 @@ ASF_RACY static bool stop_growing(struct asf_cios *c, void *passed_over) {
     return true;
 }
 
+bool asf__growth_ended;
+
 /* A stream that another thread is using may be free in a moment. */
 void asf__stop_growing_all(void) {
     bool passed_over;
     int tries = 0;
+    asf__growth_ended = true;
     asf__settle_output();
     do {
         passed_over = false;
         asf__each_soon(stop_growing, &passed_over);
-    } while (passed_over && asf__patient(tries++));
+    } while (passed_over && asf__patient(tries++, ASF_WHILE));
 }
 
 void asf__be_plain(void) {

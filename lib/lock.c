@@ -85,6 +85,12 @@ static bool take_word(struct asf_lock *l) {
     return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+static void pause_a_moment(void) {
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
 /* Most are held for less than a microsecond: sleeping at once would cost more.
  * Behind a thread that sleeps already there is nothing to win. */
 static bool take_soon(struct asf_lock *l) {
@@ -95,9 +101,7 @@ static bool take_soon(struct asf_lock *l) {
             return true;
         if (word == 2)
             return false;
-#ifdef __x86_64__
-        __builtin_ia32_pause();
-#endif
+        pause_a_moment();
     }
     return false;
 }
@@ -120,13 +124,18 @@ static void release(struct asf_lock *l) {
 }
 
 /* Take the bias away from its holder and own the lock; the caller has the word.
- * With `wait` false give up when the holder is inside. */
+ * With `wait` false give up when the holder is inside, and not for a moment only. */
 static bool take_bias(struct asf_lock *l, void *self, bool wait) {
-    unsigned busy;
+    enum { TRIES = 200 };
+    unsigned busy, tries = 0;
     __atomic_store_n(&l->revoke, 1, __ATOMIC_RELAXED);
     tell_fast(l, NULL);
     fence_threads();
     while ((busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE)) != 0) {
+        if (!wait && ++tries < TRIES) {
+            pause_a_moment();
+            continue;
+        }
         if (!wait) {
             __atomic_store_n(&l->revoke, 0, __ATOMIC_RELAXED);
             tell_fast(l, l->holder);
@@ -204,14 +213,15 @@ ASF_EVERY_RUN bool asf__trylock(struct asf_lock *l) {
     return true;
 }
 
-bool asf__patient(int i) {
-    enum { YIELDS = 50, NAPS = 100 };
-    const struct timespec a_while = {0, 1000000};
-    if (i < YIELDS)
+ASF_EVERY_RUN bool asf__patient(int i, int most) {
+    const struct timespec a_little = {0, 1000000};
+    if (i >= most)
+        return false;
+    if (i < ASF_MOMENT)
         sched_yield();
     else
-        asf__raw_syscall(SYS_nanosleep, (long)&a_while, 0, 0, 0);
-    return i < YIELDS + NAPS;
+        asf__raw_syscall(SYS_nanosleep, (long)&a_little, 0, 0, 0);
+    return true;
 }
 
 bool asf__lock_is_own(struct asf_lock *l) {

@@ -58,9 +58,11 @@ void asf__unbias(struct asf_lock *l);
  * counts the first lock in `depth`, later ones do not. */
 void asf__lock_learn(void);
 extern int asf__held_once;
-/* asf__patient: whether to try again for what another thread has, after try number `i`: it
- * yields, then naps, a tenth of a second in all, for that thread may wait for this one. */
-bool asf__patient(int i);
+/* asf__patient: whether to try again for what another thread has, after try number `i` of
+ * `most`: it yields, for a moment, or naps, too, for a tenth of a second in all; that thread
+ * may wait for this one. */
+enum { ASF_MOMENT = 50, ASF_WHILE = 150 };
+bool asf__patient(int i, int most);
 /* asf__lock_register: let locks be biased; cheap while there is one thread. */
 void asf__lock_register(void);
 

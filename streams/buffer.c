@@ -230,7 +230,7 @@ static void adapt_limit(struct asf_cios *c) {
             c->limit = asf__tuned_buffer();
         return;
     }
-    if (!c->may_grow || cap <= c->block) {
+    if (!c->may_grow || asf__growth_ended || cap <= c->block) {
         c->limit = c->block;
         asf__mark_grown(c, false);
         return;

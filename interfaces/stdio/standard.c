@@ -125,12 +125,20 @@ int asf__flush_all(void) {
     return f.result;
 }
 
+ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
+    return c->held;
+}
+
 /* At exit other threads may hold a stream for good; it is flushed all the same
- * after a few tries, as libc does. */
+ * after a few tries, as libc does.  What another thread is just settling is not
+ * to be written twice. */
 ASF_EVERY_RUN static bool lock_patiently(struct asf_cios *c) {
-    for (int i = 0; i < 3; i++)
+    enum { TRIES = 3 };
+    int tries = 0;
+    do {
         if (asf__trylock(&c->lk))
             return true;
+    } while (++tries < TRIES || (in_a_system_call(c) && asf__patient(tries - TRIES, ASF_WHILE)));
     return false;
 }
 
@@ -138,7 +146,8 @@ ASF_EVERY_RUN static bool flush_anyway(struct asf_cios *c, void *result) {
     if (!has_output(c) || (asf__is_standard(c) && !c->relinked)) /* those libc comes to last */
         return true;
     bool locked = lock_patiently(c);
-    flush_one(c, result);
+    if (locked || !in_a_system_call(c))
+        flush_one(c, result);
     if (locked)
         asf__unlock(&c->lk);
     return true;
@@ -151,10 +160,6 @@ ASF_EVERY_RUN static int flush_every(struct asf_cios *unused, int ch) {
     if (!done_already)
         asf__each(flush_anyway, &result);
     return result;
-}
-
-ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
-    return c->held;
 }
 
 /* libc passes over streams that were never used. */

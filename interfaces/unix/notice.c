@@ -191,9 +191,15 @@ off64_t lseek64(int, off64_t, int) ALIAS(lseek);
 
 /* The descriptor goes away under its streams: errors must come when libc's do. */
 static void lose_fd(int fd) {
+    int tries = 0;
     touch_fd(fd);
     for (struct asf_cios *c = asf__fd_stream(fd); c; c = c->fd_next) {
-        if (c->held || !c->may_grow || !asf__trylock(&c->lk))
+        if (c->held || !c->may_grow)
+            continue;
+        bool locked;
+        while (!(locked = asf__trylock(&c->lk)) && asf__patient(tries++, ASF_MOMENT))
+            ;
+        if (!locked)
             continue;
         asf__stop_growing(c);
         asf__unlock(&c->lk);

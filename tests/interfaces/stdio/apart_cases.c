@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * apart_cases.c - threads that must not see, nor wait for, what another does inside a
- * call: reads of which each thread takes its part, forks with handlers, popen by several,
- * the least of stacks.
+ * call: reads of which each thread takes its part, output that one writes while another
+ * looks or ends, forks with handlers, popen by several, the least of stacks.
  * Layer: tests.
  */
 #include "transcript.h"
@@ -78,6 +78,26 @@ CASE(cancelled_at_the_next_write_of_libc) {
     note_file("out");
 }
 
+/* The stream is younger than the request, which is held off until much is written. */
+static void *write_behind_a_request(void *unused) {
+    int state;
+    (void)unused;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_cancel(pthread_self());
+    FILE *f = fopen("out", "w");
+    for (int i = 0; i < 20000; i++)
+        fprintf(f, "before %d\n", i);
+    pthread_setcancelstate(state, NULL);
+    for (int i = 0; i < 100000; i++)
+        fprintf(f, "line %d\n", i);
+    return NULL;
+}
+
+CASE(cancelled_long_before_at_the_next_write_of_libc) {
+    run(write_behind_a_request, NULL);
+    note_file("out");
+}
+
 static void *flush_wide(void *f) {
     pthread_cancel(pthread_self());
     fflush(f);
@@ -127,6 +147,78 @@ CASE(what_another_thread_writes_before_it_waits) {
     }
     say("at least %d", least);
     note_file("out");
+}
+
+static FILE *shared;
+static _Atomic int told;
+
+static void *write_and_sleep(void *turns) {
+    for (int k = 0; k < 16500; k++)
+        fprintf(shared, "before %d\n", k);
+    told = 1;
+    for (volatile int i = 0; i < *(int *)turns; i++)
+        ;
+    sleep(10);
+    return NULL;
+}
+
+static void end_beside_one_that_goes_to_sleep(int turns) {
+    pthread_t t;
+    shared = fopen("out", "w");
+    pthread_create(&t, NULL, write_and_sleep, &turns);
+    while (!told)
+        ;
+    for (volatile int i = 0; i < turns * 3 / 2; i++)
+        ;
+    exit(0);
+}
+
+/* What a thread is just writing before it waits comes once. */
+CASE(the_end_while_another_thread_goes_to_sleep) {
+    struct stat st;
+    for (int i = 0; i < 150; i++) {
+        pid_t p = fork();
+        if (p == 0)
+            end_beside_one_that_goes_to_sleep(i * 14);
+        waitpid(p, NULL, 0);
+        if (stat("out", &st) != 0 || st.st_size != 203390)
+            say("size %d", (int)st.st_size);
+    }
+    note_file("out");
+}
+
+static void *write_and_ask(void *f) {
+    for (int k = 0; k < 6000; k++)
+        fprintf(f, "before %d\n", k);
+    told = 1;
+    while (told != 2)
+        ftell(f);
+    return NULL;
+}
+
+/* A user of the stream who is always in a call may be met there now and then, but not
+ * for long. */
+CASE(a_descriptor_is_replaced_beside_a_busy_thread) {
+    struct stat st;
+    int right = 0, rounds = 100, nothing = open("/dev/null", O_WRONLY);
+    for (int i = 0; i < rounds; i++) {
+        FILE *f = fopen("out", "w");
+        pthread_t t;
+        told = 0;
+        pthread_create(&t, NULL, write_and_ask, f);
+        while (!told)
+            ;
+        for (volatile int k = 0; k < i * 20; k++)
+            ;
+        dup2(nothing, fileno(f));
+        told = 2;
+        pthread_join(t, NULL);
+        stat("out", &st);
+        right += st.st_size >= 69632;
+        fclose(f);
+    }
+    say("mostly right %d", right > rounds * 9 / 10);
+    unlink("out");
 }
 
 /* --- forks ------------------------------------------------------------------------ */
