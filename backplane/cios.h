@@ -205,6 +205,7 @@ struct asf_cios {
     struct asf_cios *fd_next;     /* others on the same descriptor */
     int pins;                     /* waits for the lock by who found the stream in the list; atomic */
     unsigned settles;             /* by any thread: begun so far, and now (settle.c); atomic */
+    unsigned passed_over;         /* so often in a row, as another thread used it; atomic */
     uint64_t settled;             /* in which round of settling all streams */
     uint64_t number;              /* in the order in which streams were entered in the list; under its lock */
 

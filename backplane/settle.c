@@ -226,19 +226,32 @@ static bool begin(struct asf_cios *c) {
     if (asf__unlikely(!__libc_single_threaded && asf__has_others_memory()))
         return false;
     __atomic_add_fetch(&c->settles, BEGUN + 1, __ATOMIC_SEQ_CST);
-    if (asf__trylock(&c->lk))
+    if (asf__trylock(&c->lk)) {
+        __atomic_store_n(&c->passed_over, 0, __ATOMIC_RELAXED);
         return true;
+    }
+    __atomic_add_fetch(&c->passed_over, 1, __ATOMIC_RELAXED);
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
     return false;
 }
 
 /* How long to try for a stream that another thread uses and that may be unsettled: what that
- * one did before may be known to this one.  A call is soon left, unless the program locks;
- * a write to a file ends, of a thread that waits next, for this one, it may be. */
+ * one did before may be known to this one.  A write to a file ends, of a thread that waits
+ * next, for this one, it may be; a call is soon left; a lock that the program has taken is
+ * not, and who looks often should not wait for it each time. */
 ASF_RACY static int patience_with(const struct asf_cios *c) {
+    enum { GLANCE = 8 };
     if (!c->regular || !(c->grown || c->ahead))
         return 0;
-    return c->held ? ASF_WHILE : ASF_MOMENT;
+    if (c->held)
+        return ASF_WHILE;
+    return c->passed_over < (c->inside ? ASF_MOMENT : GLANCE) ? ASF_MOMENT : 0;
+}
+
+ASF_RACY static void be_patient_with(const struct asf_cios *c, int *patience) {
+    int own = patience_with(c);
+    if (own > *patience)
+        *patience = own;
 }
 
 static void end(struct asf_cios *c) {
@@ -302,9 +315,7 @@ static bool find_unsettled(struct asf_cios *c, void *arg) {
     if (!may_be_unsettled(s, c) || (__libc_single_threaded && !is_unsettled(s, c)))
         return true;
     if (!begin(c)) {
-        int patience = patience_with(c);
-        if (patience > s->patience)
-            s->patience = patience;
+        be_patient_with(c, &s->patience);
         return true;
     }
     if (is_unsettled(s, c) && hold(c, s->last))
@@ -502,9 +513,9 @@ void asf__share_all(void) {
     asf__each_soon(share, NULL);
 }
 
-ASF_RACY static bool stop_growing(struct asf_cios *c, void *passed_over) {
+ASF_RACY static bool stop_growing(struct asf_cios *c, void *patience) {
     if (!c->own && !do_beside(c, NULL, asf__stop_growing) && c->grown)
-        *(bool *)passed_over = true;
+        be_patient_with(c, patience);
     return true;
 }
 
@@ -512,14 +523,13 @@ bool asf__growth_ended;
 
 /* A stream that another thread is using may be free in a moment. */
 void asf__stop_growing_all(void) {
-    bool passed_over;
-    int tries = 0;
+    int patience, tries = 0;
     asf__growth_ended = true;
     asf__settle_output();
     do {
-        passed_over = false;
-        asf__each_soon(stop_growing, &passed_over);
-    } while (passed_over && asf__patient(tries++, ASF_WHILE));
+        patience = 0;
+        asf__each_soon(stop_growing, &patience);
+    } while (asf__patient(tries++, patience));
 }
 
 void asf__be_plain(void) {
