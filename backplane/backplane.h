@@ -266,6 +266,12 @@ void asf__settle_stream(struct asf_cios *c);
 /* asf__settle_readers: the file is about to be written, by `by` or past all
  * streams: readers give up what they have read ahead of libc. */
 void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by);
+/* asf__settle_readers_again: it has been written, and another thread may have read ahead
+ * meanwhile. */
+static inline void asf__settle_readers_again(dev_t dev, ino_t ino, const struct asf_cios *by) {
+    if (asf__unlikely(!__libc_single_threaded))
+        asf__settle_readers(dev, ino, by);
+}
 bool asf__some_ahead(void);
 /* asf__write_by_map: the file is mapped to be written, which is not seen: from now on
  * nothing is read ahead of it.  asf__is_written_by_map: whether that holds of a file. */

@@ -443,19 +443,26 @@ struct written {
     dev_t dev;
     ino_t ino;
     const struct asf_cios *by;
+    int patience; /* with readers that are in use elsewhere */
 };
 
 ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
-    const struct written *w = arg;
-    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev)
-        do_beside(c, holds_or_is_ahead, settle_in);
+    struct written *w = arg;
+    if (c != w->by && c->ahead && c->ino == w->ino && c->dev == w->dev &&
+        !do_beside(c, holds_or_is_ahead, settle_in))
+        be_patient_with(c, &w->patience);
     return true;
 }
 
 void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by) {
-    struct written w = {dev, ino, by};
-    if (__atomic_load_n(&ahead_count, __ATOMIC_RELAXED))
+    struct written w = {.dev = dev, .ino = ino, .by = by};
+    int tries = 0;
+    if (!asf__some_ahead())
+        return;
+    do {
+        w.patience = 0;
         asf__each_soon(settle_reader, &w);
+    } while (asf__patient(tries++, w.patience));
 }
 
 /* Files that are mapped to be written; when there are more of them, no file is read ahead of. */
@@ -494,7 +501,7 @@ void asf__write_by_map(int fd) {
         __atomic_store_n(&maps, maps + 1, __ATOMIC_RELEASE);
     asf__list_unlock();
     asf__settle_readers(st.st_dev, st.st_ino, NULL);
-    asf__each_soon(share_file, &(struct written){st.st_dev, st.st_ino, NULL});
+    asf__each_soon(share_file, &(struct written){.dev = st.st_dev, .ino = st.st_ino});
 }
 
 bool asf__some_ahead(void) {

@@ -117,16 +117,21 @@ static inline bool is_free(const struct asf_cios *c, size_t size) {
            !(c->flags & ASF_IN_BACKUP);
 }
 
+/* Before it reads: what another thread writes meanwhile may be missing from it. */
+static inline void mark_ahead(struct asf_cios *c) {
+    if (c->regular && !c->own && c->in->size > c->block)
+        asf__mark_ahead(c, true);
+}
+
 static ssize_t refill(struct asf_cios *c, size_t n) {
     char *base = c->in->base;
     c->buf_base = c->read_base = c->read_ptr = c->read_end = base;
     c->buf_end = base + c->in->size;
+    mark_ahead(c);
     ssize_t r =
         asf__likely(c->ops->get == asf__fd_get) ? asf__fd_get_here(c, base, n) : c->ops->get(c, base, n);
     if (r > 0)
         c->read_end = base + r;
-    if (c->regular && !c->own && c->in->size > c->block)
-        asf__mark_ahead(c, true);
     return r;
 }
 
@@ -157,6 +162,7 @@ ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
         rc = make_input_buffer(c, want > c->block ? want : c->block);
     if (rc < 0)
         return rc;
+    mark_ahead(c);
     do {
         size_t have = asf__avail(c), n = get_size(c, have, want);
         size_t room = (size_t)(c->buf_end - c->read_end);
@@ -169,8 +175,6 @@ ssize_t asf__buffered_fill(struct asf_cios *c, size_t want) {
             break;
         c->read_end += r;
     } while (asf__avail(c) < want);
-    if (c->regular && !c->own && c->in->size > c->block)
-        asf__mark_ahead(c, true);
     return (ssize_t)asf__avail(c);
 }
 

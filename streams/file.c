@@ -58,6 +58,8 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
     ssize_t r = asf__likely(__libc_single_threaded) ? asf__write(c->fd, buf, n)
                                                     : ASF__CANCELLED_IN(c, asf__write(c->fd, buf, n));
     c->stats.syscalls++;
+    if (c->regular)
+        asf__settle_readers_again(c->dev, c->ino, c);
     if (r > 0) {
         c->stats.out += (uint64_t)r;
         if (c->flags & ASF_APPENDING)

@@ -43,6 +43,8 @@ static void moved_in(struct asf_cios *c, off64_t n) {
 }
 
 static void moved_out(struct asf_cios *c, off64_t n) {
+    if (c->regular)
+        asf__settle_readers_again(c->dev, c->ino, c);
     c->stats.out += (uint64_t)n;
     c->stats.syscalls++;
     if (c->offset >= 0)

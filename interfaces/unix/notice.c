@@ -104,6 +104,12 @@ static void change_fd(int fd) {
         settle_readers_of(fd);
 }
 
+/* It has been, and another thread may have read ahead meanwhile. */
+static inline void changed_fd(int fd) {
+    if (asf__unlikely(unsettled()) && !__libc_single_threaded && asf__some_ahead() && fd >= 0)
+        settle_readers_of(fd);
+}
+
 /* The same for a call that moves the offset itself. */
 static inline void move_fd(int fd) {
     use_fd(fd);
@@ -163,11 +169,13 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
             return r > 0 ? (ssize_t)n : asf__failed(r);
     }
     change_fd(fd);
-    if (asf__unlikely(asf__mark(fd)))
-        return asf__marked_write(fd, buf, n);
-    ssize_t r = asf__rings() ? answer(asf__pipe_write(fd, buf, n)) : asf__kernel_write(fd, buf, n);
-    if (asf__fd_stream(fd))
+    const bool marked = asf__unlikely(asf__mark(fd));
+    ssize_t r = marked         ? asf__marked_write(fd, buf, n)
+                : asf__rings() ? answer(asf__pipe_write(fd, buf, n))
+                               : asf__kernel_write(fd, buf, n);
+    if (!marked && asf__fd_stream(fd))
         asf__forget_offset(fd);
+    changed_fd(fd);
     return r;
 }
 

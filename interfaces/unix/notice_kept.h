@@ -106,10 +106,12 @@ NOTICE(asf__forget_writable(), int, pkey_mprotect, (void *p, size_t n, int prote
        (p, n, protection, key))
 NOTICE(asf__forget_writable(), int, pkey_set, (int key, unsigned rights), (key, rights))
 
-NOTICE(change_fd(fd); move_fd(fd), ssize_t, pwritev2,
-                      (int fd, const struct iovec *v, int n, off_t at, int flags), (fd, v, n, at, flags))
-NOTICE(change_fd(fd); move_fd(fd), ssize_t, pwritev64v2,
-                      (int fd, const struct iovec *v, int n, off64_t at, int flags), (fd, v, n, at, flags))
+NOTICE_CHANGE(fd, change_fd(fd); move_fd(fd), ssize_t, pwritev2,
+                                 (int fd, const struct iovec *v, int n, off_t at, int flags),
+                                 (fd, v, n, at, flags))
+NOTICE_CHANGE(fd, change_fd(fd); move_fd(fd), ssize_t, pwritev64v2,
+                                 (int fd, const struct iovec *v, int n, off64_t at, int flags),
+                                 (fd, v, n, at, flags))
 
 /* A descriptor that libc duplicates, closes or gives away by itself. */
 NOTICE(before_child(), int, login_tty, (int fd), (fd))

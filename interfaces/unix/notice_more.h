@@ -47,6 +47,16 @@
         return LIBC(name) args;                                                                              \
     }
 
+/* Of those that change a file. */
+#define NOTICE_CHANGE(fd, before, type, name, params, args)                                                  \
+    KEEP(name);                                                                                              \
+    EXPORT type name params {                                                                                \
+        before;                                                                                              \
+        type result = LIBC(name) args;                                                                       \
+        changed_fd(fd);                                                                                      \
+        return result;                                                                                       \
+    }
+
 /* Of those that execute something, here or in a child. */
 #define NOTICE_EXEC(before, name, params, args)                                                              \
     KEEP(name);                                                                                              \
@@ -110,7 +120,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *v, int n) {
     return ASF_NEXT(readv)(fd, v, n);
 }
 
-NOTICE(change_fd(fd); move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+NOTICE_CHANGE(fd, change_fd(fd);
+              move_fd(fd), ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
 EXPORT ssize_t pread(int fd, void *p, size_t n, off_t at) {
     unsigned mark = asf__mark(fd);
     use_fd(fd);
@@ -120,22 +131,24 @@ EXPORT ssize_t pread(int fd, void *p, size_t n, off_t at) {
 }
 
 ssize_t pread64(int, void *, size_t, off64_t) ALIAS(pread);
-NOTICE(change_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
-NOTICE(change_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
-NOTICE(move_fd(in); change_fd(out);
-       move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
-NOTICE(move_fd(in); change_fd(out);
-       move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
-NOTICE(move_fd(in); change_fd(out);
-       move_fd(out), ssize_t, copy_file_range,
-       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-       (in, in_at, out, out_at, n, flags))
-NOTICE(move_fd(in); change_fd(out);
-       move_fd(out), ssize_t, splice,
-       (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
-       (in, in_at, out, out_at, n, flags))
+NOTICE_CHANGE(fd, change_fd(fd), ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+NOTICE_CHANGE(fd, change_fd(fd), ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at),
+              (fd, p, n, at))
+NOTICE_CHANGE(out, move_fd(in); change_fd(out);
+              move_fd(out), ssize_t, sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+NOTICE_CHANGE(out, move_fd(in); change_fd(out);
+              move_fd(out), ssize_t, sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
+NOTICE_CHANGE(out, move_fd(in); change_fd(out);
+              move_fd(out), ssize_t, copy_file_range,
+              (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+              (in, in_at, out, out_at, n, flags))
+NOTICE_CHANGE(out, move_fd(in); change_fd(out);
+              move_fd(out), ssize_t, splice,
+              (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned flags),
+              (in, in_at, out, out_at, n, flags))
 NOTICE(use_fd(fd), ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
-NOTICE(change_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+NOTICE_CHANGE(fd, change_fd(fd), ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at),
+              (fd, v, n, at))
 NOTICE(move_fd(fd), ssize_t, preadv2, (int fd, const struct iovec *v, int n, off_t at, int flags),
        (fd, v, n, at, flags))
 NOTICE(move_fd(fd), ssize_t, preadv64v2, (int fd, const struct iovec *v, int n, off64_t at, int flags),
@@ -188,8 +201,8 @@ static void before_cut_by_name(void) {
     asf__settle_all();
     cut_maps();
 }
-NOTICE(before_cut(fd), int, ftruncate, (int fd, off_t size), (fd, size))
-NOTICE(before_cut(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
+NOTICE_CHANGE(fd, before_cut(fd), int, ftruncate, (int fd, off_t size), (fd, size))
+NOTICE_CHANGE(fd, before_cut(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
 NOTICE(before_cut_by_name(), int, truncate, (const char *path, off_t size), (path, size))
 NOTICE(close_many(), int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
 NOTICE(close_many(), void, closefrom, (int first), (first))
@@ -225,18 +238,20 @@ NOTICE(OUTPUT, int, lutimes, (const char *path, const struct timeval t[2]), (pat
 NOTICE(OUTPUT, int, futimesat, (int dir, const char *path, const struct timeval t[2]), (dir, path, t))
 NOTICE(OUTPUT, void, sync, (void), ())
 NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
-NOTICE(change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
-NOTICE(change_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
+NOTICE_CHANGE(fd, change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+NOTICE_CHANGE(fd, change_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
 NOTICE(before_cut_by_name(), int, truncate64, (const char *path, off64_t size), (path, size))
-NOTICE(change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n))
-NOTICE(change_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
+NOTICE_CHANGE(fd, change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n),
+              (fd, mode, at, n))
+NOTICE_CHANGE(fd, change_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
 NOTICE(asf__unkeep(fd, false), int, posix_fadvise, (int fd, off_t at, off_t n, int advice),
        (fd, at, n, advice))
 NOTICE(asf__unkeep(fd, false), int, posix_fadvise64, (int fd, off64_t at, off64_t n, int advice),
        (fd, at, n, advice))
 NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf64, (int fd, int command, off64_t n), (fd, command, n))
 NOTICE(use_fd(fd), ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
-NOTICE(change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
+NOTICE_CHANGE(fd, change_fd(fd), ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at),
+              (fd, v, n, at))
 NOTICE(use_fd(fd); asf__unkeep(fd, true), int, lockf, (int fd, int command, off_t n), (fd, command, n))
 
 /* A write that comes later takes some modes and capabilities away. */

@@ -149,8 +149,47 @@ CASE(what_another_thread_writes_before_it_waits) {
     note_file("out");
 }
 
-static FILE *shared;
 static _Atomic int told;
+
+static void *write_ahead_of_the_reader(void *fd) {
+    int turns;
+    while (!(turns = released))
+        ;
+    for (volatile int i = 0; i < turns; i++)
+        ;
+    pwrite(*(int *)fd, "X", 1, 8192);
+    told = 1;
+    return NULL;
+}
+
+/* What is written to a block that libc has not yet read is read. */
+CASE(what_another_thread_writes_during_a_read) {
+    int right = 0, rounds = 300, c = 0;
+    put_pattern("file", 200000);
+    for (int i = 0; i < rounds; i++) {
+        int fd = open("file", O_RDWR);
+        FILE *f = fopen("file", "r");
+        pthread_t t;
+        pwrite(fd, "a", 1, 8192);
+        released = told = 0;
+        pthread_create(&t, NULL, write_ahead_of_the_reader, &fd);
+        for (int k = 0; k < 4096; k++)
+            getc(f);
+        released = 1 + i * 10;
+        getc(f);
+        while (!told)
+            ;
+        for (int k = 4097; k <= 8192; k++)
+            c = getc(f);
+        right += c == 'X';
+        pthread_join(t, NULL);
+        fclose(f);
+        close(fd);
+    }
+    say("right %d of %d", right, rounds);
+}
+
+static FILE *shared;
 
 static void *write_and_sleep(void *turns) {
     for (int k = 0; k < 16500; k++)
