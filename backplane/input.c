@@ -13,7 +13,7 @@
 #include "lib/syscalls.h"
 
 /* Copies shorter than this are not worth giving up the lock for. */
-enum { UNLOCKED_COPY = 2048, SEGMENTS = 8 };
+enum { UNLOCKED_COPY = 2048 };
 
 bool asf__torn(struct asf_cios *c) {
     struct stat64 st;
@@ -36,49 +36,31 @@ bool asf__is_copying(void) {
     return copying > 0;
 }
 
-struct segment {
-    struct asf_buffer *buffer;
-    const char *from;
-    size_t length;
-};
-
-/* Take regions under the lock, copy with it released, give them back: threads
- * on one stream copy in parallel (paper, "Interface modules"). */
+/* Take a region under the lock, copy with it released, give it back: threads on one
+ * stream copy in parallel (paper, "Interface modules"). */
 static size_t take_unlocked(struct asf_cios *c, char *p, size_t n) {
-    struct segment seg[SEGMENTS];
-    size_t taken = 0;
-    int count = 0;
+    struct asf_buffer *b = c->in;
+    const char *from = c->read_ptr;
     copying++;
-    while (taken < n && count < SEGMENTS) {
-        size_t length = asf__avail(c);
-        if (length == 0 || !c->in || c->flags & ASF_IN_BACKUP) {
-            if (c->flags & ASF_IN_BACKUP || c->direct || asf__fill(c, 1) <= 0)
-                break;
-            continue;
-        }
-        if (length > n - taken)
-            length = n - taken;
-        seg[count++] = (struct segment){c->in, c->read_ptr, length};
-        c->in->uses += a_copy.uses;
-        c->read_ptr += length;
-        taken += length;
-    }
+    b->uses += a_copy.uses;
+    c->read_ptr += n;
     asf__unlock(&c->lk);
-    for (int i = 0; i < count; i++) {
-        memcpy(p, seg[i].from, seg[i].length);
-        p += seg[i].length;
-    }
+    memcpy(p, from, n);
     asf__lock(&c->lk);
-    for (int i = 0; i < count; i++) {
-        seg[i].buffer->uses -= a_copy.uses;
-        asf__buffer_unused(c, seg[i].buffer);
-    }
+    b->uses -= a_copy.uses;
+    asf__buffer_unused(c, b);
     copying--;
-    return taken;
+    return n;
+}
+
+/* The call's last bytes: nobody may come between these and those before them. */
+static bool may_yield(const struct asf_cios *c, size_t n) {
+    return n >= UNLOCKED_COPY && !__libc_single_threaded && c->yields && asf__avail(c) >= n && c->in &&
+           !(c->flags & ASF_IN_BACKUP);
 }
 
 static size_t take_window(struct asf_cios *c, char *p, size_t n) {
-    if (n >= UNLOCKED_COPY && !__libc_single_threaded && c->yields && c->in && !(c->flags & ASF_IN_BACKUP))
+    if (may_yield(c, n))
         return take_unlocked(c, p, n);
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;
     memcpy(p, c->read_ptr, length);
@@ -162,10 +144,12 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
 
 static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     asf__empty_window(c);
+    const bool last = whole_blocks(c, n) == n;
     n = whole_blocks(c, n);
     /* A stream biased to this thread is no other's: one system call does. */
     bool others = !__libc_single_threaded && c->yields && !asf__bias_held(&c->lk);
-    bool apart = n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0;
+    bool apart =
+        last && n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0;
     if (apart && c->ops->get_at && has_all(c, n))
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);

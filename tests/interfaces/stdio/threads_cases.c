@@ -152,6 +152,93 @@ CASE(blocks_are_delivered_once) {
     unlink("numbered");
 }
 
+/* Numbers in order: a record is whole when its numbers are. */
+static size_t record_size;
+
+static void put_numbers(const char *path, unsigned n) {
+    unsigned *numbers = malloc(n * sizeof *numbers);
+    for (unsigned i = 0; i < n; i++)
+        numbers[i] = i;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    raw_write(fd, numbers, n * sizeof *numbers);
+    close(fd);
+    free(numbers);
+}
+
+static bool is_whole(const unsigned *record, size_t n) {
+    for (size_t i = 1; i < n / sizeof *record; i++)
+        if (record[i] != record[0] + i)
+            return false;
+    return true;
+}
+
+static void *reads_records(void *unused) {
+    unsigned *record = malloc(record_size);
+    (void)unused;
+    for (size_t n; (n = fread(record, 1, record_size, shared)) > 0;) {
+        wrong += !is_whole(record, n);
+        total += (long)n;
+    }
+    free(record);
+    return NULL;
+}
+
+static ssize_t read_numbers(void *cookie, char *p, size_t n) {
+    return (ssize_t)fread(p, 1, n, cookie);
+}
+
+static FILE *open_numbers(int kind) {
+    cookie_io_functions_t functions = {.read = read_numbers};
+    return kind == 0   ? fopen("numbers", "r")
+           : kind == 1 ? fopen("numbers", "r+")
+           : kind == 2 ? popen("cat numbers", "r")
+                       : fopencookie(fopen("numbers", "r"), "r", functions);
+}
+
+CASE(records_are_whole) {
+    static const size_t sizes[] = {100, 3000, 8192, 40000, 100004, 300000};
+    put_numbers("numbers", 1000000);
+    for (int kind = 0; kind < 4; kind++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            wrong = total = 0;
+            record_size = sizes[i];
+            shared = open_numbers(kind);
+            run_threads(3, reads_records);
+            say("%d: of %lu bytes %ld torn, %ld in all", kind, record_size, (long)wrong, (long)total);
+            kind == 2 ? pclose(shared) : fclose(shared);
+        }
+    unlink("numbers");
+}
+
+static void *writes_records(void *arg) {
+    unsigned *record = malloc(record_size);
+    for (unsigned n = 0; n < 4000000 / THREADS; n += (unsigned)record_size) {
+        for (unsigned i = 0; i < record_size / sizeof *record; i++)
+            record[i] = i + (unsigned)(long)arg;
+        fwrite(record, 1, record_size, shared);
+    }
+    free(record);
+    return NULL;
+}
+
+CASE(records_are_written_whole) {
+    static const size_t sizes[] = {100, 3000, 8192, 40000, 100004, 300000};
+    static const char *const modes[] = {"w", "a", "w+"};
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            wrong = total = 0;
+            record_size = sizes[i];
+            shared = fopen("numbers", modes[kind]);
+            run_threads(THREADS, writes_records);
+            fclose(shared);
+            shared = fopen("numbers", "r");
+            reads_records(NULL);
+            say("%s: of %lu bytes %ld torn, %ld in all", modes[kind], record_size, (long)wrong, (long)total);
+            fclose(shared);
+            unlink("numbers");
+        }
+}
+
 static void *gets_characters(void *arg) {
     long sum = 0, count = 0;
     for (int c; (c = arg ? getc(shared) : fgetc(shared)) != EOF; count++)
