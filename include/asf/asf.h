@@ -140,7 +140,9 @@ ASF_EXPORT int asf_sflush(struct asf_cios *stream);
  * returns  the bytes copied, fewer than n only at the end of `in`; or a negated
  *          errno value.  When it was `out` that failed, its next call (sflush,
  *          sclose) says so once more; otherwise it was `in`, as when a signal
- *          has ended a wait for it (-EINTR).
+ *          has ended a wait for it (-EINTR).  -EINVAL for n < 0 and for a stream
+ *          that is to be copied to itself.
+ * threads  may be cancelled between two pieces and while it waits for input.
  * While `in` is waited for (a pipe, a terminal) nothing is left in `out`'s buffer.
  * source   an extension. */
 ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n);

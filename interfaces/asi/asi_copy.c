@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "backplane/backplane.h"
+#include "lib/cleanup.h"
 
 /* Both locks in the order of their addresses: another thread may copy the
  * other way. */
@@ -83,10 +84,12 @@ static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t m
     char *region = asf_salloc_some(in, &length);
     if (!region)
         return length;
+    int cancellation = asf__forbid_cancellation();
     asf__lock(&out->lk);
     int error = put(out, region, (size_t)length, !in->regular);
     asf__unlock(&out->lk);
     int torn = asf_sfree(in, region);
+    asf__permit_cancellation(cancellation);
     return error < 0 ? error : torn < 0 ? torn : length;
 }
 
@@ -97,7 +100,9 @@ static bool can_leave_window(const struct asf_transfer *t, struct asf_cios *in, 
     return (kernel || reads_into_output(in, out)) && !(in->flags & ASF_IN_BACKUP) && leave_window(in);
 }
 
+/* Not cancelled with both streams locked: one would stay so. */
 static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
+    int cancellation = asf__forbid_cancellation();
     lock_both(in, out);
     int64_t n = ready(in, out);
     bool empty = n == 0 && can_leave_window(t, in, out);
@@ -111,12 +116,15 @@ static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf
     if (direct)
         n = read_into_output(in, out, t->buffer ? t->buffer : out->limit, most);
     unlock_both(in, out);
+    asf__permit_cancellation(cancellation);
     return direct || n != 0 ? n : write_region(in, out, most);
 }
 
 static int64_t copy_all(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t n) {
     int64_t copied = 0;
     while (copied < n) {
+        if (!__libc_single_threaded)
+            pthread_testcancel();
         int64_t some = copy_some(t, in, out, n - copied);
         if (some < 0)
             return some;
@@ -127,11 +135,15 @@ static int64_t copy_all(struct asf_transfer *t, struct asf_cios *in, struct asf_
     return copied;
 }
 
+static void end_transfer(void *t) {
+    asf__transfer_end(t);
+}
+
 int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n) {
     struct asf_transfer t = {0};
     if (n < 0 || in == out)
         return -EINVAL;
-    int64_t copied = copy_all(&t, in, out, n);
+    int64_t copied = ASF_CLEANUP(end_transfer, &t, copy_all(&t, in, out, n));
     asf__transfer_end(&t);
     return copied;
 }

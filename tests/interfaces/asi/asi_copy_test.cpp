@@ -165,6 +165,57 @@ TEST_F(Copying, WhoseErrorItWas) {
         EXPECT_EQ(sclose(s), 0);
 }
 
+struct Streams {
+    asf_cios *in, *out;
+};
+
+void *copies_again_and_again(void *arg) {
+    const auto *s = static_cast<const Streams *>(arg);
+    for (;;) {
+        asf_copy(s->in, s->out, INT64_MAX);
+        ssize_t length = 1;
+        void *p = asf_sallocAt(s->in, &length, 0, SEEK_SET);
+        asf_sfree(s->in, p);
+    }
+    return nullptr;
+}
+
+// Wherever it was, other threads find both streams free.
+TEST_F(Copying, AThreadThatIsCancelled) {
+    const std::string file = put_pattern("in", 3 * MiB + 17);
+    for (int i = 0; i < 20; i++) {
+        Streams s = {must_open(file, O_RDONLY), must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC)};
+        pthread_t t;
+        void *result;
+        pthread_create(&t, nullptr, copies_again_and_again, &s);
+        usleep(static_cast<useconds_t>(1000 * i));
+        pthread_cancel(t);
+        pthread_join(t, &result);
+        EXPECT_EQ(result, PTHREAD_CANCELED);
+        EXPECT_EQ(sclose(s.in), 0);
+        EXPECT_EQ(sclose(s.out), 0);
+    }
+}
+
+TEST_F(Copying, AThreadThatIsCancelledWhileItWaits) {
+    int from[2];
+    void *result;
+    ASSERT_EQ(pipe(from), 0);
+    Streams s = {asf_sopen_fd(from[0], O_RDONLY, nullptr),
+                 must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC)};
+    pthread_t t;
+    pthread_create(&t, nullptr, copies_again_and_again, &s);
+    ASSERT_EQ(::write(from[1], "text", 4), 4);
+    usleep(20000);
+    pthread_cancel(t);
+    pthread_join(t, &result);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
+    EXPECT_EQ(sclose(s.in), 0);
+    EXPECT_EQ(sclose(s.out), 0);
+    EXPECT_EQ(contents("out"), "text");
+    ::close(from[1]);
+}
+
 // What is left of the file is copied.
 TEST_F(Copying, AFileThatIsTruncated) {
     asf_cios *in = must_open(put_pattern("in", 3 * MiB), O_RDONLY);
