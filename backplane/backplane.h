@@ -39,11 +39,11 @@ struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, 
  * its `fill` and `drain`; see struct asf_stream_ops. */
 ssize_t asf__buffered_fill(struct asf_cios *c, size_t want);
 int asf__buffered_drain(struct asf_cios *c, size_t want);
-/* asf__choose: choose now; the streams layer's (streams/modules.c).  Returns 1
- * when this call found that the descriptor is not open. */
-int asf__choose_now(struct asf_cios *c);
-static inline int asf__choose(struct asf_cios *c) {
-    return asf__likely(c->chosen) ? 0 : asf__choose_now(c);
+/* asf__choose: choose now; the streams layer's (streams/modules.c).  It cannot fail: true
+ * says that this call found the descriptor not to be open. */
+bool asf__choose_now(struct asf_cios *c);
+static inline bool asf__choose(struct asf_cios *c) {
+    return asf__likely(c->chosen) ? false : asf__choose_now(c);
 }
 /* asf__set_block: libc's buffer size, from the mode and what is known. */
 void asf__set_block(struct asf_cios *c);

@@ -281,9 +281,7 @@ static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
     bool counts = has_buffer || c->orientation < 0; /* else what was pushed back is forgotten */
     if (whence == SEEK_SET && offset >= 0)
         c->sought = true; /* so that nobody asks for an offset that is about to be set */
-    int chosen = asf__choose(c);
-    if (chosen < 0)
-        return chosen;
+    asf__choose(c);
     c->sought = true;
     c->outlived = false;
     if (!c->ops->seek)

@@ -48,16 +48,6 @@ ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__cancellable(SYS_pread64, fd, (long)buf, (long)n, offset);
 }
 
-int asf__write_all(int fd, const char *p, size_t n) {
-    for (size_t done = 0; done < n;) {
-        ssize_t r = asf__sys.write(fd, p + done, n - done);
-        if (r < 0)
-            return (int)r;
-        done += (size_t)r;
-    }
-    return 0;
-}
-
 int asf__write_as_program(int fd, const char *p, size_t n) {
     int before = errno;
     for (ssize_t r; n > 0; p += r, n -= (size_t)r)

@@ -46,10 +46,8 @@ struct asf_syscalls {
 
 extern struct asf_syscalls asf__sys;
 
-/* asf__write_all: write n bytes, however many calls it takes. */
-int asf__write_all(int fd, const char *p, size_t n);
-/* asf__write_as_program: the same by write(), as the program would: where that is ours, it
- * minds streams and their readers. */
+/* asf__write_as_program: write n bytes, however many calls it takes, by write(), as the
+ * program would: where that is ours, it minds streams and their readers. */
 int asf__write_as_program(int fd, const char *p, size_t n);
 
 /* The kernel returns -errno; libc's syscall() would have to be undone. */

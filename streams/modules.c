@@ -122,7 +122,7 @@ static void lie_as_libc(struct asf_cios *c) {
     asf__make_first(c);
 }
 
-int asf__choose_now(struct asf_cios *c) {
+bool asf__choose_now(struct asf_cios *c) {
     struct stat64 st;
     c->chosen = true;
     asf__set_early(c, false);
@@ -130,7 +130,7 @@ int asf__choose_now(struct asf_cios *c) {
         c->blksize = BUFSIZ;
         asf__set_block(c);
         lie_as_libc(c);
-        return 0;
+        return false;
     }
     bool open = asf__fstat(c->fd, &st) == 0;
     if (!open)
@@ -148,17 +148,17 @@ int asf__choose_now(struct asf_cios *c) {
     lie_as_libc(c);
     if (asf__options()->verbose)
         asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
-    return open ? 0 : 1;
+    return !open;
 }
 
 static ssize_t first_fill(struct asf_cios *c, size_t want) {
-    int rc = asf__choose(c);
-    return rc < 0 ? rc : c->ops->fill(c, want);
+    asf__choose(c);
+    return c->ops->fill(c, want);
 }
 
 static int first_drain(struct asf_cios *c, size_t want) {
-    int rc = asf__choose(c);
-    return rc < 0 ? rc : c->ops->drain(c, want);
+    asf__choose(c);
+    return c->ops->drain(c, want);
 }
 
 /* --- modules made outside ----------------------------------------------------- */

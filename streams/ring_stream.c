@@ -42,8 +42,6 @@ struct ring_stream {
     struct view *oldest;      /* reader: its views in order */
 };
 
-static bool is_view(const struct asf_buffer *b);
-
 /* The usual length of a view.  Two processors work on neighbouring parts at once,
  * and the shorter these are the sooner; one does each the longer the better. */
 static uint32_t portion(const struct ring_stream *s) {

@@ -219,7 +219,7 @@ static int format_on(struct asf_cios *c, int fortify, const char *format, va_lis
     if (c->flags & ASF_NO_WRITES)
         return asf__error(c, -EBADF);
     int before = errno; /* what %m prints */
-    bool closed = asf__ours(c) && asf__choose(c) > 0;
+    bool closed = asf__ours(c) && asf__choose(c);
     errno = before;
     int n = go_on(c, print_in_place(c, fortify, format, ap), fortify, format, ap);
     if (closed)

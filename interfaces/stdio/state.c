@@ -83,8 +83,7 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
         if (!buf) {
             /* Chosen now, or a terminal would make it line buffered again. */
             c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
-            if (asf__choose(c) < 0)
-                return EOF;
+            asf__choose(c);
             size = SIZE_MAX;
         }
         c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);

@@ -40,9 +40,9 @@ static int make_buffer(struct asf_cios *c) {
 int asf__wide_prepare(struct asf_cios *c) {
     if (!asf__stdio_started)
         asf__stdio_start();
-    int rc = asf__choose(c);
-    if (rc < 0 || c->wide.buf_base)
-        return rc;
+    asf__choose(c);
+    if (c->wide.buf_base)
+        return 0;
     asf__free_backup(c);
     return make_buffer(c);
 }

@@ -17,7 +17,8 @@ extern ssize_t __read(int, void *, size_t);
 /* The paper's Figure 5: from the current buffer, which is filled first if it is
  * empty; of a pipe what is there, of a file as much as there is. */
 static ssize_t take(struct asf_cios *c, char *p, size_t n) {
-    int error = asf__choose(c) < 0 ? -EIO : asf__to_read(c);
+    asf__choose(c);
+    int error = asf__to_read(c);
     if (error < 0 || n == 0)
         return error;
     if (asf__unread(c) == 0) {
