@@ -7,8 +7,6 @@
 #define _GNU_SOURCE
 #include "backplane/parts.h"
 
-#include <stdlib.h>
-
 /* How many buffers for pieces a stream keeps. */
 enum { SPARES = 8 };
 

@@ -6,16 +6,12 @@
 #define _GNU_SOURCE
 #include "backplane/backplane.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 #include "lib/format_digits.h"
 #include "lib/options.h"
 #include "lib/startup.h"
-#include "lib/syscalls.h"
 
 const void *asf__vtable, *asf__wide_vtable;
 

@@ -9,7 +9,6 @@
 #ifndef ASF_BACKPLANE_GATHER_H
 #define ASF_BACKPLANE_GATHER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #pragma GCC visibility push(hidden)

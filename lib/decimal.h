@@ -7,7 +7,6 @@
 #ifndef ASF_LIB_DECIMAL_H
 #define ASF_LIB_DECIMAL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #pragma GCC visibility push(hidden)

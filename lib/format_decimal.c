@@ -10,8 +10,6 @@
  */
 #include "lib/format_decimal.h"
 
-#include <stddef.h>
-
 #include "lib/format_digits.h"
 #include "lib/powers.h"
 

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <langinfo.h>
-#include <limits.h>
 #include <string.h>
 
 #include "lib/format.h"

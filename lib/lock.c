@@ -16,7 +16,6 @@
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lib/startup.h"
 #include "lib/stats.h"

@@ -5,7 +5,6 @@
  * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

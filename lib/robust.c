@@ -16,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lib/lock.h"
 #include "lib/syscalls.h"

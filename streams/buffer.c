@@ -8,7 +8,6 @@
 #include "streams/buffer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "lib/clock.h"

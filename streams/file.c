@@ -4,7 +4,6 @@
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 
 #include "backplane/descriptor.h"
 #include "streams/descriptor_calls.h"

@@ -7,7 +7,6 @@
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>

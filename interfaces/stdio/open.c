@@ -6,7 +6,6 @@
 #include "interfaces/stdio/wide.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
  */
 #include "interfaces/stdio/wide.h"
 
-#include <limits.h>
-
 #include "lib/next.h"
 
 extern off64_t _IO_seekoff(FILE *, off64_t, int, int);

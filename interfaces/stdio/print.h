@@ -8,7 +8,6 @@
 
 #include "interfaces/stdio/stdio_cios.h"
 
-#include <limits.h>
 #include <stdarg.h>
 
 #include "lib/format.h"

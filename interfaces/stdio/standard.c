@@ -13,7 +13,6 @@
 #include "backplane/gather.h"
 #include "interfaces/stdio/wide.h"
 #include "lib/guard.h"
-#include "lib/options.h"
 #include "lib/startup.h"
 #include "lib/stats.h"
 

@@ -9,9 +9,6 @@
 #include "interfaces/stdio/wide.h"
 
 #include "backplane/gather.h"
-
-#include <stdlib.h>
-
 #include "lib/syscalls.h"
 
 static off64_t kernel_seek(struct asf_cios *c, off64_t offset, int whence) {
