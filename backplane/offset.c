@@ -113,12 +113,12 @@ static inline __attribute__((always_inline)) bool seek_in_window(struct asf_cios
         asf__mark_ahead(c, true);
     c->read_ptr = c->read_end - (c->offset - target);
     if (c->shared || c->inherited || c->astray) {
-        if (asf__sys.lseek(c->fd, c->offset, SEEK_SET) < 0)
-            return false;
+        /* glibc does not look whether the kernel has refused, either. */
+        if (asf__sys.lseek(c->fd, c->offset, SEEK_SET) >= 0)
+            c->astray = false;
         c->deferred = false;
     }
     c->placed = true;
-    c->astray = false;
     return true;
 }
 

@@ -462,3 +462,29 @@ CASE(places_in_a_pipe_that_has_a_name) {
     }
     unlink("fifo");
 }
+
+/* Within its buffer libc seeks though the kernel refuses. */
+CASE(seeks_where_the_descriptor_is_closed) {
+    static const long places[] = {300, 0, 4095, 4096, 20000, 8};
+    for (int way = 0; way < 6; way++) {
+        FILE *f = pattern_file(way & 1 ? "r+" : "r");
+        if (way / 2 != 1)
+            CALL(fseek(f, 100, SEEK_SET));
+        CALL(getc(f));
+        int other = way / 2 != 0 ? dup(fileno(f)) : -1;
+        if (other >= 0)
+            lseek(other, 5000, SEEK_SET);
+        close(fileno(f));
+        for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+            seek_and_look(f, places[i], SEEK_SET);
+        seek_and_look(f, 3, SEEK_CUR);
+        seek_and_look(f, -9, SEEK_CUR);
+        seek_and_look(f, -9, SEEK_END);
+        errno = 0;
+        rewind(f);
+        CALL(ftell(f));
+        CALL(getc(f));
+        WITH_ERRNO(fclose(f));
+        close(other);
+    }
+}
