@@ -43,13 +43,14 @@ static bool parse_mode(const char *text, struct pipe_mode *m) {
 struct closing {
     posix_spawn_file_actions_t actions;
     int standard; /* the child's end is on it already */
+    int error;    /* an errno value, or 0 */
 };
 
 static bool close_earlier(struct asf_cios *c, void *arg) {
     struct closing *k = arg;
     if (c->child > 0 && c->fd >= 0 && c->fd != k->standard)
-        posix_spawn_file_actions_addclose(&k->actions, c->fd);
-    return true;
+        k->error = posix_spawn_file_actions_addclose(&k->actions, c->fd); /* EBADF above the limit */
+    return k->error == 0;
 }
 
 /* A ring beside the pipe, and the environment by which the child finds it. */
@@ -117,11 +118,13 @@ static int spawn(const char *command, int theirs, int standard, char **environme
     char *const argv[] = {"sh", "-c", (char *)command, NULL};
     posix_spawn_file_actions_init(&k.actions);
     /* dup2 onto itself clears close-on-exec (posix_spawn, POSIX 2024). */
-    posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
-    asf__each(close_earlier, &k);
-    int rc = posix_spawn(child, _PATH_BSHELL, &k.actions, NULL, argv, environment);
+    k.error = posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
+    if (k.error == 0)
+        asf__each(close_earlier, &k);
+    if (k.error == 0)
+        k.error = posix_spawn(child, _PATH_BSHELL, &k.actions, NULL, argv, environment);
     posix_spawn_file_actions_destroy(&k.actions);
-    return -rc;
+    return -k.error;
 }
 
 static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {

@@ -30,6 +30,28 @@ CASE(no_process_for_popen) {
     child(popen_without_a_process);
 }
 
+/* The command could not be told to close it. */
+CASE(popen_beside_one_above_the_limit) {
+    struct rlimit all, few;
+    int below[8];
+    getrlimit(RLIMIT_NOFILE, &all);
+    for (int i = 0; i < 8; i++)
+        below[i] = dup(0);
+    FILE *f = popen("cat >out", "w");
+    for (int i = 0; i < 8; i++)
+        close(below[i]);
+    few = (struct rlimit){(rlim_t)fileno(f), all.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    int free = dup(0);
+    close(free);
+    WITH_ERRNO(popen("echo text", "r") != NULL);
+    say("nothing left open %d", dup(0) == free);
+    setrlimit(RLIMIT_NOFILE, &all);
+    CALL(fputs("text", f));
+    CALL(pclose(f));
+    note_file("out");
+}
+
 CASE(pclose_of_what_was_not_written) {
     signal(SIGPIPE, SIG_IGN);
     FILE *f = popen("exec <&-; exit 0", "w");
