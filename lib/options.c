@@ -53,11 +53,17 @@ static void complain(const char *what, size_t length) {
     asf__sys.write(2, line, at + length + 1);
 }
 
+/* As strtoull, but errno stays the program's. */
+static unsigned long long number(const char *text, char **end) {
+    int saved = errno;
+    unsigned long long n = strtoull(text, end, 10);
+    errno = saved;
+    return n;
+}
+
 static bool set_size(size_t *to, const char *value, size_t least) {
     char *end;
-    int saved = errno;
-    unsigned long long n = strtoull(value, &end, 10);
-    errno = saved;
+    unsigned long long n = number(value, &end);
     if (end == value || (*end && *end != ',') || n < least || n > (1ULL << 40))
         return false;
     *to = n;
@@ -134,15 +140,13 @@ static bool set_write(const char *value, size_t length) {
 static bool set_ring(const char *value) {
     struct asf_options *o = &asf__option_values;
     unsigned long long part[3];
-    int saved = errno;
     for (int i = 0; i < 3; i++) {
         char *end;
-        part[i] = strtoull(value, &end, 10);
+        part[i] = number(value, &end);
         if (end == value || (i < 2 ? *end != '/' : *end && *end != ','))
             return false;
         value = end + 1;
     }
-    errno = saved;
 #ifdef ASF_STATIC
     bool can_notice = false;
 #else
