@@ -48,16 +48,23 @@ enum asf_mode { ASF_READ = 0, ASF_WRITE = 1 };
 
 /* sopen: open a stream on a file.
  *   filename  the path, as for open()
- *   flags     O_RDONLY, O_WRONLY or O_RDWR, and any of open()'s other flags
+ *   flags     O_RDONLY, O_WRONLY or O_RDWR, and any of open()'s other flags but
+ *             O_DIRECT
  *   mode      permissions of a file that is created (used with O_CREAT)
- *   error     where to put 0 or a negated errno value; may be NULL
+ *   error     where to put 0 or a negated errno value; may be NULL.  -EINVAL:
+ *             none of the three kinds of access, or O_DIRECT, which asks for
+ *             pieces that streams do not keep to; -ENOMEM; and open()'s
  * returns  the stream, or NULL.  A stream opened O_RDWR starts in read mode.
  * lifetime until sclose.
  * source   paper, Figure 2. */
 ASF_EXPORT struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error);
 
 /* sopen_fd: as sopen, on a descriptor that is already open; `flags` says how
- * it was opened.  The stream owns the descriptor from now on. */
+ * it was opened.  The stream owns the descriptor from now on.
+ *   error    -EBADF: the descriptor is not open; -EINVAL: `flags` has none of the
+ *            three kinds of access; -ENOMEM
+ * returns  the stream, or NULL: then the descriptor is still the caller's.
+ * source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_fd(int fd, int flags, int *error);
 
 /* sclose: flush and close the stream and its descriptor, free the stream.
@@ -131,6 +138,11 @@ ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t 
  * descriptor's offset to the stream's, when it can seek.
  * returns  0, a negated errno value, or -EBUSY when regions not yet given back
  *          keep bytes from being written (sfree will write them).
+ *          What a write that failed has not written is lost, as with fflush():
+ *          -ENOSPC, or -EAGAIN of a descriptor that does not wait, is returned
+ *          once and the bytes are not tried again.  What has waited behind them
+ *          for a region is tried by the next call, and so is all after a seek
+ *          that failed, before anything was written.
  * source   paper, Figure 2. */
 ASF_EXPORT int asf_sflush(struct asf_cios *stream);
 
@@ -187,7 +199,11 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
 /* asf_stream, asf_file: one object, two names (paper, "Structure": "the
  * interface modules are interoperable").  A stream of ours is a FILE for the
  * functions of libasf_stdio.  asf_stream returns NULL for a FILE that libc
- * made inside itself; with libasf alone every FILE is libc's. */
+ * made inside itself; with libasf alone every FILE is libc's.
+ * Unix I/O on the descriptor of a stream that asf_stream has been asked for, or
+ * that the ASI has opened, is joined to it while libasf_stdio.so is there: read()
+ * and lseek() go on where the stream stands, and the stream where they leave off;
+ * before any other call its output is written and what it has read ahead given back. */
 ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
 ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
 

@@ -47,20 +47,22 @@ struct asf_stream_ops {
     /* flushed: all output has been put; NULL: nothing more to do. */
     int (*flushed)(struct asf_cios *c);
 
-    /* get_at: read up to n bytes at an offset of the object, leaving the
-     * stream's own alone.  Runs without the stream's lock, in several threads
-     * at once.  NULL: threads that read the stream take turns. */
+    /* get_at: of the library's own modules, for files that several threads read
+     * at once, and not called of a program's module, whose threads take turns.
+     * Read up to n bytes at an offset of the object, without the stream's lock,
+     * leaving the stream's own offset alone. */
     ssize_t (*get_at)(struct asf_cios *c, void *buf, size_t n, int64_t offset);
 };
 
 /* asf_sopen_with: a stream on a module of the program's own.
- *   ops    stays in use until the stream is closed
+ *   ops    must stay as it is until the stream is closed
  *   data   what asf_stream_data returns for this stream
  *   flags  O_RDONLY, O_WRONLY or O_RDWR
  *   error  where to put 0 or a negated errno value; may be NULL.  -EINVAL: a
- *          size or version that this library does not know, or no get or put
- *          for the mode asked for
- * returns  the stream, or NULL. */
+ *          size or version that this library does not know, no name, no get or
+ *          put for the mode asked for, or a fill or drain; -ENOMEM
+ * returns  the stream, or NULL.
+ * source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, int flags,
                                            int *error);
 /* asf_stream_data: the `data` of a stream that asf_sopen_with has made, for the

@@ -37,7 +37,8 @@ struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
 }
 
 struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error) {
-    int fd = asf__sys.open(filename, flags, mode);
+    /* Neither buffers nor the ends of files lie as O_DIRECT wants them. */
+    int fd = flags & O_DIRECT ? -EINVAL : asf__sys.open(filename, flags, mode);
     if (fd < 0) {
         if (error)
             *error = fd;

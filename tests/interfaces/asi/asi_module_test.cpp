@@ -199,6 +199,9 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
     other.version = ASF_STREAM_VERSION + 1;
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "a later version";
     other = ops;
+    other.name = nullptr;
+    EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no name";
+    other = ops;
     other.get = nullptr;
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no get";
     other.fill = [](asf_cios *, size_t) -> ssize_t { return 0; };

@@ -27,6 +27,22 @@ TEST_F(Reading, ErrorsOfOpenAreReturned) {
     EXPECT_EQ(sopen(path("missing").c_str(), O_RDONLY, 0, nullptr), nullptr);
     EXPECT_EQ(asf_sopen_fd(-1, O_ACCMODE, &error), nullptr);
     EXPECT_EQ(error, -EINVAL);
+    EXPECT_EQ(asf_sopen_fd(-1, O_RDONLY, &error), nullptr);
+    EXPECT_EQ(error, -EBADF);
+    int fd = open(put("file", "text").c_str(), O_RDONLY);
+    EXPECT_EQ(asf_sopen_fd(fd, O_ACCMODE, &error), nullptr);
+    EXPECT_EQ(close(fd), 0) << "it is still the caller's";
+}
+
+// A stream on it could be neither read nor written to.
+TEST_F(Reading, ODirectIsRefused) {
+    for (int flags : {O_RDONLY, O_WRONLY | O_CREAT | O_TRUNC, O_RDWR}) {
+        std::string file = put("file", "text");
+        int error = 0;
+        EXPECT_EQ(sopen(file.c_str(), flags | O_DIRECT, 0600, &error), nullptr);
+        EXPECT_EQ(error, -EINVAL);
+        EXPECT_EQ(contents("file"), "text");
+    }
 }
 
 TEST_F(Reading, ErrnoIsLeftAlone) {

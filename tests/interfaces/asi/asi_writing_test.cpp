@@ -306,6 +306,27 @@ TEST_F(Writing, ErrorsAreReturned) {
     EXPECT_EQ(sclose(s), -ENOSPC);
 }
 
+// As by fflush.
+TEST_F(Writing, WhatCouldNotBeWrittenIsLost) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+    std::string page(4096, 'x');
+    while (write(ends[1], page.data(), page.size()) > 0)
+        continue;
+    asf_cios *s = asf_sopen_fd(ends[1], O_WRONLY, nullptr);
+    ASSERT_NE(s, nullptr);
+    give(s, "lost");
+    EXPECT_EQ(sflush(s), -EAGAIN);
+    EXPECT_EQ(sflush(s), 0);
+    while (read(ends[0], page.data(), page.size()) > 0)
+        continue;
+    give(s, "kept");
+    EXPECT_EQ(sclose(s), 0);
+    ASSERT_EQ(read(ends[0], page.data(), page.size()), 4);
+    EXPECT_EQ(page.substr(0, 4), "kept");
+    close(ends[0]);
+}
+
 TEST_F(Writing, ErrorsOfALargeRegion) {
     asf_cios *s = must_open("/dev/full", O_WRONLY);
     ssize_t n = 5 * MiB;
