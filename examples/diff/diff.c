@@ -97,7 +97,8 @@ static void add_label(const char *label) {
         error(EXIT_TROUBLE, 0, "too many file label options");
 }
 
-static void set_option(int option) {
+/* How the result is shown; false for options of another kind. */
+static bool set_output(int option) {
     switch (option) {
     case 'q':
         options.brief = true;
@@ -126,6 +127,15 @@ static void set_option(int option) {
     case 'L':
         add_label(optarg);
         break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* What is compared, and what counts as a difference. */
+static bool set_comparison(int option) {
+    switch (option) {
     case 'r':
         options.recursive = true;
         break;
@@ -151,11 +161,17 @@ static void set_option(int option) {
     case 'd':
         options.minimal = true;
         break;
-    case OPTION_HELP:
-        program_usage(help);
     default:
-        try_help();
+        return false;
     }
+    return true;
+}
+
+static void set_option(int option) {
+    if (option == OPTION_HELP)
+        program_usage(help);
+    if (!set_output(option) && !set_comparison(option))
+        try_help();
 }
 
 /* getopt_long has put the options in front of the operands. */
