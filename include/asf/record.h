@@ -248,9 +248,12 @@ struct asf_record_options {
 struct asf_record_writer;
 
 /* asf_record_writer_new: write records to a stream.
- *   stream   stays the caller's; in write mode
+ *   stream   stays the caller's; opened for writing.  Each record makes it one
+ *            in write mode, should it be in the other.
  *   options  NULL: the formats in the stream, no index
- * returns  0; -EINVAL; -ENOMEM.
+ *   writer   out: the writer; NULL on an error
+ * returns  0; -EINVAL: options of another size; -EBADF: the stream is not open
+ *          for writing; -ENOMEM; what salloc and sfree fail with.
  * lifetime until asf_record_writer_close.
  * source   paper, section 3.2.2: connected and non-connected PBIO. */
 ASF_EXPORT int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_options *options,
@@ -329,9 +332,11 @@ enum asf_record_how {
 };
 
 /* asf_record_reader_new: read records from a stream.
- *   stream  stays the caller's; NULL: asf_record_take alone is used
+ *   stream  stays the caller's; opened for reading, and made one in read mode,
+ *           here and by each record.  NULL: asf_record_take alone is used
  *   reader  out: the reader; NULL on an error
- * returns  0; -EINVAL: options of another size; -ENOMEM.
+ * returns  0; -EINVAL: options of another size; -EBADF: the stream cannot be
+ *          read, or its output not be written; -ENOMEM.
  * lifetime until asf_record_reader_free. */
 ASF_EXPORT int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
                                      struct asf_record_reader **reader);

@@ -26,6 +26,9 @@ int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_optio
     *reader = NULL;
     if (options && options->size != sizeof *options)
         return asf__record_fail(-EINVAL, "the options are of another version of the library");
+    if (stream && !asf_set_stream_mode(stream, ASF_READ))
+        return asf__record_fail(-EBADF,
+                                "the stream is not open for reading, or its output cannot be written");
     struct asf_record_reader *r = calloc(1, sizeof *r);
     if (!r)
         return asf__record_fail(-ENOMEM, "there is no memory for a reader");
@@ -128,7 +131,7 @@ static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash
 /* So many bytes, or an error; 0 at the end when `may_end`. */
 static int take(struct asf_record_reader *r, size_t bytes, bool may_end, const unsigned char **at) {
     ssize_t got = (ssize_t)bytes;
-    *at = asf_salloc(r->stream, &got);
+    *at = asf_Salloc(r->stream, ASF_READ, &got);
     if (!*at && got == 0 && may_end)
         return 0;
     if (!*at && got < 0)

@@ -15,7 +15,7 @@ enum { END_FRAME = FRAME_HEAD + FRAME_END_BYTES };
 
 /* Bytes at a place; *got tells how many there are. */
 static const unsigned char *bytes_at(struct asf_record_reader *r, int64_t at, int whence, ssize_t *got) {
-    return asf_sallocAt(r->stream, got, at, whence);
+    return asf_SallocAt(r->stream, ASF_READ, got, at, whence);
 }
 
 static void give_back(struct asf_record_reader *r, const unsigned char *p) {

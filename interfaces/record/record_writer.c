@@ -35,17 +35,20 @@ struct asf_record_writer {
 
 /* --- frames -------------------------------------------------------------------------- */
 
-/* A region for a frame, of which `length` payload bytes are still to be filled. */
+/* A region for a frame, of which `length` payload bytes are still to be filled.
+ * A region of input, or the end of it, would be taken for room. */
 static int open_frame(struct asf_record_writer *w, struct asf__frame *frame, unsigned char **region) {
     ssize_t bytes = (ssize_t)asf__frame_bytes(frame);
     *region = NULL;
     if (w->failed)
         return asf__record_fail(w->failed, "the stream could not be written before");
-    *region = asf_salloc(w->stream, &bytes);
+    *region = asf_Salloc(w->stream, ASF_WRITE, &bytes);
     if (*region)
         return 0;
-    w->failed = bytes == -ENOMEM ? 0 : (int)bytes;
-    return asf__record_fail((int)bytes, "the stream takes no record of %zu bytes", (size_t)frame->length);
+    int rc = bytes < 0 ? (int)bytes : -EIO;
+    w->failed = rc == -ENOMEM ? 0 : rc;
+    return asf__record_fail(rc, "the stream takes no record of %zu bytes: %.64s", (size_t)frame->length,
+                            strerrordesc_np(-rc));
 }
 
 static int close_frame(struct asf_record_writer *w, const struct asf__frame *frame, unsigned char *region) {

@@ -142,6 +142,63 @@ TEST(RecordFiles, after_a_failure_nothing_more_is_written) {
     asf_sclose(s);
 }
 
+TEST(RecordFiles, on_a_stream_for_reading_nothing_is_written) {
+    const Format f(point_type);
+    const point t = {1, 2};
+    for (const size_t bytes : {0, 8, 10000}) {
+        const File file;
+        const std::string before(bytes, 'x');
+        file.put(before);
+        asf_record_writer *w;
+        asf_cios *s = file.open(O_RDONLY);
+        EXPECT_EQ(asf_record_writer_new(s, nullptr, &w), -EBADF) << bytes;
+        EXPECT_EQ(w, nullptr);
+        EXPECT_EQ(asf_sclose(s), 0);
+        EXPECT_EQ(file.contents(), before);
+
+        s = file.open(O_RDWR); // which begins as one for reading
+        ASSERT_EQ(asf_record_writer_new(s, nullptr, &w), 0) << asf_record_why();
+        EXPECT_EQ(asf_record_write(w, f, &t), 0) << asf_record_why();
+        asf_set_stream_mode(s, ASF_READ);
+        EXPECT_EQ(asf_record_write(w, f, &t), 0) << asf_record_why();
+        EXPECT_EQ(asf_record_writer_close(w), 0);
+        EXPECT_EQ(asf_sclose(s), 0);
+        Reader r(file);
+        EXPECT_NE(r.next(), nullptr);
+        EXPECT_NE(r.next(), nullptr);
+    }
+}
+
+TEST(RecordFiles, on_a_stream_for_writing_nothing_is_read) {
+    const File file;
+    asf_record_reader *r;
+    asf_cios *s = file.open(O_WRONLY);
+    EXPECT_EQ(asf_record_reader_new(s, nullptr, &r), -EBADF);
+    EXPECT_EQ(r, nullptr);
+    EXPECT_EQ(asf_sclose(s), 0);
+    EXPECT_EQ(file.contents(), "");
+
+    write_file(file, 3, true);
+    const std::string all = file.contents();
+    s = file.open(O_RDWR);
+    asf_set_stream_mode(s, ASF_WRITE);
+    ASSERT_EQ(asf_record_reader_new(s, nullptr, &r), 0) << asf_record_why();
+    asf_record *record;
+    EXPECT_EQ(asf_record_next(r, &record), 1) << asf_record_why();
+    asf_set_stream_mode(s, ASF_WRITE);
+    EXPECT_EQ(asf_record_next(r, &record), 1) << asf_record_why();
+    asf_set_stream_mode(s, ASF_WRITE);
+    uint64_t count;
+    EXPECT_EQ(asf_record_count(r, &count), 0) << asf_record_why();
+    EXPECT_EQ(count, 3U);
+    asf_set_stream_mode(s, ASF_WRITE);
+    EXPECT_EQ(asf_record_seek(r, 2), 0) << asf_record_why();
+    EXPECT_EQ(asf_record_next(r, &record), 1) << asf_record_why();
+    asf_record_reader_free(r);
+    EXPECT_EQ(asf_sclose(s), 0);
+    EXPECT_EQ(file.contents(), all);
+}
+
 // Whatever it then leads to: nothing, the middle of a frame, another kind of one.
 TEST(RecordFiles, any_bit_of_the_index_may_be_wrong) {
     const File file;
