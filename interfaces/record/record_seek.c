@@ -147,7 +147,7 @@ static int by_index(struct asf_record_reader *r) {
     int rc = find_end(r, &at, &records);
     if (rc < 0)
         return rc;
-    if (records > at / FRAME_HEAD) /* the file is too short for so many */
+    if (at >= r->behind || records > at / FRAME_HEAD) /* the file is too short for so many */
         return -EBADMSG;
     free(r->records.all); /* an attempt's before, that failed */
     r->records.all = calloc(records + 1, sizeof *r->records.all);

@@ -234,6 +234,15 @@ TEST(RecordFiles, an_index_that_lies_is_not_believed) {
             EXPECT_TRUE((rc == 0 && count == 30) || rc == -EBADMSG || rc == -E2BIG)
                 << at << " " << rc << " " << count;
         }
+    std::string far = all; // the last INDEX beyond the file, with as many records before it
+    const uint64_t records = uint64_t{1} << 57, at_index = uint64_t{1} << 62;
+    memcpy(&far[all.size() - 32], &records, 8);
+    memcpy(&far[all.size() - 24], &at_index, 8);
+    file.put(far);
+    {
+        Reader r(file);
+        expect_any_order(r, 30);
+    }
     const size_t index = all.size() - 48 - (24 + 8 * 32) - 16; // two formats and 30 records
     for (size_t at = index; at < all.size() - 48; at += 4) {
         std::string changed = all;
