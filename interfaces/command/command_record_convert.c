@@ -196,12 +196,12 @@ static bool parse(struct converting *c, int argc, char **argv) {
 int asf__record_convert(int argc, char **argv) {
     struct converting c = {0};
     struct asf_record *record;
-    int rc, written = 0;
+    int rc = 0, written = 0;
     if (!parse(&c, argc, argv))
         return asf__record_help();
     struct record_input in = asf__record_open(argv[0], argv[optind], c.store);
     open_output(&c, in.stream);
-    while ((rc = asf_record_next(in.reader, &record)) > 0 && written == 0)
+    while (written == 0 && (rc = asf_record_next(in.reader, &record)) > 0)
         written = convert_one(&c, record);
     if (written < 0)
         asf__fail("record convert: %s: %s", in.name, asf_record_why());
