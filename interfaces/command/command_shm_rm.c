@@ -125,7 +125,7 @@ static bool parse(struct removal *r, int argc, char **argv) {
         {"dry-run", no_argument, NULL, 'n'}, {"mine", no_argument, NULL, 'm'},
         {"leaked", no_argument, NULL, 'l'},  {"older", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "+:nh", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":nh", options, NULL)) != -1;) {
         if (option == 'n')
             r->dry = true;
         else if (option == 'm')
@@ -142,10 +142,18 @@ static bool parse(struct removal *r, int argc, char **argv) {
     return true;
 }
 
+/* Labels begin with an identifier; behind them POSIXLY_CORRECT leaves options. */
+static void refuse_options(int argc, char **argv) {
+    for (int i = optind; i < argc; i++)
+        if (argv[i][0] == '-')
+            asf__fail("shm rm: '%s' is no label; options stand before labels", argv[i]);
+}
+
 int asf__shm_remove(int argc, char **argv) {
     struct removal r = {0};
     if (!parse(&r, argc, argv))
         return asf__shm_help();
+    refuse_options(argc, argv);
     bool selects = r.mine || r.leaked || r.aged;
     if (selects == (optind < argc))
         asf__fail("shm rm: give labels, or what the segments have in common; see 'asf shm --help'");
