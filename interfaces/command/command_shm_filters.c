@@ -78,6 +78,10 @@ static void rest_of_line(FILE *in, struct text *rest) {
     }
 }
 
+static const char *name_of(const char *file) {
+    return file && strcmp(file, "-") != 0 ? file : "standard input";
+}
+
 static FILE *open_input(const char *subcommand, int argc, char **argv) {
     if (argc - optind > 1)
         asf__fail("shm %s takes one file, but '%s' is given too", subcommand, argv[optind + 1]);
@@ -88,12 +92,6 @@ static FILE *open_input(const char *subcommand, int argc, char **argv) {
         asf__fail("shm %s: %s: open: %s; name a file that can be read", subcommand, argv[optind],
                   strerror(errno));
     return in;
-}
-
-static int finish(const char *subcommand, FILE *in) {
-    if (ferror(in))
-        asf__fail("shm %s: the input: read: %s", subcommand, strerror(errno));
-    return asf__close_stdout();
 }
 
 /* --- expand ----------------------------------------------------------------------- */
@@ -165,7 +163,10 @@ int asf__shm_expand(int argc, char **argv) {
         asf__bad_option("shm expand", option, argv);
     FILE *in = open_input("expand", argc, argv);
     expand(in);
-    return finish("expand", in);
+    if (ferror(in))
+        asf__fail("shm expand: %s: read: %s; name a file that can be read", name_of(argv[optind]),
+                  strerror(errno));
+    return asf__close_stdout();
 }
 
 /* --- pack -------------------------------------------------------------------------- */
@@ -177,6 +178,7 @@ struct packing {
     struct text name;    /* the last word that was no number */
     struct text lead;    /* what stands before the first number of a run */
     struct text raw;     /* the run as it stands, while it is short */
+    struct text large;   /* the first word of the run that is too large for a double */
     double *numbers;
     size_t count, room;
     char **labels; /* made so far: they go again when something fails */
@@ -243,6 +245,7 @@ static void end_run(struct packing *p, const struct text *blanks) {
     }
     clear(&p->lead);
     clear(&p->raw);
+    clear(&p->large);
     p->count = 0;
 }
 
@@ -253,10 +256,9 @@ static bool is_number(struct packing *p, const struct text *blanks, const struct
         return false;
     int rc =
         strlen(word->bytes) == word->length ? asf__get_double(word->bytes, word->length, value) : -EBADMSG;
-    if (rc == -ERANGE)
-        give_up(p, word->bytes,
-                "the number is too large for a double; take it out or leave the text as it is");
-    return rc == 0;
+    if (rc == -ERANGE && p->large.length == 0)
+        add_all(&p->large, word);
+    return rc == 0 || rc == -ERANGE;
 }
 
 static void take_number(struct packing *p, const struct text *blanks, const struct text *word, double value) {
@@ -265,6 +267,9 @@ static void take_number(struct packing *p, const struct text *blanks, const stru
         add_all(&p->raw, word);
     }
     add_number(p, value);
+    if (p->count >= p->least && p->large.length > 0)
+        give_up(p, p->large.bytes,
+                "the number is too large for a double; take it out or leave the text as it is");
 }
 
 static void take_name(struct packing *p, FILE *in, const struct text *blanks, const struct text *word) {
@@ -338,6 +343,7 @@ static void free_packing(struct packing *p) {
     free(p->name.bytes);
     free(p->lead.bytes);
     free(p->raw.bytes);
+    free(p->large.bytes);
 }
 
 int asf__shm_pack(int argc, char **argv) {
@@ -348,7 +354,7 @@ int asf__shm_pack(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a failure like others: the segments go again */
     pack(&p, in);
     if (ferror(in))
-        give_up(&p, "the input: read", strerror(errno));
+        give_up(&p, asf__text("%s: read", name_of(argv[optind])), strerror(errno));
     int status = asf__close_stdout();
     for (size_t i = 0; status != 0 && i < p.made; i++)
         asf_shm_remove(p.labels[i]);
