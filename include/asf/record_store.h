@@ -44,7 +44,8 @@ ASF_EXPORT int asf_record_store_with(const struct asf_record_store_ops *ops, voi
 /* asf_record_store_directory: formats in the files of a directory, which is made
  * if need be.  Any number of processes may use it at once, also by NFS: files
  * appear under their names when they are whole.
- * returns  0; what mkdir fails with. */
+ * returns  0, and the store (asf_record_store_free); -ENOTDIR: it is something
+ *          else; what mkdir fails with; -ENOMEM. */
 ASF_EXPORT int asf_record_store_directory(const char *path, struct asf_record_store **store);
 
 /* asf_record_store_free: NULL is allowed.  Writers and readers that use it must
@@ -52,7 +53,8 @@ ASF_EXPORT int asf_record_store_directory(const char *path, struct asf_record_st
 ASF_EXPORT void asf_record_store_free(struct asf_record_store *store);
 
 /* asf_record_store_put: make a format known.  Formats that were stored or loaded
- * lately are remembered, and the store is not asked again. */
+ * lately are remembered, and the store is not asked again.
+ * returns  0; what the store fails with. */
 ASF_EXPORT int asf_record_store_put(struct asf_record_store *store, struct asf_record_format *format);
 
 /* asf_record_store_get: the format of a hash.  What the store gives is not

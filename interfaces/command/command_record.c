@@ -6,6 +6,7 @@
  * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -37,6 +38,17 @@ int asf__record_help(void) {
     return asf__close_stdout();
 }
 
+/* Who only reads makes no directory. */
+static struct asf_record_store *open_store(const char *subcommand, const char *directory) {
+    struct asf_record_store *store;
+    if (access(directory, F_OK) != 0)
+        asf__fail("record %s: --store: %s: %s; name a directory of formats", subcommand, directory,
+                  strerror(errno));
+    if (asf_record_store_directory(directory, &store) < 0)
+        asf__fail("record %s: --store: %s", subcommand, asf_record_why());
+    return store;
+}
+
 struct record_input asf__record_open(const char *subcommand, const char *file, const char *store) {
     struct record_input in = {.name = file && strcmp(file, "-") != 0 ? file : "standard input"};
     struct asf_record_options options = {.size = sizeof options};
@@ -48,8 +60,8 @@ struct record_input asf__record_open(const char *subcommand, const char *file, c
     if (!in.stream)
         asf__fail("record %s: %s: open: %s; name a file that can be read", subcommand, in.name,
                   strerror(-error));
-    if (store && asf_record_store_directory(store, &in.store) < 0)
-        asf__fail("record %s: --store: %s", subcommand, asf_record_why());
+    if (store)
+        in.store = open_store(subcommand, store);
     options.store = in.store;
     if (asf_record_reader_new(in.stream, &options, &in.reader) < 0)
         asf__fail("record %s: %s", subcommand, asf_record_why());

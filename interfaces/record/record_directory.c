@@ -103,11 +103,19 @@ static const struct asf_record_store_ops directory_ops = {.size = sizeof directo
                                                           .save = save,
                                                           .close = free};
 
+static int make_directory(const char *path) {
+    struct stat st;
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    if (errno != EEXIST || stat(path, &st) != 0)
+        return asf__record_fail(-errno, "%.150s: the directory cannot be made: %.64s", path,
+                                strerrordesc_np(errno));
+    return S_ISDIR(st.st_mode) ? 0 : asf__record_fail(-ENOTDIR, "%.200s: it is no directory", path);
+}
+
 int asf_record_store_directory(const char *path, struct asf_record_store **store) {
-    int saved = errno, rc = 0;
+    int saved = errno, rc = make_directory(path);
     *store = NULL;
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        rc = asf__record_fail(-errno, "%.200s: the directory cannot be made", path);
     errno = saved;
     if (rc < 0)
         return rc;

@@ -93,6 +93,10 @@ TEST(RecordStore, a_directory_that_cannot_be_used) {
     asf_record_store *s;
     EXPECT_EQ(asf_record_store_directory("/proc/no/such", &s), -ENOENT);
     EXPECT_EQ(asf_record_store_directory((std::string(5000, 'x')).c_str(), &s), -ENAMETOOLONG);
+    const File file;
+    EXPECT_EQ(asf_record_store_directory(file.path(), &s), -ENOTDIR);
+    EXPECT_NE(strstr(asf_record_why(), file.path()), nullptr);
+    EXPECT_EQ(s, nullptr);
 }
 
 TEST(RecordStore, records_with_a_hash_need_no_format_in_their_stream) {
