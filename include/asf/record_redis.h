@@ -18,7 +18,7 @@ extern "C" {
  *   server   "HOST", "HOST:PORT" (6379), or the path of a socket, with a slash
  *   timeout  milliseconds for connecting and for each answer; 0: one second
  * returns  0, and the store (asf_record_store_free); -EINVAL; -ECONNREFUSED and
- *          the like; -ENOMEM.
+ *          the like; -ENOMEM.  asf_record_why() has nothing more to tell of it.
  * A connection that breaks is made again once with each call.  Any thread may
  * use the store; calls wait for one another. */
 ASF_EXPORT int asf_record_store_redis(const char *server, int timeout, struct asf_record_store **store);
