@@ -16,7 +16,7 @@
 #include "interfaces/command/command_record.h"
 
 int asf__record_help(void) {
-    fputs("usage: asf record COMMAND [OPTION]... [FILE]...\n"
+    fputs("usage: asf record COMMAND [OPTION]... [FILE]\n"
           "\n"
           "Files and streams of records.  Without FILE, or for -, it is standard input.\n"
           "\n"
