@@ -16,7 +16,7 @@
 enum exit_status {
     EXIT_OWN_FAILURE = 125, /* asf itself failed; the program was not started */
     EXIT_CANNOT_RUN = 126,  /* the program is there, but cannot be run */
-    EXIT_NOT_FOUND = 127,   /* there is no such program */
+    EXIT_NOT_FOUND = 127,   /* there is no such program, or no interpreter of it */
 };
 
 /* What keeps a program from being served. */

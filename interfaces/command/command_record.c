@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,13 +70,15 @@ struct record_input asf__record_open(const char *subcommand, const char *file, c
 }
 
 int asf__record_close(const char *subcommand, struct record_input *in, int rc) {
+    bool broken = rc == -EBADMSG || rc == -ENODATA || rc == -E2BIG;
     int status = asf__close_stdout();
     if (rc < 0)
-        asf__warn("record %s: %s: %s; what came before is good", subcommand, in->name, asf_record_why());
+        asf__warn("record %s: %s: %s%s", subcommand, in->name, asf_record_why(),
+                  broken ? "; what came before is good" : "");
     asf_record_reader_free(in->reader);
     asf_record_store_free(in->store);
     asf_sclose(in->stream);
-    return status ? status : rc < 0;
+    return status || rc >= 0 ? status : broken ? EXIT_FAILURE : EXIT_OWN_FAILURE;
 }
 
 int main(int argc, char **argv) {

@@ -33,7 +33,8 @@ int asf__record_help(void);
 struct record_input asf__record_open(const char *subcommand, const char *file, const char *store);
 
 /* asf__record_close: `rc` is what asf_record_next ended with.
- * returns  0, or 1 after a message: what came before was good. */
+ * returns  0; after a message 1 when the records are broken, and what came before
+ *          was good, or EXIT_OWN_FAILURE. */
 int asf__record_close(const char *subcommand, struct record_input *in, int rc);
 
 #endif

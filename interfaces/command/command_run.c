@@ -50,7 +50,7 @@ static int print_help(void) {
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
           "\n"
           "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"
-          "it is not found; otherwise that of PROGRAM.\n",
+          "it, or its interpreter, is not found; otherwise that of PROGRAM.\n",
           stdout);
     return asf__close_stdout();
 }
