@@ -22,7 +22,8 @@
  *   -EINVAL      the caller's own declaration or argument is wrong
  *   -EBADMSG     a description or record from outside is broken or forged
  *   -E2BIG       beyond a limit (struct asf_record_options)
- *   -EPROTOTYPE  wire and native format contradict each other in a field
+ *   -EPROTOTYPE  wire and native format contradict each other in a field, or have
+ *                none in common; a value is not what is asked for
  *   -ERANGE      a value does not fit the native field
  *   -ENOENT      no such field, or a format that nobody knows
  *   -ENODATA     the stream ends within a record
@@ -433,7 +434,8 @@ struct asf_record_value {
 
 /* asf_record_find: a value by its name.
  *   path  "name", "point.x", "samples[2].v[0]"; "" is the record as a whole
- * returns  0; -ENOENT; -ERANGE: no such element.
+ * returns  0; -ENOENT: no such field, or no path; -ERANGE: no such element;
+ *          -EPROTOTYPE: the path asks what is no single struct for a field.
  * lifetime as the record's. */
 ASF_EXPORT int asf_record_find(const struct asf_record *record, const char *path,
                                struct asf_record_value *value);

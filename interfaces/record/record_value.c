@@ -100,11 +100,15 @@ static int step_into(struct asf_record_value *value, const char **path) {
 
 static int step_item(struct asf_record_value *value, const char **path) {
     size_t i = 0;
-    const char *p = *path + 1;
-    for (; *p >= '0' && *p <= '9' && i < SIZE_MAX / 16; p++)
-        i = i * 10 + (size_t)(*p - '0');
-    if (*p != ']' || p == *path + 1)
-        return asf__record_fail(-ENOENT, "'%.64s' has no element '%.64s'", value->member.name, *path);
+    const char *p = *path + 1, *digits = p + (*p == '-');
+    bool countable = digits == p;
+    for (p = digits; *p >= '0' && *p <= '9'; p++)
+        countable = countable && !__builtin_mul_overflow(i, 10, &i) &&
+                    !__builtin_add_overflow(i, (size_t)(*p - '0'), &i);
+    bool number = p > digits && *p == ']';
+    if (!number || !countable)
+        return asf__record_fail(number ? -ERANGE : -ENOENT, "'%.64s' has no element '%.64s'",
+                                value->member.name, *path);
     *path = p + 1;
     return asf_record_value_item(value, i, value);
 }

@@ -383,6 +383,12 @@ TEST(RecordRecords, are_read_by_name_without_a_struct) {
     for (const char *path : {"nothing", "at.z", "id.x", "v[", "v[]", "v[x]", "at..x", "v[0]x", "[1].v"})
         EXPECT_LT(asf_record_find(record, path, &v), 0) << path;
     EXPECT_EQ(asf_record_find(record, "[0].id", &v), 0);
+    for (const char *path : {"v[3]", "v[-1]", "v[18446744073709551616]", "v[99999999999999999999999]"})
+        EXPECT_EQ(asf_record_find(record, path, &v), -ERANGE) << path;
+    for (const char *path : {"v[-]", "v[-x]", "v[99999999999999999999999", "nothing"})
+        EXPECT_EQ(asf_record_find(record, path, &v), -ENOENT) << path;
+    for (const char *path : {"id.x", "v[0].x", "track.x"})
+        EXPECT_EQ(asf_record_find(record, path, &v), -EPROTOTYPE) << path;
 }
 
 // --- versions ----------------------------------------------------------------------------
