@@ -92,9 +92,11 @@ int asf__segment_close(char *shm) {
 
 /* --- labels --------------------------------------------------------------------------- */
 
+/* Where a name is cut no blank stays at its end. */
 static size_t name_length(const char *name) {
     size_t n = name ? strnlen(name, ASF_SHM_NAME) : 0;
-    while (n > 0 && name[n - 1] == ' ')
+    bool cut = n == ASF_SHM_NAME && name[n] != '\0';
+    while (cut && n > 0 && name[n - 1] == ' ')
         n--;
     return n;
 }
@@ -225,7 +227,8 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
         return asf__segment_fail(-EINVAL,
                                  "there is no such backend: posix, sysv and memfd are those there are");
     if (!is_name(name, name_length(name)))
-        return asf__segment_fail(-EINVAL, "a segment needs a name: words, without control characters");
+        return asf__segment_fail(-EINVAL, "a segment needs a name: words, without control characters, "
+                                          "and no blank at either end");
     if (nbytes > PTRDIFF_MAX - ASF_SHM_HEAD)
         return asf__segment_fail(-EOVERFLOW, "no address space has so many bytes");
     struct asf_segment *s = new_entry();

@@ -109,6 +109,8 @@ TEST_P(Segments, Names) {
     EXPECT_EQ(refused(""), EINVAL);
     EXPECT_EQ(refused(" "), EINVAL);
     EXPECT_EQ(refused(" leading"), EINVAL);
+    EXPECT_EQ(refused("trailing "), EINVAL);
+    EXPECT_EQ(refused((std::string(79, 'n') + " ").c_str()), EINVAL) << "which is not cut";
     EXPECT_EQ(refused("two\nlines"), EINVAL);
     EXPECT_EQ(refused("a\ttab"), EINVAL);
     EXPECT_EQ(refused("\x7f"), EINVAL);
