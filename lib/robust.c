@@ -41,9 +41,10 @@ static uint32_t generations;
 static uint32_t *make_page(void) {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint32_t *none = NULL;
-    if (page == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK) != 0)
+    if (page == MAP_FAILED)
         return NULL;
-    if (__atomic_compare_exchange_n(&generation, &none, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (madvise(page, 4096, MADV_WIPEONFORK) == 0 &&
+        __atomic_compare_exchange_n(&generation, &none, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return page;
     munmap(page, 4096);
     return none;

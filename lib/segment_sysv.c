@@ -39,7 +39,7 @@ static int control(int id, int command, void *to) {
     return (int)asf__raw_syscall(SYS_shmctl, id, command, (long)to, 0);
 }
 
-/* EEXIST for a key that another segment has. */
+/* EEXIST when other segments have all keys. */
 static long get(size_t size, mode_t mode) {
     unsigned start = 0;
     asf__raw_syscall(SYS_getrandom, (long)&start, sizeof start, 0, 0);
@@ -49,11 +49,13 @@ static long get(size_t size, mode_t mode) {
         if (id != -EEXIST)
             return id;
     }
-    return asf__segment_fail(-ENOSPC, "there are as many segments as there are keys for; remove some");
+    return -EEXIST;
 }
 
 static int cannot_get(long rc) {
     switch (rc) {
+    case -EEXIST:
+        return asf__segment_fail(-ENOSPC, "there are as many segments as there are keys for; remove some");
     case -EINVAL:
         return asf__segment_fail(-EFBIG, "the segment would be larger than SHMMAX (/proc/sys/kernel/shmmax)");
     case -ENOSPC:
@@ -97,7 +99,9 @@ static int set_mode(int id, mode_t mode) {
     struct shmid_ds ds;
     int rc = control(id, IPC_STAT, &ds);
     ds.shm_perm.mode = (unsigned short)mode;
-    return rc < 0 ? rc : control(id, IPC_SET, &ds);
+    if (rc == 0)
+        rc = control(id, IPC_SET, &ds);
+    return rc < 0 ? asf__segment_fail(rc, "its mode cannot be set") : 0;
 }
 
 static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {

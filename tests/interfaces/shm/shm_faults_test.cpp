@@ -358,6 +358,37 @@ TEST_P(Limits, ShmmaxAndShmmni) {
     ASSERT_TRUE(set("shmall", "18446744073692774399"));
 }
 
+// As others may take them, or somebody who never removes a segment.
+TEST_P(Limits, KeysAllTaken) {
+    if (!sysv())
+        GTEST_SKIP() << "SysV's";
+    if (!set("shmmni", "32768"))
+        GTEST_SKIP() << "the limits cannot be set";
+    std::vector<int> taken;
+    for (key_t key = 0x61736000; key < 0x61737000; key++)
+        taken.push_back(shmget(key, 1, IPC_CREAT | 0600));
+    errno = 0;
+    EXPECT_EQ(asf_shm_create_on("sysv", "one more", 0600, 8), nullptr);
+    EXPECT_EQ(errno, ENOSPC);
+    EXPECT_NE(strstr(asf_shm_why(), "as there are keys for"), nullptr) << asf_shm_why();
+    for (const int id : taken)
+        shmctl(id, IPC_RMID, nullptr);
+    set("shmmni", "4096");
+}
+
+TEST_P(Limits, ModesThatCannotBeSet) {
+    if (!sysv())
+        GTEST_SKIP() << "SysV's";
+    EXPECT_EQ(in_child([] {
+                  if (!refuse(SYS_shmctl, 1, IPC_SET, EPERM))
+                      return 0;
+                  const bool refused = !asf_shm_create_on("sysv", "read-only", 0400, 8) && errno == EPERM;
+                  return refused && strstr(asf_shm_why(), "mode") ? 0 : 1;
+              }),
+              0);
+    EXPECT_TRUE(all().empty()) << "nothing is left";
+}
+
 // A timer that fires all the time does not keep a large one from being made.
 TEST_P(Limits, Signals) {
     EXPECT_EQ(in_child([&] {

@@ -24,6 +24,32 @@ extern "C" const char *__tsan_default_options() { // NOLINT(bugprone-reserved-id
 namespace shm {
 namespace {
 
+size_t mapped() {
+    std::ifstream file("/proc/self/statm");
+    size_t pages = 0;
+    file >> pages;
+    return pages;
+}
+
+// Before this process has taken a lock.
+TEST(LockRefused, NothingIsLeftMapped) {
+    const int rc = in_child([] {
+        asf_shm_lock lock;
+        if (!refuse(SYS_madvise, 2, MADV_WIPEONFORK, EINVAL))
+            return 255;
+        if (asf_shm_lock_init(&lock) != -ENOTSUP)
+            return 254;
+        const size_t before = mapped();
+        for (int i = 0; i < 1000; i++)
+            if (asf_shm_obtain(&lock) != -ENOTSUP || asf_shm_release(&lock) != -ENOTSUP)
+                return 1;
+        return mapped() < before + 1000 ? 0 : 2;
+    });
+    if (rc >= 254)
+        GTEST_SKIP() << (rc == 255 ? "system calls cannot be refused" : "a lock has been taken before");
+    EXPECT_EQ(rc, 0);
+}
+
 // What the processes of a test share.
 struct Shared {
     asf_shm_lock lock;
