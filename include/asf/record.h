@@ -204,6 +204,9 @@ struct asf_record_member {
  * told of it is valid as long as the format.
  * source   paper, section 4.4: reflection. */
 ASF_EXPORT const struct asf_record_layout *asf_record_layout_of(const struct asf_record_format *format);
+
+/* asf_record_layout_name: what the struct was declared as; valid as long as the
+ * format.  asf_record_layout_size: its bytes, without what its pointers refer to. */
 ASF_EXPORT const char *asf_record_layout_name(const struct asf_record_layout *layout);
 ASF_EXPORT size_t asf_record_layout_size(const struct asf_record_layout *layout);
 
@@ -341,6 +344,9 @@ enum asf_record_how {
  * lifetime until asf_record_reader_free. */
 ASF_EXPORT int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
                                      struct asf_record_reader **reader);
+
+/* asf_record_reader_free: free the reader, its record and all that was got of it,
+ * but for asf_record_into's; the stream stays open.  NULL is allowed. */
 ASF_EXPORT void asf_record_reader_free(struct asf_record_reader *reader);
 
 /* asf_record_next: the next record of the stream, checked as a whole against

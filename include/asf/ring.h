@@ -36,7 +36,7 @@ extern "C" {
  *         as much as one end moves while the other, asleep, is woken
  * returns  a descriptor, close-on-exec, for asf_ring_sopen_fd in this process
  *          or in one that it is given to (by fork, exec or a socket); -EINVAL
- *          (size), -EMFILE, -ENOMEM and the like.
+ *          (size), -EFBIG (over RLIMIT_FSIZE), -EMFILE, -ENOMEM and the like.
  * lifetime the ring goes with the last descriptor and the last end. */
 ASF_EXPORT int asf_ring_create(size_t size);
 

@@ -53,7 +53,8 @@ extern "C" {
  * source   Grosse's shm_create. */
 ASF_EXPORT char *asf_shm_create(const char *name, mode_t mode, size_t nbytes);
 
-/* asf_shm_create_on: the same, on a backend by name:
+/* asf_shm_create_on: the same, on a backend by name (NULL: as asf_shm_create;
+ * EINVAL for one that there is not):
  *   posix  an object in /dev/shm, the faster to read
  *   sysv   one of shmget's
  *   memfd  a sealed one without a name in any file system, for processes that
@@ -89,8 +90,8 @@ ASF_EXPORT char *asf_shm_open_update(const char *label);
  * stays the caller's and may be closed.  Its label and size are verified; one of
  * memfd must be sealed.
  *   flags  O_RDONLY or O_RDWR, as far as the descriptor can be used so
- * returns  the head, with its label; NULL and errno: EBADF, ESPIPE, ESTALE,
- *          EACCES as asf_shm_open. */
+ * returns  the head, with its label; NULL and errno: EBADF, ESPIPE, EINVAL (other
+ *          flags), ESTALE, EACCES as asf_shm_open. */
 ASF_EXPORT char *asf_shm_open_fd(int fd, int flags);
 
 /* asf_shm_close: detach a segment; the segment stays.
@@ -105,8 +106,9 @@ ASF_EXPORT size_t asf_shm_size(const char *shm);
 /* asf_shm_fd: a descriptor on a segment, close-on-exec and standing at the
  * first byte of the data, for read(), write(), sendfile() and the like.
  *   flags  O_RDONLY or O_RDWR
- * returns  the descriptor, which the caller closes; -EOPNOTSUPP for a segment
- *          of SysV, which has none; otherwise as asf_shm_open. */
+ * returns  the descriptor, which the caller closes; -EINVAL for other flags;
+ *          -EOPNOTSUPP for a segment of SysV, which has none; otherwise as
+ *          asf_shm_open, negated. */
 ASF_EXPORT int asf_shm_fd(const char *label, int flags);
 
 /* asf_shm_sopen: open a segment as a stream for the ASI and, with
@@ -148,7 +150,7 @@ struct asf_shm_info {
 
 /* asf_shm_each: tell of every segment of asf's on the system.
  *   visit  called with each; a result other than 0 ends it
- * returns  that result, or 0, or a negated errno value.
+ * returns  that result, or 0, or a negated errno value: -ENOMEM.
  * lifetime of the info: until visit returns. */
 ASF_EXPORT int asf_shm_each(int (*visit)(const struct asf_shm_info *info, void *arg), void *arg);
 
@@ -168,11 +170,13 @@ ASF_EXPORT int asf_shm_remove(const char *label);
 /* asf_shm_read_doubles: the array that comes next in a text stream, given
  * either way; what names the field has been read before.
  *   count  in: how many are wanted, or 0 for all there are: up to the next
- *          word that is no number.  out: how many there are.
+ *          word that begins with a letter, '_' or '#' and is no number, which is
+ *          left in the stream.  out: how many there are.
  * returns  the array, in memory or in the segment, where it cannot be written;
- *          NULL and errno: ENODATA (fewer than wanted), EBADMSG (a word that is
- *          no number; a segment whose size is no multiple of 8), asf_shm_open's
- *          for a label, ENOMEM.
+ *          NULL and errno: ENODATA (fewer than wanted), EBADMSG (another word that
+ *          is no number; a segment whose size is no multiple of 8), ERANGE (a
+ *          number too large for a double), asf_shm_open's for a label, ENOMEM,
+ *          what the stream fails with.
  * lifetime until asf_shm_free_doubles. */
 ASF_EXPORT const double *asf_shm_read_doubles(FILE *stream, size_t *count);
 
@@ -211,12 +215,12 @@ ASF_EXPORT int asf_shm_lock_init(struct asf_shm_lock *lock);
 /* asf_shm_obtain, asf_shm_obtain_no_wait: take the lock.
  * returns  0; -EOWNERDEAD: taken, but who held it has ended, so that what it
  *          guards may be in a half-way state; -EDEADLK: this thread holds it;
- *          -EBUSY: held by another (no_wait). */
+ *          -EBUSY: held by another (no_wait); -ENOTSUP as asf_shm_lock_init. */
 ASF_EXPORT int asf_shm_obtain(struct asf_shm_lock *lock);
 ASF_EXPORT int asf_shm_obtain_no_wait(struct asf_shm_lock *lock);
 
 /* asf_shm_release: give the lock back.
- * returns  0; -EPERM: this thread does not hold it. */
+ * returns  0; -EPERM: this thread does not hold it; -ENOTSUP as asf_shm_lock_init. */
 ASF_EXPORT int asf_shm_release(struct asf_shm_lock *lock);
 
 #ifdef __cplusplus
