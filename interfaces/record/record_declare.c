@@ -33,6 +33,8 @@ static bool has_text(const char *name) {
 static int count_names(struct types *t, const struct asf_record_type *type) {
     if (!has_text(type->name))
         return asf__record_fail(-EINVAL, "a struct has no name");
+    if (type->count == 0)
+        return asf__record_fail(-EINVAL, "'%.64s' has no fields", type->name);
     t->names += strlen(type->name) + 1;
     for (size_t i = 0; i < type->count; i++) {
         const char *name = type->fields[i].name;

@@ -87,6 +87,13 @@ TEST(RecordFormats, refuse_a_field_without_a_name) {
     EXPECT_TRUE(why_names("ready"));
 }
 
+TEST(RecordFormats, refuse_a_struct_without_fields) {
+    asf_record_type type = sample_type;
+    type.count = 0;
+    EXPECT_EQ(declare(type), -EINVAL);
+    EXPECT_STREQ(asf_record_why(), "'sample' has no fields");
+}
+
 TEST(RecordFormats, refuse_sizes_that_no_number_has) {
     for (const size_t size : {0, 3, 5, 7, 16, 256})
         for (const size_t which : {0, 1, 3, 4, 7})
