@@ -74,6 +74,8 @@ int main(int argc, char **argv) {
     bool asks_help = is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0;
     if (!asks_help && !is_one_of(argv[1], "version", "--version"))
         asf__fail("unknown command '%s'; 'asf --help' lists those there are", argv[1]);
+    if (argc == 3 && is_one_of(argv[2], "--help", "-h"))
+        return help();
     if (argc > 2)
         asf__fail("%s takes no argument, but '%s' is given", argv[1], argv[2]);
     return asks_help ? help() : version();
