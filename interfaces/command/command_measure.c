@@ -22,7 +22,7 @@
 
 #include "interfaces/command/command.h"
 
-enum { KB = 1 << 10, MB = 1 << 20, LARGEST = 1 << 20, PAGE = 4096 };
+enum { KB = 1 << 10, MB = 1 << 20, LARGEST = 1 << 20, PAGE = 4096, LEAST = 4 * MB };
 
 /* The files and the memory of one place. */
 struct bench {
@@ -243,7 +243,9 @@ static bool fill(struct bench *b) {
 static int open_bench(struct bench *b, const char *directory, size_t bytes) {
     *b = (struct bench){.bytes = bytes, .in = scratch(directory), .out = scratch(directory)};
     b->buffer = aligned_alloc(PAGE, LARGEST);
-    if (b->in >= 0 && b->out >= 0 && b->buffer && fill(b))
+    if (b->in >= 0 && b->out >= 0 && bytes < LEAST)
+        errno = ENOSPC;
+    else if (b->in >= 0 && b->out >= 0 && b->buffer && fill(b))
         return 0;
     int rc = errno ? -errno : -EIO;
     close_bench(b);

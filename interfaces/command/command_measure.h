@@ -46,7 +46,8 @@ enum { PLACE_STEPS = 8, PIPE_STEPS = 2 };
 double asf__seconds(void);
 
 /* asf__measure_place: fill in the figures; those there was no time for are
- * missing.  returns  0, or a negated errno value when no file can be made. */
+ * missing.  returns  0, or a negated errno value when no file can be made, -ENOSPC
+ * for one of less than 4 MB. */
 int asf__measure_place(struct place *place, struct course *course);
 /* asf__measure_pipes: of a file into a pipe that is made to hold `size`. */
 int asf__measure_pipes(struct place *place, struct course *course);

@@ -140,13 +140,11 @@ static bool measure(struct place *p, struct course *course, double share,
                     int (*how)(struct place *, struct course *)) {
     course->bytes = file_size(p);
     course->end = asf__seconds() + share;
-    if (course->bytes < 4 * MB) {
-        asf__warn("tune: %s: no room for files of 4 MB; not measured", p->directory);
-        return false;
-    }
     int rc = how(p, course);
-    if (rc < 0)
-        asf__warn("tune: %s: %s; not measured", p->directory, strerror(-rc));
+    if (rc == -ENOSPC)
+        asf__warn("tune: %s: no room for files of 4 MB; not measured", p->directory);
+    else if (rc < 0)
+        asf__warn("tune: %s: no file can be made and filled: %s; not measured", p->directory, strerror(-rc));
     return rc == 0 && p->count > 0;
 }
 
@@ -216,6 +214,22 @@ static struct request parse(int argc, char **argv) {
     return r;
 }
 
+/* The alternatives of the manual page. */
+static void refuse_alternatives(const struct request *r) {
+    const struct {
+        bool both;
+        const char *names;
+    } pairs[] = {
+        {r->show && r->check, "--show and --check"},       {r->show && r->count, "--show and --dir"},
+        {r->check && r->count, "--check and --dir"},       {r->show && r->dry, "--show and --dry-run"},
+        {r->check && r->dry, "--check and --dry-run"},     {r->check && r->json, "--check and --json"},
+        {r->system && r->output, "--system and --output"}, {r->system && r->dry, "--system and --dry-run"},
+        {r->output && r->dry, "--output and --dry-run"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].both)
+            asf__fail("tune: %s do not go together; see 'asf tune --help'", pairs[i].names);
+}
+
 /* The table that the library uses; what keeps it from one is told. */
 static bool find_table(struct table *t, const struct request *r) {
     static char paths[2][PATH_MAX];
@@ -269,6 +283,7 @@ int asf__tune(int argc, char **argv) {
     struct request r = parse(argc, argv);
     if (r.help)
         return print_help();
+    refuse_alternatives(&r);
     if (r.check)
         return check(&r);
     if (r.show && !find_table(&t, &r))
