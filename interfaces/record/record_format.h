@@ -126,6 +126,9 @@ static inline bool asf__same_hash(const unsigned char *a, const unsigned char *b
 /* asf__field_named: or NULL. */
 const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name);
 
+/* asf__in_order: the fields by their offsets; the caller frees the array.  NULL: no memory. */
+const struct asf__field **asf__in_order(const struct asf_record_layout *s);
+
 /* asf__member: what is told of a field. */
 void asf__member(const struct asf_record_layout *s, const struct asf__field *field,
                  struct asf_record_member *member);

@@ -93,25 +93,6 @@ static int fill_up(struct match *m, uint32_t to) {
                : add(m, (struct asf__move){.op = MOVE_ZERO, .to = 1, .dst = m->done, .count = to - m->done});
 }
 
-/* --- order ---------------------------------------------------------------------------------- */
-
-static int by_offset(const void *a, const void *b) {
-    const struct asf__field *const *x = a, *const *y = b;
-    return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
-}
-
-static const struct asf__field **in_order(const struct asf_record_layout *s) {
-    const struct asf__field **sorted = malloc(s->fields_count * sizeof(void *));
-    bool ordered = true;
-    for (uint32_t i = 0; sorted && i < s->fields_count; i++) {
-        sorted[i] = &s->fields[i];
-        ordered = ordered && (i == 0 || sorted[i]->offset > sorted[i - 1]->offset);
-    }
-    if (sorted && !ordered)
-        qsort(sorted, s->fields_count, sizeof(void *), by_offset);
-    return sorted;
-}
-
 /* --- single fields --------------------------------------------------------------------------- */
 
 static bool is_integer(const struct asf__field *field) {
@@ -268,7 +249,7 @@ static int absent_structs(struct match *m, const struct asf__field *native, uint
         .op = MOVE_LOOP, .dst = dst, .count = count, .dstep = native->stride, .field = native};
     if (count == 0 || !has_fallback(m->plan, native))
         return zeros(m, native, dst, count);
-    const struct asf__field **sorted = in_order(s);
+    const struct asf__field **sorted = asf__in_order(s);
     int rc = sorted ? fill_up(m, dst) : no_memory();
     uint32_t at = m->r->moves_count;
     struct match inner = {m->plan, m->r, at + 1, 0, m->level + 1};
@@ -313,7 +294,7 @@ static int match_field(struct match *m, const struct asf__field *wire, const str
 
 static int match_struct(struct match *m, const struct asf_record_layout *wire,
                         const struct asf_record_layout *native, uint32_t src, uint32_t dst) {
-    const struct asf__field **sorted = in_order(native);
+    const struct asf__field **sorted = asf__in_order(native);
     int rc = sorted ? 0 : no_memory();
     uint32_t found = 0;
     for (uint32_t i = 0; rc == 0 && i < native->fields_count; i++) {

@@ -151,13 +151,21 @@ static int by_offset(const void *a, const void *b) {
     return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
 }
 
-static int check_overlaps(const struct asf_record_format *f, const struct asf_record_layout *s) {
+const struct asf__field **asf__in_order(const struct asf_record_layout *s) {
     const struct asf__field **sorted = malloc(s->fields_count * sizeof(void *));
-    int rc = sorted ? 0 : asf__record_fail(-ENOMEM, "there is no memory for the format");
-    for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++)
+    bool ordered = true;
+    for (uint32_t i = 0; sorted && i < s->fields_count; i++) {
         sorted[i] = &s->fields[i];
-    if (rc == 0)
+        ordered = ordered && (i == 0 || sorted[i]->offset > sorted[i - 1]->offset);
+    }
+    if (sorted && !ordered)
         qsort(sorted, s->fields_count, sizeof(void *), by_offset);
+    return sorted;
+}
+
+static int check_overlaps(const struct asf_record_format *f, const struct asf_record_layout *s) {
+    const struct asf__field **sorted = asf__in_order(s);
+    int rc = sorted ? 0 : asf__record_fail(-ENOMEM, "there is no memory for the format");
     for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++) {
         uint64_t end = sorted[i]->offset + extent(f, sorted[i]);
         if (end > s->size)
