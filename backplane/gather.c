@@ -23,7 +23,7 @@ ASF_MOSTLY_UNUSED static struct gathering {
     uint64_t state; /* a generation, and the bytes gathered: USED_BITS */
     char *buffer;
     int fd, failed;
-    bool used;
+    bool used, over; /* over: nothing more is gathered, but an error is still to be told */
     dev_t dev;
     ino_t ino;
 } files[FILES];
@@ -120,7 +120,10 @@ static bool has_twin(const struct stat64 *st) {
     for (int i = 0; i < FILES; i++) {
         struct gathering *g = &files[i];
         if (g->used && g->dev == st->st_dev && g->ino == st->st_ino) {
-            end(g, true);
+            write_out(g);
+            g->over = true;
+            if (!g->failed)
+                end(g, true);
             return true;
         }
     }
@@ -147,6 +150,10 @@ static bool begin(int fd) {
 
 static struct gathering *find_or_begin(int fd) {
     struct gathering *g = find(fd);
+    if (g && g->over && !g->failed) {
+        end(g, true);
+        g = NULL;
+    }
     if (g || (unsigned)fd >= TABLE || file_of[fd] == NEVER)
         return g;
     uint64_t mask = asf__hold_signals();

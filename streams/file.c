@@ -81,7 +81,8 @@ off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
 }
 
 int asf__fd_close(struct asf_cios *c) {
-    asf__end_gathering(c->fd);
+    int failed = asf__end_gathering(c->fd);
     asf__fd_changed();
-    return c->fd >= 0 ? asf__close(c->fd) : 0;
+    int rc = c->fd >= 0 ? asf__close(c->fd) : 0;
+    return rc < 0 ? rc : failed;
 }

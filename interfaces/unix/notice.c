@@ -255,7 +255,7 @@ static void before_dup(int from, int to) {
     if (from != to) {
         asf__share_offset(from);
         lose_ring(to);
-        asf__end_gathering(from);
+        asf__write_gathered();
         asf__end_gathering(to);
         asf__unkeep(from, true);
         asf__unkeep(to, true);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -238,6 +239,49 @@ CASE(not_gathered) {
     write_small(fd, 2);
     CALL(write(-1, "x", 1));
     CALL(write(77, "x", 1));
+}
+
+/* --- errors ------------------------------------------------------------------- */
+
+static int failures;
+
+static void count_failure(bool failed) {
+    failures += failed;
+}
+
+/* More than the file may have; how much of it fails where is not the same. */
+static int write_too_much(const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    failures = 0;
+    for (int i = 0; i < 20; i++)
+        count_failure(write(fd, buffer, 1000) < 1000);
+    return fd;
+}
+
+CASE(errors_are_told_late_but_told) {
+    struct rlimit most = {8192, 8192};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &most);
+    count_failure(close(write_too_much("a")) < 0);
+    say("close: told %d", failures > 0);
+    int fd = write_too_much("b");
+    count_failure(dup2(fd, 50) < 0);
+    count_failure(close(50) < 0);
+    count_failure(close(fd) < 0);
+    say("dup2: told %d", failures > 0);
+    count_failure(fclose(fdopen(write_too_much("c"), "w")) < 0);
+    say("fclose: told %d", failures > 0);
+    fd = write_too_much("d");
+    int twin = open("d", O_WRONLY);
+    CALL(write(twin, "x", 1));
+    count_failure(write(fd, "x", 1) < 0);
+    say("another descriptor: told %d", failures > 0);
+    CALL(close(fd));
+    CALL(close(twin));
+    fd = write_too_much("e");
+    count_failure(fsync(fd) < 0);
+    say("fsync: told %d", failures > 0);
+    CALL(close(fd));
 }
 
 /* --- signals ------------------------------------------------------------------ */
