@@ -29,7 +29,8 @@ enum { ASF_FAULT_STEP = 64 << 10, ASF_FAULTS_MOST = 8 };
 int asf__count_faults(const char *base);
 
 /* asf__last_words: have `speak` called, which must be safe in a signal
- * handler, before a signal ends the process by default. */
+ * handler, before a signal ends the process by default, but for those of
+ * real time. */
 void asf__last_words(void (*speak)(void));
 
 /* asf__program_action: what sigaction() says to the program of a signal for

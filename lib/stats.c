@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,16 +49,20 @@ static void emit(const char *line, int length, size_t size) {
     }
 }
 
+/* At the head of the table.  Of the program's name, here and elsewhere, as much as leaves
+ * room for the line: it may be no file's. */
+static int headline(char *to, size_t size) {
+    static bool headed;
+    if (__atomic_exchange_n(&headed, true, __ATOMIC_RELAXED))
+        return 0;
+    return snprintf(to, size, "asf: %.*s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s  %s\n", NAME_MAX,
+                    program_invocation_short_name, (int)getpid(), "stream", "module", "bytes in", "bytes out",
+                    "calls", "served", "syscalls", "why");
+}
+
 static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
-    static bool headed;
-    int n = 0;
-    if (!headed) {
-        headed = true;
-        n = snprintf(to, size, "asf: %s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s  %s\n",
-                     program_invocation_short_name, (int)getpid(), "stream", "module", "bytes in",
-                     "bytes out", "calls", "served", "syscalls", "why");
-    }
+    int n = headline(to, size);
     return n + snprintf(to + n, size - (size_t)n,
                         "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64
                         "  %s\n",
@@ -68,10 +73,10 @@ static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
 static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
     return snprintf(to, size,
-                    "asf:\t%s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+                    "asf:\t%.*s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
                     "\t%s\n",
-                    program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in, s->out,
-                    s->calls, s->calls - s->slow, s->syscalls, l->why);
+                    NAME_MAX, program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in,
+                    s->out, s->calls, s->calls - s->slow, s->syscalls, l->why);
 }
 
 void asf__stats_line(const struct asf_stats_line *line) {
@@ -83,7 +88,7 @@ void asf__stats_line(const struct asf_stats_line *line) {
 
 void asf__stats_verbose(const char *stream, const char *module, const char *why) {
     char text[4608];
-    int n = snprintf(text, sizeof text, "asf: %s: %s: %s (%s)\n", program_invocation_short_name, stream,
-                     module, why);
+    int n = snprintf(text, sizeof text, "asf: %.*s: %s: %s (%s)\n", NAME_MAX, program_invocation_short_name,
+                     stream, module, why);
     asf__sys.write(2, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }

@@ -77,11 +77,13 @@ static inline int open_path(const char *path, const struct mode *m) {
     int before;
     asf__before_wait(); /* it may empty a file, or be the start of reading it */
     asf__before_open(path);
-    if (!(m->flags2 & ASF_NOT_CANCELLED))
-        return asf__open(path, m->flags, 0666);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    if (m->flags2 & ASF_NOT_CANCELLED)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     int fd = asf__open(path, m->flags, 0666);
-    pthread_setcancelstate(before, &before);
+    if (m->flags2 & ASF_NOT_CANCELLED)
+        pthread_setcancelstate(before, &before);
+    if (m->flags & O_TRUNC)
+        asf__drop_views();
     return fd;
 }
 

@@ -336,8 +336,15 @@ OPENING(open, (const char *path, int flags, ...), (path, flags, mode))
 OPENING(open64, (const char *path, int flags, ...), (path, flags, mode))
 OPENING(openat, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
 OPENING(openat64, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
-NOTICE(OUTPUT, int, creat, (const char *path, mode_t mode), (path, mode))
-NOTICE(OUTPUT, int, creat64, (const char *path, mode_t mode), (path, mode))
+#define CREATING(name)                                                                                       \
+    KEEP(name);                                                                                              \
+    EXPORT int name(const char *path, mode_t mode) {                                                         \
+        before_open(path);                                                                                   \
+        return asf__opened(LIBC(name)(path, mode), O_WRONLY | O_CREAT | O_TRUNC);                            \
+    }
+
+CREATING(creat)
+CREATING(creat64)
 
 #define OPENING_2(name, params, args)                                                                        \
     EXPORT int name params {                                                                                 \

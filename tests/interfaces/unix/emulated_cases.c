@@ -618,6 +618,35 @@ CASE(in_memory) {
     read_small(fd, 5, 9);
 }
 
+static int make_anew(const char *path, int how) {
+    return how == 0   ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600)
+           : how == 1 ? creat(path, 0600)
+           : how == 2 ? creat64(path, 0600)
+                      : fileno(fopen(path, "w"));
+}
+
+/* Where only the end of it is written then, the rest stays a hole, though it is read. */
+CASE(in_memory_made_anew) {
+    for (int how = 0; how < 4; how++) {
+        char name[] = "/dev/shm/emulated.XXXXXX";
+        int w = mkstemp(name), fd = open(name, O_RDONLY);
+        memset(buffer, 'x', SIZE);
+        pwrite(w, buffer, SIZE, 0);
+        read_small(fd, 500, 9);
+        int made = make_anew(name, how);
+        pwrite(made, "y", 1, SIZE - 1);
+        lseek(fd, 0, SEEK_SET);
+        read_small(fd, 500, 9);
+        struct stat st;
+        fstat(w, &st);
+        say("%ld blocks", (long)st.st_blocks);
+        unlink(name);
+        close(made);
+        close(w);
+        close(fd);
+    }
+}
+
 CASE(grows) {
     put_text("log", "first line\n");
     int fd = open("log", O_RDONLY);
