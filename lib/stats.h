@@ -16,6 +16,7 @@ struct asf_stats {
     uint64_t calls;    /* calls of an interface, counted only with stats on */
     uint64_t slow;     /* those the current buffer could not serve */
     uint64_t syscalls; /* made on the stream's data */
+    uint64_t told;     /* bytes when they were reported, and one */
 };
 
 /* asf__counting: statistics are on; every call then takes the counted path. */
