@@ -27,6 +27,8 @@ static inline bool asf__rings(void) {
  * its ring if it has one. */
 ssize_t asf__pipe_read(int fd, void *buf, size_t n);
 ssize_t asf__pipe_write(int fd, const void *buf, size_t n);
+/* asf__pipe_has_ring: whether they go by one now. */
+bool asf__pipe_has_ring(int fd);
 
 /* asf__pipe_leave: before a call that works on the pipe itself: what is in the
  * ring goes there.  asf__pipe_leave_all: the same for every descriptor. */

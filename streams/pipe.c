@@ -13,12 +13,14 @@ const struct asf_stream_ops asf__pipe = ASF__DESCRIPTOR_OPS("pipe");
 static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     asf__before_wait();
     ssize_t r = asf__fd_get_by(c, asf__pipe_read, buf, n);
+    c->stats.syscalls += !asf__pipe_has_ring(c->fd);
     c->stats.in += r > 0 ? (uint64_t)r : 0;
     return r;
 }
 
 static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
     ssize_t r = asf__fd_put_by(c, asf__pipe_write, buf, n);
+    c->stats.syscalls += !asf__pipe_has_ring(c->fd);
     c->stats.out += r > 0 ? (uint64_t)r : 0;
     return r;
 }

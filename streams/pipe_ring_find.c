@@ -150,6 +150,10 @@ static struct asf_pipe_end *end_of(int fd) {
     return NULL;
 }
 
+bool asf__pipe_has_ring(int fd) {
+    return end_of(fd) != NULL;
+}
+
 /* The end that a transfer of n bytes goes by, or NULL: the pipe. */
 static struct asf_pipe_end *find(int fd, size_t n, enum asf_ring_end end) {
     struct asf_pipe_end *e = end_of(fd);
