@@ -531,7 +531,7 @@ bool asf__growth_ended;
 /* A stream that another thread is using may be free in a moment. */
 void asf__stop_growing_all(void) {
     int patience, tries = 0;
-    asf__growth_ended = true;
+    __atomic_store_n(&asf__growth_ended, true, __ATOMIC_RELAXED);
     asf__settle_output();
     do {
         patience = 0;

@@ -233,7 +233,7 @@ static void adapt_limit(struct asf_cios *c) {
             c->limit = asf__tuned_buffer();
         return;
     }
-    if (!c->may_grow || asf__growth_ended || cap <= c->block) {
+    if (!c->may_grow || __atomic_load_n(&asf__growth_ended, __ATOMIC_RELAXED) || cap <= c->block) {
         c->limit = c->block;
         asf__mark_grown(c, false);
         return;

@@ -702,7 +702,7 @@ EXPORT int fcntl(int fd, int command, ...) {
     va_end(ap);
     bool duplicate = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     if (duplicate || command == F_SETFL || command == F_SETLK || command == F_SETLKW ||
-        command == F_OFD_SETLKW || command == F_SETPIPE_SZ)
+        command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_SETPIPE_SZ)
         leave_ring(fd);
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL) {
         touch_fd(fd);
