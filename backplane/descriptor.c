@@ -133,7 +133,15 @@ ASF_EVERY_RUN void asf__unkeep(int fd, bool for_good) {
         unkeep(fd, for_good);
 }
 
+uintptr_t asf__writable[ASF_WRITABLE];
+
+void asf__forget_writable(void) {
+    for (int i = 0; i < ASF_WRITABLE; i++) /* no call: a sanitizer may not be ready for any */
+        __atomic_store_n(&asf__writable[i], 0, __ATOMIC_RELAXED);
+}
+
 void asf__drop_views(void) {
+    asf__forget_writable(); /* memory that was read into may be a map of the file */
     if (!some_marked)
         return;
     uint64_t mask = asf__hold_signals();

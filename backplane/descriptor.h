@@ -139,8 +139,15 @@ static inline void asf__fd_changed(void) {
  * may have it, too.  asf__unkeep_all: all of them, for good. */
 void asf__unkeep(int fd, bool for_good);
 void asf__unkeep_all(void);
-/* asf__drop_views: the next reads ask the kernel, and may have a view again. */
+/* asf__drop_views: a file is about to become shorter: the next reads ask the kernel,
+ * and may have a view again. */
 void asf__drop_views(void);
+/* Pages, and one, that the kernel has copied to: no read() into them fails with
+ * EFAULT. */
+enum { ASF_WRITABLE = 16 };
+extern uintptr_t asf__writable[ASF_WRITABLE];
+/* asf__forget_writable: memory is about to be unmapped or protected. */
+void asf__forget_writable(void);
 /* asf__stop_keeping: and no descriptor is kept any more. */
 void asf__stop_keeping(void);
 /* asf__forget_descriptor: it is closed: nobody needs the offset. */

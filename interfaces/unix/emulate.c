@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "backplane/backplane.h"
@@ -17,8 +18,6 @@
 #include "lib/options.h"
 
 extern ssize_t __pread64(int, void *, size_t, off64_t);
-
-uintptr_t asf__writable[ASF_WRITABLE];
 
 long asf__failed(long r) {
     errno = (int)-r;
@@ -31,11 +30,6 @@ static void learn_writable(const char *p, size_t n) {
     uintptr_t first = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
     for (; first <= last && last - first < ASF_WRITABLE; first++)
         asf__writable[first % ASF_WRITABLE] = first + 1;
-}
-
-void asf__forget_writable(void) {
-    for (int i = 0; i < ASF_WRITABLE; i++) /* no call: a sanitizer may not be ready for any */
-        __atomic_store_n(&asf__writable[i], 0, __ATOMIC_RELAXED);
 }
 
 /* --- reading ----------------------------------------------------------------------- */
@@ -77,12 +71,21 @@ static bool in_sequence(struct asf_descriptor *d, off64_t at, size_t n, bool *fu
 
 enum { NOT_YET = -32 };
 
+/* A read, of at most INT_MAX bytes, may lead to where no state can say. */
+static bool is_too_far(off64_t at) {
+    return at > (off64_t)ASF_LARGEST_OFFSET - INT_MAX;
+}
+
 static ssize_t read_kept(struct asf_descriptor *d, int fd, char *p, size_t n, off64_t where) {
     uint64_t state = asf__state(d);
     off64_t at = where < 0 ? asf__position(state) : where;
     bool further;
     if (d->fd != fd) /* a handler has closed it, and another took its place */
         return -EAGAIN;
+    if (where < 0 && is_too_far(at)) {
+        asf__unkeep(fd, true);
+        return -EAGAIN;
+    }
     if (n - 1 < d->most && asf__is_writable(p, n) && in_sequence(d, at, n, &further)) {
         if (asf__next_view(d, fd, state, at, n, further) && asf__from_view(d, fd, p, n, where))
             return (ssize_t)n;
@@ -149,6 +152,10 @@ ssize_t asf__marked_readv(int fd, const struct iovec *v, int n) {
         uint64_t state = asf__state(d);
         if (d->fd != fd)
             continue;
+        if (is_too_far(asf__position(state))) {
+            asf__unkeep(fd, true);
+            continue;
+        }
         r = preadv64(fd, v, n, asf__position(state));
         if (r <= 0 || asf__move(d, state, state + (uint64_t)r))
             return r;
@@ -220,10 +227,8 @@ int asf__opened(int fd, int flags) {
     const int harmless =
         O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL | O_NOATIME | O_TRUNC | 0100000;
     asf__fd_changed();
-    if (flags & O_TRUNC) {
-        asf__forget_writable(); /* memory that was read into may be a map of it */
+    if (flags & O_TRUNC)
         asf__drop_views();
-    }
     if (asf__rings())
         asf__pipe_opened(fd);
     if (asf__options()->coalesce)

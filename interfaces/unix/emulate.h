@@ -20,11 +20,7 @@
 /* asf__failed: errno from -errno; returns -1. */
 long asf__failed(long r);
 
-enum { ASF_WRITABLE = 16, ASF_PAGE_BITS = 12 };
-
-/* Pages, and one, that the kernel has copied to: no read() into them fails with
- * EFAULT. */
-extern uintptr_t asf__writable[ASF_WRITABLE];
+enum { ASF_PAGE_BITS = 12 };
 
 static inline bool asf__is_writable(const char *p, size_t n) {
     uintptr_t page = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;
@@ -54,6 +50,13 @@ static inline __attribute__((always_inline)) void asf__copy_small(char *to, cons
  * moves on. */
 enum { ASF_AT_OFFSET = -1 };
 
+/* Whether the file still had this byte of the view; one that is 0 may be past its end. */
+static inline __attribute__((always_inline)) bool asf__is_there(const struct asf_view *v, const char *byte,
+                                                                const char *proof) {
+    return (*(const volatile char *)byte || *(const volatile char *)proof) &&
+           !__atomic_load_n(&v->torn, __ATOMIC_RELAXED);
+}
+
 /* asf__from_view: n bytes from `where` on, out of the view; false when they are
  * not there, when the file may have become shorter or a handler came by. */
 static inline __attribute__((always_inline)) bool asf__from_view(struct asf_descriptor *d, int fd, char *p,
@@ -68,11 +71,10 @@ static inline __attribute__((always_inline)) bool asf__from_view(struct asf_desc
     const size_t size = v->size, at = (size_t)((where < 0 ? asf__position(state) : where) - v->at);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (asf__likely(n - 1 < d->most && at < size && n <= size - at && d->fd == fd && asf__state(d) == state &&
-                    asf__is_writable(p, n))) {
+                    asf__is_writable(p, n) && asf__is_there(v, from + at + n - 1, proof))) {
         asf__copy_small(p, from + at, n);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        if (asf__likely((p[n - 1] || *(const volatile char *)proof) &&
-                        !__atomic_load_n(&v->torn, __ATOMIC_RELAXED)))
+        if (asf__likely(asf__is_there(v, p + n - 1, proof)))
             done = asf__move(d, state, where < 0 ? state + n : state);
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -150,8 +152,6 @@ static inline void asf__end_by_kernel(void) {
 
 /* asf__opened: what an open of the program's returned; returns it. */
 int asf__opened(int fd, int flags);
-/* asf__forget_writable: memory is about to be unmapped or protected. */
-void asf__forget_writable(void);
 
 #pragma GCC visibility pop
 

@@ -34,6 +34,7 @@
 
 extern int __dup2(int, int);
 extern pid_t __fork(void);
+extern void *__sbrk(intptr_t);
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 static inline bool unsettled(void) {
@@ -294,6 +295,7 @@ static void before_child(void) {
     asf__settle_all();
     asf__share_all();
     share_rings();
+    asf__forget_writable(); /* the child may lack some, and may empty a file that is mapped */
 }
 
 /* The locks, as libc's own, are taken behind the handlers of pthread_atfork, which may wait

@@ -104,6 +104,29 @@ NOTICE(asf__forget_writable(), int, shmdt, (const void *at), (at))
 NOTICE(asf__forget_writable(), void *, shmat, (int id, const void *at, int flags), (id, at, flags))
 NOTICE(asf__forget_writable(), int, pkey_mprotect, (void *p, size_t n, int protection, int key),
        (p, n, protection, key))
+NOTICE(asf__forget_writable(), int, remap_file_pages,
+       (void *at, size_t n, int protection, size_t page, int flags), (at, n, protection, page, flags))
+NOTICE(asf__forget_writable(), int, dlclose, (void *library), (library))
+
+/* Without a search by name, since allocators call these, in which it would allocate. */
+EXPORT int madvise(void *at, size_t n, int advice) {
+    asf__forget_writable();
+    return (int)asf__call(SYS_madvise, (long)at, (long)n, advice);
+}
+
+EXPORT void *sbrk(intptr_t n) {
+    asf__forget_writable();
+    return __sbrk(n);
+}
+
+EXPORT ssize_t process_madvise(int process, const struct iovec *v, size_t n, int advice, unsigned flags) {
+    asf__forget_writable();
+    long r = asf__raw6(SYS_process_madvise, process, (long)v, (long)n, advice, (long)flags, 0);
+    return r < 0 ? asf__failed(r) : r;
+}
+
+/* Views would be locked memory, too, of which there may be little. */
+NOTICE(asf__stop_keeping(), int, mlockall, (int flags), (flags))
 NOTICE(asf__forget_writable(), int, pkey_set, (int key, unsigned rights), (key, rights))
 
 NOTICE_CHANGE(fd, change_fd(fd); move_fd(fd), ssize_t, pwritev2,

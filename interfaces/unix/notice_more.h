@@ -70,6 +70,11 @@
 /* Everybody sees output: what libc would have written is written. */
 #define OUTPUT asf__settle_output()
 
+/* And reads are the kernel's, which sets the time of access by what it was. */
+#define TIMES                                                                                                \
+    OUTPUT;                                                                                                  \
+    asf__unkeep_all()
+
 static void before_spawn(void) {
     before_child();
     asf__before_exec();
@@ -185,21 +190,14 @@ NOTICE(OUTPUT, int, fstatat64, (int dir, const char *path, struct stat64 *st, in
 NOTICE(OUTPUT, int, statx,
        (int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict st),
        (dir, path, flags, mask, st))
-/* The file may be mapped, to be read into, or be seen through a view, which would
- * have its holes filled. */
-static void cut_maps(void) {
-    asf__forget_writable();
-    asf__drop_views();
-}
-
 static void before_cut(int fd) {
     change_fd(fd);
-    cut_maps();
+    asf__drop_views();
 }
 
 static void before_cut_by_name(void) {
     asf__settle_all();
-    cut_maps();
+    asf__drop_views();
 }
 NOTICE_CHANGE(fd, before_cut(fd), int, ftruncate, (int fd, off_t size), (fd, size))
 NOTICE_CHANGE(fd, before_cut(fd), int, ftruncate64, (int fd, off64_t size), (fd, size))
@@ -219,8 +217,8 @@ SYNCING(fdatasync)
 NOTICE(OUTPUT, int, rename, (const char *from, const char *to), (from, to))
 NOTICE(OUTPUT, int, link, (const char *from, const char *to), (from, to))
 NOTICE(OUTPUT, int, unlink, (const char *path), (path))
-NOTICE(OUTPUT, int, futimens, (int fd, const struct timespec t[2]), (fd, t))
-NOTICE(OUTPUT, int, utimensat, (int dir, const char *path, const struct timespec t[2], int flags),
+NOTICE(TIMES, int, futimens, (int fd, const struct timespec t[2]), (fd, t))
+NOTICE(TIMES, int, utimensat, (int dir, const char *path, const struct timespec t[2], int flags),
        (dir, path, t, flags))
 
 NOTICE(OUTPUT, int, renameat, (int from_dir, const char *from, int to_dir, const char *to),
@@ -231,17 +229,17 @@ NOTICE(OUTPUT, int, linkat, (int from_dir, const char *from, int to_dir, const c
        (from_dir, from, to_dir, to, flags))
 NOTICE(OUTPUT, int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
 NOTICE(OUTPUT, int, remove, (const char *path), (path))
-NOTICE(OUTPUT, int, utime, (const char *path, const struct utimbuf *t), (path, t))
-NOTICE(OUTPUT, int, utimes, (const char *path, const struct timeval t[2]), (path, t))
-NOTICE(OUTPUT, int, futimes, (int fd, const struct timeval t[2]), (fd, t))
-NOTICE(OUTPUT, int, lutimes, (const char *path, const struct timeval t[2]), (path, t))
-NOTICE(OUTPUT, int, futimesat, (int dir, const char *path, const struct timeval t[2]), (dir, path, t))
+NOTICE(TIMES, int, utime, (const char *path, const struct utimbuf *t), (path, t))
+NOTICE(TIMES, int, utimes, (const char *path, const struct timeval t[2]), (path, t))
+NOTICE(TIMES, int, futimes, (int fd, const struct timeval t[2]), (fd, t))
+NOTICE(TIMES, int, lutimes, (const char *path, const struct timeval t[2]), (path, t))
+NOTICE(TIMES, int, futimesat, (int dir, const char *path, const struct timeval t[2]), (dir, path, t))
 NOTICE(OUTPUT, void, sync, (void), ())
 NOTICE(OUTPUT, int, syncfs, (int fd), (fd))
-NOTICE_CHANGE(fd, change_fd(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+NOTICE_CHANGE(fd, before_cut(fd), int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
 NOTICE_CHANGE(fd, change_fd(fd), int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n))
 NOTICE(before_cut_by_name(), int, truncate64, (const char *path, off64_t size), (path, size))
-NOTICE_CHANGE(fd, change_fd(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n),
+NOTICE_CHANGE(fd, before_cut(fd), int, fallocate64, (int fd, int mode, off64_t at, off64_t n),
               (fd, mode, at, n))
 NOTICE_CHANGE(fd, change_fd(fd), int, posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n))
 NOTICE(asf__unkeep(fd, false), int, posix_fadvise, (int fd, off_t at, off_t n, int advice),
@@ -725,5 +723,16 @@ EXPORT int fcntl64(int fd, int command, ...) {
     va_end(ap);
     return fcntl(fd, command, arg);
 }
+
+/* Names of libc's own for them, by which libraries may call. */
+ssize_t __read(int, void *, size_t) ALIAS(read);
+ssize_t __write(int, const void *, size_t) ALIAS(write);
+ssize_t __pwrite64(int, const void *, size_t, off64_t) ALIAS(pwrite64);
+off_t __lseek(int, off_t, int) ALIAS(lseek);
+off_t llseek(int, off_t, int) ALIAS(lseek);
+int __open(const char *, int, ...) ALIAS(open);
+int __open64(const char *, int, ...) ALIAS(open64);
+int __close(int) ALIAS(close);
+int __fcntl(int, int, ...) ALIAS(fcntl);
 
 #endif

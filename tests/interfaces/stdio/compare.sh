@@ -39,6 +39,10 @@ for case in ${CASES:-$("$reference" --list)}; do
     { run "$work/$case/expected" "$reference" "$case"; } 2>/dev/null
     { run "$work/$case/got" "$tested" "$case" "$@"; } 2>/dev/null
     count=$((count + 1))
+    if grep -q '^there is no case' "$case/expected/stderr"; then
+        failed=$((failed + 1))
+        echo "--- case $case: there is none"
+    fi
     if grep -q 'exit status 142' "$case/expected/outcome"; then # SIGALRM
         failed=$((failed + 1))
         echo "--- case $case hangs without asf, too"

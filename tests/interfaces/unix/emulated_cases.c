@@ -54,6 +54,11 @@ static int in_use(const char *path) {
     return fd;
 }
 
+/* By another process, and done when this returns. */
+static void outside(const char *command) {
+    CALL(system(command));
+}
+
 /* Memory that was written to before, and is there no more. */
 CASE(buffers_that_went_away) {
     int fd = open_pattern("file"), t = open("under", O_CREAT | O_RDWR, 0600);
@@ -69,6 +74,138 @@ CASE(buffers_that_went_away) {
     mremap(p, 65536, 4096, 0);
     CALL(read(fd, p + 40960, 16));
     say("at %ld", (long)lseek(fd, 0, SEEK_CUR));
+}
+
+static void make_shorter(int how, int t) {
+    FILE *f;
+    if (how == 0)
+        close(creat("under", 0600));
+    else if (how == 1)
+        fclose(fopen("under", "w"));
+    else if (how == 2 && (f = fopen("other", "w")))
+        fclose(freopen("under", "w", f));
+    else if (how == 3)
+        fallocate(t, FALLOC_FL_COLLAPSE_RANGE, 0, 4096);
+    else
+        system(": >under");
+}
+
+/* They are maps of a file that has no such page any more. */
+CASE(buffers_in_a_file_made_shorter) {
+    int fd = open_pattern("file");
+    for (int how = 0; how < 5; how++) {
+        int t = open("under", O_CREAT | O_RDWR, 0600);
+        ftruncate(t, 8192);
+        char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, t, 0);
+        for (int i = 0; i < 400; i++)
+            read(fd, p + 4096, 16);
+        make_shorter(how, t);
+        CALL(read(fd, p + 4096, 16));
+        close(t);
+    }
+    say("at %ld", (long)lseek(fd, 0, SEEK_CUR));
+}
+
+static void read_into(int fd, char *p) {
+    for (int i = 0; i < 400; i++)
+        read(fd, p, 16);
+}
+
+CASE(buffers_that_were_given_up) {
+    enum { GUARD = 102 };
+    int fd = open_pattern("file"), status;
+    char *p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    read_into(fd, p);
+    if (madvise(p, 65536, GUARD) == 0)
+        CALL(read(fd, p, 16));
+    char *top = sbrk(65536);
+    read_into(fd, top + 40960);
+    sbrk(-65536);
+    CALL(read(fd, top + 40960, 16));
+    p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    read_into(fd, p);
+    madvise(p, 65536, MADV_DONTFORK);
+    pid_t child = fork();
+    if (child == 0) {
+        fd = open("file", O_RDONLY);
+        read_into(fd, buffer);
+        _exit(read(fd, p, 16) < 0 && errno == EFAULT ? 7 : 1);
+    }
+    waitpid(child, &status, 0);
+    say("status %x", (unsigned)status);
+}
+
+CASE(bytes_behind_a_short_read) {
+    int ready[2];
+    put_pattern("file", SIZE);
+    pipe(ready);
+    pid_t child = fork();
+    if (child == 0) {
+        read(ready[0], buffer, 1);
+        _exit(truncate("file", 1405) != 0);
+    }
+    int fd = open("file", O_RDONLY);
+    read_small(fd, 200, 7);
+    write(ready[1], "x", 1);
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        memset(buffer, '#', 16);
+        ssize_t r = CALL(read(fd, buffer, 16));
+        say("%d left alone", r >= 0 && memcmp(buffer + r, "################", 16 - (size_t)r) == 0);
+    }
+}
+
+CASE(offsets_of_a_huge_file) {
+    char name[] = "/dev/shm/emulated.XXXXXX";
+    const off_t large = (off_t)1 << 44;
+    int w = mkstemp(name), fd = open(name, O_RDONLY);
+    memset(buffer, 'x', SIZE);
+    pwrite(w, buffer, SIZE, 0);
+    unlink(name);
+    read_small(fd, 200, 16);
+    CALL(ftruncate(w, 2 * large));
+    for (int i = 0; i < 3; i++) {
+        CALL(lseek(fd, large - 10, SEEK_SET) == large - 10);
+        read_small(fd, 3, 40);
+        say("%ld behind", (long)(lseek(fd, 0, SEEK_CUR) - large));
+    }
+}
+
+extern ssize_t __read(int, void *, size_t);
+extern ssize_t __write(int, const void *, size_t);
+extern off_t __lseek(int, off_t, int);
+extern int __open(const char *, int, ...);
+extern int __close(int);
+
+CASE(names_of_libcs_own) {
+    int fd = in_use("file");
+    CALL(__lseek(fd, 0, SEEK_CUR));
+    read_small(fd, 10, 7);
+    CALL(__read(fd, buffer, 100));
+    read_small(fd, 10, 7);
+    CALL(__lseek(fd, 5000, SEEK_SET));
+    read_small(fd, 10, 7);
+    CALL(__close(fd));
+    int new = __open("new", O_RDWR | O_CREAT, 0600);
+    say("the same number %d", new == fd);
+    CALL(__write(new, "text", 4));
+    CALL(write(new, "more", 4));
+    note_file("new");
+}
+
+/* That it was older than the change is what has it set. */
+CASE(time_of_access_after_it_was_set) {
+    const struct timespec times[] = {{1000000, 0}, {2000000, 0}};
+    struct stat st;
+    int fd = in_use("file");
+    futimens(fd, times);
+    read_small(fd, 10, 7);
+    fstat(fd, &st);
+    say("set %d", st.st_atime != 1000000);
+    utimensat(AT_FDCWD, "file", times, 0);
+    read_small(fd, 10, 7);
+    fstat(fd, &st);
+    say("set %d", st.st_atime != 1000000);
 }
 
 CASE(sizes) {
@@ -501,11 +638,6 @@ CASE(calls_by_number) {
 }
 
 /* --- the file changes --------------------------------------------------------------------- */
-
-/* By another process, and done when this returns. */
-static void outside(const char *command) {
-    CALL(system(command));
-}
 
 CASE(written_to_by_others) {
     put_pattern("data", SIZE);
