@@ -203,7 +203,8 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
  * Unix I/O on the descriptor of a stream that asf_stream has been asked for, or
  * that the ASI has opened, is joined to it while libasf_stdio.so is there: read()
  * and lseek() go on where the stream stands, and the stream where they leave off;
- * before any other call its output is written and what it has read ahead given back. */
+ * before other calls that use the offset or move data its output is written, and
+ * what it has read ahead is given back. */
 ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
 ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
 
