@@ -12,8 +12,6 @@
 
 #include "interfaces/unix/emulate.h"
 
-extern ssize_t __read(int, void *, size_t);
-
 /* The paper's Figure 5: from the current buffer, which is filled first if it is
  * empty; of a pipe what is there, of a file as much as there is. */
 static ssize_t take(struct asf_cios *c, char *p, size_t n) {
@@ -38,7 +36,7 @@ ssize_t asf__joined_read(struct asf_cios *c, void *p, size_t n) {
     c->yields = false;
     asf__unlock(&c->lk);
     if (inside)
-        return __read(c->fd, p, n);
+        return asf__kernel_read(c->fd, p, n);
     return r < 0 ? asf__failed(r) : r;
 }
 

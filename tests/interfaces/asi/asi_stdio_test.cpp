@@ -8,7 +8,10 @@
 #include <string>
 #include <thread>
 
+#include <csignal>
+
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "asi_test.h"
@@ -311,6 +314,32 @@ TEST_F(Mixed, ARegionOutlivesFreopen) {
     EXPECT_EQ(std::string(region, 20), before);
     EXPECT_EQ(asf_sfree(s, region), 0);
     EXPECT_EQ(fclose(f), 0);
+}
+
+int pipe_of_handler[2];
+char read_by_handler;
+
+void writes_and_reads(int) {
+    if (::write(pipe_of_handler[1], "ab", 2) != 2 || ::read(pipe_of_handler[0], &read_by_handler, 1) != 1)
+        read_by_handler = '?';
+}
+
+// In the middle of a call on the stream, the descriptor's next byte is the kernel's.
+TEST_F(Mixed, AHandlerReadsTheDescriptorThatIsWaitedFor) {
+    const struct itimerval soon = {{0, 0}, {0, 20000}};
+    struct sigaction act = {};
+    act.sa_handler = writes_and_reads;
+    act.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &act, nullptr);
+    ASSERT_EQ(pipe(pipe_of_handler), 0);
+    asf_cios *s = asf_sopen_fd(pipe_of_handler[0], O_RDONLY, nullptr);
+    ASSERT_NE(s, nullptr);
+    setitimer(ITIMER_REAL, &soon, nullptr);
+    EXPECT_EQ(take(s, 1), "b");
+    EXPECT_EQ(read_by_handler, 'a');
+    signal(SIGALRM, SIG_DFL);
+    EXPECT_EQ(sclose(s), 0);
+    ::close(pipe_of_handler[1]);
 }
 
 } // namespace
