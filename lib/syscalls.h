@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
@@ -76,13 +77,25 @@ static inline __attribute__((always_inline)) long asf__raw6(long number, long a,
 
 /* Found at start-up, as those in lib/cleanup.h. */
 extern __typeof__(pthread_setcanceltype) pthread_setcanceltype __attribute__((noplt, visibility("default")));
+extern __typeof__(pthread_setcancelstate) pthread_setcancelstate
+    __attribute__((noplt, visibility("default")));
+
+/* Whether the thread has forbidden its cancellation; libc has no call that only asks. */
+static inline bool asf__cancellation_forbidden(void) {
+    int state, now;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    if (state == PTHREAD_CANCEL_ENABLE)
+        pthread_setcancelstate(state, &now);
+    return state != PTHREAD_CANCEL_ENABLE;
+}
 
 /* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
- * moment of it.  As in libc, no thread is while there is only one. */
+ * moment of it.  As in libc, no thread is while there is only one.  A cancellation that
+ * was sent before it was forbidden asks, where it arrives, for the type alone. */
 static inline __attribute__((always_inline)) long asf__cancellable(long number, long a, long b, long c,
                                                                    long d) {
     int type;
-    if (__libc_single_threaded)
+    if (__libc_single_threaded || asf__cancellation_forbidden())
         return asf__raw(number, a, b, c, d);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     long r = asf__raw(number, a, b, c, d);
