@@ -178,6 +178,10 @@ ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
     bool standard = asf__is_standard(c);
     if ((standard && is_oriented(c)) || c->own) /* libc does it */
         return true;
+    if (c->resident) { /* as libc: what its pointer and size lie in may be gone by now */
+        asf__cios_report(c);
+        return true;
+    }
     bool locked = lock_patiently(c);
     if (!locked && in_a_system_call(c))
         return true; /* another thread reads into the very buffer */

@@ -6,6 +6,7 @@
 #include "transcript.h"
 
 #include <stdio_ext.h>
+#include <sys/mman.h>
 
 CASE(fmemopen_each_mode) {
     static const char *const modes[] = {"r", "w", "a", "r+", "w+", "a+", "rb", "wb", "ab+", "r+b", "w+b"};
@@ -280,6 +281,35 @@ CASE(memstream_left_open) {
     fputs("abc", f);
     fflush(NULL);
     say("size %lu %q", size, text ? text : "not set");
+}
+
+static struct {
+    char *text;
+    size_t size;
+} * shared;
+
+static void _leaves_memstreams_open(void) {
+    FILE *f = open_memstream(&shared[0].text, &shared[0].size);
+    fputs("abc", f);
+    f = open_memstream(&shared[1].text, &shared[1].size);
+    for (int i = 0; i < 20000; i++)
+        putc('x', f);
+    open_memstream(&shared[2].text, &shared[2].size);
+    f = open_memstream(&shared[3].text, &shared[3].size);
+    fputs("abc", f);
+    fflush(f);
+    fputs("def", f);
+    exit(0);
+}
+
+/* The pointer and the size may lie in memory that is another's, or nobody's, by then. */
+CASE(memstream_left_open_at_exit) {
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 4; i++)
+        shared[i].size = 77;
+    child(_leaves_memstreams_open);
+    for (int i = 0; i < 4; i++)
+        say("%s, size %lu", shared[i].text ? "set" : "not set", shared[i].size);
 }
 
 /* More at once than any buffer holds. */
