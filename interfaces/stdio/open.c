@@ -95,6 +95,8 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
         asf__cios_free(c);
         c = NULL;
     }
+    if (!c)
+        errno = ENOMEM;
     return c;
 }
 
@@ -109,33 +111,43 @@ static bool goes_to_end(int fd, const struct mode *m) {
     return false;
 }
 
+/* The thread is cancelled while it waits for a FIFO's other end. */
+static void not_opened(void *c) {
+    asf__cios_free(c);
+}
+
 EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
     if (!parse_mode(mode, &m, false))
         return NULL;
     if (!asf__stdio_started)
         asf__stdio_start();
-    int fd = open_path(path, &m);
+    struct asf_cios *c = new_file(-1, &m); /* first: without memory no file is made or emptied */
+    if (!c)
+        return NULL;
+    /* Now, as it takes a descriptor for a moment, which may be the last one. */
+    bool named = !m.charset || asf__named_conversion(c, m.charset);
+    int why = errno;
+    int fd = ASF_CLEANUP(not_opened, c, open_path(path, &m));
     if (fd < 0) {
+        asf__cios_free(c);
         errno = -fd;
         return NULL;
     }
     if (asf__rings())
         asf__pipe_opened(fd);
-    struct asf_cios *c = new_file(fd, &m);
-    if (!c) {
-        asf__close(fd);
-        errno = ENOMEM;
-        return NULL;
-    }
+    c->fd = fd;
     set_modes(c, &m);
     c->flags2 |= m.flags2; /* fdopen knows neither */
     c->inherited = false;
     if (!m.append)
         c->offset = 0;
-    if (!goes_to_end(fd, &m) || (m.charset && !asf__named_conversion(c, m.charset))) {
+    bool ready = goes_to_end(fd, &m);
+    if (!ready || !named) {
+        why = ready ? why : errno;
         asf__close(fd);
         asf__cios_free(c);
+        errno = why;
         return NULL;
     }
     asf__set_name(c, path);
@@ -168,10 +180,8 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
     if (!asf__stdio_started)
         asf__stdio_start();
     struct asf_cios *c = new_file(fd, &m);
-    if (!c) {
-        errno = ENOMEM;
+    if (!c)
         return NULL;
-    }
     set_modes(c, &m);
     asf__cios_link(c);
     return asf__file(c);

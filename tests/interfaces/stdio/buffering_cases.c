@@ -585,6 +585,14 @@ static void take_all_memory(void) {
             ;
 }
 
+CASE(no_memory_for_a_stream) {
+    put_text("kept", "as it is");
+    take_all_memory();
+    CALL(fopen("kept", "w") == NULL);
+    CALL(fopen("not made", "w") == NULL);
+    CALL(access("not made", F_OK));
+}
+
 CASE(no_memory_for_a_buffer) {
     static char line[200];
     put_pattern("file", 5000);

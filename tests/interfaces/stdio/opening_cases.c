@@ -166,6 +166,18 @@ CASE(no_more_descriptors) {
     CALL(fclose(f));
 }
 
+CASE(the_last_descriptor) {
+    put_text("file", "text");
+    int last = open("file", O_RDONLY);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)last + 1, (rlim_t)last + 1});
+    close(last);
+    FILE *f = CALL(fopen("file", "r,ccs=UTF-8"));
+    CALL(fgetwc(f));
+    CALL(fclose(f));
+    CALL(fopen("made", "w,ccs=NO-SUCH-SET"));
+    CALL(fopen("missing", "r,ccs=NO-SUCH-SET"));
+}
+
 CASE(permissions_follow_the_umask) {
     umask(027);
     FILE *f = CALL(fopen("new", "w"));
