@@ -230,9 +230,11 @@ void asf__transfer_end(struct asf_transfer *t);
 enum { ASF_ALIGNMENT = 64 };
 struct asf_buffer *asf__buffer_new(size_t size);
 /* asf__buffer_first: the stream's first buffer, if it is free and large enough,
- * else a new one.  asf__make_first: take its memory; false: there is none. */
+ * else a new one.  asf__make_first: take its memory; false: there is none.
+ * asf__unbuffer: go on without a buffer, for want of memory. */
 struct asf_buffer *asf__buffer_first(struct asf_cios *c, size_t size);
 bool asf__make_first(struct asf_cios *c);
+void asf__unbuffer(struct asf_cios *c);
 /* asf__buffer_is_common: mapped, of the usual size. */
 bool asf__buffer_is_common(const struct asf_buffer *b);
 /* asf__buffer_enlarge: the buffer with more room, or NULL when it is kept as it

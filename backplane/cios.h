@@ -10,6 +10,7 @@
 #define ASF_BACKPLANE_CIOS_H
 
 #include <gconv.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -199,6 +200,7 @@ struct asf_cios {
     /* The program's heap lies as under libc: where that would take some for a FILE
      * and its buffer, as much is taken.  What is larger is mapped. */
     struct asf_buffer first; /* of libc's size */
+    char few[MB_LEN_MAX];    /* its memory where there is no other, for a character of any length */
     void *like_file;
 
     struct asf_cios *next, *prev; /* the list of streams; under the list lock */

@@ -256,11 +256,12 @@ static size_t output_size(const struct asf_cios *c, size_t want) {
 }
 
 static struct asf_buffer *new_output_buffer(struct asf_cios *c, size_t want) {
-    struct asf_buffer *b = asf__buffer_first(c, output_size(c, want));
-    if (!b && c->limit > c->block) {
+    size_t size = output_size(c, want);
+    struct asf_buffer *b = asf__buffer_first(c, size);
+    if (!b && c->limit > c->block)
         asf__stop_growing(c);
+    if (!b && output_size(c, want) < size)
         b = asf__buffer_first(c, output_size(c, want));
-    }
     return b;
 }
 

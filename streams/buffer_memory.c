@@ -91,9 +91,44 @@ bool asf__make_first(struct asf_cios *c) {
     return b->resting;
 }
 
+void asf__unbuffer(struct asf_cios *c) {
+    c->flags |= ASF_UNBUFFERED;
+    c->may_grow = false;
+    asf__set_block(c);
+}
+
+/* The first buffer, if the other direction has it and needs it no more. */
+static void bring_back(struct asf_cios *c) {
+    if (c->in == &c->first && asf__is_putting(c) && c->under.base)
+        asf__go_to_output(c);
+    else if (c->out == &c->first && !asf__is_putting(c))
+        asf__drop_output_buffer(c);
+}
+
+/* Memory is short.  libc's one buffer serves both directions; where it could get none
+ * it has a byte, and as much as one character takes. */
+static bool make_do(struct asf_cios *c, size_t size) {
+    struct asf_buffer *b = &c->first;
+    if (!asf__vtable || c->own)
+        return false;
+    if (!b->base) {
+        asf__unbuffer(c);
+        asf__make_first(c);
+    }
+    bring_back(c);
+    if (b->resting && b->base == c->shortbuf && size > 1) {
+        b->base = c->few;
+        b->size = sizeof c->few;
+    }
+    return b->resting && b->size >= size;
+}
+
 struct asf_buffer *asf__buffer_first(struct asf_cios *c, size_t size) {
-    if (!c->first.resting || c->first.size < size)
-        return asf__buffer_new(size);
+    if (!c->first.resting || c->first.size < size) {
+        struct asf_buffer *b = asf__buffer_new(size);
+        if (b || !make_do(c, size))
+            return b;
+    }
     c->first.resting = false;
     return &c->first;
 }

@@ -115,9 +115,7 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
 static void lie_as_libc(struct asf_cios *c) {
     if (!asf__vtable || c->own || asf__make_first(c))
         return;
-    c->flags |= ASF_UNBUFFERED;
-    c->may_grow = false;
-    asf__set_block(c);
+    asf__unbuffer(c);
     asf__make_first(c);
 }
 

@@ -16,7 +16,8 @@
 extern int __underflow(FILE *);
 
 int asf__error(struct asf_cios *c, int code) {
-    if (!c->lag) /* glibc sets no flag when it cannot seek to where its output goes */
+    /* glibc sets no flag when it cannot seek to where its output goes, nor enlarge its memory. */
+    if (!c->lag && !c->resident)
         c->flags |= ASF_ERR;
     asf__set_errno(code);
     return EOF;

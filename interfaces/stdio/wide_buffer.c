@@ -28,8 +28,11 @@ static int make_buffer(struct asf_cios *c) {
     if (rc < 0)
         return rc;
     w->buf_base = single ? w->shortbuf : malloc(n * sizeof(wchar_t));
-    if (!w->buf_base)
-        return -ENOMEM;
+    if (!w->buf_base) { /* as libc: with room for one character */
+        asf__unbuffer(c);
+        w->buf_base = w->shortbuf;
+        single = true;
+    }
     w->buf_end = w->buf_base + (single ? 1 : n);
     c->flags2 = single ? c->flags2 | ASF_WIDE_USER_BUF : c->flags2 & ~ASF_WIDE_USER_BUF;
     if (!c->placed) /* from now on what libc knows of the offset */

@@ -585,12 +585,93 @@ static void take_all_memory(void) {
             ;
 }
 
+/* libc's streams go on with a byte of their own, whatever they are on and whichever way they turn. */
+CASE(no_memory_for_a_turn) {
+    static char line[200];
+    put_pattern("file", 5000);
+    FILE *update = fopen("file", "r+"), *behind = fopen("file", "r+"), *turning = fopen("new", "w+");
+    FILE *append = fopen("appended", "a+"), *early = fopen("early", "w+");
+    CALL(fputs("some text", early));
+    take_all_memory();
+    rewind(early);
+    CALL(fgetc(early));
+    CALL(fgets(line, sizeof line, early));
+    CALL(fseek(early, 0, SEEK_END));
+    CALL(fputs("more", early));
+    CALL(fclose(early));
+    CALL(fputs("new", update));
+    CALL(fseek(update, 0, SEEK_CUR));
+    CALL(fgets(line, 20, update));
+    CALL(fclose(update));
+    CALL(fgetc(behind));
+    CALL(fputs("no seek between", behind));
+    CALL(fclose(behind));
+    CALL(fputs("hello", turning));
+    rewind(turning);
+    CALL(fgetc(turning));
+    CALL(fclose(turning));
+    CALL(fputs("app", append));
+    rewind(append);
+    CALL(fgetc(append));
+    CALL(fputs("end", append));
+    CALL(fclose(append));
+}
+
+static ssize_t take(void *cookie, const char *text, size_t n) {
+    (void)text;
+    *(size_t *)cookie += n;
+    return (ssize_t)n;
+}
+
+static ssize_t give(void *cookie, char *text, size_t n) {
+    (void)cookie;
+    memset(text, 'g', n);
+    return (ssize_t)n;
+}
+
+CASE(no_memory_for_memory_and_callbacks) {
+    static char line[200], area[50], *text;
+    size_t taken = 0, size;
+    FILE *memory = fmemopen(area, sizeof area, "w+"), *growing = open_memstream(&text, &size);
+    FILE *taker = fopencookie(&taken, "w", (cookie_io_functions_t){.write = take});
+    FILE *giver = fopencookie(NULL, "r", (cookie_io_functions_t){.read = give});
+    take_all_memory();
+    CALL(fputs("in memory", memory));
+    rewind(memory);
+    CALL(fgetc(memory));
+    CALL(fgets(line, sizeof line, memory));
+    CALL(fclose(memory));
+    CALL(strcmp(area, "in memory"));
+    CALL(fputs("to a callback", taker));
+    CALL(fclose(taker));
+    CALL((int)taken);
+    CALL(fgetc(giver));
+    CALL((int)fread(line, 1, 100, giver));
+    while (putc('x', growing) != EOF)
+        taken++;
+    CALL((int)taken);
+    CALL(ferror(growing));
+}
+
 CASE(no_memory_for_a_stream) {
     put_text("kept", "as it is");
     take_all_memory();
     CALL(fopen("kept", "w") == NULL);
     CALL(fopen("not made", "w") == NULL);
     CALL(access("not made", F_OK));
+}
+
+CASE(no_memory_for_wide_characters) {
+    FILE *out = fopen("out", "w");
+    put_text("in", "wide");
+    FILE *in = fopen("in", "r");
+    take_all_memory();
+    CALL(fputwc(L'a', out));
+    CALL(fclose(out));
+    CALL(fgetwc(in));
+    CALL(fgetwc(in));
+    CALL(fputws(L"no memory\n", stderr));
+    CALL(fwprintf(stderr, L"%d %ls\n", 1, L"wide"));
 }
 
 CASE(no_memory_for_a_buffer) {
