@@ -63,6 +63,7 @@ static bool map(struct asf_view *v, int fd, off64_t at, size_t size, ptrdiff_t b
         .at = at, .size = size, .mapped = size, .watch = asf__watch(base, size, &v->torn, &v->end)};
     if (v->watch < 0) {
         asf__sys.unmap(base, size);
+        *v = (struct asf_view){.watch = -1}; /* with a size it would be read from */
         return false;
     }
     v->proof = back ? base + size - back : &no_proof;

@@ -1013,6 +1013,17 @@ CASE(many_at_once) {
     }
 }
 
+/* Files are mapped, but there is no memory for what watches their views. */
+CASE(no_memory_of_its_own) {
+    struct rlimit limit;
+    int fd = open_pattern("data");
+    getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = 4096;
+    CALL(setrlimit(RLIMIT_DATA, &limit));
+    read_small(fd, 1000, 7);
+    CALL(lseek(fd, 0, SEEK_CUR));
+}
+
 CASE(little_memory) {
     struct rlimit limit;
     getrlimit(RLIMIT_AS, &limit);
