@@ -51,6 +51,8 @@ ASF_EVERY_RUN void asf__fd_enter(struct asf_cios *c) {
         __atomic_store_n(s, c, __ATOMIC_RELEASE);
         asf__before_io();
         asf__unkeep(c->fd, true); /* the stream minds the offset from now on */
+    } else if (c->fd >= 0) {
+        c->shared = true; /* nobody who looks at the offset would find the stream */
     }
 }
 
