@@ -186,8 +186,9 @@ static void put_positional(struct asf__output *o, const struct asf__spec *s, str
 
 /* glibc decides between the forms before it rounds, and where rounding makes a
  * number too long for the form without exponent (%#g of 999999.5) it leaves the
- * zeros out that # asks for. */
-static bool zeros_are_lost(struct asf__binary v, const struct asf__decimal *d, int wanted) {
+ * zeros out that # asks for.  Not inline: each %g would have its room on the stack. */
+static __attribute__((noinline)) bool zeros_are_lost(struct asf__binary v, const struct asf__decimal *d,
+                                                     int wanted) {
     char room[ASF__DIGITS_ROOM];
     if (d->point != wanted + 1 || *d->digits != '1')
         return false;

@@ -52,13 +52,16 @@ endif()
 # runtime cannot know of.
 set(ASF_SKIPPED_CASES)
 if(ASF_COVERAGE) # gcov complains on standard error that it cannot open or write its files
-    set(ASF_SKIPPED_CASES no_permission no_more_descriptors a_limit_on_file_sizes)
+    set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor a_limit_on_file_sizes)
 endif()
 if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
                           registered_conversions held_while_libc_locks counts_in_a_format_on_a_stream
                           counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory
-                          no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks)
+                          no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks
+                          numbers_on_a_small_stack no_memory_for_a_turn no_memory_for_memory_and_callbacks
+                          no_memory_for_a_stream no_memory_but_libcs no_memory_for_wide_characters
+                          no_memory_of_its_own)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals
