@@ -37,15 +37,15 @@ void asf__release_signals(uint64_t mask) {
 }
 
 ssize_t asf__plain_read(int fd, void *buf, size_t n) {
-    return asf__cancellable(SYS_read, fd, (long)buf, (long)n, 0);
+    return asf__cancellable_read(fd, buf, n);
 }
 
 ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
-    return asf__cancellable(SYS_write, fd, (long)buf, (long)n, 0);
+    return asf__cancellable_write(fd, buf, n);
 }
 
 ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
-    return asf__cancellable(SYS_pread64, fd, (long)buf, (long)n, offset);
+    return asf__cancellable_pread(fd, buf, n, offset);
 }
 
 int asf__write_as_program(int fd, const char *p, size_t n) {
@@ -64,7 +64,7 @@ off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
 }
 
 int asf__plain_open(const char *path, int flags, mode_t mode) {
-    return (int)asf__cancellable(SYS_openat, AT_FDCWD, (long)path, flags, mode);
+    return asf__cancellable_open(path, flags, mode);
 }
 
 int asf__plain_close(int fd) {

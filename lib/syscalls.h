@@ -8,9 +8,9 @@
 #ifndef ASF_LIB_SYSCALLS_H
 #define ASF_LIB_SYSCALLS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
@@ -75,32 +75,56 @@ static inline __attribute__((always_inline)) long asf__raw6(long number, long a,
     return r;
 }
 
-/* Found at start-up, as those in lib/cleanup.h. */
-extern __typeof__(pthread_setcanceltype) pthread_setcanceltype __attribute__((noplt, visibility("default")));
-extern __typeof__(pthread_setcancelstate) pthread_setcancelstate
-    __attribute__((noplt, visibility("default")));
-
-/* Whether the thread has forbidden its cancellation; libc has no call that only asks. */
-static inline bool asf__cancellation_forbidden(void) {
-    int state, now;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    if (state == PTHREAD_CANCEL_ENABLE)
-        pthread_setcancelstate(state, &now);
-    return state != PTHREAD_CANCEL_ENABLE;
-}
+/* libc's own names of its calls, which are never ours; found at start-up, as those in lib/cleanup.h. */
+#define ASF__OF_LIBC __attribute__((noplt, visibility("default")))
+extern ASF__OF_LIBC ssize_t __read(int fd, void *p, size_t n);
+extern ASF__OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
+extern ASF__OF_LIBC ssize_t __pread64(int fd, void *p, size_t n, off64_t at);
+extern ASF__OF_LIBC int __open64(const char *path, int flags, ...);
 
 /* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
- * moment of it.  As in libc, no thread is while there is only one.  A cancellation that
- * was sent before it was forbidden asks, where it arrives, for the type alone. */
-static inline __attribute__((always_inline)) long asf__cancellable(long number, long a, long b, long c,
-                                                                   long d) {
-    int type;
-    if (__libc_single_threaded || asf__cancellation_forbidden())
-        return asf__raw(number, a, b, c, d);
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    long r = asf__raw(number, a, b, c, d);
-    pthread_setcanceltype(type, &type);
-    return r;
+ * moment of it.  As in libc, no thread is while there is only one.  With more libc makes
+ * it, which alone can wait for the signal of a cancellation that is under way: one that
+ * came later would end a thread that has forbidden it meanwhile. */
+#define ASF__CANCELLABLE(alone, by_libc)                                                                     \
+    (__extension__({                                                                                         \
+        long result_;                                                                                        \
+        if (__libc_single_threaded) {                                                                        \
+            result_ = alone;                                                                                 \
+        } else {                                                                                             \
+            const int before_ = errno;                                                                       \
+            if ((result_ = by_libc) < 0) {                                                                   \
+                result_ = -errno;                                                                            \
+                errno = before_;                                                                             \
+            }                                                                                                \
+        }                                                                                                    \
+        result_;                                                                                             \
+    }))
+
+static inline __attribute__((always_inline)) ssize_t asf__cancellable_read(int fd, void *p, size_t n) {
+    return ASF__CANCELLABLE(asf__raw(SYS_read, fd, (long)p, (long)n, 0), __read(fd, p, n));
+}
+
+static inline __attribute__((always_inline)) ssize_t asf__cancellable_write(int fd, const void *p, size_t n) {
+    return ASF__CANCELLABLE(asf__raw(SYS_write, fd, (long)p, (long)n, 0), __write(fd, p, n));
+}
+
+static inline __attribute__((always_inline)) ssize_t asf__cancellable_pread(int fd, void *p, size_t n,
+                                                                            off64_t at) {
+    return ASF__CANCELLABLE(asf__raw(SYS_pread64, fd, (long)p, (long)n, at), __pread64(fd, p, n, at));
+}
+
+static inline __attribute__((always_inline)) int asf__cancellable_open(const char *path, int flags,
+                                                                       mode_t mode) {
+    return (int)ASF__CANCELLABLE(asf__raw(SYS_openat, AT_FDCWD, (long)path, flags, mode),
+                                 __open64(path, flags, mode));
+}
+
+/* Waits for nothing that a signal would end. */
+static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) {
+    if (!__libc_single_threaded)
+        pthread_testcancel();
+    return (int)asf__raw(SYS_close, fd, 0, 0, 0);
 }
 
 /* asf__read and so on: the table's. After a system call the processor has
@@ -116,19 +140,19 @@ int asf__plain_fstat(int fd, struct stat64 *st);
 
 static inline ssize_t asf__read(int fd, void *buf, size_t n) {
     if (asf__sys.read == asf__plain_read)
-        return asf__cancellable(SYS_read, fd, (long)buf, (long)n, 0);
+        return asf__cancellable_read(fd, buf, n);
     return asf__sys.read(fd, buf, n);
 }
 
 static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
     if (asf__sys.write == asf__plain_write)
-        return asf__cancellable(SYS_write, fd, (long)buf, (long)n, 0);
+        return asf__cancellable_write(fd, buf, n);
     return asf__sys.write(fd, buf, n);
 }
 
 static inline ssize_t asf__pread(int fd, void *buf, size_t n, off64_t offset) {
     if (asf__sys.pread == asf__plain_pread)
-        return asf__cancellable(SYS_pread64, fd, (long)buf, (long)n, offset);
+        return asf__cancellable_pread(fd, buf, n, offset);
     return asf__sys.pread(fd, buf, n, offset);
 }
 
@@ -140,7 +164,7 @@ static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
 
 static inline int asf__open(const char *path, int flags, mode_t mode) {
     if (asf__sys.open == asf__plain_open)
-        return (int)asf__cancellable(SYS_openat, AT_FDCWD, (long)path, flags, mode);
+        return asf__cancellable_open(path, flags, mode);
     return asf__sys.open(path, flags, mode);
 }
 

@@ -17,8 +17,6 @@
 #include "backplane/pipe_ring.h"
 #include "lib/options.h"
 
-extern ssize_t __pread64(int, void *, size_t, off64_t);
-
 long asf__failed(long r) {
     errno = (int)-r;
     return -1;

@@ -83,29 +83,27 @@ static inline __attribute__((always_inline)) bool asf__from_view(struct asf_desc
     return done;
 }
 
-/* A system call with libc's result. */
+/* A system call's result as libc's. */
+static inline long asf__answer(long r) {
+    return r < 0 ? asf__failed(r) : r;
+}
+
 static inline long asf__call(long number, long a, long b, long c) {
-    long r = asf__raw(number, a, b, c, 0);
-    return r < 0 ? asf__failed(r) : r;
+    return asf__answer(asf__raw(number, a, b, c, 0));
 }
 
-/* The calls in which a thread may be cancelled, as in libc's. */
-static inline __attribute__((always_inline)) long asf__cancel_point(long number, long a, long b, long c) {
-    long r = asf__cancellable(number, a, b, c, 0);
-    return r < 0 ? asf__failed(r) : r;
-}
-
+/* The calls in which a thread may be cancelled, with libc's result. */
 static inline __attribute__((always_inline)) ssize_t asf__kernel_read(int fd, void *p, size_t n) {
     asf__before_large_read(fd, p, n);
-    return asf__cancel_point(SYS_read, fd, (long)p, (long)n);
+    return asf__answer(asf__cancellable_read(fd, p, n));
 }
 
 static inline __attribute__((always_inline)) ssize_t asf__kernel_write(int fd, const void *p, size_t n) {
-    return asf__cancel_point(SYS_write, fd, (long)p, (long)n);
+    return asf__answer(asf__cancellable_write(fd, p, n));
 }
 
 static inline __attribute__((always_inline)) int asf__kernel_close(int fd) {
-    return (int)asf__cancel_point(SYS_close, fd, 0, 0);
+    return (int)asf__answer(asf__cancellable_close(fd));
 }
 
 /* The calls on a marked descriptor; each sets errno. */

@@ -128,10 +128,6 @@ static inline __attribute__((always_inline)) bool read_view(int fd, unsigned mar
            asf__likely(asf__from_view(asf__kept(mark), fd, buf, n, where));
 }
 
-static ssize_t answer(ssize_t r) {
-    return r < 0 ? asf__failed(r) : r;
-}
-
 EXPORT ssize_t read(int fd, void *buf, size_t n) {
     unsigned mark = asf__mark(fd);
     if (mark) {
@@ -147,7 +143,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t n) {
     if (asf__unlikely(c != NULL))
         return asf__joined_read(c, buf, n);
     touch_fd(fd);
-    ssize_t r = asf__rings() ? answer(asf__pipe_read(fd, buf, n)) : asf__kernel_read(fd, buf, n);
+    ssize_t r = asf__rings() ? asf__answer(asf__pipe_read(fd, buf, n)) : asf__kernel_read(fd, buf, n);
     if (asf__fd_stream(fd))
         asf__forget_offset(fd);
     return r;
@@ -172,7 +168,7 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n) {
     change_fd(fd);
     const bool marked = asf__unlikely(asf__mark(fd));
     ssize_t r = marked         ? asf__marked_write(fd, buf, n)
-                : asf__rings() ? answer(asf__pipe_write(fd, buf, n))
+                : asf__rings() ? asf__answer(asf__pipe_write(fd, buf, n))
                                : asf__kernel_write(fd, buf, n);
     if (!marked && asf__fd_stream(fd))
         asf__forget_offset(fd);

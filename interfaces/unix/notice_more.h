@@ -725,13 +725,10 @@ EXPORT int fcntl64(int fd, int command, ...) {
 }
 
 /* Names of libc's own for them, by which libraries may call. */
-ssize_t __read(int, void *, size_t) ALIAS(read);
-ssize_t __write(int, const void *, size_t) ALIAS(write);
 ssize_t __pwrite64(int, const void *, size_t, off64_t) ALIAS(pwrite64);
 off_t __lseek(int, off_t, int) ALIAS(lseek);
 off_t llseek(int, off_t, int) ALIAS(lseek);
 int __open(const char *, int, ...) ALIAS(open);
-int __open64(const char *, int, ...) ALIAS(open64);
 int __close(int) ALIAS(close);
 int __fcntl(int, int, ...) ALIAS(fcntl);
 

@@ -3,9 +3,6 @@
 // asi_copy_test.cpp - asf_copy: what arrives, in which order with other output,
 // and whose error it was.
 // Layer: tests.
-#include <sys/syscall.h>
-
-#include <atomic>
 #include <thread>
 
 #include <asf/ring.h>
@@ -175,13 +172,10 @@ struct Streams {
 void *copies_again_and_again(void *arg) {
     const auto *s = static_cast<const Streams *>(arg);
     for (;;) {
-        int before;
         asf_copy(s->in, s->out, INT64_MAX);
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); // the region is to be given back
         ssize_t length = 1;
         void *p = asf_sallocAt(s->in, &length, 0, SEEK_SET);
         asf_sfree(s->in, p);
-        pthread_setcancelstate(before, &before);
     }
     return nullptr;
 }
@@ -220,47 +214,6 @@ TEST_F(Copying, AThreadThatIsCancelledWhileItWaits) {
     EXPECT_EQ(sclose(s.out), 0);
     EXPECT_EQ(contents("out"), "text");
     ::close(from[1]);
-}
-
-struct forbidding {
-    Streams s;
-    std::atomic<pid_t> tid{0};
-};
-
-void *copies_uncancelled(void *arg) {
-    auto *f = static_cast<forbidding *>(arg);
-    int before;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    f->tid = gettid();
-    int64_t copied = asf_copy(f->s.in, f->s.out, INT64_MAX);
-    return reinterpret_cast<void *>(copied); // NOLINT(performance-no-int-to-ptr)
-}
-
-// The signal of a cancellation that was sent while it was still allowed.
-TEST_F(Copying, AThreadThatHasForbiddenItsCancellation) {
-    constexpr int libc_cancels_by = 32; // below SIGRTMIN, libc's own
-    int from[2];
-    void *result;
-    ASSERT_EQ(pipe(from), 0);
-    std::thread sleeper([] { pause(); });
-    pthread_cancel(sleeper.native_handle()); // libc sets its handler up
-    sleeper.join();
-    forbidding f = {
-        {asf_sopen_fd(from[0], O_RDONLY, nullptr), must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC)}};
-    pthread_t t;
-    pthread_create(&t, nullptr, copies_uncancelled, &f);
-    while (f.tid == 0)
-        usleep(1000);
-    usleep(20000); // it waits for the pipe
-    EXPECT_EQ(syscall(SYS_tgkill, getpid(), f.tid.load(), libc_cancels_by), 0);
-    usleep(20000);
-    ASSERT_EQ(::write(from[1], "text", 4), 4);
-    ::close(from[1]);
-    pthread_join(t, &result);
-    EXPECT_EQ(result, reinterpret_cast<void *>(4)); // NOLINT(performance-no-int-to-ptr)
-    EXPECT_EQ(sclose(f.s.in), 0);
-    EXPECT_EQ(sclose(f.s.out), 0);
-    EXPECT_EQ(contents("out"), "text");
 }
 
 // What is left of the file is copied.
