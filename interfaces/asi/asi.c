@@ -25,9 +25,13 @@ static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
     return c;
 }
 
+static bool has_access(int flags) {
+    return (flags & O_ACCMODE) != O_ACCMODE;
+}
+
 struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
     struct stat64 st;
-    int rc = (flags & O_ACCMODE) == O_ACCMODE ? -EINVAL : asf__sys.fstat(fd, &st);
+    int rc = has_access(flags) ? asf__sys.fstat(fd, &st) : -EINVAL;
     if (rc < 0) {
         if (error)
             *error = rc;
@@ -37,8 +41,10 @@ struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
 }
 
 struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error) {
-    /* Neither buffers nor the ends of files lie as O_DIRECT wants them. */
-    int fd = flags & O_DIRECT ? -EINVAL : asf__sys.open(filename, flags, mode);
+    /* Told before the file is created or emptied.  Neither buffers nor the ends
+     * of files lie as O_DIRECT wants them. */
+    bool refused = !has_access(flags) || flags & O_DIRECT;
+    int fd = refused ? -EINVAL : asf__sys.open(filename, flags, mode);
     if (fd < 0) {
         if (error)
             *error = fd;
@@ -60,7 +66,7 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
 static bool acceptable(const struct asf_stream_ops *ops, int flags) {
     int access = flags & O_ACCMODE;
     return ops && ops->size == sizeof *ops && ops->version == ASF_STREAM_VERSION && ops->name &&
-           access != O_ACCMODE && !ops->fill && !ops->drain && (access == O_WRONLY || ops->get) &&
+           has_access(flags) && !ops->fill && !ops->drain && (access == O_WRONLY || ops->get) &&
            (access == O_RDONLY || ops->put);
 }
 

@@ -34,12 +34,13 @@ TEST_F(Reading, ErrorsOfOpenAreReturned) {
     EXPECT_EQ(close(fd), 0) << "it is still the caller's";
 }
 
-// A stream on it could be neither read nor written to.
-TEST_F(Reading, ODirectIsRefused) {
-    for (int flags : {O_RDONLY, O_WRONLY | O_CREAT | O_TRUNC, O_RDWR}) {
+// A stream on it could be neither read nor written to; the file is left alone.
+TEST_F(Reading, UnusableFlagsAreRefused) {
+    for (int flags : {O_RDONLY | O_DIRECT, O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT, O_RDWR | O_DIRECT,
+                      O_ACCMODE, O_ACCMODE | O_CREAT | O_TRUNC}) {
         std::string file = put("file", "text");
         int error = 0;
-        EXPECT_EQ(sopen(file.c_str(), flags | O_DIRECT, 0600, &error), nullptr);
+        EXPECT_EQ(sopen(file.c_str(), flags, 0600, &error), nullptr);
         EXPECT_EQ(error, -EINVAL);
         EXPECT_EQ(contents("file"), "text");
     }
