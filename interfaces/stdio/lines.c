@@ -129,17 +129,22 @@ EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
     return r;
 }
 
+/* As glibc: any error loses the line, EAGAIN too. */
 static char *get_unbounded(char *p, size_t room) {
     struct asf_cios *c = asf__cios(stdin);
-    asf__enter(c);
     size_t done = 0;
     int ch = 0;
+    asf__enter(c);
+    int old = c->flags & ASF_ERR;
+    c->flags &= ~ASF_ERR;
     while (done < room && (ch = asf__uflow(c)) != EOF && ch != '\n')
         p[done++] = (char)ch;
+    bool lost = c->flags & ASF_ERR;
+    c->flags |= old;
     asf__leave(c);
     if (done == room)
         __chk_fail();
-    if (done == 0 && ch == EOF)
+    if (lost || (done == 0 && ch == EOF))
         return NULL;
     p[done] = '\0';
     return p;

@@ -63,6 +63,30 @@ CASE(lines_without_a_limit) {
     fclose(f);
 }
 
+static ssize_t read_three_and_fail(void *calls, char *buffer, size_t n) {
+    if ((*(int *)calls)++ > 0 || n < 3) {
+        errno = EIO;
+        return -1;
+    }
+    memcpy(buffer, "abc", 3);
+    return 3;
+}
+
+CASE(lines_without_a_limit_and_errors) {
+    FILE *before = stdin;
+    for (int checked = 0; checked < 2; checked++) {
+        int calls = 0;
+        char line[40] = "";
+        stdin = fopencookie(&calls, "r", (cookie_io_functions_t){.read = read_three_and_fail});
+        errno = 0;
+        char *r = checked ? gets_checked(line, sizeof line) : gets_by_name(line);
+        say("%d errno %d", r != NULL, errno);
+        note_flags(stdin);
+        fclose(stdin);
+    }
+    stdin = before;
+}
+
 static void overflow_gets(void) {
     char line[40];
     gets_checked(line, 5);
