@@ -62,11 +62,11 @@ struct beside {
     char *options;
 };
 
-/* environ with other options of ours. */
+/* environ, which is NULL after clearenv, with other options of ours. */
 static char **environment_with(char *options) {
     static const char name[] = "ASF_OPTIONS=";
     size_t n = 0, to = 0;
-    while (environ[n])
+    while (environ && environ[n])
         n++;
     char **copy = calloc(n + 2, sizeof *copy);
     for (size_t i = 0; copy && i < n; i++)

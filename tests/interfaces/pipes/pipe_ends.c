@@ -356,6 +356,10 @@ static void read_lines(char *self, const char *way, const char *other) {
         } else if (is(way, "dup2")) {
             dup2(0, 7);
             copy(7, 300000, 4096);
+        } else if (is(way, "dup_fails")) {
+            usleep(30000); /* the ring is full */
+            if (dup2(-1, 0) >= 0 || dup3(1, 0, O_APPEND) >= 0)
+                die("dup");
         } else if (is(way, "moved")) {
             dup2(0, 7);
             close(0);
@@ -417,7 +421,9 @@ int main(int argc, char **argv) {
         die("arguments");
     alarm(100);
     out = 1;
-    if (is(argv[1], "popen"))
+    if (is(argv[1], "popen_bare"))
+        clearenv();
+    if (strncmp(argv[1], "popen", 5) == 0)
         by_popen(argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 10));
     else if (is(argv[1], "write"))
         write_lines(self, argv[2], argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0,
