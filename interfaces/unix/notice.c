@@ -241,8 +241,13 @@ EXPORT int dup(int fd) {
     return r;
 }
 
+/* A call that fails leaves `to` open, and what its ring holds has still to be read. */
+static bool will_replace(int from, int flags) {
+    return (flags & ~O_CLOEXEC) == 0 && asf__raw_syscall(SYS_fcntl, from, F_GETFD, 0, 0) >= 0;
+}
+
 /* What has descriptor 2 shares it with libc's own messages. */
-static void before_dup(int from, int to) {
+static void before_dup(int from, int to, int flags) {
     leave_ring(from);
     if (to == STDERR_FILENO)
         lose_fd(from);
@@ -251,7 +256,8 @@ static void before_dup(int from, int to) {
     lose_fd(to);
     if (from != to) {
         asf__share_offset(from);
-        lose_ring(to);
+        if (asf__rings() && will_replace(from, flags))
+            asf__pipe_lose(to);
         asf__write_gathered();
         asf__end_gathering(to);
         asf__unkeep(from, true);
@@ -260,14 +266,14 @@ static void before_dup(int from, int to) {
 }
 
 EXPORT int dup2(int from, int to) {
-    before_dup(from, to);
+    before_dup(from, to, 0);
     int r = __dup2(from, to);
     asf__forget_offset(to);
     return r;
 }
 
 EXPORT int dup3(int from, int to, int flags) {
-    before_dup(from, to);
+    before_dup(from, to, flags);
     int r = (int)asf__call(SYS_dup3, from, to, flags);
     asf__forget_offset(to);
     return r;
