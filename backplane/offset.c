@@ -236,10 +236,15 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool empty) {
     return at;
 }
 
+/* glibc's sum, which wraps around where the distance is beyond any offset. */
+static off64_t wrapped(off64_t a, off64_t b) {
+    return (off64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* The offset is not known, or others may look at it: moved by the kernel or
  * the callback, with nothing read. */
 static off64_t seek_by(struct asf_cios *c, off64_t distance) {
-    off64_t at = c->ops->seek(c, distance - (off64_t)asf__unread(c), SEEK_CUR);
+    off64_t at = c->ops->seek(c, wrapped(distance, -(off64_t)asf__unread(c)), SEEK_CUR);
     if (at >= 0)
         move_to(c, at);
     return at;
@@ -256,7 +261,7 @@ static off64_t pushed_back(const struct asf_cios *c) {
 /* Then bytes pushed back are still there while the stream has no orientation. */
 static bool is_before_start(const struct asf_cios *c, off64_t distance) {
     return c->flags & ASF_IN_BACKUP && c->orientation == 0 && libc_knows_offset(c) &&
-           asf__read_position(c) + distance < 0;
+           wrapped(asf__read_position(c), distance) < 0;
 }
 
 static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool was_reading, bool empty) {
@@ -291,7 +296,7 @@ static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
     if (c->flags & ASF_IN_BACKUP)
         asf__settle_stream(c); /* what pushed-back bytes stand before is what libc has read */
     if (whence == SEEK_CUR && counts)
-        offset -= pushed_back(c);
+        offset = wrapped(offset, -pushed_back(c));
     if (whence == SEEK_CUR && counts && is_before_start(c, offset))
         return -EINVAL;
     if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */

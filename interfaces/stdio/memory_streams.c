@@ -225,12 +225,9 @@ static ssize_t area_write(void *cookie, const char *buf, size_t n) {
 
 static int area_seek(void *cookie, off64_t *offset, int whence) {
     struct area *a = cookie;
-    off64_t to = *offset;
-    if (whence == SEEK_CUR)
-        to += (off64_t)a->at;
-    else if (whence == SEEK_END)
-        to += (off64_t)a->end;
-    if (to < 0 || (size_t)to > a->size) {
+    size_t from = whence == SEEK_CUR ? a->at : whence == SEEK_END ? a->end : 0;
+    off64_t to;
+    if (__builtin_add_overflow(*offset, from, &to) || to < 0 || (size_t)to > a->size) {
         errno = EINVAL;
         return -1;
     }

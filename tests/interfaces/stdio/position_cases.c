@@ -6,6 +6,8 @@
  */
 #include "transcript.h"
 
+#include <limits.h>
+
 enum { SIZE = 50000 };
 
 static FILE *pattern_file(const char *mode) {
@@ -486,5 +488,34 @@ CASE(seeks_where_the_descriptor_is_closed) {
         CALL(getc(f));
         WITH_ERRNO(fclose(f));
         close(other);
+    }
+}
+
+static int refuse_seek(void *cookie, off64_t *offset, int whence) {
+    (void)cookie;
+    say("    seek %ld %d", (long)*offset, whence);
+    return -1;
+}
+
+/* Of a file, a block of memory and a callback, with and without bytes pushed back. */
+CASE(seeks_beyond_any_offset) {
+    const long far[] = {LONG_MAX, LONG_MAX - 3, LONG_MIN, LONG_MIN + 3};
+    static char area[] = "first second third";
+    put_text("file", area);
+    for (int i = 0; i < 24; i++) {
+        cookie_io_functions_t calls = {.seek = refuse_seek};
+        FILE *f = i < 8    ? fopen("file", "r")
+                  : i < 16 ? fmemopen(area, sizeof area, "r")
+                           : fopencookie(NULL, "r", calls);
+        CALL(getc(f));
+        if (i & 4)
+            CALL(ungetc('x', f));
+        CALL(fseek(f, far[i % 4], SEEK_CUR));
+        CALL(getc(f));
+        CALL(fseek(f, far[i % 4], SEEK_END));
+        CALL(getc(f));
+        CALL(fseek(f, far[i % 4], SEEK_CUR));
+        note_flags(f);
+        fclose(f);
     }
 }
