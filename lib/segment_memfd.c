@@ -199,16 +199,17 @@ struct tour {
     size_t count;
 };
 
-static bool is_new(struct tour *t, uint64_t inode) {
+/* 1: it was not told of before; 0: it was. */
+static int note_new(struct tour *t, uint64_t inode) {
     for (size_t i = 0; i < t->count; i++)
         if (t->inodes[i] == inode)
-            return false;
+            return 0;
     uint64_t *more = reallocarray(t->inodes, t->count + 1, sizeof *more);
     if (!more)
-        return false;
+        return asf__segment_fail(-ENOMEM, "there is no memory for the list of segments");
     t->inodes = more;
     t->inodes[t->count++] = inode;
-    return true;
+    return 1;
 }
 
 static int tell(struct tour *t, int fd) {
@@ -223,8 +224,11 @@ static int tell(struct tour *t, int fd) {
     memcpy(id, head.text, length);
     id[length] = '\0';
     if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0) ||
-        statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0 || !is_new(t, st.stx_ino))
+        statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
         return 0;
+    int rc = note_new(t, st.stx_ino);
+    if (rc <= 0)
+        return rc;
     asf__file_state(&state, id, &st, &head);
     state.info.backend = asf__segment_memfd.name;
     state.held = true;

@@ -80,13 +80,15 @@ static int compare(const struct asf_shm_info *info, void *arg) {
 /* A dry run finds out the same as a removal, but for permissions. */
 static void look_up(struct removal *r, const char *label) {
     struct search s = {.label = label};
-    asf_shm_each(compare, &s);
+    int rc = asf_shm_each(compare, &s);
     if (s.found) {
         report(r, label);
-        return;
+    } else if (rc < 0) {
+        complain(r, label, rc);
+    } else {
+        asf__warn("shm rm: %s: there is no segment with this label; 'asf shm ls' lists them", label);
+        r->failed = true;
     }
-    asf__warn("shm rm: %s: there is no segment with this label; 'asf shm ls' lists them", label);
-    r->failed = true;
 }
 
 static void remove_label(struct removal *r, const char *label) {

@@ -12,6 +12,18 @@
 
 #include "shm_test.h"
 
+namespace {
+bool no_more_memory;
+}
+
+// What the library's lists grow by.
+extern "C" void *reallocarray(void *p, size_t n, size_t size) noexcept {
+    if (!no_more_memory)
+        return realloc(p, n * size);
+    errno = ENOMEM;
+    return nullptr;
+}
+
 namespace shm {
 namespace {
 
@@ -193,6 +205,15 @@ TEST_P(Memfd, MoreThanThereIsOfMemory) {
     EXPECT_EQ(asf_shm_create_on("memfd", "too much", 0600, size_t{1} << 46), nullptr);
     EXPECT_EQ(errno, ENOMEM);
     EXPECT_EQ(descriptors(), before);
+}
+
+TEST_P(Memfd, NoneIsLeftOutForWantOfMemory) {
+    char *shm = make("listed", 100);
+    no_more_memory = true;
+    const int rc = asf_shm_each([](const asf_shm_info *, void *) { return 0; }, nullptr);
+    no_more_memory = false;
+    EXPECT_EQ(rc, -ENOMEM);
+    EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
 // Another process that lists all segments has each of them open for a moment.
