@@ -140,10 +140,11 @@ static int scan(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, con
 
 /* A newer libc has __isoc23_*; programs built there then find ours. */
 static scanner *isoc23(void) {
-    static void *found;
-    if (!found && !(found = dlsym(RTLD_NEXT, "__isoc23_vfwscanf")))
-        found = dlsym(RTLD_NEXT, "__isoc99_vfwscanf");
-    return (scanner *)found;
+    static void *cache;
+    void *found = __atomic_load_n(&cache, __ATOMIC_RELAXED);
+    if (!found && (found = dlsym(RTLD_NEXT, "__isoc23_vfwscanf")))
+        __atomic_store_n(&cache, found, __ATOMIC_RELAXED);
+    return (scanner *)(found ? found : asf__next(&cache, "__isoc99_vfwscanf"));
 }
 
 static scanner *plain(void) {
