@@ -55,12 +55,10 @@ static size_t get_line(struct asf_cios *c, char *p, size_t n) {
 /* As glibc: an error loses the line unless it is EAGAIN after some bytes, and a
  * line that leaves no room for its end is an overflow. */
 static char *take_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
-    int old = c->flags & ASF_ERR;
-    c->flags &= ~ASF_ERR;
+    int old = asf__forget_error(c);
     asf__count(c);
     size_t done = get_line(c, p, limit);
-    bool lost = c->flags & ASF_ERR && errno != EAGAIN;
-    c->flags |= old;
+    bool lost = asf__has_failed(c, old) && errno != EAGAIN;
     if (done == 0 || lost)
         return NULL;
     if (done >= room)
@@ -135,12 +133,10 @@ static char *get_unbounded(char *p, size_t room) {
     size_t done = 0;
     int ch = 0;
     asf__enter(c);
-    int old = c->flags & ASF_ERR;
-    c->flags &= ~ASF_ERR;
+    int old = asf__forget_error(c);
     while (done < room && (ch = asf__uflow(c)) != EOF && ch != '\n')
         p[done++] = (char)ch;
-    bool lost = c->flags & ASF_ERR;
-    c->flags |= old;
+    bool lost = asf__has_failed(c, old);
     asf__leave(c);
     if (done == room)
         __chk_fail();

@@ -243,6 +243,20 @@ static inline void asf__set_errno(int code) {
 
 /* asf__error: set errno and the error flag; returns EOF. */
 int asf__error(struct asf_cios *c, int code);
+/* asf__forget_error, asf__has_failed: whether the call met an error between the two,
+ * whatever the flag was before: `old` is what the first returns. */
+static inline int asf__forget_error(struct asf_cios *c) {
+    int old = c->flags & ASF_ERR;
+    c->flags &= ~ASF_ERR;
+    return old;
+}
+
+static inline bool asf__has_failed(struct asf_cios *c, int old) {
+    bool failed = c->flags & ASF_ERR;
+    c->flags |= old;
+    return failed;
+}
+
 /* asf__underflow: make the read window non-empty; EOF when it cannot be. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);

@@ -74,6 +74,12 @@ static inline bool asf__ours_wide(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__wide_jumps);
 }
 
+/* asf__wide_error: as asf__error; returns WEOF. */
+static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
+    asf__error(c, code);
+    return WEOF;
+}
+
 /* asf__wide_underflow: the next character, left where it is; asf__wide_uflow:
  * the next, taken.  WEOF when there is none. */
 wint_t asf__wide_underflow(struct asf_cios *c);

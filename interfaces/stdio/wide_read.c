@@ -13,11 +13,6 @@
 extern void __chk_fail(void) __attribute__((noreturn));
 extern wint_t __wuflow(FILE *);
 
-static wint_t fail(struct asf_cios *c, int code) {
-    asf__error(c, code);
-    return WEOF;
-}
-
 /* --- refilling ------------------------------------------------------------- */
 
 /* What is left of the bytes read last; it may be less than a character. */
@@ -135,7 +130,7 @@ static wint_t read_on(struct asf_cios *c) {
         if (w->read_ptr < w->read_end)
             return (wint_t)*w->read_ptr;
         if (status == ASF_INVALID || !keep_pieces(c, &pieces))
-            return fail(c, -EILSEQ);
+            return asf__wide_error(c, -EILSEQ);
     }
 }
 
@@ -144,7 +139,7 @@ wint_t asf__wide_underflow(struct asf_cios *c) {
     if (c->flags & ASF_EOF)
         return WEOF; /* sticky: C99 */
     if (c->flags & ASF_NO_READS)
-        return fail(c, -EBADF);
+        return asf__wide_error(c, -EBADF);
     if (w->read_ptr < w->read_end)
         return (wint_t)*w->read_ptr;
     if (c->read_ptr < c->read_end && w->buf_base) {
@@ -152,10 +147,10 @@ wint_t asf__wide_underflow(struct asf_cios *c) {
         if (w->read_ptr < w->read_end)
             return (wint_t)*w->read_ptr;
         if (status == ASF_INVALID)
-            return fail(c, -EILSEQ);
+            return asf__wide_error(c, -EILSEQ);
     }
     int rc = make_ready(c);
-    return rc < 0 ? fail(c, rc) : read_on(c);
+    return rc < 0 ? asf__wide_error(c, rc) : read_on(c);
 }
 
 wint_t asf__wide_uflow(struct asf_cios *c) {
@@ -327,12 +322,10 @@ static size_t get_line(struct asf_cios *c, wchar_t *p, size_t n) {
 /* As glibc: an error loses the line unless it is EAGAIN after some characters.
  * `room` is what the checked forms know of the memory. */
 static wchar_t *get_string(struct asf_cios *c, wchar_t *p, size_t n, size_t room) {
-    int old = c->flags & ASF_ERR;
-    c->flags &= ~ASF_ERR;
+    int old = asf__forget_error(c);
     asf__count(c);
     size_t done = get_line(c, p, n < room ? n : room);
-    bool lost = c->flags & ASF_ERR && errno != EAGAIN;
-    c->flags |= old;
+    bool lost = asf__has_failed(c, old) && errno != EAGAIN;
     if (done == 0 || lost)
         return NULL;
     if (done >= room)

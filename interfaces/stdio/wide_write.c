@@ -97,19 +97,14 @@ static int write_full(struct asf_cios *c) {
 
 /* --- into the buffer ----------------------------------------------------------- */
 
-static wint_t fail(struct asf_cios *c, int code) {
-    asf__error(c, code);
-    return WEOF;
-}
-
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch) {
     struct asf_wide *w = &c->wide;
     if (c->flags & ASF_NO_WRITES)
-        return fail(c, -EBADF);
+        return asf__wide_error(c, -EBADF);
     if (!asf__is_putting(c) || !w->write_base) {
         int rc = asf__wide_to_write(c);
         if (rc < 0)
-            return fail(c, rc);
+            return asf__wide_error(c, rc);
     }
     c->stats.slow++;
     if (ch == WEOF)
