@@ -32,7 +32,7 @@ static int make_room(struct asf__parts *parts, size_t more) {
     size_t room = 2 * parts->room + more;
     struct asf__part *all = reallocarray(parts->all, room, sizeof *all);
     if (!all)
-        return asf__record_fail(-ENOMEM, "there is no memory to check the record");
+        return asf__record_no_memory("to check the record");
     parts->all = all;
     parts->room = room;
     return 0;

@@ -178,7 +178,7 @@ int asf_record_declare(const struct asf_record_type *type, struct asf_record_for
     size_t length = HEADER + t.count * STRUCT_ENTRY + t.fields * FIELD_ENTRY + t.names;
     unsigned char *description = malloc(length);
     if (!description)
-        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+        return asf__record_no_memory("for the format");
     struct out out = {.p = description, .names = (char *)description + length - t.names};
     rc = describe(&out, &t, length);
     if (rc == 0)

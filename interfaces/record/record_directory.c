@@ -120,8 +120,7 @@ int asf_record_store_directory(const char *path, struct asf_record_store **store
     if (rc < 0)
         return rc;
     char *copy = strdup(path);
-    rc = copy ? asf_record_store_with(&directory_ops, copy, store)
-              : asf__record_fail(-ENOMEM, "there is no memory for a store");
+    rc = copy ? asf_record_store_with(&directory_ops, copy, store) : asf__record_no_memory("for a store");
     if (rc < 0)
         free(copy);
     return rc;

@@ -104,6 +104,8 @@ struct asf_record_format {
 
 /* asf__record_fail: keep the text for asf_record_why and return the code. */
 int asf__record_fail(int code, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
+/* asf__record_no_memory: -ENOMEM, and the text for it; `what`: "for …" or "to …". */
+int asf__record_no_memory(const char *what) __attribute__((cold));
 
 /* asf__record_keep: one more user of a format. */
 struct asf_record_format *asf__record_keep(struct asf_record_format *f);

@@ -14,7 +14,7 @@ int asf__places_add(struct asf__places *places, uint64_t at) {
         size_t room = 2 * places->room + 64;
         uint64_t *more = reallocarray(places->all, room, sizeof *more);
         if (!more)
-            return asf__record_fail(-ENOMEM, "there is no memory for the index");
+            return asf__record_no_memory("for the index");
         places->all = more;
         places->room = room;
     }

@@ -6,7 +6,6 @@
  * Layer: interfaces/record.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +118,7 @@ int asf__cover(const struct asf__map *map, struct asf__run *run) {
     run->lanes_count = n;
     run->lanes = malloc(n * sizeof *lanes);
     if (!run->lanes)
-        return asf__record_fail(-ENOMEM, "there is no memory to plan the conversion");
+        return asf__record_no_memory("to plan the conversion");
     memcpy(run->lanes, lanes, n * sizeof *lanes);
     return 0;
 }
@@ -152,7 +151,7 @@ static uint32_t lanes_of(const struct asf__run *run, uint32_t i, unsigned width,
 int asf__join_lanes(struct asf__run *run, unsigned width) {
     struct asf__item *item = aligned_alloc(64, run->lanes_count * sizeof *item);
     if (!item)
-        return asf__record_fail(-ENOMEM, "there is no memory to plan the conversion");
+        return asf__record_no_memory("to plan the conversion");
     run->items = item;
     for (uint32_t i = 0; i < run->lanes_count; item++) {
         const struct asf__lane *lane = &run->lanes[i];

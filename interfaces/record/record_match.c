@@ -30,10 +30,6 @@ static int contradict(const struct asf__field *field, const char *what) {
     return asf__record_fail(-EPROTOTYPE, "field '%.64s' %s", field->name, what);
 }
 
-static int no_memory(void) {
-    return asf__record_fail(-ENOMEM, "there is no memory to match the formats");
-}
-
 /* --- the list of moves ------------------------------------------------------------------ */
 
 static int append(struct match *m, struct asf__move move) {
@@ -44,7 +40,7 @@ static int append(struct match *m, struct asf__move move) {
     if ((r->moves_count & (r->moves_count + 1)) == 0) {
         struct asf__move *more = reallocarray(r->moves, 2 * (size_t)r->moves_count + 1, sizeof *more);
         if (!more)
-            return no_memory();
+            return asf__record_no_memory("to match the formats");
         r->moves = more;
     }
     r->moves[r->moves_count++] = move;
@@ -154,7 +150,7 @@ static int note_absent(struct asf__plan *plan, const struct asf__field *native) 
         size_t room = 2 * plan->absent_room + 8;
         const char **more = reallocarray(plan->absent, room, sizeof *more);
         if (!more)
-            return no_memory();
+            return asf__record_no_memory("to match the formats");
         plan->receipt.absent = plan->absent = more;
         plan->absent_room = room;
     }
@@ -250,7 +246,7 @@ static int absent_structs(struct match *m, const struct asf__field *native, uint
     if (count == 0 || !has_fallback(m->plan, native))
         return zeros(m, native, dst, count);
     const struct asf__field **sorted = asf__in_order(s);
-    int rc = sorted ? fill_up(m, dst) : no_memory();
+    int rc = sorted ? fill_up(m, dst) : asf__record_no_memory("to match the formats");
     uint32_t at = m->r->moves_count;
     struct match inner = {m->plan, m->r, at + 1, 0, m->level + 1};
     if (rc == 0)
@@ -295,7 +291,7 @@ static int match_field(struct match *m, const struct asf__field *wire, const str
 static int match_struct(struct match *m, const struct asf_record_layout *wire,
                         const struct asf_record_layout *native, uint32_t src, uint32_t dst) {
     const struct asf__field **sorted = asf__in_order(native);
-    int rc = sorted ? 0 : no_memory();
+    int rc = sorted ? 0 : asf__record_no_memory("to match the formats");
     uint32_t found = 0;
     for (uint32_t i = 0; rc == 0 && i < native->fields_count; i++) {
         const struct asf__field *field = sorted[i];

@@ -65,7 +65,7 @@ const struct asf__field *asf__field_named(const struct asf_record_layout *s, con
 static int sort_names(struct asf_record_layout *s) {
     s->by_name = malloc(s->fields_count * sizeof *s->by_name);
     if (!s->by_name)
-        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+        return asf__record_no_memory("for the format");
     for (uint32_t i = 0; i < s->fields_count; i++)
         s->by_name[i] = (uint16_t)i;
     qsort_r(s->by_name, s->fields_count, sizeof *s->by_name, compare_fields, s->fields);
@@ -165,7 +165,7 @@ const struct asf__field **asf__in_order(const struct asf_record_layout *s) {
 
 static int check_overlaps(const struct asf_record_format *f, const struct asf_record_layout *s) {
     const struct asf__field **sorted = asf__in_order(s);
-    int rc = sorted ? 0 : asf__record_fail(-ENOMEM, "there is no memory for the format");
+    int rc = sorted ? 0 : asf__record_no_memory("for the format");
     for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++) {
         uint64_t end = sorted[i]->offset + extent(f, sorted[i]);
         if (end > s->size)
@@ -293,7 +293,7 @@ static int parse_all(struct parse *in, struct asf_record_format *f, size_t lengt
     f->structs = calloc(f->count, sizeof *f->structs);
     f->fields = calloc(fields, sizeof *f->fields);
     if (!f->structs || !f->fields)
-        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+        return asf__record_no_memory("for the format");
     for (unsigned i = 0; rc == 0 && i < f->count; i++)
         rc = parse_struct(in, f, i, &first, fields);
     if (rc == 0 && first != fields)
@@ -317,7 +317,7 @@ int asf_record_parse(const void *description, size_t length, struct asf_record_f
     unsigned char *copy = f ? malloc(length + 1) : NULL;
     if (!copy) {
         free(f);
-        return asf__record_fail(-ENOMEM, "there is no memory for the format");
+        return asf__record_no_memory("for the format");
     }
     f->users = 1;
     f->description = memcpy(copy, description, length);

@@ -21,7 +21,7 @@ static int add_routine(struct asf__plan *plan, struct asf__routine r, uint32_t *
         uint32_t room = 2 * plan->room + 4;
         struct asf__routine *more = reallocarray(plan->routines, room, sizeof *more);
         if (!more)
-            return asf__record_fail(-ENOMEM, "there is no memory to match the formats");
+            return asf__record_no_memory("to match the formats");
         plan->routines = more;
         plan->room = room;
     }
@@ -52,7 +52,7 @@ static int add_string(struct asf__plan *plan, uint32_t number, const struct asf_
     struct asf__routine *r = &plan->routines[number];
     r->fills = calloc(1, sizeof *r->fills);
     if (!r->fills)
-        return asf__record_fail(-ENOMEM, "there is no memory to match the formats");
+        return asf__record_no_memory("to match the formats");
     r->fills_count = 1;
     r->slots = 1;
     r->fills[0] = (struct asf__fill){.slot = &source, .source = &source, .field = native};
@@ -158,7 +158,7 @@ static void order_fills(struct asf__routine *r, struct asf__fill *room) {
 static int mark_counters(struct asf__routine *r, size_t size) {
     unsigned char *seen = calloc(size / 8 + 1, 1);
     if (!seen)
-        return asf__record_fail(-ENOMEM, "there is no memory to match the formats");
+        return asf__record_no_memory("to match the formats");
     for (uint32_t i = 0; i < r->fills_count; i++) {
         struct asf__fill *fill = &r->fills[i];
         const struct asf__slot *slot = fill->slot;
@@ -183,7 +183,7 @@ int asf__match_fills(struct asf__plan *plan, uint32_t routine) {
     r->fills = calloc(native->slots_count, sizeof *r->fills);
     r->fills_count = native->slots_count;
     int rc = room && r->fills ? fill_struct(plan, routine, (struct places){wire, native, 0, 0})
-                              : asf__record_fail(-ENOMEM, "there is no memory to match the formats");
+                              : asf__record_no_memory("to match the formats");
     r = &plan->routines[routine]; /* others were added */
     if (rc == 0) {
         order_fills(r, room);
@@ -256,7 +256,7 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
     struct asf__plan *plan = calloc(1, sizeof *plan);
     *made = NULL;
     if (!plan)
-        return asf__record_fail(-ENOMEM, "there is no memory to match the formats");
+        return asf__record_no_memory("to match the formats");
     if (native->swapped || native->slot != sizeof(void *)) {
         free(plan);
         return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", asf__root(native)->name);

@@ -31,7 +31,7 @@ int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_optio
                                 "the stream is not open for reading, or its output cannot be written");
     struct asf_record_reader *r = calloc(1, sizeof *r);
     if (!r)
-        return asf__record_fail(-ENOMEM, "there is no memory for a reader");
+        return asf__record_no_memory("for a reader");
     r->stream = stream;
     if (options)
         r->options = *options;
@@ -92,7 +92,7 @@ int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *fra
         size_t room = 2 * r->formats_room + 8;
         struct asf_record_format **more = reallocarray(r->formats, room, sizeof *more);
         if (!more)
-            return asf__record_fail(-ENOMEM, "there is no memory for one more format");
+            return asf__record_no_memory("for one more format");
         r->formats = more;
         r->formats_room = room;
     }
@@ -113,7 +113,7 @@ static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash
     if (!r->hashed)
         r->hashed = calloc(HASHED_MOST, sizeof(void *));
     if (!r->hashed)
-        return asf__record_fail(-ENOMEM, "there is no memory for one more format");
+        return asf__record_no_memory("for one more format");
     int rc = asf__load_format(r->options.store, hash, f);
     if (rc < 0)
         return rc;

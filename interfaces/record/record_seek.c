@@ -152,7 +152,7 @@ static int by_index(struct asf_record_reader *r) {
     free(r->records.all); /* an attempt's before, that failed */
     r->records.all = calloc(records + 1, sizeof *r->records.all);
     if (!r->records.all)
-        return asf__record_fail(-ENOMEM, "there is no memory for the index");
+        return asf__record_no_memory("for the index");
     r->records.count = r->records.room = records;
     rc = read_chain(r, at, records, &formats);
     if (rc == 0)

@@ -32,7 +32,7 @@ static int add_slot(struct listing *l, struct asf_record_layout *s, struct asf__
     if ((s->slots_count & (s->slots_count + 1)) == 0) { /* full at 2^n - 1 */
         struct asf__slot *more = reallocarray(s->slots, 2 * (size_t)s->slots_count + 1, sizeof *more);
         if (!more)
-            return asf__record_fail(-ENOMEM, "there is no memory for the format");
+            return asf__record_no_memory("for the format");
         s->slots = more;
     }
     s->slots[s->slots_count++] = slot;
@@ -47,7 +47,7 @@ static int add_flags(struct listing *l, struct asf_record_layout *s, struct asf_
     if ((s->flags_count & (s->flags_count + 1)) == 0) {
         struct asf__flag *more = reallocarray(s->flags, 2 * (size_t)s->flags_count + 1, sizeof *more);
         if (!more)
-            return asf__record_fail(-ENOMEM, "there is no memory for the format");
+            return asf__record_no_memory("for the format");
         s->flags = more;
     }
     s->flags[s->flags_count++] = flag;

@@ -31,7 +31,7 @@ int asf_record_store_with(const struct asf_record_store_ops *ops, void *data,
         return asf__record_fail(-EINVAL, "the store's calls are of another version, or some are missing");
     struct asf_record_store *s = calloc(1, sizeof *s);
     if (!s)
-        return asf__record_fail(-ENOMEM, "there is no memory for a store");
+        return asf__record_no_memory("for a store");
     s->ops = ops;
     s->data = data;
     pthread_mutex_init(&s->lock, NULL);
@@ -89,7 +89,7 @@ int asf_record_store_put(struct asf_record_store *s, struct asf_record_format *f
 static int load(struct asf_record_store *s, const unsigned char *hash, struct asf_record_format **f) {
     void *description = malloc(DESCRIPTION_MOST);
     if (!description)
-        return asf__record_fail(-ENOMEM, "there is no memory for a format");
+        return asf__record_no_memory("for a format");
     ssize_t n = s->ops->load(s->data, hash, description, DESCRIPTION_MOST);
     int rc = n >= 0 ? asf_record_parse(description, (size_t)n, f)
                     : asf__record_fail((int)n, "the store (%.32s) does not have the format: %.64s",

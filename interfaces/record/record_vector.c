@@ -12,7 +12,6 @@
  * Layer: interfaces/record.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,10 +57,6 @@ struct asf__code {
 };
 
 /* --- making ---------------------------------------------------------------------------- */
-
-static int no_memory(void) {
-    return asf__record_fail(-ENOMEM, "there is no memory to plan the conversion");
-}
 
 static void free_run(struct asf__run *run) {
     free(run->lanes);
@@ -110,11 +105,11 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
     struct flat *flat = *made = calloc(1, sizeof *flat);
     bool any = false;
     if (!flat)
-        return no_memory();
+        return asf__record_no_memory("to plan the conversion");
     *flat = size;
     flat->others = malloc((count + 1) * sizeof *moves);
     if (!flat->others)
-        return no_memory();
+        return asf__record_no_memory("to plan the conversion");
     memset(map.at, 0xff, map.length * sizeof *map.at);
     for (uint32_t i = 0; i < count; i++) {
         if (asf__puts_bytes(&moves[i])) {
@@ -248,14 +243,15 @@ int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r
         return 0;
     struct asf__code *code = r->code = calloc(1, sizeof *code);
     if (!code)
-        return no_memory();
+        return asf__record_no_memory("to plan the conversion");
     code->engine = engine;
     code->in_place = r->turns;
     struct flat size = {.from = r->from, .to = r->to, .in_place = r->turns};
     if (is_whole(r))
         return make_flat(&code->whole, r->moves, r->moves_count, 0, size, engine);
     code->steps = calloc(r->moves_count, sizeof *code->steps);
-    return code->steps ? make_steps(code, r->moves, r->moves_count, r->from) : no_memory();
+    return code->steps ? make_steps(code, r->moves, r->moves_count, r->from)
+                       : asf__record_no_memory("to plan the conversion");
 }
 
 void asf__vector_discard(struct asf__code *code) {

@@ -21,7 +21,7 @@ static int keep_plan(struct asf_record_reader *r, struct asf__plan *plan) {
         r->plans = calloc(r->options.most_plans, sizeof(void *));
     if (!r->plans) {
         asf__plan_free(plan);
-        return asf__record_fail(-ENOMEM, "there is no memory for one more conversion");
+        return asf__record_no_memory("for one more conversion");
     }
     if (r->plans_count == r->options.most_plans)
         asf__plan_free(r->plans[r->next_plan]);
@@ -76,7 +76,7 @@ static int make_room(struct asf_record_reader *r, size_t bytes) {
     free(r->converted);
     r->converted = aligned_alloc(WIDEST, room);
     r->converted_room = r->converted ? room : 0;
-    return r->converted ? 0 : asf__record_fail(-ENOMEM, "there is no memory to convert the record");
+    return r->converted ? 0 : asf__record_no_memory("to convert the record");
 }
 
 static size_t least(size_t a, size_t b) {
@@ -151,7 +151,7 @@ int asf_record_into(struct asf_record *record, struct asf_record_format *native,
         rc = asf__plan_size(plan, &record->parts, 0, record->reader->options.most_expanded, &end);
     if (rc == 0 && end > 0) {
         room = aligned_alloc(WIDEST, (end + WIDEST - 1) / WIDEST * WIDEST);
-        rc = room ? 0 : asf__record_fail(-ENOMEM, "there is no memory for the record's parts");
+        rc = room ? 0 : asf__record_no_memory("for the record's parts");
     }
     if (rc == 0)
         rc = asf__plan_convert(plan, record->data, record->length, &record->parts,

@@ -4,6 +4,7 @@
  * Layer: interfaces/record.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -17,6 +18,10 @@ int asf__record_fail(int code, const char *format, ...) {
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     return code;
+}
+
+int asf__record_no_memory(const char *what) {
+    return asf__record_fail(-ENOMEM, "there is no memory %s", what);
 }
 
 const char *asf_record_why(void) {

@@ -85,7 +85,7 @@ static int add_format(struct asf_record_writer *w, struct asf_record_format *f) 
         uint32_t room = 2 * w->room + 8;
         struct asf_record_format **more = reallocarray(w->formats, room, sizeof *more);
         if (!more)
-            return asf__record_fail(-ENOMEM, "there is no memory for one more format");
+            return asf__record_no_memory("for one more format");
         w->formats = more;
         w->room = room;
     }
@@ -119,7 +119,7 @@ static int put_index(struct asf_record_writer *w) {
     size_t length;
     unsigned char *payload = asf__index_payload(&w->index, &length);
     if (!payload)
-        return asf__record_fail(-ENOMEM, "there is no memory for the index");
+        return asf__record_no_memory("for the index");
     int rc = put_frame(w, (struct asf__frame){.kind = FRAME_INDEX, .length = length}, payload);
     free(payload);
     if (rc == 0)
@@ -271,7 +271,7 @@ int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_optio
         return asf__record_fail(-EINVAL, "the options are of another version of the library");
     struct asf_record_writer *w = calloc(1, sizeof *w);
     if (!w)
-        return asf__record_fail(-ENOMEM, "there is no memory for a writer");
+        return asf__record_no_memory("for a writer");
     w->stream = stream;
     if (options)
         w->options = *options;
