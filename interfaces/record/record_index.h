@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_index.h - where the formats and records of a file start.
- * Layer: interfaces/record.  May include: lib, include/asf.
+ * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_INDEX_H
 #define ASF_RECORD_INDEX_H
