@@ -16,13 +16,13 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/lock.h"
+#include "lib/memfd.h"
 #include "lib/robust.h"
 #include "lib/segment.h"
 #include "lib/syscalls.h"
@@ -47,18 +47,10 @@ void asf__ring_format(struct asf_ring_control *control, uint32_t size) {
     __atomic_store_n(&control->magic, MAGIC, __ATOMIC_RELEASE);
 }
 
-/* A file above the limit of sizes would not be made: SIGXFSZ would come. */
-static bool exceeds_limit(size_t size) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
-}
-
-/* Sealed, so that nobody can take the memory from under the other. */
 int asf__ring_new(uint32_t size) {
-    enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
-    if (exceeds_limit(ASF_RING_DATA + (size_t)size))
+    if (asf__exceeds_file_limit(ASF_RING_DATA + (size_t)size))
         return -EFBIG;
-    int fd = (int)asf__raw_syscall(SYS_memfd_create, (long)"asf-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0);
+    int fd = asf__memfd("asf-ring");
     if (fd < 0)
         return fd;
     long rc = asf__raw_syscall(SYS_ftruncate, fd, ASF_RING_DATA + (long)size, 0, 0);
@@ -67,7 +59,7 @@ int asf__ring_new(uint32_t size) {
     if (rc == 0)
         rc = asf__raw_syscall(SYS_pwrite64, fd, (long)&first, sizeof first, ASF_RING_CONTROL);
     if (rc >= 0)
-        rc = asf__raw_syscall(SYS_fcntl, fd, F_ADD_SEALS, SEALS, 0);
+        rc = asf__memfd_seal(fd);
     if (rc == 0)
         return fd;
     asf__sys.close(fd);

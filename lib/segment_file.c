@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "lib/memfd.h"
 #include "lib/syscalls.h"
 
 /* --- identifiers --------------------------------------------------------------- */
@@ -40,9 +40,8 @@ uint64_t asf__new_random(size_t digits) {
  * pieces are small enough for a program with a timer to get on. */
 int asf__allocate(int fd, size_t size) {
     enum { PIECE = 16 << 20 };
-    struct rlimit limit;
     struct statfs64 fs;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
+    if (asf__exceeds_file_limit(size))
         return asf__segment_fail(-EFBIG,
                                  "the segment would be larger than the limit of file sizes (ulimit -f)");
     bool limited = asf__sys.fstatfs(fd, &fs) == 0 && fs.f_blocks > 0;

@@ -15,16 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/memfd.h"
 #include "lib/segment_file.h"
 #include "lib/syscalls.h"
 
 #define NAME "asf-shm"
 
-enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, PATH = 48, RANDOM_DIGITS = 8 };
+enum { PATH = 48, RANDOM_DIGITS = 8 };
 
 /* Identifiers: m, process id, dot, descriptor, dot, eight hexadecimal digits. */
 static bool memfd_owns(const char *id) {
@@ -57,7 +57,7 @@ static int make(struct asf_segment *s, int fd, const char *name, mode_t mode) {
         snprintf(s->id, sizeof s->id, "m%d.%d.%08x", (int)getpid(), fd,
                  (unsigned)asf__new_random(RANDOM_DIGITS));
         asf__segment_label(s, name);
-        long kept = asf__raw_syscall(SYS_fcntl, fd, F_ADD_SEALS, SEALS, 0);
+        long kept = asf__memfd_seal(fd);
         if (kept == 0)
             kept = asf__raw_syscall(SYS_fchmod, fd, (long)(mode & ~asf__umask()), 0, 0);
         rc = kept < 0 ? asf__segment_fail((int)kept, "the segment could not be sealed") : 0;
@@ -68,7 +68,7 @@ static int make(struct asf_segment *s, int fd, const char *name, mode_t mode) {
 }
 
 static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t mode) {
-    int fd = (int)asf__raw_syscall(SYS_memfd_create, (long)NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0);
+    int fd = asf__memfd(NAME);
     if (fd < 0)
         return asf__segment_fail(fd, "no memfd could be made");
     fd = asf__out_of_the_way(fd);
@@ -159,7 +159,7 @@ static int find(const char *id, int flags) {
 
 static int memfd_adopt(struct asf_segment *s, int fd, bool update) {
     long seals = asf__raw_syscall(SYS_fcntl, fd, F_GET_SEALS, 0, 0);
-    if (seals < 0 || (seals & SEALS) != SEALS)
+    if (seals < 0 || (seals & ASF_MEMFD_SEALS) != ASF_MEMFD_SEALS)
         return asf__segment_fail(-ESTALE,
                                  "what is there is not sealed against truncation: foreign or forged");
     return asf__adopt_file(s, fd, update);
