@@ -98,23 +98,31 @@ static void release(struct asf_descriptor *d) {
     asf__kept_count--;
 }
 
+static void put_back_and_release(struct asf_descriptor *d) {
+    put_back(d);
+    release(d);
+}
+
+/* With signals held. */
+static void each_kept(void (*act)(struct asf_descriptor *)) {
+    for (int i = 0; i < ASF_DESCRIPTORS; i++)
+        if (asf__descriptors[i].used)
+            act(&asf__descriptors[i]);
+}
+
 void asf__put_all_back(void) {
     if (asf__likely(asf__kept_count == 0))
         return;
     uint64_t mask = asf__hold_signals();
-    for (int i = 0; i < ASF_DESCRIPTORS; i++)
-        if (asf__descriptors[i].used)
-            put_back(&asf__descriptors[i]);
+    each_kept(put_back);
     asf__release_signals(mask);
 }
 
 static void unkeep(int fd, bool for_good) {
     uint64_t mask = asf__hold_signals();
     unsigned mark = asf__marks[fd];
-    if (mark >= ASF_KEPT) {
-        put_back(asf__kept(mark));
-        release(asf__kept(mark));
-    }
+    if (mark >= ASF_KEPT)
+        put_back_and_release(asf__kept(mark));
     if (mark)
         asf__marks[fd] = for_good ? 0 : 1;
     asf__release_signals(mask);
@@ -145,9 +153,7 @@ void asf__drop_views(void) {
     if (!some_marked)
         return;
     uint64_t mask = asf__hold_signals();
-    for (int i = 0; i < ASF_DESCRIPTORS; i++)
-        if (asf__descriptors[i].used)
-            asf__drop_view(&asf__descriptors[i]);
+    each_kept(asf__drop_view);
     asf__release_signals(mask);
 }
 
@@ -156,12 +162,7 @@ void asf__unkeep_all(void) {
     if (!some_marked)
         return;
     uint64_t mask = asf__hold_signals();
-    for (int i = 0; i < ASF_DESCRIPTORS; i++) {
-        if (!asf__descriptors[i].used)
-            continue;
-        put_back(&asf__descriptors[i]);
-        release(&asf__descriptors[i]);
-    }
+    each_kept(put_back_and_release);
     memset(asf__marks, 0, sizeof asf__marks);
     some_marked = false;
     asf__release_signals(mask);
