@@ -74,31 +74,59 @@ static int put_made(struct asf_cios *c, const char *p, int n) {
     return done == length ? n : -1;
 }
 
+/* Text that is formatted apart from any window. */
+struct text {
+    char small[SMALL]; /* as much as has room here */
+    char *whole;       /* `small`, or from malloc */
+    int n;             /* its length; less than 0: an error, behind what was made */
+    int before;        /* errno, which %m prints */
+    struct asf__place first;
+};
+
+static void make_small(struct text *t, int fortify, const char *format, va_list ap) {
+    t->first = asf__place_in(ap);
+    t->before = errno;
+    t->whole = t->small;
+    t->n = asf__print(t->small, sizeof t->small - 1, fortify, format, ap);
+}
+
+/* False: there is no memory for it. */
+static bool make_whole(struct text *t, int fortify, const char *format, va_list ap) {
+    if (t->n < SMALL)
+        return true;
+    t->whole = malloc((size_t)t->n + 1);
+    if (!t->whole)
+        return false;
+    asf__go_to(ap, t->first);
+    t->n = asf__print(t->whole, (size_t)t->n, fortify, format, ap);
+    return true;
+}
+
+static void drop(struct text *t) {
+    if (t->whole != t->small)
+        free(t->whole);
+}
+
+/* libc's formatter is to make it anew. */
+static void begin_anew(const struct text *t, va_list ap) {
+    errno = t->before;
+    asf__go_to(ap, t->first);
+}
+
 static int format_apart(struct asf_cios *c, int fortify, const char *format, va_list ap) {
-    char small[SMALL], *p = small;
-    struct asf__place first = asf__place_in(ap);
+    struct text t;
     if (asf__ours(c) && is_for_libc_alone(format))
         return format_piecewise(c, fortify, format, ap);
-    int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
-    bool pieces = asf__ours(c) && (piecewise(c, n) || by_lines(c, small, n));
-    if (!pieces && n >= SMALL) {
-        p = malloc((size_t)n + 1);
-        pieces = !p && BY_LIBC;
-    }
-    if (pieces) {
-        errno = before;
-        asf__go_to(ap, first);
+    make_small(&t, fortify, format, ap);
+    bool pieces = asf__ours(c) && (piecewise(c, t.n) || by_lines(c, t.small, t.n));
+    if (pieces || !make_whole(&t, fortify, format, ap)) {
+        if (!BY_LIBC)
+            return -1;
+        begin_anew(&t, ap);
         return format_piecewise(c, fortify, format, ap);
     }
-    if (!p)
-        return -1;
-    if (n >= SMALL) {
-        asf__go_to(ap, first);
-        n = asf__print(p, (size_t)n, fortify, format, ap);
-    }
-    n = put_made(c, p, n);
-    if (p != small)
-        free(p);
+    int n = put_made(c, t.whole, t.n);
+    drop(&t);
     return n;
 }
 
@@ -310,35 +338,22 @@ static bool write_out(int fd, const char *p, size_t n) {
 }
 
 static int print_fd(int fd, int fortify, const char *format, va_list ap) {
-    char small[SMALL], *p = small;
-    struct asf__place first = asf__place_in(ap);
+    struct text t;
     if (asf__may_count(format) && asf__sys.lseek(fd, 0, SEEK_CUR) == -EBADF) {
         errno = EBADF; /* before %n is met */
         return -1;
     }
-    int before = errno, n = asf__print(small, sizeof small - 1, fortify, format, ap);
-    bool by_libc = is_for_libc(n);
-    if (!by_libc && n >= SMALL) {
-        p = malloc((size_t)n + 1);
-        by_libc = !p && BY_LIBC;
-    }
-    if (by_libc) {
-        asf__go_to(ap, first);
+    make_small(&t, fortify, format, ap);
+    if (is_for_libc(t.n) || !make_whole(&t, fortify, format, ap)) {
+        if (!BY_LIBC)
+            return -1;
         before_libc_writes(fd);
-        errno = before;
+        begin_anew(&t, ap);
         return print_fd_by_libc(fd, fortify, format, ap);
     }
-    if (!p)
-        return -1;
-    if (n >= SMALL) {
-        asf__go_to(ap, first);
-        n = asf__print(p, (size_t)n, fortify, format, ap);
-    }
-    if (!write_out(fd, p, n < 0 ? strlen(p) : (size_t)n))
-        n = -1;
-    if (p != small)
-        free(p);
-    return n;
+    bool written = write_out(fd, t.whole, t.n < 0 ? strlen(t.whole) : (size_t)t.n);
+    drop(&t);
+    return written ? t.n : -1;
 }
 
 EXPORT int vdprintf(int fd, const char *format, va_list ap) {
