@@ -8,6 +8,7 @@
 #include "lib/options.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,19 +62,17 @@ static unsigned long long number(const char *text, char **end) {
     return n;
 }
 
-static bool set_size(size_t *to, const char *value, size_t least) {
+static bool is(const char *text, size_t length, const char *word) {
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+static bool set_size(size_t *to, const char *value, size_t least, size_t unit) {
     char *end;
     unsigned long long n = number(value, &end);
-    if (end == value || (*end && *end != ',') || n < least || n > (1ULL << 40))
+    if (end == value || (*end && *end != ',') || n < least || n > (1ULL << 40) || n % unit != 0)
         return false;
     *to = n;
     return true;
-}
-
-/* A size that no measurement overrules. */
-static bool give_size(unsigned bit, size_t *to, const char *value, size_t least) {
-    asf__option_values.given |= bit;
-    return set_size(to, value, least);
 }
 
 static bool set_text(char *to, size_t size, const char *value, size_t length) {
@@ -94,28 +93,28 @@ static bool set_stats(const char *value, size_t length) {
 }
 
 static bool set_flag(bool *to, const char *value, size_t length) {
-    bool on = (length == 2 && !memcmp(value, "on", 2)) || (length == 1 && *value == '1');
-    bool off = (length == 3 && !memcmp(value, "off", 3)) || (length == 1 && *value == '0');
+    bool on = is(value, length, "on") || is(value, length, "1");
+    bool off = is(value, length, "off") || is(value, length, "0");
     if (on || off)
         *to = on;
     return on || off;
 }
 
 static bool set_module(const char *value, size_t length) {
-    if ((length == 3 && !memcmp(value, "map", 3)) || (length == 4 && !memcmp(value, "read", 4)))
+    if (is(value, length, "map") || is(value, length, "read"))
         return set_text(asf__option_values.module, sizeof asf__option_values.module, value, length);
     return false;
 }
 
 static bool set_shm(const char *value, size_t length) {
-    if ((length == 5 && !memcmp(value, "posix", 5)) || (length == 4 && !memcmp(value, "sysv", 4)))
+    if (is(value, length, "posix") || is(value, length, "sysv"))
         return set_text(asf__option_values.shm, sizeof asf__option_values.shm, value, length);
     return false;
 }
 
 static bool set_unix_io(const char *value, size_t length) {
     bool on;
-    if (length == 4 && !memcmp(value, "auto", 4))
+    if (is(value, length, "auto"))
         asf__option_values.unix_io = ASF_UNIX_AUTO;
     else if (set_flag(&on, value, length))
         asf__option_values.unix_io = on ? ASF_UNIX_ON : ASF_UNIX_OFF;
@@ -128,8 +127,7 @@ static bool set_unix_io(const char *value, size_t length) {
 }
 
 static bool set_write(const char *value, size_t length) {
-    bool coalesce = length == 8 && !memcmp(value, "coalesce", 8);
-    bool through = length == 7 && !memcmp(value, "through", 7);
+    bool coalesce = is(value, length, "coalesce"), through = is(value, length, "through");
     if (coalesce || through)
         asf__option_values.coalesce = coalesce;
     return coalesce || through;
@@ -158,42 +156,57 @@ static bool set_ring(const char *value) {
     return true;
 }
 
+/* By where they are in the options: no pointers, which would be relocated in every run. */
+static const struct {
+    char name[12];
+    uint16_t at;
+} flags[] = {
+    {"tune", offsetof(struct asf_options, tune)},
+    {"grow", offsetof(struct asf_options, grow)},
+    {"ahead", offsetof(struct asf_options, ahead)},
+    {"large_pages", offsetof(struct asf_options, large_pages)},
+    {"verbose", offsetof(struct asf_options, verbose)},
+    {"rings", offsetof(struct asf_options, popen_rings)},
+};
+
+/* Sizes, which no measurement overrules once they are given. */
+static const struct {
+    char name[12];
+    uint16_t at;
+    unsigned given;
+    size_t least, unit;
+} sizes[] = {
+    {"map_min", offsetof(struct asf_options, map_min), ASF_GIVEN_map_min, 0, 1},
+    {"window", offsetof(struct asf_options, window), ASF_GIVEN_window, 2 << 20, 2 << 20},
+    {"buffer", offsetof(struct asf_options, buffer), ASF_GIVEN_buffer, 4096, 1},
+    {"pipe", offsetof(struct asf_options, pipe), ASF_GIVEN_pipe, 0, 1},
+};
+
+static void *option_at(size_t at) {
+    return (char *)&asf__option_values + at;
+}
+
 static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
-#define KEY(name) (klen == sizeof(name) - 1 && !memcmp(key, name, klen))
-    if (KEY("stats"))
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (is(key, klen, flags[i].name))
+            return set_flag(option_at(flags[i].at), value, vlen);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (is(key, klen, sizes[i].name)) {
+            asf__option_values.given |= sizes[i].given;
+            return set_size(option_at(sizes[i].at), value, sizes[i].least, sizes[i].unit);
+        }
+    if (is(key, klen, "stats"))
         return set_stats(value, vlen);
-    if (KEY("module"))
+    if (is(key, klen, "module"))
         return set_module(value, vlen);
-    if (KEY("map_min"))
-        return give_size(ASF_GIVEN_map_min, &asf__option_values.map_min, value, 0);
-    if (KEY("window"))
-        return give_size(ASF_GIVEN_window, &asf__option_values.window, value, 2 << 20) &&
-               asf__option_values.window % (2 << 20) == 0;
-    if (KEY("buffer"))
-        return give_size(ASF_GIVEN_buffer, &asf__option_values.buffer, value, 4096);
-    if (KEY("pipe"))
-        return give_size(ASF_GIVEN_pipe, &asf__option_values.pipe, value, 0);
-    if (KEY("tune"))
-        return set_flag(&asf__option_values.tune, value, vlen);
-    if (KEY("grow"))
-        return set_flag(&asf__option_values.grow, value, vlen);
-    if (KEY("ahead"))
-        return set_flag(&asf__option_values.ahead, value, vlen);
-    if (KEY("large_pages"))
-        return set_flag(&asf__option_values.large_pages, value, vlen);
-    if (KEY("unix"))
+    if (is(key, klen, "unix"))
         return set_unix_io(value, vlen);
-    if (KEY("write"))
+    if (is(key, klen, "write"))
         return set_write(value, vlen);
-    if (KEY("verbose"))
-        return set_flag(&asf__option_values.verbose, value, vlen);
-    if (KEY("ring"))
+    if (is(key, klen, "ring"))
         return set_ring(value);
-    if (KEY("rings"))
-        return set_flag(&asf__option_values.popen_rings, value, vlen);
-    if (KEY("shm"))
+    if (is(key, klen, "shm"))
         return set_shm(value, vlen);
-#undef KEY
     return false;
 }
 
