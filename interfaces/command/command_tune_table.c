@@ -170,7 +170,7 @@ void asf__tune_write(const struct table *table) {
     free(unfinished);
 }
 
-static void read_line(struct table *t, char *line) {
+static void read_identity(struct table *t, const char *line) {
     struct {
         const char *word;
         char *to;
@@ -178,27 +178,42 @@ static void read_line(struct table *t, char *line) {
                  {"kernel ", t->kernel},
                  {"processor ", t->processor},
                  {"measured ", t->measured}};
-    struct place *next = &t->places[t->count];
-    int clones, at = 0;
-    line[strcspn(line, "\n")] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strncmp(line, words[i].word, strlen(words[i].word)))
             copy_line(words[i].to, sizeof t->library, line + strlen(words[i].word));
-    if (t->count < MOST_PLACES &&
-        sscanf(line, "place %" SCNx64 " %31s %zu %d %n", &next->type, next->name, &next->map_min, &clones,
-               &at) == 4 &&
-        at) {
-        next->directory = asf__text("%s", line + at);
-        next->clones = clones;
-        t->count++;
-    } else if (t->count && next[-1].count < MOST_FIGURES) {
-        struct place *last = next - 1;
-        struct figure *f = &last->figures[last->count];
-        if (sscanf(line, "figure %zu %lf %n", &f->size, &f->rate, &at) == 2 && at) {
-            f->way = asf__text("%s", line + at);
-            last->count++;
-        }
-    }
+}
+
+static void read_place(struct table *t, const char *line) {
+    int clones, at = 0;
+    if (t->count == MOST_PLACES)
+        return;
+    struct place *p = &t->places[t->count];
+    int n = sscanf(line, "place %" SCNx64 " %31s %zu %d %n", &p->type, p->name, &p->map_min, &clones, &at);
+    if (n != 4 || at == 0)
+        return;
+    p->directory = asf__text("%s", line + at);
+    p->clones = clones;
+    t->count++;
+}
+
+/* Of the place that was read last. */
+static void read_figure(struct table *t, const char *line) {
+    int at = 0;
+    struct place *p = t->count ? &t->places[t->count - 1] : NULL;
+    if (!p || p->count == MOST_FIGURES)
+        return;
+    struct figure *f = &p->figures[p->count];
+    if (sscanf(line, "figure %zu %lf %n", &f->size, &f->rate, &at) != 2 || at == 0)
+        return;
+    f->way = asf__text("%s", line + at);
+    p->count++;
+}
+
+static void read_line(struct table *t, char *line) {
+    line[strcspn(line, "\n")] = '\0';
+    read_identity(t, line);
+    read_place(t, line);
+    read_figure(t, line);
 }
 
 int asf__tune_read(struct table *table, const char *path) {
