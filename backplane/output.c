@@ -139,42 +139,65 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n) {
     return n;
 }
 
-/* glibc's order: fill the buffer; what does not fit is written in whole
- * blocks; the rest is kept.  A stream that finds no room at first (fresh,
- * unbuffered) writes whole blocks at once. */
-size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
-    bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
-    size_t done = 0;
-    *error = c->unprimed && asf__pending(c) ? asf__flush_output(c) : 0;
-    if (*error == 0 && roomless)
-        *error = asf__drain(c, 1);
-    if (*error < 0)
+/* Whether output can go straight from the caller's memory.  A window that is all there
+ * is, as of a segment, has to be filled. */
+static bool may_bypass(const struct asf_cios *c) {
+    bool whole = c->limit == SIZE_MAX;
+    return !c->queue && c->out && !c->out->refs && c->ops->put && !whole;
+}
+
+/* Whether so much goes past the buffer from its first byte on, though there is room. */
+static bool is_for_bypass(const struct asf_cios *c, size_t n) {
+    return !c->lag && !c->records && n >= 2 * c->block && (c->limit > c->block || asf__pending(c) == 0);
+}
+
+/* As much as goes straight, if it is a block; returns how much went. */
+static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *error) {
+    if (n == 0 || (n < c->block && c->block >= 128))
         return 0;
-    /* Little that fits is kept, as what is left over below would be. */
-    if (n < c->block && (c->block >= 128 || !roomless) && n <= (size_t)(c->buf_end - c->write_ptr))
-        return copy_in(c, p, n);
+    if (c->may_grow && c->buf_end == c->write_ptr && n < 2 * c->block)
+        *error = asf__drain(c, 1); /* which may grow the buffer: then it is copied */
+    bool fits = c->grown && (size_t)(c->buf_end - c->write_ptr) >= n;
+    return *error == 0 && !fits ? append_directly(c, p, n, error) : 0;
+}
+
+static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done = 0;
+    while (*error == 0 && done < n) {
+        *error = asf__drain(c, 1);
+        if (*error == 0)
+            done += copy_in(c, p + done, n - done);
+    }
+    return done;
+}
+
+static size_t append_much(struct asf_cios *c, const char *p, size_t n, bool roomless, int *error) {
     size_t room = roomless ? 0 : c->block - asf__libc_pending(c);
     if (n >= c->block) {
         if (roomless)
             c->written = c->indent = 0;
         note_exact(c, n, roomless);
     }
-    bool whole = c->limit == SIZE_MAX; /* the window is all there is, as of a segment */
-    bool apart = c->queue || !c->out || c->out->refs || !c->ops->put || whole;
-    bool past = !apart && !c->lag && !c->records && n >= 2 * c->block &&
-                (c->limit > c->block || asf__pending(c) == 0);
-    if (!past && !(roomless && !apart))
-        done = copy_in(c, p, n);
-    if (done < n && !apart && (n - done >= c->block || c->block < 128)) {
-        if (c->may_grow && c->buf_end == c->write_ptr && n - done < 2 * c->block)
-            *error = asf__drain(c, 1); /* which may grow the buffer: then it is copied */
-        if (*error == 0 && !(c->grown && (size_t)(c->buf_end - c->write_ptr) >= n - done))
-            done += append_directly(c, p + done, n - done, error);
-    }
-    while (*error == 0 && done < n) {
-        *error = asf__drain(c, 1);
-        if (*error == 0)
-            done += copy_in(c, p + done, n - done);
-    }
+    bool direct = may_bypass(c), past = direct && is_for_bypass(c, n);
+    size_t done = past || (direct && roomless) ? 0 : copy_in(c, p, n);
+    if (direct)
+        done += append_blocks(c, p + done, n - done, error);
+    done += append_by_copies(c, p + done, n - done, error);
     return *error && past && done < room && !c->own ? room : done; /* libc fills its buffer first */
+}
+
+/* glibc's order: fill the buffer; what does not fit is written in whole
+ * blocks; the rest is kept.  A stream that finds no room at first (fresh,
+ * unbuffered) writes whole blocks at once. */
+size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    bool roomless = !asf__is_putting(c) || c->unprimed || c->flags & ASF_UNBUFFERED;
+    *error = c->unprimed && asf__pending(c) ? asf__flush_output(c) : 0;
+    if (*error == 0 && roomless)
+        *error = asf__drain(c, 1);
+    if (*error < 0)
+        return 0;
+    /* Little that fits is kept, as what append_much leaves over would be. */
+    if (n < c->block && (c->block >= 128 || !roomless) && n <= (size_t)(c->buf_end - c->write_ptr))
+        return copy_in(c, p, n);
+    return append_much(c, p, n, roomless, error);
 }
