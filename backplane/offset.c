@@ -280,6 +280,19 @@ static off64_t seek_input(struct asf_cios *c, off64_t offset, int whence, bool w
     return at;
 }
 
+/* Output is ended, and what was pushed back is forgotten. */
+static int leave_direction(struct asf_cios *c, bool has_buffer) {
+    bool was_putting = asf__is_putting(c);
+    asf__free_backup(c);
+    if (!was_putting && !c->read_base && !has_buffer)
+        asf__empty_window(c);
+    int rc = was_putting ? asf__end_output(c) : 0;
+    if (rc < 0)
+        c->flags |= c->lag ? 0 : ASF_ERR; /* as at every write that fails */
+    return rc;
+}
+
+/* Of any stream: callbacks, pipes, output, bytes pushed back. */
 static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
     asf__libc_orient(c);
     bool has_buffer = libc_has_buffer(c);
@@ -301,18 +314,9 @@ static off64_t seek_any(struct asf_cios *c, off64_t offset, int whence) {
         return -EINVAL;
     if (c->orientation != 0) /* later, glibc takes pushed-back bytes for a filled buffer */
         asf__free_backup(c);
-    bool was_putting = asf__is_putting(c), empty = asf__libc_is_empty(c);
-    asf__free_backup(c);
-    if (!was_putting && !c->read_base && !has_buffer)
-        asf__empty_window(c);
-    if (was_putting) {
-        int rc = asf__end_output(c);
-        if (rc < 0) {
-            c->flags |= c->lag ? 0 : ASF_ERR; /* as at every write that fails */
-            return rc;
-        }
-    }
-    return seek_input(c, offset, whence, !was_putting, empty);
+    bool was_reading = !asf__is_putting(c), empty = asf__libc_is_empty(c);
+    int rc = leave_direction(c, has_buffer);
+    return rc < 0 ? rc : seek_input(c, offset, whence, was_reading, empty);
 }
 
 /* The whole of a seek of the usual kinds. */
