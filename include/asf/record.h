@@ -264,8 +264,10 @@ ASF_EXPORT int asf_record_writer_new(struct asf_cios *stream, const struct asf_r
                                      struct asf_record_writer **writer);
 
 /* asf_record_write: write a struct, with what its pointers point to.
- * returns  0; -EINVAL (a negative counter, a NULL array with elements); -E2BIG;
- *          what salloc and sfree fail with.
+ * returns  0; -EINVAL: a negative counter, a NULL array with elements, a format
+ *          that is not of this machine, or a record that was begun and not ended;
+ *          -E2BIG; -ENOMEM; what salloc and sfree fail with.  When the stream could
+ *          not be written, each later call fails with the same.
  * source   paper, section 3.1.1: marshalling. */
 ASF_EXPORT int asf_record_write(struct asf_record_writer *writer, struct asf_record_format *format,
                                 const void *data);
@@ -276,8 +278,8 @@ ASF_EXPORT int asf_record_write(struct asf_record_writer *writer, struct asf_rec
  *          (each starts at a multiple of 8, or of its alignment); what is not
  *          used of them is not written
  *   data   out: where the struct is.  It is valid until asf_record_end.
- * returns  0; -EINVAL: another has been begun and not ended; -E2BIG; -ENOMEM;
- *          what salloc fails with. */
+ * returns  0; -EINVAL: another has been begun and not ended, or the format is not
+ *          of this machine; -E2BIG; -ENOMEM; what salloc fails with. */
 ASF_EXPORT int asf_record_begin(struct asf_record_writer *writer, struct asf_record_format *format,
                                 size_t extra, void **data);
 
@@ -304,7 +306,7 @@ ASF_EXPORT int asf_record_writer_close(struct asf_record_writer *writer);
  * be sent by whatever means (asf_record_take reads it).
  *   room  bytes at `message`, which must stand at a multiple of 16
  * returns  the bytes of the message; nothing is written when there is no room
- *          for them.  -EINVAL as asf_record_write.
+ *          for them.  -EINVAL as asf_record_write; -E2BIG.
  * source   paper, section 3.2.2: non-connected PBIO. */
 ASF_EXPORT ssize_t asf_record_encode(struct asf_record_format *format, const void *data, void *message,
                                      size_t room);
@@ -313,8 +315,8 @@ ASF_EXPORT ssize_t asf_record_encode(struct asf_record_format *format, const voi
  * by writev() or sendmsg(): large arrays without pointers and strings stay where
  * they are, and the rest of the message is at `message`.
  *   pieces  room for `most` of them; with few of them more is copied
- * returns  how many there are.  -EINVAL as asf_record_write; -E2BIG: `room` is
- *          too small for what is copied, or `most` is 0.
+ * returns  how many there are.  -EINVAL as asf_record_write; -E2BIG: the record is
+ *          beyond a limit, `room` is too small for what is copied, or `most` is 0.
  * lifetime of the pieces: that of `message` and of what `data` points to.
  * source   paper, section 3.1.1: "a vector of buffers". */
 ASF_EXPORT int asf_record_gather(struct asf_record_format *format, const void *data, void *message,
