@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * descriptor.h - descriptors whose offset this process keeps itself, so that a
- * small read needs no system call.  A descriptor is the kernel's until it is
- * found worth keeping; the moment somebody could look, its offset is put back.
+ * small read needs no system call.  A descriptor is left to the kernel until it is
+ * found worth keeping; before anybody else could look at the kernel's offset, the
+ * offset is put back there.
  *
  * Only a process of one thread keeps any.  What can come in between is then a
  * signal handler: each change of state is made with signals blocked, and what
@@ -22,16 +23,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The mark of a descriptor: 0 the kernel's alone; below ASF_KEPT opened by this
- * process to read, the number of small reads and whether only the smallest are
- * counted; from there on, kept. */
+/* The mark of a descriptor.  0: it is left to the kernel.  Below ASF_KEPT: this process
+ * has opened it to read, and the mark counts its small reads (with ASF_SMALLEST_ONLY set:
+ * the smallest reads alone).  From ASF_KEPT on: it is kept, and the mark says which entry
+ * of asf__descriptors is its. */
 enum { ASF_MARKS = 1024, ASF_SMALLEST_ONLY = 64, ASF_KEPT = 128, ASF_DESCRIPTORS = 32 };
 
-/* Reads that a view serves: the smallest always; those that are larger only from
- * views in large pages, for a fault costs as much as some kilobytes copied. */
+/* The longest reads that a view serves.  Up to ASF_SMALLEST_READ any view does; longer
+ * ones only a view in large pages, since a page fault costs as much as copying some
+ * kilobytes. */
 enum { ASF_SMALLEST_READ = 1024, ASF_SMALL_READ = 8192 };
-/* The largest view; and after so many reads out of sequence a file that is not
- * larger has one of all of it. */
+/* The largest view.  After ASF_ASTRAY reads out of sequence, a file that is no larger
+ * than that is viewed as a whole. */
 enum { ASF_LARGEST_VIEW = 2 << 20, ASF_ASTRAY = 64 };
 extern uint8_t asf__marks[ASF_MARKS];
 
@@ -45,8 +48,8 @@ struct asf_view {
     off64_t at;        /* where in the file it begins */
     size_t size;       /* up to and with the proof, where there is one */
     size_t mapped;     /* pages, and a part of one */
-    const char *proof; /* a byte that was not zero: while it is not, the file is as long as that */
-    int watch;         /* its slot in the fault table */
+    const char *proof; /* a byte that was not zero; it reads as zero once the file is cut before it */
+    int watch;         /* its slot in the fault table (lib/fault.h) */
     bool torn;         /* the file was truncated under it */
     char *end;         /* what the fault table asks for; unused */
 };
@@ -57,13 +60,13 @@ struct asf_descriptor {
     bool busy;         /* a copy out of the view is under way */
     bool used;
     bool in_memory; /* on tmpfs */
-    size_t most;    /* larger reads are the kernel's */
+    size_t most;    /* larger reads are left to the kernel */
     int fd;
     off64_t size;     /* of the file, when last asked for */
     unsigned served;  /* reads out of views */
     off64_t expected; /* where the next read begins if it is in sequence */
     int run;          /* reads in sequence without a view; below 0: do not try yet */
-    int astray;       /* reads that were not, up to ASF_ASTRAY */
+    int astray;       /* reads out of sequence, up to ASF_ASTRAY */
     size_t reach;     /* size of the next view */
     struct asf_view view;
 };
@@ -90,8 +93,8 @@ static inline off64_t asf__position(uint64_t state) {
     return (off64_t)(state & ASF_LARGEST_OFFSET);
 }
 
-/* asf__exchange: *word becomes `to` if it still is `from`: one instruction, which
- * a signal handler comes before or after.  Other threads are none. */
+/* asf__exchange: *word becomes `to` if it still is `from`.  One instruction, so a signal
+ * handler runs before or after it; no lock prefix, since there are no other threads. */
 static inline bool asf__exchange(uint64_t *word, uint64_t from, uint64_t to) {
 #ifdef __x86_64__
     bool done;
@@ -110,58 +113,60 @@ static inline bool asf__blocks(uint64_t mask, int sig) {
     return mask >> (sig - 1) & 1;
 }
 
-/* asf__mark_descriptor: it was opened just now, to read: it may be kept. */
+/* asf__mark_descriptor: the descriptor was just opened to read, and may be kept later. */
 void asf__mark_descriptor(int fd);
-extern int asf__patience; /* the mark from which it is */
-/* asf__keep: from now on the offset is ours; the caller has held signals and
- * seen that it can.  NULL when there is no room. */
+extern int asf__patience; /* so many small reads, by its mark, make a descriptor worth keeping */
+/* asf__keep: from now on this process keeps the offset.  The caller holds signals, and
+ * has checked that the descriptor can be kept.  NULL: all entries are taken. */
 struct asf_descriptor *asf__keep(int fd, off64_t at);
 /* asf__next_state: the state for a position, of a new generation. */
 uint64_t asf__next_state(off64_t at);
 
-/* asf__put_all_back: the kernel's offsets are where the program thinks. */
+/* asf__put_all_back: set the kernel's offsets to where the program thinks they are. */
 void asf__put_all_back(void);
-/* asf__before_open: through some paths offsets can be seen. */
+/* asf__before_open: offsets are put back, for the path may lead to where they can be
+ * seen (/proc/self/fdinfo). */
 void asf__before_open(const char *path);
-/* How often a descriptor may have become another file's; ASF_FD_UNKNOWN once that
- * can no longer be told, as beside threads. */
+/* Counts the calls by which a descriptor may have come to stand for another file;
+ * ASF_FD_UNKNOWN once they cannot be counted any more, as with several threads. */
 #define ASF_FD_UNKNOWN UINT32_MAX
 extern uint32_t asf__fd_changes;
 
-/* Of changes by two threads at once one counts, which is enough. */
+/* When two threads are here at once, one change may be counted: that is enough. */
 static inline void asf__fd_changed(void) {
     uint32_t n = __atomic_load_n(&asf__fd_changes, __ATOMIC_RELAXED);
     if (n != ASF_FD_UNKNOWN)
         __atomic_store_n(&asf__fd_changes, n + 1, __ATOMIC_RELAXED);
 }
 
-/* asf__unkeep: the descriptor is the kernel's again, for good when somebody else
- * may have it, too.  asf__unkeep_all: all of them, for good. */
+/* asf__unkeep: put the offset back and leave the descriptor to the kernel; `for_good`:
+ * never keep it again, since another process or descriptor may share its offset.
+ * asf__unkeep_all: all of them, for good. */
 void asf__unkeep(int fd, bool for_good);
 void asf__unkeep_all(void);
-/* asf__drop_views: a file is about to become shorter: the next reads ask the kernel,
- * and may have a view again. */
+/* asf__drop_views: a file is about to become shorter.  The next read of each descriptor
+ * asks the kernel, and may make a new view. */
 void asf__drop_views(void);
-/* Pages, and one, that the kernel has copied to: no read() into them fails with
- * EFAULT. */
+/* Numbers of pages, plus one, into which the kernel has copied: a read() into them does
+ * not fail with EFAULT. */
 enum { ASF_WRITABLE = 16 };
 extern uintptr_t asf__writable[ASF_WRITABLE];
 /* asf__forget_writable: memory is about to be unmapped or protected. */
 void asf__forget_writable(void);
-/* asf__stop_keeping: and no descriptor is kept any more. */
+/* asf__stop_keeping: as asf__unkeep_all, and none is kept from now on. */
 void asf__stop_keeping(void);
-/* asf__forget_descriptor: it is closed: nobody needs the offset. */
+/* asf__forget_descriptor: the descriptor is closed, so its offset is not put back. */
 void asf__forget_descriptor(int fd);
-/* asf__before_shared_memory: the child of a vfork has our memory, but
- * descriptors of its own.  asf__after_shared_memory: this is no such child. */
+/* asf__before_shared_memory: a vfork is next, whose child has this process's memory but
+ * descriptors of its own.  asf__after_shared_memory: this process is not such a child. */
 void asf__before_shared_memory(void);
 void asf__after_shared_memory(void);
-/* asf__has_others_memory: this is one. */
+/* asf__has_others_memory: whether this process is the child of such a vfork. */
 bool asf__has_others_memory(void);
 
-/* The streams layer's (streams/view.c).  asf__keep_if_worth: keep a descriptor
- * on which reads of n bytes are made, if that pays and nobody can tell; else its
- * mark is cleared and NULL returned.
+/* In the streams layer (streams/view.c).  asf__keep_if_worth: keep a descriptor on which
+ * reads of n bytes are made, if that pays and nobody can tell the difference; else clear
+ * its mark and return NULL.
  * asf__next_view: a view from `at` on, `further` when it is in sequence with the
  * last one; the state is a new one afterwards, and the offset the same. */
 struct asf_descriptor *asf__keep_if_worth(int fd, size_t n);
