@@ -497,6 +497,12 @@ void asf__call_left(struct asf_cios *c, char inside);
 
 void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
 
+/* asf__no_region: what a call for a region that fails with `code` leaves; returns NULL. */
+static inline void *asf__no_region(ssize_t *length, ssize_t code) {
+    *length = code;
+    return NULL;
+}
+
 /* asf__take_piece: give the caller, one of several threads, the next region of a
  * file, of at most `want` bytes; with the stream locked.  asf__read_piece then
  * reads it, with the stream unlocked.

@@ -15,11 +15,6 @@
 /* What a thread reads for itself at least. */
 enum { PIECE_LEAST = 64 << 10 };
 
-static void *fail(ssize_t *length, ssize_t code) {
-    *length = code;
-    return NULL;
-}
-
 static void *grant(struct asf_cios *c, struct asf_buffer *b, char **ptr, size_t n, ssize_t *length) {
     char *p = *ptr;
     b->refs++;
@@ -33,21 +28,21 @@ void *asf__u_salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
     c->stats.calls++;
     c->stats.slow++;
     if (*length <= 0)
-        return fail(length, -EINVAL);
+        return asf__no_region(length, -EINVAL);
     size_t want = (size_t)*length;
     int rc = c->failed;
     c->failed = 0;
     if (rc < 0)
-        return fail(length, rc);
+        return asf__no_region(length, rc);
     if (asf__is_putting(c) || c->flags & ASF_NO_READS) {
         rc = asf__drain(c, want);
-        return rc < 0 ? fail(length, rc) : grant(c, c->out, &c->write_ptr, want, length);
+        return rc < 0 ? asf__no_region(length, rc) : grant(c, c->out, &c->write_ptr, want, length);
     }
     if (c->flags & ASF_IN_BACKUP && asf__avail(c) == 0)
         asf__free_backup(c);
     ssize_t n = asf__fill(c, some && !(c->flags & ASF_IN_BACKUP) ? 1 : want);
     if (n <= 0)
-        return fail(length, n);
+        return asf__no_region(length, n);
     return grant(c, c->in, &c->read_ptr, (size_t)n < want ? (size_t)n : want, length);
 }
 

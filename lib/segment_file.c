@@ -74,13 +74,17 @@ int asf__unmap_file(struct asf_segment *s) {
     return asf__sys.unmap(s->base, s->size);
 }
 
+int asf__no_regular_file(void) {
+    return asf__segment_fail(-ESTALE, "what stands in the place of the segment is no regular file");
+}
+
 int asf__adopt_file(struct asf_segment *s, int fd, bool update) {
     struct stat64 st;
     int rc = asf__sys.fstat(fd, &st);
     if (rc < 0)
         return asf__segment_fail(rc, "there is no such descriptor");
     if (!S_ISREG(st.st_mode))
-        return asf__segment_fail(-ESTALE, "what stands in the place of the segment is no regular file");
+        return asf__no_regular_file();
     s->size = (size_t)st.st_size;
     if (s->size < ASF_SHM_HEAD)
         return asf__segment_fail(-ESTALE, "what is there is too small for a label: truncated or foreign");

@@ -30,6 +30,8 @@ int asf__map_file(struct asf_segment *s, int fd, bool update);
 int asf__unmap_file(struct asf_segment *s);
 /* asf__adopt_file: attach what a descriptor is on, if it can be a segment. */
 int asf__adopt_file(struct asf_segment *s, int fd, bool update);
+/* asf__no_regular_file: -ESTALE, and the words for it. */
+int asf__no_regular_file(void);
 bool asf__read_head(int fd, struct asf_segment_head *head);
 /* asf__file_state: of a file; head: NULL when it cannot be read. */
 void asf__file_state(struct asf_segment_state *state, const char *id, const struct statx *st,

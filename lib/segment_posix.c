@@ -85,10 +85,6 @@ static int posix_create(struct asf_segment *s, const char *name, mode_t mode) {
     return rc;
 }
 
-static int no_regular_file(void) {
-    return asf__segment_fail(-ESTALE, "what stands in the place of the segment is no regular file");
-}
-
 /* --- attaching ----------------------------------------------------------------- */
 
 static int cannot_open(int rc) {
@@ -102,7 +98,7 @@ static int cannot_open(int rc) {
         return asf__segment_fail(rc, "a symbolic link stands in the place of the segment");
     case -ENXIO: /* a socket, say */
     case -EISDIR:
-        return no_regular_file();
+        return asf__no_regular_file();
     default:
         return asf__segment_fail(rc, "the segment could not be opened");
     }
@@ -117,7 +113,7 @@ static int open_object(const char *id, int flags, struct stat64 *st) {
         return cannot_open(fd);
     int rc = asf__sys.fstat(fd, st);
     if (rc == 0 && !S_ISREG(st->st_mode))
-        rc = no_regular_file();
+        rc = asf__no_regular_file();
     if (rc == 0)
         return fd;
     asf__sys.close(fd);
@@ -142,7 +138,7 @@ static int posix_remove(const char *id) {
     if (rc == -ENOENT)
         return asf__segment_fail(rc, "there is no such segment");
     if (rc == -EISDIR)
-        return no_regular_file();
+        return asf__no_regular_file();
     return rc < 0 ? asf__segment_fail(rc, "it belongs to another user, or " DIRECTORY " cannot be changed")
                   : 0;
 }

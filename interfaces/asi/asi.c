@@ -116,11 +116,6 @@ int asf_u_sfree(struct asf_cios *c, void *ptr) {
     return asf__u_sfree(c, ptr);
 }
 
-static void *no_region(ssize_t *length, ssize_t code) {
-    *length = code;
-    return NULL;
-}
-
 /* Take the latest region back and allocate it anew with the other length. */
 static void *regrow_input(struct asf_cios *c, char *p, ssize_t *newlen) {
     size_t old = c->last_len;
@@ -143,7 +138,7 @@ static void *regrow_output(struct asf_cios *c, char *p, ssize_t *newlen) {
     }
     char *kept = malloc(old);
     if (!kept)
-        return no_region(newlen, -ENOMEM);
+        return asf__no_region(newlen, -ENOMEM);
     memcpy(kept, p, old);
     c->write_ptr = p;
     c->out->refs--;
@@ -165,9 +160,9 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
     bool input = asf__within(c->in, p) && p + c->last_len == c->read_ptr;
     bool output = asf__within(c->out, p) && p + c->last_len == c->write_ptr;
     if (*newlen < 0)
-        return no_region(newlen, -EINVAL);
+        return asf__no_region(newlen, -EINVAL);
     if (!p || p != c->last || c->flags & ASF_IN_BACKUP || (!input && !output))
-        return no_region(newlen, -EBUSY);
+        return asf__no_region(newlen, -EBUSY);
     size_t n = (size_t)*newlen;
     if (input && c->read_base > p) /* a piece, whose bytes are there now */
         c->buf_base = c->read_base = p;
@@ -186,7 +181,7 @@ void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int wh
     off64_t at = asf__seek(c, offset, whence);
     if (at >= 0 && writes)
         at = asf__to_write(c);
-    return at < 0 ? no_region(length, at) : asf__u_salloc(c, length, false);
+    return at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
 }
 
 int asf_u_sflush(struct asf_cios *c) {
@@ -204,12 +199,12 @@ struct asf_cios *asf_u_set_stream_mode(struct asf_cios *c, enum asf_mode mode) {
 
 void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
     int rc = set_mode(c, mode);
-    return rc < 0 ? no_region(length, rc) : asf__u_salloc(c, length, false);
+    return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, false);
 }
 
 void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence) {
     off64_t at = asf__seek(c, offset, whence);
-    return at < 0 ? no_region(length, at) : asf_u_Salloc(c, mode, length);
+    return at < 0 ? asf__no_region(length, at) : asf_u_Salloc(c, mode, length);
 }
 
 /* The locked forms are the unlocked ones with the lock held around them. */
