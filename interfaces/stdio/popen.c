@@ -58,7 +58,7 @@ struct beside {
     int ring; /* -1: none */
     uint64_t inode;
     char *command;      /* by which the shell becomes the program that is expected, or NULL */
-    char **environment; /* from malloc, as its entry `options` is; or environ */
+    char **environment; /* from malloc, as its entry `options` is; NULL: environ as it is then */
     char *options;
 };
 
@@ -66,40 +66,38 @@ struct beside {
 static char **environment_with(char *options) {
     static const char name[] = "ASF_OPTIONS=";
     size_t n = 0, to = 0;
-    while (environ && environ[n])
+    char **all = environ;
+    while (all && all[n])
         n++;
     char **copy = calloc(n + 2, sizeof *copy);
     for (size_t i = 0; copy && i < n; i++)
-        if (strncmp(environ[i], name, sizeof name - 1) != 0)
-            copy[to++] = environ[i];
+        if (strncmp(all[i], name, sizeof name - 1) != 0)
+            copy[to++] = all[i];
     if (copy)
         copy[to] = options;
     return copy;
 }
 
 static struct beside make_beside(int ours, const char *command) {
-    struct beside b = {.ring = -1, .environment = environ};
+    struct beside b = {.ring = -1};
     struct stat64 st;
     char option[ASF_RING_OPTION];
-    const char *before = getenv("ASF_OPTIONS");
     if (!asf__options()->popen_rings || asf__sys.fstat(ours, &st) < 0 ||
         (b.ring = asf__ring_offer(ours, option, sizeof option)) < 0)
         return b;
     b.inode = st.st_ino;
+    const char *before = getenv("ASF_OPTIONS");
     const char *end = asf__shell_bar(command);
     b.command = end && !*end ? asf__shell_becoming(command) : NULL;
     if (asprintf(&b.options, "ASF_OPTIONS=%s%s%s", before ? before : "", before ? "," : "", option) < 0)
         b.options = NULL;
     b.environment = b.options ? environment_with(b.options) : NULL;
-    if (!b.environment)
-        b.environment = environ;
     return b;
 }
 
 /* The child is there, or is not. */
 static void finish_beside(struct beside *b, int ours, bool reading, pid_t child) {
-    if (b->environment != environ)
-        free(b->environment);
+    free(b->environment);
     free(b->options);
     free(b->command);
     if (b->ring < 0)
@@ -149,12 +147,12 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     int ours = m.reading ? ends[0] : ends[1], theirs = m.reading ? ends[1] : ends[0];
-    struct beside beside = make_beside(ours, command);
+    struct beside b = make_beside(ours, command);
     asf__settle_all(); /* a write may have to wait: not with the lock */
     asf__popen_lock();
-    int rc = spawn(beside.command ? beside.command : command, theirs, m.reading ? 1 : 0, beside.environment,
-                   &child);
-    finish_beside(&beside, ours, m.reading, rc < 0 ? 0 : child);
+    int rc = spawn(b.command ? b.command : command, theirs, m.reading ? 1 : 0,
+                   b.environment ? b.environment : environ, &child);
+    finish_beside(&b, ours, m.reading, rc < 0 ? 0 : child);
     FILE *f = rc < 0 ? NULL : open_on(ours, child, &m);
     asf__popen_unlock();
     asf__sys.close(theirs);

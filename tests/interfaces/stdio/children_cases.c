@@ -5,6 +5,7 @@
  */
 #include "transcript.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -31,6 +32,28 @@ CASE(no_process_for_popen) {
 }
 
 /* The command could not be told to close it. */
+static int moment; /* microseconds */
+
+static void *set_a_variable(void *unused) {
+    usleep((useconds_t)moment);
+    setenv("SET_MEANWHILE", "1", 1);
+    return unused;
+}
+
+static void popen_and_a_variable(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, set_a_variable, NULL);
+    FILE *f = popen("true", "r");
+    pclose(f);
+    pthread_join(thread, NULL);
+}
+
+/* The first variable that is set moves all of them. */
+CASE(popen_while_a_variable_is_set) {
+    for (moment = 0; moment < 1500; moment += 50)
+        child(popen_and_a_variable);
+}
+
 CASE(popen_beside_one_above_the_limit) {
     struct rlimit all, few;
     int below[8];
