@@ -126,6 +126,21 @@ static int map_all(int fd, uint32_t size, struct asf_ring **ring) {
     return 0;
 }
 
+/* The data's pages once more, twice in a row; NULL: there is no room. */
+static char *second_view(const struct asf_ring *r) {
+    size_t twice = 2 * (size_t)r->size;
+    char *view = mmap(NULL, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (view == MAP_FAILED)
+        return NULL;
+    for (size_t at = 0; at < twice; at += r->size) {
+        if (mremap(r->data + at, 0, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, view + at) == MAP_FAILED) {
+            munmap(view, twice);
+            return NULL;
+        }
+    }
+    return view;
+}
+
 int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg) {
     size_t twice = 2 * (size_t)r->size;
     int saved = errno;
@@ -135,15 +150,8 @@ int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), voi
     r->old = old;
     char *copy =
         mmap(NULL, twice, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *new =
-        copy == MAP_FAILED ? MAP_FAILED : mmap(NULL, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    /* A second view of the same pages: moved from where they are mapped now. */
-    for (size_t at = 0; new != MAP_FAILED &&at < twice; at += r->size)
-        if (mremap(r->data + at, 0, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, new + at) == MAP_FAILED) {
-            munmap(new, twice);
-            new = MAP_FAILED;
-        }
-    if (new == MAP_FAILED) {
+    char *view = copy != MAP_FAILED ? second_view(r) : NULL;
+    if (!view) {
         if (copy != MAP_FAILED)
             munmap(copy, twice);
         errno = saved;
@@ -152,7 +160,7 @@ int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), voi
     keep(arg, copy);
     mremap(copy, twice, twice, MREMAP_MAYMOVE | MREMAP_FIXED, r->data);
     r->old[r->olds++] = r->data;
-    r->data = new;
+    r->data = view;
     errno = saved;
     return 0;
 }
