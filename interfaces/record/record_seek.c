@@ -37,33 +37,41 @@ static int go_to(struct asf_record_reader *r, uint64_t at) {
 
 /* --- by the index ------------------------------------------------------------------------ */
 
+static bool is_end(const unsigned char *p, ssize_t got) {
+    struct asf__frame frame;
+    return got == END_FRAME && asf__frame_get(p, &frame) == 0 && frame.kind == FRAME_END && frame.gap == 0 &&
+           frame.length == FRAME_END_BYTES &&
+           asf__load(p + FRAME_HEAD + 24, 8, ASF__FOREIGN) == FRAME_END_MARK;
+}
+
+/* Whether an END frame at `at` would be the last thing in the file. */
+static bool would_be_last(struct asf_record_reader *r, uint64_t at) {
+    ssize_t got = END_FRAME, beyond = 1;
+    const unsigned char *p = at < INT64_MAX / 2 ? bytes_at(r, (int64_t)at, SEEK_SET, &got) : NULL;
+    if (!p)
+        return false;
+    bool whole = got == END_FRAME;
+    const unsigned char *behind = whole ? bytes_at(r, (int64_t)at + END_FRAME, SEEK_SET, &beyond) : NULL;
+    give_back(r, behind);
+    give_back(r, p);
+    return whole && !behind;
+}
+
 /* Where the index chain ends, and how many records there are; -ENODATA when the
  * file has no END frame, or not that of its own bytes. */
 static int find_end(struct asf_record_reader *r, uint64_t *index, uint64_t *records) {
-    struct asf__frame frame;
     ssize_t got = END_FRAME;
     const unsigned char *p = bytes_at(r, -END_FRAME, SEEK_END, &got);
     if (!p)
         return got < 0 && got != -EINVAL ? asf__record_fail((int)got, "the stream cannot seek") : -ENODATA;
-    bool whole = got == END_FRAME && asf__frame_get(p, &frame) == 0 && frame.kind == FRAME_END &&
-                 frame.gap == 0 && frame.length == FRAME_END_BYTES &&
-                 asf__load(p + FRAME_HEAD + 24, 8, ASF__FOREIGN) == FRAME_END_MARK;
-    if (whole) {
+    bool found = is_end(p, got);
+    if (found) {
         *records = asf__load(p + FRAME_HEAD, 8, ASF__FOREIGN);
         *index = asf__load(p + FRAME_HEAD + 8, 8, ASF__FOREIGN);
-        uint64_t own = r->behind = asf__load(p + FRAME_HEAD + 16, 8, ASF__FOREIGN);
-        give_back(r, p);
-        got = END_FRAME;
-        p = own < INT64_MAX / 2 ? bytes_at(r, (int64_t)own, SEEK_SET, &got) : NULL;
-        ssize_t beyond = 1;
-        const unsigned char *q =
-            p && got == END_FRAME ? bytes_at(r, (int64_t)own + END_FRAME, SEEK_SET, &beyond) : p;
-        whole = p && got == END_FRAME && !q;
-        if (q != p)
-            give_back(r, q);
+        r->behind = asf__load(p + FRAME_HEAD + 16, 8, ASF__FOREIGN);
     }
     give_back(r, p);
-    return whole ? 0 : -ENODATA;
+    return found && would_be_last(r, r->behind) ? 0 : -ENODATA;
 }
 
 /* The frame at a place; -EBADMSG where the file has ended. */
