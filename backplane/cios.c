@@ -27,7 +27,7 @@ static bool is_ready(const struct asf_cios *c) {
 }
 
 static struct asf_cios *all;
-static struct asf_lock list_lock = {.biasable = false};
+ASF_EVERY_RUN_DATA static struct asf_lock list_lock = {.biasable = false};
 static __thread unsigned listing; /* times that this thread has the lock, is taking or releasing it */
 
 ASF_EVERY_RUN void asf__list_lock(void) {
@@ -49,13 +49,13 @@ ASF_EVERY_RUN bool asf__list_enter(void) {
     return true;
 }
 
-void asf__list_reset(void) {
+ASF_EVERY_RUN void asf__list_reset(void) {
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;
     listing--;
 }
 
-static struct asf_lock popen_lock = {.biasable = false};
+ASF_EVERY_RUN_DATA static struct asf_lock popen_lock = {.biasable = false};
 
 void asf__popen_lock(void) {
     asf__lock(&popen_lock);
@@ -65,7 +65,7 @@ void asf__popen_unlock(void) {
     asf__unlock(&popen_lock);
 }
 
-void asf__popen_reset(void) {
+ASF_EVERY_RUN void asf__popen_reset(void) {
     asf__lock_reset(&popen_lock);
     popen_lock.biasable = false;
 }
@@ -166,7 +166,7 @@ static bool enter_soon(void) {
 }
 
 /* Forward, the list is whole at any moment. */
-static void visit_all(bool (*visit)(struct asf_cios *, void *), void *arg, bool locked) {
+ASF_EVERY_RUN static void visit_all(bool (*visit)(struct asf_cios *, void *), void *arg, bool locked) {
     if (!locked && !__libc_single_threaded)
         return;
     for (struct asf_cios *c = all, *next; c; c = next) {

@@ -26,7 +26,7 @@ int asf__patience = PATIENCE;
 static uint64_t generation;
 static bool stopped;
 ASF_EVERY_RUN_DATA static bool some_marked;
-static int before_vfork; /* the process that called vfork, until it is known to be back */
+ASF_EVERY_RUN_DATA static int before_vfork; /* the process that called vfork, until it is known to be back */
 
 ASF_EVERY_RUN_DATA uint32_t asf__fd_changes;
 

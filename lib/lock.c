@@ -248,19 +248,25 @@ void asf__unbias(struct asf_lock *l) {
     asf__unlock(l);
 }
 
-void asf__lock_inherit(struct asf_lock *l, bool own) {
+static bool was_never_taken(const struct asf_lock *l) {
+    return !l->word && !l->depth && !l->owner && !l->holder && !l->busy && !l->revoke && !l->last &&
+           !l->streak;
+}
+
+/* A page that the child writes to is copied, at some microseconds each. */
+ASF_EVERY_RUN void asf__lock_inherit(struct asf_lock *l, bool own) {
     const bool biasable = l->biasable;
     if (own && asf__bias_held(l)) {
         l->word = 0; /* whoever waited for it is not there */
         l->revoke = 0;
         tell_fast(l, l->holder);
-    } else if (!own || !owns(l, asf__self())) {
+    } else if ((!own || !owns(l, asf__self())) && !was_never_taken(l)) {
         asf__lock_reset(l);
         l->biasable = biasable;
     }
 }
 
-void asf__lock_reset(struct asf_lock *l) {
+ASF_EVERY_RUN void asf__lock_reset(struct asf_lock *l) {
     tell_fast(l, NULL);
     *l = (struct asf_lock){.biasable = true, .fast = l->fast};
 }

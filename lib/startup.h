@@ -6,12 +6,12 @@
 #ifndef ASF_LIB_STARTUP_H
 #define ASF_LIB_STARTUP_H
 
-/* What start-up and exit always run is kept together, beside the tables that
- * the dynamic linker reads: each 64 KB touched elsewhere costs a page fault, and
- * the shortest commands take no longer than some hundred of them. */
+/* What start-up and exit always run, and the children of shells, is kept together,
+ * beside the tables that the dynamic linker reads: each 64 KB touched elsewhere costs a
+ * page fault, and the shortest commands take no longer than some hundred of them. */
 #define ASF_EVERY_RUN __attribute__((section(".text.startup")))
 
-/* The same for what start-up and exit write, though it begins as zeros: among
+/* The same for what start-up, fork and exit write, though it begins as zeros: among
  * the initialized data, whose pages the dynamic linker has written to. */
 #define ASF_EVERY_RUN_DATA __attribute__((section(".data")))
 

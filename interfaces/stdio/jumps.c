@@ -11,6 +11,7 @@
 
 #include "lib/guard.h"
 #include "lib/next.h"
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 extern int __underflow(FILE *);
@@ -338,7 +339,7 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
 
 /* --- both ------------------------------------------------------------------- */
 
-int asf__flush_stream(struct asf_cios *c) {
+ASF_EVERY_RUN int asf__flush_stream(struct asf_cios *c) {
     if (!asf__ours(c))
         return asf__jump(c)->sync(c);
     if (asf__is_putting(c)) {

@@ -9,6 +9,7 @@
 #include <stdio_ext.h>
 
 #include "lib/guard.h"
+#include "lib/startup.h"
 
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
@@ -20,7 +21,7 @@ EXPORT int fflush_unlocked(FILE *f) {
     return ASF_UNLOCKED(c, asf__flush_stream(c)) == 0 ? 0 : EOF;
 }
 
-EXPORT int fflush(FILE *f) {
+ASF_EVERY_RUN EXPORT int fflush(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (!f)
         return asf__flush_all();
@@ -141,8 +142,12 @@ EXPORT int ferror_unlocked(FILE *f) {
     return (asf__cios(f)->flags & ASF_ERR) != 0;
 }
 
+static void clear_flags(struct asf_cios *c) {
+    c->flags &= ~(ASF_EOF | ASF_ERR);
+}
+
 EXPORT void clearerr_unlocked(FILE *f) {
-    asf__cios(f)->flags &= ~(ASF_EOF | ASF_ERR);
+    clear_flags(asf__cios(f));
 }
 
 EXPORT int fileno_unlocked(FILE *f) {
@@ -175,7 +180,7 @@ EXPORT int ferror(FILE *f) {
 EXPORT void clearerr(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);
-    clearerr_unlocked(f);
+    clear_flags(c);
     asf__leave(c);
 }
 

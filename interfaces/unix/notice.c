@@ -216,7 +216,7 @@ static void lose_ring(int fd) {
         asf__pipe_lose(fd);
 }
 
-EXPORT int close(int fd) {
+ASF_EVERY_RUN EXPORT int close(int fd) {
     touch_fd(fd);
     lose_ring(fd);
     if (asf__fd_stream(fd)) {
@@ -247,7 +247,7 @@ static bool will_replace(int from, int flags) {
 }
 
 /* What has descriptor 2 shares it with libc's own messages. */
-static void before_dup(int from, int to, int flags) {
+ASF_EVERY_RUN static void before_dup(int from, int to, int flags) {
     leave_ring(from);
     if (to == STDERR_FILENO)
         lose_fd(from);
@@ -265,7 +265,7 @@ static void before_dup(int from, int to, int flags) {
     }
 }
 
-EXPORT int dup2(int from, int to) {
+ASF_EVERY_RUN EXPORT int dup2(int from, int to) {
     before_dup(from, to, 0);
     int r = __dup2(from, to);
     asf__forget_offset(to);
@@ -281,9 +281,9 @@ EXPORT int dup3(int from, int to, int flags) {
 
 /* --- new processes ------------------------------------------------------------- */
 
-static bool had_threads; /* when the last fork began; under the list's lock */
+static __thread bool had_threads; /* when its last fork began */
 
-static bool inherit(struct asf_cios *c, void *arg) {
+ASF_EVERY_RUN static bool inherit(struct asf_cios *c, void *arg) {
     (void)arg;
     if (had_threads || c->inside)
         asf__leave_to_parent(c);
@@ -316,7 +316,7 @@ static void in_parent(void) {
 }
 
 /* No other thread lives on to release its locks. */
-static void in_child(void) {
+ASF_EVERY_RUN static void in_child(void) {
     if (has_list)
         asf__list_reset();
     asf__each(inherit, NULL);
@@ -328,8 +328,9 @@ extern int __register_atfork(void (*before)(void), void (*in_parent)(void), void
 static bool heeds_forks;
 
 __attribute__((constructor)) ASF_EVERY_RUN static void heed_forks(void) {
-    if (!heeds_forks)
-        __register_atfork(before_fork, in_parent, in_child, NULL);
+    if (heeds_forks)
+        return;
+    __register_atfork(before_fork, in_parent, in_child, NULL);
     heeds_forks = true;
 }
 
@@ -366,26 +367,26 @@ static bool report(struct asf_cios *c, void *arg) {
     return true;
 }
 
-static void before_end(void) {
+ASF_EVERY_RUN static void before_end(void) {
     asf__settle_last();
     if (asf__counting)
         asf__each(report, NULL);
 }
 
-static void before_exec(void) {
+ASF_EVERY_RUN static void before_exec(void) {
     before_end();
     asf__before_exec();
     leave_rings();
 }
 
-EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
+ASF_EVERY_RUN EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
     before_exec();
     int failed = (int)asf__call(SYS_execve, (long)path, (long)argv, (long)env);
     asf__after_exec();
     return failed;
 }
 
-EXPORT void _exit(int status) {
+ASF_EVERY_RUN EXPORT void _exit(int status) {
     before_end();
     for (;;)
         asf__raw(SYS_exit_group, status, 0, 0, 0);
@@ -398,7 +399,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int status) {
 /* --- signals: handlers of ours that the program is not to see --------------------- */
 
 /* Where SIGBUS may be blocked, a truncated view would be the end of the process. */
-static void may_block(const sigset_t *set) {
+ASF_EVERY_RUN static void may_block(const sigset_t *set) {
     if (set && sigismember(set, SIGBUS) == 1)
         asf__stop_keeping();
 }
@@ -411,7 +412,7 @@ static void find_for_handlers(sighandler_t handler) {
 static void find_for_handlers(sighandler_t handler);
 #endif
 
-EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
+ASF_EVERY_RUN EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
     may_block(act ? &act->sa_mask : NULL);
     if (act)
         find_for_handlers(act->sa_handler);

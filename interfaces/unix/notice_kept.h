@@ -59,6 +59,8 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
 }
 
 /* Masks of signals, by which SIGBUS may be blocked. */
+extern int sigprocmask(int, const sigset_t *restrict,
+                       sigset_t *restrict) ASF_EVERY_RUN; /* of shells' children */
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, sigprocmask,
        (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old))
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, pthread_sigmask,
