@@ -510,7 +510,7 @@ bool asf__some_ahead(void) {
 
 ASF_RACY static bool share(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (c->fd >= 0 && !c->own && !c->shared)
+    if (c->fd >= 0 && !c->own && !c->shared) /* each write behind a fork copies a page */
         c->shared = true;
     return true;
 }

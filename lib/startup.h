@@ -6,7 +6,7 @@
 #ifndef ASF_LIB_STARTUP_H
 #define ASF_LIB_STARTUP_H
 
-/* What start-up and exit always run, and the children of shells, is kept together,
+/* What start-up and exit always run, and what the children of shells do, is kept together,
  * beside the tables that the dynamic linker reads: each 64 KB touched elsewhere costs a
  * page fault, and the shortest commands take no longer than some hundred of them. */
 #define ASF_EVERY_RUN __attribute__((section(".text.startup")))

@@ -58,9 +58,10 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
 }
 
+/* Shells call it in each child. */
+ASF_EVERY_RUN extern int sigprocmask(int, const sigset_t *restrict, sigset_t *restrict);
+
 /* Masks of signals, by which SIGBUS may be blocked. */
-extern int sigprocmask(int, const sigset_t *restrict,
-                       sigset_t *restrict) ASF_EVERY_RUN; /* of shells' children */
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, sigprocmask,
        (int how, const sigset_t *restrict set, sigset_t *restrict old), (how, set, old))
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, pthread_sigmask,

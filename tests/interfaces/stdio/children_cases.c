@@ -31,7 +31,6 @@ CASE(no_process_for_popen) {
     child(popen_without_a_process);
 }
 
-/* The command could not be told to close it. */
 static int moment; /* microseconds */
 
 static void *set_a_variable(void *unused) {
@@ -54,6 +53,7 @@ CASE(popen_while_a_variable_is_set) {
         child(popen_and_a_variable);
 }
 
+/* The command could not be told to close it. */
 CASE(popen_beside_one_above_the_limit) {
     struct rlimit all, few;
     int below[8];
