@@ -162,6 +162,7 @@ struct asf_cios {
     bool loose;      /* read without its lock while there are threads: none may trim its window */
     size_t exactly;  /* a fill must get this many bytes, if not 0 */
     signed char run; /* fills since the last seek (asf__is_sequential) */
+    off64_t size;    /* of the file when it was last asked for, or 0: for threads that read it together */
     off64_t reach;   /* the kernel has sought so far: such offsets are none too large */
 
     bool regular, seekable;

@@ -105,10 +105,16 @@ static bool reads_past_end(const struct asf_cios *c, size_t n) {
     return c->flags & ASF_EOF && c->regular && n >= c->block && !c->own && c->ops->get;
 }
 
-/* Whether the file has them: beyond its end the offset is not to be seen. */
-static bool has_all(const struct asf_cios *c, size_t n) {
+/* Whether the file has them: beyond its end the offset is not to be seen.  A size is
+ * asked for once, since other threads wait meanwhile; see read_apart for a file that is cut. */
+static bool has_all(struct asf_cios *c, size_t n) {
     struct stat64 st;
-    return asf__sys.fstat(c->fd, &st) == 0 && st.st_size - c->offset >= (off64_t)n;
+    const off64_t end = c->offset + (off64_t)n;
+    if (c->size >= end)
+        return true;
+    c->stats.syscalls++;
+    c->size = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size : 0;
+    return c->size >= end;
 }
 
 static int test_cancel(void) {
@@ -116,20 +122,34 @@ static int test_cancel(void) {
     return 0;
 }
 
-/* The whole file's offset moves on for this thread's part, which is then read with the
- * stream unlocked and is not cancelled; where the file was cut meanwhile it comes back. */
-static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
-    off64_t at = c->offset;
+/* Whether the file's offset could be moved on by this thread's part; it may be of another file by now. */
+static bool move_on(struct asf_cios *c, size_t n) {
+    const off64_t to = c->offset + (off64_t)n;
     (void)ASF_CLEANUP(asf__cancelled, c, test_cancel());
-    c->offset = asf__sys.lseek(c->fd, at + (off64_t)n, SEEK_SET);
+    c->stats.syscalls++;
+    if (asf__sys.lseek(c->fd, to, SEEK_SET) != to) {
+        c->size = 0;
+        return false;
+    }
+    c->offset = to;
     c->deferred = false;
+    return true;
+}
+
+/* The part before the offset is read with the stream unlocked, and is not cancelled;
+ * where the file was cut since its size was asked for the offset comes back. */
+static ssize_t read_apart(struct asf_cios *c, char *p, size_t n) {
+    const off64_t at = c->offset - (off64_t)n;
     asf__unlock(&c->lk);
     ssize_t r = c->ops->get_at(c, p, n, at);
     asf__lock(&c->lk);
-    c->stats.syscalls += 3;
+    c->stats.syscalls++;
     c->stats.in += r > 0 ? (uint64_t)r : 0;
+    if (r == (ssize_t)n)
+        return r;
     off64_t end = at + (r > 0 ? r : 0);
-    if (r < (ssize_t)n && c->offset > end)
+    c->size = 0;
+    if (c->offset > end)
         c->offset = asf__sys.lseek(c->fd, end, SEEK_SET);
     return r;
 }
@@ -150,7 +170,7 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     bool others = !__libc_single_threaded && c->yields && !asf__bias_held(&c->lk);
     bool apart =
         last && n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0;
-    if (apart && c->ops->get_at && has_all(c, n))
+    if (apart && c->ops->get_at && has_all(c, n) && move_on(c, n))
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
     asf__count_run(c);

@@ -152,6 +152,73 @@ CASE(blocks_are_delivered_once) {
     unlink("numbered");
 }
 
+static void *reads_a_block(void *got) {
+    static char block[BLOCK];
+    *(size_t *)got = fread(block, 1, BLOCK, shared);
+    return NULL;
+}
+
+/* In a thread of its own, so that the stream is never known to be one's alone. */
+static void read_a_block_elsewhere(void) {
+    size_t got = 0;
+    pthread_t t;
+    pthread_create(&t, NULL, reads_a_block, &got);
+    pthread_join(t, NULL);
+    say("%lu bytes, the descriptor at %ld", (long)got, (long)lseek(fileno(shared), 0, SEEK_CUR));
+    note_flags(shared);
+}
+
+/* How large the file was is no promise. */
+CASE(blocks_of_a_file_that_changes) {
+    put_pattern("changing", 8 * BLOCK);
+    put_pattern("another", BLOCK + 1000);
+    shared = fopen("changing", "r");
+    read_a_block_elsewhere();
+    read_a_block_elsewhere();
+    CALL(truncate("changing", 2 * BLOCK + 30000));
+    read_a_block_elsewhere();
+    read_a_block_elsewhere();
+    CALL(truncate("changing", 6 * BLOCK));
+    read_a_block_elsewhere();
+    note_state(shared);
+    CALL(truncate("changing", BLOCK));
+    read_a_block_elsewhere();
+    note_state(shared);
+    rewind(shared);
+    int other = open("another", O_RDONLY);
+    CALL(truncate("changing", 6 * BLOCK));
+    read_a_block_elsewhere();
+    dup2(other, fileno(shared));
+    for (int i = 0; i < 3; i++)
+        read_a_block_elsewhere();
+    note_state(shared);
+    fclose(shared);
+}
+
+static void becomes_a_pipe(bool unseen) {
+    int ends[2];
+    char line[] = "through the pipe";
+    put_pattern("changing", 8 * BLOCK);
+    shared = fopen("changing", "r");
+    read_a_block_elsewhere();
+    CALL(pipe(ends));
+    raw_write(ends[1], line, sizeof line);
+    close(ends[1]);
+    if (unseen)
+        syscall(SYS_dup3, ends[0], fileno(shared), 0);
+    else
+        dup2(ends[0], fileno(shared));
+    read_a_block_elsewhere();
+    read_a_block_elsewhere();
+    fclose(shared);
+    close(ends[0]);
+}
+
+CASE(blocks_of_a_descriptor_that_became_a_pipe) {
+    becomes_a_pipe(false);
+    becomes_a_pipe(true);
+}
+
 /* Numbers in order: a record is whole when its numbers are. */
 static size_t record_size;
 
