@@ -12,7 +12,6 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -25,8 +24,7 @@
  * biased to it: enough to pay for one revocation (some microseconds). */
 enum { STREAK = 64 };
 
-static bool registered, restartable;
-int asf__held_once;
+ASF_EVERY_RUN_DATA static bool registered, restartable;
 
 static bool membarrier(int command) {
     return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
@@ -40,17 +38,6 @@ void asf__lock_register(void) {
     restartable = registered && __rseq_size > 0 && !asf__counting &&
                   membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
 #endif
-}
-
-extern void _IO_flockfile(FILE *);
-extern void _IO_funlockfile(FILE *);
-
-ASF_EVERY_RUN void asf__lock_learn(void) {
-    struct asf_lock l = {.word = 0};
-    FILE probe = {._lock = (void *)&l};
-    _IO_flockfile(&probe);
-    asf__held_once = l.depth;
-    _IO_funlockfile(&probe);
 }
 
 /* Let the holder's restartable sequences in, or (NULL) keep them out. */
@@ -106,7 +93,7 @@ static bool take_soon(struct asf_lock *l) {
 }
 
 static void own(struct asf_lock *l, void *self) {
-    l->depth = asf__held_once;
+    l->depth = ASF_HELD_ONCE;
     __atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
 }
 
@@ -228,10 +215,10 @@ bool asf__lock_is_own(struct asf_lock *l) {
 }
 
 void asf__unlock_slow(struct asf_lock *l) {
-    if (l->depth > asf__held_once)
-        l->depth--;
-    else
+    if (l->depth == ASF_HELD_ONCE)
         release(l);
+    else if (l->depth > 0)
+        l->depth--;
 }
 
 void asf__unbias(struct asf_lock *l) {

@@ -30,7 +30,7 @@ typedef uintptr_t asf__tag;
 
 struct asf_lock {
     int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
-    int depth;       /* libc's count of `owner`'s locks: asf__held_once, and recursions */
+    int depth;       /* libc's count of `owner`'s locks: ASF_HELD_ONCE, and recursions */
     void *owner;     /* the holder's thread pointer */
     void *holder;    /* the thread the lock is biased to, or NULL */
     unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
@@ -54,10 +54,9 @@ bool asf__lock_is_own(struct asf_lock *l);
  * for good, or while this thread is inside one that it owns; any thread may
  * call. */
 void asf__unbias(struct asf_lock *l);
-/* asf__lock_learn: learn from libc what asf__held_once is: up to 2.36 libc
- * counts the first lock in `depth`, later ones do not. */
-void asf__lock_learn(void);
-extern int asf__held_once;
+/* The depth of a lock that was first taken here.  libc counts from there and back; its
+ * own first locks are of depth 1, from 2.37 on 0, and are never released here. */
+enum { ASF_HELD_ONCE = 1 << 20 };
 /* asf__patient: whether to try again for what another thread has, after try number `i` of
  * `most`: it yields, for a moment, or naps, too, for a tenth of a second in all; that thread
  * may wait for this one. */
@@ -120,7 +119,7 @@ static inline void asf__lock(struct asf_lock *l) {
         return;
     if (__libc_single_threaded && l->word == 0) {
         l->word = 1;
-        l->depth = asf__held_once;
+        l->depth = ASF_HELD_ONCE;
         l->owner = self;
     } else {
         asf__lock_slow(l);
@@ -130,7 +129,7 @@ static inline void asf__lock(struct asf_lock *l) {
 static inline void asf__unlock(struct asf_lock *l) {
     if (asf__bias_held(l)) {
         asf__bias_leave(l);
-    } else if (__libc_single_threaded && l->depth == asf__held_once && l->word == 1) {
+    } else if (__libc_single_threaded && l->depth == ASF_HELD_ONCE && l->word == 1) {
         l->owner = NULL;
         l->depth = 0;
         l->word = 0;

@@ -226,7 +226,6 @@ ASF_EVERY_RUN void asf__stdio_start(void) {
     if (asf__stdio_started)
         return;
     asf__stdio_started = true;
-    asf__lock_learn();
     asf__vtable = &asf__jumps;
     asf__wide_vtable = &asf__wide_jumps;
     asf__stats_start();

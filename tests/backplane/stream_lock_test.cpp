@@ -217,7 +217,6 @@ class LibcInside : public StreamLock, public testing::WithParamInterface<bool> {
   protected:
     void SetUp() override {
         StreamLock::SetUp();
-        asf__lock_learn();
         file._lock = reinterpret_cast<_IO_lock_t *>(&lock);
     }
 
@@ -261,7 +260,6 @@ INSTANTIATE_TEST_SUITE_P(Bias, LibcInside, testing::Bool());
 TEST_F(StreamLock, LibcWorksForAHolderWhoIsWaitedFor) {
     FILE file = {};
     file._lock = reinterpret_cast<_IO_lock_t *>(&lock);
-    asf__lock_learn();
     for (int round = 0; round < 100; round++) {
         asf__lock_reset(&lock);
         first = 0;
