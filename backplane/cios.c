@@ -13,20 +13,20 @@
 #include "lib/options.h"
 #include "lib/startup.h"
 
-const void *asf__vtable, *asf__wide_vtable;
+ASF_EVERY_RUN_DATA const void *asf__vtable, *asf__wide_vtable;
 
 /* Streams kept for the next open; the first few are none of the program's heap. */
 enum { POOL = 8 };
 ASF_MOSTLY_UNUSED static struct asf_cios ready[POOL];
-static struct asf_cios *pool[2 * POOL]; /* under the list's lock, with its counts */
-static int pooled, taken;
-static struct asf_cios *latest; /* the one closed last: swapped, without the lock */
+ASF_EVERY_RUN_DATA static struct asf_cios *pool[2 * POOL]; /* under the list's lock, with its counts */
+ASF_EVERY_RUN_DATA static int pooled, taken;
+ASF_EVERY_RUN_DATA static struct asf_cios *latest; /* the one closed last: swapped, without the lock */
 
 static bool is_ready(const struct asf_cios *c) {
     return c >= ready && c < ready + POOL;
 }
 
-static struct asf_cios *all;
+ASF_EVERY_RUN_DATA static struct asf_cios *all;
 ASF_EVERY_RUN_DATA static struct asf_lock list_lock = {.biasable = false};
 static __thread unsigned listing; /* times that this thread has the lock, is taking or releasing it */
 
@@ -121,7 +121,7 @@ struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int acc
 }
 
 ASF_EVERY_RUN void asf__cios_link(struct asf_cios *c) {
-    static uint64_t numbers;
+    ASF_EVERY_RUN_DATA static uint64_t numbers;
     asf__list_lock();
     c->number = ++numbers;
     c->prev = NULL;

@@ -16,7 +16,7 @@
 #include "lib/startup.h"
 #include "lib/syscalls.h"
 
-static char nowhere[1];
+ASF_EVERY_RUN_DATA static char nowhere[1];
 
 struct asf_options asf__option_values = {
     .stats = nowhere,
@@ -42,7 +42,7 @@ struct asf_options asf__option_values = {
     .unix_io = ASF_UNIX_AUTO,
 #endif
 };
-bool asf__options_parsed;
+ASF_EVERY_RUN_DATA bool asf__options_parsed;
 
 static void complain(const char *what, size_t length) {
     char line[160] = "asf: ASF_OPTIONS: not understood, ignored: ";

@@ -21,11 +21,11 @@
 #include "lib/startup.h"
 #include "lib/syscalls.h"
 
-bool asf__counting;
-int asf__careful;
+ASF_EVERY_RUN_DATA bool asf__counting;
+ASF_EVERY_RUN_DATA int asf__careful;
 
 __attribute__((constructor)) ASF_EVERY_RUN void asf__stats_start(void) {
-    static bool started;
+    ASF_EVERY_RUN_DATA static bool started;
     if (started)
         return;
     started = true;

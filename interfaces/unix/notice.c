@@ -28,6 +28,7 @@
 #include "interfaces/unix/joined.h"
 #include "lib/export.h"
 #include "lib/fault.h"
+#include "lib/next.h"
 #include "lib/options.h"
 #include "lib/startup.h"
 #include "lib/syscalls.h"
@@ -323,20 +324,37 @@ ASF_EVERY_RUN static void in_child(void) {
     asf__popen_reset();
 }
 
+#ifdef ASF_STATIC
+#define LIBC_REGISTER __register_atfork
+#else
+#define LIBC_REGISTER ASF_NEXT(__register_atfork)
+#endif
 extern int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
                              void *object);
-static bool heeds_forks;
 
-__attribute__((constructor)) ASF_EVERY_RUN static void heed_forks(void) {
-    if (heeds_forks)
+/* Our handlers come before all others, but not at start-up: most processes never fork,
+ * and each page of libc that is touched costs them some microseconds. */
+static void heed_forks(void) {
+    ASF_EVERY_RUN_DATA static bool heeded;
+    if (__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
         return;
-    __register_atfork(before_fork, in_parent, in_child, NULL);
-    heeds_forks = true;
+    LIBC_REGISTER(before_fork, in_parent, in_child, NULL);
 }
+
+#ifdef ASF_STATIC
+__attribute__((constructor)) static void start(void) {
+    heed_forks();
+}
+#else
+EXPORT int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *object) {
+    heed_forks();
+    return ASF_NEXT(__register_atfork)(before, parent, child, object);
+}
+#endif
 
 /* Before a fork that runs the handlers. */
 static void prepare_fork(void) {
-    heed_forks(); /* in a constructor before ours */
+    heed_forks();
     before_child();
     asf__after_shared_memory();
 }

@@ -466,7 +466,7 @@ NOTICE_EXEC(before_spawn(), posix_spawnp,
             (pid, file, actions, attributes, argv, env))
 NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *restrict p, int flags),
        (words, p, flags))
-NOTICE(before_child(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
+NOTICE(prepare_fork(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
 EXPORT pid_t _Fork(void) {
     before_child();
     asf__after_shared_memory();
@@ -545,6 +545,7 @@ EXEC_LIST(execle, execve, AND_ENVIRONMENT)
 
 /* What was read ahead is given up while nobody else can be reading. */
 static void before_thread(void) {
+    heed_forks(); /* by any name */
     asf__lock_register();
     asf__stop_keeping();
     if (__libc_single_threaded)
