@@ -30,7 +30,8 @@ ASF_EVERY_RUN_DATA int asf__unsettled_count;
 ASF_EVERY_RUN_DATA int asf__holding_count;
 static int ahead_count;
 
-/* Whether that is a change.  A signal handler may come between and make it first. */
+/* Sets a flag and counts it; returns whether it changed.  The exchange is atomic because a
+ * signal handler may set the same flag in the meantime. */
 static bool mark(bool *what, bool on, int *count) {
     if (*what == on || __atomic_exchange_n(what, on, __ATOMIC_RELAXED) == on)
         return false;
@@ -39,8 +40,8 @@ static bool mark(bool *what, bool on, int *count) {
     return true;
 }
 
-/* The streams that may hold back output, unless there are more of them; looked at
- * only while there is one thread. */
+/* The first few streams that may hold back output: as a rule stdout alone, which is then
+ * found without a walk of the list.  Read only while the process has one thread. */
 enum { HOLDERS = 4 };
 static struct asf_cios *holders[HOLDERS];
 
@@ -53,15 +54,21 @@ static void replace_holder(struct asf_cios *from, struct asf_cios *to, bool all)
     }
 }
 
-/* In such an order that never more are found than are counted. */
+/* A stream is counted before it is listed in `holders` and removed before it is uncounted, so
+ * `holders` never has more than the count says.  Output to the null device is not counted:
+ * it shows only when the descriptor is changed, and asf__settle_fd looks at `grown` itself. */
 void asf__mark_grown(struct asf_cios *c, bool grown) {
+    if (c->sink) {
+        c->grown = grown;
+        return;
+    }
     if (!grown && c->grown)
         replace_holder(c, NULL, true);
     if (mark(&c->grown, grown, &asf__holding_count) && grown)
         replace_holder(NULL, c, false);
 }
 
-/* A loose stream reads as libc does. */
+/* A loose stream (cios.h) is read as libc reads it, and so is never ahead. */
 void asf__mark_ahead(struct asf_cios *c, bool ahead) {
     mark(&c->ahead, ahead && !c->loose, &ahead_count);
 }
@@ -83,7 +90,7 @@ size_t asf__libc_pending(const struct asf_cios *c) {
     return libc_keeps(c, asf__pending(c));
 }
 
-/* More may come by a fast path meanwhile. */
+/* Read without the lock: another thread's fast path may be adding to it. */
 ASF_RACY static size_t pending_now(const struct asf_cios *c) {
     return (size_t)(c->write_ptr - c->write_base);
 }
@@ -156,14 +163,15 @@ void asf__stop_growing(struct asf_cios *c) {
     asf__mark_grown(c, false);
 }
 
-/* The regions of calls that other threads were in; those of the program stay. */
+/* Gives back the regions from which other threads were copying when the process forked; the
+ * program's own regions stay. */
 static void give_back(struct asf_buffer *b) {
     b->refs -= b->copies < b->refs ? b->copies : b->refs;
     b->copies = 0;
 }
 
 static void give_back_copies(struct asf_cios *c) {
-    if (asf__is_copying()) /* it is not known which are this thread's, that go on */
+    if (asf__is_copying()) /* this thread goes on copying, and which regions are its is not recorded */
         return;
     if (c->in)
         give_back(c->in);
@@ -171,11 +179,12 @@ static void give_back_copies(struct asf_cios *c) {
         give_back(b);
 }
 
-/* A call that another thread was in has no end here: its output is dropped. */
+/* In the child of a fork: a call that another thread was in never ends here, so what it
+ * holds back is the parent's to write, and is dropped. */
 void asf__leave_to_parent(struct asf_cios *c) {
     bool own = asf__lock_is_own(&c->lk);
     give_back_copies(c);
-    c->pins = asf__walk_is_at(c); /* not by threads that are not there */
+    c->pins = asf__walk_is_at(c); /* pins of threads that the child does not have are gone */
     if (own && c->held)
         return;
     if (!own)
@@ -199,7 +208,7 @@ struct settling {
     bool output, input, last;
     uint64_t round;
     struct asf_cios *found;
-    int patience; /* with those that are in use elsewhere */
+    int patience; /* how long to wait for streams that other threads are using */
 };
 
 static bool holds_back(const struct asf_cios *c) {
@@ -211,7 +220,7 @@ static bool is_unsettled(const struct settling *s, const struct asf_cios *c) {
     return (s->output && holds_back(c)) || (s->input && c->ahead);
 }
 
-/* Once in a round, though other threads may hold back more meanwhile. */
+/* Each stream is settled once in a round, even if other threads add to it meanwhile. */
 ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf_cios *c) {
     return ((s->output && c->grown) || (s->input && c->ahead)) && c->settled < s->round;
 }
@@ -220,8 +229,9 @@ ASF_RACY static bool may_be_unsettled(const struct settling *s, const struct asf
 
 enum { BEGUN = 0x10000, NOW = 0xffff }; /* of `settles` */
 
-/* A stream that is in use elsewhere is passed over; so are all when threads of the
- * parent use this memory, with descriptors that the child may not have. */
+/* Tries to lock the stream; one that another thread is using is passed over.  In the child of
+ * a vfork all are, if the parent has more threads: they share this memory, but the child may
+ * lack their descriptors. */
 static bool begin(struct asf_cios *c) {
     if (asf__unlikely(!__libc_single_threaded && asf__has_others_memory()))
         return false;
@@ -235,10 +245,13 @@ static bool begin(struct asf_cios *c) {
     return false;
 }
 
-/* How long to try for a stream that another thread uses and that may be unsettled: what that
- * one did before may be known to this one.  A write to a file ends, of a thread that waits
- * next, for this one, it may be; a call is soon left; a lock that the program has taken is
- * not, and who looks often should not wait for it each time. */
+/* How often to try again for a stream that may be unsettled and that another thread is using:
+ * the program may know what that thread has written, and expect to see it.
+ *  - `held`: in a system call.  A write to a file ends soon, and then its thread may be
+ *    waiting for this one; so it is worth waiting longest.
+ *  - `inside`: in a call that will be left in a moment.
+ *  - otherwise the program holds the lock, perhaps for long: one that looks often must not
+ *    wait for it each time. */
 ASF_RACY static int patience_with(const struct asf_cios *c) {
     enum { GLANCE = 8 };
     if (!c->regular || !(c->grown || c->ahead))
@@ -259,8 +272,8 @@ static void end(struct asf_cios *c) {
     __atomic_sub_fetch(&c->settles, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Not one that this thread was using when the signal came whose handler this is;
- * and another such handler keeps out of what is done here. */
+/* In a signal handler: refuses a stream that the interrupted code was using.  Setting `held`
+ * keeps a handler that interrupts this one out, too. */
 static bool hold(struct asf_cios *c, bool last) {
     if (c->held || (c->inside && !last))
         return false;
@@ -280,8 +293,9 @@ static void nap(void) {
     asf__raw_syscall(SYS_nanosleep, (long)&a_little, 0, 0, 0);
 }
 
-/* A lock that is taken although no thread is settling, or has begun to since, is
- * another thread's for its own calls: the program knows why it calls beside them. */
+/* For the *_unlocked calls: waits for threads that are settling this stream, and takes the
+ * lock to keep further ones out.  If the lock is taken though nobody settles, another thread
+ * has it for a call of its own, and the program answers for calling beside that: false. */
 bool asf__exclude_settling_now(struct asf_cios *c) {
     if (asf__lock_is_own(&c->lk))
         return false;
@@ -353,7 +367,8 @@ static void settle_streams(struct settling s) {
     asf__permit_cancellation(cancellation);
 }
 
-/* As a rule it is stdout alone, which a message on stderr has settled already. */
+/* Whether no stream holds back anything; asked before each message on stderr, by which stdout,
+ * usually the only holder, was settled the last time. */
 static bool nothing_is_held(void) {
     int holding = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED);
     for (int i = 0; holding > 0 && i < HOLDERS && __libc_single_threaded; i++) {
@@ -371,7 +386,8 @@ void asf__settle_output(void) {
         settle_streams((struct settling){.output = true});
 }
 
-/* More of them than are known, or other threads': all are settled. */
+/* Whether a stream that holds back output may be writing to the file that `reader` reads;
+ * yes when there are threads or more holders than `holders` has room for. */
 static bool may_write_to(const struct asf_cios *reader) {
     int holding = __atomic_load_n(&asf__holding_count, __ATOMIC_RELAXED);
     if (!__libc_single_threaded)
@@ -406,7 +422,8 @@ void asf__settle_all(void) {
     settle_all(false);
 }
 
-/* After the child of a vfork the parent's calls go on. */
+/* Before the process ends; but not for good in the child of a vfork, behind which the
+ * parent's calls go on in the same memory. */
 void asf__settle_last(void) {
     settle_all(!asf__has_others_memory());
 }
@@ -415,8 +432,8 @@ static bool holds_or_is_ahead(const struct asf_cios *c) {
     return c->grown || c->ahead;
 }
 
-/* `what` is done to a stream of which it is `wanted` (or NULL: always), unless it is in use;
- * false when that is by another thread. */
+/* Does `what` to the stream if it is `wanted` (NULL: always), and not if the code that a signal
+ * interrupted was using it.  Returns false when another thread was using it. */
 static bool do_beside(struct asf_cios *c, bool (*wanted)(const struct asf_cios *),
                       void (*what)(struct asf_cios *)) {
     if (!begin(c))
@@ -438,12 +455,12 @@ void asf__settle_fd(int fd) {
             ;
 }
 
-/* Of one file: whoever writes to it changes what libc has not read yet. */
+/* A file that was written to: streams that have read ahead of it may hold old bytes. */
 struct written {
     dev_t dev;
     ino_t ino;
     const struct asf_cios *by;
-    int patience; /* with readers that are in use elsewhere */
+    int patience; /* how long to wait for readers that other threads are using */
 };
 
 ASF_RACY static bool settle_reader(struct asf_cios *c, void *arg) {
@@ -465,7 +482,8 @@ void asf__settle_readers(dev_t dev, ino_t ino, const struct asf_cios *by) {
     } while (asf__patient(tries++, w.patience));
 }
 
-/* Files that are mapped to be written; when there are more of them, no file is read ahead of. */
+/* Files that the program has mapped to write to.  They are not read ahead of; when there are
+ * more than fit, no file is. */
 enum { MAPPED = 16 };
 static struct {
     dev_t dev;
@@ -510,7 +528,7 @@ bool asf__some_ahead(void) {
 
 ASF_RACY static bool share(struct asf_cios *c, void *arg) {
     (void)arg;
-    if (c->fd >= 0 && !c->own && !c->shared) /* each write behind a fork copies a page */
+    if (c->fd >= 0 && !c->own && !c->shared) /* no needless store: after a fork each copies a page */
         c->shared = true;
     return true;
 }
@@ -528,7 +546,7 @@ ASF_RACY static bool stop_growing(struct asf_cios *c, void *patience) {
 
 bool asf__growth_ended;
 
-/* A stream that another thread is using may be free in a moment. */
+/* Tries again for streams that another thread is using: they may be free in a moment. */
 void asf__stop_growing_all(void) {
     int patience, tries = 0;
     __atomic_store_n(&asf__growth_ended, true, __ATOMIC_RELAXED);

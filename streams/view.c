@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.c - views: parts of a file that small reads are copied out of.  A view
- * is the page cache itself, so that what others write shows at once; that the
- * file has become shorter shows by a byte which was not zero (the kernel zeroes
- * what a truncation leaves of a page) or by a fault.
+ * view.c - views: mapped parts of a file, out of which small reads are served by
+ * a copy instead of a system call.  A view is the page cache itself, so what
+ * others write to the file is seen at once.  A truncation is noticed in one of two
+ * ways: the kernel zeroes the rest of the last page, so a byte near the view's end
+ * that was not zero (its proof) has become zero; or the copy faults.
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
@@ -21,13 +22,16 @@
 #include "lib/options.h"
 #include "lib/syscalls.h"
 
-/* A view costs some 3 microseconds and a fault for each 64 KB; so the first
- * ones are small, and where fewer reads than `WORTH` are to come there is none. */
+/* A view costs some 3 microseconds to make, and a fault for each 64 KB.  So the first ones
+ * are small, and none is made for fewer than WORTH reads.  The proof is looked for in the
+ * view's last PROOF bytes.  A handler that jumps out of a copy leaks the view: after LEAKS
+ * of these no more are made. */
 enum { PAGE = 4096, FIRST = 64 << 10, LARGEST = ASF_LARGEST_VIEW, WORTH = 32, PROOF = 64, LEAKS = 16 };
 
-/* Reads of more than ASF_SMALLEST_READ pay only in large files, and where the
- * first view shows large pages: 4 KB in pages of 4 KB 0.88 of the kernel's
- * speed, in large folios 2.8. */
+/* Reads of more than ASF_SMALLEST_READ pay only in large files whose pages are large: reads
+ * of 4 KB have 0.88 of the kernel's speed out of pages of 4 KB, and 2.8 out of large folios.
+ * FEW_FAULTS is what a first view of large pages costs at most; after GIVE_UP files of small
+ * pages the process looks no more. */
 enum { LARGE_FILE = 8 << 20, FEW_FAULTS = 2, GIVE_UP = 2 };
 static int found_small_pages;
 
@@ -35,9 +39,10 @@ static const char no_proof = 0;
 
 /* --- mapping ----------------------------------------------------------------------- */
 
-/* A byte near the end of the view that is not zero, read by the kernel, which
- * must have it in the cache: a fault must not wait for a disk, and the kernel
- * reads ahead where it sees reads.  The time of access is set by it, too. */
+/* Finds a byte near the view's end that is not zero, `*back` bytes before it (0: all are zero).
+ * It is read by a system call that fails unless the page is cached: a fault would wait for
+ * the disk, and the kernel reads ahead only where it sees reads.  The call also sets the
+ * file's time of access, as the program's own read would have. */
 static bool find_proof(int fd, off64_t end, ptrdiff_t *back) {
     char bytes[PROOF];
     struct iovec v = {bytes, PROOF < end ? PROOF : (size_t)end};
@@ -53,7 +58,7 @@ static bool find_proof(int fd, off64_t end, ptrdiff_t *back) {
     return true;
 }
 
-/* Bytes behind the proof would not be known to be there. */
+/* The view ends at its proof: of the bytes behind it a truncation would not be noticed. */
 static bool map(struct asf_view *v, int fd, off64_t at, size_t size, ptrdiff_t back) {
     int error;
     char *base = asf__sys.map(size, fd, at, &error);
@@ -63,7 +68,7 @@ static bool map(struct asf_view *v, int fd, off64_t at, size_t size, ptrdiff_t b
         .at = at, .size = size, .mapped = size, .watch = asf__watch(base, size, &v->torn, &v->end)};
     if (v->watch < 0) {
         asf__sys.unmap(base, size);
-        *v = (struct asf_view){.watch = -1}; /* with a size it would be read from */
+        *v = (struct asf_view){.watch = -1}; /* a view that has a size is read from */
         return false;
     }
     v->proof = back ? base + size - back : &no_proof;
@@ -79,10 +84,9 @@ static void unmap(const struct asf_view *v) {
 
 /* --- whether a descriptor can be kept ------------------------------------------- */
 
-/* File systems whose pages in the cache, when they are mapped, are what read()
- * copies, at any moment.  XFS is not here, whose reads see whole writes; nor
- * overlayfs, where a file that is copied up leaves the map behind; nor what
- * another machine may write to. */
+/* Only file systems where a mapped page is at any moment what read() would copy.  Not XFS:
+ * its reads see each write whole or not at all.  Not overlayfs: a file that is copied up
+ * leaves the map on the old one.  Not a network's: another machine may write. */
 static bool suits(int fd, bool *in_memory) {
     struct statfs64 fs;
     if (asf__sys.fstatfs(fd, &fs) < 0 || (fs.f_type != EXT4_SUPER_MAGIC && fs.f_type != TMPFS_MAGIC))
@@ -91,21 +95,21 @@ static bool suits(int fd, bool *in_memory) {
     return (fs.f_flags & (ST_NOATIME | ST_RELATIME)) != 0; /* else each read sets the time of access */
 }
 
-/* Tmpfs would give a hole that is mapped memory of its own. */
+/* On tmpfs, touching a hole in a map would allocate memory for it. */
 static bool has_holes(const struct stat64 *st) {
     return (off64_t)st->st_blocks * 512 < st->st_size;
 }
 
-/* Whether reads of n bytes to the end are worth a view; `more`: and a look at
- * the size of its pages. */
+/* Whether enough is left to read, in reads of n bytes, to be worth a view.  Larger reads need
+ * `more` bytes, since for them the size of the pages is looked at, too. */
 static bool worth_it(off64_t size, off64_t at, size_t n, off64_t more) {
     if (asf__options()->unix_io == ASF_UNIX_ON)
         return true;
     return size - at >= (n <= ASF_SMALLEST_READ ? (off64_t)n * WORTH : more);
 }
 
-/* Once a process: where a truncated view could not be noticed, or the memory
- * for views would be missed, none is made. */
+/* Whether this process may have views; found out once.  Not where SIGBUS is ignored, by which
+ * a truncation is noticed, nor where address space is limited, which the views would use up. */
 static bool process_allows(uint64_t mask) {
     static bool asked, allowed;
     struct sigaction bus;
@@ -181,13 +185,13 @@ void asf__drop_view(struct asf_descriptor *d) {
         return;
     if (!d->busy) {
         unmap(v);
-    } else if (++leaks > LEAKS) { /* handlers that jump out of the very copy */
+    } else if (++leaks > LEAKS) { /* by handlers that jump out of a copy */
         asf__option_values.unix_io = ASF_UNIX_OFF;
     }
     *v = (struct asf_view){.watch = -1};
 }
 
-/* From the page of `at` to a boundary of the view's size, or to the end. */
+/* The size of a view that begins at `from`: up to a multiple of `reach`, or the file's end. */
 static size_t extent(const struct asf_descriptor *d, off64_t from, off64_t size) {
     off64_t reach = (off64_t)d->reach, end = (from + reach + reach / 2) / reach * reach;
     return (size_t)((end < size ? end : size) - from);
@@ -215,7 +219,7 @@ static bool make_view(struct asf_descriptor *d, off64_t at, size_t n) {
     return find_proof(d->fd, from + (off64_t)size, &back) && map_up_to_proof(d, at, from, size, back);
 }
 
-/* How far the next view goes. */
+/* The next view's size: small at first, then growing as long as the program reads `further`. */
 static size_t next_reach(const struct asf_descriptor *d, bool further) {
     if (d->most > ASF_SMALLEST_READ || asf__wants_all(d))
         return LARGEST;
