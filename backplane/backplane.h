@@ -80,8 +80,9 @@ void asf__set_name(struct asf_cios *c, const char *name);
 /* asf__each: call `visit` on every stream until it returns false; the list is
  * locked meanwhile, the streams are not.  lock: none. */
 void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
-/* asf__each_soon: the same, for who must not wait for long: none, when the list
- * stays locked. */
+/* asf__each_soon: the same, but on no stream when another thread keeps the list locked
+ * for long.  While there is one thread the list is not locked: `visit` must call nothing of
+ * the program's. */
 void asf__each_soon(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
 /* A walk from stream to stream with the list unlocked between: that at which it
  * stands is not given back, though it may be closed.  lock: none.

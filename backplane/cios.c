@@ -66,8 +66,7 @@ void asf__popen_unlock(void) {
 }
 
 ASF_EVERY_RUN void asf__popen_reset(void) {
-    asf__lock_reset(&popen_lock);
-    popen_lock.biasable = false;
+    asf__lock_inherit(&popen_lock, false);
 }
 
 /* What is looked at without the lock is set as it was, or to what stops who looks. */
@@ -152,7 +151,7 @@ void asf__cios_unlink(struct asf_cios *c) {
 /* Who waits may be a signal handler, whose thread has been interrupted with a lock
  * (malloc's, say) that the holder of the list waits for (in fork). */
 static bool enter_soon(void) {
-    if (asf__unlikely(listing > 0) && !asf__lock_is_own(&list_lock))
+    if (__libc_single_threaded || (listing > 0 && !asf__lock_is_own(&list_lock)))
         return false;
     listing++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

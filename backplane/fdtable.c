@@ -37,7 +37,7 @@ ASF_EVERY_RUN static struct asf_cios **slot(int fd, bool make) {
     return leaf ? &leaf[fd % LEAF] : NULL;
 }
 
-struct asf_cios *asf__fd_stream(int fd) {
+ASF_EVERY_RUN struct asf_cios *asf__fd_stream(int fd) {
     if (asf__likely((unsigned)fd < FEW))
         return __atomic_load_n(&few[fd], __ATOMIC_ACQUIRE);
     struct asf_cios **s = slot(fd, false);

@@ -28,7 +28,7 @@
 
 ASF_EVERY_RUN_DATA int asf__unsettled_count;
 ASF_EVERY_RUN_DATA int asf__holding_count;
-static int ahead_count;
+ASF_EVERY_RUN_DATA static int ahead_count;
 
 /* Sets a flag and counts it; returns whether it changed.  The exchange is atomic because a
  * signal handler may set the same flag in the meantime. */
@@ -489,7 +489,7 @@ static struct {
     dev_t dev;
     ino_t ino;
 } by_map[MAPPED];
-static int maps;
+ASF_EVERY_RUN_DATA static int maps;
 
 bool asf__is_written_by_map(dev_t dev, ino_t ino) {
     int n = __atomic_load_n(&maps, __ATOMIC_ACQUIRE);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/startup.h"
 #include "lib/syscalls.h"
 
 enum { SLOTS = 512, PAGE = 4096 };
@@ -194,7 +195,7 @@ void asf__last_words(void (*speak)(void)) {
             __sigaction(fatal[i], &ours, NULL);
 }
 
-static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction *old) {
+ASF_EVERY_RUN static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction *old) {
     struct sigaction was;
     if (!__atomic_load_n(&last_words, __ATOMIC_RELAXED) || __sigaction(sig, NULL, &was) < 0 ||
         !(was.sa_flags & SA_SIGINFO) || was.sa_sigaction != on_fatal)
@@ -218,7 +219,7 @@ static void set_program(const struct sigaction *act) {
     program = kept;
 }
 
-bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old) {
+ASF_EVERY_RUN bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old) {
     if (sig != SIGBUS)
         return answer_fatal(sig, act, old);
     if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE))

@@ -119,6 +119,8 @@ set(asf_stdio_run_by_all
     interfaces/stdio/blocks.c
     interfaces/stdio/characters.c
     interfaces/stdio/lines.c
+    interfaces/stdio/jumps.c
+    interfaces/stdio/open.c
     interfaces/stdio/print.c
     interfaces/unix/past_us.c)
 set(asf_run_by_all

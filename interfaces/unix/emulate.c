@@ -16,13 +16,14 @@
 #include "backplane/gather.h"
 #include "backplane/pipe_ring.h"
 #include "lib/options.h"
+#include "lib/startup.h"
 
 long asf__failed(long r) {
     errno = (int)-r;
     return -1;
 }
 
-int asf__calls_under_way;
+ASF_EVERY_RUN_DATA int asf__calls_under_way;
 
 static void learn_writable(const char *p, size_t n) {
     uintptr_t first = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;

@@ -307,8 +307,8 @@ static void before_child(void) {
 static __thread bool has_list;
 
 static void before_fork(void) {
-    has_list = asf__list_enter();
     had_threads = !__libc_single_threaded;
+    has_list = had_threads && asf__list_enter();
 }
 
 static void in_parent(void) {
@@ -320,25 +320,25 @@ static void in_parent(void) {
 ASF_EVERY_RUN static void in_child(void) {
     if (has_list)
         asf__list_reset();
-    asf__each(inherit, NULL);
+    asf__each_soon(inherit, NULL);
     asf__popen_reset();
 }
 
+extern int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+                             void *object);
 #ifdef ASF_STATIC
 #define LIBC_REGISTER __register_atfork
 #else
-#define LIBC_REGISTER ASF_NEXT(__register_atfork)
+static void *libc_register;
+#define LIBC_REGISTER ((__typeof__(&__register_atfork))asf__next(&libc_register, "__register_atfork"))
 #endif
-extern int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
-                             void *object);
 
 /* Our handlers come before all others, but not at start-up: most processes never fork,
  * and each page of libc that is touched costs them some microseconds. */
 static void heed_forks(void) {
     ASF_EVERY_RUN_DATA static bool heeded;
-    if (__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
-        return;
-    LIBC_REGISTER(before_fork, in_parent, in_child, NULL);
+    if (!__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
+        LIBC_REGISTER(before_fork, in_parent, in_child, NULL);
 }
 
 #ifdef ASF_STATIC
@@ -348,7 +348,7 @@ __attribute__((constructor)) static void start(void) {
 #else
 EXPORT int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *object) {
     heed_forks();
-    return ASF_NEXT(__register_atfork)(before, parent, child, object);
+    return LIBC_REGISTER(before, parent, child, object);
 }
 #endif
 

@@ -145,7 +145,7 @@ NOTICE(before_child(), int, pidfd_getfd, (int pid, int fd, unsigned flags), (pid
 NOTICE(asf__unkeep(fd, true), DIR *, fdopendir, (int fd), (fd))
 
 /* Some answer by the offset (FIONREAD), others change what a read does. */
-EXPORT int ioctl(int fd, unsigned long request, ...) {
+ASF_EVERY_RUN EXPORT int ioctl(int fd, unsigned long request, ...) {
     va_list ap;
     va_start(ap, request);
     void *arg = va_arg(ap, void *);

@@ -583,6 +583,7 @@ static void find_for_handlers(sighandler_t handler) {
     (void)LIBC(usleep);
     (void)LIBC(wait);
     (void)LIBC(waitpid);
+    (void)LIBC_REGISTER; /* by fork */
     __atomic_store_n(&done, true, __ATOMIC_RELAXED);
 }
 

@@ -305,6 +305,37 @@ CASE(a_handler_that_waits_for_a_user_of_streams) {
     note_file("child");
 }
 
+static FILE *held;
+
+static void print_to_held(void) {
+    fputs("by the handler\n", held);
+}
+
+static void *hold_and_wait(void *unused) {
+    (void)unused;
+    flockfile(held);
+    usleep(200000);
+    funlockfile(held);
+    return NULL;
+}
+
+/* The child's streams are free before its handlers are called. */
+CASE(a_handler_that_uses_a_stream_in_the_child) {
+    pthread_t t;
+    alarm(20);
+    held = fopen("held", "w");
+    pthread_atfork(NULL, NULL, print_to_held);
+    pthread_create(&t, NULL, hold_and_wait, NULL);
+    usleep(50000);
+    pid_t child = fork();
+    if (child == 0)
+        exit(0);
+    finish(child);
+    pthread_join(t, NULL);
+    fclose(held);
+    note_file("held");
+}
+
 /* --- popen ------------------------------------------------------------------------ */
 
 static void *sleepers(void *stop) {
