@@ -143,53 +143,56 @@ struct asf_cios {
     int failed; /* a write in the background failed; told by the next call */
 
     /* What libc would have done by now ("Nobody can tell"). */
-    size_t block;     /* libc's buffer: blksize, 1 when unbuffered, or what setvbuf gave */
+    size_t block;     /* the size of libc's buffer: blksize, 1 when unbuffered, or what setvbuf gave */
     size_t blksize;   /* st_blksize, as libc takes it */
-    size_t user_size; /* setvbuf's, or 0 */
-    size_t limit;     /* our output buffer's present size, a multiple of block */
+    size_t user_size; /* the size given to setvbuf, or 0 */
+    size_t limit;     /* the present size of our own output buffer, a multiple of block */
     uint64_t written; /* bytes put since the last flush */
-    uint64_t exact;   /* libc had written all of it when this many were out */
+    uint64_t exact;   /* `written` after a large write that left libc's buffer empty, or 0 */
     uint64_t filled;  /* when the output buffer was last full, ns */
     struct asf_libc_buffer libc;
-    size_t indent;           /* output after input: libc's begins so far into its buffer */
-    size_t lag;              /* and so many bytes before the kernel's offset, until it is put */
-    struct asf_window under; /* the input that is not written over until then */
-    bool grown;              /* holds back output that libc would have written */
-    bool ahead;              /* has read input that libc would not have read */
-    bool may_grow;
+
+    /* Output that follows input without a seek between. */
+    size_t indent; /* libc's output starts so many bytes into its buffer */
+    size_t lag;    /* and so many bytes before the kernel's offset, which is set back by the first put */
+    struct asf_window under; /* the input that it will overwrite; kept until that put */
+
+    bool grown;      /* the buffer is larger than libc's, and may hold back what libc would have written */
+    bool ahead;      /* more input has been read than libc would have read */
+    bool may_grow;   /* the output buffer may become larger than libc's */
     bool roomy;      /* the disk was seen to have room for a grown buffer */
-    bool shared;     /* another process may look at the offset: read as libc does */
-    bool loose;      /* read without its lock while there are threads: none may trim its window */
-    size_t exactly;  /* a fill must get this many bytes, if not 0 */
+    bool shared;     /* another process may look at the offset: input is read as libc reads it */
+    bool loose;      /* *_unlocked calls read it while there are threads: its window must not be trimmed */
+    size_t exactly;  /* if not 0, the next fill must get this many bytes */
     signed char run; /* fills since the last seek (asf__is_sequential) */
     off64_t size;    /* of the file when it was last asked for, or 0: for threads that read it together */
-    off64_t reach;   /* the kernel has sought so far: such offsets are none too large */
+    off64_t reach;   /* the largest offset that the kernel has accepted in a seek */
 
     bool regular, seekable;
     bool inherited; /* the descriptor was not opened for this stream */
-    bool placed;    /* libc would know the offset: a seek has set it */
-    bool astray;    /* and the program has moved the descriptor's since */
-    bool deferred;  /* a seek: the descriptor's is still to be moved to where `offset` says */
-    bool sought;    /* libc has made a buffer for a seek */
-    bool unprimed;  /* setvbuf came late: the first write finds no room, as in libc */
-    bool outlived;  /* nor does it when blocks were read past libc's buffer, which still is one of output */
-    bool late_line; /* line buffered too late for putc, which fills the buffer as before */
+    bool placed;    /* a seek has set the offset, so libc knows it */
+    bool astray;    /* the program has since moved the descriptor's offset itself */
+    bool deferred;  /* a seek whose lseek is still to be made: `offset` says where to */
+    bool sought;    /* libc has made its buffer in a seek */
+    bool unprimed;  /* as in libc after a late setvbuf, the first write finds no room in the buffer */
+    bool outlived;  /* blocks were read past libc's buffer, which is still set up for output */
+    bool late_line; /* made line buffered too late for putc, which still fills the buffer */
     bool resident;  /* the current buffer is the object itself: nothing to get or put */
     bool mapped;    /* the file system is one that maps well */
     bool chosen;    /* the module has been chosen */
-    bool early;     /* holds bytes pushed back before that */
+    bool early;     /* has bytes that were pushed back before the module was chosen */
     bool direct;    /* large input may go straight to the caller by `get` */
-    bool held;      /* in a system call: a signal handler must keep out */
-    char inside;    /* in a call: it must, too, unless the process is about to end */
-    bool yields;    /* the lock is the present call's own: it may let others in while it copies */
-    bool sink;      /* the null device: nobody looks at what is written */
-    bool records;   /* a socket, a device, a callback: each write may be one record */
-    bool own;       /* opened by asf_sopen: no libc to be like */
-    bool joined;    /* used by the ASI: Unix I/O on its descriptor goes on where it stands */
-    bool listed;
-    bool relinked; /* anew by freopen: at the exit it comes before streams that are older */
-    bool follows;  /* reads on after the end of a file that has grown (fopen's "m") */
-    int access;    /* O_RDONLY, O_WRONLY, O_RDWR */
+    bool held;      /* in a system call: a signal handler must not touch the stream */
+    char inside;    /* in a call: nor then, unless the process is about to end */
+    bool yields;    /* the present call took the lock itself, and may release it while it copies */
+    bool sink;      /* the null device: what is written is never seen */
+    bool records;   /* a socket, a device or a callback, where each write may be one record */
+    bool own;       /* opened by asf_sopen: there is no libc to be like */
+    bool joined;    /* the ASI uses it: Unix I/O on its descriptor continues at its position */
+    bool listed;    /* in the list of streams */
+    bool relinked;  /* reopened by freopen: flushed at exit before streams that are older */
+    bool follows;   /* reads on when the file has grown after its end was met (fopen's "m") */
+    int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
     dev_t dev;
     ino_t ino;
     pid_t child; /* popen's */
@@ -198,25 +201,25 @@ struct asf_cios {
     char *name;      /* the path, kept for the statistics */
     struct asf_stats stats;
 
-    /* The program's heap lies as under libc: where that would take some for a FILE
-     * and its buffer, as much is taken.  What is larger is mapped. */
-    struct asf_buffer first; /* of libc's size */
-    char few[MB_LEN_MAX];    /* its memory where there is no other, for a character of any length */
-    void *like_file;
+    /* The program's heap is laid out as under libc: where libc would allocate a FILE and its
+     * buffer, as much is allocated.  Larger buffers are mapped. */
+    struct asf_buffer first; /* the buffer of libc's size */
+    char few[MB_LEN_MAX];    /* its memory when malloc fails: room for one character of any length */
+    void *like_file;         /* an allocation of the size of libc's FILE, never used */
 
     struct asf_cios *next, *prev; /* the list of streams; under the list lock */
     struct asf_cios *fd_next;     /* others on the same descriptor */
-    int pins;                     /* waits for the lock by who found the stream in the list; atomic */
-    unsigned settles;             /* by any thread: begun so far, and now (settle.c); atomic */
-    unsigned passed_over;         /* so often in a row, as another thread used it; atomic */
-    uint64_t settled;             /* in which round of settling all streams */
-    uint64_t number;              /* in the order in which streams were entered in the list; under its lock */
+    int pins;                     /* threads that found it in the list and wait for its lock; atomic */
+    unsigned settles;     /* settlings by any thread: begun so far, and under way (settle.c); atomic */
+    unsigned passed_over; /* how often in a row it was not settled, being in use; atomic */
+    uint64_t settled;     /* the last round of settling all streams that it was in */
+    uint64_t number;      /* its place in the order of entry in the list; under the list's lock */
 
     /* From here on nothing is cleared when the object is used again. */
     struct {
         const char *p;
         size_t n;
-    } recent[32]; /* the latest regions: how long one was, should its file be cut */
+    } recent[32]; /* the latest regions and their lengths: which are lost when the file is truncated */
 
     struct asf_wide wide;
 };

@@ -158,11 +158,16 @@ int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), voi
         return -ENOMEM;
     }
     keep(arg, copy);
-    mremap(copy, twice, twice, MREMAP_MAYMOVE | MREMAP_FIXED, r->data);
-    r->old[r->olds++] = r->data;
-    r->data = view;
+    bool moved = mremap(copy, twice, twice, MREMAP_MAYMOVE | MREMAP_FIXED, r->data) != MAP_FAILED;
+    if (moved) {
+        r->old[r->olds++] = r->data;
+        r->data = view;
+    } else {
+        munmap(copy, twice);
+        munmap(view, twice);
+    }
     errno = saved;
-    return 0;
+    return moved ? 0 : -ENOMEM;
 }
 
 /* --- taken and given back ------------------------------------------------------------- */

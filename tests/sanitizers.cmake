@@ -59,8 +59,8 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           registered_conversions held_while_libc_locks counts_in_a_format_on_a_stream
                           counts_in_a_format_that_was_written written_behind_our_back statistics_of_the_heap little_memory
                           no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks
-                          numbers_on_a_small_stack no_memory_for_a_turn no_memory_for_memory_and_callbacks
-                          no_memory_for_a_stream no_memory_but_libcs no_memory_for_wide_characters
+                          numbers_on_a_small_stack scanned_on_a_small_stack no_memory_for_a_turn
+                          no_memory_for_memory_and_callbacks no_memory_for_a_stream no_memory_but_libcs no_memory_for_wide_characters
                           no_memory_of_its_own)
 endif()
 if("tsan" IN_LIST sanitizers)

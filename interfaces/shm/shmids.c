@@ -59,9 +59,10 @@ static int next_word(FILE *f, struct word *w) {
     while (c != EOF && asf__is_blank((unsigned char)c));
     for (; rc == 0 && c != EOF && !asf__is_blank((unsigned char)c); c = getc_unlocked(f))
         rc = add(w, c);
-    if (c != EOF)
-        ungetc(c, f);
-    return rc < 0 ? rc : failed(f);
+    if (c == EOF)
+        return rc < 0 ? rc : failed(f);
+    ungetc(c, f);
+    return rc;
 }
 
 /* Back over a word that belongs to what comes after the array. */

@@ -290,6 +290,20 @@ TEST_F(Arrays, StreamsThatFail) {
     fclose(f);
 }
 
+// An error flag from before says nothing of what can be read.
+TEST_F(Arrays, AnErrorFromBefore) {
+    char text[] = "1.5 2.5\n";
+    FILE *f = fmemopen(text, sizeof text - 1, "r");
+    EXPECT_EQ(fputc('x', f), EOF);
+    ASSERT_NE(ferror(f), 0);
+    size_t n = 2;
+    const double *array = asf_shm_read_doubles(f, &n);
+    ASSERT_NE(array, nullptr);
+    EXPECT_EQ(array[1], 2.5);
+    EXPECT_EQ(asf_shm_free_doubles(array), 0);
+    fclose(f);
+}
+
 // A decimal comma is for people.
 TEST_F(Arrays, LocalesDoNotMatter) {
     const char *comma = nullptr;
