@@ -103,8 +103,11 @@ void asf__list_unlock(void);
 /* asf__list_enter: lock the list; false in a signal handler that has interrupted
  * this thread just there, and would wait for itself. */
 bool asf__list_enter(void);
-/* asf__list_reset: in the child of a fork by the thread that has it locked. */
-void asf__list_reset(void);
+/* asf__list_enter_soon: the same; false also when another thread keeps it for long, and while
+ * there is one thread, which needs no lock. */
+bool asf__list_enter_soon(void);
+/* asf__list_reset: in the child of a fork; `held`: by this thread, which has entered it. */
+void asf__list_reset(bool held);
 /* asf__popen_lock: from where the streams that a child is not to have are looked up until the
  * new one is among them.  asf__popen_reset: in the child of a fork, whoever had it. */
 void asf__popen_lock(void);

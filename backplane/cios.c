@@ -49,10 +49,10 @@ ASF_EVERY_RUN bool asf__list_enter(void) {
     return true;
 }
 
-ASF_EVERY_RUN void asf__list_reset(void) {
+ASF_EVERY_RUN void asf__list_reset(bool held) {
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;
-    listing--;
+    listing -= held;
 }
 
 ASF_EVERY_RUN_DATA static struct asf_lock popen_lock = {.biasable = false};
@@ -150,7 +150,7 @@ void asf__cios_unlink(struct asf_cios *c) {
 
 /* Who waits may be a signal handler, whose thread has been interrupted with a lock
  * (malloc's, say) that the holder of the list waits for (in fork). */
-static bool enter_soon(void) {
+bool asf__list_enter_soon(void) {
     if (__libc_single_threaded || (listing > 0 && !asf__lock_is_own(&list_lock)))
         return false;
     listing++;
@@ -182,7 +182,7 @@ ASF_EVERY_RUN void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg
 }
 
 ASF_EVERY_RUN void asf__each_soon(bool (*visit)(struct asf_cios *, void *), void *arg) {
-    visit_all(visit, arg, enter_soon());
+    visit_all(visit, arg, asf__list_enter_soon());
 }
 
 ASF_EVERY_RUN void asf__set_name(struct asf_cios *c, const char *name) {

@@ -55,13 +55,8 @@ static void replace_holder(struct asf_cios *from, struct asf_cios *to, bool all)
 }
 
 /* A stream is counted before it is listed in `holders` and removed before it is uncounted, so
- * `holders` never has more than the count says.  Output to the null device is not counted:
- * it shows only when the descriptor is changed, and asf__settle_fd looks at `grown` itself. */
+ * `holders` never has more than the count says. */
 void asf__mark_grown(struct asf_cios *c, bool grown) {
-    if (c->sink) {
-        c->grown = grown;
-        return;
-    }
     if (!grown && c->grown)
         replace_holder(c, NULL, true);
     if (mark(&c->grown, grown, &asf__holding_count) && grown)

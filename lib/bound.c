@@ -12,8 +12,9 @@
 #define BOUND(function) "    mov " #function "@GOTPCREL(%rip), %rax\n"
 
 __asm__(".pushsection .text.unlikely, \"ax\", @progbits\n" /* never run */
-        BOUND(memchr) BOUND(memcpy) BOUND(memmove) BOUND(memset) BOUND(nl_langinfo) BOUND(strchr)
-            BOUND(strchrnul) BOUND(strcmp) BOUND(strlen) BOUND(strnlen) BOUND(strspn) ".popsection\n");
+        BOUND(__ctype_b_loc) BOUND(free) BOUND(memchr) BOUND(memcpy) BOUND(memmove) BOUND(memset)
+            BOUND(nl_langinfo) BOUND(strchr) BOUND(strchrnul) BOUND(strcmp) BOUND(strlen) BOUND(strncmp)
+                BOUND(strnlen) BOUND(strspn) ".popsection\n");
 
 #else
 typedef int asf__nothing; /* C wants a declaration in each file */

@@ -104,8 +104,6 @@ static void choose_size(struct asf_cios *c, const struct stat64 *st) {
         asf__check_twins(c);
     c->ino = null ? 0 : st->st_ino;
     c->dev = null ? 0 : st->st_dev;
-    if (c->grown)
-        asf__mark_grown(c, false); /* as what it was */
     c->sink = null;
     if (!c->regular && !c->own && !c->placed) /* as glibc: it is asked where it stands */
         c->offset = -1;

@@ -25,6 +25,7 @@
 #include "backplane/gather.h"
 #include "backplane/pipe_ring.h"
 #include "interfaces/unix/emulate.h"
+#include "interfaces/unix/forks.h"
 #include "interfaces/unix/joined.h"
 #include "lib/export.h"
 #include "lib/fault.h"
@@ -318,8 +319,8 @@ static void in_parent(void) {
 
 /* No other thread lives on to release its locks. */
 ASF_EVERY_RUN static void in_child(void) {
-    if (has_list)
-        asf__list_reset();
+    if (had_threads)
+        asf__list_reset(has_list);
     asf__each_soon(inherit, NULL);
     asf__popen_reset();
 }
@@ -335,7 +336,7 @@ static void *libc_register;
 
 /* Our handlers come before all others, but not at start-up: most processes never fork,
  * and each page of libc that is touched costs them some microseconds. */
-static void heed_forks(void) {
+void asf__heed_forks(void) {
     ASF_EVERY_RUN_DATA static bool heeded;
     if (!__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
         LIBC_REGISTER(before_fork, in_parent, in_child, NULL);
@@ -343,18 +344,18 @@ static void heed_forks(void) {
 
 #ifdef ASF_STATIC
 __attribute__((constructor)) static void start(void) {
-    heed_forks();
+    asf__heed_forks();
 }
 #else
 EXPORT int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *object) {
-    heed_forks();
+    asf__heed_forks();
     return LIBC_REGISTER(before, parent, child, object);
 }
 #endif
 
 /* Before a fork that runs the handlers. */
 static void prepare_fork(void) {
-    heed_forks();
+    asf__heed_forks();
     before_child();
     asf__after_shared_memory();
 }

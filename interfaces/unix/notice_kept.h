@@ -177,8 +177,11 @@ static void on_descriptor(long number, int fd, int other) {
     if (number != SYS_dup && number != SYS_dup2 && number != SYS_dup3)
         return;
     asf__share_offset(fd);
-    if (number != SYS_dup)
+    if (number != SYS_dup && other != fd) {
+        lose_fd(other);
+        asf__forget_offset(other);
         asf__unkeep(other, true);
+    }
 }
 
 #define AMONG(number, list) is_among(number, list, sizeof(list) / sizeof *(list))

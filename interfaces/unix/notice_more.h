@@ -467,10 +467,18 @@ NOTICE_EXEC(before_spawn(), posix_spawnp,
 NOTICE(before_child(), int, wordexp, (const char *restrict words, wordexp_t *restrict p, int flags),
        (words, p, flags))
 NOTICE(prepare_fork(), int, daemon, (int nochdir, int noclose), (nochdir, noclose))
+
+/* No handler of forks runs, and it may be in a signal handler: whoever has the list may be
+ * waiting for what the interrupted code holds. */
+static void before_bare_fork(void) {
+    had_threads = !__libc_single_threaded;
+    has_list = asf__list_enter_soon();
+}
+
 EXPORT pid_t _Fork(void) {
     before_child();
     asf__after_shared_memory();
-    before_fork(); /* which no handler does here */
+    before_bare_fork();
     pid_t child = ASF_NEXT(_Fork)();
     (child == 0 ? in_child : in_parent)();
     return child;
@@ -545,7 +553,7 @@ EXEC_LIST(execle, execve, AND_ENVIRONMENT)
 
 /* What was read ahead is given up while nobody else can be reading. */
 static void before_thread(void) {
-    heed_forks(); /* by any name */
+    asf__heed_forks(); /* by any name */
     asf__lock_register();
     asf__stop_keeping();
     if (__libc_single_threaded)

@@ -18,6 +18,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
+#include "interfaces/unix/forks.h"
 #include "lib/next.h"
 #include "lib/startup.h"
 
@@ -136,6 +137,7 @@ static void *look_in(void *handle, const char *name) {
     const struct link_map *where = found ? object_of(found) : NULL;
     if (!where || where != object_of((const void *)in))
         return found;
+    asf__heed_forks();
     void *by_kernel = kernels(name), *us = by_kernel || !is_noticed(name) ? NULL : ourselves();
     return by_kernel ? by_kernel : us ? in(us, name) : found;
 }
@@ -145,8 +147,10 @@ void *asf__dlsym_target(void *handle) {
 }
 
 void *asf__dlopen_target(const char *name, int flags) {
-    if (name && flags & RTLD_DEEPBIND)
+    if (name && flags & RTLD_DEEPBIND) {
+        asf__heed_forks();
         asf__be_plain();
+    }
     static void *next;
     void *it = __atomic_load_n(&next, __ATOMIC_RELAXED);
     if (!it) {

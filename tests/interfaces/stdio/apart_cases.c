@@ -9,6 +9,8 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -133,7 +135,7 @@ static void *look_and_write(void *f) {
  * being written. */
 CASE(what_another_thread_writes_before_it_waits) {
     long size, least = LONG_MAX;
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 200; i++) {
         FILE *f = fopen("out", "w");
         pthread_t t;
         for (int k = 0; k < 6000; k++)
@@ -303,6 +305,57 @@ CASE(a_handler_that_waits_for_a_user_of_streams) {
     pthread_join(t, NULL);
     note_file("out");
     note_file("child");
+}
+
+static pthread_t allocator;
+static atomic_bool done, handled;
+
+static void fork_bare(int sig) {
+    (void)sig;
+    pid_t child = _Fork();
+    if (child == 0)
+        _exit(0);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    handled = true;
+}
+
+static void *allocates(void *unused) {
+    (void)unused;
+    while (!done)
+        free(malloc(100000));
+    return NULL;
+}
+
+static void *interrupts(void *unused) {
+    (void)unused;
+    while (!done) {
+        handled = false;
+        pthread_kill(allocator, SIGUSR1);
+        while (!handled)
+            usleep(100);
+        usleep(200); /* in which the allocator goes on */
+    }
+    return NULL;
+}
+
+/* A fork waits for the allocator, and _Fork, in a handler that interrupts it, for nobody. */
+CASE(bare_forks_in_handlers_beside_forks) {
+    pthread_t t;
+    alarm(40);
+    sigaction(SIGUSR1, &(struct sigaction){.sa_handler = fork_bare, .sa_flags = SA_RESTART}, NULL);
+    pthread_create(&allocator, NULL, allocates, NULL);
+    pthread_create(&t, NULL, interrupts, NULL);
+    for (int i = 0; i < 200; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    done = true;
+    pthread_join(t, NULL);
+    pthread_join(allocator, NULL);
 }
 
 static FILE *held;

@@ -9,7 +9,9 @@
 #include <dlfcn.h>
 #include <grp.h>
 #include <iconv.h>
+#include <pthread.h>
 #include <pwd.h>
+#include <stdatomic.h>
 
 void spoken_library_prints(const char *text);
 
@@ -73,6 +75,43 @@ CASE(loaded_with_its_own_binding) {
 CASE(loaded_and_kept) {
     load(RTLD_NOW);
     printf("program: end\n");
+}
+
+static FILE *held;
+static atomic_int stage;
+
+static void *holds(void *unused) {
+    (void)unused;
+    flockfile(held);
+    for (stage = 1; stage == 1;)
+        usleep(1000);
+    funlockfile(held);
+    return NULL;
+}
+
+/* As by a library that is bound to libc before all others: the child's streams are free. */
+CASE(threads_and_forks_of_libc_itself) {
+    void *libc = dlopen("libc.so.6", RTLD_NOW);
+    __typeof__(&pthread_create) create;
+    *(void **)&create = dlsym(libc, "pthread_create");
+    pid_t (*fork_now)(void);
+    *(void **)&fork_now = dlsym(libc, "__fork");
+    pthread_t t;
+    alarm(20);
+    held = fopen("held", "w");
+    create(&t, NULL, holds, NULL);
+    while (stage == 0)
+        usleep(1000);
+    pid_t child = fork_now();
+    if (child == 0) {
+        fputs("by the child\n", held);
+        exit(0);
+    }
+    finish(child);
+    stage = 2;
+    pthread_join(t, NULL);
+    fclose(held);
+    note_file("held");
 }
 
 CASE(names_looked_up_at_run_time) {

@@ -210,6 +210,7 @@ static void becomes_a_pipe(bool unseen) {
         dup2(ends[0], fileno(shared));
     read_a_block_elsewhere();
     read_a_block_elsewhere();
+    note_state(shared);
     fclose(shared);
     close(ends[0]);
 }
