@@ -66,14 +66,23 @@ static void show_piece(struct asf_cios *c, struct asf_buffer *b, size_t n) {
     asf__note_region(c, b->base, n);
 }
 
-bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
+/* How much of n bytes the file has.  Its size is asked for anew when that is beyond the one
+ * known, since other threads wait meanwhile; see fall_short for a file that is cut. */
+static size_t left_of(struct asf_cios *c, size_t n) {
     struct stat64 st;
-    if (!may_take(c, want) || asf__sys.fstat(c->fd, &st) < 0 || st.st_size <= c->offset)
+    if (c->size < c->offset + (off64_t)n) {
+        c->stats.syscalls++;
+        c->size = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size : 0;
+    }
+    off64_t left = c->size - c->offset;
+    return left <= 0 ? 0 : left < (off64_t)n ? (size_t)left : n;
+}
+
+bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
+    if (!may_take(c, want))
         return false;
-    off64_t left = st.st_size - c->offset;
-    size_t n = want < ASF__PIECE ? want : ASF__PIECE;
-    n = left < (off64_t)n ? (size_t)left : n;
-    struct asf_buffer *b = asf__buffer_spare(c);
+    size_t n = left_of(c, want < ASF__PIECE ? want : ASF__PIECE);
+    struct asf_buffer *b = n > 0 ? asf__buffer_spare(c) : NULL;
     if (!b)
         return false;
     *piece = (struct asf_piece){b->base, n, c->offset};
@@ -82,7 +91,7 @@ bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
     show_piece(c, b, n);
     c->stats.calls++;
     c->stats.slow++;
-    c->stats.syscalls += 2;
+    c->stats.syscalls++;
     c->stats.in += n;
     return true;
 }
@@ -105,6 +114,7 @@ static bool go_back(struct asf_cios *c, const struct asf_piece *piece, size_t go
 /* `n` bytes, none or an error, have followed the first of the piece. */
 static void fall_short(struct asf_cios *c, const struct asf_piece *piece, size_t got, ssize_t n) {
     asf__lock(&c->lk);
+    c->size = 0;
     c->stats.in -= piece->n - got;
     bool back = go_back(c, piece, got);
     if (got == 0)
