@@ -303,8 +303,9 @@ static void before_child(void) {
 }
 
 /* The locks, as libc's own, are taken behind the handlers of pthread_atfork, which may wait
- * for a thread that wants them, and released before those behind the fork.  The list
- * is not locked in a handler of signals that has interrupted that. */
+ * for a thread that wants them, and released before those behind the fork.  The list is
+ * locked only where there are threads, and not in a signal handler that has interrupted its
+ * locking. */
 static __thread bool has_list;
 
 static void before_fork(void) {
