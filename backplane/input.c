@@ -105,16 +105,14 @@ static bool reads_past_end(const struct asf_cios *c, size_t n) {
     return c->flags & ASF_EOF && c->regular && n >= c->block && !c->own && c->ops->get;
 }
 
-/* Whether the file has them: beyond its end the offset is not to be seen.  A size is
- * asked for once, since other threads wait meanwhile; see read_apart for a file that is cut. */
-static bool has_all(struct asf_cios *c, size_t n) {
+size_t asf__file_has(struct asf_cios *c, size_t n) {
     struct stat64 st;
-    const off64_t end = c->offset + (off64_t)n;
-    if (c->size >= end)
-        return true;
-    c->stats.syscalls++;
-    c->size = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size : 0;
-    return c->size >= end;
+    if (c->size < c->offset + (off64_t)n) {
+        c->stats.syscalls++;
+        c->size = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size : 0;
+    }
+    off64_t left = c->size - c->offset;
+    return left <= 0 ? 0 : left < (off64_t)n ? (size_t)left : n;
 }
 
 static int test_cancel(void) {
@@ -122,7 +120,8 @@ static int test_cancel(void) {
     return 0;
 }
 
-/* Whether the file's offset could be moved on by this thread's part; it may be of another file by now. */
+/* Moves the file's offset on by this thread's part, all of which the file has: beyond its end
+ * the offset is not to be seen.  Returns whether it could: it may be another file's by now. */
 static bool move_on(struct asf_cios *c, size_t n) {
     const off64_t to = c->offset + (off64_t)n;
     (void)ASF_CLEANUP(asf__cancelled, c, test_cancel());
@@ -170,7 +169,7 @@ static ssize_t read_directly(struct asf_cios *c, char *p, size_t n) {
     bool others = !__libc_single_threaded && c->yields && !asf__bias_held(&c->lk);
     bool apart =
         last && n >= PAST_WINDOW && others && c->regular && !c->shared && !c->astray && c->offset >= 0;
-    if (apart && c->ops->get_at && has_all(c, n) && move_on(c, n))
+    if (apart && c->ops->get_at && asf__file_has(c, n) == n && move_on(c, n))
         return read_apart(c, p, n);
     ssize_t r = asf__get(c, p, n);
     asf__count_run(c);

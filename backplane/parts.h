@@ -29,6 +29,11 @@ static inline void asf__buffer_release(struct asf_cios *c, struct asf_buffer *b)
 /* asf__empty_window: an empty read window, to begin input from. */
 void asf__empty_window(struct asf_cios *c);
 
+/* asf__file_has: how many of n bytes from the offset on the file has.  Its size is asked for
+ * only when they lie beyond the one known, since other threads wait meanwhile; who then gets
+ * fewer bytes forgets it (c->size = 0): the file was cut. */
+size_t asf__file_has(struct asf_cios *c, size_t n);
+
 /* asf__put_queue: write what waited for its regions; -EBUSY: some still do. */
 int asf__put_queue(struct asf_cios *c);
 

@@ -66,22 +66,10 @@ static void show_piece(struct asf_cios *c, struct asf_buffer *b, size_t n) {
     asf__note_region(c, b->base, n);
 }
 
-/* How much of n bytes the file has.  Its size is asked for anew when that is beyond the one
- * known, since other threads wait meanwhile; see fall_short for a file that is cut. */
-static size_t left_of(struct asf_cios *c, size_t n) {
-    struct stat64 st;
-    if (c->size < c->offset + (off64_t)n) {
-        c->stats.syscalls++;
-        c->size = asf__sys.fstat(c->fd, &st) == 0 ? st.st_size : 0;
-    }
-    off64_t left = c->size - c->offset;
-    return left <= 0 ? 0 : left < (off64_t)n ? (size_t)left : n;
-}
-
 bool asf__take_piece(struct asf_cios *c, size_t want, struct asf_piece *piece) {
     if (!may_take(c, want))
         return false;
-    size_t n = left_of(c, want < ASF__PIECE ? want : ASF__PIECE);
+    size_t n = asf__file_has(c, want < ASF__PIECE ? want : ASF__PIECE);
     struct asf_buffer *b = n > 0 ? asf__buffer_spare(c) : NULL;
     if (!b)
         return false;

@@ -118,7 +118,7 @@ static inline void asf__lock(struct asf_lock *l) {
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) == self && asf__bias_enter(l))
         return;
     if (__libc_single_threaded && l->word == 0) {
-        __atomic_store_n(&l->word, 1, __ATOMIC_RELAXED); /* no one store of a constant from elsewhere */
+        __atomic_store_n(&l->word, 1, __ATOMIC_RELAXED); /* or GCC loads both from .rodata, a page more */
         l->depth = ASF_HELD_ONCE;
         l->owner = self;
     } else {
