@@ -9,53 +9,52 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "lib/format_digits.h"
-#include "lib/options.h"
-#include "lib/startup.h"
+#include "lib/text/format_digits.h"
+#include "lib/sys/options.h"
 
-ASF_EVERY_RUN_DATA const void *asf__vtable, *asf__wide_vtable;
+const void *asf__vtable, *asf__wide_vtable;
 
 /* Streams kept for the next open; the first few are none of the program's heap. */
 enum { POOL = 8 };
-ASF_MOSTLY_UNUSED static struct asf_cios ready[POOL];
-ASF_EVERY_RUN_DATA static struct asf_cios *pool[2 * POOL]; /* under the list's lock, with its counts */
-ASF_EVERY_RUN_DATA static int pooled, taken;
-ASF_EVERY_RUN_DATA static struct asf_cios *latest; /* the one closed last: swapped, without the lock */
+static struct asf_cios ready[POOL];
+static struct asf_cios *pool[2 * POOL]; /* under the list's lock, with its counts */
+static int pooled, taken;
+static struct asf_cios *latest; /* the one closed last: swapped, without the lock */
 
 static bool is_ready(const struct asf_cios *c) {
     return c >= ready && c < ready + POOL;
 }
 
-ASF_EVERY_RUN_DATA static struct asf_cios *all;
-ASF_EVERY_RUN_DATA static struct asf_lock list_lock = {.biasable = false};
+static struct asf_cios *all;
+static struct asf_lock list_lock = {.biasable = false};
 static __thread unsigned listing; /* times that this thread has the lock, is taking or releasing it */
 
-ASF_EVERY_RUN void asf__list_lock(void) {
+void asf__list_lock(void) {
     listing++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     asf__lock(&list_lock);
 }
 
-ASF_EVERY_RUN void asf__list_unlock(void) {
+void asf__list_unlock(void) {
     asf__unlock(&list_lock);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     listing--;
 }
 
-ASF_EVERY_RUN bool asf__list_enter(void) {
+bool asf__list_enter(void) {
     if (asf__unlikely(listing > 0) && !asf__lock_is_own(&list_lock))
         return false;
     asf__list_lock();
     return true;
 }
 
-ASF_EVERY_RUN void asf__list_reset(bool held) {
+void asf__list_reset(bool held) {
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;
     listing -= held;
 }
 
-ASF_EVERY_RUN_DATA static struct asf_lock popen_lock = {.biasable = false};
+static struct asf_lock popen_lock = {.biasable = false};
 
 void asf__popen_lock(void) {
     asf__lock(&popen_lock);
@@ -65,7 +64,7 @@ void asf__popen_unlock(void) {
     asf__unlock(&popen_lock);
 }
 
-ASF_EVERY_RUN void asf__popen_reset(void) {
+void asf__popen_reset(void) {
     asf__lock_inherit(&popen_lock, false);
 }
 
@@ -119,8 +118,8 @@ struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int acc
     return c;
 }
 
-ASF_EVERY_RUN void asf__cios_link(struct asf_cios *c) {
-    ASF_EVERY_RUN_DATA static uint64_t numbers;
+void asf__cios_link(struct asf_cios *c) {
+    static uint64_t numbers;
     asf__list_lock();
     c->number = ++numbers;
     c->prev = NULL;
@@ -165,7 +164,7 @@ bool asf__list_enter_soon(void) {
 }
 
 /* Forward, the list is whole at any moment. */
-ASF_EVERY_RUN static void visit_all(bool (*visit)(struct asf_cios *, void *), void *arg, bool locked) {
+static void visit_all(bool (*visit)(struct asf_cios *, void *), void *arg, bool locked) {
     if (!locked && !__libc_single_threaded)
         return;
     for (struct asf_cios *c = all, *next; c; c = next) {
@@ -177,22 +176,22 @@ ASF_EVERY_RUN static void visit_all(bool (*visit)(struct asf_cios *, void *), vo
         asf__list_unlock();
 }
 
-ASF_EVERY_RUN void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
+void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
     visit_all(visit, arg, asf__list_enter());
 }
 
-ASF_EVERY_RUN void asf__each_soon(bool (*visit)(struct asf_cios *, void *), void *arg) {
+void asf__each_soon(bool (*visit)(struct asf_cios *, void *), void *arg) {
     visit_all(visit, arg, asf__list_enter_soon());
 }
 
-ASF_EVERY_RUN void asf__set_name(struct asf_cios *c, const char *name) {
+void asf__set_name(struct asf_cios *c, const char *name) {
     if (asf__counting || asf__options()->verbose) {
         free(c->name);
         c->name = strdup(name);
     }
 }
 
-ASF_EVERY_RUN void asf__cios_report(struct asf_cios *c) {
+void asf__cios_report(struct asf_cios *c) {
     char fd[32] = "memory";
     uint64_t told = c->stats.in + c->stats.out + 1;
     if (!asf__counting || (!c->stats.calls && !c->stats.syscalls) || c->stats.told == told)

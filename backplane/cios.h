@@ -19,8 +19,8 @@
 
 #include <asf/stream.h>
 
-#include "lib/lock.h"
-#include "lib/stats.h"
+#include "lib/sys/lock.h"
+#include "lib/sys/stats.h"
 
 /* Bits of `flags`, as glibc has them and programs read them. */
 enum {
@@ -124,7 +124,7 @@ struct asf_cios {
     size_t pad5;
     int orientation; /* <0 bytes, >0 wide */
     char unused2[12];
-    asf__tag fast; /* ours, in bytes that libc leaves alone: see lib/restart.h */
+    asf__tag fast; /* ours, in bytes that libc leaves alone: see lib/sys/restart.h */
     const void *vtable;
 
     /* Ours.  Everything below is guarded by `lk`, but for the list links. */

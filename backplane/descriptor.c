@@ -11,24 +11,23 @@
 
 #include "backplane/backplane.h"
 #include "backplane/gather.h"
-#include "lib/options.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 
 /* Small reads in a row before a descriptor is kept, which costs as much as
  * some ten of them: more when views were not worth it, fewer when they were. */
 enum { PATIENCE = 32, LEAST_PATIENCE = 8, MOST_PATIENCE = 60, WORTH_IT = 32 };
 
 uint8_t asf__marks[ASF_MARKS];
-ASF_MOSTLY_UNUSED struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
-ASF_EVERY_RUN_DATA int asf__kept_count;
+struct asf_descriptor asf__descriptors[ASF_DESCRIPTORS];
+int asf__kept_count;
 int asf__patience = PATIENCE;
 static uint64_t generation;
 static bool stopped;
-ASF_EVERY_RUN_DATA static bool some_marked;
-ASF_EVERY_RUN_DATA static int before_vfork; /* the process that called vfork, until it is known to be back */
+static bool some_marked;
+static int before_vfork; /* the process that called vfork, until it is known to be back */
 
-ASF_EVERY_RUN_DATA uint32_t asf__fd_changes;
+uint32_t asf__fd_changes;
 
 void asf__before_shared_memory(void) {
     before_vfork = (int)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
@@ -134,7 +133,7 @@ static bool unmark(int fd, uint8_t mark, bool for_good) {
                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-ASF_EVERY_RUN void asf__unkeep(int fd, bool for_good) {
+void asf__unkeep(int fd, bool for_good) {
     asf__fd_changed();
     unsigned mark = some_marked ? asf__mark(fd) : 0;
     if (asf__unlikely(mark != 0) && !unmark(fd, (uint8_t)mark, for_good))

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/lock.h"
+#include "lib/sys/lock.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -49,7 +49,7 @@ struct asf_view {
     size_t size;       /* up to and with the proof, where there is one */
     size_t mapped;     /* pages, and a part of one */
     const char *proof; /* a byte that was not zero; it reads as zero once the file is cut before it */
-    int watch;         /* its slot in the fault table (lib/fault.h) */
+    int watch;         /* its slot in the fault table (lib/sys/fault.h) */
     bool torn;         /* the file was truncated under it */
     char *end;         /* what the fault table asks for; unused */
 };

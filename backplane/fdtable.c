@@ -11,23 +11,22 @@
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
 #include "backplane/gather.h"
-#include "lib/startup.h"
 
 enum { FEW = 64, LEAF = 1024, ROOT = 1024 };
 
 /* The usual descriptors; the rest costs memory when it comes. */
-ASF_EVERY_RUN_DATA static struct asf_cios *few[FEW];
+static struct asf_cios *few[FEW];
 static struct asf_cios ***root;
 
 /* What *at points to: a table of `n` entries, made when it is missing. */
-ASF_EVERY_RUN static void *table(void *at, size_t n, bool make) {
+static void *table(void *at, size_t n, bool make) {
     void **entry = at, *t = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
     if (!t && make && (t = calloc(n, sizeof t)))
         __atomic_store_n(entry, t, __ATOMIC_RELEASE);
     return t;
 }
 
-ASF_EVERY_RUN static struct asf_cios **slot(int fd, bool make) {
+static struct asf_cios **slot(int fd, bool make) {
     if (fd < 0 || fd >= LEAF * ROOT)
         return NULL;
     if (fd < FEW)
@@ -37,14 +36,14 @@ ASF_EVERY_RUN static struct asf_cios **slot(int fd, bool make) {
     return leaf ? &leaf[fd % LEAF] : NULL;
 }
 
-ASF_EVERY_RUN struct asf_cios *asf__fd_stream(int fd) {
+struct asf_cios *asf__fd_stream(int fd) {
     if (asf__likely((unsigned)fd < FEW))
         return __atomic_load_n(&few[fd], __ATOMIC_ACQUIRE);
     struct asf_cios **s = slot(fd, false);
     return s ? __atomic_load_n(s, __ATOMIC_ACQUIRE) : NULL;
 }
 
-ASF_EVERY_RUN void asf__fd_enter(struct asf_cios *c) {
+void asf__fd_enter(struct asf_cios *c) {
     struct asf_cios **s = slot(c->fd, true);
     if (s) {
         c->fd_next = *s;

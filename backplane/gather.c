@@ -12,14 +12,13 @@
 
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
-#include "lib/fault.h"
-#include "lib/options.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/fault.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 
 enum { SIZE = 64 << 10, FILES = 8, TABLE = 1024, NEVER = 255, USED_BITS = 32 };
 
-ASF_MOSTLY_UNUSED static struct gathering {
+static struct gathering {
     uint64_t state; /* a generation, and the bytes gathered: USED_BITS */
     char *buffer;
     int fd, failed;
@@ -28,11 +27,11 @@ ASF_MOSTLY_UNUSED static struct gathering {
     ino_t ino;
 } files[FILES];
 
-ASF_MOSTLY_UNUSED static uint8_t file_of[TABLE]; /* one more than the file's number, or NEVER */
+static uint8_t file_of[TABLE]; /* one more than the file's number, or NEVER */
 static uint64_t generation;
-ASF_EVERY_RUN_DATA static bool some_known; /* file_of has been written to */
+static bool some_known; /* file_of has been written to */
 static bool stopped;
-ASF_EVERY_RUN_DATA int asf__gathered_count;
+int asf__gathered_count;
 
 static size_t gathered(uint64_t state) {
     return (size_t)(state & (((uint64_t)1 << USED_BITS) - 1));
@@ -66,7 +65,7 @@ static void write_out(struct gathering *g) {
     count(-1);
 }
 
-ASF_EVERY_RUN void asf__write_gathered(void) {
+void asf__write_gathered(void) {
     if (asf__likely(asf__gathered_count == 0))
         return;
     uint64_t mask = asf__hold_signals();

@@ -9,8 +9,8 @@
 
 #include <errno.h>
 
-#include "lib/cleanup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/cleanup.h"
+#include "lib/sys/syscalls.h"
 
 /* Copies shorter than this are not worth giving up the lock for. */
 enum { UNLOCKED_COPY = 2048 };

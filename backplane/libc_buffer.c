@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE
 #include "backplane/backplane.h"
-#include "lib/startup.h"
 
 void asf__libc_loaded(struct asf_cios *c, off64_t base) {
     off64_t end = base + (off64_t)c->block;
@@ -46,7 +45,7 @@ void asf__libc_moved(struct asf_cios *c, off64_t distance) {
 }
 
 /* Whole blocks go past libc's buffer, and were noted when they were read. */
-ASF_EVERY_RUN void asf__libc_orient(struct asf_cios *c) {
+void asf__libc_orient(struct asf_cios *c) {
     if (c->orientation == 0 && c->regular && !c->own && c->offset >= 0 && !asf__is_putting(c) &&
         asf__read_position(c) > c->libc.end)
         c->orientation = -1;

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "backplane/gather.h"
-#include "lib/syscalls.h"
+#include "lib/sys/syscalls.h"
 
 static size_t queued(const struct asf_cios *c) {
     size_t n = 0;

@@ -13,8 +13,8 @@
 
 #include <sys/types.h>
 
-#include "lib/lock.h"
-#include "lib/options.h"
+#include "lib/sys/lock.h"
+#include "lib/sys/options.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "lib/syscalls.h"
+#include "lib/sys/syscalls.h"
 
 /* What a thread reads for itself at least. */
 enum { PIECE_LEAST = 64 << 10 };

@@ -21,14 +21,13 @@
 #include "backplane/descriptor.h"
 #include "backplane/gather.h"
 #include "backplane/pipe_ring.h"
-#include "lib/cleanup.h"
-#include "lib/options.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/cleanup.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 
-ASF_EVERY_RUN_DATA int asf__unsettled_count;
-ASF_EVERY_RUN_DATA int asf__holding_count;
-ASF_EVERY_RUN_DATA static int ahead_count;
+int asf__unsettled_count;
+int asf__holding_count;
+static int ahead_count;
 
 /* Sets a flag and counts it; returns whether it changed.  The exchange is atomic because a
  * signal handler may set the same flag in the meantime. */
@@ -138,7 +137,7 @@ static void settle_in(struct asf_cios *c) {
     asf__mark_ahead(c, false);
 }
 
-ASF_EVERY_RUN void asf__settle_stream(struct asf_cios *c) {
+void asf__settle_stream(struct asf_cios *c) {
     if (c->grown)
         settle_out(c);
     settle_in(c);
@@ -484,7 +483,7 @@ static struct {
     dev_t dev;
     ino_t ino;
 } by_map[MAPPED];
-ASF_EVERY_RUN_DATA static int maps;
+static int maps;
 
 bool asf__is_written_by_map(dev_t dev, ino_t ino) {
     int n = __atomic_load_n(&maps, __ATOMIC_ACQUIRE);

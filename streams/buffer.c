@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "lib/clock.h"
-#include "lib/costs.h"
-#include "lib/fault.h"
-#include "lib/options.h"
+#include "lib/sys/clock.h"
+#include "lib/sys/costs.h"
+#include "lib/sys/fault.h"
+#include "lib/sys/options.h"
 #include "streams/descriptor_calls.h"
 
 /* An output buffer that fills within this time may grow: nobody watching the

@@ -10,9 +10,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "lib/fault.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/fault.h"
+#include "lib/sys/syscalls.h"
 #include "streams/buffer.h"
 
 /* A buffer that is no larger than libc's may come from malloc.  The others are
@@ -32,7 +31,7 @@ static char *aligned_base(struct asf_buffer *b) {
 
 /* Used by a stream which is closed, or grew out of it: a mapped one, and one of
  * malloc's of the usual size. */
-ASF_EVERY_RUN_DATA static struct asf_buffer *common_spare, *usual_spare;
+static struct asf_buffer *common_spare, *usual_spare;
 
 /* At once: a signal handler may come by with a stream of its own. */
 static struct asf_buffer *swap_spare(struct asf_buffer **spare, struct asf_buffer *b) {

@@ -8,9 +8,9 @@
 #define ASF_STREAMS_DESCRIPTOR_CALLS_H
 
 #include "backplane/gather.h"
-#include "lib/cleanup.h"
-#include "lib/fresh_memory.h"
-#include "lib/syscalls.h"
+#include "lib/sys/cleanup.h"
+#include "lib/sys/fresh_memory.h"
+#include "lib/sys/syscalls.h"
 #include "streams/buffer.h"
 
 /* A stream on which no call is to be cancelled: opened so, or used by libc for

@@ -10,10 +10,10 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 
-#include "lib/costs.h"
-#include "lib/fault.h"
-#include "lib/options.h"
-#include "lib/syscalls.h"
+#include "lib/sys/costs.h"
+#include "lib/sys/fault.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 #include "streams/buffer.h"
 
 enum { BOUNDARY = 2 << 20, MUCH = 1 << 20 };

@@ -10,9 +10,9 @@
 #include <sys/sysmacros.h>
 
 #include "backplane/pipe_ring.h"
-#include "lib/costs.h"
-#include "lib/options.h"
-#include "lib/syscalls.h"
+#include "lib/sys/costs.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 #include "streams/buffer.h"
 
 static void use(struct asf_cios *c, const struct asf_stream_ops *ops, const char *why) {

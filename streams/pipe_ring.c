@@ -36,7 +36,7 @@
 #include <unistd.h>
 
 #include "backplane/backplane.h"
-#include "lib/syscalls.h"
+#include "lib/sys/syscalls.h"
 
 enum { PIECE = 32 << 10, WAKING = 16 << 10 };
 

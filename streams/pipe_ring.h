@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "lib/ring.h"
+#include "lib/shm/ring.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -24,8 +24,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/pipe_ring.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/syscalls.h"
 #include "streams/pipe_ring.h"
 
 /* A ring is taken when so much has gone by the pipe: less is not worth it. */
@@ -36,13 +35,13 @@ enum {
     ENOUGH = 16 << 10
 };
 
-ASF_MOSTLY_UNUSED static struct asf_pipe_end ends[ENDS];
+static struct asf_pipe_end ends[ENDS];
 static int end_count; /* ever taken; entries are not used again */
 /* Bytes that have gone by the pipe; ENOUGH: not looked at any more. */
-ASF_MOSTLY_UNUSED static uint32_t moved[FDS];
+static uint32_t moved[FDS];
 static unsigned shares; /* how often descriptors have been given to others */
 static char searching;  /* by one thread, and by no handler in its midst */
-ASF_MOSTLY_UNUSED static struct {
+static struct {
     struct asf_ring_offer offer;
     int number; /* of our end of the pipe, plus 1; 0: free; TAKEN: just being changed */
 } own[ENDS];    /* pipes that this process has made */

@@ -19,8 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/ring.h"
-#include "lib/syscalls.h"
+#include "lib/shm/ring.h"
+#include "lib/sys/syscalls.h"
 #include "streams/buffer.h"
 
 struct ring_stream;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/segment.h"
+#include "lib/shm/segment.h"
 #include "streams/buffer.h"
 
 struct shm_stream {

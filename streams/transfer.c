@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/costs.h"
-#include "lib/syscalls.h"
+#include "lib/sys/costs.h"
+#include "lib/sys/syscalls.h"
 #include "streams/buffer.h"
 
 enum { BY_HAND, RANGE, SPLICE, SEND, THROUGH_PIPE, PASS_BY };

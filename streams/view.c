@@ -18,9 +18,9 @@
 
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
-#include "lib/fault.h"
-#include "lib/options.h"
-#include "lib/syscalls.h"
+#include "lib/sys/fault.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 
 /* A view costs some 3 microseconds to make, and a fault for each 64 KB.  So the first ones
  * are small, and none is made for fewer than WORTH reads.  The proof is looked for in the

@@ -10,7 +10,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/pipe_ring.h"
-#include "lib/syscalls.h"
+#include "lib/sys/syscalls.h"
 
 static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
     if (error)

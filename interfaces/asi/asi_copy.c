@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "backplane/backplane.h"
-#include "lib/cleanup.h"
+#include "lib/sys/cleanup.h"
 
 /* Both locks in the order of their addresses: another thread may copy the
  * other way. */

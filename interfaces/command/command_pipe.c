@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
-#include "lib/ring.h"
-#include "lib/shell_text.h"
+#include "lib/shm/ring.h"
+#include "lib/text/shell_text.h"
 
 enum { MOST_COMMANDS = 256 };
 

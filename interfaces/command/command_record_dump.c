@@ -16,7 +16,7 @@
 
 #include "interfaces/command/command_json.h"
 #include "interfaces/command/command_record.h"
-#include "lib/decimal.h"
+#include "lib/text/decimal.h"
 
 /* --- formats ---------------------------------------------------------------------- */
 

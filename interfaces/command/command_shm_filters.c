@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "interfaces/command/command_shm.h"
-#include "lib/decimal.h"
+#include "lib/text/decimal.h"
 
 /* --- text ---------------------------------------------------------------------- */
 

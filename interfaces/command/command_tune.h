@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "interfaces/command/command_measure.h"
-#include "lib/costs.h"
+#include "lib/sys/costs.h"
 
 /* A table, with all that stands in its file. */
 struct table {

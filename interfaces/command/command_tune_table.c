@@ -5,7 +5,7 @@
  *
  * Layer: interfaces/command; may include command.h, lib and libc's headers.
  *
- * The file begins with what the library reads (lib/costs.c), up to the line
+ * The file begins with what the library reads (lib/sys/costs.c), up to the line
  * "end"; the figures, for people, stand behind it.
  */
 #define _GNU_SOURCE

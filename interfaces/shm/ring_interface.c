@@ -8,9 +8,9 @@
 #include <errno.h>
 
 #include "backplane/backplane.h"
-#include "lib/ring.h"
-#include "lib/segment.h"
-#include "lib/syscalls.h"
+#include "lib/shm/ring.h"
+#include "lib/shm/segment.h"
+#include "lib/sys/syscalls.h"
 
 _Static_assert(ASF_RING_LABEL == ASF_SEGMENT_TEXT, "a ring's label is a segment's");
 

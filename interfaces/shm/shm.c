@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "lib/segment.h"
+#include "lib/shm/segment.h"
 
 static char *answer(int rc, char *shm) {
     if (rc < 0)

@@ -4,7 +4,7 @@
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
-#include "lib/robust.h"
+#include "lib/shm/robust.h"
 
 int asf_shm_lock_init(struct asf_shm_lock *lock) {
     return asf__robust_init(lock);

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "backplane/backplane.h"
-#include "lib/segment.h"
+#include "lib/shm/segment.h"
 
 static struct asf_cios *sopen_segment(const char *label, int access, int *error) {
     char *shm;

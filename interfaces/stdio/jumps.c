@@ -9,10 +9,9 @@
 
 #include <stdlib.h>
 
-#include "lib/guard.h"
-#include "lib/next.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/guard.h"
+#include "lib/sys/next.h"
+#include "lib/sys/syscalls.h"
 
 extern int __underflow(FILE *);
 
@@ -339,7 +338,7 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
 
 /* --- both ------------------------------------------------------------------- */
 
-ASF_EVERY_RUN int asf__flush_stream(struct asf_cios *c) {
+int asf__flush_stream(struct asf_cios *c) {
     if (!asf__ours(c))
         return asf__jump(c)->sync(c);
     if (asf__is_putting(c)) {

@@ -16,7 +16,7 @@
 #include <pwd.h>
 #include <shadow.h>
 
-#include "lib/next.h"
+#include "lib/sys/next.h"
 
 #define ON_STREAM(type, name, params, ...)                                                                   \
     EXPORT type name params {                                                                                \

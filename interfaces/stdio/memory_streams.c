@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "lib/guard.h"
+#include "lib/sys/guard.h"
 
 EXPORT FILE *open_memstream(char **location, size_t *size) {
     if (!asf__stdio_started)

@@ -3,7 +3,7 @@
  * open.c - fopen, fdopen, freopen, fclose, tmpfile.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
-#include "interfaces/stdio/wide.h"
+#include "interfaces/stdio/wide/wide.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,10 +11,9 @@
 
 #include "backplane/descriptor.h"
 #include "backplane/pipe_ring.h"
-#include "lib/cleanup.h"
-#include "lib/next.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/cleanup.h"
+#include "lib/sys/next.h"
+#include "lib/sys/syscalls.h"
 
 extern int _IO_fclose(FILE *);
 
@@ -204,7 +203,7 @@ static int end_stream(struct asf_cios *c) {
     return EOF;
 }
 
-ASF_EVERY_RUN bool asf__is_standard(const struct asf_cios *c) {
+bool asf__is_standard(const struct asf_cios *c) {
     extern struct asf_cios _IO_2_1_stdin_ EXPORT, _IO_2_1_stdout_ EXPORT, _IO_2_1_stderr_ EXPORT;
     return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
 }

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "backplane/pipe_ring.h"
-#include "lib/ring.h"
-#include "lib/shell_text.h"
-#include "lib/syscalls.h"
+#include "lib/shm/ring.h"
+#include "lib/text/shell_text.h"
+#include "lib/sys/syscalls.h"
 
 extern char **environ;
 

@@ -11,15 +11,14 @@
 #include "interfaces/stdio/stdio_cios.h"
 
 #include "backplane/gather.h"
-#include "interfaces/stdio/wide.h"
-#include "lib/guard.h"
-#include "lib/startup.h"
-#include "lib/stats.h"
+#include "interfaces/stdio/wide/wide.h"
+#include "lib/sys/guard.h"
+#include "lib/sys/stats.h"
 
 extern void _IO_link_in(struct asf_cios *);
 extern int _IO_flush_all(void);
 
-ASF_EVERY_RUN_DATA bool asf__stdio_started;
+bool asf__stdio_started;
 
 #define STANDARD(object, number, mode, refuse, next_one)                                                     \
     EXPORT struct asf_cios object = {                                                                        \
@@ -53,7 +52,7 @@ static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf
 
 /* write_ptr > write_base always: libc believes that there is something to
  * flush, and asks its table to do it.  No more than libc's part of a stream. */
-ASF_EVERY_RUN_DATA static struct asf_lock sentinel_lock;
+static struct asf_lock sentinel_lock;
 static char byte[1];
 static struct {
     FILE file;
@@ -72,7 +71,7 @@ static struct {
     .vtable = &sentinel_jumps,
 };
 
-ASF_RACY ASF_EVERY_RUN static bool has_output(const struct asf_cios *c) {
+ASF_RACY static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
         return true;
     return asf__is_putting(c) && !c->resident && (asf__pending(c) > 0 || c->queue);
@@ -131,7 +130,7 @@ ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
 /* At exit other threads may hold a stream for good; it is flushed all the same
  * after a few tries, as libc does.  What another thread is just settling is not
  * to be written twice. */
-ASF_EVERY_RUN static bool lock_patiently(struct asf_cios *c) {
+static bool lock_patiently(struct asf_cios *c) {
     enum { TRIES = 3 };
     int tries = 0;
     do {
@@ -141,7 +140,7 @@ ASF_EVERY_RUN static bool lock_patiently(struct asf_cios *c) {
     return false;
 }
 
-ASF_EVERY_RUN static bool flush_anyway(struct asf_cios *c, void *result) {
+static bool flush_anyway(struct asf_cios *c, void *result) {
     if (!has_output(c) || (asf__is_standard(c) && !c->relinked)) /* those libc comes to last */
         return true;
     bool locked = lock_patiently(c);
@@ -152,7 +151,7 @@ ASF_EVERY_RUN static bool flush_anyway(struct asf_cios *c, void *result) {
     return true;
 }
 
-ASF_EVERY_RUN static int flush_every(struct asf_cios *unused, int ch) {
+static int flush_every(struct asf_cios *unused, int ch) {
     int result = 0;
     (void)unused;
     (void)ch;
@@ -173,7 +172,7 @@ ASF_RACY static bool is_buffered(const struct asf_cios *c) {
 
 /* The end of the process (or fcloseall): offsets of inputs go back to where
  * the program has read, and from now on nothing is held back. */
-ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
+static bool finish_one(struct asf_cios *c, void *arg) {
     (void)arg;
     bool standard = asf__is_standard(c);
     if ((standard && is_oriented(c)) || c->own) /* libc does it */
@@ -204,14 +203,14 @@ ASF_EVERY_RUN static bool finish_one(struct asf_cios *c, void *arg) {
     return true;
 }
 
-ASF_EVERY_RUN static bool report_standard(struct asf_cios *c, void *arg) {
+static bool report_standard(struct asf_cios *c, void *arg) {
     (void)arg;
     if (asf__is_standard(c) || c->own)
         asf__cios_report(c);
     return true;
 }
 
-ASF_EVERY_RUN static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
+static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
     (void)p;
     (void)n;
     asf__each(finish_one, NULL);
@@ -222,7 +221,7 @@ ASF_EVERY_RUN static struct asf_cios *finish_every(struct asf_cios *c, char *p, 
 
 /* --- start ------------------------------------------------------------------------ */
 
-ASF_EVERY_RUN void asf__stdio_start(void) {
+void asf__stdio_start(void) {
     if (asf__stdio_started)
         return;
     asf__stdio_started = true;
@@ -238,7 +237,7 @@ ASF_EVERY_RUN void asf__stdio_start(void) {
     _IO_link_in(asf__cios(&sentinel.file));
 }
 
-__attribute__((constructor)) ASF_EVERY_RUN static void start(void) {
+__attribute__((constructor)) static void start(void) {
     asf__stdio_start();
 }
 

@@ -22,8 +22,8 @@
 #include <stdio.h>
 
 #include "backplane/backplane.h"
-#include "lib/copy.h"
-#include "lib/export.h"
+#include "lib/sys/copy.h"
+#include "lib/sys/export.h"
 
 /* Of functions so short that it matters how they lie in the lines of the cache. */
 #define IN_ONE_LINE __attribute__((aligned(64)))

@@ -15,15 +15,14 @@
 #include "backplane/backplane.h"
 #include "backplane/gather.h"
 #include "backplane/pipe_ring.h"
-#include "lib/options.h"
-#include "lib/startup.h"
+#include "lib/sys/options.h"
 
 long asf__failed(long r) {
     errno = (int)-r;
     return -1;
 }
 
-ASF_EVERY_RUN_DATA int asf__calls_under_way;
+int asf__calls_under_way;
 
 static void learn_writable(const char *p, size_t n) {
     uintptr_t first = (uintptr_t)p >> ASF_PAGE_BITS, last = ((uintptr_t)p + n - 1) >> ASF_PAGE_BITS;

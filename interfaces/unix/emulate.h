@@ -12,8 +12,8 @@
 #include <sys/uio.h>
 
 #include "backplane/descriptor.h"
-#include "lib/fresh_memory.h"
-#include "lib/syscalls.h"
+#include "lib/sys/fresh_memory.h"
+#include "lib/sys/syscalls.h"
 
 #pragma GCC visibility push(hidden)
 

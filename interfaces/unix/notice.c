@@ -27,12 +27,11 @@
 #include "interfaces/unix/emulate.h"
 #include "interfaces/unix/forks.h"
 #include "interfaces/unix/joined.h"
-#include "lib/export.h"
-#include "lib/fault.h"
-#include "lib/next.h"
-#include "lib/options.h"
-#include "lib/startup.h"
-#include "lib/syscalls.h"
+#include "lib/sys/export.h"
+#include "lib/sys/fault.h"
+#include "lib/sys/next.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 
 extern int __dup2(int, int);
 extern pid_t __fork(void);
@@ -218,7 +217,7 @@ static void lose_ring(int fd) {
         asf__pipe_lose(fd);
 }
 
-ASF_EVERY_RUN EXPORT int close(int fd) {
+EXPORT int close(int fd) {
     touch_fd(fd);
     lose_ring(fd);
     if (asf__fd_stream(fd)) {
@@ -249,7 +248,7 @@ static bool will_replace(int from, int flags) {
 }
 
 /* What has descriptor 2 shares it with libc's own messages. */
-ASF_EVERY_RUN static void before_dup(int from, int to, int flags) {
+static void before_dup(int from, int to, int flags) {
     leave_ring(from);
     if (to == STDERR_FILENO)
         lose_fd(from);
@@ -267,7 +266,7 @@ ASF_EVERY_RUN static void before_dup(int from, int to, int flags) {
     }
 }
 
-ASF_EVERY_RUN EXPORT int dup2(int from, int to) {
+EXPORT int dup2(int from, int to) {
     before_dup(from, to, 0);
     int r = __dup2(from, to);
     asf__forget_offset(to);
@@ -285,7 +284,7 @@ EXPORT int dup3(int from, int to, int flags) {
 
 static __thread bool had_threads; /* when its last fork began */
 
-ASF_EVERY_RUN static bool inherit(struct asf_cios *c, void *arg) {
+static bool inherit(struct asf_cios *c, void *arg) {
     (void)arg;
     if (had_threads || c->inside)
         asf__leave_to_parent(c);
@@ -319,7 +318,7 @@ static void in_parent(void) {
 }
 
 /* No other thread lives on to release its locks. */
-ASF_EVERY_RUN static void in_child(void) {
+static void in_child(void) {
     if (had_threads)
         asf__list_reset(has_list);
     asf__each_soon(inherit, NULL);
@@ -338,7 +337,7 @@ static void *libc_register;
 /* Our handlers come before all others, but not at start-up: most processes never fork,
  * and each page of libc that is touched costs them some microseconds. */
 void asf__heed_forks(void) {
-    ASF_EVERY_RUN_DATA static bool heeded;
+    static bool heeded;
     if (!__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
         LIBC_REGISTER(before_fork, in_parent, in_child, NULL);
 }
@@ -387,26 +386,26 @@ static bool report(struct asf_cios *c, void *arg) {
     return true;
 }
 
-ASF_EVERY_RUN static void before_end(void) {
+static void before_end(void) {
     asf__settle_last();
     if (asf__counting)
         asf__each(report, NULL);
 }
 
-ASF_EVERY_RUN static void before_exec(void) {
+static void before_exec(void) {
     before_end();
     asf__before_exec();
     leave_rings();
 }
 
-ASF_EVERY_RUN EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
+EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
     before_exec();
     int failed = (int)asf__call(SYS_execve, (long)path, (long)argv, (long)env);
     asf__after_exec();
     return failed;
 }
 
-ASF_EVERY_RUN EXPORT void _exit(int status) {
+EXPORT void _exit(int status) {
     before_end();
     for (;;)
         asf__raw(SYS_exit_group, status, 0, 0, 0);
@@ -419,7 +418,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int status) {
 /* --- signals: handlers of ours that the program is not to see --------------------- */
 
 /* Where SIGBUS may be blocked, a truncated view would be the end of the process. */
-ASF_EVERY_RUN static void may_block(const sigset_t *set) {
+static void may_block(const sigset_t *set) {
     if (set && sigismember(set, SIGBUS) == 1)
         asf__stop_keeping();
 }
@@ -432,7 +431,7 @@ static void find_for_handlers(sighandler_t handler) {
 static void find_for_handlers(sighandler_t handler);
 #endif
 
-ASF_EVERY_RUN EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
+EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
     may_block(act ? &act->sa_mask : NULL);
     if (act)
         find_for_handlers(act->sa_handler);

@@ -59,7 +59,7 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
 }
 
 /* Shells call it in each child. */
-ASF_EVERY_RUN extern int sigprocmask(int, const sigset_t *restrict, sigset_t *restrict);
+extern int sigprocmask(int, const sigset_t *restrict, sigset_t *restrict);
 
 /* Masks of signals, by which SIGBUS may be blocked. */
 NOTICE(if (how != SIG_UNBLOCK) may_block(set), int, sigprocmask,
@@ -145,7 +145,7 @@ NOTICE(before_child(), int, pidfd_getfd, (int pid, int fd, unsigned flags), (pid
 NOTICE(asf__unkeep(fd, true), DIR *, fdopendir, (int fd), (fd))
 
 /* Some answer by the offset (FIONREAD), others change what a read does. */
-ASF_EVERY_RUN EXPORT int ioctl(int fd, unsigned long request, ...) {
+EXPORT int ioctl(int fd, unsigned long request, ...) {
     va_list ap;
     va_start(ap, request);
     void *arg = va_arg(ap, void *);

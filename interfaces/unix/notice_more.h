@@ -33,7 +33,7 @@
 #include <utime.h>
 #include <wordexp.h>
 
-#include "lib/next.h"
+#include "lib/sys/next.h"
 
 /* LIBC: libc's function, kept where handlers' needs can be seen to beforehand. */
 #define KEEP(name) static void *libc_##name

@@ -19,8 +19,7 @@
 #include "backplane/backplane.h"
 #include "backplane/descriptor.h"
 #include "interfaces/unix/forks.h"
-#include "lib/next.h"
-#include "lib/startup.h"
+#include "lib/sys/next.h"
 
 #pragma GCC visibility push(hidden)
 void *asf__dlsym_target(void *handle);
@@ -163,7 +162,7 @@ void *asf__dlopen_target(const char *name, int flags) {
 /* --- Go ------------------------------------------------------------------------- */
 
 /* Its linker leaves a note with the build. */
-ASF_EVERY_RUN static bool has_note_of_go(const char *p, size_t n) {
+static bool has_note_of_go(const char *p, size_t n) {
     enum { GO_BUILD = 4 };
     const ElfW(Nhdr) * note;
     for (size_t i = 0; i + sizeof *note + 4 <= n;) {
@@ -175,7 +174,7 @@ ASF_EVERY_RUN static bool has_note_of_go(const char *p, size_t n) {
     return false;
 }
 
-__attribute__((constructor)) ASF_EVERY_RUN static void look_for_go(void) {
+__attribute__((constructor)) static void look_for_go(void) {
     const ElfW(Phdr) *h = (const void *)getauxval(AT_PHDR); // NOLINT
     size_t n = h ? getauxval(AT_PHNUM) : 0;
     const char *base = NULL;

@@ -16,7 +16,7 @@
 
 #include "tests/streams/private_headers.h"
 extern "C" {
-#include "lib/restart.h"
+#include "lib/sys/restart.h"
 }
 
 extern "C" void _IO_flockfile(FILE *);

@@ -8,7 +8,7 @@
 #include "tests/interfaces/asi/asi_test.h"
 #include "tests/streams/private_headers.h"
 extern "C" {
-#include "lib/costs.h"
+#include "lib/sys/costs.h"
 }
 
 namespace asi {

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "lib/decimal.h"
+#include "lib/text/decimal.h"
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// format_test.cpp - lib/format.c against libc's snprintf: the same bytes and
+// format_test.cpp - lib/text/format.c against libc's snprintf: the same bytes and
 // length for random values under random specifications; and what it leaves to
 // libc, and from where.
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <string>
 
 extern "C" {
-#include "lib/format.h"
+#include "lib/text/format.h"
 }
 
 namespace {

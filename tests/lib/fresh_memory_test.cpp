@@ -12,7 +12,7 @@
 #include "tests/interfaces/asi/asi_test.h"
 #include "tests/streams/private_headers.h"
 extern "C" {
-#include "lib/fresh_memory.h"
+#include "lib/sys/fresh_memory.h"
 }
 
 namespace asi {

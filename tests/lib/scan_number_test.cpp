@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// scan_number_test.cpp - lib/scan_number.c against libc's strtod, strtof and
+// scan_number_test.cpp - lib/text/scan_number.c against libc's strtod, strtof and
 // strtold: the same bits and the same end of the number, or a refusal; and the
 // table of powers worked out again.
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 #include <vector>
 
 extern "C" {
-#include "lib/powers.h"
-#include "lib/scan_number.h"
+#include "lib/text/powers.h"
+#include "lib/text/scan_number.h"
 }
 
 namespace {

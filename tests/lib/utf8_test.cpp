@@ -5,7 +5,7 @@
  * Layer: tests.
  */
 extern "C" {
-#include "lib/utf8.h"
+#include "lib/text/utf8.h"
 }
 
 #include <clocale>

@@ -9,8 +9,8 @@
 #define _Static_assert static_assert
 extern "C" {
 #include "backplane/backplane.h"
-#include "lib/options.h"
-#include "lib/syscalls.h"
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
 }
 #undef _Static_assert
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * characters.c - one byte at a time: getc, putc, ungetc and their kin.  While
+ * the process has one thread a call is a test and a bump of the current
+ * buffer's pointer; with more it is that in a restartable sequence when the
+ * stream's lock is biased to the thread, and otherwise inside the lock.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+#include "lib/sys/restart.h"
+
+static inline int get(struct asf_cios *c) {
+    if (asf__likely(c->read_ptr < c->read_end))
+        return (unsigned char)*c->read_ptr++;
+    return asf__uflow(c);
+}
+
+static inline int put(struct asf_cios *c, int ch) {
+    if (asf__likely(c->write_ptr < c->write_end))
+        return (unsigned char)(*c->write_ptr++ = (char)ch);
+    return asf__overflow(c, (unsigned char)ch);
+}
+
+static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
+    return ASF_LOCKED(c, asf__hold, get(c));
+}
+
+static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
+    return ASF_LOCKED(c, asf__hold, put(c, ch));
+}
+
+IN_ONE_LINE EXPORT int getc(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__alone()) {
+        if (asf__likely(c->read_ptr < c->read_end))
+            return (unsigned char)*c->read_ptr++;
+    } else {
+        int ch = asf__take_byte(&c->fast, &c->read_ptr, &c->read_end);
+        if (asf__likely(ch >= 0))
+            return ch;
+    }
+    return get_locked(c);
+}
+
+IN_ONE_LINE EXPORT int putc(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__alone()) {
+        if (asf__likely(c->write_ptr < c->write_end))
+            return (unsigned char)(*c->write_ptr++ = (char)ch);
+        if (asf__put_in_line(c, ch))
+            return (unsigned char)ch;
+    } else {
+        int byte = asf__put_byte(&c->fast, &c->write_ptr, &c->write_end, ch);
+        if (asf__likely(byte >= 0))
+            return byte;
+    }
+    return put_locked(c, ch);
+}
+
+static inline int get_unlocked(struct asf_cios *c) {
+    if (asf__likely(c->read_ptr < c->read_end))
+        return (unsigned char)*c->read_ptr++;
+    return ASF_UNLOCKED(c, asf__uflow(c));
+}
+
+static inline int put_unlocked(struct asf_cios *c, int ch) {
+    if (asf__likely(c->write_ptr < c->write_end))
+        return (unsigned char)(*c->write_ptr++ = (char)ch);
+    return ASF_UNLOCKED(c, asf__overflow(c, (unsigned char)ch));
+}
+
+IN_ONE_LINE EXPORT int getc_unlocked(FILE *f) {
+    return get_unlocked(asf__cios(f));
+}
+
+IN_ONE_LINE EXPORT int putc_unlocked(int ch, FILE *f) {
+    return put_unlocked(asf__cios(f), ch);
+}
+
+EXPORT int getchar(void) {
+    return getc(stdin);
+}
+
+EXPORT int putchar(int ch) {
+    return putc(ch, stdout);
+}
+
+EXPORT int getchar_unlocked(void) {
+    return get_unlocked(asf__cios(stdin));
+}
+
+EXPORT int putchar_unlocked(int ch) {
+    return put_unlocked(asf__cios(stdout), ch);
+}
+
+int fgetc(FILE *) ALIAS(getc);
+int _IO_getc(FILE *) ALIAS(getc);
+int fputc(int, FILE *) ALIAS(putc);
+int _IO_putc(int, FILE *) ALIAS(putc);
+int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
+int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
+
+/* ch is the byte that was just read. */
+static inline bool is_last(const struct asf_cios *c, int ch) {
+    return c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch;
+}
+
+static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (ch == EOF)
+        return EOF;
+    asf__enter(c);
+    asf__count(c);
+    int r = is_last(c, ch) && asf__step_back(c) ? (unsigned char)ch
+            : c->orientation > 0                ? EOF
+            : asf__ours(c)                      ? asf__pushback(c, ch)
+                                                : asf__jump(c)->pbackfail(c, ch);
+    if (r != EOF)
+        c->flags &= ~ASF_EOF;
+    asf__leave(c);
+    return r;
+}
+
+/* The byte that was just read is back when the pointer is. */
+static inline bool back_up(struct asf_cios *c, int ch) {
+    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch) || !asf__is_within_block(c))
+        return false;
+    c->read_ptr--;
+    return true;
+}
+
+static __attribute__((noinline)) int unget_shared(int ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__hold(c)) {
+        bool done = back_up(c, ch);
+        asf__bias_leave(&c->lk);
+        if (done)
+            return (unsigned char)ch;
+    }
+    return unget_locked(ch, f);
+}
+
+IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
+    if (asf__unlikely(!asf__alone()))
+        return unget_shared(ch, f);
+    return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
+}
+
+/* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
+ * inline.  A static program takes libc's, which come by the jump table. */
+#ifdef ASF_STATIC
+#define INLINE_END __attribute__((weak)) EXPORT
+#else
+#define INLINE_END EXPORT
+#endif
+
+INLINE_END int __uflow(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__count(c);
+    return ASF_UNLOCKED(c, asf__uflow(c));
+}
+
+INLINE_END int __underflow(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_UNLOCKED(c, asf__underflow(c)) == EOF ? EOF : (unsigned char)*c->read_ptr;
+}
+
+INLINE_END int __overflow(FILE *f, int ch) {
+    struct asf_cios *c = asf__cios(f);
+    asf__count(c);
+    return ASF_UNLOCKED(c, asf__overflow(c, ch));
+}
+
+EXPORT int getw(FILE *f) {
+    int w;
+    return fread(&w, sizeof w, 1, f) == 1 ? w : EOF;
+}
+
+EXPORT int putw(int w, FILE *f) {
+    return fwrite(&w, sizeof w, 1, f) == 1 ? 0 : EOF;
+}

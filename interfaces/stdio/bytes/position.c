@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * position.c - fseek, ftell, fgetpos, rewind.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/wide/wide.h"
+
+#include "lib/sys/next.h"
+
+extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
+enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
+
+static inline int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
+    if (!asf__ours(c))
+        return _IO_seekoff(asf__file(c), offset, whence, BOTH) < 0 ? -1 : 0;
+    off64_t at = asf__seek(c, offset, whence);
+    c->stats.calls++;
+    if (at >= 0) {
+        c->flags &= ~ASF_EOF;
+        return 0;
+    }
+    asf__set_errno((int)at);
+    return -1;
+}
+
+EXPORT int fseeko(FILE *f, off_t offset, int whence) {
+    struct asf_cios *c = asf__cios(f);
+    if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) {
+        errno = EINVAL;
+        return -1;
+    }
+    asf__enter(c);
+    int r = seek_locked(c, offset, whence);
+    asf__leave(c);
+    return r;
+}
+
+int fseek(FILE *, long, int) ALIAS(fseeko);
+int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
+
+/* The usual case: one thread, a known offset, plain reading or writing. */
+static inline off64_t tell_fast(const struct asf_cios *c) {
+    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || !c->chosen || c->queue || c->inherited ||
+        c->shared || c->lag || c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
+        return -1;
+    off64_t offset, at;
+    do { /* again if a signal handler has settled the stream meanwhile, which moves the offset */
+        offset = __atomic_load_n(&c->offset, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        at = offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    } while (asf__unlikely(offset != __atomic_load_n(&c->offset, __ATOMIC_RELAXED)));
+    return at;
+}
+
+/* glibc tells a place before the start of the file, too, but for -1. */
+static off64_t told_before_start(off64_t at) {
+    if (at == -1)
+        errno = EIO;
+    return at;
+}
+
+/* A FILE of libc's, or one of ours that is wide. */
+static off64_t tell_of_libc(struct asf_cios *c) {
+#ifndef ASF_STATIC
+    if (!(c->flags2 & ASF_OURS))
+        return ASF_NEXT(ftello)(asf__file(c));
+#endif
+    return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
+}
+
+EXPORT off_t ftello(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    off64_t at = tell_fast(c);
+    if (asf__likely(at >= 0))
+        return at;
+    asf__enter(c);
+    asf__count(c);
+    at = asf__ours(c) ? asf__tell(c) : tell_of_libc(c);
+    asf__leave(c);
+    if (at >= 0)
+        return at;
+    if (asf__ours(c) && at < -ASF_BEFORE_START)
+        return told_before_start(at + ASF_BEFORE_START);
+    if (asf__ours(c))
+        asf__set_errno((int)at);
+    if (errno == 0)
+        errno = EIO;
+    return -1;
+}
+
+long ftell(FILE *) ALIAS(ftello);
+off64_t ftello64(FILE *) ALIAS(ftello);
+
+EXPORT void rewind(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    seek_locked(c, 0, SEEK_SET);
+    c->flags &= ~(ASF_ERR | ASF_EOF);
+    asf__leave(c);
+}
+
+/* A wide stream whose bytes mean what earlier ones say. */
+static bool shifting(const struct asf_cios *c) {
+    return asf__ours_wide(c) && asf__wide_width(c) < 0;
+}
+
+EXPORT int fgetpos(FILE *f, fpos_t *pos) {
+    off_t at = ftello(f);
+    if (at == -1) {
+        if (errno == 0)
+            errno = EIO;
+        return -1;
+    }
+    pos->__pos = at;
+    if (shifting(asf__cios(f)))
+        pos->__state = asf__cios(f)->wide.state;
+    return 0;
+}
+
+/* Pushed-back bytes are forgotten first; fseek does so only when it knows that
+ * they are bytes. */
+EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    if (asf__ours(c))
+        asf__free_backup(c);
+    int r = seek_locked(c, pos->__pos, SEEK_SET);
+    if (r == 0 && shifting(c))
+        c->wide.state = pos->__state;
+    asf__leave(c);
+    if (r < 0 && errno == 0)
+        errno = EIO;
+    return r;
+}
+
+int fgetpos64(FILE *, fpos64_t *) __attribute__((visibility("default"), alias("fgetpos")));
+int fsetpos64(FILE *, const fpos64_t *) __attribute__((visibility("default"), alias("fsetpos")));

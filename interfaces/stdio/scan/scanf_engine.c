@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scanf_engine.c - a scanf call on a stream's window or on a string: takes the
+ * format apart, runs its directives, and ends the call.  What is refused is done
+ * by libc's own code, on our FILE through its window and table.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/scan/scanf_engine.h"
+
+#ifndef ASF_STATIC
+#include <stdlib.h>
+
+#include "lib/sys/next.h"
+
+/* --- the input -------------------------------------------------------------- */
+
+/* Of a string no more is looked at than is read, at most so much further. */
+enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
+
+static int more_of_stream(struct asf_scan *s) {
+    struct asf_cios *c = s->stream;
+    c->read_ptr = (char *)s->at;
+    if (s->alone)
+        asf__enter(c);
+    int ch = asf__uflow(c);
+    if (s->alone)
+        asf__leave(c);
+    s->at = s->counted = (const unsigned char *)c->read_ptr;
+    s->now.consumed += ch != EOF;
+    return ch;
+}
+
+static int more_of_string(struct asf_scan *s) {
+    size_t n = s->part ? 0 : strnlen(s->string_end, FURTHER_LOOK);
+    s->string_end += n;
+    s->counted = s->at;
+    if (n == 0)
+        return EOF;
+    s->now.consumed++;
+    s->counted++;
+    return *s->at++;
+}
+
+int asf__scan_more(struct asf_scan *s) {
+    if (s->now.last == EOF) {
+        errno = s->now.end_errno;
+        return EOF;
+    }
+    s->now.consumed += (size_t)(s->at - s->counted);
+    s->now.last = s->stream ? more_of_stream(s) : more_of_string(s);
+    if (s->now.last == EOF)
+        s->now.end_errno = errno;
+    return s->now.last;
+}
+
+/* --- white space and text ----------------------------------------------------- */
+
+/* As glibc: errno comes back afterwards, but not when a signal ended it. */
+static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
+    int saved = errno;
+    errno = 0;
+    do {
+        if ((s->now.last == EOF || asf__scan_next(s) == EOF) && errno == EINTR)
+            return false;
+    } while (s->now.last != EOF && asf__scan_is_space(s->now.last));
+    errno = saved;
+    asf__scan_unget(s);
+    return !asf__scan_cut(s);
+}
+
+/* White space before a conversion; false when reading was interrupted, or cut. */
+static inline bool skip_space(struct asf_scan *s) {
+    const unsigned char *p = s->at;
+    s->now.skip = false;
+    while (p < asf__scan_end(s) && asf__scan_is_space(*p))
+        p++;
+    s->at = p;
+    return p < asf__scan_end(s) || skip_further(s);
+}
+
+/* White space that ends the format. */
+static void skip_last(struct asf_scan *s) {
+    int ch;
+    const unsigned char *p = s->at;
+    while (p < asf__scan_end(s) && asf__scan_is_space(*p))
+        p++;
+    s->at = p;
+    do
+        ch = asf__scan_next(s);
+    while (ch != EOF && asf__scan_is_space(ch));
+    asf__scan_unget(s);
+}
+
+static enum asf_scan_result match_character(struct asf_scan *s, int wanted) {
+    int ch = asf__scan_next(s);
+    while (s->now.skip && ch != EOF && asf__scan_is_space(ch))
+        ch = asf__scan_next(s);
+    if (ch == EOF)
+        return ASF_INPUT_END;
+    s->now.skip = false;
+    if (ch == wanted)
+        return ASF_SCANNED;
+    asf__scan_unget(s);
+    return ASF_MISMATCH;
+}
+
+static __attribute__((noinline)) enum asf_scan_result match_text(struct asf_scan *s,
+                                                                 const struct asf_directive *d) {
+    for (const unsigned char *p = d->text; p < d->text_end; p++) {
+        if (asf__scan_is_space(*p)) {
+            s->now.skip = true;
+            continue;
+        }
+        while (s->now.skip && s->at < asf__scan_end(s) && asf__scan_is_space(*s->at))
+            s->at++;
+        if (asf__likely(s->at < asf__scan_end(s) && *s->at == *p)) {
+            s->at++;
+            s->now.skip = false;
+            continue;
+        }
+        enum asf_scan_result r = match_character(s, *p);
+        if (r != ASF_SCANNED)
+            return r;
+    }
+    return ASF_SCANNED;
+}
+
+static __attribute__((noinline)) enum asf_scan_result match_bytes(struct asf_scan *s,
+                                                                  const struct asf_directive *d) {
+    for (const unsigned char *p = d->text; p < d->text_end; p++) {
+        int ch = asf__scan_next(s);
+        if (ch == EOF)
+            return ASF_INPUT_END;
+        if (ch != *p) {
+            asf__scan_unget(s);
+            return ASF_MISMATCH;
+        }
+    }
+    return ASF_SCANNED;
+}
+
+/* --- directives ----------------------------------------------------------------- */
+
+void *asf__scan_argument_at(struct asf_scan *s, int position) {
+    va_list ap;
+    va_copy(ap, *s->arguments);
+    for (int i = 1; i < position; i++)
+        (void)va_arg(ap, void *);
+    void *argument = va_arg(ap, void *);
+    va_end(ap);
+    return argument;
+}
+
+static enum asf_scan_result count(struct asf_scan *s, const struct asf_directive *d) {
+    if (!(d->is.flags & ASF_SCAN_SUPPRESS))
+        asf__scan_store(s, d, asf__scan_consumed(s));
+    return ASF_SCANNED;
+}
+
+/* The usual case of all: a plain %d, and a number that ends in the window. */
+static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_directive *d) {
+    enum { MOST = 18 };
+    const unsigned char *p = s->at, *end = asf__scan_end(s);
+    if (d->is.base != 10 || d->width > 0 || p >= end)
+        return asf__scan_integer(s, d);
+    bool negative = *p == '-';
+    p += negative | (*p == '+');
+    const unsigned char *first = p, *most = end - p > MOST ? p + MOST : end;
+    uint64_t value = 0;
+    for (; p < most && (unsigned)(*p - '0') < 10; p++)
+        value = value * 10 + (uint64_t)(*p - '0');
+    if (p == first || (p == most && (p < end || !asf__scan_ended(s))))
+        return asf__scan_integer(s, d);
+    s->at = p;
+    asf__scan_assign(s, d, negative ? 0 - value : value);
+    return ASF_SCANNED;
+}
+
+/* 1 to 15 bytes; of the lengths of words only "shorter than 4" is guessed at. */
+static inline void copy_word(char *to, const unsigned char *from, size_t n) {
+    if (n >= 4) {
+        size_t middle = n >> 3 << 2;
+        asf__word4 a = *(const asf__word4 *)from, b = *(const asf__word4 *)(from + middle);
+        asf__word4 y = *(const asf__word4 *)(from + n - 4 - middle), z = *(const asf__word4 *)(from + n - 4);
+        *(asf__word4 *)to = a;
+        *(asf__word4 *)(to + middle) = b;
+        *(asf__word4 *)(to + n - 4 - middle) = y;
+        *(asf__word4 *)(to + n - 4) = z;
+    } else {
+        char a = (char)from[0], b = (char)from[n >> 1], c = (char)from[n - 1];
+        to[0] = a;
+        to[n >> 1] = b;
+        to[n - 1] = c;
+    }
+}
+
+/* A short word that ends in the window, to where the program says. */
+static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_directive *d) {
+    enum { UNUSUAL = ASF_SCAN_SUPPRESS | ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU };
+    const unsigned char *p = s->at;
+    if (d->is.flags & UNUSUAL || asf__scan_end(s) - p < 16)
+        return asf__scan_string(s, d);
+    size_t n = asf__scan_space_in(p);
+    if (n == 0 || n >= 16 || n > (size_t)d->width) /* a width of -1 is none */
+        return asf__scan_string(s, d);
+    char *to = asf__scan_argument(s, d);
+    if (!to)
+        return ASF_MISMATCH;
+    copy_word(to, p, n);
+    to[n] = '\0';
+    s->at = p + n;
+    s->now.done++;
+    return ASF_SCANNED;
+}
+
+static inline __attribute__((always_inline)) enum asf_scan_result convert(struct asf_scan *s,
+                                                                          const struct asf_directive *d) {
+    if ((s->now.skip || d->is.flags & ASF_SCAN_SKIPS) && !skip_space(s))
+        return ASF_INPUT_END;
+    switch ((enum asf_directive_kind)d->is.kind) {
+    case ASF_SCAN_INTEGER:
+        return integer(s, d);
+    case ASF_SCAN_FLOAT:
+        return asf__scan_float(s, d);
+    case ASF_SCAN_CHARS:
+        return asf__scan_chars(s, d);
+    case ASF_SCAN_STRING:
+        return string(s, d);
+    case ASF_SCAN_SET:
+        return asf__scan_set(s, d);
+    case ASF_SCAN_WIDE_CHARS:
+        return asf__scan_wide_chars(s, d);
+    case ASF_SCAN_WIDE_STRING:
+        return asf__scan_wide_string(s, d);
+    case ASF_SCAN_WIDE_SET:
+        return asf__scan_wide_set(s, d);
+    case ASF_SCAN_COUNT:
+        return count(s, d);
+    case ASF_SCAN_PERCENT:
+        return match_character(s, '%');
+    default:
+        return ASF_MISMATCH;
+    }
+}
+
+static inline __attribute__((always_inline)) enum asf_scan_result
+run(struct asf_scan *s, const struct asf_directive *d, const struct asf_directive *end) {
+    for (; d < end; d++) {
+        enum asf_scan_result r = d->is.kind == ASF_SCAN_TEXT    ? match_text(s, d)
+                                 : d->is.kind == ASF_SCAN_BYTES ? match_bytes(s, d)
+                                 : d->is.kind == ASF_SCAN_STOP  ? ASF_MISMATCH
+                                                                : convert(s, d);
+        if (r != ASF_SCANNED)
+            return r;
+    }
+    if (s->now.skip)
+        skip_last(s);
+    return ASF_SCANNED;
+}
+
+/* --- how a call ends -------------------------------------------------------------- */
+
+static __attribute__((noinline)) void release(char **owner) {
+    free(*owner);
+    *owner = NULL;
+}
+
+/* What glibc returns, and what it frees of "%ms". */
+static __attribute__((noinline)) int conclude(struct asf_scan *s, enum asf_scan_result r) {
+    bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->now.done == 0);
+    for (int i = 0; none && i < s->now.allocated; i++)
+        release(s->allocations[i]);
+    if (!none && s->now.open)
+        release(s->now.open);
+    return none ? EOF : s->now.done;
+}
+
+/* --- the format ------------------------------------------------------------------- */
+
+/* Whether some directives name their arguments and others do not. */
+static __attribute__((noinline)) bool mixed(const struct asf_directive *list,
+                                            const struct asf_directive *end) {
+    bool by_position = false, in_order = false;
+    for (const struct asf_directive *d = list; d < end; d++) {
+        bool takes = d->is.kind > ASF_SCAN_BYTES && !(d->is.flags & ASF_SCAN_SUPPRESS);
+        by_position |= takes && d->position > 0;
+        in_order |= takes && d->position == 0;
+    }
+    return by_position && in_order;
+}
+
+/* Take the format apart; returns the end of the list, or NULL when libc must
+ * do it all. */
+static inline const struct asf_directive *parse(const char *format, enum asf_dialect dialect,
+                                                struct asf_directive *list) {
+    const unsigned char *p = (const unsigned char *)format;
+    struct asf_directive *d = list;
+    mbstate_t state = {0};
+    int positions = 0;
+    for (; *p; d++) {
+        if (d == list + ASF_DIRECTIVES)
+            return NULL;
+        d->width = -1;
+        d->position = 0;
+        if (*p != '%') {
+            p = asf__parse_text(p, &state, d);
+        } else if (asf__scan_letters[p[1]].flags & ASF_SCAN_PLAIN) {
+            d->is = asf__scan_letters[p[1]];
+            p += 2;
+        } else {
+            p = asf__parse_conversion(p + 1, dialect, d);
+            positions |= d->position;
+        }
+        if (!p)
+            return NULL;
+    }
+    return asf__unlikely(positions) && mixed(list, d) ? NULL : d;
+}
+
+/* --- calls -------------------------------------------------------------------------- */
+
+/* libc's functions behind one dialect's names. */
+struct behind {
+    const char *stream_name, *text_name;
+    void *stream, *text;
+};
+
+static struct behind behind[] = {
+    [ASF_SCAN_GNU] = {"vfscanf", "vsscanf", NULL, NULL},
+    [ASF_SCAN_C99] = {"__isoc99_vfscanf", "__isoc99_vsscanf", NULL, NULL},
+    [ASF_SCAN_C23] = {"__isoc23_vfscanf", "__isoc23_vsscanf", NULL, NULL},
+};
+
+/* A newer libc has __isoc23_*; programs built there then find ours. */
+static struct behind *libc_behind(enum asf_dialect dialect) {
+    bool unknown = dialect == ASF_SCAN_C23 && !dlsym(RTLD_NEXT, behind[dialect].stream_name);
+    return &behind[unknown ? ASF_SCAN_C99 : dialect];
+}
+
+static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialect dialect, const char *format,
+                                             va_list *ap) {
+    typedef int scanner(FILE *, const char *, va_list);
+    struct behind *libc = libc_behind(dialect);
+    scanner *scan_format = (scanner *)asf__next(&libc->stream, libc->stream_name);
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    asf__show_lock(c);
+    return scan_format(asf__file(c), format, *ap);
+}
+
+static __attribute__((noinline)) int text_by_libc(const char *text, enum asf_dialect dialect,
+                                                  const char *format, va_list *ap) {
+    typedef int scanner(const char *, const char *, va_list);
+    struct behind *libc = libc_behind(dialect);
+    return ((scanner *)asf__next(&libc->text, libc->text_name))(text, format, *ap);
+}
+
+/* The arguments and where to read have been filled in. */
+static inline int scan(struct asf_scan *s, const struct asf_directive *list,
+                       const struct asf_directive *end) {
+    s->counted = s->at;
+    s->now = (__typeof__(s->now)){.skip = false};
+    enum asf_scan_result r = run(s, list, end);
+    return asf__likely(r == ASF_SCANNED) ? s->now.done : conclude(s, r);
+}
+
+/* Ours, to be read, and a byte stream; what is not is libc's to refuse. */
+static inline bool scannable(struct asf_cios *c) {
+    return asf__ours(c) && !(c->flags & ASF_NO_READS) && asf__bytes(c);
+}
+
+static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_directive *list,
+                              const struct asf_directive *end, va_list *ap) {
+    struct asf_scan s;
+    s.stream = c;
+    s.alone = alone;
+    s.part = false;
+    s.at = (const unsigned char *)c->read_ptr;
+    s.end = &c->read_end;
+    s.arguments = ap;
+    int n = scan(&s, list, end);
+    c->read_ptr = (char *)s.at;
+    asf__looked_ahead(c); /* mostly one byte further has been looked at */
+    return n;
+}
+
+int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
+    struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end = format ? parse(format, dialect, list) : NULL;
+    if (!end)
+        return by_libc(c, dialect, format, ap);
+    bool alone = asf__alone();
+    if (!alone) {
+        asf__enter(c);
+        asf__count(c);
+    }
+    bool refused = !scannable(c);
+    int n = refused ? EOF : scan_window(c, alone, list, end, ap);
+    if (!alone)
+        asf__leave(c);
+    return asf__unlikely(refused) ? by_libc(c, dialect, format, ap) : n;
+}
+
+int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap) {
+    struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end;
+    struct asf_scan s;
+    if (!format || !(end = parse(format, dialect, list)))
+        return text_by_libc(text, dialect, format, ap);
+    s.stream = NULL;
+    s.part = false;
+    s.at = (const unsigned char *)text;
+    s.string_end = (char *)text + strnlen(text, FIRST_LOOK);
+    s.end = &s.string_end;
+    s.arguments = ap;
+    return scan(&s, list, end);
+}
+
+static bool allocates(const struct asf_directive *list, const struct asf_directive *end) {
+    for (const struct asf_directive *d = list; d < end; d++)
+        if (d->is.kind > ASF_SCAN_BYTES && d->is.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
+            return true;
+    return false;
+}
+
+int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
+                   size_t *taken) {
+    struct asf_directive list[ASF_DIRECTIVES];
+    const struct asf_directive *end = parse(format, dialect, list);
+    if (!end || allocates(list, end))
+        return ASF_SCAN_ELSEWHERE;
+    int saved = errno;
+    struct asf_scan s;
+    s.stream = NULL;
+    s.part = true;
+    s.at = (const unsigned char *)text;
+    s.string_end = (char *)text + n;
+    s.end = &s.string_end;
+    s.arguments = ap;
+    int done = scan(&s, list, end);
+    *taken = (size_t)(s.at - (const unsigned char *)text);
+    if (!asf__scan_cut(&s))
+        return done;
+    errno = saved;
+    return ASF_SCAN_ELSEWHERE;
+}
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scanf_format.c - a scanf format taken apart into directives.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/scan/scanf_engine.h"
+
+#ifndef ASF_STATIC
+#include <langinfo.h>
+#include <wctype.h>
+
+typedef const unsigned char *text;
+
+static inline bool is_digit(unsigned char c) {
+    return (unsigned)(c - '0') < 10;
+}
+
+/* A number of the format; -1 when it is beyond an int, as glibc reads it. */
+static text read_int(text p, int *n) {
+    long value = 0;
+    for (; is_digit(*p); p++)
+        value = value < 0 || value * 10 + (*p - '0') > INT_MAX ? -1 : value * 10 + (*p - '0');
+    *n = (int)value;
+    return p;
+}
+
+/* A multibyte character is matched byte by byte, and without the white space
+ * before it, as glibc does it.  What is no character is for libc. */
+text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
+    d->is.kind = ASF_SCAN_TEXT;
+    d->text = p;
+    if (*p >= 0x80) {
+        int saved = errno, n = (int)mbrlen((const char *)p, strlen((const char *)p), state);
+        errno = saved;
+        d->is.kind = ASF_SCAN_BYTES;
+        return d->text_end = n > 0 ? p + n : NULL;
+    }
+    while (*p && *p != '%' && *p < 0x80)
+        p++;
+    return d->text_end = p;
+}
+
+/* Whether %Id has no other digits to look for. */
+static bool has_usual_digits(void) {
+    return wctrans("to_inpunct") == 0 && (uintptr_t)nl_langinfo(_NL_CTYPE_INDIGITS_MB_LEN) == 1;
+}
+
+/* The flags; NULL where they ask for the locale's digits or grouping. */
+static text parse_flags(text p, struct asf_directive *d) {
+    for (;; p++) {
+        if (*p == '*')
+            d->is.flags |= ASF_SCAN_SUPPRESS;
+        else if ((*p == 'I' && !has_usual_digits()) || (*p == '\'' && *nl_langinfo(THOUSEP)))
+            return NULL;
+        else if (*p != '\'' && *p != 'I')
+            return p;
+    }
+}
+
+/* "12$" and "12": an argument's position, the flags, the width. */
+static text parse_width(text p, struct asf_directive *d) {
+    int n = 0;
+    if (is_digit(*p)) {
+        p = read_int(p, &n);
+        if (*p != '$') {
+            d->width = n ? n : -1;
+            return p;
+        }
+        d->position = n;
+        p++;
+    }
+    if (n < 0 || !(p = parse_flags(p, d)))
+        return NULL;
+    if (is_digit(*p)) {
+        p = read_int(p, &n);
+        d->width = n ? n : -1;
+    }
+    return p;
+}
+
+static text parse_length(text p, enum asf_dialect dialect, struct asf_directive *d) {
+    switch (*p) {
+    case 'h':
+        d->is.flags |= p[1] == 'h' ? ASF_SCAN_CHAR : ASF_SCAN_SHORT;
+        return p + (p[1] == 'h' ? 2 : 1);
+    case 'l':
+        d->is.flags |= p[1] == 'l' ? ASF_SCAN_LONG | ASF_SCAN_LONGER : ASF_SCAN_LONG;
+        return p + (p[1] == 'l' ? 2 : 1);
+    case 'q':
+    case 'L':
+        d->is.flags |= ASF_SCAN_LONG | ASF_SCAN_LONGER;
+        return p + 1;
+    case 'j':
+    case 'z':
+    case 't':
+        d->is.flags |= ASF_SCAN_LONG;
+        return p + 1;
+    case 'm':
+        d->is.flags |= p[1] == 'l' ? ASF_SCAN_MALLOC | ASF_SCAN_LONG : ASF_SCAN_MALLOC;
+        return p + (p[1] == 'l' ? 2 : 1);
+    case 'a':
+        if (dialect != ASF_SCAN_GNU || (p[1] != 's' && p[1] != 'S' && p[1] != '['))
+            return p;
+        d->is.flags |= ASF_SCAN_MALLOC_GNU;
+        return p + 1;
+    case 'w': /* C23's; what it means is for a libc that knows it */
+        return dialect == ASF_SCAN_C23 ? NULL : p;
+    default:
+        return p;
+    }
+}
+
+const struct asf_item asf__scan_letters[UCHAR_MAX + 1] = {
+    ['d'] = {ASF_SCAN_SKIPS | ASF_SCAN_SIGNED | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 10},
+    ['i'] = {ASF_SCAN_SKIPS | ASF_SCAN_SIGNED, ASF_SCAN_INTEGER, 0},
+    ['u'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 10},
+    ['o'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 8},
+    ['x'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 16},
+    ['X'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 16},
+    ['p'] = {ASF_SCAN_SKIPS | ASF_SCAN_LONG | ASF_SCAN_POINTER | ASF_SCAN_PLAIN, ASF_SCAN_INTEGER, 16},
+    ['e'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['E'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['f'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['F'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['g'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['G'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['a'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['A'] = {ASF_SCAN_SKIPS, ASF_SCAN_FLOAT, 0},
+    ['s'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_STRING, 0},
+    ['S'] = {ASF_SCAN_SKIPS | ASF_SCAN_LONG, ASF_SCAN_STRING, 0},
+    ['c'] = {ASF_SCAN_PLAIN, ASF_SCAN_CHARS, 0},
+    ['C'] = {ASF_SCAN_LONG, ASF_SCAN_CHARS, 0},
+    ['['] = {0, ASF_SCAN_SET, 0},
+    ['n'] = {ASF_SCAN_PLAIN, ASF_SCAN_COUNT, 0},
+    ['%'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_PERCENT, 0},
+};
+
+/* A decimal point of more than one byte is for libc. */
+static bool take_decimal_point(struct asf_directive *d) {
+    const char *point = nl_langinfo(RADIXCHAR);
+    d->is.base = (unsigned char)*point;
+    return point[0] != '\0' && point[1] == '\0';
+}
+
+/* What C23 adds: %b, and 0b for %i. */
+static void allow_binary(struct asf_directive *d, unsigned char letter) {
+    if (letter == 'b') {
+        d->is.kind = ASF_SCAN_INTEGER;
+        d->is.base = 2;
+    }
+    if (letter == 'b' || letter == 'i')
+        d->is.flags |= ASF_SCAN_BINARY;
+}
+
+/* False when libc must do it. */
+static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
+    struct asf_item l = asf__scan_letters[letter];
+    d->is.kind = l.kind;
+    d->is.base = l.base;
+    d->is.flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);
+    if (dialect == ASF_SCAN_C23)
+        allow_binary(d, letter);
+    if (l.kind == ASF_SCAN_FLOAT)
+        return take_decimal_point(d);
+    bool of_text = l.kind == ASF_SCAN_CHARS || l.kind == ASF_SCAN_STRING || l.kind == ASF_SCAN_SET;
+    if (of_text && d->is.flags & ASF_SCAN_LONG)
+        d->is.kind = (unsigned char)(l.kind + ASF_SCAN_WIDE_CHARS - ASF_SCAN_CHARS);
+    return true;
+}
+
+/* The end of a set, which a ']' or '-' in front belongs to; NULL when it has
+ * none, which is libc's to punish. */
+static text parse_set(text p, struct asf_directive *d) {
+    d->text = p;
+    p += *p == '^';
+    p += *p == ']' || *p == '-';
+    while (*p && *p != ']')
+        p++;
+    d->text_end = p;
+    return *p ? p + 1 : NULL;
+}
+
+text asf__parse_conversion(text p, enum asf_dialect dialect, struct asf_directive *d) {
+    d->is.flags = 0;
+    p = parse_width(p, d);
+    if (p)
+        p = parse_length(p, dialect, d);
+    if (!p)
+        return NULL;
+    if (*p == '\0') {
+        d->is.kind = ASF_SCAN_STOP;
+        return p;
+    }
+    unsigned char letter = *p++;
+    if (!take_letter(d, letter, dialect))
+        return NULL;
+    return letter == '[' ? parse_set(p, d) : p;
+}
+#endif

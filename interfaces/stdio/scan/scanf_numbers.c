@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scanf_numbers.c - scanf's integers and floating-point numbers: at once when
+ * the whole number stands in the window and nothing about it is unusual, else
+ * byte by byte as glibc reads them.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/scan/scanf_engine.h"
+
+#ifndef ASF_STATIC
+#include <stdlib.h>
+
+#include "lib/text/scan_number.h"
+
+typedef const unsigned char *text;
+
+/* Where a number must end: by its width, or with the window. */
+static inline text width_limit(text p, text end, int width) {
+    return width > 0 && width < end - p ? p + width : end;
+}
+
+/* Hexadecimal digits; the others are worth more than any base. */
+static inline unsigned digit_value(unsigned char c) {
+    enum { NONE = 16 };
+    static const unsigned char values[UCHAR_MAX + 1] = {
+        ['0'] = NONE ^ 0,  ['1'] = NONE ^ 1,  ['2'] = NONE ^ 2,  ['3'] = NONE ^ 3,  ['4'] = NONE ^ 4,
+        ['5'] = NONE ^ 5,  ['6'] = NONE ^ 6,  ['7'] = NONE ^ 7,  ['8'] = NONE ^ 8,  ['9'] = NONE ^ 9,
+        ['a'] = NONE ^ 10, ['b'] = NONE ^ 11, ['c'] = NONE ^ 12, ['d'] = NONE ^ 13, ['e'] = NONE ^ 14,
+        ['f'] = NONE ^ 15, ['A'] = NONE ^ 10, ['B'] = NONE ^ 11, ['C'] = NONE ^ 12, ['D'] = NONE ^ 13,
+        ['E'] = NONE ^ 14, ['F'] = NONE ^ 15,
+    };
+    return values[c] ^ (unsigned)NONE;
+}
+
+static inline int lower(int c) {
+    return c | 0x20;
+}
+
+/* --- integers ------------------------------------------------------------------ */
+
+static inline text decimal_digits(text p, text limit, uint64_t *value) {
+    uint64_t v = 0;
+    for (; p < limit && (unsigned)(*p - '0') < 10; p++)
+        v = v * 10 + (uint64_t)(*p - '0');
+    *value = v;
+    return p;
+}
+
+static inline text hexadecimal_digits(text p, text limit, uint64_t *value) {
+    uint64_t v = 0;
+    for (unsigned digit; p < limit && (digit = digit_value(*p)) < 16; p++)
+        v = v * 16 + digit;
+    *value = v;
+    return p;
+}
+
+/* At least one digit and not so many that it may be too large, with the byte
+ * behind them in the window: glibc looks at it even where the width ends. */
+static inline bool plain_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
+    enum { DECIMAL = 18, HEXADECIMAL = 15 };
+    text p = s->at, end = asf__scan_end(s), limit = width_limit(p, end, d->width);
+    bool negative = p < limit && *p == '-', hexadecimal = d->is.base == 16;
+    if (p < limit && (*p == '-' || *p == '+'))
+        p++;
+    if (p < limit && *p == '0' && (d->is.base == 0 || d->is.base == 16)) {
+        if (limit - p < 2 || lower(p[1]) != 'x')
+            return false;
+        hexadecimal = true;
+        p += 2;
+    }
+    if (d->is.base != 10 && !hexadecimal && d->is.base != 0)
+        return false;
+    text first = p, most = limit - p > (hexadecimal ? HEXADECIMAL : DECIMAL)
+                               ? p + (hexadecimal ? HEXADECIMAL : DECIMAL)
+                               : limit;
+    p = hexadecimal ? hexadecimal_digits(p, most, value) : decimal_digits(p, most, value);
+    if (p == first || (p == most && most != limit) || (p == end && !asf__scan_ended(s)))
+        return false;
+    *value = negative ? 0 - *value : *value;
+    s->at = p;
+    return true;
+}
+
+/* An integer as it is read byte by byte. */
+struct integer {
+    int width, base;
+    bool sign, negative, digits, too_large;
+    uint64_t value;
+};
+
+static inline void use_width(int *width) {
+    *width -= *width > 0;
+}
+
+static int read_sign(struct asf_scan *s, struct integer *n, int ch) {
+    if (ch != '-' && ch != '+')
+        return ch;
+    n->sign = true;
+    n->negative = ch == '-';
+    use_width(&n->width);
+    return asf__scan_next(s);
+}
+
+/* A leading 0 and what it says of the base. */
+static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int ch) {
+    if (n->width == 0 || ch != '0')
+        return ch;
+    n->digits = true;
+    use_width(&n->width);
+    ch = asf__scan_next(s);
+    int letter = n->width == 0 ? 0 : lower(ch);
+    int base = letter == 'x' ? 16 : letter == 'b' && binary ? 2 : 8;
+    if (n->base == 0)
+        n->base = base;
+    if (base == 8 || n->base != base)
+        return ch;
+    use_width(&n->width);
+    return asf__scan_next(s);
+}
+
+static void read_digits(struct asf_scan *s, struct integer *n, int ch) {
+    unsigned digit, base = (unsigned)n->base;
+    while (ch != EOF && n->width != 0 && (digit = digit_value((unsigned char)ch)) < base) {
+        n->digits = true;
+        n->too_large |= __builtin_mul_overflow(n->value, base, &n->value);
+        n->too_large |= __builtin_add_overflow(n->value, digit, &n->value);
+        use_width(&n->width);
+        ch = asf__scan_next(s);
+    }
+}
+
+/* "(nil)", whose bracket has been read. */
+static bool read_nil(struct asf_scan *s, const struct integer *n) {
+    if (n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
+        return false;
+    for (const char *p = "nil"; *p; p++)
+        if (tolower(asf__scan_next(s)) != *p)
+            return false;
+    return asf__scan_next(s) == ')';
+}
+
+/* As strtol and strtoul; they set errno even when nothing is assigned. */
+static uint64_t in_range(const struct integer *n, bool is_signed) {
+    uint64_t most = !is_signed ? UINT64_MAX : (uint64_t)INT64_MAX + n->negative;
+    if (n->too_large || n->value > most) {
+        errno = ERANGE;
+        return most;
+    }
+    return n->negative ? 0 - n->value : n->value;
+}
+
+static __attribute__((noinline)) enum asf_scan_result
+read_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
+    struct integer n = {.width = d->width, .base = d->is.base};
+    int ch = asf__scan_next(s);
+    if (ch == EOF)
+        return ASF_INPUT_END;
+    ch = read_sign(s, &n, ch);
+    ch = read_prefix(s, &n, (d->is.flags & ASF_SCAN_BINARY) != 0, ch);
+    if (n.base == 0)
+        n.base = 10;
+    read_digits(s, &n, ch);
+    bool nil = !n.digits && d->is.flags & ASF_SCAN_POINTER && read_nil(s, &n);
+    if (!nil)
+        asf__scan_unget(s);
+    *value = in_range(&n, (d->is.flags & ASF_SCAN_SIGNED) != 0);
+    return n.digits || nil ? ASF_SCANNED : ASF_MISMATCH;
+}
+
+enum asf_scan_result asf__scan_integer(struct asf_scan *s, const struct asf_directive *d) {
+    uint64_t value;
+    if (asf__unlikely(!plain_integer(s, d, &value))) {
+        enum asf_scan_result r = asf__scan_unless_cut(s, read_integer(s, d, &value));
+        if (r != ASF_SCANNED)
+            return r;
+    }
+    asf__scan_assign(s, d, value);
+    return ASF_SCANNED;
+}
+
+/* --- floating-point numbers -------------------------------------------------------- */
+
+union floating {
+    float f;
+    double d;
+    long double l;
+};
+
+static inline bool to_binary(const struct asf_decimal *n, int flags, union floating *value) {
+    return flags & ASF_SCAN_LONGER ? asf__decimal_long_double(n, &value->l)
+           : flags & ASF_SCAN_LONG ? asf__decimal_double(n, &value->d)
+                                   : asf__decimal_float(n, &value->f);
+}
+
+/* The number's bytes, for strtod. */
+enum { SMALL_TOKEN = 128 };
+struct token {
+    char *bytes;
+    size_t used, size;
+    int width, point;
+    bool failed;
+    char small[SMALL_TOKEN];
+};
+
+/* False when it is no number. */
+static bool convert_token(const char *bytes, int flags, union floating *value) {
+    char *end;
+    if (flags & ASF_SCAN_LONGER)
+        value->l = strtold(bytes, &end);
+    else if (flags & ASF_SCAN_LONG)
+        value->d = strtod(bytes, &end);
+    else
+        value->f = strtof(bytes, &end);
+    return end != bytes;
+}
+
+static bool make_token(char *token, text from, text end) {
+    if (end - from >= SMALL_TOKEN)
+        return false;
+    memcpy(token, from, (size_t)(end - from));
+    token[end - from] = '\0';
+    return true;
+}
+
+/* A decimal number that stands in the window; what is hard to convert is left to
+ * strtod. */
+static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
+    struct asf_decimal n;
+    char token[SMALL_TOKEN];
+    text end = asf__scan_end(s), limit = width_limit(s->at, end, d->width);
+    text p = asf__scan_decimal(s->at, limit, d->is.base, &n);
+    if (!p)
+        return false;
+    bool easy = to_binary(&n, d->is.flags, value);
+    if (asf__unlikely(!easy) && !make_token(token, s->at, p))
+        return false;
+    /* Unlike an integer's, the byte behind a full width is not looked at. */
+    if (limit > asf__scan_end(s))
+        return false;
+    if (p == end && p - s->at != d->width && !asf__scan_ended(s))
+        return false;
+    s->at = p;
+    return easy || convert_token(token, d->is.flags, value);
+}
+
+static void add(struct token *t, int ch) {
+    if (t->used == t->size) {
+        char *larger = t->bytes == t->small ? malloc(2 * t->size) : realloc(t->bytes, 2 * t->size);
+        t->failed |= !larger;
+        if (!larger)
+            return;
+        if (t->bytes == t->small)
+            memcpy(larger, t->small, t->used);
+        t->bytes = larger;
+        t->size *= 2;
+    }
+    t->bytes[t->used++] = (char)ch;
+}
+
+/* The next byte, within the width; EOF also where that is used up. */
+static int next_in_width(struct asf_scan *s, struct token *t) {
+    if (t->width == 0)
+        return EOF;
+    int ch = asf__scan_next(s);
+    if (ch != EOF)
+        use_width(&t->width);
+    return ch;
+}
+
+/* The rest of "nan" or "infinity"; what does not fit stays read, as in glibc. */
+static bool read_word(struct asf_scan *s, struct token *t, const char *rest) {
+    for (; *rest; rest++) {
+        int ch = next_in_width(s, t);
+        if (ch == EOF || tolower(ch) != *rest)
+            return false;
+        add(t, ch);
+    }
+    return true;
+}
+
+static bool read_infinity(struct asf_scan *s, struct token *t) {
+    if (!read_word(s, t, "nf"))
+        return false;
+    if (t->width == 0 || asf__scan_next(s) == EOF)
+        return true;
+    if (tolower(s->now.last) != 'i') {
+        asf__scan_unget(s);
+        return true;
+    }
+    use_width(&t->width);
+    add(t, s->now.last);
+    return read_word(s, t, "nity");
+}
+
+/* What has been seen of a number. */
+struct seen {
+    bool digit, point, exponent, hexadecimal;
+};
+
+/* Whether the byte goes on with the number; it is added then. */
+static bool add_to_number(struct token *t, struct seen *seen, int ch) {
+    int mark = seen->hexadecimal ? 'p' : 'e';
+    bool digit =
+        ch != EOF && digit_value((unsigned char)ch) < (seen->hexadecimal && !seen->exponent ? 16 : 10);
+    if (digit) {
+        seen->digit = true;
+    } else if (seen->exponent && t->bytes[t->used - 1] == mark && (ch == '-' || ch == '+')) {
+        /* the exponent's sign */
+    } else if (seen->digit && !seen->exponent && ch != EOF && lower(ch) == mark) {
+        seen->exponent = seen->point = true;
+        ch = mark;
+    } else if (!seen->point && ch == t->point) {
+        seen->point = true;
+    } else {
+        return false;
+    }
+    add(t, ch);
+    return true;
+}
+
+/* A leading 0, and the x that makes it hexadecimal. */
+static int read_float_prefix(struct asf_scan *s, struct token *t, struct seen *seen, int ch) {
+    if (t->width == 0 || ch != '0')
+        return ch;
+    add(t, ch);
+    ch = asf__scan_next(s);
+    use_width(&t->width);
+    if (t->width == 0 || ch == EOF || lower(ch) != 'x') {
+        seen->digit = true;
+        return ch;
+    }
+    add(t, ch);
+    seen->hexadecimal = true;
+    ch = asf__scan_next(s);
+    use_width(&t->width);
+    return ch;
+}
+
+static bool read_number(struct asf_scan *s, struct token *t, size_t sign, int ch) {
+    struct seen seen = {.digit = false};
+    ch = read_float_prefix(s, t, &seen, ch);
+    do {
+        if (t->failed)
+            return false;
+        if (!add_to_number(t, &seen, ch)) {
+            asf__scan_unget(s);
+            break;
+        }
+        ch = next_in_width(s, t);
+    } while (ch != EOF);
+    return t->used > sign + (seen.hexadecimal ? 2 : 0);
+}
+
+static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
+    int ch = asf__scan_next(s);
+    size_t sign = 0;
+    bool right;
+    use_width(&t->width);
+    if (ch == EOF)
+        return ASF_INPUT_END;
+    if (ch == '-' || ch == '+') {
+        sign = 1;
+        add(t, ch);
+        if ((ch = next_in_width(s, t)) == EOF)
+            return ASF_MISMATCH;
+    }
+    int letter = tolower(ch);
+    if (letter == 'n' || letter == 'i') {
+        add(t, ch);
+        right = letter == 'n' ? read_word(s, t, "an") : read_infinity(s, t);
+    } else {
+        right = read_number(s, t, sign, ch);
+    }
+    add(t, '\0');
+    return t->failed ? ASF_NO_MEMORY : right ? ASF_SCANNED : ASF_MISMATCH;
+}
+
+static __attribute__((noinline)) enum asf_scan_result
+read_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
+    struct token t = {.size = sizeof t.small, .width = d->width, .point = d->is.base};
+    t.bytes = t.small;
+    enum asf_scan_result r = read_token(s, &t);
+    if (r == ASF_SCANNED && !convert_token(t.bytes, d->is.flags, value))
+        r = ASF_MISMATCH;
+    if (t.bytes != t.small)
+        free(t.bytes);
+    if (r == ASF_NO_MEMORY)
+        errno = ENOMEM;
+    return r;
+}
+
+static void store_float(struct asf_scan *s, const struct asf_directive *d, const union floating *value) {
+    void *to = asf__scan_argument(s, d);
+    if (d->is.flags & ASF_SCAN_LONGER)
+        *(long double *)to = value->l;
+    else if (d->is.flags & ASF_SCAN_LONG)
+        *(double *)to = value->d;
+    else
+        *(float *)to = value->f;
+}
+
+enum asf_scan_result asf__scan_float(struct asf_scan *s, const struct asf_directive *d) {
+    union floating value;
+    if (!plain_float(s, d, &value)) {
+        enum asf_scan_result r = asf__scan_unless_cut(s, read_float(s, d, &value));
+        if (r != ASF_SCANNED)
+            return r;
+    }
+    if (!(d->is.flags & ASF_SCAN_SUPPRESS)) {
+        store_float(s, d, &value);
+        s->now.done++;
+    }
+    return ASF_SCANNED;
+}
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scanf_strings.c - scanf's characters, words and sets, copied by the window,
+ * into the program's memory or into memory of their own.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/scan/scanf_engine.h"
+
+#ifndef ASF_STATIC
+#include <stdlib.h>
+
+typedef const unsigned char *text;
+
+enum asf_scan_result asf__scan_allocate(struct asf_scan *s, const struct asf_directive *d,
+                                        struct asf_sink *k) {
+    k->owner = asf__scan_argument(s, d);
+    if (!k->owner)
+        return ASF_MISMATCH;
+    k->to = *k->owner = malloc(k->size);
+    if (!k->to)
+        return d->is.flags & ASF_SCAN_MALLOC ? ASF_NO_MEMORY : ASF_MISMATCH;
+    k->room = k->size - k->reserved;
+    s->now.open = s->allocations[s->now.allocated++] = k->owner;
+    return ASF_SCANNED;
+}
+
+/* Twice the memory.  Without it a GNU "%as" ends here, with what it has. */
+enum asf_scan_result asf__scan_grow(struct asf_scan *s, const struct asf_directive *d, struct asf_sink *k) {
+    size_t used = (size_t)(k->to - *k->owner);
+    char *larger = realloc(*k->owner, 2 * k->size);
+    if (larger) {
+        *k->owner = larger;
+        k->to = larger + used;
+        k->room = k->size;
+        k->size *= 2;
+        return ASF_SCANNED;
+    }
+    if (d->is.flags & ASF_SCAN_MALLOC)
+        return ASF_NO_MEMORY;
+    memset(k->to, 0, k->reserved);
+    s->now.open = NULL;
+    s->now.done++;
+    return ASF_MISMATCH;
+}
+
+void asf__scan_close(struct asf_scan *s, struct asf_sink *k) {
+    if (!k->to)
+        return;
+    memset(k->to, 0, k->reserved);
+    k->to += k->reserved;
+    if (k->owner) {
+        size_t used = (size_t)(k->to - *k->owner);
+        char *fitting = used != k->size ? realloc(*k->owner, used) : NULL;
+        if (fitting)
+            *k->owner = fitting;
+    }
+    s->now.open = NULL;
+    s->now.done++;
+}
+
+/* --- what belongs to it -------------------------------------------------------------- */
+
+enum { WORD, MEMBERS, LINE, ANYTHING };
+
+struct membership {
+    int kind;
+    unsigned char delimiter; /* of LINE: the one byte that ends it */
+    struct asf_set set;      /* of MEMBERS */
+};
+
+/* Each returns how many of the n bytes at p belong. */
+static inline size_t member_length(const struct membership *m, text p, size_t n) {
+    size_t i = 0;
+    while (i < n && m->set.member[p[i]])
+        i++;
+    return i;
+}
+
+static inline size_t line_length(const struct membership *m, text p, size_t n) {
+    text end = n > 0 ? memchr(p, m->delimiter, n) : NULL; /* an empty window may have no memory */
+    return end ? (size_t)(end - p) : n;
+}
+
+static inline size_t word_length(text p, size_t n) {
+    size_t i = 0;
+    unsigned at = 16;
+    for (; n - i >= 16 && at == 16; i += at == 16 ? 16 : 0)
+        at = asf__scan_space_in(p + i);
+    if (at < 16)
+        return i + at;
+    const unsigned short *classes = *__ctype_b_loc();
+    while (i < n && !(classes[p[i]] & (unsigned short)_ISspace))
+        i++;
+    return i;
+}
+
+static inline size_t length(const struct membership *m, int kind, text p, size_t n) {
+    return kind == WORD      ? word_length(p, n)
+           : kind == MEMBERS ? member_length(m, p, n)
+           : kind == LINE    ? line_length(m, p, n)
+                             : n;
+}
+
+/* A string may be scanned onto itself. */
+static inline void copy(struct asf_sink *k, text p, size_t n) {
+    if (k->to && n)
+        asf__move_bytes(k->to, (const char *)p, n);
+}
+
+static inline size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* What belongs of the window, copied; none of it (*torn) when the window was
+ * truncated meanwhile, and zeros may have been taken for bytes of the file. */
+static size_t take_window(struct asf_scan *s, const struct membership *m, size_t n, struct asf_sink *k,
+                          bool *torn) {
+    text end = asf__scan_end(s);
+    size_t taken = length(m, m->kind, s->at, n);
+    if (asf__likely(asf__scan_end(s) == end))
+        copy(k, s->at, taken);
+    *torn = asf__scan_end(s) != end;
+    return *torn ? 0 : taken;
+}
+
+/* All that belongs, window by window, until the width ends it.  The window has
+ * a byte. */
+static enum asf_scan_result take(struct asf_scan *s, const struct asf_directive *d,
+                                 const struct membership *m, size_t width, struct asf_sink *k) {
+    for (;;) {
+        bool torn;
+        size_t n = smaller((size_t)(asf__scan_end(s) - s->at), smaller(width, k->room));
+        size_t taken = take_window(s, m, n, k, &torn);
+        s->at += taken;
+        width -= taken;
+        k->room -= k->owner ? taken : 0;
+        k->to += k->to ? taken : 0;
+        if (width == 0 || (taken < n && !torn))
+            return ASF_SCANNED;
+        if (s->at >= asf__scan_end(s) && !asf__scan_ready(s))
+            return ASF_SCANNED;
+        if (k->room == 0) {
+            enum asf_scan_result r = asf__scan_grow(s, d, k);
+            if (r != ASF_SCANNED)
+                return r;
+        }
+    }
+}
+
+static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_scan *s,
+                                                                    const struct asf_directive *d,
+                                                                    const struct membership *m, size_t width,
+                                                                    struct asf_sink *k) {
+    if (!asf__scan_ready(s))
+        return ASF_INPUT_END;
+    size_t before = asf__scan_consumed(s);
+    enum asf_scan_result r = asf__scan_unless_cut(s, take(s, d, m, width, k));
+    if (r != ASF_SCANNED)
+        return r;
+    if (d->is.kind == ASF_SCAN_SET && asf__scan_consumed(s) == before)
+        return ASF_MISMATCH;
+    asf__scan_close(s, k);
+    return ASF_SCANNED;
+}
+
+/* At once when all of it stands in the window; memory is then of its size. */
+static inline __attribute__((always_inline)) enum asf_scan_result
+scan_into(struct asf_scan *s, const struct asf_directive *d, const struct membership *m, int kind,
+          size_t width, struct asf_sink *k) {
+    text end = asf__scan_end(s);
+    size_t n = end > s->at ? smaller((size_t)(end - s->at), width) : 0;
+    size_t taken = n > 0 ? length(m, kind, s->at, n) : 0;
+    bool complete = taken < n || (n > 0 && (n == width || asf__scan_ended(s)));
+    if (complete)
+        k->size = taken + k->reserved;
+    enum asf_scan_result r = asf__scan_open(s, d, k);
+    if (r != ASF_SCANNED)
+        return r;
+    if (!complete)
+        return take_in_parts(s, d, m, width, k);
+    copy(k, s->at, taken);
+    if (asf__unlikely(asf__scan_end(s) != end))
+        return take_in_parts(s, d, m, width, k);
+    s->at += taken;
+    if (taken == 0 && d->is.kind == ASF_SCAN_SET)
+        return ASF_MISMATCH;
+    if (k->to) {
+        if (k->reserved)
+            k->to[taken] = '\0';
+        s->now.open = NULL;
+        s->now.done++;
+    }
+    return ASF_SCANNED;
+}
+
+/* --- the directives ------------------------------------------------------------------- */
+
+enum asf_scan_result asf__scan_chars(struct asf_scan *s, const struct asf_directive *d) {
+    static const struct membership anything = {.kind = ANYTHING};
+    size_t width = d->width > 0 ? (size_t)d->width : 1;
+    struct asf_sink k = {.size = width > ASF_SCAN_LARGEST_FIRST ? ASF_SCAN_LARGEST_FIRST : width};
+    return scan_into(s, d, &anything, ANYTHING, width, &k);
+}
+
+enum asf_scan_result asf__scan_string(struct asf_scan *s, const struct asf_directive *d) {
+    static const struct membership word = {.kind = WORD};
+    struct asf_sink k = {.size = ASF_SCAN_FIRST_SIZE, .reserved = 1};
+    return scan_into(s, d, &word, WORD, asf__scan_width(d), &k);
+}
+
+/* A range is from the byte before the '-' up to the one behind it, which counts
+ * for itself; backwards, or at the end of the set, a '-' is only itself. */
+void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d) {
+    typedef unsigned char vector __attribute__((vector_size(16), may_alias));
+    unsigned char except = *d->text == '^', member = !except;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < sizeof set->member / sizeof(vector); i++)
+        ((vector *)(void *)set->member)[i] = (vector){0} + except;
+    text first = d->text + except, end = d->text_end;
+    for (text p = first; p < end; p++) {
+        if (*p == '-' && p > first && p + 1 < end && p[-1] <= p[1])
+            memset(set->member + p[-1], member, (size_t)(p[1] - p[-1]));
+        else
+            set->member[*p] = member;
+    }
+}
+
+enum asf_scan_result asf__scan_set(struct asf_scan *s, const struct asf_directive *d) {
+    struct membership m;
+    struct asf_sink k = {.size = ASF_SCAN_FIRST_SIZE, .reserved = 1};
+    if (*d->text == '^' && d->text_end - d->text == 2) {
+        m.kind = LINE;
+        m.delimiter = d->text[1];
+        return scan_into(s, d, &m, LINE, asf__scan_width(d), &k);
+    }
+    m.kind = MEMBERS;
+    asf__scan_fill_set(&m.set, d);
+    return scan_into(s, d, &m, MEMBERS, asf__scan_width(d), &k);
+}
+#endif

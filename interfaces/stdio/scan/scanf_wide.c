@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scanf_wide.c - scanf's wide characters, words and sets, made from the bytes of
+ * the locale's encoding.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/scan/scanf_engine.h"
+
+#ifndef ASF_STATIC
+#include <langinfo.h>
+#include <wchar.h>
+
+struct wide {
+    struct asf_sink sink;
+    mbstate_t state;
+    bool initial; /* the state: after an error it may not be */
+    bool ascii;   /* a byte below 0x80 is a character of that number */
+};
+
+static void start(struct wide *w, size_t characters, bool ends_in_null) {
+    const char *encoding = nl_langinfo(CODESET);
+    w->sink.size = characters * sizeof(wchar_t);
+    w->sink.reserved = ends_in_null ? sizeof(wchar_t) : 0;
+    w->initial = true;
+    w->ascii = strcmp(encoding, "UTF-8") == 0 || strcmp(encoding, "ANSI_X3.4-1968") == 0;
+    memset(&w->state, 0, sizeof w->state);
+}
+
+/* Where the next character goes; NULL: nowhere. */
+static inline wchar_t *place(const struct wide *w) {
+    return (wchar_t *)(void *)w->sink.to;
+}
+
+static inline enum asf_scan_result make_room(struct asf_scan *s, const struct asf_directive *d,
+                                             struct wide *w) {
+    return asf__likely(w->sink.room > 0) ? ASF_SCANNED : asf__scan_grow(s, d, &w->sink);
+}
+
+static inline void advance(struct wide *w) {
+    if (w->sink.to)
+        w->sink.to += sizeof(wchar_t);
+    if (w->sink.owner)
+        w->sink.room -= sizeof(wchar_t);
+}
+
+/* One more byte: mbrtowc's answer. */
+static inline size_t add_byte(struct wide *w, int ch) {
+    char byte = (char)ch;
+    if (w->ascii && w->initial && ch > 0 && ch < 0x80) {
+        if (w->sink.to)
+            *place(w) = ch;
+        return 1;
+    }
+    size_t n = mbrtowc(place(w), &byte, 1, &w->state);
+    w->initial = mbsinit(&w->state) != 0;
+    return n;
+}
+
+/* A whole character that begins with `ch`; a null is none, as in glibc. */
+static inline enum asf_scan_result take_character(struct asf_scan *s, const struct asf_directive *d,
+                                                  struct wide *w, int ch) {
+    enum asf_scan_result r = make_room(s, d, w);
+    if (r != ASF_SCANNED)
+        return r;
+    size_t n;
+    while ((n = add_byte(w, ch)) == (size_t)-2)
+        if ((ch = asf__scan_next(s)) == EOF)
+            break;
+    if (n != 1) {
+        errno = EILSEQ;
+        return ASF_MISMATCH;
+    }
+    advance(w);
+    return ASF_SCANNED;
+}
+
+/* Characters until the width ends them, or white space if it does; the first
+ * byte is to be read. */
+static inline enum asf_scan_result take_characters(struct asf_scan *s, const struct asf_directive *d,
+                                                   struct wide *w, size_t width, bool word) {
+    enum asf_scan_result r = asf__scan_open(s, d, &w->sink);
+    if (r != ASF_SCANNED)
+        return r;
+    int ch = asf__scan_next(s);
+    if (ch == EOF)
+        return ASF_INPUT_END;
+    do {
+        if (word && asf__scan_is_space(ch)) {
+            asf__scan_unget(s);
+            break;
+        }
+        if ((r = take_character(s, d, w, ch)) != ASF_SCANNED)
+            return r;
+    } while (--width > 0 && (ch = asf__scan_next(s)) != EOF);
+    if (asf__scan_cut(s))
+        return ASF_INPUT_END;
+    asf__scan_close(s, &w->sink);
+    return ASF_SCANNED;
+}
+
+enum asf_scan_result asf__scan_wide_chars(struct asf_scan *s, const struct asf_directive *d) {
+    struct wide w;
+    size_t width = d->width > 0 ? (size_t)d->width : 1;
+    start(&w, width > ASF_SCAN_LARGEST_FIRST ? ASF_SCAN_LARGEST_FIRST : width, false);
+    return take_characters(s, d, &w, width, false);
+}
+
+enum asf_scan_result asf__scan_wide_string(struct asf_scan *s, const struct asf_directive *d) {
+    struct wide w;
+    start(&w, ASF_SCAN_FIRST_SIZE, true);
+    return take_characters(s, d, &w, asf__scan_width(d), true);
+}
+
+/* glibc's oddities: what is not stored is counted by bytes, and bytes that make
+ * no character leave a gap. */
+static enum asf_scan_result take_members(struct asf_scan *s, const struct asf_directive *d, struct wide *w,
+                                         const struct asf_set *set, int ch) {
+    size_t width = asf__scan_width(d);
+    bool partial = false;
+    do {
+        if (!set->member[ch]) {
+            asf__scan_unget(s);
+            break;
+        }
+        if (w->sink.to) {
+            enum asf_scan_result r = make_room(s, d, w);
+            if (r != ASF_SCANNED)
+                return r;
+            partial = add_byte(w, ch) == (size_t)-2;
+            if (partial)
+                continue;
+            advance(w);
+        }
+        if (--width == 0)
+            break;
+    } while ((ch = asf__scan_next(s)) != EOF);
+    if (!partial)
+        return ASF_SCANNED;
+    errno = EILSEQ;
+    return ASF_MISMATCH;
+}
+
+enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_directive *d) {
+    struct wide w;
+    struct asf_set set;
+    asf__scan_fill_set(&set, d);
+    start(&w, ASF_SCAN_FIRST_SIZE, true);
+    enum asf_scan_result r = asf__scan_open(s, d, &w.sink);
+    if (r != ASF_SCANNED)
+        return r;
+    size_t before = asf__scan_consumed(s);
+    int ch = asf__scan_next(s);
+    if (ch == EOF)
+        return ASF_INPUT_END;
+    r = asf__scan_unless_cut(s, take_members(s, d, &w, &set, ch));
+    if (r != ASF_SCANNED)
+        return r;
+    if (asf__scan_consumed(s) == before)
+        return ASF_MISMATCH;
+    asf__scan_close(s, &w.sink);
+    return ASF_SCANNED;
+}
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide.h - what the files of wide streams share.  A wide stream is a CIOS whose
+ * characters stand in `wide`, glibc's own layout: programs and libc's inside
+ * (vfwprintf, vfwscanf) bump its pointers and come by the table when these run
+ * out.  Below it, bytes are read as libc reads them, and written in as few
+ * calls as nobody can tell: whatever libc's buffer of characters gives up at
+ * once goes out at once.
+ *
+ * The caller holds the lock, unless a line says otherwise.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_INTERFACES_STDIO_WIDE_H
+#define ASF_INTERFACES_STDIO_WIDE_H
+
+#include "interfaces/stdio/stdio_cios.h"
+
+#include <wchar.h>
+
+#include "lib/sys/next.h"
+
+#pragma GCC visibility push(hidden)
+
+/* --- conversion (wide_convert.c) ------------------------------------------ */
+
+enum asf_converted { ASF_CONVERTED, ASF_PARTIAL, ASF_INVALID };
+
+/* Both move their pointers over what was converted. */
+enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char *end, wchar_t **to,
+                               wchar_t *to_end);
+enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
+                               char **to, char *to_end);
+/* asf__wide_span: bytes from read_base that the first n characters took. */
+size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n);
+/* asf__wide_width: bytes of any character; 0: that varies; -1: with a state. */
+int asf__wide_width(const struct asf_cios *c);
+/* asf__named_conversion: make the stream a wide one in the character set of
+ * fopen's ",ccs="; false (EINVAL) when libc has none of that name. */
+bool asf__named_conversion(struct asf_cios *c, const char *charset);
+
+/* --- buffers and modes (wide_buffer.c) -------------------------------------- */
+
+int asf__orient(FILE *f, int mode); /* libc's fwide; it takes the lock */
+int asf__wide_prepare(struct asf_cios *c);
+/* asf__wide_input: memory for the bytes read; those not converted yet stay. */
+int asf__wide_input(struct asf_cios *c);
+/* asf__wide_to_read: end output; EOF when that fails. */
+int asf__wide_to_read(struct asf_cios *c);
+/* asf__wide_to_write: end input. */
+int asf__wide_to_write(struct asf_cios *c);
+/* asf__wide_set_read, asf__bytes_set_read: all three pointers. */
+static inline void asf__wide_set_read(struct asf_wide *w, wchar_t *base, wchar_t *p, wchar_t *end) {
+    w->read_base = base;
+    w->read_ptr = p;
+    w->read_end = end;
+}
+
+static inline void asf__wide_set_write(struct asf_wide *w, wchar_t *p) {
+    w->write_base = w->write_ptr = w->write_end = p;
+}
+
+static inline void asf__bytes_set_read(struct asf_cios *c, char *base, char *p, char *end) {
+    c->read_base = base;
+    c->read_ptr = p;
+    c->read_end = end;
+}
+
+/* --- characters ---------------------------------------------------------------- */
+
+extern const struct asf_jumps asf__wide_jumps;
+
+/* A stream of ours; a wide one that libc made (open_wmemstream) is not. */
+static inline bool asf__ours_wide(const struct asf_cios *c) {
+    return asf__likely(c->vtable == &asf__wide_jumps);
+}
+
+/* asf__wide_error: as asf__error; returns WEOF. */
+static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
+    asf__error(c, code);
+    return WEOF;
+}
+
+/* asf__wide_underflow: the next character, left where it is; asf__wide_uflow:
+ * the next, taken.  WEOF when there is none. */
+wint_t asf__wide_underflow(struct asf_cios *c);
+wint_t asf__wide_uflow(struct asf_cios *c);
+wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
+/* asf__wide_overflow: one character; WEOF: flush. */
+wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
+size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n);
+/* asf__wide_flush: put all out; 0 or EOF. */
+int asf__wide_flush(struct asf_cios *c);
+/* asf__wide_close: fclose's part before the descriptor is closed. */
+int asf__wide_close(struct asf_cios *c);
+
+int asf__wide_sync(struct asf_cios *c);
+off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence);
+off64_t asf__wide_tell(struct asf_cios *c);
+
+/* Any FILE's wide part; its pointers are equal, or it is none, when the stream
+ * is not a wide one. */
+static inline struct asf_wide *asf__wide(struct asf_cios *c) {
+    return c->wide_data;
+}
+
+/* The lock biased to this thread: see asf__hold. */
+static inline bool asf__wide_hold(struct asf_cios *c) {
+    return c->flags2 & ASF_OURS && !asf__is_careful() && !(c->flags & ASF_USER_LOCK) &&
+           __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
+}
+
+#pragma GCC visibility pop
+
+#endif

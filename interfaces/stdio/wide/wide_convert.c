@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide_convert.c - bytes to wide characters and back, by the conversion that
+ * the stream got from libc when it became wide: UTF-8 and ASCII by lib/text/utf8.c
+ * as far as that goes, everything else, and every oddity, by libc's own step.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/wide/wide.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "lib/text/utf8.h"
+
+extern FILE *_IO_fopen(const char *, const char *);
+extern int _IO_fclose(FILE *);
+
+enum charset { OTHER, UTF8, ASCII };
+
+static enum charset charset_of(const struct asf_conversion *v, const char *name, const mbstate_t *state) {
+    if (v->step->__shlib_handle || !name || state->__count)
+        return OTHER;
+    if (strcmp(name, "ISO-10646/UTF8/") == 0)
+        return UTF8;
+    return strncmp(name, "ANSI_X3.4-1968//", 16) == 0 ? ASCII : OTHER;
+}
+
+/* libc keeps the address of a loaded module's function mangled (PTR_DEMANGLE). */
+static __gconv_fct function_of(const struct __gconv_step *step) {
+    uintptr_t p = (uintptr_t)step->__fct;
+    if (step->__shlib_handle)
+        __asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(p));
+    return (__gconv_fct)p;
+}
+
+static enum asf_converted run(struct asf_conversion *v, mbstate_t *state, const void **from, const void *end,
+                              void **to, void *to_end) {
+    const unsigned char *p = *from;
+    size_t irreversible;
+    v->data.__outbuf = *to;
+    v->data.__outbufend = to_end;
+    v->data.__statep = state;
+    int status = function_of(v->step)(v->step, &v->data, &p, end, NULL, &irreversible, 0, 0);
+    *from = p;
+    *to = v->data.__outbuf;
+    if (status == __GCONV_OK || status == __GCONV_EMPTY_INPUT)
+        return ASF_CONVERTED;
+    return status == __GCONV_FULL_OUTPUT || status == __GCONV_INCOMPLETE_INPUT ? ASF_PARTIAL : ASF_INVALID;
+}
+
+enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char *end, wchar_t **to,
+                               wchar_t *to_end) {
+    struct asf_conversion *v = &c->wide.in;
+    enum charset set = charset_of(v, v->step->__from_name, &c->wide.state);
+    if (set == UTF8)
+        asf__utf8_decode(from, end, to, to_end);
+    else if (set == ASCII)
+        asf__ascii_decode(from, end, to, to_end);
+    if (set != OTHER && *from == end)
+        return ASF_CONVERTED;
+    const void *p = *from;
+    void *q = *to;
+    enum asf_converted status = run(v, &c->wide.state, &p, end, &q, to_end);
+    *from = p;
+    *to = q;
+    return status;
+}
+
+/* libc converts into 16 bytes at a time, which decides over characters that
+ * are written as several others. */
+enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
+                               char **to, char *to_end) {
+    struct asf_conversion *v = &c->wide.out;
+    enum charset set = charset_of(v, v->step->__to_name, state);
+    if (set == UTF8)
+        asf__utf8_encode(from, end, to, to_end);
+    else if (set == ASCII)
+        asf__ascii_encode(from, end, to, to_end);
+    if (*from == end)
+        return ASF_CONVERTED;
+    if (to_end - *to < MB_LEN_MAX)
+        return ASF_PARTIAL;
+    const void *p = *from;
+    void *q = *to;
+    enum asf_converted status = run(v, state, &p, end, &q, *to + MB_LEN_MAX);
+    bool stuck = p == (const void *)*from;
+    *from = p;
+    *to = q;
+    return status == ASF_PARTIAL && stuck ? ASF_INVALID : status;
+}
+
+size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n) {
+    struct asf_conversion *v = &c->wide.in;
+    if (charset_of(v, v->step->__from_name, state) == UTF8)
+        return asf__utf8_span(c->read_base, c->read_end, n);
+    wchar_t *scratch = malloc((n + 1) * sizeof *scratch);
+    const void *p = c->read_base;
+    void *q = scratch;
+    if (scratch)
+        run(v, state, &p, c->read_end, &q, scratch + n);
+    free(scratch);
+    return (size_t)((const char *)p - c->read_base);
+}
+
+int asf__wide_width(const struct asf_cios *c) {
+    const struct __gconv_step *step = c->wide.in.step;
+    if (step->__stateful)
+        return -1;
+    return step->__min_needed_from == step->__max_needed_from ? step->__min_needed_from : 0;
+}
+
+/* --- ",ccs=" ------------------------------------------------------------------ */
+
+/* libc alone finds a conversion by its name: it opens a FILE in that character
+ * set on what is always there, and what it found goes over to ours.  That FILE
+ * is told to forget it before it is closed. */
+bool asf__named_conversion(struct asf_cios *c, const char *charset) {
+    char mode[128] = "r";
+    size_t n = strlen(charset);
+    if (n > sizeof mode - 2) {
+        errno = EINVAL;
+        return false;
+    }
+    memcpy(mode + 1, charset, n + 1);
+    struct asf_cios *donor = asf__cios(_IO_fopen("/", mode));
+    if (!donor)
+        return false;
+    const struct asf_wide *w = donor->wide_data;
+    c->wide.in = w->in;
+    c->wide.out = w->out;
+    c->wide.in.data.__statep = c->wide.out.data.__statep = &c->wide.state;
+    c->codecvt = &c->wide.in;
+    c->vtable = c->wide.vtable;
+    c->orientation = 1;
+    donor->orientation = 0;
+    _IO_fclose(asf__file(donor));
+    return true;
+}

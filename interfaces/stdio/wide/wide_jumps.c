@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide_jumps.c - the table of wide streams: the door from libc's inside
+ * (vfwprintf, vfwscanf, the exit flush), as jumps.c is for byte streams.
+ * libc's fwide puts it in the place of the other.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/wide/wide.h"
+
+static int wide_overflow(struct asf_cios *c, int ch) {
+    return (int)ASF_JUMP(c, asf__wide_overflow(c, (wint_t)ch));
+}
+
+static int wide_underflow(struct asf_cios *c) {
+    return (int)ASF_JUMP(c, asf__wide_underflow(c));
+}
+
+static int wide_uflow(struct asf_cios *c) {
+    return (int)ASF_JUMP(c, asf__wide_uflow(c));
+}
+
+static int wide_pushback(struct asf_cios *c, int ch) {
+    return (int)ASF_JUMP(c, asf__wide_pushback(c, (wint_t)ch));
+}
+
+static size_t wide_put(struct asf_cios *c, const void *p, size_t n) {
+    return ASF_JUMP(c, asf__wide_put(c, p, n));
+}
+
+/* fread has no bytes to take from a wide stream. */
+static size_t wide_get_bytes(struct asf_cios *c, void *p, size_t n) {
+    (void)c, (void)p, (void)n;
+    return 0;
+}
+
+static off64_t wide_seek(struct asf_cios *c, off64_t offset, int whence, int mode) {
+    off64_t at = ASF_JUMP(c, mode == 0 ? asf__wide_tell(c) : asf__wide_seek(c, offset, whence));
+    if (at >= 0)
+        return at;
+    asf__set_errno((int)at);
+    return -1;
+}
+
+static off64_t wide_seek_to(struct asf_cios *c, off64_t offset, int mode) {
+    return wide_seek(c, offset, SEEK_SET, mode);
+}
+
+static struct asf_cios *wide_set_buffer(struct asf_cios *c, char *p, ssize_t size) {
+    if (ASF_JUMP(c, asf__set_buffer(c, p && size > 0 ? (size_t)size : 0)) == EOF)
+        return NULL;
+    if (!asf__is_putting(c)) /* as libc: the bytes not converted yet are gone */
+        asf__bytes_set_read(c, NULL, NULL, NULL);
+    return c;
+}
+
+static int wide_sync(struct asf_cios *c) {
+    return ASF_JUMP(c, asf__wide_sync(c));
+}
+
+static void wide_finish(struct asf_cios *c, int unused) {
+    (void)unused;
+    asf__wide_close(c);
+    asf__cios_close(c);
+}
+
+const struct asf_jumps asf__wide_jumps = {
+    .finish = wide_finish,
+    .overflow = wide_overflow,
+    .underflow = wide_underflow,
+    .uflow = wide_uflow,
+    .pbackfail = wide_pushback,
+    .xsputn = wide_put,
+    .xsgetn = wide_get_bytes,
+    .seekoff = wide_seek,
+    .seekpos = wide_seek_to,
+    .setbuf = wide_set_buffer,
+    .sync = wide_sync,
+    ASF_COMMON_JUMPS,
+};

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide_read.c - input of wide characters: fgetwc, ungetwc, fgetws.  Bytes are
+ * read in libc's portions and converted a portion at a time, so that errors
+ * come and offsets stand where libc's do.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/wide/wide.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+extern void __chk_fail(void) __attribute__((noreturn));
+extern wint_t __wuflow(FILE *);
+
+/* --- refilling ------------------------------------------------------------- */
+
+/* What is left of the bytes read last; it may be less than a character. */
+static enum asf_converted convert_rest(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    const char *from = c->read_ptr;
+    w->last_state = w->state;
+    asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
+    enum asf_converted status = asf__decode(c, &from, c->read_end, &w->read_end, w->buf_end);
+    c->read_base = c->read_ptr;
+    c->read_ptr += from - c->read_ptr;
+    return status;
+}
+
+/* Both buffers there, and the rest of the bytes at the front. */
+static int make_ready(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    int rc = asf__wide_prepare(c);
+    if (rc >= 0)
+        rc = asf__wide_input(c);
+    if (rc < 0)
+        return rc;
+    size_t left = asf__avail(c);
+    if (left)
+        memmove(c->in->base, c->read_ptr, left);
+    asf__bytes_set_read(c, c->in->base, c->in->base, c->in->base + left);
+    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+        asf__show_stdout(c);
+    asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
+    asf__wide_set_write(w, w->buf_base);
+    return 0;
+}
+
+/* A character's bytes that came by several reads. */
+struct pieces {
+    char bytes[MB_LEN_MAX];
+    size_t n;
+};
+
+/* One read; false at the end of the file or on an error. */
+static bool get_bytes(struct asf_cios *c, const struct pieces *pieces) {
+    size_t have = (size_t)(c->read_end - c->in->base), room = c->block > have ? c->block - have : 0;
+    c->held = true;
+    ssize_t n = c->ops->get ? c->ops->get(c, c->read_end, room) : -EBADF;
+    c->held = false;
+    c->stats.slow++;
+    if (n > 0) {
+        c->read_end += n;
+        return true;
+    }
+    if (n < 0) {
+        asf__error(c, (int)n);
+    } else if (pieces->n == 0) {
+        c->flags |= ASF_EOF;
+        c->offset = -1;
+        c->placed = false;
+    }
+    if (pieces->n > 0)
+        asf__error(c, -EILSEQ); /* the file ends within a character */
+    return false;
+}
+
+static enum asf_converted convert_pieces(struct asf_cios *c, struct pieces *pieces, size_t added) {
+    size_t room = sizeof pieces->bytes - pieces->n, n = added < room ? added : room;
+    memcpy(pieces->bytes + pieces->n, c->read_ptr, n);
+    pieces->n += n;
+    const char *from = pieces->bytes, *fresh = pieces->bytes + pieces->n - n;
+    enum asf_converted status =
+        asf__decode(c, &from, pieces->bytes + pieces->n, &c->wide.read_end, c->wide.buf_end);
+    if (from > fresh)
+        c->read_ptr += from - fresh;
+    size_t used = (size_t)(from - pieces->bytes);
+    memmove(pieces->bytes, from, pieces->n - used);
+    pieces->n -= used;
+    return status;
+}
+
+static enum asf_converted convert_read(struct asf_cios *c) {
+    const char *from = c->read_ptr;
+    enum asf_converted status = asf__decode(c, &from, c->read_end, &c->wide.read_end, c->wide.buf_end);
+    c->read_ptr += from - c->read_ptr;
+    return status;
+}
+
+/* The bytes read so far make no character: keep them and make room for more. */
+static bool keep_pieces(struct asf_cios *c, struct pieces *pieces) {
+    size_t left = asf__avail(c);
+    if (pieces->n == 0 && c->read_base < c->read_ptr) { /* shift sequences make none */
+        memmove(c->read_base, c->read_ptr, left);
+        c->read_ptr = c->read_base;
+        c->read_end = c->read_base + left;
+        return true;
+    }
+    if (pieces->n == 0 && left < sizeof pieces->bytes) {
+        memcpy(pieces->bytes, c->read_ptr, left);
+        pieces->n = left;
+    } else if (pieces->n == 0 || pieces->n == sizeof pieces->bytes) {
+        return false;
+    }
+    c->read_ptr = c->read_end = c->read_base;
+    return true;
+}
+
+static wint_t read_on(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    struct pieces pieces = {.n = 0};
+    for (;;) {
+        char *before = c->read_end;
+        if (!get_bytes(c, &pieces))
+            return WEOF;
+        w->last_state = w->state;
+        c->read_base = c->read_ptr;
+        enum asf_converted status =
+            pieces.n ? convert_pieces(c, &pieces, (size_t)(c->read_end - before)) : convert_read(c);
+        if (w->read_ptr < w->read_end)
+            return (wint_t)*w->read_ptr;
+        if (status == ASF_INVALID || !keep_pieces(c, &pieces))
+            return asf__wide_error(c, -EILSEQ);
+    }
+}
+
+wint_t asf__wide_underflow(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    if (c->flags & ASF_EOF)
+        return WEOF; /* sticky: C99 */
+    if (c->flags & ASF_NO_READS)
+        return asf__wide_error(c, -EBADF);
+    if (w->read_ptr < w->read_end)
+        return (wint_t)*w->read_ptr;
+    if (c->read_ptr < c->read_end && w->buf_base) {
+        enum asf_converted status = convert_rest(c);
+        if (w->read_ptr < w->read_end)
+            return (wint_t)*w->read_ptr;
+        if (status == ASF_INVALID)
+            return asf__wide_error(c, -EILSEQ);
+    }
+    int rc = make_ready(c);
+    return rc < 0 ? asf__wide_error(c, rc) : read_on(c);
+}
+
+wint_t asf__wide_uflow(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    if (!asf__ours_wide(c)) { /* not wide yet, or libc's */
+        if (c->orientation == 0 && asf__orient(asf__file(c), 1) < 0)
+            return WEOF;
+        if (c->orientation <= 0 || !asf__ours_wide(c))
+            return c->orientation <= 0 ? WEOF : __wuflow(asf__file(c));
+    }
+    if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
+        return WEOF;
+    if (w->read_ptr == w->read_end && (w->save_base || c->flags & ASF_IN_BACKUP))
+        asf__free_backup(c);
+    if (w->read_ptr == w->read_end && asf__wide_underflow(c) == WEOF)
+        return WEOF;
+    return (wint_t)*w->read_ptr++;
+}
+
+/* --- pushing back ------------------------------------------------------------ */
+
+/* glibc's convention: the main window moves to save_base..save_end, and begins
+ * where it was left. */
+static bool enter_backup(struct asf_cios *c) {
+    enum { BACKUP = 128 };
+    struct asf_wide *w = &c->wide;
+    if (!w->save_base) {
+        w->save_base = calloc(BACKUP, sizeof(wchar_t)); /* compared before they are written */
+        if (!w->save_base)
+            return false;
+        w->save_end = w->save_base + BACKUP;
+    }
+    w->backup_base = w->save_end;
+    wchar_t *base = w->save_base, *end = w->save_end;
+    w->save_base = w->read_ptr;
+    w->save_end = w->read_end;
+    asf__wide_set_read(w, base, end, end);
+    c->flags |= ASF_IN_BACKUP;
+    return true;
+}
+
+static bool widen_backup(struct asf_wide *w) {
+    size_t size = (size_t)(w->read_end - w->read_base);
+    wchar_t *wider = calloc(2 * size, sizeof(wchar_t));
+    if (!wider)
+        return false;
+    memcpy(wider + size, w->read_base, size * sizeof(wchar_t));
+    free(w->read_base);
+    asf__wide_set_read(w, wider, wider + size, wider + 2 * size);
+    w->backup_base = w->read_ptr;
+    return true;
+}
+
+wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
+    struct asf_wide *w = &c->wide;
+    /* glibc stays in its output mode here, and later frees what it must not. */
+    if (asf__is_putting(c) && !(c->flags & ASF_NO_READS) && asf__wide_to_read(c) == EOF)
+        return WEOF;
+    bool backup = c->flags & ASF_IN_BACKUP && w->save_base; /* not that of a byte, from before it was wide */
+    /* As glibc, which means the characters and looks at the bytes. */
+    if (!backup && w->read_ptr > w->read_base && c->read_ptr > c->read_base &&
+        (wint_t)c->read_ptr[-1] == ch) {
+        c->read_ptr--;
+        return ch;
+    }
+    if (!backup ? !enter_backup(c) : w->read_ptr <= w->read_base && !widen_backup(w))
+        return WEOF;
+    *--w->read_ptr = (wchar_t)ch;
+    return ch;
+}
+
+static wint_t unget(struct asf_cios *c, wint_t ch) {
+    asf__count(c);
+    if (c->orientation == 0)
+        asf__orient(asf__file(c), 1);
+    struct asf_wide *w = asf__wide(c);
+    if (ch == WEOF)
+        return WEOF;
+    if (w && w->read_ptr > w->read_base && w->read_ptr[-1] == (wchar_t)ch)
+        w->read_ptr--;
+    else
+        ch = (wint_t)asf__jump(c)->pbackfail(c, (int)ch); /* glibc: on a byte stream, too */
+    if (ch != WEOF)
+        c->flags &= ~ASF_EOF;
+    return ch;
+}
+
+EXPORT wint_t ungetwc(wint_t ch, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    ch = unget(c, ch);
+    asf__leave(c);
+    return ch;
+}
+
+/* --- one character -------------------------------------------------------------- */
+
+static inline wint_t get(struct asf_cios *c) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__likely(w && w->read_ptr < w->read_end))
+        return (wint_t)*w->read_ptr++;
+    return asf__wide_uflow(c);
+}
+
+static __attribute__((noinline)) wint_t get_locked(struct asf_cios *c) {
+    return ASF_LOCKED(c, asf__wide_hold, get(c));
+}
+
+EXPORT wint_t fgetwc(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    struct asf_wide *w = asf__wide(c);
+    if (asf__alone() && asf__likely(w && w->read_ptr < w->read_end))
+        return (wint_t)*w->read_ptr++;
+    return get_locked(c);
+}
+
+static inline wint_t get_unlocked(struct asf_cios *c) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__likely(w && w->read_ptr < w->read_end))
+        return (wint_t)*w->read_ptr++;
+    return ASF_UNLOCKED(c, asf__wide_uflow(c));
+}
+
+EXPORT wint_t fgetwc_unlocked(FILE *f) {
+    return get_unlocked(asf__cios(f));
+}
+
+EXPORT wint_t getwchar(void) {
+    return fgetwc(stdin);
+}
+
+EXPORT wint_t getwchar_unlocked(void) {
+    return get_unlocked(asf__cios(stdin));
+}
+
+wint_t getwc(FILE *) ALIAS(fgetwc);
+wint_t getwc_unlocked(FILE *) ALIAS(fgetwc_unlocked);
+
+/* --- lines ----------------------------------------------------------------------- */
+
+static size_t get_line(struct asf_cios *c, wchar_t *p, size_t n) {
+    size_t done = 0;
+    while (done < n) {
+        struct asf_wide *w = asf__wide(c);
+        if (!w || w->read_ptr >= w->read_end) {
+            wint_t ch = asf__wide_uflow(c);
+            if (ch == WEOF)
+                break;
+            p[done++] = (wchar_t)ch;
+            if (ch == L'\n')
+                break;
+            continue;
+        }
+        size_t length = (size_t)(w->read_end - w->read_ptr);
+        if (length > n - done)
+            length = n - done;
+        const wchar_t *end = wmemchr(w->read_ptr, L'\n', length);
+        if (end)
+            length = (size_t)(end - w->read_ptr) + 1;
+        memcpy(p + done, w->read_ptr, length * sizeof *p);
+        w->read_ptr += length;
+        done += length;
+        if (end)
+            break;
+    }
+    return done;
+}
+
+/* As glibc: an error loses the line unless it is EAGAIN after some characters.
+ * `room` is what the checked forms know of the memory. */
+static wchar_t *get_string(struct asf_cios *c, wchar_t *p, size_t n, size_t room) {
+    int old = asf__forget_error(c);
+    asf__count(c);
+    size_t done = get_line(c, p, n < room ? n : room);
+    bool lost = asf__has_failed(c, old) && errno != EAGAIN;
+    if (done == 0 || lost)
+        return NULL;
+    if (done >= room)
+        __chk_fail();
+    p[done] = L'\0';
+    return p;
+}
+
+static wchar_t *get_string_unlocked(struct asf_cios *c, wchar_t *p, int n, size_t room) {
+    return ASF_UNLOCKED(c, get_string(c, p, (size_t)n - 1, room));
+}
+
+static wchar_t *get_string_locked(struct asf_cios *c, wchar_t *p, int n, size_t room) {
+    asf__enter(c);
+    wchar_t *r = get_string(c, p, (size_t)n - 1, room);
+    asf__leave(c);
+    return r;
+}
+
+EXPORT wchar_t *fgetws(wchar_t *p, int n, FILE *f) {
+    if (n == 1)
+        *p = L'\0';
+    return n <= 1 ? n == 1 ? p : NULL : get_string_locked(asf__cios(f), p, n, SIZE_MAX);
+}
+
+EXPORT wchar_t *fgetws_unlocked(wchar_t *p, int n, FILE *f) {
+    if (n == 1)
+        *p = L'\0';
+    return n <= 1 ? n == 1 ? p : NULL : get_string_unlocked(asf__cios(f), p, n, SIZE_MAX);
+}
+
+wchar_t *__fgetws_chk(wchar_t *, size_t, int, FILE *);
+EXPORT wchar_t *__fgetws_chk(wchar_t *p, size_t room, int n, FILE *f) {
+    return n <= 0 ? NULL : get_string_locked(asf__cios(f), p, n, room);
+}
+
+wchar_t *__fgetws_unlocked_chk(wchar_t *, size_t, int, FILE *);
+EXPORT wchar_t *__fgetws_unlocked_chk(wchar_t *p, size_t room, int n, FILE *f) {
+    return n <= 0 ? NULL : get_string_unlocked(asf__cios(f), p, n, room);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide_scan.c - fwscanf and its kin.  A call whose format and input are ASCII and
+ * whose input stands in the window, as most do, is done on bytes, by the engine of
+ * scanf; any other by libc's own code, working on our FILE through its windows and
+ * table, inside the stream's lock.  Not in static programs, where libc's functions
+ * come by the table themselves; nor is fwide, which takes libc's lock.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/wide/wide.h"
+
+#ifndef ASF_STATIC
+#include <stdarg.h>
+
+#include "interfaces/stdio/scan/scanf_engine.h"
+#include "lib/sys/cleanup.h"
+#include "lib/text/utf8.h"
+
+/* libc's asks without a lock. */
+static int orientation(struct asf_cios *c) {
+    if (!asf__ours(c) || !asf__trylock(&c->lk))
+        return c->orientation;
+    asf__libc_orient(c);
+    asf__unlock(&c->lk);
+    return c->orientation;
+}
+
+EXPORT int fwide(FILE *f, int mode) {
+    struct asf_cios *c = asf__cios(f);
+    if (c->orientation != 0)
+        return c->orientation;
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (mode == 0)
+        return orientation(c);
+    asf__enter(c);
+    if (asf__ours(c))
+        asf__libc_orient(c);
+    int r = asf__orient(f, mode);
+    asf__leave(c);
+    return r;
+}
+
+/* --- on bytes ------------------------------------------------------------------ */
+
+enum { FORMAT = 80, NEAR = 32, FAR = 256 };
+
+/* The characters at p as bytes, up to the first that is a null or beyond ASCII;
+ * returns how many. */
+static size_t narrow(char *to, const wchar_t *p, size_t n) {
+    size_t i = 0;
+    for (; i < n && (unsigned)p[i] - 1 < 0x7f; i++)
+        to[i] = (char)p[i];
+    return i;
+}
+
+/* Not one that may store wide characters, which libc has without a conversion. */
+static bool narrow_format(char *to, const wchar_t *format) {
+    for (size_t i = 0; format && i < FORMAT; i++) {
+        wchar_t ch = format[i];
+        bool wide = ch == L'S' || ch == L'C' ||
+                    (i > 0 && to[i - 1] == 'l' && (ch == L's' || ch == L'c' || ch == L'['));
+        if ((unsigned)ch >= 0x80 || wide)
+            return false;
+        to[i] = (char)ch;
+        if (ch == L'\0')
+            return true;
+    }
+    return false;
+}
+
+/* Whether the next character is simply the window's next. */
+static bool is_simple(const struct asf_cios *c) {
+    return asf__ours_wide(c) && !asf__is_putting(c) && !(c->flags & (ASF_IN_BACKUP | ASF_NO_READS)) &&
+           asf__charset_of_locale() != ASF__OTHER_CHARSET;
+}
+
+/* The call on at most `reach` characters of the window; ASF_SCAN_ELSEWHERE when it
+ * is for libc, and *cut when with more of them it might not be. */
+static int scan_near(struct asf_cios *c, size_t reach, enum asf_dialect dialect, const char *format,
+                     va_list ap, bool *cut) {
+    struct asf_wide *w = asf__wide(c);
+    size_t there = (size_t)(w->read_end - w->read_ptr), taken;
+    char text[FAR + 1];
+    va_list arguments;
+    size_t n = narrow(text, w->read_ptr, there < reach ? there : reach);
+    text[n] = '.';
+    *cut = n == reach;
+    va_copy(arguments, ap);
+    int r = asf__scan_part(text, n, dialect, format, &arguments, &taken);
+    va_end(arguments);
+    if (r != ASF_SCAN_ELSEWHERE)
+        w->read_ptr += taken;
+    return r;
+}
+
+static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_t *format, va_list ap) {
+    char bytes[FORMAT];
+    bool cut;
+    if (!narrow_format(bytes, format) || !is_simple(c))
+        return ASF_SCAN_ELSEWHERE;
+    int r = scan_near(c, NEAR, dialect, bytes, ap, &cut);
+    return r == ASF_SCAN_ELSEWHERE && cut ? scan_near(c, FAR, dialect, bytes, ap, &cut) : r;
+}
+
+/* --- calls ----------------------------------------------------------------------- */
+
+typedef int scanner(FILE *, const wchar_t *, va_list);
+extern scanner __isoc99_vfwscanf, __isoc23_vfwscanf;
+
+/* Cancelled, libc has given back its own lock. */
+static void leave(void *arg) {
+    struct asf_cios *c = arg;
+    if (c->flags2 & ASF_OURS)
+        c->held = false;
+    asf__leave(c);
+}
+
+static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format, va_list ap) {
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    asf__show_lock(c);
+    if (__libc_single_threaded)
+        return libc(asf__file(c), format, ap);
+    if (c->flags2 & ASF_OURS)
+        asf__go_inside(c, ASF_WITHOUT_LOCK);
+    return ASF_CLEANUP(leave, c, libc(asf__file(c), format, ap));
+}
+
+static int scan(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, const wchar_t *format,
+                va_list ap) {
+    asf__enter(c);
+    asf__count(c);
+    int r = scan_bytes(c, dialect, format, ap);
+    if (r == ASF_SCAN_ELSEWHERE)
+        r = scan_by_libc(c, libc, format, ap);
+    asf__leave(c);
+    return r;
+}
+
+/* A newer libc has __isoc23_*; programs built there then find ours. */
+static scanner *isoc23(void) {
+    static void *cache;
+    void *found = __atomic_load_n(&cache, __ATOMIC_RELAXED);
+    if (!found && (found = dlsym(RTLD_NEXT, "__isoc23_vfwscanf")))
+        __atomic_store_n(&cache, found, __ATOMIC_RELAXED);
+    return (scanner *)(found ? found : asf__next(&cache, "__isoc99_vfwscanf"));
+}
+
+static scanner *plain(void) {
+    static void *found;
+    return (scanner *)asf__next(&found, "vfwscanf");
+}
+
+/* The plain names: <wchar.h> redirects them to the C99 ones unless told not to. */
+#define FAMILY(prefix, dialect, label, libc)                                                                 \
+    int prefix##vfwscanf(FILE *, const wchar_t *, va_list) __asm__(label "vfwscanf");                        \
+    int prefix##vwscanf(const wchar_t *, va_list) __asm__(label "vwscanf");                                  \
+    int prefix##fwscanf(FILE *, const wchar_t *, ...) __asm__(label "fwscanf");                              \
+    int prefix##wscanf(const wchar_t *, ...) __asm__(label "wscanf");                                        \
+    EXPORT int prefix##vfwscanf(FILE *f, const wchar_t *format, va_list ap) {                                \
+        return scan(asf__cios(f), dialect, libc, format, ap);                                                \
+    }                                                                                                        \
+    EXPORT int prefix##vwscanf(const wchar_t *format, va_list ap) {                                          \
+        return scan(asf__cios(stdin), dialect, libc, format, ap);                                            \
+    }                                                                                                        \
+    ASF_VARIADIC(prefix##fwscanf, (FILE * f, const wchar_t *format, ...),                                    \
+                 scan(asf__cios(f), dialect, libc, format, ap))                                              \
+    ASF_VARIADIC(prefix##wscanf, (const wchar_t *format, ...),                                               \
+                 scan(asf__cios(stdin), dialect, libc, format, ap))
+
+FAMILY(asf__plain_, ASF_SCAN_GNU, "", plain())
+FAMILY(asf__isoc99_, ASF_SCAN_C99, "__isoc99_", ASF_NEXT(__isoc99_vfwscanf))
+FAMILY(asf__isoc23_, ASF_SCAN_C23, "__isoc23_", isoc23())
+#endif

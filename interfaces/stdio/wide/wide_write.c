@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide_write.c - output of wide characters: fputwc, fputws.  They gather in
+ * libc's buffer and are converted when libc converts; but where libc writes
+ * sixteen bytes at a time, the bytes of one conversion go out together, or are
+ * held back as a byte stream's are while nobody can tell.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/wide/wide.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+extern wint_t __woverflow(FILE *, wint_t);
+
+/* --- out of the buffer ------------------------------------------------------- */
+
+/* Characters to bytes in the output buffer; *from tells how far it came.  An
+ * error is one of writing; what cannot be converted just ends it. */
+static int convert(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
+    enum asf_converted status = ASF_CONVERTED;
+    while (*from < end && status != ASF_INVALID) {
+        int rc = asf__drain(c, MB_LEN_MAX);
+        if (rc < 0)
+            return rc;
+        char *to = c->write_ptr;
+        status = asf__encode(c, &c->wide.state, from, end, &to, c->buf_end);
+        c->write_ptr = to;
+    }
+    return 0;
+}
+
+/* More room than there is: the buffer is full in libc's sense, which is when it
+ * is written and its size reconsidered. */
+static int count_as_full(struct asf_cios *c) {
+    return asf__drain(c, (size_t)(c->buf_end - c->write_ptr) + 1);
+}
+
+static int put_out(struct asf_cios *c, bool hold) {
+    if (hold && c->grown)
+        return 0;
+    if (hold && c->may_grow && c->write_ptr)
+        return count_as_full(c);
+    return asf__flush_output(c);
+}
+
+/* After an error the next write probably fails, too, and the characters stay: no
+ * more are converted for it than libc has in its first one. */
+static int try_again(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
+    enum { FEW = 16 / sizeof(wchar_t) };
+    int rc = convert(c, from, end - *from > FEW ? *from + FEW : end);
+    return rc == 0 ? asf__flush_output(c) : rc;
+}
+
+/* The characters are bytes by now: a thread that is cancelled in the write, or jumps out of
+ * it, does not leave them to be written twice. */
+static int put_bytes(struct asf_cios *c, bool hold) {
+    struct asf_wide *w = &c->wide;
+    wchar_t *base = w->write_base, *end = w->write_ptr;
+    w->write_base = w->write_ptr = w->buf_base;
+    int rc = put_out(c, hold);
+    if (rc < 0) {
+        w->write_base = base;
+        w->write_ptr = end;
+    }
+    return rc;
+}
+
+/* When writing fails the characters stay, as in libc. */
+static int write_buffer(struct asf_cios *c, bool hold) {
+    struct asf_wide *w = &c->wide;
+    const wchar_t *from = w->write_base, *end = w->write_ptr;
+    int rc = 0;
+    if (!hold)
+        asf__before_wait();
+    if (c->flags & ASF_ERR && from < end)
+        rc = try_again(c, &from, end);
+    if (rc == 0 && from < end)
+        rc = convert(c, &from, end);
+    if (rc == 0)
+        rc = put_bytes(c, hold);
+    if (rc < 0)
+        return asf__error(c, rc);
+    asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
+    w->write_base = w->write_ptr = w->buf_base;
+    w->write_end = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) ? w->buf_base : w->buf_end;
+    return from == end ? 0 : EOF;
+}
+
+int asf__wide_flush(struct asf_cios *c) {
+    return write_buffer(c, false);
+}
+
+static int write_full(struct asf_cios *c) {
+    return write_buffer(c, !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)));
+}
+
+/* --- into the buffer ----------------------------------------------------------- */
+
+wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch) {
+    struct asf_wide *w = &c->wide;
+    if (c->flags & ASF_NO_WRITES)
+        return asf__wide_error(c, -EBADF);
+    if (!asf__is_putting(c) || !w->write_base) {
+        int rc = asf__wide_to_write(c);
+        if (rc < 0)
+            return asf__wide_error(c, rc);
+    }
+    c->stats.slow++;
+    if (ch == WEOF)
+        return asf__wide_flush(c) == EOF ? WEOF : 0;
+    if (w->write_ptr == w->buf_end && write_full(c) == EOF)
+        return WEOF;
+    *w->write_ptr++ = (wchar_t)ch;
+    bool now = c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && ch == L'\n');
+    return now && asf__wide_flush(c) == EOF ? WEOF : ch;
+}
+
+static size_t copy_in(struct asf_wide *w, const wchar_t *p, size_t n, ptrdiff_t room) {
+    if (room <= 0)
+        return 0;
+    if (n > (size_t)room)
+        n = (size_t)room;
+    memcpy(w->write_ptr, p, n * sizeof *p);
+    w->write_ptr += n;
+    return n;
+}
+
+/* Unbuffered: libc writes one character after the other.  One that is WEOF it
+ * takes for an empty flush. */
+static bool goes_at_once(const struct asf_cios *c, const wchar_t *p, size_t n) {
+    return c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) &&
+           c->wide.write_ptr == c->wide.write_base && !wmemchr(p, (wchar_t)WEOF, n);
+}
+
+static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
+    const wchar_t *from = p;
+    int rc = asf__is_putting(c) ? 0 : asf__wide_to_write(c);
+    asf__before_wait();
+    if (rc == 0)
+        rc = convert(c, &from, p + n);
+    if (rc == 0)
+        rc = asf__flush_output(c);
+    if (rc < 0)
+        asf__error(c, rc);
+    return rc < 0 ? 0 : (size_t)(from - p);
+}
+
+/* Line buffered: a text that fits goes out whole if it ends a line anywhere,
+ * once the stream is in use; else its characters go one by one, as in libc. */
+size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
+    struct asf_wide *w = &c->wide;
+    ptrdiff_t room = w->write_end - w->write_ptr;
+    bool flush = false;
+    if (goes_at_once(c, p, n))
+        return put_at_once(c, p, n);
+    if (c->flags & ASF_LINE_BUF && asf__is_putting(c)) {
+        room = w->buf_end - w->write_ptr;
+        flush = room >= (ptrdiff_t)n && wmemchr(p, L'\n', n);
+    }
+    size_t done = copy_in(w, p, n, room);
+    while (done < n) {
+        done += copy_in(w, p + done, n - done, w->write_end - w->write_ptr);
+        if (done == n || asf__wide_overflow(c, (wint_t)p[done]) == WEOF)
+            break;
+        done++;
+    }
+    if (flush && w->write_ptr != w->write_base)
+        asf__wide_flush(c);
+    return done;
+}
+
+/* --- one character --------------------------------------------------------------- */
+
+/* As glibc: on a byte stream putwc and putwchar write a byte, where fputwc
+ * refuses. */
+static wint_t put_slow(struct asf_cios *c, wchar_t ch, bool refuse) {
+    if (c->orientation == 0)
+        asf__orient(asf__file(c), 1);
+    if (c->orientation < 0)
+        return refuse ? WEOF : (wint_t)asf__jump(c)->overflow(c, (int)ch);
+    return asf__ours_wide(c) ? asf__wide_overflow(c, (wint_t)ch) : __woverflow(asf__file(c), (wint_t)ch);
+}
+
+static inline wint_t put(struct asf_cios *c, wchar_t ch, bool refuse) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__likely(w && w->write_ptr < w->write_end))
+        return (wint_t)(*w->write_ptr++ = ch);
+    return put_slow(c, ch, refuse);
+}
+
+static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch, bool refuse) {
+    return ASF_LOCKED(c, asf__wide_hold, put(c, ch, refuse));
+}
+
+static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__alone() && asf__likely(w && w->write_ptr < w->write_end))
+        return (wint_t)(*w->write_ptr++ = ch);
+    return put_locked(c, ch, refuse);
+}
+
+EXPORT wint_t fputwc(wchar_t ch, FILE *f) {
+    return put_alone(asf__cios(f), ch, true);
+}
+
+EXPORT wint_t putwc(wchar_t ch, FILE *f) {
+    return put_alone(asf__cios(f), ch, false);
+}
+
+EXPORT wint_t putwchar(wchar_t ch) {
+    return put_alone(asf__cios(stdout), ch, false);
+}
+
+static inline wint_t put_unlocked(struct asf_cios *c, wchar_t ch, bool refuse) {
+    struct asf_wide *w = asf__wide(c);
+    if (asf__likely(w && w->write_ptr < w->write_end))
+        return (wint_t)(*w->write_ptr++ = ch);
+    return ASF_UNLOCKED(c, put_slow(c, ch, refuse));
+}
+
+EXPORT wint_t fputwc_unlocked(wchar_t ch, FILE *f) {
+    return put_unlocked(asf__cios(f), ch, true);
+}
+
+EXPORT wint_t putwc_unlocked(wchar_t ch, FILE *f) {
+    return put_unlocked(asf__cios(f), ch, false);
+}
+
+EXPORT wint_t putwchar_unlocked(wchar_t ch) {
+    return put_unlocked(asf__cios(stdout), ch, false);
+}
+
+/* --- strings ------------------------------------------------------------------------ */
+
+static int put_text(struct asf_cios *c, const wchar_t *text) {
+    size_t n = wcslen(text);
+    asf__count(c);
+    if (c->orientation == 0)
+        asf__orient(asf__file(c), 1);
+    if (c->orientation < 0)
+        return EOF;
+    size_t done = n == 0 ? 0 : asf__jump(c)->xsputn(c, text, n);
+    return done == n ? 1 : EOF;
+}
+
+EXPORT int fputws_unlocked(const wchar_t *text, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_UNLOCKED(c, put_text(c, text));
+}
+
+EXPORT int fputws(const wchar_t *text, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    int r = put_text(c, text);
+    asf__leave(c);
+    return r;
+}
+
+/* --- closing ------------------------------------------------------------------------ */
+
+int asf__wide_close(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    int rc = asf__is_putting(c) ? asf__wide_flush(c) : 0;
+    asf__free_backup(c);
+    if (!(c->flags2 & ASF_WIDE_USER_BUF))
+        free(w->buf_base);
+    w->buf_base = w->buf_end = NULL;
+    asf__wide_set_read(w, NULL, NULL, NULL);
+    asf__wide_set_write(w, NULL);
+    return rc;
+}

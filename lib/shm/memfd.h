@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memfd.h - memory without a name that processes share by its descriptor.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_MEMFD_H
+#define ASF_LIB_MEMFD_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "lib/sys/syscalls.h"
+
+enum { ASF_MEMFD_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
+/* asf__memfd: an empty one, `name` in /proc; or a negated errno value. */
+static inline int asf__memfd(const char *name) {
+    return (int)asf__raw_syscall(SYS_memfd_create, (long)name, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0);
+}
+
+/* asf__memfd_seal: nobody can take the memory from under the others any more. */
+static inline int asf__memfd_seal(int fd) {
+    return (int)asf__raw_syscall(SYS_fcntl, fd, F_ADD_SEALS, ASF_MEMFD_SEALS, 0);
+}
+
+/* asf__exceeds_file_limit: a larger file is not made; SIGXFSZ would come. */
+static inline bool asf__exceeds_file_limit(size_t size) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
+}
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ring.c - rings in shared memory: made, mapped, and waited for.  Being woken
+ * on another processor takes some 95 microseconds, in which the other side fills
+ * or empties the whole ring and must wait in its turn; so who has lately waited
+ * no longer than that stays awake for as long, and who has waited longer sleeps
+ * at once.  A writer is woken when half of the ring is free.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "lib/shm/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/sys/clock.h"
+#include "lib/sys/lock.h"
+#include "lib/shm/memfd.h"
+#include "lib/shm/robust.h"
+#include "lib/shm/segment.h"
+#include "lib/sys/syscalls.h"
+
+#define MAGIC 0x31676e7220465341u /* "ASF rng1" */
+
+enum { MOST_AWAKE = 300000, LEAST_AWAKE = 500, AT_ONCE = 20000, MOST_TURNS = 4, PAGE = 4096 };
+
+/* --- made ------------------------------------------------------------------------- */
+
+uint32_t asf__ring_size(size_t wanted) {
+    uint32_t size = ASF_RING_LEAST;
+    if (wanted > ASF_RING_MOST)
+        return 0;
+    while (size < wanted)
+        size *= 2;
+    return size;
+}
+
+void asf__ring_format(struct asf_ring_control *control, uint32_t size) {
+    control->size = size;
+    __atomic_store_n(&control->magic, MAGIC, __ATOMIC_RELEASE);
+}
+
+int asf__ring_new(uint32_t size) {
+    if (asf__exceeds_file_limit(ASF_RING_DATA + (size_t)size))
+        return -EFBIG;
+    int fd = asf__memfd("asf-ring");
+    if (fd < 0)
+        return fd;
+    long rc = asf__raw_syscall(SYS_ftruncate, fd, ASF_RING_DATA + (long)size, 0, 0);
+    struct asf_ring_control first = {0};
+    asf__ring_format(&first, size);
+    if (rc == 0)
+        rc = asf__raw_syscall(SYS_pwrite64, fd, (long)&first, sizeof first, ASF_RING_CONTROL);
+    if (rc >= 0)
+        rc = asf__memfd_seal(fd);
+    if (rc == 0)
+        return fd;
+    asf__sys.close(fd);
+    return (int)rc;
+}
+
+/* --- mapped ------------------------------------------------------------------------ */
+
+int64_t asf__ring_check(int fd) {
+    struct asf_ring_control first;
+    struct stat64 st;
+    int rc = asf__sys.fstat(fd, &st);
+    if (rc < 0)
+        return rc;
+    if (!S_ISREG(st.st_mode) ||
+        asf__sys.pread(fd, &first, sizeof first, ASF_RING_CONTROL) != (ssize_t)sizeof first ||
+        first.magic != MAGIC)
+        return -EINVAL;
+    bool fits = first.size >= ASF_RING_LEAST && first.size <= ASF_RING_MOST &&
+                (first.size & (first.size - 1)) == 0 && st.st_size >= (off64_t)(ASF_RING_DATA + first.size);
+    return fits ? (int64_t)first.size : -EINVAL;
+}
+
+static int map_at(char *at, int fd, off64_t from, size_t n) {
+    int saved = errno;
+    void *p = mmap64(at, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, from);
+    int rc = p == MAP_FAILED ? -errno : 0;
+    errno = saved;
+    return rc;
+}
+
+static char *reserve(size_t n) {
+    int saved = errno;
+    void *p = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = saved;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* The data twice in a row: a region across the end of the ring is one pointer. */
+static int map_twice(char *at, int fd, uint32_t size) {
+    int rc = map_at(at, fd, ASF_RING_DATA, size);
+    return rc < 0 ? rc : map_at(at + size, fd, ASF_RING_DATA, size);
+}
+
+/* This process's own page, then control block and data. */
+static int map_all(int fd, uint32_t size, struct asf_ring **ring) {
+    size_t all = 2 * (size_t)PAGE + 2 * (size_t)size;
+    char *p = reserve(all);
+    if (!p)
+        return -ENOMEM;
+    int rc = mprotect(p, PAGE, PROT_READ | PROT_WRITE) == 0 && madvise(p, PAGE, MADV_WIPEONFORK) == 0
+                 ? map_at(p + PAGE, fd, ASF_RING_CONTROL, PAGE)
+                 : -ENOMEM;
+    if (rc == 0)
+        rc = map_twice(p + 2 * (size_t)PAGE, fd, size);
+    if (rc < 0) {
+        asf__sys.unmap(p, all);
+        return rc;
+    }
+    *ring = (struct asf_ring *)(void *)p;
+    (*ring)->control = (struct asf_ring_control *)(void *)(p + PAGE);
+    (*ring)->data = p + 2 * (size_t)PAGE;
+    (*ring)->size = size;
+    return 0;
+}
+
+/* The data's pages once more, twice in a row; NULL: there is no room. */
+static char *second_view(const struct asf_ring *r) {
+    size_t twice = 2 * (size_t)r->size;
+    char *view = mmap(NULL, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (view == MAP_FAILED)
+        return NULL;
+    for (size_t at = 0; at < twice; at += r->size) {
+        if (mremap(r->data + at, 0, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, view + at) == MAP_FAILED) {
+            munmap(view, twice);
+            return NULL;
+        }
+    }
+    return view;
+}
+
+int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg) {
+    size_t twice = 2 * (size_t)r->size;
+    int saved = errno;
+    char **old = reallocarray(r->old, r->olds + 1, sizeof *old);
+    if (!old)
+        return -ENOMEM;
+    r->old = old;
+    char *copy =
+        mmap(NULL, twice, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *view = copy != MAP_FAILED ? second_view(r) : NULL;
+    if (!view) {
+        if (copy != MAP_FAILED)
+            munmap(copy, twice);
+        errno = saved;
+        return -ENOMEM;
+    }
+    keep(arg, copy);
+    bool moved = mremap(copy, twice, twice, MREMAP_MAYMOVE | MREMAP_FIXED, r->data) != MAP_FAILED;
+    if (moved) {
+        r->old[r->olds++] = r->data;
+        r->data = view;
+    } else {
+        munmap(copy, twice);
+        munmap(view, twice);
+    }
+    errno = saved;
+    return moved ? 0 : -ENOMEM;
+}
+
+/* --- taken and given back ------------------------------------------------------------- */
+
+static bool one_processor(void) {
+    cpu_set_t set;
+    long n = asf__raw_syscall(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0);
+    return n > 0 && CPU_COUNT_S((size_t)n, &set) == 1;
+}
+
+/* Somebody had it, and has ended: as the kernel left the lock. */
+static int had_by_another(struct asf_shm_lock *lock) {
+    asf__robust_release(lock);
+    __atomic_fetch_or(&lock->word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
+    asf__raw_syscall(SYS_futex, (long)&lock->word, FUTEX_WAKE, INT32_MAX, 0);
+    return -EBUSY;
+}
+
+/* The lock first: who is killed from then on is told of. */
+static int take(struct asf_ring *r) {
+    struct asf_ring_control *c = r->control;
+    struct asf_shm_lock *lock = &c->lock[r->end];
+    struct timespec now;
+    uint64_t seen = ASF_RING_SEEN(r->end);
+    if (asf__ring_state(r) & seen)
+        return -EBUSY;
+    int rc = asf__robust_obtain(lock, false);
+    if (rc < 0 && rc != -EOWNERDEAD)
+        return rc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    c->pid[r->end] = getpid();
+    c->since[r->end] = now.tv_sec;
+    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(lock) : 0;
+}
+
+int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
+    struct asf_ring *r = NULL;
+    int64_t size = asf__ring_check(fd);
+    int rc = size < 0 ? (int)size : map_all(fd, (uint32_t)size, &r);
+    if (rc < 0)
+        return rc;
+    r->end = end;
+    r->alone = one_processor();
+    r->budget = MOST_TURNS;
+    r->usual_wait = MOST_AWAKE / 4;
+    rc = take(r);
+    if (rc < 0) {
+        asf__sys.unmap(r, 2 * (size_t)PAGE + 2 * (size_t)r->size);
+        return rc;
+    }
+    *ring = r;
+    return 0;
+}
+
+/* The lock may be in the list of another thread, which the kernel reads when
+ * that ends: its page then stays. */
+void asf__ring_detach(struct asf_ring *r) {
+    struct asf_ring_control *c = r->control;
+    if (!c) { /* a child's copy */
+        asf__sys.unmap(r, PAGE);
+        return;
+    }
+    __atomic_fetch_or(&c->state, ASF_RING_CLOSED(r->end), __ATOMIC_SEQ_CST);
+    asf__ring_wake(r);
+    for (size_t i = 0; i < r->olds; i++)
+        asf__sys.unmap(r->old[i], 2 * (size_t)r->size);
+    free(r->old);
+    asf__sys.unmap(r->data, 2 * (size_t)r->size);
+    if (asf__robust_release(&c->lock[r->end]) == 0)
+        asf__sys.unmap(r, 2 * (size_t)PAGE);
+}
+
+/* --- moved along ------------------------------------------------------------------------ */
+
+void asf__ring_wake(struct asf_ring *r) {
+    struct asf_shm_lock *lock = &r->control->lock[r->end];
+    if (asf__unlikely(__atomic_load_n(&lock->word, __ATOMIC_SEQ_CST) & FUTEX_WAITERS))
+        asf__robust_pass(lock);
+}
+
+/* The thread that took this end has ended, and another goes on with it: that is
+ * whom the other side must be told of. */
+static void own_again(struct asf_ring *r) {
+    struct asf_shm_lock *lock = &r->control->lock[r->end];
+    if (asf__unlikely(__atomic_load_n(&lock->word, __ATOMIC_RELAXED) & FUTEX_OWNER_DIED))
+        asf__robust_obtain(lock, false);
+}
+
+void asf__ring_publish(struct asf_ring *r, uint32_t n) {
+    uint64_t state = asf__ring_state(r);
+    while (!asf__ring_change(r, &state, asf__ring_with_tail(state, asf__ring_tail(state) + n)))
+        ;
+    own_again(r);
+    asf__ring_wake(r);
+}
+
+void asf__ring_claim(struct asf_ring *r, uint32_t n) {
+    uint64_t state = asf__ring_state(r);
+    while (!asf__ring_change(r, &state, asf__ring_with_claimed(state, asf__ring_claimed(state) + n)))
+        ;
+}
+
+void asf__ring_release(struct asf_ring *r, uint32_t position) {
+    __atomic_exchange_n(&r->control->released, position & ASF_RING_MASK, __ATOMIC_SEQ_CST);
+    own_again(r);
+    if (asf__ring_room(r, asf__ring_state(r)) >= r->size / 2)
+        asf__ring_wake(r);
+}
+
+/* --- waited for ---------------------------------------------------------------------------- */
+
+static bool is_ready(const struct asf_ring *r, uint32_t need) {
+    uint64_t state = asf__ring_state(r);
+    if (state & (ASF_RING_CLOSED(!r->end) | ASF_RING_ENDED))
+        return true;
+    return (r->end == ASF_RING_READER ? asf__ring_avail(r, state) : asf__ring_room(r, state)) >= need;
+}
+
+static bool give_turns(struct asf_ring *r, uint32_t need) {
+    for (uint32_t i = 0; i < r->budget; i++) {
+        asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
+        if (is_ready(r, need)) {
+            r->budget = MOST_TURNS;
+            return true;
+        }
+    }
+    r->budget = r->budget > 1 ? r->budget / 2 : 1;
+    return false;
+}
+
+/* An average over the last few waits, of nanoseconds. */
+void asf__ring_waited(struct asf_ring *r) {
+    int64_t took = asf__nanoseconds() - r->waiting_since;
+    const int64_t most = (int64_t)4 * MOST_AWAKE;
+    if (took > most)
+        took = most;
+    r->usual_wait += ((int32_t)took - r->usual_wait) / 4;
+}
+
+/* Awake, but where others want the processor, theirs after a moment. */
+static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
+    for (int64_t spent = 0; spent < most; spent = asf__nanoseconds() - r->waiting_since) {
+        for (int i = 0; i < 8; i++) {
+            if (is_ready(r, need))
+                return true;
+            __builtin_ia32_pause();
+        }
+        if (spent > AT_ONCE)
+            asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
+    }
+    return false;
+}
+
+bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
+    r->waiting_since = asf__nanoseconds();
+    if (r->alone)
+        return give_turns(r, need);
+    if (!stay_awake(r, need, r->usual_wait < MOST_AWAKE ? 2 * r->usual_wait + LEAST_AWAKE : LEAST_AWAKE))
+        return false;
+    asf__ring_waited(r);
+    return true;
+}
+
+/* Nobody holds the other end's lock: who had it has ended or is just waking us
+ * (asf__robust_pass).  The kernel tells of a thread's end before the rest of the
+ * process is gone; and there may be other threads. */
+static int look_after(struct asf_ring *r) {
+    struct timespec little = {.tv_nsec = 200000};
+    if (!asf__ring_alive(r))
+        return -EOWNERDEAD;
+    return asf__raw_syscall(SYS_nanosleep, (long)&little, 0, 0, 0) == -EINTR ? -EINTR : 0;
+}
+
+bool asf__ring_alive(struct asf_ring *r) {
+    const struct asf_ring_control *c = r->control;
+    uint32_t word = __atomic_load_n(&c->lock[!r->end].word, __ATOMIC_RELAXED);
+    if (asf__likely(word & FUTEX_TID_MASK) || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
+        return true;
+    return c->pid[!r->end] > 0 && !asf__process_ended(c->pid[!r->end], c->since[!r->end]);
+}
+
+int asf__ring_sleep(struct asf_ring *r, uint32_t need) {
+    uint32_t *word = &r->control->lock[!r->end].word;
+    uint32_t seen = __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST) | FUTEX_WAITERS;
+    if (is_ready(r, need))
+        return 0;
+    if (!(seen & FUTEX_TID_MASK) && asf__ring_state(r) & ASF_RING_SEEN(!r->end)) {
+        int rc = look_after(r);
+        return rc == -EOWNERDEAD && is_ready(r, need) ? 0 : rc;
+    }
+    return asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, 0) == -EINTR ? -EINTR : 0;
+}
+
+/* Its futex call may be about to be restarted behind a signal's handler. */
+void asf__ring_get_up(struct asf_ring *r) {
+    uint32_t *word = &r->control->lock[!r->end].word;
+    if (__atomic_fetch_and(word, ~FUTEX_WAITERS, __ATOMIC_SEQ_CST) & FUTEX_WAITERS)
+        asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
+}
+
+static int outcome(const struct asf_ring *r) {
+    return r->end == ASF_RING_WRITER && asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER) ? -EPIPE : 0;
+}
+
+int asf__ring_wait(struct asf_ring *r, uint32_t need) {
+    if (is_ready(r, need) || asf__ring_spin(r, need))
+        return outcome(r);
+    /* Whoever sleeps must not leave the other asleep. */
+    asf__ring_wake(r);
+    while (!is_ready(r, need)) {
+        int rc = asf__ring_sleep(r, need);
+        asf__ring_waited(r);
+        if (rc < 0)
+            return rc == -EOWNERDEAD && r->end == ASF_RING_WRITER ? -EPIPE : rc;
+    }
+    return outcome(r);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * segment_memfd.c - segments without a name in any file system.  One lives as
+ * long as a process has a descriptor on it, or has it attached: nothing is ever
+ * left behind.  The label says where the creator has its descriptor, which stays
+ * open until the segment is removed; when that process has ended, whoever was
+ * handed a descriptor is looked for.  Sealed, so that nobody can take the memory
+ * from under a reader.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/shm/memfd.h"
+#include "lib/shm/segment_file.h"
+#include "lib/sys/syscalls.h"
+
+#define NAME "asf-shm"
+
+enum { PATH = 48, RANDOM_DIGITS = 8 };
+
+/* Identifiers: m, process id, dot, descriptor, dot, eight hexadecimal digits. */
+static bool memfd_owns(const char *id) {
+    const char *at = id[0] == 'm' && id[1] != '0' ? asf__id_number(id + 1) : NULL;
+    at = at && *at == '.' ? asf__id_number(at + 1) : NULL;
+    return at && *at == '.' && asf__id_random(at + 1, RANDOM_DIGITS);
+}
+
+static int no_such(void) {
+    return asf__segment_fail(-ENOENT, "there is no such segment: it was removed, nobody who has a descriptor "
+                                      "on it is left, or it is of another system");
+}
+
+/* --- making ---------------------------------------------------------------------- */
+
+/* There is no file system that would say how much there is. */
+static int allocate(int fd, size_t size) {
+    uint64_t kilobytes = 0;
+    if (asf__proc_number("/proc/meminfo", "MemAvailable:", 10, &kilobytes) && size >> 10 > kilobytes)
+        return asf__segment_fail(-ENOMEM, "there is not so much memory available");
+    return asf__allocate(fd, size);
+}
+
+static int make(struct asf_segment *s, int fd, const char *name, mode_t mode) {
+    int rc = asf__map_file(s, fd, true);
+    if (rc < 0)
+        return rc;
+    rc = allocate(fd, s->size);
+    if (rc == 0) {
+        snprintf(s->id, sizeof s->id, "m%d.%d.%08x", (int)getpid(), fd,
+                 (unsigned)asf__new_random(RANDOM_DIGITS));
+        asf__segment_label(s, name);
+        long kept = asf__memfd_seal(fd);
+        if (kept == 0)
+            kept = asf__raw_syscall(SYS_fchmod, fd, (long)(mode & ~asf__umask()), 0, 0);
+        rc = kept < 0 ? asf__segment_fail((int)kept, "the segment could not be sealed") : 0;
+    }
+    if (rc < 0)
+        asf__unmap_file(s);
+    return rc;
+}
+
+static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t mode) {
+    int fd = asf__memfd(NAME);
+    if (fd < 0)
+        return asf__segment_fail(fd, "no memfd could be made");
+    fd = asf__out_of_the_way(fd);
+    int rc = make(s, fd, name, mode);
+    if (rc < 0)
+        asf__sys.close(fd);
+    return rc;
+}
+
+/* --- finding ----------------------------------------------------------------------- */
+
+/* A descriptor of our own on what process `pid` has there.  -ENOENT: no segment. */
+static int open_held(const char *pid, const char *fd, int flags) {
+    static const char is[] = "/memfd:" NAME " ";
+    char path[PATH], leads_to[sizeof is];
+    snprintf(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, fd);
+    long n = asf__raw_syscall(SYS_readlink, (long)path, (long)leads_to, sizeof is - 1, 0);
+    if (n < 0)
+        return (int)n;
+    if (n != sizeof is - 1 || memcmp(leads_to, is, sizeof is - 1) != 0)
+        return -ENOENT;
+    return asf__sys.open(path, flags | O_CLOEXEC, 0);
+}
+
+typedef int visit_held(const char *pid, const char *fd, void *arg);
+
+static int each_of(const char *pid, visit_held *visit, void *arg) {
+    char path[PATH];
+    int rc = 0;
+    snprintf(path, sizeof path, "/proc/%.10s/fd", pid);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && rc == 0 && (entry = readdir(directory));)
+        if (entry->d_name[0] != '.')
+            rc = visit(pid, entry->d_name, arg);
+    if (directory)
+        closedir(directory);
+    return rc;
+}
+
+/* All descriptors of all processes, as far as this user can see. */
+static int each_held(visit_held *visit, void *arg) {
+    int rc = 0, saved = errno;
+    DIR *directory = opendir("/proc");
+    for (struct dirent *entry; directory && rc == 0 && (entry = readdir(directory));)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+            rc = each_of(entry->d_name, visit, arg);
+    if (directory)
+        closedir(directory);
+    errno = saved;
+    return rc;
+}
+
+static bool has_id(int fd, const char *id) {
+    struct asf_segment_head head;
+    size_t n = strlen(id);
+    return asf__read_head(fd, &head) && strncmp(head.text, id, n) == 0 && head.text[n] == ' ';
+}
+
+struct hunt {
+    const char *id;
+    int flags, fd;
+};
+
+/* 1: found. */
+static int hunt_in(const char *pid, const char *number, void *arg) {
+    struct hunt *h = arg;
+    h->fd = open_held(pid, number, h->flags);
+    if (h->fd < 0 || has_id(h->fd, h->id))
+        return h->fd >= 0;
+    asf__sys.close(h->fd);
+    h->fd = -ENOENT;
+    return 0;
+}
+
+/* Where the label says that it is, or wherever it may be by now. */
+static int find(const char *id, int flags) {
+    struct hunt h = {.id = id, .flags = flags};
+    char pid[16], fd[16];
+    snprintf(pid, sizeof pid, "%.*s", (int)strcspn(id + 1, "."), id + 1);
+    snprintf(fd, sizeof fd, "%.*s", (int)strcspn(strchr(id, '.') + 1, "."), strchr(id, '.') + 1);
+    if (hunt_in(pid, fd, &h))
+        return h.fd;
+    int there = h.fd;
+    return each_held(hunt_in, &h) ? h.fd : there;
+}
+
+/* --- attaching --------------------------------------------------------------------- */
+
+static int memfd_adopt(struct asf_segment *s, int fd, bool update) {
+    long seals = asf__raw_syscall(SYS_fcntl, fd, F_GET_SEALS, 0, 0);
+    if (seals < 0 || (seals & ASF_MEMFD_SEALS) != ASF_MEMFD_SEALS)
+        return asf__segment_fail(-ESTALE,
+                                 "what is there is not sealed against truncation: foreign or forged");
+    return asf__adopt_file(s, fd, update);
+}
+
+static int memfd_attach(struct asf_segment *s, bool update) {
+    int fd = find(s->id, update ? O_RDWR : O_RDONLY);
+    if (fd == -EACCES)
+        return asf__segment_fail(fd, "its mode does not let this user attach it, or its holder is "
+                                     "another user's process: that must hand over a descriptor");
+    if (fd == -EMFILE || fd == -ENFILE)
+        return asf__segment_fail(fd, "there is no descriptor left to attach it by");
+    if (fd < 0)
+        return no_such();
+    s->fd = fd;
+    return memfd_adopt(s, fd, update);
+}
+
+/* --- those there are ------------------------------------------------------------------ */
+
+/* Only who made it can let go of it. */
+static int memfd_remove(const char *id) {
+    if (strtol(id + 1, NULL, 10) != getpid())
+        return asf__segment_fail(-EBUSY, "it goes by itself when nobody has a descriptor on it any more; "
+                                         "only the process that made it can remove it before");
+    int fd = (int)strtol(strchr(id, '.') + 1, NULL, 10);
+    if (!has_id(fd, id))
+        return no_such();
+    return asf__sys.close(fd);
+}
+
+struct tour {
+    const char *id; /* or NULL: all */
+    asf_segment_visit *visit;
+    void *arg;
+    uint64_t *inodes; /* of those that were told of */
+    size_t count;
+};
+
+/* 1: it was not told of before; 0: it was. */
+static int note_new(struct tour *t, uint64_t inode) {
+    for (size_t i = 0; i < t->count; i++)
+        if (t->inodes[i] == inode)
+            return 0;
+    uint64_t *more = reallocarray(t->inodes, t->count + 1, sizeof *more);
+    if (!more)
+        return asf__segment_fail(-ENOMEM, "there is no memory for the list of segments");
+    t->inodes = more;
+    t->inodes[t->count++] = inode;
+    return 1;
+}
+
+static int tell(struct tour *t, int fd) {
+    struct asf_segment_state state;
+    struct asf_segment_head head;
+    struct statx st;
+    char id[ASF_SEGMENT_ID];
+    size_t n = asf__read_head(fd, &head) ? strnlen(head.text, sizeof head.text) : 0;
+    size_t length = n ? strcspn(head.text, " \n") : 0;
+    if (length == 0 || length >= n || length >= sizeof id)
+        return 0; /* not yet, or no segment */
+    memcpy(id, head.text, length);
+    id[length] = '\0';
+    if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0) ||
+        statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+        return 0;
+    int rc = note_new(t, st.stx_ino);
+    if (rc <= 0)
+        return rc;
+    asf__file_state(&state, id, &st, &head);
+    state.info.backend = asf__segment_memfd.name;
+    state.held = true;
+    return t->visit(&state, t->arg);
+}
+
+static int tell_held(const char *pid, const char *number, void *arg) {
+    int fd = open_held(pid, number, O_RDONLY | O_NOATIME);
+    if (fd < 0 && fd != -ENOENT)
+        fd = open_held(pid, number, O_RDONLY);
+    int rc = fd < 0 ? 0 : tell(arg, fd);
+    if (fd >= 0)
+        asf__sys.close(fd);
+    return rc;
+}
+
+static int memfd_look(const char *id, asf_segment_visit *visit, void *arg) {
+    struct tour t = {.id = id, .visit = visit, .arg = arg};
+    int rc = each_held(tell_held, &t);
+    free(t.inodes);
+    return rc;
+}
+
+const struct asf_segment_backend asf__segment_memfd = {
+    .name = "memfd",
+    .owns = memfd_owns,
+    .create = memfd_create_segment,
+    .attach = memfd_attach,
+    .adopt = memfd_adopt,
+    .detach = asf__unmap_file,
+    .remove = memfd_remove,
+    .look = memfd_look,
+};

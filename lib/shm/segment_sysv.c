@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * segment_sysv.c - segments made by shmget, as in Grosse's note: the
+ * identifier is shmget's number, so that "ipcrm -m" works too.  Their keys
+ * begin alike, so that one whose creator was killed before it was labelled can
+ * still be told from other programs'.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+
+#include "lib/shm/segment.h"
+#include "lib/sys/syscalls.h"
+
+/* The first 20 bits of a key are the mark, the others tell segments apart. */
+enum { KEY_MARK = 0x61736000, KEYS = 0x1000, STAT_ANY = 15 };
+
+static bool is_ours(const struct shmid_ds *ds) {
+    return (ds->shm_perm.__key & ~(KEYS - 1)) == KEY_MARK;
+}
+
+/* Digits alone, no leading zero, in the range of an int. */
+static bool sysv_owns(const char *id) {
+    size_t n = strspn(id, "0123456789");
+    return n > 0 && n <= 10 && id[n] == '\0' && (id[0] != '0' || n == 1) && strtol(id, NULL, 10) <= INT32_MAX;
+}
+
+static int number(const char *id) {
+    return (int)strtol(id, NULL, 10);
+}
+
+static int control(int id, int command, void *to) {
+    return (int)asf__raw_syscall(SYS_shmctl, id, command, (long)to, 0);
+}
+
+/* EEXIST when other segments have all keys. */
+static long get(size_t size, mode_t mode) {
+    unsigned start = 0;
+    asf__raw_syscall(SYS_getrandom, (long)&start, sizeof start, 0, 0);
+    for (unsigned i = 0; i < KEYS; i++) {
+        long key = KEY_MARK | ((start + i) & (KEYS - 1));
+        long id = asf__raw_syscall(SYS_shmget, key, (long)size, IPC_CREAT | IPC_EXCL | (long)mode, 0);
+        if (id != -EEXIST)
+            return id;
+    }
+    return -EEXIST;
+}
+
+static int cannot_get(long rc) {
+    switch (rc) {
+    case -EEXIST:
+        return asf__segment_fail(-ENOSPC, "there are as many segments as there are keys for; remove some");
+    case -EINVAL:
+        return asf__segment_fail(-EFBIG, "the segment would be larger than SHMMAX (/proc/sys/kernel/shmmax)");
+    case -ENOSPC:
+        return asf__segment_fail(-ENOSPC,
+                                 "the system's limit of segments (SHMMNI) or of their pages (SHMALL) "
+                                 "is reached");
+    case -ENOMEM:
+        return asf__segment_fail(-ENOMEM, "there is no memory for the segment");
+    default:
+        return asf__segment_fail((int)rc, "shmget failed");
+    }
+}
+
+static int map(struct asf_segment *s, int flags) {
+    int saved = errno, rc;
+    void *p = shmat(number(s->id), NULL, flags);
+    rc = p == (void *)-1 ? -errno : 0;
+    errno = saved;
+    s->base = rc < 0 ? NULL : p;
+    if (rc == -EINVAL || rc == -EIDRM)
+        return asf__segment_fail(-ENOENT,
+                                 "there is no such segment: it was removed, or is of another system");
+    if (rc == -EACCES)
+        return asf__segment_fail(rc, "its mode does not let this user attach it");
+    return rc < 0 ? asf__segment_fail(rc, "shmat failed") : 0;
+}
+
+static int sysv_detach(struct asf_segment *s) {
+    return (int)asf__raw_syscall(SYS_shmdt, (long)s->base, 0, 0, 0);
+}
+
+static int sysv_remove(const char *id) {
+    int rc = control(number(id), IPC_RMID, NULL);
+    if (rc == -EINVAL || rc == -EIDRM)
+        return asf__segment_fail(-ENOENT, "there is no such segment");
+    return rc < 0 ? asf__segment_fail(rc, "it belongs to another user") : 0;
+}
+
+/* Its owner can write to a file that is made read-only, while it is made. */
+static int set_mode(int id, mode_t mode) {
+    struct shmid_ds ds;
+    int rc = control(id, IPC_STAT, &ds);
+    ds.shm_perm.mode = (unsigned short)mode;
+    if (rc == 0)
+        rc = control(id, IPC_SET, &ds);
+    return rc < 0 ? asf__segment_fail(rc, "its mode cannot be set") : 0;
+}
+
+static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
+    mode &= ~asf__umask(); /* modes are a file's, and shmget knows no umask */
+    long id = get(s->size, mode | 0600);
+    if (id < 0)
+        return cannot_get(id);
+    snprintf(s->id, sizeof s->id, "%ld", id);
+    int rc = map(s, 0);
+    if (rc == 0 && (mode & 0600) != 0600)
+        rc = set_mode((int)id, mode);
+    if (rc == 0)
+        asf__segment_label(s, name);
+    else if (s->base)
+        sysv_detach(s);
+    if (rc < 0)
+        sysv_remove(s->id);
+    return rc;
+}
+
+/* One that is removed while somebody is attached stays for those who are. */
+static int sysv_attach(struct asf_segment *s, bool update) {
+    struct shmid_ds ds;
+    int rc = map(s, update ? 0 : SHM_RDONLY);
+    if (rc < 0)
+        return rc;
+    rc = control(number(s->id), IPC_STAT, &ds);
+    if (rc < 0 || ds.shm_perm.mode & SHM_DEST)
+        return asf__segment_fail(-ENOENT, "the segment has been removed");
+    s->size = ds.shm_segsz;
+    return 0;
+}
+
+static void describe(struct asf_segment_state *state, int id, const struct shmid_ds *ds) {
+    char text[ASF_SEGMENT_ID];
+    struct asf_segment_head head;
+    int saved = errno;
+    void *p = shmat(id, NULL, SHM_RDONLY);
+    errno = saved;
+    bool readable = p != (void *)-1;
+    if (readable && ds->shm_segsz >= sizeof head)
+        memcpy(&head, p, sizeof head);
+    if (readable)
+        asf__raw_syscall(SYS_shmdt, (long)p, 0, 0, 0);
+    snprintf(text, sizeof text, "%d", id);
+    *state = (struct asf_segment_state){.info = {.backend = asf__segment_sysv.name,
+                                                 .owner = ds->shm_perm.uid,
+                                                 .mode = ds->shm_perm.mode & 0777,
+                                                 .created = ds->shm_ctime,
+                                                 .accessed = ds->shm_atime,
+                                                 .attached = (int64_t)ds->shm_nattch,
+                                                 .creator = ds->shm_cpid}};
+    asf__segment_describe(state, text, ds->shm_segsz, readable ? &head : NULL);
+}
+
+static int sysv_look(const char *id, asf_segment_visit *visit, void *arg) {
+    struct shm_info totals;
+    struct asf_segment_state state;
+    int last = control(0, SHM_INFO, &totals), rc = 0;
+    for (int i = 0; i <= last && rc == 0; i++) {
+        struct shmid_ds ds;
+        int found = control(i, STAT_ANY, &ds);
+        if (found < 0 || !is_ours(&ds) || (id && found != number(id)))
+            continue;
+        describe(&state, found, &ds);
+        rc = visit(&state, arg);
+    }
+    return rc;
+}
+
+const struct asf_segment_backend asf__segment_sysv = {
+    .name = "sysv",
+    .owns = sysv_owns,
+    .create = sysv_create,
+    .attach = sysv_attach,
+    .detach = sysv_detach,
+    .remove = sysv_remove,
+    .look = sysv_look,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * segment_users.c - what /proc tells: which processes have a segment attached,
+ * since the kernel counts those of SysV alone; and of this process and system.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/shm/segment.h"
+#include "lib/sys/syscalls.h"
+
+struct states {
+    struct asf_segment_state *first;
+    size_t count;
+};
+
+static void count_mapping(const struct states *all, pid_t pid, uint64_t device, uint64_t inode) {
+    for (size_t i = 0; i < all->count; i++) {
+        struct asf_segment_state *s = &all->first[i];
+        if (s->inode != inode || s->device != device || s->counted == pid)
+            continue;
+        s->counted = pid;
+        s->info.attached++;
+    }
+}
+
+/* A line of maps: range, permissions, offset, device, inode, path. */
+static void count_line(const struct states *all, pid_t pid, const char *line) {
+    unsigned major, minor;
+    unsigned long long inode;
+    // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
+    if (sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major, &minor, &inode) == 3 && inode != 0)
+        count_mapping(all, pid, makedev(major, minor), inode);
+}
+
+static void count_process(const struct states *all, pid_t pid) {
+    char path[32], text[8192];
+    size_t have = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    for (ssize_t n; (n = asf__sys.read(fd, text + have, sizeof text - 1 - have)) > 0;) {
+        char *line = text, *end;
+        have += (size_t)n;
+        text[have] = '\0';
+        while ((end = strchr(line, '\n'))) {
+            *end = '\0';
+            count_line(all, pid, line);
+            line = end + 1;
+        }
+        have -= (size_t)(line - text);
+        memmove(text, line, have);
+    }
+    asf__sys.close(fd);
+}
+
+void asf__count_users(struct asf_segment_state *states, size_t count) {
+    struct states all = {states, count};
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any = any || states[i].inode != 0;
+    DIR *directory = any ? opendir("/proc") : NULL;
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+            count_process(&all, (pid_t)strtol(entry->d_name, NULL, 10));
+    closedir(directory);
+}
+
+/* --- numbers --------------------------------------------------------------------- */
+
+bool asf__proc_number(const char *path, const char *key, int base, uint64_t *value) {
+    char text[4096];
+    int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : asf__sys.read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        asf__sys.close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *found = strstr(text, key);
+    if (found)
+        *value = strtoull(found + strlen(key), NULL, base);
+    return found != NULL;
+}
+
+/* It can be looked at without being changed in one place only. */
+mode_t asf__umask(void) {
+    uint64_t mask;
+    return asf__proc_number("/proc/self/status", "\nUmask:", 8, &mask) ? (mode_t)mask & 0777 : 022;
+}
+
+/* --- whether a creator is still there ---------------------------------------------- */
+
+/* The state of a process and when it was started; false: there is none. */
+static bool status_of(pid_t pid, char *state, int64_t *started) {
+    char path[32], text[1024];
+    struct timespec now, up;
+    long long ticks;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : asf__sys.read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        asf__sys.close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *rest = strrchr(text, ')'); /* after the name, which may hold anything */
+    static const char fields[] =
+        ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld";
+    // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
+    if (!rest || sscanf(rest, fields, state, &ticks) != 2)
+        return false;
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    *started = now.tv_sec - up.tv_sec + ticks / sysconf(_SC_CLK_TCK);
+    return true;
+}
+
+/* A process that was started later has but the number in common; 2 s: clocks
+ * are adjusted, and the three of them are rounded. */
+bool asf__process_ended(pid_t pid, int64_t at) {
+    char state;
+    int64_t started;
+    if (pid <= 0)
+        return false;
+    if (!status_of(pid, &state, &started))
+        return asf__raw_syscall(SYS_kill, pid, 0, 0, 0) == -ESRCH;
+    return state == 'Z' || state == 'X' || started > at + 2;
+}

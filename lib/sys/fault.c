@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fault.c - the SIGBUS handler and the table of guarded mappings.  The table
+ * is read by the handler without a lock; slots are claimed by one atomic
+ * exchange and never move.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/sys/fault.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/sys/syscalls.h"
+
+enum { SLOTS = 512, PAGE = 4096 };
+
+struct slot {
+    bool used;
+    uintptr_t base, end;
+    bool *torn;
+    char **end_of_window;
+};
+
+static struct slot *slots; /* made by the first watch */
+static int hint;
+static struct sigaction program; /* what the program asked for */
+static bool installed;
+static void (*last_words)(void);
+
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+static struct slot *find(uintptr_t at) {
+    struct slot *all = __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
+    for (int i = 0; all && i < SLOTS; i++) {
+        struct slot *s = &all[i];
+        if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base &&
+            at < __atomic_load_n(&s->end, __ATOMIC_RELAXED))
+            return s;
+    }
+    return NULL;
+}
+
+static bool replace_page(const siginfo_t *info) {
+    uintptr_t at = (uintptr_t)info->si_addr;
+    struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
+    if (!s)
+        return false;
+    /* By number: it is no write of this thread, as a race detector would have it.
+     * Writable: a segment may have been attached to write to it. */
+    if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
+        return false;
+    __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
+    uintptr_t end = (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED);
+    if (end > s->base && end <= s->end)
+        __atomic_store_n(s->end_of_window, (char *)s->base, __ATOMIC_RELEASE); // NOLINT
+    return true;
+}
+
+/* By number: in a handler nothing may be looked up. */
+static void raise_now(int sig) {
+    asf__raw_syscall(SYS_tgkill, asf__raw_syscall(SYS_getpid, 0, 0, 0, 0),
+                     asf__raw_syscall(SYS_gettid, 0, 0, 0, 0), sig, 0);
+}
+
+enum { KERNEL_SET = 8 }; /* bytes of a signal set, as the kernel counts them */
+
+/* As the kernel calls a handler, but that SIGBUS is not blocked meanwhile: a page
+ * that is gone could not be replaced then. */
+static void call_program(int sig, siginfo_t *info, void *context) {
+    struct sigaction act = program;
+    sigdelset(&act.sa_mask, SIGBUS);
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&act.sa_mask, 0, KERNEL_SET);
+    if (act.sa_flags & (int)SA_RESETHAND)
+        program.sa_handler = SIG_DFL;
+    if (act.sa_flags & SA_SIGINFO)
+        act.sa_sigaction(sig, info, context);
+    else
+        act.sa_handler(sig);
+}
+
+static bool has_handler(const struct sigaction *act) {
+    return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN;
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context) {
+    bool sent = info->si_code <= 0;
+    if (replace_page(info))
+        return;
+    if (has_handler(&program)) {
+        call_program(sig, info, context);
+    } else if (program.sa_handler == SIG_DFL || !sent) {
+        /* Returning repeats the access, which now ends the process. */
+        struct sigaction dfl = {.sa_handler = SIG_DFL};
+        if (__atomic_load_n(&last_words, __ATOMIC_ACQUIRE))
+            last_words();
+        __sigaction(SIGBUS, &dfl, NULL);
+        if (sent)
+            raise_now(SIGBUS);
+    }
+}
+
+/* Our handler, as far as it shows like the program's action: on which stack, and
+ * whether system calls go on behind it.  An ignored signal interrupts none. */
+static int set_ours(const struct sigaction *act, struct sigaction *old) {
+    int shows = has_handler(act) ? act->sa_flags & (SA_ONSTACK | SA_RESTART) : SA_ONSTACK | SA_RESTART;
+    struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | shows};
+    return __sigaction(SIGBUS, &ours, old);
+}
+
+/* False also while another thread is about it. */
+static bool install(void) {
+    enum { NO, UNDER_WAY, DONE };
+    static const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    static int state;
+    int none = NO;
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == DONE)
+        return true;
+    if (!__atomic_compare_exchange_n(&state, &none, UNDER_WAY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return none == DONE;
+    bool done = set_ours(&by_default, &program) == 0;
+    if (done && has_handler(&program))
+        set_ours(&program, NULL);
+    __atomic_store_n(&installed, done, __ATOMIC_RELEASE);
+    __atomic_store_n(&state, done ? DONE : NO, __ATOMIC_RELEASE);
+    return done;
+}
+
+static bool make_slots(void) {
+    struct slot *none = NULL, *made;
+    if (__atomic_load_n(&slots, __ATOMIC_ACQUIRE))
+        return true;
+    made = asf__zero_pages(SLOTS * sizeof *made);
+    if (made && !__atomic_compare_exchange_n(&slots, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        asf__sys.unmap(made, SLOTS * sizeof *made); /* another thread was first */
+    return made != NULL;
+}
+
+int asf__watch(char *base, size_t size, bool *torn, char **end) {
+    if (!install() || !make_slots())
+        return -1;
+    int first = __atomic_load_n(&hint, __ATOMIC_RELAXED);
+    for (int n = 0; n < SLOTS; n++) {
+        int i = (first + n) % SLOTS;
+        struct slot *s = &slots[i];
+        if (__atomic_load_n(&s->end, __ATOMIC_RELAXED) != 0 ||
+            __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) != 0)
+            continue;
+        s->base = (uintptr_t)base;
+        s->torn = torn;
+        s->end_of_window = end;
+        __atomic_store_n(&s->end, (uintptr_t)base + size, __ATOMIC_RELAXED);
+        __atomic_store_n(&s->used, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&hint, (i + 1) % SLOTS, __ATOMIC_RELAXED);
+        return i;
+    }
+    return -1;
+}
+
+void asf__unwatch(int slot) {
+    __atomic_store_n(&slots[slot].used, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&slots[slot].end, 0, __ATOMIC_RELEASE);
+}
+
+/* --- last words ------------------------------------------------------------------ */
+
+static const int fatal[] = {SIGSEGV, SIGILL,  SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,  SIGTERM,
+                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGVTALRM,
+                            SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ, SIGIO,   SIGPWR,  SIGSTKFLT};
+enum { FATAL = sizeof fatal / sizeof *fatal };
+static void on_fatal(int sig, siginfo_t *info, void *context) {
+    (void)context;
+    struct sigaction dfl = {.sa_handler = SIG_DFL};
+    __atomic_load_n(&last_words, __ATOMIC_ACQUIRE)();
+    __sigaction(sig, &dfl, NULL);
+    if (info->si_code <= 0 || (sig != SIGSEGV && sig != SIGILL && sig != SIGFPE))
+        raise_now(sig); /* delivered when this handler returns; a fault repeats itself */
+}
+
+void asf__last_words(void (*speak)(void)) {
+    struct sigaction ours = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
+    void (*none)(void) = NULL;
+    if (__atomic_load_n(&last_words, __ATOMIC_RELAXED) ||
+        !__atomic_compare_exchange_n(&last_words, &none, speak, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return; /* another thread's, at the same moment */
+    install();  /* for SIGBUS */
+    for (int i = 0; i < FATAL; i++)
+        if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+            old.sa_handler == SIG_DFL)
+            __sigaction(fatal[i], &ours, NULL);
+}
+
+static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction *old) {
+    struct sigaction was;
+    if (!__atomic_load_n(&last_words, __ATOMIC_RELAXED) || __sigaction(sig, NULL, &was) < 0 ||
+        !(was.sa_flags & SA_SIGINFO) || was.sa_sigaction != on_fatal)
+        return false;
+    bool still = !act || (!(act->sa_flags & SA_SIGINFO) && act->sa_handler == SIG_DFL);
+    if (!still)
+        __sigaction(sig, act, NULL);
+    if (old)
+        *old = (struct sigaction){.sa_handler = SIG_DFL};
+    return true;
+}
+
+/* As the kernel would keep it. */
+static void set_program(const struct sigaction *act) {
+    struct sigaction kept = *act, was;
+    sigdelset(&kept.sa_mask, SIGKILL);
+    sigdelset(&kept.sa_mask, SIGSTOP);
+    set_ours(act, &was);
+    kept.sa_flags |= was.sa_flags & ~(SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART); /* libc's */
+    kept.sa_restorer = was.sa_restorer;
+    program = kept;
+}
+
+bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old) {
+    if (sig != SIGBUS)
+        return answer_fatal(sig, act, old);
+    if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
+        return false;
+    struct sigaction was = program;
+    if (act)
+        set_program(act);
+    if (old)
+        *old = was;
+    return true;
+}
+
+static bool hides_ignored(void) {
+    return __atomic_load_n(&installed, __ATOMIC_ACQUIRE) && program.sa_handler == SIG_IGN;
+}
+
+void asf__before_exec(void) {
+    if (hides_ignored())
+        __sigaction(SIGBUS, &program, NULL);
+}
+
+void asf__after_exec(void) {
+    if (hides_ignored())
+        set_ours(&program, NULL);
+}
+
+int asf__count_faults(const char *base) {
+    struct rusage before, after;
+    if (asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&before, 0, 0) < 0)
+        return -1;
+    for (size_t i = 0; i < ASF_FAULTS_MOST; i++)
+        (void)*(const volatile char *)(base + i * ASF_FAULT_STEP);
+    asf__raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&after, 0, 0);
+    return (int)(after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
+}

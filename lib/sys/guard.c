@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * guard.c - what is done when a call is left for good.  A cancelled thread finds it
+ * in libc's list of handlers; an exception finds it by a personality routine of our
+ * own, since the compiler's (-fexceptions) is libgcc_s's, and libc is all we need.
+ * Layer: lib.  May include: lib.
+ */
+#include "lib/sys/guard.h"
+
+#include <stdint.h>
+
+#include "lib/sys/cleanup.h"
+#include "lib/sys/lock.h"
+
+#pragma GCC visibility push(hidden)
+
+struct asf_guard {
+    struct asf_guard *outer;
+    void (*undo)(void *);
+    void *undone;
+    struct _pthread_cleanup_buffer buffer;
+};
+
+static __thread struct asf_guard *innermost;
+
+static void leave(void *arg) {
+    const struct asf_guard *g = arg;
+    innermost = g->outer;
+    g->undo(g->undone);
+}
+
+/* Of the unwinder's interface (Itanium C++ ABI, "Level I. Base ABI"). */
+enum { CLEANUP_PHASE = 2, FORCED = 8, CONTINUE = 8 };
+
+/* The frame of asf__guarded is about to be gone.  A forced unwinding is a thread's end, for
+ * which libc calls the handler. */
+__attribute__((used)) int asf__guard_personality(int version, int actions, uint64_t class, void *exception,
+                                                 void *context);
+int asf__guard_personality(int version, int actions, uint64_t class, void *exception, void *context) {
+    (void)version, (void)class, (void)exception, (void)context;
+    struct asf_guard *g = innermost;
+    if (actions & CLEANUP_PHASE && !(actions & FORCED) && g) {
+        _pthread_cleanup_pop(&g->buffer, 0);
+        leave(g);
+    }
+    return CONTINUE;
+}
+
+__attribute__((noinline)) void asf__guarded(void (*call)(void *), void *arg, void (*undo)(void *),
+                                            void *undone) {
+    struct asf_guard g = {.outer = innermost, .undo = undo, .undone = undone};
+    __asm__ volatile(".cfi_personality 0x1b, asf__guard_personality"); /* relative, four bytes */
+    _pthread_cleanup_push(&g.buffer, leave, &g);
+    innermost = &g;
+    call(arg);
+    innermost = g.outer;
+    _pthread_cleanup_pop(&g.buffer, 0);
+}
+
+#pragma GCC visibility pop

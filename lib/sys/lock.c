@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lock.c - the contended and the biased side of the stream lock.  The futex
+ * word follows libc's protocol (0 free, 1 held, 2 held with waiters), since
+ * libc's own code locks the same words.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/sys/lock.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "lib/sys/stats.h"
+#include "lib/sys/syscalls.h"
+
+/* Consecutive uncontended acquisitions by one thread before its stream is
+ * biased to it: enough to pay for one revocation (some microseconds). */
+enum { STREAK = 64 };
+
+static bool registered, restartable;
+
+static bool membarrier(int command) {
+    return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
+}
+
+void asf__lock_register(void) {
+    if (registered)
+        return;
+    registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+#ifndef __SANITIZE_THREAD__ /* which cannot see into a restartable sequence */
+    restartable = registered && __rseq_size > 0 && !asf__counting &&
+                  membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
+#endif
+}
+
+/* Let the holder's restartable sequences in, or (NULL) keep them out. */
+static void tell_fast(struct asf_lock *l, void *holder) {
+    if (l->fast && (restartable || !holder))
+        __atomic_store_n(l->fast, holder ? (asf__tag)holder + 1 : 0, __ATOMIC_RELEASE);
+}
+
+/* From here on every thread sees what was written before, and none is inside a
+ * sequence that began earlier. */
+static void fence_threads(void) {
+    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (restartable)
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ);
+}
+
+static void futex_wait(void *word, unsigned seen) {
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)seen, 0);
+}
+
+static void futex_wake(void *word, int threads) {
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, threads, 0);
+}
+
+void asf__bias_wake(struct asf_lock *l) {
+    futex_wake(&l->busy, INT_MAX);
+}
+
+static bool take_word(struct asf_lock *l) {
+    int free = 0;
+    return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void pause_a_moment(void) {
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Most are held for less than a microsecond: sleeping at once would cost more.
+ * Behind a thread that sleeps already there is nothing to win. */
+static bool take_soon(struct asf_lock *l) {
+    enum { TRIES = 50 };
+    for (int i = 0; i < TRIES; i++) {
+        int word = __atomic_load_n(&l->word, __ATOMIC_RELAXED);
+        if (word == 0 && take_word(l))
+            return true;
+        if (word == 2)
+            return false;
+        pause_a_moment();
+    }
+    return false;
+}
+
+static void own(struct asf_lock *l, void *self) {
+    l->depth = ASF_HELD_ONCE;
+    __atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
+}
+
+/* Gives back the word alone: a biased lock may have an owner (asf__unbias). */
+static void release_word(struct asf_lock *l) {
+    if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
+        futex_wake(&l->word, 1);
+}
+
+static void release(struct asf_lock *l) {
+    l->depth = 0;
+    __atomic_store_n(&l->owner, NULL, __ATOMIC_RELAXED);
+    release_word(l);
+}
+
+/* Take the bias away from its holder and own the lock; the caller has the word.
+ * With `wait` false give up when the holder is inside, and not for a moment only. */
+static bool take_bias(struct asf_lock *l, void *self, bool wait) {
+    enum { TRIES = 200 };
+    unsigned busy, tries = 0;
+    __atomic_store_n(&l->revoke, 1, __ATOMIC_RELAXED);
+    tell_fast(l, NULL);
+    fence_threads();
+    while ((busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE)) != 0) {
+        if (!wait && ++tries < TRIES) {
+            pause_a_moment();
+            continue;
+        }
+        if (!wait) {
+            __atomic_store_n(&l->revoke, 0, __ATOMIC_RELAXED);
+            tell_fast(l, l->holder);
+            return false;
+        }
+        futex_wait(&l->busy, busy);
+    }
+    own(l, self); /* before the holder can look for itself there */
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Hand the lock, just taken by `self`, over to its bias. */
+static void grant(struct asf_lock *l, void *self) {
+    __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
+    tell_fast(l, self);
+    release(l);
+}
+
+static void consider_bias(struct asf_lock *l, void *self) {
+    if (l->last != self) {
+        l->last = self;
+        l->streak = 0;
+    } else if (++l->streak >= STREAK && __atomic_load_n(&l->biasable, __ATOMIC_RELAXED) && registered &&
+               !__libc_single_threaded) {
+        grant(l, self);
+    }
+}
+
+/* The order of the loads: whoever takes a bias is the owner first. */
+static bool owns(const struct asf_lock *l, const void *self) {
+    return __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE) != self &&
+           __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self;
+}
+
+void asf__lock_slow(struct asf_lock *l) {
+    void *self = asf__self();
+    if (owns(l, self)) {
+        l->depth++;
+        return;
+    }
+    if (!take_word(l) && !take_soon(l)) {
+        while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
+            futex_wait(&l->word, 2);
+    }
+    void *holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
+    if (holder && holder != self) {
+        take_bias(l, self, true);
+    } else {
+        own(l, self);
+        consider_bias(l, self);
+    }
+}
+
+bool asf__trylock(struct asf_lock *l) {
+    void *self = asf__self();
+    void *holder = __atomic_load_n(&l->holder, __ATOMIC_RELAXED);
+    if (holder == self && asf__bias_enter(l))
+        return true;
+    if (owns(l, self)) {
+        l->depth++;
+        return true;
+    }
+    if (!take_word(l))
+        return false;
+    holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
+    if (holder && !take_bias(l, self, false)) {
+        release_word(l);
+        return false;
+    }
+    own(l, self);
+    return true;
+}
+
+bool asf__patient(int i, int most) {
+    const struct timespec a_little = {0, 1000000};
+    if (i >= most)
+        return false;
+    if (i < ASF_MOMENT)
+        sched_yield();
+    else
+        asf__raw_syscall(SYS_nanosleep, (long)&a_little, 0, 0, 0);
+    return true;
+}
+
+bool asf__lock_is_own(struct asf_lock *l) {
+    return asf__bias_held(l) || owns(l, asf__self());
+}
+
+void asf__unlock_slow(struct asf_lock *l) {
+    if (l->depth == ASF_HELD_ONCE)
+        release(l);
+    else if (l->depth > 0)
+        l->depth--;
+}
+
+void asf__unbias(struct asf_lock *l) {
+    if (!__atomic_load_n(&l->biasable, __ATOMIC_RELAXED))
+        return;
+    if (asf__bias_held(l)) { /* libc then finds its own thread the owner, and only counts */
+        own(l, asf__self());
+        return;
+    }
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED); /* no new bias meanwhile */
+    asf__lock_slow(l);
+    if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED))
+        take_bias(l, asf__self(), true);
+    asf__unlock(l);
+}
+
+static bool was_never_taken(const struct asf_lock *l) {
+    return !l->word && !l->depth && !l->owner && !l->holder && !l->busy && !l->revoke && !l->last &&
+           !l->streak;
+}
+
+/* A page that the child writes to is copied, at some microseconds each. */
+void asf__lock_inherit(struct asf_lock *l, bool own) {
+    const bool biasable = l->biasable;
+    if (own && asf__bias_held(l)) {
+        l->word = 0; /* whoever waited for it is not there */
+        l->revoke = 0;
+        tell_fast(l, l->holder);
+    } else if ((!own || !owns(l, asf__self())) && !was_never_taken(l)) {
+        asf__lock_reset(l);
+        l->biasable = biasable;
+    }
+}
+
+void asf__lock_reset(struct asf_lock *l) {
+    tell_fast(l, NULL);
+    *l = (struct asf_lock){.biasable = true, .fast = l->fast};
+}

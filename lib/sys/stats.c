@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stats.c - the statistics, one line a stream: an aligned table on stderr, or
+ * tab-separated lines appended to a file, each by one write.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/sys/stats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <asf/asf.h>
+
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
+
+bool asf__counting;
+int asf__careful;
+
+__attribute__((constructor)) void asf__stats_start(void) {
+    static bool started;
+    if (started)
+        return;
+    started = true;
+    asf__counting = asf__options()->stats[0] != '\0';
+    asf__careful = asf__counting;
+    if (asf__options()->verbose)
+        asf__stats_verbose("libasf", asf_version(), "ASF_OPTIONS asks for verbose");
+}
+
+static void emit(const char *line, int length, size_t size) {
+    size_t n = (size_t)length < size ? (size_t)length : size - 1;
+    const char *to = asf__options()->stats;
+    if (!strcmp(to, "stderr")) {
+        asf__sys.write(2, line, n);
+        return;
+    }
+    int fd = asf__sys.open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+        asf__sys.write(fd, line, n);
+        asf__sys.close(fd);
+    }
+}
+
+/* At the head of the table.  Of the program's name, here and elsewhere, as much as leaves
+ * room for the line: it may be no file's. */
+static int headline(char *to, size_t size) {
+    static bool headed;
+    if (__atomic_exchange_n(&headed, true, __ATOMIC_RELAXED))
+        return 0;
+    return snprintf(to, size, "asf: %.*s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s  %s\n", NAME_MAX,
+                    program_invocation_short_name, (int)getpid(), "stream", "module", "bytes in", "bytes out",
+                    "calls", "served", "syscalls", "why");
+}
+
+static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
+    const struct asf_stats *s = l->stats;
+    int n = headline(to, size);
+    return n + snprintf(to + n, size - (size_t)n,
+                        "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64
+                        "  %s\n",
+                        l->stream, l->module, s->in, s->out, s->calls, s->calls - s->slow, s->syscalls,
+                        l->why);
+}
+
+static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
+    const struct asf_stats *s = l->stats;
+    return snprintf(to, size,
+                    "asf:\t%.*s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+                    "\t%s\n",
+                    NAME_MAX, program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in,
+                    s->out, s->calls, s->calls - s->slow, s->syscalls, l->why);
+}
+
+void asf__stats_line(const struct asf_stats_line *line) {
+    char text[4608];
+    bool table = !strcmp(asf__options()->stats, "stderr");
+    int n = table ? as_table(text, sizeof text, line) : as_fields(text, sizeof text, line);
+    emit(text, n, sizeof text);
+}
+
+void asf__stats_verbose(const char *stream, const char *module, const char *why) {
+    char text[4608];
+    int n = snprintf(text, sizeof text, "asf: %.*s: %s: %s (%s)\n", NAME_MAX, program_invocation_short_name,
+                     stream, module, why);
+    asf__sys.write(2, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * syscalls.c - the table of system calls, filled with the kernel's: libc's functions
+ * of these names may be those of the program, or ours.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/sys/syscalls.h"
+
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+long asf__raw_syscall(long number, long a, long b, long c, long d) {
+    return asf__raw(number, a, b, c, d);
+}
+
+uint64_t asf__hold_signals(void) {
+    const uint64_t faults = (uint64_t)1 << (SIGBUS - 1) | (uint64_t)1 << (SIGSEGV - 1) |
+                            (uint64_t)1 << (SIGILL - 1) | (uint64_t)1 << (SIGFPE - 1) |
+                            (uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (SIGSYS - 1);
+    uint64_t all = ~faults, before = 0;
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all);
+    return before;
+}
+
+void asf__release_signals(uint64_t mask) {
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+}
+
+ssize_t asf__plain_read(int fd, void *buf, size_t n) {
+    return asf__cancellable_read(fd, buf, n);
+}
+
+ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
+    return asf__cancellable_write(fd, buf, n);
+}
+
+ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
+    return asf__cancellable_pread(fd, buf, n, offset);
+}
+
+int asf__write_as_program(int fd, const char *p, size_t n) {
+    int before = errno;
+    for (ssize_t r; n > 0; p += r, n -= (size_t)r)
+        if ((r = write(fd, p, n)) < 0) {
+            int failed = -errno;
+            errno = before;
+            return failed;
+        }
+    return 0;
+}
+
+off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
+    return asf__raw(SYS_lseek, fd, offset, whence, 0);
+}
+
+int asf__plain_open(const char *path, int flags, mode_t mode) {
+    return asf__cancellable_open(path, flags, mode);
+}
+
+int asf__plain_close(int fd) {
+    return (int)asf__raw(SYS_close, fd, 0, 0, 0);
+}
+
+int asf__plain_fstat(int fd, struct stat64 *st) {
+    return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
+}
+
+static int sys_fstatfs(int fd, struct statfs64 *st) {
+    return (int)asf__raw(SYS_fstatfs, fd, (long)st, 0, 0);
+}
+
+static int sys_isatty(int fd) {
+    struct termios unused;
+    return asf__raw_syscall(SYS_ioctl, fd, TCGETS, (long)&unused, 0) == 0;
+}
+
+static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
+    int saved = errno;
+    void *p = mmap64(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
+    if (p != MAP_FAILED)
+        return p;
+    *error = -errno;
+    errno = saved;
+    return NULL;
+}
+
+void *asf__zero_pages(size_t size) {
+    int saved = errno;
+    void *p = mmap64(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int asf__out_of_the_way(int fd) {
+    enum { FIRST = 400 };
+    int up = (int)asf__raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FIRST, 0);
+    if (up < 0)
+        return fd;
+    asf__sys.close(fd);
+    return up;
+}
+
+static int sys_unmap(void *addr, size_t length) {
+    return (int)asf__raw_syscall(SYS_munmap, (long)addr, (long)length, 0, 0);
+}
+
+static ssize_t sys_splice(int in, int out, size_t n) {
+    return asf__raw6(SYS_splice, in, 0, out, 0, (long)n, SPLICE_F_MOVE);
+}
+
+static ssize_t sys_send(int in, int out, size_t n) {
+    return asf__raw(SYS_sendfile, out, in, 0, (long)n);
+}
+
+static ssize_t sys_copy_range(int in, int out, size_t n) {
+    return asf__raw6(SYS_copy_file_range, in, 0, out, 0, (long)n, 0);
+}
+
+static int sys_clone_range(int in, int out, off64_t in_at, off64_t out_at, size_t n) {
+    struct file_clone_range range = {
+        .src_fd = in, .src_offset = (uint64_t)in_at, .src_length = n, .dest_offset = (uint64_t)out_at};
+    return (int)asf__raw(SYS_ioctl, out, FICLONERANGE, (long)&range, 0);
+}
+
+static int sys_truncate(int fd, off64_t size) {
+    return (int)asf__raw(SYS_ftruncate, fd, size, 0, 0);
+}
+
+/* By mincore, which unlike cachestat counts no page whose read has failed or is
+ * still under way. */
+static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
+    enum { PAGE = 4096, AT_ONCE = 1 << 20 };
+    unsigned char there[AT_ONCE / PAGE];
+    int error = 0;
+    int64_t count = 0;
+    char *p = sys_map(n, fd, offset, &error);
+    if (!p)
+        return error;
+    for (size_t at = 0; at < n; at += AT_ONCE) {
+        size_t size = n - at < AT_ONCE ? n - at : AT_ONCE;
+        if (asf__raw(SYS_mincore, (long)(p + at), (long)size, (long)there, 0) < 0)
+            break;
+        for (size_t i = 0; i < (size + PAGE - 1) / PAGE; i++)
+            count += there[i] & 1;
+    }
+    sys_unmap(p, n);
+    return count;
+}
+
+static int sys_pipe(int ends[2]) {
+    return (int)asf__raw(SYS_pipe2, (long)ends, O_CLOEXEC, 0, 0);
+}
+
+static int sys_pipe_size(int fd, int size) {
+    return (int)asf__raw(SYS_fcntl, fd, size > 0 ? F_SETPIPE_SZ : F_GETPIPE_SZ, size, 0);
+}
+
+struct asf_syscalls asf__sys = {
+    .read = asf__plain_read,
+    .write = asf__plain_write,
+    .pread = asf__plain_pread,
+    .lseek = asf__plain_lseek,
+    .open = asf__plain_open,
+    .close = asf__plain_close,
+    .fstat = asf__plain_fstat,
+    .fstatfs = sys_fstatfs,
+    .isatty = sys_isatty,
+    .map = sys_map,
+    .unmap = sys_unmap,
+    .splice = sys_splice,
+    .send = sys_send,
+    .copy_range = sys_copy_range,
+    .clone_range = sys_clone_range,
+    .truncate = sys_truncate,
+    .cached_pages = sys_cached_pages,
+    .pipe = sys_pipe,
+    .pipe_size = sys_pipe_size,
+};

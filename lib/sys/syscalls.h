@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * syscalls.h - every system call that the library makes on a stream, in one
+ * table whose entries a test can replace.  Each returns -errno on failure and
+ * leaves errno as it was: errno belongs to the interfaces.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_SYSCALLS_H
+#define ASF_LIB_SYSCALLS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/vfs.h>
+
+#pragma GCC visibility push(hidden)
+
+struct asf_syscalls {
+    ssize_t (*read)(int fd, void *buf, size_t n);
+    ssize_t (*write)(int fd, const void *buf, size_t n);
+    ssize_t (*pread)(int fd, void *buf, size_t n, off64_t offset);
+    off64_t (*lseek)(int fd, off64_t offset, int whence);
+    int (*open)(const char *path, int flags, mode_t mode);
+    int (*close)(int fd);
+    int (*fstat)(int fd, struct stat64 *st);
+    int (*fstatfs)(int fd, struct statfs64 *st);
+    int (*isatty)(int fd);
+    void *(*map)(size_t length, int fd, off64_t offset, int *error);
+    int (*unmap)(void *addr, size_t length);
+    /* Within the kernel, from and to where the descriptors stand. */
+    ssize_t (*splice)(int in, int out, size_t n);
+    ssize_t (*send)(int in, int out, size_t n);
+    ssize_t (*copy_range)(int in, int out, size_t n);
+    int (*clone_range)(int in, int out, off64_t in_at, off64_t out_at, size_t n);
+    int (*truncate)(int fd, off64_t size);
+    /* How many pages of a file from `offset`, a page's beginning, on can be read from
+     * memory; only its owner is told the truth. */
+    int64_t (*cached_pages)(int fd, off64_t offset, size_t n);
+    int (*pipe)(int ends[2]);
+    int (*pipe_size)(int fd, int size); /* 0: only ask */
+};
+
+extern struct asf_syscalls asf__sys;
+
+/* asf__write_as_program: write n bytes, however many calls it takes, by write(), as the
+ * program would: where that is ours, it minds streams and their readers. */
+int asf__write_as_program(int fd, const char *p, size_t n);
+
+/* The kernel returns -errno; libc's syscall() would have to be undone. */
+static inline __attribute__((always_inline)) long asf__raw(long number, long a, long b, long c, long d) {
+    long r;
+    register long fourth __asm__("r10") = d;
+    __asm__ volatile("syscall"
+                     : "=a"(r)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                     : "rcx", "r11", "memory");
+    return r;
+}
+
+static inline __attribute__((always_inline)) long asf__raw6(long number, long a, long b, long c, long d,
+                                                            long e, long f) {
+    long r;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = e;
+    register long sixth __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(r)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "rcx", "r11", "memory");
+    return r;
+}
+
+/* libc's calls by names that are never ours, found at start-up as those in lib/sys/cleanup.h. */
+#define ASF__OF_LIBC __attribute__((noplt, visibility("default")))
+extern ASF__OF_LIBC ssize_t __read(int fd, void *p, size_t n);
+extern ASF__OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
+extern ASF__OF_LIBC ssize_t __pread64(int fd, void *p, size_t n, off64_t at);
+extern ASF__OF_LIBC int __open64(const char *path, int flags, ...);
+extern ASF__OF_LIBC int *__errno_location(void);
+extern ASF__OF_LIBC void pthread_testcancel(void);
+
+/* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
+ * moment of it.  As in libc, no thread is while there is only one.  With more libc makes
+ * it, which alone can wait for the signal of a cancellation that is under way: one that
+ * came later would end a thread that has forbidden it meanwhile. */
+#define ASF__CANCELLABLE(alone, by_libc)                                                                     \
+    (__extension__({                                                                                         \
+        long result_;                                                                                        \
+        if (__libc_single_threaded) {                                                                        \
+            result_ = alone;                                                                                 \
+        } else {                                                                                             \
+            const int before_ = errno;                                                                       \
+            if ((result_ = by_libc) < 0) {                                                                   \
+                result_ = -errno;                                                                            \
+                errno = before_;                                                                             \
+            }                                                                                                \
+        }                                                                                                    \
+        result_;                                                                                             \
+    }))
+
+static inline __attribute__((always_inline)) ssize_t asf__cancellable_read(int fd, void *p, size_t n) {
+    return ASF__CANCELLABLE(asf__raw(SYS_read, fd, (long)p, (long)n, 0), __read(fd, p, n));
+}
+
+static inline __attribute__((always_inline)) ssize_t asf__cancellable_write(int fd, const void *p, size_t n) {
+    return ASF__CANCELLABLE(asf__raw(SYS_write, fd, (long)p, (long)n, 0), __write(fd, p, n));
+}
+
+static inline __attribute__((always_inline)) ssize_t asf__cancellable_pread(int fd, void *p, size_t n,
+                                                                            off64_t at) {
+    return ASF__CANCELLABLE(asf__raw(SYS_pread64, fd, (long)p, (long)n, at), __pread64(fd, p, n, at));
+}
+
+static inline __attribute__((always_inline)) int asf__cancellable_open(const char *path, int flags,
+                                                                       mode_t mode) {
+    return (int)ASF__CANCELLABLE(asf__raw(SYS_openat, AT_FDCWD, (long)path, flags, mode),
+                                 __open64(path, flags, mode));
+}
+
+/* Waits for nothing that a signal would end. */
+static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) {
+    if (!__libc_single_threaded)
+        pthread_testcancel();
+    return (int)asf__raw(SYS_close, fd, 0, 0, 0);
+}
+
+/* asf__read and so on: the table's. After a system call the processor has
+ * forgotten whence it was called: each level above costs some 7 ns, and the
+ * usual two are left out here. */
+ssize_t asf__plain_read(int fd, void *buf, size_t n);
+ssize_t asf__plain_write(int fd, const void *buf, size_t n);
+ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset);
+off64_t asf__plain_lseek(int fd, off64_t offset, int whence);
+int asf__plain_open(const char *path, int flags, mode_t mode);
+int asf__plain_close(int fd);
+int asf__plain_fstat(int fd, struct stat64 *st);
+
+static inline ssize_t asf__read(int fd, void *buf, size_t n) {
+    if (asf__sys.read == asf__plain_read)
+        return asf__cancellable_read(fd, buf, n);
+    return asf__sys.read(fd, buf, n);
+}
+
+static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
+    if (asf__sys.write == asf__plain_write)
+        return asf__cancellable_write(fd, buf, n);
+    return asf__sys.write(fd, buf, n);
+}
+
+static inline ssize_t asf__pread(int fd, void *buf, size_t n, off64_t offset) {
+    if (asf__sys.pread == asf__plain_pread)
+        return asf__cancellable_pread(fd, buf, n, offset);
+    return asf__sys.pread(fd, buf, n, offset);
+}
+
+static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
+    if (asf__sys.lseek == asf__plain_lseek)
+        return asf__raw(SYS_lseek, fd, offset, whence, 0);
+    return asf__sys.lseek(fd, offset, whence);
+}
+
+static inline int asf__open(const char *path, int flags, mode_t mode) {
+    if (asf__sys.open == asf__plain_open)
+        return asf__cancellable_open(path, flags, mode);
+    return asf__sys.open(path, flags, mode);
+}
+
+/* No thread is cancelled in the close of a stream, as in libc. */
+static inline int asf__close(int fd) {
+    if (asf__sys.close == asf__plain_close)
+        return (int)asf__raw(SYS_close, fd, 0, 0, 0);
+    return asf__sys.close(fd);
+}
+
+/* The call that libc makes: a filter of system calls may know no other. */
+static inline int asf__fstat(int fd, struct stat64 *st) {
+    if (asf__sys.fstat == asf__plain_fstat)
+        return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
+    return asf__sys.fstat(fd, st);
+}
+
+/* asf__raw_syscall: a call that needs no table; returns -errno. */
+long asf__raw_syscall(long number, long a, long b, long c, long d);
+
+/* asf__out_of_the_way: move a descriptor of ours to where a program's own do not
+ * come to stand, close-on-exec; it stays where it is if that cannot be. */
+int asf__out_of_the_way(int fd);
+
+/* asf__hold_signals: keep handlers out; faults of this thread's own stay
+ * possible.  Returns the mask to give back to asf__release_signals. */
+uint64_t asf__hold_signals(void);
+void asf__release_signals(uint64_t mask);
+
+/* asf__zero_pages: memory for a table that few processes need, given back by
+ * `unmap`; NULL when there is none. */
+void *asf__zero_pages(size_t size);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decimal.c - doubles as text and back.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/text/decimal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text/format_digits.h"
+#include "lib/text/powers.h"
+#include "lib/text/scan_number.h"
+
+/* The locale in which a decimal point is a point; made once, kept for good. */
+static locale_t plain(void) {
+    static locale_t made;
+    locale_t have = __atomic_load_n(&made, __ATOMIC_ACQUIRE), none = (locale_t)0;
+    if (have)
+        return have;
+    have = newlocale(LC_ALL_MASK, "C", none);
+    if (__atomic_compare_exchange_n(&made, &none, have, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return have;
+    freelocale(have);
+    return none;
+}
+
+/* --- the shortest digits: R. Giulietti, "The Schubfach way to render doubles" ---
+ *
+ * Of the numbers that round to the value, the one with the fewest digits, and of
+ * those the nearest.  The paper proves that 126 bits of a power of ten do. */
+
+/* digits * 10^exponent */
+struct digits {
+    uint64_t digits;
+    int exponent;
+};
+
+/* Logarithms of powers, rounded down, by multiplication: exact for all doubles. */
+static int log10_of_power_of_2(int e) {
+    return (int)((e * INT64_C(661971961083)) >> 41);
+}
+
+static int log10_of_three_quarters_of_power_of_2(int e) {
+    return (int)((e * INT64_C(661971961083) - INT64_C(274743187321)) >> 41);
+}
+
+static int log2_of_power_of_10(int e) {
+    return (int)((e * INT64_C(913124641741)) >> 38);
+}
+
+/* 126 bits in two halves. */
+struct power {
+    uint64_t upper, lower;
+};
+
+/* Just above 10^e. */
+static struct power above_power_of_10(int e) {
+    const uint64_t *power = asf__power(e);
+    unsigned __int128 above = (((unsigned __int128)power[0] << 64 | power[1]) >> 2) + 1;
+    return (struct power){(uint64_t)(above >> 63), (uint64_t)above & INT64_MAX};
+}
+
+/* The product without its last 127 bits, and a last bit that says whether there
+ * was anything in those that counts. */
+static uint64_t multiply(struct power power, uint64_t by) {
+    unsigned __int128 product = (unsigned __int128)power.upper * by;
+    uint64_t middle = ((uint64_t)product >> 1) + (uint64_t)(((unsigned __int128)power.lower * by) >> 64);
+    uint64_t sum = (uint64_t)(product >> 64) + (middle >> 63);
+    return sum | (((middle & INT64_MAX) + INT64_MAX) >> 63);
+}
+
+/* The value, and the least and the most that round to it, times 4 * 10^-k. */
+struct interval {
+    uint64_t least, value, most;
+};
+
+/* The only multiple of ten in the interval, if there is just one; otherwise the
+ * nearest number, and the even one of two as near.  Which it will be nothing
+ * foretells, so that a branch would be guessed wrong half the time. */
+static inline uint64_t choose(const struct interval *v) {
+    uint64_t below = v->value >> 2, ten = below / 10 * 10;
+    bool ten_below = v->least <= ten << 2, ten_above = (ten + 10) << 2 <= v->most;
+    uint64_t nearest = below + ((v->value & 3) + (below & 1) > 2);
+    uint64_t tens = -(uint64_t)((below >= 10) & (ten_below != ten_above));
+    return (nearest & ~tens) | ((ten + 10 * (uint64_t)ten_above) & tens);
+}
+
+/* The value is mantissa * 2^exponent; `edge`: its lower neighbour is nearer than
+ * its upper one.  Then what is nearest may be below the least, and what is above
+ * it is not. */
+static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t mantissa, int exponent,
+                                                                       bool edge) {
+    int k = edge ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
+    int shift = exponent + log2_of_power_of_10(-k) + 2;
+    struct power power = above_power_of_10(-k);
+    uint64_t four = mantissa << 2, open = mantissa & 1; /* the ends round elsewhere */
+    struct interval v = {.least = multiply(power, (four - (edge ? 1 : 2)) << shift) + open,
+                         .value = multiply(power, four << shift),
+                         .most = multiply(power, (four + 2) << shift) - open};
+    uint64_t chosen = choose(&v);
+    return (struct digits){chosen + (edge && chosen << 2 < v.least), k};
+}
+
+static __attribute__((noinline)) struct digits shortest_at_edge(uint64_t mantissa, int exponent) {
+    return shortest_of(mantissa, exponent, true);
+}
+
+static struct digits shortest(uint64_t mantissa, int exponent) {
+    return shortest_of(mantissa, exponent, false);
+}
+
+/* --- to text ----------------------------------------------------------------------- */
+
+/* Digits in a row, seventeen with zeros behind, which is all that any double has:
+ * the first, and the others as characters, the earliest in the lowest byte. */
+struct text {
+    char first;
+    unsigned __int128 others;
+    unsigned count; /* without the zeros behind */
+    int point;      /* digits before the point */
+};
+
+static struct text text_of(struct digits d) {
+    enum { MOST = 17 };
+    const uint64_t half = 100000000, characters = 0x3030303030303030;
+    unsigned n = asf__count_digits(d.digits);
+    uint64_t all = d.digits * asf__tens[MOST - n], first = all / (half * half), others = all % (half * half);
+    unsigned __int128 digits = asf__sixteen_digits((uint32_t)(others / half), (uint32_t)(others % half));
+    uint64_t low = (uint64_t)(digits >> 64), high = (uint64_t)digits;
+    unsigned zeros = low ? (unsigned)__builtin_clzll(low) / 8 : 8 + (unsigned)__builtin_clzll(high | 1) / 8;
+    return (struct text){.first = (char)('0' + first),
+                         .others = digits | (unsigned __int128)characters << 64 | characters,
+                         .count = MOST - zeros - (others == 0),
+                         .point = (int)n + d.exponent};
+}
+
+/* Sixteen bytes, of which some may be of no use. */
+static void store(char *to, unsigned __int128 bytes) {
+    memcpy(to, &bytes, sizeof bytes);
+}
+
+/* The point goes behind the first digit. */
+static size_t put_scientific(char *to, const struct text *t) {
+    int exponent = t->point - 1;
+    size_t n = t->count > 1 ? t->count + 1 : 1;
+    to[0] = t->first;
+    to[1] = '.';
+    store(to + 2, t->others);
+    to[n++] = 'e';
+    to[n++] = exponent < 0 ? '-' : '+';
+    struct asf__short_text e = asf__short_decimal((uint32_t)abs(exponent), 2);
+    asf__store(to + n, e);
+    return n + e.length;
+}
+
+/* As %g lays numbers out, with the digits that there are. */
+static size_t put_plainly(char *to, struct digits d) {
+    struct text t = text_of(d);
+    if (t.point < -3 || t.point > 17)
+        return put_scientific(to, &t);
+    if (t.point <= 0) {
+        size_t lead = (size_t)(2 - t.point);
+        memcpy(to, "0.000000", 8);
+        to[lead] = t.first;
+        store(to + lead + 1, t.others);
+        return lead + t.count;
+    }
+    unsigned point = (unsigned)t.point;
+    to[0] = t.first;
+    store(to + 1, t.others);
+    if (point >= t.count)
+        return point;
+    to[point] = '.';
+    store(to + point + 1, t.others >> 8 * (point - 1));
+    return t.count + 1;
+}
+
+static size_t put_whole(char *to, uint64_t value) {
+    size_t n = asf__count_digits(value);
+    asf__write_digits(to + n, value);
+    return n;
+}
+
+static size_t put_nan(char *to, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    unsigned long long payload = bits & ((UINT64_C(1) << 51) - 1);
+    const char *sign = bits >> 63 ? "-" : "";
+    return (size_t)(payload ? snprintf(to, ASF_DECIMAL, "%snan(0x%llx)", sign, payload)
+                            : snprintf(to, ASF_DECIMAL, "%snan", sign));
+}
+
+static size_t put_infinity(char *to) {
+    memcpy(to, "inf", 3);
+    return 3;
+}
+
+static size_t put_positive(char *to, double value, uint64_t bits) {
+    enum { BIAS = 1075, NO_NUMBER = 2047 };
+    const uint64_t lead = UINT64_C(1) << 52;
+    uint64_t rest = bits & (lead - 1);
+    int exponent = (int)(bits >> 52);
+    if (exponent == NO_NUMBER)
+        return put_infinity(to);
+    if (value < 1e15 && value == (double)(int64_t)value)
+        return put_whole(to, (uint64_t)value);
+    if (exponent == 0) /* not normal */
+        return put_plainly(to, shortest(rest, 1 - BIAS));
+    if (rest == 0 && exponent > 1)
+        return put_plainly(to, shortest_at_edge(lead, exponent - BIAS));
+    return put_plainly(to, shortest(lead | rest, exponent - BIAS));
+}
+
+size_t asf__put_double(char *to, double value) {
+    uint64_t bits;
+    if (isnan(value))
+        return put_nan(to, value);
+    memcpy(&bits, &value, sizeof bits);
+    size_t sign = bits >> 63;
+    to[0] = '-';
+    size_t n = sign + put_positive(to + sign, fabs(value), bits & INT64_MAX);
+    to[n] = '\0';
+    return n;
+}
+
+/* --- from text ------------------------------------------------------------------------ */
+
+static int by_libc(const char *word, double *value) {
+    char *end;
+    int saved = errno;
+    errno = 0;
+    *value = strtod_l(word, &end, plain());
+    bool huge = errno == ERANGE && isinf(*value);
+    errno = saved;
+    if (end == word || *end != '\0' || isspace((unsigned char)word[0]))
+        return -EBADMSG;
+    return huge ? -ERANGE : 0;
+}
+
+int asf__get_double(const char *word, size_t length, double *value) {
+    const unsigned char *p = (const unsigned char *)word, *end = p + length;
+    struct asf_decimal number;
+    if (asf__scan_decimal(p, end, '.', &number) == end && length > 0 && asf__decimal_double(&number, value))
+        return 0;
+    return by_libc(word, value);
+}

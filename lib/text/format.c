@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format.c - printf's formats: text, characters and strings, and the way to every
+ * other conversion.  Everything rare is left to libc.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/text/format.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <string.h>
+
+#include "lib/text/format_plain.h"
+
+bool asf__format_custom;
+
+/* --- output ---------------------------------------------------------------------- */
+
+static size_t part(struct asf__output *o, size_t n) {
+    size_t fits = asf__left(o) < n ? asf__left(o) : n;
+    o->lost += n - fits;
+    return fits;
+}
+
+void asf__put_part(struct asf__output *o, const char *text, size_t n) {
+    size_t fits = part(o, n);
+    if (fits > 0)
+        memmove(o->p, text, fits);
+    o->p += fits;
+}
+
+void asf__pad_part(struct asf__output *o, char c, size_t n) {
+    size_t fits = part(o, n);
+    if (fits > 0)
+        memset(o->p, c, fits);
+    o->p += fits;
+}
+
+static __attribute__((noinline)) void put_field_parts(struct asf__output *o, const struct asf__spec *s,
+                                                      const struct asf__field *f) {
+    size_t body = f->prefix_length + f->zeros + f->length + f->zeros_after + f->suffix_length;
+    size_t blanks = (size_t)s->width > body ? (size_t)s->width - body : 0;
+    bool left = s->flags & FLAG_LEFT, zero = !left && s->flags & FLAG_ZERO;
+    asf__pad_part(o, ' ', left || zero ? 0 : blanks);
+    asf__put_part(o, f->prefix, f->prefix_length);
+    asf__pad_part(o, '0', f->zeros + (zero ? blanks : 0));
+    asf__put_part(o, f->text, f->length);
+    asf__pad_part(o, '0', f->zeros_after);
+    asf__put_part(o, f->suffix, f->suffix_length);
+    asf__pad_part(o, ' ', left ? blanks : 0);
+}
+
+void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f) {
+    size_t behind;
+    char *p = asf__begin_field(o, s, f->prefix, f->prefix_length, f->zeros,
+                               f->length + f->zeros_after + f->suffix_length, &behind);
+    if (asf__unlikely(!p)) {
+        put_field_parts(o, s, f);
+        return;
+    }
+    asf__copy(p, f->text, f->length);
+    p += f->length;
+    if (f->zeros_after)
+        memset(p, '0', f->zeros_after);
+    for (size_t i = 0; i < f->suffix_length; i++)
+        p[f->zeros_after + i] = f->suffix[i];
+    asf__end_field(o, behind);
+}
+
+/* --- characters and strings ---------------------------------------------------------- */
+
+static void put_text(struct asf__output *o, struct asf__spec *s, const char *text, size_t n) {
+    size_t behind;
+    s->flags &= ~(unsigned)FLAG_ZERO;
+    char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
+    if (asf__unlikely(!p)) {
+        put_field_parts(o, s, &(struct asf__field){.text = text, .length = n});
+        return;
+    }
+    asf__copy_text(p, text, n);
+    asf__end_field(o, behind);
+}
+
+static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
+    if (!text) /* as glibc: cut short it would mislead */
+        text = s->precision < 0 || s->precision >= 6 ? "(null)" : "";
+    put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : o->most));
+}
+
+static void put_character(struct asf__output *o, struct asf__spec *s, char c) {
+    put_text(o, s, &c, 1);
+}
+
+static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *p) {
+    if (p) {
+        s->flags |= FLAG_ALTERNATE;
+        asf__put_hexadecimal(o, s, (uintptr_t)p, asf__sign(s, false));
+    } else {
+        put_text(o, s, "(nil)", 5);
+    }
+}
+
+static __attribute__((noinline)) void put_error(struct asf__output *o, struct asf__spec *s) {
+    char text[1000];
+    put_string(o, s, strerror_r(errno, text, sizeof text));
+}
+
+/* --- a conversion, whichever it is ------------------------------------------ */
+
+static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->conversion == 's' || s->conversion == 'S')
+        return asf__put_wide_string(o, s, va_arg(ap, const wchar_t *));
+    bool character = s->conversion == 'c' || s->conversion == 'C';
+    return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
+}
+
+/* %n: the bytes so far.  Behind what did not fit it is libc's: that may never go out. */
+static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list ap) {
+    size_t n = o->first ? (size_t)(o->p - o->first) + o->lost : 0;
+    if (!o->first || o->lost > 0 || n > INT_MAX)
+        return false;
+    void *to = va_arg(ap, void *);
+    if (s->length == LENGTH_INT)
+        *(int *)to = (int)n;
+    else if (s->length == LENGTH_SHORT)
+        *(short *)to = (short)n;
+    else if (s->length == LENGTH_CHAR)
+        *(signed char *)to = (signed char)n;
+    else
+        *(long *)to = (long)n;
+    return true;
+}
+
+static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->conversion == 'n')
+        return put_count(o, s, ap);
+    if (s->length != LENGTH_INT)
+        return s->length == LENGTH_LONG && put_wide(o, s, ap);
+    switch (s->conversion) {
+    case 's':
+        put_string(o, s, va_arg(ap, const char *));
+        return true;
+    case 'c':
+        put_character(o, s, (char)va_arg(ap, int));
+        return true;
+    case 'p':
+        put_pointer(o, s, va_arg(ap, const void *));
+        return true;
+    case '%':
+        if (s->flags || s->width || s->precision >= 0)
+            return false;
+        asf__put_part(o, "%", 1);
+        return true;
+    case 'm':
+        if (s->flags & FLAG_ALTERNATE)
+            return false;
+        put_error(o, s);
+        return true;
+    case 'S':
+    case 'C':
+        return put_wide(o, s, ap);
+    default:
+        return false;
+    }
+}
+
+static bool digits_are_grouped(void) {
+    const char *grouping = nl_langinfo(GROUPING);
+    return *grouping != '\0' && *grouping != CHAR_MAX && *nl_langinfo(THOUSEP) != '\0';
+}
+
+static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    if (s->flags & FLAG_GROUP && digits_are_grouped())
+        return false;
+    switch (s->conversion) {
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+        return asf__put_float(o, s, ap);
+    default:
+        return asf__put_integer(o, s, ap) || put_other(o, s, ap);
+    }
+}
+
+/* With anything between the percent sign and the letter; returns what follows.
+ * When it is left to libc its arguments are still to be taken. */
+static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f, va_list ap) {
+    struct asf__spec s = {.precision = -1};
+    struct asf__place before = asf__place_in(ap);
+    f = asf__parse_spec(f, &s, ap);
+    if (!f || !put_conversion(o, &s, ap)) {
+        asf__go_to(ap, before);
+        return NULL;
+    }
+    return f + 1;
+}
+
+/* --- brief specifications --------------------------------------------------------
+
+   Nearly all: at most one flag, 0 or -, and small numbers.  They are parsed into
+   registers, and short numbers are put together there. */
+
+enum { BRIEF_NUMBER = 99 };
+
+struct brief {
+    char flag; /* '0', '-' or none */
+    bool negative;
+    enum asf__length length;
+    int width, precision;
+};
+
+static inline const char *brief_number(const char *f, int *n, va_list ap) {
+    if (*f == '*') {
+        *n = va_arg(ap, int);
+        return f + 1;
+    }
+    for (*n = 0; *f >= '0' && *f <= '9' && *n <= BRIEF_NUMBER; f++)
+        *n = *n * 10 + (*f - '0');
+    return f;
+}
+
+/* Returns where the letter should be, or anything that is none. */
+static inline const char *parse_brief(const char *f, struct brief *b, va_list ap) {
+    if (*f == '0' || *f == '-')
+        b->flag = *f++;
+    if (*f <= '9' && *f != '.') {
+        f = brief_number(f, &b->width, ap);
+        if (b->width < 0)
+            return "";
+    }
+    if (*f == '.') {
+        f = brief_number(f + 1, &b->precision, ap);
+        if (b->precision < 0)
+            b->precision = -1;
+    }
+    if (*f == 'l') {
+        b->length = f[1] == 'l' ? LENGTH_LONG_LONG : LENGTH_LONG;
+        f += f[1] == 'l' ? 2 : 1;
+    } else if (*f == 'L' || *f == 'z') {
+        b->length = *f++ == 'L' ? LENGTH_LONG_LONG : LENGTH_WORD;
+    }
+    return f;
+}
+
+static inline struct asf__spec whole_spec(struct brief b, char letter) {
+    unsigned flags = b.flag == '0' ? FLAG_ZERO : b.flag == '-' ? FLAG_LEFT : 0;
+    return (struct asf__spec){flags, b.width, b.precision, b.length, letter};
+}
+
+/* So many digits, leading zeros included, if it is no more than 8 of them. */
+static inline unsigned least_digits(struct brief b) {
+    int least = b.precision >= 0 ? b.precision : b.flag == '0' ? b.width - b.negative : 1;
+    return least > 1 ? (unsigned)least : 1;
+}
+
+/* A field of at most 8 digits; false when there is no room for it. */
+static inline __attribute__((always_inline)) bool put_short_number(struct asf__output *o, struct brief b,
+                                                                   struct asf__short_text t) {
+    unsigned zeros = b.precision > (int)t.length ? (unsigned)b.precision - t.length : 0;
+    unsigned body = t.length + b.negative + zeros, width = (unsigned)b.width;
+    unsigned blanks = width > body ? width - body : 0;
+    char *p = o->p;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return false;
+    o->p += body + blanks;
+    if (blanks) {
+        if (b.flag == '-') {
+            asf__repeat(p + body, ' ', blanks);
+        } else if (b.flag == '0' && b.precision < 0) {
+            zeros += blanks;
+        } else {
+            asf__repeat(p, ' ', blanks);
+            p += blanks;
+        }
+    }
+    if (b.negative)
+        *p++ = '-';
+    if (zeros)
+        asf__repeat(p, '0', zeros);
+    asf__store(p + zeros, t);
+    return true;
+}
+
+static __attribute__((noinline)) void put_long_number(struct asf__output *o, struct brief b, uint64_t n,
+                                                      char letter) {
+    struct asf__spec s = whole_spec(b, letter);
+    if (letter == 'd' || letter == 'u')
+        asf__put_decimal(o, &s, n, b.negative ? "-" : "");
+    else if (letter == 'o')
+        asf__put_octal(o, &s, n);
+    else
+        asf__put_hexadecimal(o, &s, n, "");
+}
+
+static inline uint64_t brief_unsigned(struct brief b, va_list ap) {
+    return b.length == LENGTH_INT ? va_arg(ap, unsigned) : va_arg(ap, unsigned long);
+}
+
+static inline uint64_t brief_signed(struct brief *b, va_list ap) {
+    int64_t v = b->length == LENGTH_INT ? va_arg(ap, int) : va_arg(ap, long);
+    b->negative = v < 0;
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+static inline void put_brief_decimal(struct asf__output *o, struct brief b, uint64_t n, char letter) {
+    if (n > 99999999 || b.precision == 0 ||
+        !put_short_number(o, b, asf__short_decimal((uint32_t)n, least_digits(b))))
+        put_long_number(o, b, n, letter);
+}
+
+static inline void put_brief_hexadecimal(struct asf__output *o, struct brief b, uint64_t n, char letter) {
+    if (n > UINT32_MAX || b.precision == 0 ||
+        !put_short_number(o, b, asf__short_hexadecimal((uint32_t)n, letter == 'X', least_digits(b))))
+        put_long_number(o, b, n, letter);
+}
+
+static __attribute__((noinline)) bool put_brief_string(struct asf__output *o, struct brief b, va_list ap) {
+    struct asf__spec s = whole_spec(b, 's');
+    if (b.length != LENGTH_INT)
+        return put_other(o, &s, ap);
+    put_string(o, &s, va_arg(ap, const char *));
+    return true;
+}
+
+static inline bool put_brief(struct asf__output *o, struct brief b, char letter, va_list ap) {
+    uint64_t n;
+    switch (letter) {
+    case 'd':
+        n = brief_signed(&b, ap);
+        put_brief_decimal(o, b, n, letter);
+        return true;
+    case 'u':
+        put_brief_decimal(o, b, brief_unsigned(b, ap), letter);
+        return true;
+    case 'x':
+    case 'X':
+        put_brief_hexadecimal(o, b, brief_unsigned(b, ap), letter);
+        return true;
+    case 'o':
+        put_long_number(o, b, brief_unsigned(b, ap), letter);
+        return true;
+    case 's':
+        return put_brief_string(o, b, ap);
+    case 'f':
+    case 'e':
+    case 'g': {
+        struct asf__spec s = whole_spec(b, letter);
+        return asf__put_float(o, &s, ap);
+    }
+    default:
+        return false;
+    }
+}
+
+static inline __attribute__((always_inline)) const char *convert(struct asf__output *o, const char *f,
+                                                                 va_list ap) {
+    struct brief b = {.precision = -1};
+    struct asf__place before = asf__place_in(ap);
+    const char *letter = parse_brief(f, &b, ap);
+    if (asf__likely(put_brief(o, b, *letter, ap)))
+        return letter + 1;
+    asf__go_to(ap, before);
+    return *letter == '$' ? NULL : convert_any(o, f, ap); /* %1$d: libc's */
+}
+
+__attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, va_list ap) {
+    return convert(o, f, ap);
+}
+
+__attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, char *end, const char *f,
+                                                                     va_list ap) {
+    if (f[0] != '\0' && f[1] == '$')
+        return (struct asf__format_begun){NULL, f};
+    struct asf__output o = {p, end, 0, SIZE_MAX, NULL};
+    struct asf__place before = asf__place_in(ap);
+    const char *behind = convert(&o, f, ap);
+    if (asf__likely(behind && o.lost == 0))
+        return (struct asf__format_begun){o.p, behind};
+    asf__go_to(ap, before);
+    return (struct asf__format_begun){NULL, f};
+}
+
+/* --- the format ------------------------------------------------------------------- */
+
+/* Text up to the next percent sign, as much as there is room for. */
+static const char *put_literal(struct asf__output *o, const char *f) {
+    const char *end = strchrnul(f, '%');
+    asf__put(o, f, (size_t)(end - f));
+    return end;
+}
+
+/* Which is also what libc cannot go on with from the middle: a count of all bytes, and
+ * arguments that are numbered from the first. */
+bool asf__may_count(const char *f) {
+    while (f && (f = strchr(f, '%')) != NULL) {
+        f += 1 + strspn(f + 1, "-+ #0'I*.123456789hlLqjztZ");
+        if (*f == 'n' || *f == '$')
+            return true;
+        if (*f != '\0')
+            f++;
+    }
+    return false;
+}
+
+/* Whether a specification begins there as %1$d does. */
+static inline bool is_numbered(const char *f) {
+    return f[0] == '%' && f[1] >= '1' && f[1] <= '9' && f[2] == '$';
+}
+
+/* All once more, if that is where it stopped. */
+static __attribute__((noinline)) bool numbered(struct asf__output *o, char *p, const char *f,
+                                               const char *format, va_list ap, struct asf__place first) {
+    if (!is_numbered(f))
+        return false;
+    o->p = p;
+    o->lost = 0;
+    asf__go_to(ap, first);
+    return asf__format_numbered(o, format, ap);
+}
+
+/* Where libc is to go on from: f, unless that takes the whole format. */
+static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
+                                                 const char *format, va_list ap, struct asf__place first) {
+    struct asf__place here = asf__place_in(ap);
+    rest->all = memcmp(&here, &first, sizeof here) == 0 || asf__may_count(f); /* all, if nothing is used up */
+    rest->format = rest->all ? format : f;
+    if (rest->all)
+        asf__go_to(ap, first);
+    va_copy(rest->ap, ap);
+}
+
+/* Goes on at f, which is not plain, as far as is known; returns where in the format
+ * it stopped. */
+static inline const char *format_all(struct asf__output *o, const char *f, va_list ap) {
+    while (*f != '\0') {
+        const char *behind = *f == '%' ? asf__convert(o, f + 1, ap) : put_literal(o, f);
+        if (!behind)
+            return f;
+        struct asf__format_begun begun = asf__format_plain(o->p, o->end, behind, ap);
+        o->p = begun.p;
+        f = begun.f;
+    }
+    return f;
+}
+
+size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_list ap,
+                      struct asf__format_rest *rest) {
+    size_t reach = ~(size_t)p; /* to the end of the address space */
+    struct asf__output o = {rest->begun, p + (room < reach ? room : reach), 0, most, rest->counts ? p : NULL};
+    if (asf__unlikely(asf__format_custom || !format)) {
+        rest->format = format ? format : "%"; /* an error of the same kind */
+        rest->all = true;
+        va_copy(rest->ap, ap);
+        return 0;
+    }
+    struct asf__place first = rest->first;
+    const char *f = is_numbered(rest->format) ? rest->format : format_all(&o, rest->format, ap);
+    rest->format = NULL;
+    if (asf__unlikely(*f != '\0')) {
+        if (!numbered(&o, p, f, format, ap, first))
+            leave_rest(rest, f, format, ap, first);
+        asf__go_to(ap, first);
+    }
+    return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
+}
+
+size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
+                   struct asf__format_rest *rest) {
+    rest->begun = p;
+    rest->format = format;
+    rest->first = asf__place_in(ap);
+    return asf__format_on(p, room, most, format, ap, rest);
+}

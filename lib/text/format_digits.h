@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_digits.h - integers as digits.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_FORMAT_DIGITS_H
+#define ASF_LIB_FORMAT_DIGITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "lib/sys/copy.h"
+
+#pragma GCC visibility push(hidden)
+
+/* "00" to "99". */
+extern const char asf__digit_pairs[200];
+/* 10^0 to 10^19. */
+extern const uint64_t asf__tens[20];
+
+/* The number of digits; log2(10) is nearly 4096 / 1233. */
+static inline unsigned asf__count_digits(uint64_t n) {
+    unsigned bits = 64 - (unsigned)__builtin_clzll(n | 1), most = bits * 1233 >> 12;
+    return most + ((n | 1) >= asf__tens[most]);
+}
+
+static inline void asf__write_pair(char *p, unsigned n) {
+    memcpy(p, asf__digit_pairs + 2 * (size_t)n, 2);
+}
+
+/* Eight digits of n < 10^8, a byte each, the first in the lowest: halved three
+ * times, all parts at once.  1 / 100 is nearly 10486 / 2^20, 1 / 10 103 / 2^10. */
+static inline uint64_t asf__eight_digits(uint32_t n) {
+    uint64_t v = n / 10000 | (uint64_t)(n % 10000) << 32;
+    uint64_t high = (v * 10486 >> 20) & 0x0000007f0000007f;
+    v = high | (v - high * 100) << 16;
+    high = (v * 103 >> 10) & 0x000f000f000f000f;
+    return high | (v - high * 10) << 8;
+}
+
+/* Sixteen digits of two halves below 10^8, likewise: the first in the lowest byte. */
+static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low) {
+#ifdef __SSE2__
+    __m128i v = _mm_unpacklo_epi64(_mm_cvtsi32_si128((int)high), _mm_cvtsi32_si128((int)low));
+    __m128i quotient = _mm_srli_epi64(_mm_mul_epu32(v, _mm_set1_epi64x(3518437209)), 45);
+    v = _mm_sub_epi64(v, _mm_mul_epu32(quotient, _mm_set1_epi64x(10000)));
+    v = _mm_or_si128(quotient, _mm_slli_epi64(v, 32)); /* four of 10^4 */
+    quotient = _mm_srli_epi32(_mm_mulhi_epu16(v, _mm_set1_epi32(5243)), 3);
+    v = _mm_sub_epi32(v, _mm_mullo_epi16(quotient, _mm_set1_epi32(100)));
+    v = _mm_or_si128(quotient, _mm_slli_epi32(v, 16)); /* eight of 100 */
+    quotient = _mm_mulhi_epu16(v, _mm_set1_epi16(6554));
+    v = _mm_sub_epi16(v, _mm_mullo_epi16(quotient, _mm_set1_epi16(10)));
+    v = _mm_or_si128(quotient, _mm_slli_epi16(v, 8));
+    uint64_t first = (uint64_t)_mm_cvtsi128_si64(v);
+    return (unsigned __int128)(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(v, v)) << 64 | first;
+#else
+    return (unsigned __int128)asf__eight_digits(low) << 64 | asf__eight_digits(high);
+#endif
+}
+
+/* Eight hexadecimal digits, as characters. */
+static inline uint64_t asf__eight_nibbles(uint32_t n) {
+    uint64_t v = n;
+    v = (v | v << 16) & 0x0000ffff0000ffff;
+    v = (v | v << 8) & 0x00ff00ff00ff00ff;
+    return __builtin_bswap64((v | v << 4) & 0x0f0f0f0f0f0f0f0f);
+}
+
+/* Up to eight characters, the first in the lowest byte. */
+struct asf__short_text {
+    uint64_t text;
+    unsigned length;
+};
+
+/* The leading zeros of eight digits, in bits; `least` >= 1 digits remain. */
+static inline unsigned asf__skip_zeros(uint64_t digits, unsigned least) {
+    unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
+    unsigned most = 64 - 8 * (least < 8 ? least : 8);
+    return skip < most ? skip : most;
+}
+
+static inline struct asf__short_text asf__short_decimal(uint32_t n, unsigned least) {
+    uint64_t v = asf__eight_digits(n);
+    unsigned skip = asf__skip_zeros(v, least);
+    return (struct asf__short_text){(v | 0x3030303030303030) >> skip, 8 - skip / 8};
+}
+
+static inline struct asf__short_text asf__short_hexadecimal(uint32_t n, bool upper, unsigned least) {
+    uint64_t v = asf__eight_nibbles(n), letters = ((v + 0x0606060606060606) >> 4) & 0x0101010101010101;
+    unsigned skip = asf__skip_zeros(v, least);
+    return (struct asf__short_text){(v + 0x3030303030303030 + letters * (upper ? 7 : 39)) >> skip,
+                                    8 - skip / 8};
+}
+
+/* Exactly its length, by two stores that may overlap. */
+static inline void asf__store(char *p, struct asf__short_text t) {
+    if (t.length >= 4) {
+        *(asf__word4 *)p = (uint32_t)t.text;
+        *(asf__word4 *)(p + t.length - 4) = (uint32_t)(t.text >> 8 * (t.length - 4));
+    } else {
+        *p = (char)t.text;
+        if (t.length >= 2)
+            *(asf__word2 *)(p + t.length - 2) = (uint16_t)(t.text >> 8 * (t.length - 2));
+    }
+}
+
+static inline void asf__write_eight(char *p, uint32_t n) {
+    *(asf__word8 *)p = asf__eight_digits(n) | 0x3030303030303030;
+}
+
+/* asf__write_digits: backwards from `end`; returns where they start. */
+static inline char *asf__write_digits(char *end, uint64_t n) {
+    while (n >= 100000000) {
+        asf__write_eight(end -= 8, (uint32_t)(n % 100000000));
+        n /= 100000000;
+    }
+    uint32_t rest = (uint32_t)n;
+    while (rest >= 100) {
+        asf__write_pair(end -= 2, rest % 100);
+        rest /= 100;
+    }
+    if (rest >= 10)
+        asf__write_pair(end -= 2, rest);
+    else
+        *--end = (char)('0' + rest);
+    return end;
+}
+
+/* asf__write_places: exactly `count` digits, zeros leading; at p. */
+static inline void asf__write_places(char *p, uint64_t n, int count) {
+    while (count > 8) {
+        asf__write_eight(p + (count -= 8), (uint32_t)(n % 100000000));
+        n /= 100000000;
+    }
+    if (count > 0) {
+        unsigned length = (unsigned)count;
+        uint64_t text = asf__eight_digits((uint32_t)n) | 0x3030303030303030;
+        asf__store(p, (struct asf__short_text){text >> 8 * (8 - length), length});
+    }
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_encode.c - printf's conversions of wide characters and strings, which
+ * come out as the locale's bytes.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/text/format_spec.h"
+#include "lib/text/utf8.h"
+
+/* What is converted at most; longer text is left to libc. */
+enum { MOST = 4096 };
+
+/* The bytes of a character, or 0: it has none, or few know it. */
+static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
+    unsigned code = (unsigned)ch;
+    if (code < 0x80)
+        return 1;
+    if (set != ASF__UTF8 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        return 0;
+    return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+/* The characters up to `end`, which take n bytes. */
+static bool put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_t *text, const wchar_t *end,
+                        size_t n) {
+    size_t behind;
+    s->flags &= ~(unsigned)FLAG_ZERO;
+    char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
+    if (!p)
+        return false;
+    asf__utf8_encode(&text, end, &p, p + n);
+    asf__end_field(o, behind);
+    return true;
+}
+
+/* Whole characters alone count for the precision, which is in bytes. */
+bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text) {
+    enum asf__charset set = asf__charset_of_locale();
+    size_t most = s->precision >= 0 ? (size_t)s->precision : MOST, n = 0;
+    if (!text || most > MOST || set == ASF__OTHER_CHARSET)
+        return false;
+    const wchar_t *end = text;
+    for (size_t more; n < most && *end != L'\0'; n += more, end++) {
+        more = bytes_of(*end, set);
+        if (more == 0 || (n + more > most && s->precision < 0))
+            return false;
+        if (n + more > most)
+            break;
+    }
+    return (n < MOST || s->precision >= 0) && put_encoded(o, s, text, end, n);
+}
+
+bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch) {
+    wchar_t text = (wchar_t)ch;
+    enum asf__charset set = asf__charset_of_locale();
+    size_t n = set == ASF__OTHER_CHARSET ? 0 : bytes_of(text, set);
+    return n > 0 && put_encoded(o, s, &text, &text + 1, n);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_integer.c - printf's integers.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "lib/text/format_digits.h"
+#include "lib/text/format_spec.h"
+
+static uint64_t unsigned_value(const struct asf__spec *s, va_list ap) {
+    switch (s->length) {
+    case LENGTH_CHAR:
+        return (unsigned char)va_arg(ap, unsigned);
+    case LENGTH_SHORT:
+        return (unsigned short)va_arg(ap, unsigned);
+    case LENGTH_INT:
+        return va_arg(ap, unsigned);
+    default:
+        return va_arg(ap, unsigned long);
+    }
+}
+
+static int64_t signed_value(const struct asf__spec *s, va_list ap) {
+    switch (s->length) {
+    case LENGTH_CHAR:
+        return (signed char)va_arg(ap, int);
+    case LENGTH_SHORT:
+        return (short)va_arg(ap, int);
+    case LENGTH_INT:
+        return va_arg(ap, int);
+    default:
+        return va_arg(ap, long);
+    }
+}
+
+/* The digits before `end`, bits at a time. */
+static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
+    const char *alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    do {
+        *--end = alphabet[n & ((1u << bits) - 1)];
+        n >>= bits;
+    } while (n);
+}
+
+/* An integer: how it is written, and of how many digits it is. */
+struct number {
+    uint64_t value;
+    unsigned bits; /* of a digit; 0: decimal */
+    bool upper;
+    size_t length;
+};
+
+static inline void write_number(char *p, const struct number *n) {
+    if (n->length == 0)
+        return;
+    if (n->bits)
+        write_bits(p + n->length, n->value, n->bits, n->upper);
+    else
+        asf__write_digits(p + n->length, n->value);
+}
+
+/* Does not fit: by way of memory of its own. */
+static __attribute__((noinline)) void put_number_apart(struct asf__output *o, const struct asf__spec *s,
+                                                       const struct number *n, struct asf__field *f) {
+    char digits[64];
+    write_number(digits, n);
+    f->text = digits;
+    f->length = n->length;
+    asf__put_field(o, s, f);
+}
+
+/* Inline in each of its callers, which know most of `n`. */
+static inline __attribute__((always_inline)) void put_number(struct asf__output *o, struct asf__spec *s,
+                                                             const char *prefix, size_t prefix_length,
+                                                             struct number *n) {
+    size_t zeros = 0, behind;
+    if (s->precision >= 0) {
+        s->flags &= ~(unsigned)FLAG_ZERO;
+        if (s->precision == 0 && n->value == 0)
+            n->length = 0; /* C17 7.21.6.1: zero with precision zero is no characters */
+        zeros = (size_t)s->precision > n->length ? (size_t)s->precision - n->length : 0;
+    }
+    if (s->conversion == 'o' && s->flags & FLAG_ALTERNATE && zeros == 0 && (n->value != 0 || n->length == 0))
+        zeros = 1;
+    char *p = asf__begin_field(o, s, prefix, prefix_length, zeros, n->length, &behind);
+    if (asf__unlikely(!p)) {
+        struct asf__field f = {.prefix = prefix, .prefix_length = prefix_length, .zeros = zeros};
+        struct number apart = *n; /* so that `n` can stay in registers */
+        put_number_apart(o, s, &apart, &f);
+        return;
+    }
+    write_number(p, n);
+    asf__end_field(o, behind);
+}
+
+void asf__put_hexadecimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign) {
+    struct number n = {.value = value, .bits = 4, .upper = s->conversion == 'X'};
+    n.length = (size_t)(67 - __builtin_clzll(value | 1)) / 4;
+    char prefix[3] = {*sign};
+    size_t length = *sign != '\0';
+    if (s->flags & FLAG_ALTERNATE && value != 0) {
+        prefix[length++] = '0';
+        prefix[length++] = n.upper ? 'X' : 'x';
+    }
+    put_number(o, s, prefix, length, &n);
+}
+
+void asf__put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value) {
+    struct number n = {.value = value, .bits = 3};
+    n.length = (size_t)(66 - __builtin_clzll(value | 1)) / 3;
+    put_number(o, s, "", 0, &n);
+}
+
+void asf__put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign) {
+    struct number n = {.value = value, .length = asf__count_digits(value)};
+    put_number(o, s, sign, *sign != '\0', &n);
+}
+
+static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    int64_t v = signed_value(s, ap);
+    asf__put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
+}
+
+bool asf__put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) {
+    switch (s->conversion) {
+    case 'd':
+    case 'i':
+        put_signed(o, s, ap);
+        return true;
+    case 'u':
+        asf__put_decimal(o, s, unsigned_value(s, ap), "");
+        return true;
+    case 'x':
+    case 'X':
+        asf__put_hexadecimal(o, s, unsigned_value(s, ap), "");
+        return true;
+    case 'o':
+        asf__put_octal(o, s, unsigned_value(s, ap));
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_numbered.c - printf's %1$d: all arguments are taken first, and each
+ * conversion is then handed its own, as one that stands in memory.
+ * Layer: lib.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "lib/text/format_spec.h"
+
+enum { ARGUMENTS = 9 }; /* so that a number is one digit */
+
+enum kind { UNKNOWN, GENERAL, FLOATING, LONG_FLOATING };
+
+/* What va_arg finds when it looks for an argument in memory; of smaller types it
+ * looks at the beginning alone. */
+union argument {
+    long general;
+    double floating;
+    long double long_floating;
+};
+
+/* What a conversion takes; UNKNOWN also for what is left to libc, such as a width
+ * that is an argument.  It begins behind the dollar sign. */
+static enum kind kind_of(const char *f, va_list ap) {
+    struct asf__spec s = {.precision = -1};
+    struct asf__place before = asf__place_in(ap), after;
+    const char *letter = asf__parse_spec(f, &s, ap);
+    after = asf__place_in(ap);
+    if (!letter || before.general != after.general || before.in_memory != after.in_memory)
+        return UNKNOWN;
+    switch (*letter) {
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'c':
+    case 's':
+    case 'p':
+    case 'C':
+    case 'S':
+        return GENERAL;
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+        return s.length == LENGTH_LONG_LONG ? LONG_FLOATING : FLOATING;
+    default:
+        return UNKNOWN;
+    }
+}
+
+/* The kinds of all arguments; how many there are, or 0 for a format that is left
+ * to libc. */
+static size_t find_kinds(const char *f, enum kind *kinds, va_list ap) {
+    size_t n = 0;
+    while (*(f = strchrnul(f, '%')) != '\0') {
+        if (f[1] == '%') {
+            f += 2;
+            continue;
+        }
+        size_t i = (size_t)(f[1] - '1');
+        enum kind kind = i < ARGUMENTS && f[2] == '$' ? kind_of(f + 3, ap) : UNKNOWN;
+        if (kind == UNKNOWN || (kinds[i] != UNKNOWN && kinds[i] != kind))
+            return 0;
+        kinds[i] = kind;
+        n = i < n ? n : i + 1;
+        f += 3;
+    }
+    return n;
+}
+
+/* False when one has no conversion that tells its kind. */
+static bool take_arguments(union argument *arguments, const enum kind *kinds, size_t n, va_list ap) {
+    for (size_t i = 0; i < n; i++) {
+        if (kinds[i] == UNKNOWN)
+            return false;
+        if (kinds[i] == GENERAL)
+            arguments[i].general = va_arg(ap, long);
+        else if (kinds[i] == FLOATING)
+            arguments[i].floating = va_arg(ap, double);
+        else
+            arguments[i].long_floating = va_arg(ap, long double);
+    }
+    return true;
+}
+
+/* System V ABI, AMD64 3.5.7: the registers are used up, and this is next. */
+static struct asf__place place_of(union argument *argument) {
+    enum { GENERAL_END = 48, FLOATING_END = 176 };
+    return (struct asf__place){GENERAL_END, FLOATING_END, argument};
+}
+
+bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap) {
+    enum kind kinds[ARGUMENTS] = {UNKNOWN};
+    union argument arguments[ARGUMENTS];
+    size_t n = find_kinds(format, kinds, ap);
+    if (n == 0 || !take_arguments(arguments, kinds, n, ap))
+        return false;
+    for (const char *f = format; *f != '\0';) {
+        const char *percent = strchrnul(f, '%');
+        asf__put(o, f, (size_t)(percent - f));
+        if (*percent == '\0')
+            return true;
+        f = percent + 1;
+        if (*f != '%') {
+            asf__go_to(ap, place_of(&arguments[*f - '1']));
+            f += 2;
+        }
+        f = asf__convert(o, f, ap);
+        if (!f)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_plain.h - the beginning of a format, as far as it is plain: text, and
+ * conversions with nothing, or l, ll or z, between the percent sign and the letter,
+ * or like %02x.  Inline, so that formatting into a window costs no call.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_FORMAT_PLAIN_H
+#define ASF_LIB_FORMAT_PLAIN_H
+
+#include "lib/text/format.h"
+#include "lib/text/format_digits.h"
+#include "lib/text/format_spec.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Room for a long: -9223372036854775808. */
+enum { ASF__INTEGER_ROOM = 20 };
+
+static inline char *asf__plain_unsigned(char *p, uint64_t n) {
+    p += asf__count_digits(n);
+    asf__write_digits(p, n);
+    return p;
+}
+
+static inline char *asf__plain_signed(char *p, int64_t v) {
+    *p = '-';
+    return asf__plain_unsigned(p + (v < 0), v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+static inline char *asf__plain_hexadecimal(char *p, uint32_t n, unsigned least) {
+    struct asf__short_text t = asf__short_hexadecimal(n, false, least);
+    asf__store(p, t);
+    return p + t.length;
+}
+
+static inline char *asf__plain_long_hexadecimal(char *p, uint64_t n) {
+    uint32_t high = (uint32_t)(n >> 32);
+    if (high)
+        p = asf__plain_hexadecimal(p, high, 1);
+    return asf__plain_hexadecimal(p, (uint32_t)n, high ? 8 : 1);
+}
+
+static inline char *asf__plain_pointer(char *p, const void *value) {
+    if (asf__unlikely(!value)) { /* as glibc */
+        memcpy(p, "(nil)", 5);
+        return p + 5;
+    }
+    memcpy(p, "0x", 2);
+    return asf__plain_long_hexadecimal(p + 2, (uintptr_t)value);
+}
+
+/* A text that fits; NULL, and the argument still to be taken, for another. */
+static inline char *asf__plain_string(char *p, const char *end, va_list ap) {
+    unsigned general = ap->gp_offset;
+    const char *text = va_arg(ap, const char *);
+    size_t left = (size_t)(end - p), n = text ? strnlen(text, left) : left;
+    if (asf__unlikely(n == left)) {
+        asf__untake(ap, general);
+        return NULL;
+    }
+    asf__copy_text(p, text, n);
+    return p + n;
+}
+
+/* How far a format was plain and had room. */
+struct asf__format_begun {
+    char *p;       /* the end of what was made; NULL: nothing was, and no argument taken */
+    const char *f; /* what is next in the format */
+};
+
+/* asf__convert_here: the specification that f follows the percent sign of, into room
+ * for all of it. */
+struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, va_list ap);
+
+/* With the letter behind an l, ll, or z. */
+static inline struct asf__format_begun asf__plain_long(char *p, char *end, const char *f, va_list ap) {
+    const char *letter = f + 1 + (f[0] == 'l' && f[1] == 'l');
+    switch (*letter) {
+    case 'd':
+        return (struct asf__format_begun){asf__plain_signed(p, va_arg(ap, long)), letter + 1};
+    case 'u':
+        return (struct asf__format_begun){asf__plain_unsigned(p, va_arg(ap, unsigned long)), letter + 1};
+    case 'x':
+        return (struct asf__format_begun){asf__plain_long_hexadecimal(p, va_arg(ap, unsigned long)),
+                                          letter + 1};
+    default:
+        return asf__convert_here(p, end, f, ap);
+    }
+}
+
+/* The specification that f follows the percent sign of. */
+static inline __attribute__((always_inline)) struct asf__format_begun
+asf__plain_conversion(char *p, char *end, const char *f, va_list ap) {
+    switch (*f) {
+    case 'd':
+    case 'i':
+        p = asf__plain_signed(p, va_arg(ap, int));
+        break;
+    case 'u':
+        p = asf__plain_unsigned(p, va_arg(ap, unsigned));
+        break;
+    case 'x':
+        p = asf__plain_hexadecimal(p, va_arg(ap, unsigned), 1);
+        break;
+    case '0':
+        if (f[1] < '1' || f[1] > '8' || f[2] != 'x')
+            return asf__convert_here(p, end, f, ap);
+        p = asf__plain_hexadecimal(p, va_arg(ap, unsigned), (unsigned)(f[1] - '0'));
+        f += 2;
+        break;
+    case 'l':
+    case 'z':
+        return asf__plain_long(p, end, f, ap);
+    case 's':
+        p = asf__plain_string(p, end, ap);
+        break;
+    case 'c':
+        *p++ = (char)va_arg(ap, int);
+        break;
+    case 'p':
+        p = asf__plain_pointer(p, va_arg(ap, void *));
+        break;
+    case '%':
+        *p++ = '%';
+        break;
+    default:
+        return asf__convert_here(p, end, f, ap);
+    }
+    return (struct asf__format_begun){p, f + 1};
+}
+
+/* Where text ends: short as a rule, so not by a call. */
+static inline const char *asf__literal_end(const char *f) {
+    const char *end = f + 1;
+    while (*end != '%' && *end != '\0')
+        if (++end - f == 5)
+            return strchrnul(end, '%');
+    return end;
+}
+
+static inline __attribute__((always_inline)) struct asf__format_begun
+asf__format_plain(char *p, char *end, const char *f, va_list ap) {
+    while (*f != '\0' && asf__likely(end - p >= ASF__INTEGER_ROOM)) {
+        if (*f == '%') {
+            struct asf__format_begun next = asf__plain_conversion(p, end, f + 1, ap);
+            if (asf__unlikely(!next.p))
+                break;
+            p = next.p;
+            f = next.f;
+        } else if (f[1] == '%' || f[1] == '\0') {
+            *p++ = *f++;
+        } else {
+            const char *behind = asf__literal_end(f);
+            if (asf__unlikely(end - p < behind - f))
+                break;
+            asf__copy(p, f, (size_t)(behind - f));
+            p += behind - f;
+            f = behind;
+        }
+    }
+    return (struct asf__format_begun){p, f};
+}
+
+/* asf__format_on: asf__format, from where it has come, which is in `rest`. */
+size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_list ap,
+                      struct asf__format_rest *rest);
+
+/* asf__format_begins: whether asf__format_plain may be called. */
+static inline bool asf__format_begins(const char *format) {
+    return asf__likely(format && !asf__format_custom);
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format_spec.h - what the files of printf's formatter share: a conversion
+ * specification, the output, and the shape that every conversion has there.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_FORMAT_SPEC_H
+#define ASF_LIB_FORMAT_SPEC_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wchar.h>
+
+#include "lib/sys/copy.h"
+#include "lib/text/format.h"
+#include "lib/sys/lock.h"
+
+#pragma GCC visibility push(hidden)
+
+enum asf__flag {
+    FLAG_LEFT = 1,
+    FLAG_ZERO = 2,
+    FLAG_PLUS = 4,
+    FLAG_SPACE = 8,
+    FLAG_ALTERNATE = 16,
+    FLAG_GROUP = 32
+};
+
+enum asf__length { LENGTH_INT, LENGTH_CHAR, LENGTH_SHORT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_WORD };
+
+struct asf__spec {
+    unsigned flags;
+    int width;
+    int precision; /* -1: none */
+    enum asf__length length;
+    char conversion;
+};
+
+/* libc copies up to 20 characters one by one, so a text that is overwritten while
+ * it is read, sprintf(s, "x%s", s), comes out in its own way. */
+enum { ASF__ONE_BY_ONE = 20 };
+
+static inline void asf__copy_text(char *to, const char *from, size_t n) {
+    if (asf__unlikely((size_t)to - (size_t)from - 1 < n && n <= ASF__ONE_BY_ONE)) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+    } else if (n > 0) {
+        asf__copy(to, from, n);
+    }
+}
+
+/* Memory up to `end`, and how much more there would have been; of a string no more
+ * than `most` bytes are counted.  `first`: where the output began, NULL if %n is
+ * libc's. */
+struct asf__output {
+    char *p, *end;
+    size_t lost, most;
+    const char *first;
+};
+
+/* Blanks, prefix, zeros, text, more zeros, suffix, blanks. */
+struct asf__field {
+    const char *prefix, *text, *suffix;
+    size_t prefix_length, length, suffix_length, zeros, zeros_after;
+};
+
+static inline size_t asf__left(const struct asf__output *o) {
+    return (size_t)o->end - (size_t)o->p;
+}
+
+/* asf__put_part, asf__pad_part: as much as there is room for. */
+void asf__put_part(struct asf__output *o, const char *text, size_t n);
+void asf__pad_part(struct asf__output *o, char c, size_t n);
+
+static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
+    if (asf__unlikely(asf__left(o) < n)) {
+        asf__put_part(o, text, n);
+        return;
+    }
+    if (n > 0)
+        asf__copy(o->p, text, n);
+    o->p += n;
+}
+
+/* asf__begin_field: the output up to a text of `length` bytes, for which the
+ * caller finds the place in what is returned; NULL, and nothing done, when the
+ * field does not fit.  asf__end_field: the blanks behind it. */
+static inline char *asf__begin_field(struct asf__output *o, const struct asf__spec *s, const char *prefix,
+                                     size_t prefix_length, size_t zeros, size_t length, size_t *behind) {
+    size_t body = prefix_length + zeros + length, width = (size_t)s->width;
+    size_t blanks = width > body ? width - body : 0;
+    char *p = o->p;
+    *behind = 0;
+    if (asf__unlikely(asf__left(o) < body + blanks))
+        return NULL;
+    o->p += body + blanks;
+    if (blanks) {
+        if (s->flags & FLAG_LEFT) {
+            *behind = blanks;
+        } else if (s->flags & FLAG_ZERO) {
+            zeros += blanks;
+        } else {
+            asf__repeat(p, ' ', blanks);
+            p += blanks;
+        }
+    }
+    while (prefix_length-- > 0)
+        *p++ = *prefix++;
+    if (zeros)
+        asf__repeat(p, '0', zeros);
+    return p + zeros;
+}
+
+static inline void asf__end_field(struct asf__output *o, size_t behind) {
+    if (behind)
+        asf__repeat(o->p - behind, ' ', behind);
+}
+
+static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
+    return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
+}
+
+/* asf__put_field: all of it, or as much as there is room for. */
+void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
+
+/* A va_list that a function is handed is the caller's own object (System V ABI,
+ * AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
+ * for the stores that va_start has just made, since it loads several of them at
+ * once. */
+
+/* volatile: two loads, not one of both words. */
+static inline struct asf__place asf__place_in(va_list ap) {
+    return (struct asf__place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
+                               ap->overflow_arg_area};
+}
+
+static inline void asf__go_to(va_list ap, struct asf__place place) {
+    ap->gp_offset = place.general;
+    ap->fp_offset = place.floating;
+    ap->overflow_arg_area = place.in_memory;
+}
+
+/* The general argument taken last is the next again; `general`: where it was looked
+ * for. */
+static inline void asf__untake(va_list ap, unsigned general) {
+    if (ap->gp_offset != general)
+        ap->gp_offset = general;
+    else
+        ap->overflow_arg_area = (char *)ap->overflow_arg_area - sizeof(long);
+}
+
+/* asf__parse_spec: what follows the percent sign; returns the letter, which is
+ * `conversion` as well, or NULL when it is left to libc. */
+const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);
+/* asf__put_integer: of any integer conversion; false, and nothing done, for another.
+ * The others: a value that has been taken, with `sign` ("" for none) before it. */
+bool asf__put_integer(struct asf__output *o, struct asf__spec *s, va_list ap);
+void asf__put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
+void asf__put_hexadecimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
+void asf__put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value);
+/* asf__convert: the specification that f follows the percent sign of.  Returns
+ * what follows, or NULL, and `ap` as it was, when it is left to libc. */
+const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
+
+/* asf__format_numbered: all of a format of %1$d and its kin.  False, with `ap`
+ * anywhere, when it is left to libc. */
+bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap);
+
+/* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False when the text has
+ * something unusual, does not fit or is in another character set than UTF-8 or
+ * ASCII: it is left to libc. */
+bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text);
+bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch);
+
+/* asf__put_float: %f %e %g %a and their capitals; false when the value or the
+ * environment is left to libc. */
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap);
+
+#pragma GCC visibility pop
+
+#endif

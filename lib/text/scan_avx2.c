@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan_avx2.c - the scanning functions on vectors of 32 bytes.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#include <immintrin.h>
+
+typedef __m256i vector;
+#define KERNEL __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
+
+#include "lib/text/scan_loops.h"
+
+INLINE vector load(const unsigned char *p) {
+    return _mm256_loadu_si256((const vector *)(const void *)p);
+}
+
+INLINE vector splat(int c) {
+    return _mm256_set1_epi8((char)c);
+}
+
+INLINE uint64_t join(vector a, vector b) {
+    return (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
+}
+
+INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
+    return join(_mm256_cmpeq_epi8(load(p), v), _mm256_cmpeq_epi8(load(p + 32), v));
+}
+
+INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
+    return ~join(_mm256_cmpeq_epi8(load(p), load(q)), _mm256_cmpeq_epi8(load(p + 32), load(q + 32)));
+}
+
+INLINE uint64_t mask_high(const unsigned char *p) {
+    return join(load(p), load(p + 32));
+}
+
+/* Compared as signed bytes, so that those above 0x7f are below all others. */
+INLINE vector graphic(vector x) {
+    return _mm256_andnot_si256(_mm256_cmpeq_epi8(x, splat(0x7f)), _mm256_cmpgt_epi8(x, splat(0x20)));
+}
+
+INLINE vector space(vector x) {
+    vector from_tab = _mm256_sub_epi8(x, splat('\t'));
+    vector tab_to_return = _mm256_cmpeq_epi8(_mm256_min_epu8(from_tab, splat('\r' - '\t')), from_tab);
+    return _mm256_or_si256(_mm256_cmpeq_epi8(x, splat(' ')), tab_to_return);
+}
+
+INLINE struct classes classes(const unsigned char *p) {
+    vector a = load(p), b = load(p + 32);
+    uint64_t graphics = join(graphic(a), graphic(b));
+    uint64_t spaces = join(space(a), space(b));
+    return (struct classes){mask_equal(p, splat('\n')), graphics, ~(graphics | spaces)};
+}
+
+const struct asf_scan_table asf__scan_avx2 = SCAN_KERNELS("avx2");

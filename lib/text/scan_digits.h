@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan_digits.h - decimal numbers of the usual shape without a branch for each
+ * digit, since no two need have the same length: where digits end is found in
+ * 32 bytes at once, and what is before the point is moved up by loading it from
+ * one byte earlier.
+ * Layer: lib.  May include: lib.
+ */
+#ifndef ASF_LIB_SCAN_DIGITS_H
+#define ASF_LIB_SCAN_DIGITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/text/scan_number.h"
+
+enum { MOST_DIGITS = 19 }; /* all numbers of so many digits fit 64 bits */
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+enum { BEFORE = 33, AHEAD = 34 }; /* bytes that are read before the end of a number, and from its begin on */
+
+/* A bit for each of 32 bytes. */
+static inline uint64_t marks(__m128i first, __m128i second) {
+    return (uint64_t)_mm_movemask_epi8(second) << 16 | (uint64_t)_mm_movemask_epi8(first);
+}
+
+static inline __m128i load(const unsigned char *p) {
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline __m128i up_to(__m128i bytes, char most) {
+    return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most)), bytes);
+}
+
+static inline __m128i values(__m128i text) {
+    return _mm_sub_epi8(text, _mm_set1_epi8('0'));
+}
+
+static inline uint64_t blanks(const unsigned char *p) {
+    return marks(up_to(load(p), ' '), up_to(load(p + 16), ' '));
+}
+
+static inline uint64_t digits_of(const unsigned char *p) {
+    return marks(up_to(values(load(p)), 9), up_to(values(load(p + 16)), 9));
+}
+
+/* 16 bytes of which the last n are ones; n from -16 to 32. */
+static inline __m128i last_bytes(int n) {
+    static const unsigned char steps[] = {
+        0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
+        0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    return load(steps + 16 + n);
+}
+
+/* Of the sixteen bytes before `end`, the last `fraction` as they are, those
+ * before them from one byte earlier; what is more than `digits` is zero. */
+static inline uint64_t sixteen(const unsigned char *end, int fraction, int digits) {
+    __m128i behind = last_bytes(fraction), here = load(end - 16);
+    __m128i earlier = load(end - 17);
+    __m128i text = _mm_or_si128(_mm_and_si128(behind, here), _mm_andnot_si128(behind, earlier));
+    __m128i ones = _mm_and_si128(values(text), last_bytes(digits));
+    __m128i tens =
+        _mm_add_epi16(_mm_mullo_epi16(_mm_and_si128(ones, _mm_set1_epi16(0xff)), _mm_set1_epi16(10)),
+                      _mm_srli_epi16(ones, 8));
+    __m128i hundreds = _mm_madd_epi16(tens, _mm_set1_epi32(1 << 16 | 100));
+    __m128i eights = _mm_madd_epi16(_mm_packs_epi32(hundreds, hundreds), _mm_set1_epi32(1 << 16 | 10000));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    return (both & 0xffffffff) * 100000000 + (both >> 32);
+}
+
+/* 1 if so.  What compilers make of == would write a part of a register, and
+ * wait for whatever was in it before: for the value of the last number. */
+static inline uint64_t is_zero(int c) {
+    return ((uint64_t)c - 1) >> 63;
+}
+
+/* A number that is followed by a blank, of at most 19 digits, between `begin`
+ * and `end` with so much room as is read; else NULL. */
+static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
+                                              const unsigned char *end, struct asf_decimal *number) {
+    if (p - begin < BEFORE || end - p < AHEAD)
+        return NULL;
+    int length = __builtin_ctzll(blanks(p) | (uint64_t)1 << 32);
+    uint64_t negative = is_zero(*p ^ '-');
+    uint64_t others = ~(digits_of(p) | negative) & (((uint64_t)1 << length) - 1);
+    int whole = __builtin_ctzll(others | (uint64_t)1 << length);
+    uint64_t point = is_zero(p[whole] ^ '.');
+    int fraction = length - whole - (int)point, digits = length - (int)(point + negative);
+    if (digits < 1 || digits > MOST_DIGITS || others != point << whole || !asf__is_blank(p[length]))
+        return NULL;
+    number->negative = negative;
+    const unsigned char *last = p + length;
+    int moved = point ? fraction : digits;
+    number->digits = sixteen(last, moved, digits) +
+                     sixteen(last - 16, moved - 16, digits - 16) * UINT64_C(10000000000000000);
+    number->exponent = -fraction;
+    number->more = false;
+    return last;
+}
+#else
+static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
+                                              const unsigned char *end, struct asf_decimal *number) {
+    (void)p, (void)begin, (void)end, (void)number;
+    return NULL;
+}
+#endif
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan_loops.h - the scanning functions, in blocks of 64 bytes whose bytes are
+ * the bits of a mask.  Written once: a kernel's file defines `vector` and the
+ * attribute KERNEL, which names the instruction set, before it includes this
+ * one, and the functions declared here, which look at one block, after it.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#ifndef ASF_LIB_SCAN_LOOPS_H
+#define ASF_LIB_SCAN_LOOPS_H
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "lib/text/scan_kernels.h"
+
+#define BLOCK  64
+#define INLINE static inline KERNEL __attribute__((always_inline))
+
+/* Bytes that are neither graphic nor white space are the third class. */
+struct classes {
+    uint64_t newline, graphic, neither;
+};
+
+/* What the kernel's file defines: a vector of `c`; which bytes equal those of
+ * such a vector, which differ, which are above 0x7f, and which are of what
+ * class in the C locale. */
+INLINE vector splat(int c);
+INLINE uint64_t mask_equal(const unsigned char *p, vector v);
+INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
+INLINE uint64_t mask_high(const unsigned char *p);
+INLINE struct classes classes(const unsigned char *p);
+
+/* The first n bits, n < 64. */
+INLINE uint64_t low_bits(size_t n) {
+    return ((uint64_t)1 << n) - 1;
+}
+
+INLINE size_t popcount(uint64_t mask) {
+    return (size_t)__builtin_popcountll(mask);
+}
+
+INLINE size_t lowest(uint64_t mask) {
+    return (size_t)__builtin_ctzll(mask);
+}
+
+INLINE size_t highest(uint64_t mask) {
+    return BLOCK - 1 - (size_t)__builtin_clzll(mask);
+}
+
+/* A part of a block, followed by zeros: the page after it may not exist. */
+INLINE const unsigned char *padded(unsigned char *block, const unsigned char *p, size_t n) {
+    memset(block, 0, BLOCK);
+    memcpy(block, p, n);
+    return block;
+}
+
+INLINE uint64_t part_equal(const unsigned char *p, vector v, size_t n) {
+    unsigned char block[BLOCK];
+    return mask_equal(padded(block, p, n), v) & low_bits(n);
+}
+
+KERNEL static size_t count(const void *s, int c, size_t n) {
+    const unsigned char *p = s;
+    vector v = splat(c);
+    size_t found = 0;
+    for (; n >= BLOCK; p += BLOCK, n -= BLOCK)
+        found += popcount(mask_equal(p, v));
+    return n ? found + popcount(part_equal(p, v, n)) : found;
+}
+
+KERNEL static void *find(const void *s, int c, size_t n) {
+    const unsigned char *p = s;
+    vector v = splat(c);
+    uint64_t at = 0;
+    for (; n >= BLOCK; p += BLOCK, n -= BLOCK) {
+        at = mask_equal(p, v);
+        if (at)
+            return (void *)(p + lowest(at));
+    }
+    if (n)
+        at = part_equal(p, v, n);
+    return at ? (void *)(p + lowest(at)) : NULL;
+}
+
+KERNEL static void *rfind(const void *s, int c, size_t n) {
+    const unsigned char *p = s;
+    vector v = splat(c);
+    uint64_t at = 0;
+    for (; n >= BLOCK; n -= BLOCK) {
+        at = mask_equal(p + n - BLOCK, v);
+        if (at)
+            return (void *)(p + n - BLOCK + highest(at));
+    }
+    if (n)
+        at = part_equal(p, v, n);
+    return at ? (void *)(p + highest(at)) : NULL;
+}
+
+KERNEL static size_t differ(const void *a, const void *b, size_t n) {
+    const unsigned char *p = a, *q = b;
+    unsigned char p_block[BLOCK], q_block[BLOCK];
+    uint64_t at;
+    size_t i = 0;
+    for (; n - i >= BLOCK; i += BLOCK) {
+        at = mask_differ(p + i, q + i);
+        if (at)
+            return i + lowest(at);
+    }
+    if (i == n)
+        return n;
+    at = mask_differ(padded(p_block, p + i, n - i), padded(q_block, q + i, n - i));
+    return at ? i + lowest(at) : n;
+}
+
+KERNEL static size_t ascii(const void *s, size_t n) {
+    const unsigned char *p = s;
+    unsigned char block[BLOCK];
+    uint64_t at;
+    size_t i = 0;
+    for (; n - i >= BLOCK; i += BLOCK) {
+        at = mask_high(p + i);
+        if (at)
+            return i + lowest(at);
+    }
+    if (i == n)
+        return n;
+    at = mask_high(padded(block, p + i, n - i));
+    return at ? i + lowest(at) : n;
+}
+
+/* Whether a word is going on before byte i is the carry into bit i of an
+ * addition: a graphic byte generates it, white space absorbs it, any other
+ * byte hands it on.  A word starts at a graphic byte without a carry. */
+INLINE size_t word_starts(struct classes c, unsigned char *in_word) {
+    unsigned long long sum;
+    *in_word = _addcarry_u64(*in_word, c.graphic | c.neither, c.graphic, &sum);
+    return popcount(c.graphic & ~(sum ^ c.neither));
+}
+
+KERNEL static void words(struct asf_scan_counts *counts, const void *s, size_t n) {
+    const unsigned char *p = s;
+    unsigned char block[BLOCK], in_word = counts->in_word != 0;
+    size_t line_count = 0, word_count = 0;
+    while (n > 0) {
+        size_t taken = n < BLOCK ? n : BLOCK;
+        struct classes c = classes(taken < BLOCK ? padded(block, p, n) : p);
+        line_count += popcount(c.newline);
+        word_count += word_starts(c, &in_word);
+        p += taken;
+        n -= taken;
+    }
+    counts->lines += line_count;
+    counts->words += word_count;
+    counts->in_word = in_word;
+}
+
+KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b) {
+    const unsigned char *p = s;
+    vector va = splat(a), vb = splat(b);
+    for (; n >= BLOCK; p += BLOCK, n -= BLOCK) {
+        *at_a++ = mask_equal(p, va);
+        *at_b++ = mask_equal(p, vb);
+    }
+    if (n) {
+        *at_a = part_equal(p, va, n);
+        *at_b = part_equal(p, vb, n);
+    }
+}
+
+#define SCAN_KERNELS(name)                                                                                   \
+    { name, count, find, rfind, differ, ascii, words, masks }
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan_sse2.c - the scanning functions on vectors of 16 bytes, which every
+ * x86-64 has.
+ * Layer: lib.  May include: lib, include/asf.
+ */
+#include <immintrin.h>
+
+typedef __m128i vector;
+#define KERNEL __attribute__((target("sse2")))
+
+#include "lib/text/scan_loops.h"
+
+INLINE vector load(const unsigned char *p) {
+    return _mm_loadu_si128((const vector *)(const void *)p);
+}
+
+INLINE vector splat(int c) {
+    return _mm_set1_epi8((char)c);
+}
+
+INLINE uint64_t join(vector a, vector b, vector c, vector d) {
+    uint64_t low = (uint32_t)_mm_movemask_epi8(a) | (uint32_t)_mm_movemask_epi8(b) << 16;
+    uint64_t high = (uint32_t)_mm_movemask_epi8(c) | (uint32_t)_mm_movemask_epi8(d) << 16;
+    return low | high << 32;
+}
+
+INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
+    return join(_mm_cmpeq_epi8(load(p), v), _mm_cmpeq_epi8(load(p + 16), v), _mm_cmpeq_epi8(load(p + 32), v),
+                _mm_cmpeq_epi8(load(p + 48), v));
+}
+
+INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
+    return ~join(_mm_cmpeq_epi8(load(p), load(q)), _mm_cmpeq_epi8(load(p + 16), load(q + 16)),
+                 _mm_cmpeq_epi8(load(p + 32), load(q + 32)), _mm_cmpeq_epi8(load(p + 48), load(q + 48)));
+}
+
+INLINE uint64_t mask_high(const unsigned char *p) {
+    return join(load(p), load(p + 16), load(p + 32), load(p + 48));
+}
+
+/* Compared as signed bytes, so that those above 0x7f are below all others. */
+INLINE vector graphic(vector x) {
+    return _mm_andnot_si128(_mm_cmpeq_epi8(x, splat(0x7f)), _mm_cmpgt_epi8(x, splat(0x20)));
+}
+
+INLINE vector space(vector x) {
+    vector from_tab = _mm_sub_epi8(x, splat('\t'));
+    vector tab_to_return = _mm_cmpeq_epi8(_mm_min_epu8(from_tab, splat('\r' - '\t')), from_tab);
+    return _mm_or_si128(_mm_cmpeq_epi8(x, splat(' ')), tab_to_return);
+}
+
+INLINE struct classes classes(const unsigned char *p) {
+    vector a = load(p), b = load(p + 16), c = load(p + 32), d = load(p + 48);
+    uint64_t graphics = join(graphic(a), graphic(b), graphic(c), graphic(d));
+    uint64_t spaces = join(space(a), space(b), space(c), space(d));
+    return (struct classes){mask_equal(p, splat('\n')), graphics, ~(graphics | spaces)};
+}
+
+const struct asf_scan_table asf__scan_sse2 = SCAN_KERNELS("sse2");
