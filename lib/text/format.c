@@ -18,24 +18,51 @@ bool asf__format_custom;
 
 /* --- output ---------------------------------------------------------------------- */
 
-static size_t part(struct asf__output *o, size_t n) {
+static size_t cut(struct asf__output *o, size_t n) {
     size_t fits = asf__left(o) < n ? asf__left(o) : n;
-    o->lost += n - fits;
+    o->before += n - fits;
     return fits;
 }
 
-void asf__put_part(struct asf__output *o, const char *text, size_t n) {
-    size_t fits = part(o, n);
+static void hand_over(struct asf__output *o, const char *text, size_t n) {
+    size_t made = asf__made(o) + n;
+    bool taken = o->full(o, text, n);
+    o->begin = o->p;
+    if (taken)
+        o->before = made;
+    o->failed = !taken || made > INT_MAX;
+    if (o->failed)
+        o->end = o->p;
+}
+
+void asf__put_beyond(struct asf__output *o, const char *text, size_t n) {
+    if (o->failed)
+        return;
+    if (o->full) {
+        hand_over(o, text, n);
+        return;
+    }
+    size_t fits = cut(o, n);
     if (fits > 0)
         memmove(o->p, text, fits);
     o->p += fits;
 }
 
-void asf__pad_part(struct asf__output *o, char c, size_t n) {
-    size_t fits = part(o, n);
-    if (fits > 0)
-        memset(o->p, c, fits);
-    o->p += fits;
+/* libc pads 16 bytes at a time. */
+static void pad(struct asf__output *o, char c, size_t n) {
+    char piece[16];
+    if (!o->full) {
+        n = cut(o, n);
+        if (n > 0)
+            memset(o->p, c, n);
+        o->p += n;
+        return;
+    }
+    memset(piece, c, sizeof piece);
+    for (size_t part; n > 0 && !o->failed; n -= part) {
+        part = n < sizeof piece ? n : sizeof piece;
+        asf__put(o, piece, part);
+    }
 }
 
 static __attribute__((noinline)) void put_field_parts(struct asf__output *o, const struct asf__spec *s,
@@ -43,13 +70,13 @@ static __attribute__((noinline)) void put_field_parts(struct asf__output *o, con
     size_t body = f->prefix_length + f->zeros + f->length + f->zeros_after + f->suffix_length;
     size_t blanks = (size_t)s->width > body ? (size_t)s->width - body : 0;
     bool left = s->flags & FLAG_LEFT, zero = !left && s->flags & FLAG_ZERO;
-    asf__pad_part(o, ' ', left || zero ? 0 : blanks);
-    asf__put_part(o, f->prefix, f->prefix_length);
-    asf__pad_part(o, '0', f->zeros + (zero ? blanks : 0));
-    asf__put_part(o, f->text, f->length);
-    asf__pad_part(o, '0', f->zeros_after);
-    asf__put_part(o, f->suffix, f->suffix_length);
-    asf__pad_part(o, ' ', left ? blanks : 0);
+    pad(o, ' ', left || zero ? 0 : blanks);
+    asf__put(o, f->prefix, f->prefix_length);
+    pad(o, '0', f->zeros + (zero ? blanks : 0));
+    asf__put(o, f->text, f->length);
+    pad(o, '0', f->zeros_after);
+    asf__put(o, f->suffix, f->suffix_length);
+    pad(o, ' ', left ? blanks : 0);
 }
 
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f) {
@@ -86,7 +113,7 @@ static void put_text(struct asf__output *o, struct asf__spec *s, const char *tex
 static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
     if (!text) /* as glibc: cut short it would mislead */
         text = s->precision < 0 || s->precision >= 6 ? "(null)" : "";
-    put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : o->most));
+    put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : SIZE_MAX));
 }
 
 static void put_character(struct asf__output *o, struct asf__spec *s, char c) {
@@ -102,9 +129,12 @@ static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *
     }
 }
 
+/* errno, where a call for it would be made for others as well. */
+enum { NOT_LOOKED_AT = INT_MIN };
+
 static __attribute__((noinline)) void put_error(struct asf__output *o, struct asf__spec *s) {
     char text[1000];
-    put_string(o, s, strerror_r(errno, text, sizeof text));
+    put_string(o, s, strerror_r(o->error, text, sizeof text));
 }
 
 /* --- a conversion, whichever it is ------------------------------------------ */
@@ -116,10 +146,10 @@ static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
     return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
 }
 
-/* %n: the bytes so far.  Behind what did not fit it is libc's: that may never go out. */
+/* %n: the bytes so far.  Behind what did not fit it is libc's. */
 static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list ap) {
-    size_t n = o->first ? (size_t)(o->p - o->first) + o->lost : 0;
-    if (!o->first || o->lost > 0 || n > INT_MAX)
+    size_t n = asf__made(o);
+    if (!o->counts || o->before > 0 || n > INT_MAX)
         return false;
     void *to = va_arg(ap, void *);
     if (s->length == LENGTH_INT)
@@ -151,10 +181,10 @@ static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
     case '%':
         if (s->flags || s->width || s->precision >= 0)
             return false;
-        asf__put_part(o, "%", 1);
+        asf__put(o, "%", 1);
         return true;
     case 'm':
-        if (s->flags & FLAG_ALTERNATE)
+        if (s->flags & FLAG_ALTERNATE || o->error == NOT_LOOKED_AT)
             return false;
         put_error(o, s);
         return true;
@@ -378,10 +408,10 @@ __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, ch
                                                                      va_list ap) {
     if (f[0] != '\0' && f[1] == '$')
         return (struct asf__format_begun){NULL, f};
-    struct asf__output o = {p, end, 0, SIZE_MAX, NULL};
+    struct asf__output o = {.p = p, .end = end, .begin = p, .error = NOT_LOOKED_AT};
     struct asf__place before = asf__place_in(ap);
     const char *behind = convert(&o, f, ap);
-    if (asf__likely(behind && o.lost == 0))
+    if (asf__likely(behind && o.before == 0))
         return (struct asf__format_begun){o.p, behind};
     asf__go_to(ap, before);
     return (struct asf__format_begun){NULL, f};
@@ -389,7 +419,7 @@ __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, ch
 
 /* --- the format ------------------------------------------------------------------- */
 
-/* Text up to the next percent sign, as much as there is room for. */
+/* Text up to the next percent sign. */
 static const char *put_literal(struct asf__output *o, const char *f) {
     const char *end = strchrnul(f, '%');
     asf__put(o, f, (size_t)(end - f));
@@ -414,32 +444,10 @@ static inline bool is_numbered(const char *f) {
     return f[0] == '%' && f[1] >= '1' && f[1] <= '9' && f[2] == '$';
 }
 
-/* All once more, if that is where it stopped. */
-static __attribute__((noinline)) bool numbered(struct asf__output *o, char *p, const char *f,
-                                               const char *format, va_list ap, struct asf__place first) {
-    if (!is_numbered(f))
-        return false;
-    o->p = p;
-    o->lost = 0;
-    asf__go_to(ap, first);
-    return asf__format_numbered(o, format, ap);
-}
-
-/* Where libc is to go on from: f, unless that takes the whole format. */
-static __attribute__((noinline)) void leave_rest(struct asf__format_rest *rest, const char *f,
-                                                 const char *format, va_list ap, struct asf__place first) {
-    struct asf__place here = asf__place_in(ap);
-    rest->all = memcmp(&here, &first, sizeof here) == 0 || asf__may_count(f); /* all, if nothing is used up */
-    rest->format = rest->all ? format : f;
-    if (rest->all)
-        asf__go_to(ap, first);
-    va_copy(rest->ap, ap);
-}
-
 /* Goes on at f, which is not plain, as far as is known; returns where in the format
  * it stopped. */
 static inline const char *format_all(struct asf__output *o, const char *f, va_list ap) {
-    while (*f != '\0') {
+    while (*f != '\0' && !o->failed) {
         const char *behind = *f == '%' ? asf__convert(o, f + 1, ap) : put_literal(o, f);
         if (!behind)
             return f;
@@ -450,31 +458,60 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
     return f;
 }
 
-size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_list ap,
-                      struct asf__format_rest *rest) {
-    size_t reach = ~(size_t)p; /* to the end of the address space */
-    struct asf__output o = {rest->begun, p + (room < reach ? room : reach), 0, most, rest->counts ? p : NULL};
-    if (asf__unlikely(asf__format_custom || !format)) {
-        rest->format = format ? format : "%"; /* an error of the same kind */
-        rest->all = true;
-        va_copy(rest->ap, ap);
-        return 0;
-    }
-    struct asf__place first = rest->first;
-    const char *f = is_numbered(rest->format) ? rest->format : format_all(&o, rest->format, ap);
-    rest->format = NULL;
-    if (asf__unlikely(*f != '\0')) {
-        if (!numbered(&o, p, f, format, ap, first))
-            leave_rest(rest, f, format, ap, first);
-        asf__go_to(ap, first);
-    }
-    return rest->format == format ? 0 : (size_t)(o.p - p) + o.lost;
+/* From the first argument; an output that is full loses what it has. */
+static void begin_anew(struct asf__output *o, va_list ap, struct asf__place first) {
+    o->p = o->begin;
+    o->before = 0;
+    asf__go_to(ap, first);
 }
 
-size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
-                   struct asf__format_rest *rest) {
-    rest->begun = p;
-    rest->format = format;
-    rest->first = asf__place_in(ap);
-    return asf__format_on(p, room, most, format, ap, rest);
+/* Up to the end, or to what libc is to go on with: all of it, if that counts or numbers. */
+static const char *format_rest(struct asf__output *o, const char *f, const char *format, va_list ap,
+                               struct asf__place first) {
+    if (!is_numbered(f))
+        f = format_all(o, f, ap);
+    if (asf__likely(*f == '\0' || o->failed))
+        return NULL;
+    if (!asf__may_count(f))
+        return f;
+    begin_anew(o, ap, first);
+    if (is_numbered(f) && asf__format_numbered(o, format, ap)) {
+        asf__go_to(ap, first);
+        return NULL;
+    }
+    begin_anew(o, ap, first);
+    return format;
+}
+
+/* What counts or numbers can be begun anew, by libc, until something has been handed over:
+ * it is made in the room that there is, or left. */
+static const char *format_in_room(struct asf__output *o, const char *f, const char *format, va_list ap,
+                                  struct asf__place first) {
+    bool (*full)(struct asf__output *, const char *, size_t) = o->full;
+    o->full = NULL;
+    const char *left = format_rest(o, f, format, ap, first);
+    o->full = full;
+    if (!left && o->before == 0)
+        return NULL;
+    begin_anew(o, ap, first);
+    return format;
+}
+
+const char *asf__format_on(struct asf__output *o, const char *f, const char *format, va_list ap,
+                           struct asf__place first) {
+    if (asf__unlikely(asf__format_custom || !format))
+        return format ? format : "%"; /* an error of the same kind */
+    o->error = errno;
+    if (o->full && asf__may_count(format))
+        return format_in_room(o, f, format, ap, first);
+    return format_rest(o, f, format, ap, first);
+}
+
+const char *asf__format(struct asf__output *o, const char *format, va_list ap) {
+    struct asf__place first = asf__place_in(ap);
+    struct asf__format_begun begun = {o->p, format};
+    if (asf__format_begins(format))
+        begun = asf__format_plain(o->p, o->end, format, ap);
+    o->p = begun.p;
+    return format && *begun.f == '\0' ? NULL : asf__format_on(o, begun.f, format, ap, first);
 }

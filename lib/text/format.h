@@ -19,31 +19,36 @@ struct asf__place {
     void *in_memory;
 };
 
-/* What is left to libc: a format and its arguments. */
-struct asf__format_rest {
-    const char *format; /* NULL: nothing */
-    va_list ap;
-    bool all;    /* all, for it has %n or %1$d, or no argument is used up yet */
-    bool counts; /* set by the caller: %n may store without a check */
-    /* Of the formatter itself: the end of what it made so far, and where the first
-     * argument is. */
-    char *begun;
-    struct asf__place first;
+/* Where text is made: in memory, from p on.  The caller sets all but `before` and `failed`,
+ * which are 0. */
+struct asf__output {
+    char *p, *end;
+    char *begin;   /* the text from here to p is not counted in `before` */
+    size_t before; /* bytes made before that, or lost */
+    /* Takes a piece that does not fit, and all that was made before it: it sets p and `end`
+     * anew.  False: an error, and formatting ends.  NULL: what does not fit is lost, but
+     * counted. */
+    bool (*full)(struct asf__output *o, const char *text, size_t n);
+    int error;   /* errno as formatting began; of the formatter itself */
+    bool counts; /* %n may store without a check */
+    bool failed; /* `full` has failed, or more bytes were made than an int counts */
 };
 
-/* asf__format: format into p[0..room) as printf would: d i u x X o c s C S p m n
- * f F e E g G a A with every flag, width, precision and length modifier they have,
- * and up to nine numbered arguments; wide characters in UTF-8 and ASCII.
- * returns  the number of bytes that there are, or would be if there was room;
- *          no null is put behind them.  It may be larger than INT_MAX.
- * most     from here on it does not matter how long the text would be.
- * Where the format has something else, or the locale, the rounding mode or an
- * error makes a difference, it stops, and `rest` says where libc is to go on.
- * It uses no memory but its stack and p.  `ap` is behind what was taken, as it is
- * when libc's returns, which programs look at; but where something is left, or
- * arguments are numbered, it is as it was. */
-size_t asf__format(char *p, size_t room, size_t most, const char *format, va_list ap,
-                   struct asf__format_rest *rest);
+/* asf__made: how many bytes there are, or would be if there was room.  It may be larger
+ * than INT_MAX. */
+static inline size_t asf__made(const struct asf__output *o) {
+    return o->before + (size_t)(o->p - o->begin);
+}
+
+/* asf__format: format into `o`, which has nothing yet, as printf would: d i u x X o c s C S
+ * p m n f F e E g G a A with every flag, width, precision and length modifier they have, and
+ * up to nine numbered arguments; wide characters in UTF-8 and ASCII.  No null is put behind.
+ * returns  NULL; or the format that libc is to go on with: where there is something else, or
+ *          the locale, the rounding mode or an error makes a difference.  That is all of it,
+ *          and nothing was made or handed to `full`, where libc cannot go on from the middle.
+ * It uses no memory but its stack and the output.  `ap` is behind what was taken, as it is
+ * when libc's returns, which programs look at; where arguments are numbered, it is as it was. */
+const char *asf__format(struct asf__output *o, const char *format, va_list ap);
 /* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */
 bool asf__may_count(const char *format);
 

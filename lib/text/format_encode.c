@@ -21,17 +21,26 @@ static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
     return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
+/* Does not fit: by way of memory of its own. */
+static __attribute__((noinline)) void put_apart(struct asf__output *o, const struct asf__spec *s,
+                                                const wchar_t *text, const wchar_t *end, size_t n) {
+    char bytes[MOST], *p = bytes;
+    asf__utf8_encode(&text, end, &p, bytes + n);
+    asf__put_field(o, s, &(struct asf__field){.text = bytes, .length = n});
+}
+
 /* The characters up to `end`, which take n bytes. */
-static bool put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_t *text, const wchar_t *end,
+static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_t *text, const wchar_t *end,
                         size_t n) {
     size_t behind;
     s->flags &= ~(unsigned)FLAG_ZERO;
     char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
-    if (!p)
-        return false;
+    if (!p) {
+        put_apart(o, s, text, end, n);
+        return;
+    }
     asf__utf8_encode(&text, end, &p, p + n);
     asf__end_field(o, behind);
-    return true;
 }
 
 /* Whole characters alone count for the precision, which is in bytes. */
@@ -48,12 +57,18 @@ bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wcha
         if (n + more > most)
             break;
     }
-    return (n < MOST || s->precision >= 0) && put_encoded(o, s, text, end, n);
+    if (n >= MOST && s->precision < 0)
+        return false;
+    put_encoded(o, s, text, end, n);
+    return true;
 }
 
 bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch) {
     wchar_t text = (wchar_t)ch;
     enum asf__charset set = asf__charset_of_locale();
     size_t n = set == ASF__OTHER_CHARSET ? 0 : bytes_of(text, set);
-    return n > 0 && put_encoded(o, s, &text, &text + 1, n);
+    if (n == 0)
+        return false;
+    put_encoded(o, s, &text, &text + 1, n);
+    return true;
 }

@@ -162,9 +162,10 @@ asf__format_plain(char *p, char *end, const char *f, va_list ap) {
     return (struct asf__format_begun){p, f};
 }
 
-/* asf__format_on: asf__format, from where it has come, which is in `rest`. */
-size_t asf__format_on(char *p, size_t room, size_t most, const char *format, va_list ap,
-                      struct asf__format_rest *rest);
+/* asf__format_on: asf__format, from f on, where what is plain has ended; `first`: where the
+ * first argument is. */
+const char *asf__format_on(struct asf__output *o, const char *f, const char *format, va_list ap,
+                           struct asf__place first);
 
 /* asf__format_begins: whether asf__format_plain may be called. */
 static inline bool asf__format_begins(const char *format) {

@@ -14,8 +14,8 @@
 #include <wchar.h>
 
 #include "lib/sys/copy.h"
-#include "lib/text/format.h"
 #include "lib/sys/lock.h"
+#include "lib/text/format.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -51,15 +51,6 @@ static inline void asf__copy_text(char *to, const char *from, size_t n) {
     }
 }
 
-/* Memory up to `end`, and how much more there would have been; of a string no more
- * than `most` bytes are counted.  `first`: where the output began, NULL if %n is
- * libc's. */
-struct asf__output {
-    char *p, *end;
-    size_t lost, most;
-    const char *first;
-};
-
 /* Blanks, prefix, zeros, text, more zeros, suffix, blanks. */
 struct asf__field {
     const char *prefix, *text, *suffix;
@@ -70,13 +61,12 @@ static inline size_t asf__left(const struct asf__output *o) {
     return (size_t)o->end - (size_t)o->p;
 }
 
-/* asf__put_part, asf__pad_part: as much as there is room for. */
-void asf__put_part(struct asf__output *o, const char *text, size_t n);
-void asf__pad_part(struct asf__output *o, char c, size_t n);
+/* asf__put_beyond: a piece that does not fit. */
+void asf__put_beyond(struct asf__output *o, const char *text, size_t n);
 
 static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
     if (asf__unlikely(asf__left(o) < n)) {
-        asf__put_part(o, text, n);
+        asf__put_beyond(o, text, n);
         return;
     }
     if (n > 0)
@@ -122,7 +112,7 @@ static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
     return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
 }
 
-/* asf__put_field: all of it, or as much as there is room for. */
+/* asf__put_field: all of it; what does not fit in the pieces that libc would write. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
 
 /* A va_list that a function is handed is the caller's own object (System V ABI,
@@ -169,8 +159,8 @@ const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
 bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap);
 
 /* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False when the text has
- * something unusual, does not fit or is in another character set than UTF-8 or
- * ASCII: it is left to libc. */
+ * something unusual, is long or in another character set than UTF-8 or ASCII: it is
+ * left to libc. */
 bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text);
 bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch);
 

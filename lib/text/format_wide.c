@@ -126,10 +126,10 @@ static bool put_character(struct wide_output *o, const struct asf__spec *s, wcha
 
 static bool put_number(struct wide_output *o, const char *spec, va_list ap) {
     char text[NUMBER_ROOM];
-    struct asf__output number = {.p = text, .end = text + sizeof text, .most = SIZE_MAX};
+    struct asf__output number = {.p = text, .end = text + sizeof text, .begin = text};
     const char *from = text;
     wchar_t *to = o->p;
-    if (!asf__convert(&number, spec, ap) || number.lost > 0)
+    if (!asf__convert(&number, spec, ap) || number.before > 0)
         return false;
     asf__ascii_decode(&from, number.p, &to, o->end);
     if (from < number.p) /* no room; or a decimal point that is not ASCII */

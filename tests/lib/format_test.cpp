@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // format_test.cpp - lib/text/format.c against libc's snprintf: the same bytes and
-// length for random values under random specifications; and what it leaves to
-// libc, and from where.
+// length for random values under random specifications; what does not fit; and what it
+// leaves to libc, and from where.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <clocale>
 #include <cstdarg>
@@ -22,18 +23,24 @@ namespace {
 // What is left to libc: from where, and the argument to come.
 struct Left {
     const char *format = nullptr;
-    bool all = false;
     int next = 0;
 };
+
+asf__output output(char *to, size_t room) {
+    asf__output o = {};
+    o.p = o.begin = to;
+    o.end = to + room;
+    return o;
+}
 
 size_t format(Left *left, char *to, size_t room, const char *text, ...) {
     va_list ap;
     va_start(ap, text);
-    struct asf__format_rest rest = {};
-    const size_t n = asf__format(to, room, SIZE_MAX, text, ap, &rest);
-    *left = {rest.format, rest.format && rest.all, rest.format ? va_arg(rest.ap, int) : 0};
+    asf__output o = output(to, room);
+    const char *rest = asf__format(&o, text, ap);
+    *left = {rest, rest ? va_arg(ap, int) : 0};
     va_end(ap);
-    return n;
+    return asf__made(&o);
 }
 
 template <typename... Values> void expect_same(const std::string &text, Values... values) {
@@ -126,27 +133,68 @@ TEST(Format, WhatDoesNotFitIsCounted) {
     }
 }
 
-TEST(Format, NoStringIsCountedFurtherThanAsked) {
-    const std::string text(5000, 's');
-    const auto length = [&](size_t most, const char *format, ...) {
-        char to[100];
-        struct asf__format_rest rest = {};
-        va_list ap;
-        va_start(ap, format);
-        const size_t n = asf__format(to, sizeof to, most, format, ap, &rest);
-        va_end(ap);
-        EXPECT_EQ(rest.format, nullptr);
-        EXPECT_EQ(to[0], 'a');
-        return n;
-    };
-    EXPECT_EQ(length(SIZE_MAX, "a%sb", text.c_str()), 5002U);
-    EXPECT_EQ(length(5001, "a%sb", text.c_str()), 5002U);
-    EXPECT_EQ(length(5000, "a%sb", text.c_str()), 5002U);
-    for (const char *format : {"a%sb", "a%-5sb", "a%.6000sb"}) {
-        EXPECT_GE(length(4096, format, text.c_str()), 4096U) << format;
-        EXPECT_GE(length(10, format, text.c_str()), 10U) << format;
+// Pieces that did not fit, and what was made before each.
+struct Pieces {
+    asf__output o = {};
+    char room[24];
+    std::string all;
+    size_t largest = 0, allowed = SIZE_MAX;
+};
+
+bool take(asf__output *o, const char *text, size_t n) {
+    auto *pieces = reinterpret_cast<Pieces *>(o);
+    pieces->all += std::string(pieces->room, o->p) + std::string(text, n);
+    pieces->largest = std::max(pieces->largest, n);
+    o->p = pieces->room;
+    return pieces->all.size() <= pieces->allowed;
+}
+
+const char *format_in_pieces(Pieces *pieces, size_t room, const char *text, ...) {
+    va_list ap;
+    va_start(ap, text);
+    pieces->o = output(pieces->room, room);
+    pieces->o.full = take;
+    pieces->o.counts = true;
+    const char *rest = asf__format(&pieces->o, text, ap);
+    va_end(ap);
+    pieces->all += std::string(pieces->room, pieces->o.p);
+    return rest;
+}
+
+TEST(Format, WhatDoesNotFitIsHandedOver) {
+    for (size_t room = 0; room <= sizeof Pieces::room; room++) {
+        char libcs[200];
+        Pieces pieces;
+        const char *text = "%s|%5d|%-38x|%08.3f|%e|%c%%end, and more text than sixteen|%30ls|%ld";
+        EXPECT_EQ(format_in_pieces(&pieces, room, text, "text", -12, 255u, 2.5, 1e10, 'c', L"wide", 1L),
+                  nullptr);
+        const int n = snprintf(libcs, sizeof libcs, text, "text", -12, 255u, 2.5, 1e10, 'c', L"wide", 1L);
+        EXPECT_EQ(pieces.all, libcs);
+        EXPECT_EQ(asf__made(&pieces.o), static_cast<size_t>(n));
+        EXPECT_EQ(pieces.largest, strlen("end, and more text than sixteen|"));
+        EXPECT_FALSE(pieces.o.failed);
     }
-    EXPECT_EQ(length(10, "a%.3sb", text.c_str()), 5U);
+}
+
+TEST(Format, AnErrorEndsIt) {
+    Pieces pieces;
+    pieces.allowed = 20;
+    EXPECT_EQ(format_in_pieces(&pieces, 8, "%s%d%s%d%#m", "0123456789", 1, "0123456789", 22), nullptr);
+    EXPECT_TRUE(pieces.o.failed);
+    EXPECT_EQ(pieces.all, "012345678910123456789");
+    EXPECT_EQ(asf__made(&pieces.o), 10U);
+}
+
+// Before anything is handed over; libc is to begin with the first argument.
+TEST(Format, WhatCountsIsMadeInTheRoomOrLeft) {
+    for (const char *text : {"%d-%d-%n", "%2$d-%1$d-"}) {
+        Pieces fits, large;
+        int n = 0;
+        EXPECT_EQ(format_in_pieces(&fits, 24, text, 17, 42, &n), nullptr);
+        EXPECT_EQ(fits.all.size(), 6U);
+        EXPECT_EQ(format_in_pieces(&large, 5, text, 17, 42, &n), text);
+        EXPECT_EQ(large.all, "");
+    }
 }
 
 // libc would take seconds over it.
@@ -165,7 +213,6 @@ TEST(Format, WhatIsLeftToLibc) {
         const std::string text = std::string("<%d>") + rest;
         EXPECT_EQ(format(&left, room, sizeof room, text.c_str(), 17, 42), 4U) << text;
         EXPECT_EQ(left.format, text.c_str() + 4) << text;
-        EXPECT_FALSE(left.all) << text;
         EXPECT_EQ(left.next, 42) << text;
     }
 }
@@ -189,7 +236,7 @@ TEST(Format, WideTextAsLibcPrintsIt) {
     for (const wchar_t *text : {lone, beyond})
         EXPECT_TRUE(is_left(64, "%ls", text));
     EXPECT_TRUE(is_left(64, "%lc", 0xd800));
-    EXPECT_TRUE(is_left(5, "%ls", L"too long"));
+    EXPECT_TRUE(is_left(64, "%ls", std::wstring(5000, L'w').c_str()));
     setlocale(LC_ALL, "C");
     expect_same("%ls|%lc", L"wide", static_cast<wint_t>(L'w'));
     EXPECT_TRUE(is_left(64, "%lc", L'\u00e9'));
@@ -204,7 +251,6 @@ TEST(Format, AllIsLeftToLibc) {
         Left left;
         EXPECT_EQ(format(&left, room, sizeof room, text, 17, 42), 0U) << text;
         EXPECT_EQ(left.format, text);
-        EXPECT_TRUE(left.all) << text;
         EXPECT_EQ(left.next, 17) << text;
     }
 }
@@ -223,13 +269,13 @@ TEST(Format, CountsWhereTheCallerAllowsIt) {
     int whole = -1;
     short half = -1;
     const auto counted = [&](bool counts, const char *text, ...) {
-        struct asf__format_rest rest = {};
-        rest.counts = counts;
+        asf__output o = output(room, sizeof room);
+        o.counts = counts;
         va_list ap;
         va_start(ap, text);
-        asf__format(room, sizeof room, SIZE_MAX, text, ap, &rest);
+        const char *rest = asf__format(&o, text, ap);
         va_end(ap);
-        return rest.format == nullptr;
+        return rest == nullptr;
     };
     EXPECT_TRUE(counted(true, "%s%n, %d%hn", "within the room", &whole, 12, &half));
     EXPECT_EQ(whole, 15);

@@ -9,23 +9,18 @@
 #include "interfaces/stdio/stdio_cios.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "lib/text/format.h"
 
 #pragma GCC visibility push(hidden)
 
-/* What sprintf is told of its room. */
-#define ASF__UNLIMITED ((size_t)-2)
+/* asf__sum: what a call returns that made n bytes, and libc `more`; -1, of either: an error.
+ * errors  EOVERFLOW: more than an int counts. */
+int asf__sum(const struct asf__output *o, size_t n, int more);
 
-/* asf__print_rest: libc goes on behind the first n bytes.
- * Returns as asf__print. */
-int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest, va_list ap);
-
-/* asf__print: up to `room` bytes of text and a null behind them, at p.
- * `fortify` > 0: %n is refused in a format that could have been written to.
- * returns  the length that there is or would be, or -1 with errno set and what
- *          was made before the error in p. */
-int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap);
+/* asf__print_allocated: vasprintf. */
+int asf__print_allocated(char **result, int fortify, const char *format, va_list ap);
 
 #pragma GCC visibility pop
 

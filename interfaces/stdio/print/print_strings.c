@@ -14,64 +14,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text/format_plain.h"
 #include "lib/sys/next.h"
+#include "lib/text/format_plain.h"
 
 /* Names of libc's own that are not ours. */
 extern int __vsnprintf(char *, size_t, const char *, va_list);
 extern int _IO_vsprintf(char *, const char *, va_list);
-/* A name of both. */
+/* Names of both. */
 extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
+extern int __vasprintf_chk(char **, int, const char *, va_list);
 
-/* Only where libc has all of the format can it meet %n, which is what the check
+#ifdef ASF_STATIC
+int asf__print_allocated(char **result, int fortify, const char *format, va_list ap) {
+    return fortify > 0 ? __vasprintf_chk(result, fortify, format, ap) : vasprintf(result, format, ap);
+}
+#else
+
+extern void __chk_fail(void) __attribute__((noreturn));
+extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
+
+/* What sprintf is told of its room. */
+#define UNLIMITED ((size_t)-2)
+
+/* Only where libc has `all` of the format can it meet %n, which is what the check
  * is for.  sprintf may read what it is about to write over, so it is not to
  * begin with a null as vsnprintf does. */
-static int by_libc(char *p, size_t room, int fortify, struct asf__format_rest *rest) {
-#ifndef ASF_STATIC
-    if (fortify > 0 && rest->all)
-        return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, rest->format, rest->ap);
-#else
-    if (fortify > 0 && rest->all)
-        return __vsnprintf_chk(p, room + 1, fortify, room + 1, rest->format, rest->ap);
-#endif
+static int print_by_libc(char *p, size_t room, int fortify, bool all, const char *format, va_list ap) {
+    if (fortify > 0 && all)
+        return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, format, ap);
     if (room > SSIZE_MAX)
-        return _IO_vsprintf(p, rest->format, rest->ap);
-    return __vsnprintf(p, room + 1, rest->format, rest->ap);
+        return _IO_vsprintf(p, format, ap);
+    return __vsnprintf(p, room + 1, format, ap);
 }
 
-static int finish(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest) {
+/* libc goes on behind the first n bytes, or where there is no room for anything. */
+static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
+                                                const char *left, va_list ap) {
     char none[1];
     if (n <= room)
-        return by_libc(p + n, room - n, fortify, rest);
+        return print_by_libc(p + n, room - n, fortify, all, left, ap);
     p[room] = '\0';
-    return by_libc(none, 0, fortify, rest);
-}
-
-int asf__print_rest(char *p, size_t room, size_t n, int fortify, struct asf__format_rest *rest, va_list ap) {
-    if (rest->format) {
-        int more = finish(p, room, n, fortify, rest);
-        asf__go_to(ap, asf__place_in(rest->ap));
-        if (more < 0)
-            return -1;
-        n += (size_t)more;
-    }
-    if (n <= INT_MAX)
-        return (int)n;
-    p[room] = '\0';
-    errno = EOVERFLOW;
-    return -1;
+    return print_by_libc(none, 0, fortify, all, left, ap);
 }
 
 static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__format_begun begun,
                                               struct asf__place first, int fortify, const char *format,
                                               va_list ap) {
-    struct asf__format_rest rest = {.format = begun.f, .begun = begun.p, .first = first};
-    rest.counts = fortify <= 0;
-    size_t n = asf__format_on(p, room, SIZE_MAX, format, ap, &rest);
-    if (asf__unlikely(rest.format || n > INT_MAX))
-        return asf__print_rest(p, room, n, fortify, &rest, ap);
-    p[n < room ? n : room] = '\0';
-    return (int)n;
+    size_t reach = ~(size_t)p; /* to the end of the address space */
+    struct asf__output o = {.p = begun.p, .end = p + (room < reach ? room : reach), .begin = p};
+    o.counts = fortify <= 0;
+    const char *left = asf__format_on(&o, begun.f, format, ap, first);
+    size_t n = asf__made(&o);
+    int more = 0;
+    if (asf__unlikely(left))
+        more = print_left(p, room, n, fortify, left == format, left, ap);
+    else
+        p[n < room ? n : room] = '\0';
+    return asf__sum(&o, n, more);
 }
 
 typedef int print_on_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
@@ -90,20 +89,14 @@ print_here(char *p, size_t room, int fortify, const char *format, va_list ap, pr
     return (int)(begun.p - p);
 }
 
-int asf__print(char *p, size_t room, int fortify, const char *format, va_list ap) {
+static int print(char *p, size_t room, int fortify, const char *format, va_list ap) {
     return print_here(p, room, fortify, format, ap, print_on);
 }
-
-#ifndef ASF_STATIC
-
-extern void __chk_fail(void) __attribute__((noreturn));
-extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
-extern int __vasprintf_chk(char **, int, const char *, va_list);
 
 static inline int print_bounded(char *s, size_t n, int fortify, const char *format, va_list ap) {
     char none[1];
     if (n == 0)
-        return asf__print(none, 0, fortify, format, ap);
+        return print(none, 0, fortify, format, ap);
     s[0] = '\0'; /* as glibc: a text that is its own argument is empty */
     return print_here(s, n - 1, fortify, format, ap, print_on);
 }
@@ -116,7 +109,7 @@ static __attribute__((noinline)) int print_on_checked(char *p, size_t room, stru
     int before = errno, made = print_on(p, room, begun, first, fortify, format, ap);
     if (made >= 0 && (size_t)made > room)
         __chk_fail();
-    if (made >= 0 || room >= ASF__UNLIMITED)
+    if (made >= 0 || room >= UNLIMITED)
         return made;
     errno = before;
     asf__go_to(ap, first);
@@ -127,26 +120,67 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, va_
     if (n == 0)
         __chk_fail();
     s[0] = '\0';
-    return print_here(s, n > SSIZE_MAX ? ASF__UNLIMITED : n - 1, fortify, format, ap, print_on_checked);
+    return print_here(s, n > SSIZE_MAX ? UNLIMITED : n - 1, fortify, format, ap, print_on_checked);
 }
 
-static int print_allocated(char **result, int fortify, const char *format, va_list ap) {
-    char small[512];
-    if (asf__unlikely(asf__format_custom)) /* whose lengths may be wrong */
-        return ASF_NEXT(__vasprintf_chk)(result, fortify, format, ap);
-    struct asf__place first = asf__place_in(ap);
-    int n = asf__print(small, sizeof small - 1, fortify, format, ap);
-    if (n < 0)
-        return -1;
-    char *p = malloc((size_t)n + 1);
+/* asprintf's memory: an array at first, which most fit, then from malloc. */
+struct allocated_output {
+    struct asf__output o; /* the first member: `full` is handed it */
+    char *base;
+    char array[512];
+};
+
+static char *resize(struct allocated_output *a, size_t size) {
+    if (a->base != a->array)
+        return realloc(a->base, size);
+    char *p = malloc(size);
+    if (p)
+        memcpy(p, a->array, (size_t)(a->o.p - a->array));
+    return p;
+}
+
+static bool grow(struct asf__output *o, const char *text, size_t n) {
+    struct allocated_output *a = (struct allocated_output *)o;
+    size_t before = (size_t)(o->p - a->base), size = 2 * (before + n);
+    char *p = resize(a, size);
     if (!p)
+        return false;
+    memcpy(p + before, text, n);
+    a->base = p;
+    o->p = p + before + n;
+    o->end = p + size;
+    return true;
+}
+
+/* libc's part of it, behind what was made. */
+static bool append_left(struct allocated_output *a, int fortify, const char *left, va_list ap) {
+    char *text;
+    int n = ASF_NEXT(__vasprintf_chk)(&text, fortify, left, ap);
+    if (n < 0)
+        return false;
+    asf__put(&a->o, text, (size_t)n);
+    free(text);
+    return !a->o.failed;
+}
+
+int asf__print_allocated(char **result, int fortify, const char *format, va_list ap) {
+    struct allocated_output a;
+    a.o = (struct asf__output){.p = a.array, .end = a.array + sizeof a.array, .begin = a.array};
+    a.o.full = grow;
+    a.o.counts = fortify <= 0;
+    a.base = a.array;
+    const char *left = asf__format(&a.o, format, ap);
+    if (left == format)
+        return ASF_NEXT(__vasprintf_chk)(result, fortify, format, ap);
+    bool whole = !left || append_left(&a, fortify, left, ap);
+    int n = asf__sum(&a.o, asf__made(&a.o), whole ? 0 : -1);
+    char *p = n >= 0 ? resize(&a, (size_t)n + 1) : NULL;
+    if (!p) {
+        if (a.base != a.array)
+            free(a.base);
         return -1;
-    if ((size_t)n < sizeof small) {
-        memcpy(p, small, (size_t)n + 1);
-    } else {
-        asf__go_to(ap, first);
-        n = asf__print(p, (size_t)n, fortify, format, ap);
     }
+    p[n] = '\0';
     *result = p;
     return n;
 }
@@ -162,7 +196,7 @@ EXPORT int __vsnprintf_chk(char *s, size_t n, int flag, size_t size, const char 
 }
 
 EXPORT int vsprintf(char *s, const char *format, va_list ap) {
-    return asf__print(s, ASF__UNLIMITED, 0, format, ap);
+    return print(s, UNLIMITED, 0, format, ap);
 }
 
 EXPORT int __vsprintf_chk(char *s, int flag, size_t size, const char *format, va_list ap) {
@@ -170,22 +204,22 @@ EXPORT int __vsprintf_chk(char *s, int flag, size_t size, const char *format, va
 }
 
 EXPORT int vasprintf(char **result, const char *format, va_list ap) {
-    return print_allocated(result, 0, format, ap);
+    return asf__print_allocated(result, 0, format, ap);
 }
 
 EXPORT int __vasprintf_chk(char **result, int flag, const char *format, va_list ap) {
-    return print_allocated(result, flag, format, ap);
+    return asf__print_allocated(result, flag, format, ap);
 }
 
 ASF_VARIADIC(snprintf, (char *s, size_t n, const char *format, ...), print_bounded(s, n, 0, format, ap))
 ASF_VARIADIC(__snprintf_chk, (char *s, size_t n, int flag, size_t size, const char *format, ...),
              __vsnprintf_chk(s, n, flag, size, format, ap))
-ASF_VARIADIC(sprintf, (char *s, const char *format, ...), asf__print(s, ASF__UNLIMITED, 0, format, ap))
+ASF_VARIADIC(sprintf, (char *s, const char *format, ...), print(s, UNLIMITED, 0, format, ap))
 ASF_VARIADIC(__sprintf_chk, (char *s, int flag, size_t size, const char *format, ...),
              print_checked(s, size, flag, format, ap))
-ASF_VARIADIC(asprintf, (char **result, const char *format, ...), print_allocated(result, 0, format, ap))
+ASF_VARIADIC(asprintf, (char **result, const char *format, ...), asf__print_allocated(result, 0, format, ap))
 ASF_VARIADIC(__asprintf_chk, (char **result, int flag, const char *format, ...),
-             print_allocated(result, flag, format, ap))
+             asf__print_allocated(result, flag, format, ap))
 
 int __asprintf(char **, const char *, ...) ALIAS(asprintf);
 int _IO_sprintf(char *, const char *, ...) ALIAS(sprintf);

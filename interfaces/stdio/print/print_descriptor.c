@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * print_descriptor.c - the printf family to a descriptor: by way of an array, which is
+ * written when it is full and at the end.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#include "interfaces/stdio/print/print.h"
+
+#include <stdlib.h>
+
+#include "lib/sys/next.h"
+#include "lib/sys/syscalls.h"
+#include "lib/text/format_spec.h"
+
+struct descriptor_output {
+    struct asf__output o; /* the first member: `full` is handed it */
+    int fd;
+    char array[4096];
+};
+
+static bool write_all(int fd, const char *p, size_t n) {
+    for (ssize_t r; n > 0; p += r, n -= (size_t)r) {
+        r = asf__write(fd, p, n);
+        if (r < 0) {
+            errno = (int)-r;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool write_array(struct descriptor_output *d) {
+    size_t n = (size_t)(d->o.p - d->array);
+    d->o.p = d->array;
+    return write_all(d->fd, d->array, n);
+}
+
+static bool write_full_array(struct asf__output *o, const char *text, size_t n) {
+    struct descriptor_output *d = (struct descriptor_output *)o;
+    if (!write_array(d))
+        return false;
+    if (asf__left(o) < n)
+        return write_all(d->fd, text, n);
+    memcpy(o->p, text, n);
+    o->p += n;
+    return true;
+}
+
+/* As libc finds out, which attaches a stream. */
+static bool is_open(int fd) {
+    if (asf__sys.lseek(fd, 0, SEEK_CUR) != -EBADF)
+        return true;
+    errno = EBADF;
+    return false;
+}
+
+#ifdef ASF_STATIC
+static int print_by_libc(int fd, int fortify, const char *format, va_list ap) {
+    char *text;
+    int n = asf__print_allocated(&text, fortify, format, ap);
+    if (n < 0)
+        return -1;
+    bool written = write_all(fd, text, (size_t)n);
+    free(text);
+    return written ? n : -1;
+}
+#else
+extern int __vdprintf_chk(int, int, const char *, va_list);
+
+static int print_by_libc(int fd, int fortify, const char *format, va_list ap) {
+    return fortify > 0 ? ASF_NEXT(__vdprintf_chk)(fd, fortify, format, ap)
+                       : ASF_NEXT(vdprintf)(fd, format, ap);
+}
+#endif
+
+static int print_fd(int fd, int fortify, const char *format, va_list ap) {
+    struct descriptor_output d;
+    d.o = (struct asf__output){d.array, d.array + sizeof d.array, d.array, .full = write_full_array};
+    d.o.counts = fortify <= 0;
+    d.fd = fd;
+    if (asf__may_count(format) && !is_open(fd)) /* before %n is met */
+        return -1;
+    const char *left = asf__format(&d.o, format, ap);
+    size_t n = asf__made(&d.o);
+    if ((!d.o.failed && !write_array(&d)) || (n == 0 && !left && !is_open(fd)))
+        return -1;
+    return asf__sum(&d.o, n, left ? print_by_libc(fd, fortify, left, ap) : 0);
+}
+
+EXPORT int vdprintf(int fd, const char *format, va_list ap) {
+    return print_fd(fd, 0, format, ap);
+}
+
+EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list ap) {
+    return print_fd(fd, flag, format, ap);
+}
+
+ASF_VARIADIC(dprintf, (int fd, const char *format, ...), print_fd(fd, 0, format, ap))
+ASF_VARIADIC(__dprintf_chk, (int fd, int flag, const char *format, ...), print_fd(fd, flag, format, ap))
