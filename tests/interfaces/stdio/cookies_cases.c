@@ -339,8 +339,10 @@ CASE(pieces_that_the_calls_show) {
         struct store *s = store("");
         FILE *f = fopencookie(s, "w", all);
         CALL(setvbuf(f, NULL, modes[m], 0));
-        CALL(fprintf(f, "<%d>%.900s|%5.2f\n", m, many, 1.5));
-        CALL(fprintf(f, "%d\n%s\n%d", m, "second line", 3));
+        if (modes[m] != _IOLBF) { /* whose lines may go out together */
+            CALL(fprintf(f, "<%d>%.900s|%5.2f\n", m, many, 1.5));
+            CALL(fprintf(f, "%d\n%s\n%d", m, "second line", 3));
+        }
         CALL(fprintf(f, "<%s>", many));
         CALL(fflush(f));
         s->at = s->size = 0;

@@ -452,8 +452,10 @@ CASE(lines_of_long_output) {
         setvbuf(f, NULL, _IOLBF, 4096);
         fputs("abc", f);
         CALL(fprintf(f, "%*d\n%s~\n", widths[i], 7, "foo"));
+        long all = 0;
         for (long n; (n = read(ends[1], record, sizeof record)) > 0;)
-            say("%ld", n);
+            all += n;
+        say("%ld", all);
         fclose(f);
         close(ends[1]);
     }
