@@ -52,19 +52,22 @@ const char *asf__format(struct asf__output *o, const char *format, va_list ap);
 /* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */
 bool asf__may_count(const char *format);
 
-/* The same for wide characters. */
-struct asf__wide_format_rest {
-    const wchar_t *format;
-    va_list ap;
-    bool all;
+/* The same for wide characters; without `full`, what does not fit is left to libc. */
+struct asf__wide_output {
+    wchar_t *p, *end, *begin;
+    size_t before;
+    bool (*full)(struct asf__wide_output *o, const wchar_t *text, size_t n);
+    const wchar_t *format; /* of the formatter itself */
+    bool failed;
 };
 
+static inline size_t asf__wide_made(const struct asf__wide_output *o) {
+    return o->before + (size_t)(o->p - o->begin);
+}
+
 /* asf__format_wide: the same as wprintf would, and also for %ls, %lc and, in
- * UTF-8 and ASCII, for %s.
- * returns  the characters made, of which there are as many as have room: at the
- *          first part that does not fit it stops as it does for the others. */
-size_t asf__format_wide(wchar_t *p, size_t room, const wchar_t *format, va_list ap,
-                        struct asf__wide_format_rest *rest);
+ * UTF-8 and ASCII, for %s. */
+const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, va_list ap);
 
 /* asf__format_custom: the program has registered conversions of its own. */
 extern bool asf__format_custom;

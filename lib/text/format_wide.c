@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <string.h>
 
 #include "lib/text/format.h"
@@ -16,17 +17,16 @@
 /* A specification longer than this, and a number, is left to libc. */
 enum { SPEC_ROOM = 40, NUMBER_ROOM = 512 };
 
-struct wide_output {
-    wchar_t *p, *end;
-};
-
-static inline size_t left(const struct wide_output *o) {
+static inline size_t left(const struct asf__wide_output *o) {
     return (size_t)(o->end - o->p);
 }
 
+/* What libc cannot go on with from the middle; as for printf. */
+static bool needs_all(const wchar_t *f);
+
 /* --- fields -------------------------------------------------------------------- */
 
-static inline void put_blanks(struct wide_output *o, size_t n) {
+static inline void put_blanks(struct asf__wide_output *o, size_t n) {
     while (n-- > 0)
         *o->p++ = L' ';
 }
@@ -39,10 +39,47 @@ static inline void copy_text(wchar_t *to, const wchar_t *from, size_t n) {
             to[i] = from[i];
 }
 
-static bool put_text(struct wide_output *o, const struct asf__spec *s, const wchar_t *text, size_t n) {
+/* A piece that does not fit.  False: an error, or it is left to libc, as is, before anything
+ * is handed over, a format that libc must have whole. */
+static bool put_beyond(struct asf__wide_output *o, const wchar_t *text, size_t n) {
+    if (!o->full || o->failed || (o->before == 0 && needs_all(o->format)))
+        return false;
+    size_t made = asf__wide_made(o) + n;
+    bool taken = o->full(o, text, n);
+    o->begin = o->p;
+    if (taken)
+        o->before = made;
+    o->failed = !taken || made > INT_MAX;
+    return !o->failed;
+}
+
+static bool put(struct asf__wide_output *o, const wchar_t *text, size_t n) {
+    if (asf__unlikely(left(o) < n))
+        return put_beyond(o, text, n);
+    copy_text(o->p, text, n);
+    o->p += n;
+    return true;
+}
+
+/* libc pads 16 characters at a time. */
+static bool pad(struct asf__wide_output *o, size_t n) {
+    static const wchar_t blanks[] = L"                ";
+    for (; n > 16; n -= 16)
+        if (!put(o, blanks, 16))
+            return false;
+    return put(o, blanks, n);
+}
+
+static __attribute__((noinline)) bool put_parts(struct asf__wide_output *o, const struct asf__spec *s,
+                                                const wchar_t *text, size_t n, size_t blanks) {
+    bool behind = s->flags & FLAG_LEFT;
+    return o->full && pad(o, behind ? 0 : blanks) && put(o, text, n) && pad(o, behind ? blanks : 0);
+}
+
+static bool put_text(struct asf__wide_output *o, const struct asf__spec *s, const wchar_t *text, size_t n) {
     size_t width = (size_t)s->width, blanks = width > n ? width - n : 0;
     if (asf__unlikely(left(o) < n + blanks))
-        return false;
+        return put_parts(o, s, text, n, blanks);
     if (!(s->flags & FLAG_LEFT))
         put_blanks(o, blanks);
     copy_text(o->p, text, n);
@@ -53,10 +90,8 @@ static bool put_text(struct wide_output *o, const struct asf__spec *s, const wch
 }
 
 /* The text already stands at the place where it would be without blanks. */
-static bool end_text(struct wide_output *o, const struct asf__spec *s, size_t n) {
+static void end_text(struct asf__wide_output *o, const struct asf__spec *s, size_t n) {
     size_t width = (size_t)s->width, blanks = width > n ? width - n : 0;
-    if (asf__unlikely(left(o) < n + blanks))
-        return false;
     if (blanks > 0 && !(s->flags & FLAG_LEFT)) {
         wmemmove(o->p + blanks, o->p, n);
         put_blanks(o, blanks);
@@ -64,7 +99,6 @@ static bool end_text(struct wide_output *o, const struct asf__spec *s, size_t n)
     }
     o->p += n;
     put_blanks(o, blanks);
-    return true;
 }
 
 /* --- strings of bytes ------------------------------------------------------------ */
@@ -88,43 +122,62 @@ static size_t count_characters(const char *p, const char *end) {
     return n;
 }
 
-/* Their number is known before, so that nothing behind them is written over. */
-static bool put_bytes(struct wide_output *o, const struct asf__spec *s, const char *text) {
-    enum asf__charset set = asf__charset_of_locale();
-    size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);
-    const char *end = text + n;
-    size_t count = set == ASF__UTF8 ? count_characters(text, end) : n;
-    wchar_t *to = o->p, *to_end = count < left(o) ? to + count : o->end;
+/* Whether all became characters. */
+static inline bool decode(enum asf__charset set, const char *text, const char *end, wchar_t *to,
+                          wchar_t *to_end) {
     if (set == ASF__UTF8)
         asf__utf8_decode(&text, end, &to, to_end);
     else if (set == ASF__ASCII)
         asf__ascii_decode(&text, end, &to, to_end);
-    return text == end && (set != ASF__OTHER_CHARSET || n == 0) && end_text(o, s, (size_t)(to - o->p));
+    return text == end;
 }
 
-static __attribute__((noinline)) bool put_error(struct wide_output *o, const struct asf__spec *s) {
+/* Does not fit: by way of memory of its own; longer text is left to libc. */
+static __attribute__((noinline)) bool put_apart(struct asf__wide_output *o, const struct asf__spec *s,
+                                                const char *text, const char *end, size_t count) {
+    wchar_t apart[NUMBER_ROOM];
+    enum asf__charset set = asf__charset_of_locale();
+    return o->full && count <= NUMBER_ROOM && decode(set, text, end, apart, apart + count) &&
+           put_text(o, s, apart, count);
+}
+
+/* The number of characters is known before, so that nothing behind them is written over. */
+static bool put_bytes(struct asf__wide_output *o, const struct asf__spec *s, const char *text) {
+    enum asf__charset set = asf__charset_of_locale();
+    size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);
+    const char *end = text + n;
+    size_t count = set == ASF__UTF8 ? count_characters(text, end) : n;
+    if (asf__unlikely(left(o) < count || left(o) < (size_t)s->width))
+        return put_apart(o, s, text, end, count);
+    if (!decode(set, text, end, o->p, o->p + count))
+        return false;
+    end_text(o, s, count);
+    return true;
+}
+
+static __attribute__((noinline)) bool put_error(struct asf__wide_output *o, const struct asf__spec *s) {
     char text[1000];
     return put_bytes(o, s, strerror_r(errno, text, sizeof text));
 }
 
 /* --- the other conversions ----------------------------------------------------- */
 
-static bool put_wide_string(struct wide_output *o, const struct asf__spec *s, const wchar_t *text) {
+static bool put_wide_string(struct asf__wide_output *o, const struct asf__spec *s, const wchar_t *text) {
     if (!text)
         text = s->precision < 0 || s->precision >= 6 ? L"(null)" : L"";
     return put_text(o, s, text, s->precision < 0 ? wcslen(text) : wcsnlen(text, (size_t)s->precision));
 }
 
-static bool put_string(struct wide_output *o, const struct asf__spec *s, const char *text) {
+static bool put_string(struct asf__wide_output *o, const struct asf__spec *s, const char *text) {
     return text ? put_bytes(o, s, text) : put_wide_string(o, s, NULL);
 }
 
 /* libc takes one character, WEOF, for a failure to write it. */
-static bool put_character(struct wide_output *o, const struct asf__spec *s, wchar_t ch) {
+static bool put_character(struct asf__wide_output *o, const struct asf__spec *s, wchar_t ch) {
     return (wint_t)ch != WEOF && put_text(o, s, &ch, 1);
 }
 
-static bool put_number(struct wide_output *o, const char *spec, va_list ap) {
+static bool put_number(struct asf__wide_output *o, const char *spec, va_list ap) {
     char text[NUMBER_ROOM];
     struct asf__output number = {.p = text, .end = text + sizeof text, .begin = text};
     const char *from = text;
@@ -132,8 +185,10 @@ static bool put_number(struct wide_output *o, const char *spec, va_list ap) {
     if (!asf__convert(&number, spec, ap) || number.before > 0)
         return false;
     asf__ascii_decode(&from, number.p, &to, o->end);
-    if (from < number.p) /* no room; or a decimal point that is not ASCII */
-        return false;
+    if (asf__unlikely(from < number.p)) { /* no room; or a decimal point that is not ASCII */
+        const struct asf__spec plain = {.precision = -1};
+        return left(o) < asf__made(&number) && put_apart(o, &plain, text, number.p, asf__made(&number));
+    }
     o->p = to;
     return true;
 }
@@ -143,7 +198,7 @@ static bool is_grouped(const char *spec) {
     return strchr(spec, '\'') && *nl_langinfo(GROUPING) != '\0';
 }
 
-static bool put_parsed(struct wide_output *o, const struct asf__spec *s, va_list ap) {
+static bool put_parsed(struct asf__wide_output *o, const struct asf__spec *s, va_list ap) {
     bool wide = s->length == LENGTH_LONG || s->conversion == 'S' || s->conversion == 'C';
     if (s->length != LENGTH_INT && s->length != LENGTH_LONG)
         return false;
@@ -191,7 +246,7 @@ static inline const wchar_t *narrow(char spec[SPEC_ROOM], char *letter, const wc
     return f + 1;
 }
 
-static bool put_conversion(struct wide_output *o, const char *spec, char letter, va_list ap) {
+static bool put_conversion(struct asf__wide_output *o, const char *spec, char letter, va_list ap) {
     struct asf__spec s = {.precision = -1};
     switch (letter) {
     case 's':
@@ -206,7 +261,7 @@ static bool put_conversion(struct wide_output *o, const char *spec, char letter,
 }
 
 /* Returns what follows, or NULL, and `ap` as it was, when it is left to libc. */
-static const wchar_t *convert(struct wide_output *o, const wchar_t *f, va_list ap) {
+static const wchar_t *convert(struct asf__wide_output *o, const wchar_t *f, va_list ap) {
     char spec[SPEC_ROOM], letter;
     struct asf__place before = asf__place_in(ap);
     const wchar_t *behind = narrow(spec, &letter, f);
@@ -218,16 +273,21 @@ static const wchar_t *convert(struct wide_output *o, const wchar_t *f, va_list a
 
 /* --- the format ------------------------------------------------------------------- */
 
-/* Text up to the next percent sign, as far as there is room. */
-static const wchar_t *put_literal(struct wide_output *o, const wchar_t *f) {
+/* Text up to the next percent sign; NULL when it is left to libc. */
+static const wchar_t *put_literal(struct asf__wide_output *o, const wchar_t *f) {
+    const wchar_t *end = f;
     wchar_t *p = o->p;
-    while (*f != L'%' && *f != L'\0' && p < o->end)
-        *p++ = *f++;
-    o->p = p;
-    return f;
+    while (*end != L'%' && *end != L'\0' && p < o->end)
+        *p++ = *end++;
+    if (asf__likely(*end == L'%' || *end == L'\0')) {
+        o->p = p;
+        return end;
+    }
+    while (*end != L'%' && *end != L'\0')
+        end++;
+    return put_beyond(o, f, (size_t)(end - f)) ? end : NULL;
 }
 
-/* What libc cannot go on with from the middle; as for printf. */
 static bool needs_all(const wchar_t *f) {
     while ((f = wcschr(f, L'%')) != NULL) {
         for (f++; stands_before_the_letter(*f);)
@@ -240,31 +300,30 @@ static bool needs_all(const wchar_t *f) {
     return false;
 }
 
-static __attribute__((noinline)) void leave_rest(struct asf__wide_format_rest *rest, const wchar_t *f,
-                                                 const wchar_t *format, va_list ap, struct asf__place first) {
-    rest->all = needs_all(f);
-    rest->format = rest->all ? format : f;
-    if (rest->all)
-        asf__go_to(ap, first);
-    va_copy(rest->ap, ap);
+/* Where libc is to go on, at f, where formatting stopped; or with all, before anything is
+ * handed over. */
+static __attribute__((noinline)) const wchar_t *left_to_libc(struct asf__wide_output *o, const wchar_t *f,
+                                                             va_list ap, struct asf__place first) {
+    if (o->failed)
+        return NULL;
+    if (o->before > 0 || !needs_all(f))
+        return f;
+    o->p = o->begin;
+    asf__go_to(ap, first);
+    return o->format;
 }
 
-size_t asf__format_wide(wchar_t *p, size_t room, const wchar_t *format, va_list ap,
-                        struct asf__wide_format_rest *rest) {
-    size_t most = ~(size_t)p / sizeof *p; /* to the end of the address space */
-    struct wide_output o = {p, p + (room < most ? room : most)};
+const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, va_list ap) {
     struct asf__place first = asf__place_in(ap);
-    const wchar_t *f = format, *next;
-    while (*f != L'\0' && (*f != L'%' || !asf__format_custom)) {
-        next = *f == L'%' ? convert(&o, f + 1, ap) : put_literal(&o, f);
-        if (!next || next == f)
-            break;
+    const wchar_t *f = format;
+    o->format = format;
+    while (*f != L'\0') {
+        const wchar_t *next = *f != L'%'           ? put_literal(o, f)
+                              : asf__format_custom ? NULL
+                                                   : convert(o, f + 1, ap);
+        if (asf__unlikely(!next))
+            return left_to_libc(o, f, ap, first);
         f = next;
     }
-    rest->format = NULL;
-    if (asf__unlikely(*f != L'\0')) {
-        leave_rest(rest, f, format, ap, first);
-        asf__go_to(ap, first);
-    }
-    return rest->format == format ? 0 : (size_t)(o.p - p);
+    return NULL;
 }

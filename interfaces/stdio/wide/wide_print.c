@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * wide_print.c - fwprintf, swprintf and their kin: formatted by lib/text/format_wide.c
- * straight into the buffer of characters, or the program's memory.  What that
- * leaves, and streams whose buffer would be written meanwhile, are libc's own
- * code's, which works on our FILE through its window and table.
+ * straight into the buffer of characters, or the program's memory.  A piece that does
+ * not fit goes out with what is there.  What the formatter leaves, and unbuffered
+ * streams, are libc's own code's, which works on our FILE through its window and table.
  *
  * Not in static programs, where libc's functions come by the table themselves.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
@@ -29,47 +29,49 @@ static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format,
 
 /* --- on streams ---------------------------------------------------------------- */
 
-/* Characters that there is room for; none when something else is to be done
- * before or behind them. */
-static inline size_t room_in_window(const struct asf_cios *c, const wchar_t *format) {
+struct stream_output {
+    struct asf__wide_output o; /* the first member: `full` is handed it */
+    struct asf_cios *c;
+};
+
+/* A line-buffered stream is handed each piece: it gives up a line, and what is behind it,
+ * with the piece that has the newline. */
+static inline wchar_t *end_of_window(const struct asf_cios *c) {
     const struct asf_wide *w = &c->wide;
-    if (asf__unlikely(!asf__ours_wide(c) || !format || c->flags & (ASF_NO_WRITES | ASF_UNBUFFERED)))
-        return 0;
-    return asf__is_putting(c) && w->write_base ? (size_t)(w->buf_end - w->write_ptr) : 0;
+    bool room = asf__likely(asf__is_putting(c) && w->write_base && !(c->flags & ASF_LINE_BUF));
+    return room ? w->buf_end : w->write_ptr;
 }
 
-/* A line-buffered stream gives up a line, and what is behind it, with the piece
- * that has the newline: the pieces are libc's. */
-static inline bool line_by_libc(const struct asf_cios *c, size_t n,
-                                const struct asf__wide_format_rest *rest) {
-    return c->flags & ASF_LINE_BUF && (rest->format || wmemchr(c->wide.write_ptr, L'\n', n));
+static bool put_past_window(struct asf__wide_output *o, const wchar_t *text, size_t n) {
+    struct asf_cios *c = ((struct stream_output *)o)->c;
+    c->wide.write_ptr = o->p;
+    bool put = asf__jump(c)->xsputn(c, text, n) == n;
+    o->p = c->wide.write_ptr;
+    o->end = end_of_window(c);
+    return put;
 }
 
-static __attribute__((noinline)) int print_rest(struct asf_cios *c, size_t n, int fortify,
-                                                struct asf__wide_format_rest *rest, va_list ap) {
-    int more = print_by_libc(c, fortify, rest->format, rest->ap);
-    asf__go_to(ap, asf__place_in(rest->ap));
+static inline int sum(size_t n, int more) {
     if (more < 0)
         return -1;
-    if ((size_t)more + n <= INT_MAX)
-        return more + (int)n;
+    if (n + (size_t)more <= INT_MAX)
+        return (int)n + more;
     errno = EOVERFLOW;
     return -1;
 }
 
 static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *format, va_list ap) {
-    struct asf__wide_format_rest rest;
-    struct asf__place first = asf__place_in(ap);
-    size_t room = room_in_window(c, format);
-    if (asf__unlikely(room == 0))
+    if (asf__unlikely(!asf__ours_wide(c) || !format || c->flags & (ASF_NO_WRITES | ASF_UNBUFFERED)))
         return print_by_libc(c, fortify, format, ap);
-    size_t n = asf__format_wide(c->wide.write_ptr, room, format, ap, &rest);
-    if (asf__unlikely(line_by_libc(c, n, &rest))) {
-        asf__go_to(ap, first);
-        return print_by_libc(c, fortify, format, ap);
-    }
-    c->wide.write_ptr += n;
-    return asf__unlikely(rest.format) ? print_rest(c, n, fortify, &rest, ap) : (int)n;
+    wchar_t *p = c->wide.write_ptr;
+    struct stream_output s = {.o = {.p = p, .end = end_of_window(c), .begin = p}, c};
+    s.o.full = put_past_window;
+    const wchar_t *left = asf__format_wide(&s.o, format, ap);
+    c->wide.write_ptr = s.o.p;
+    size_t n = asf__wide_made(&s.o);
+    if (asf__unlikely(s.o.failed && n <= INT_MAX))
+        return -1;
+    return sum(n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
 }
 
 static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortify, const wchar_t *format,
@@ -118,12 +120,14 @@ ASF_VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...),
 /* Begun anew by libc where something is left, for instance because it does not
  * fit, which is an error. */
 static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format, va_list ap) {
-    struct asf__wide_format_rest rest;
     struct asf__place first = asf__place_in(ap);
     if (asf__likely(n > 0 && format)) {
+        size_t most = ~(size_t)s / sizeof *s, room = n - 1 < most ? n - 1 : most; /* of the address space */
+        struct asf__wide_output o = {.p = s, .end = s + room, .begin = s};
         s[0] = L'\0'; /* as glibc: a text that is its own argument is empty */
-        size_t made = asf__format_wide(s, n - 1, format, ap, &rest);
-        if (asf__likely(!rest.format && made <= INT_MAX)) {
+        const wchar_t *left = asf__format_wide(&o, format, ap);
+        size_t made = asf__wide_made(&o);
+        if (asf__likely(!left && made <= INT_MAX)) {
             s[made] = L'\0';
             return (int)made;
         }
