@@ -95,8 +95,10 @@ static int print(char *p, size_t room, int fortify, const char *format, va_list 
 
 static inline int print_bounded(char *s, size_t n, int fortify, const char *format, va_list ap) {
     char none[1];
-    if (n == 0)
-        return print(none, 0, fortify, format, ap);
+    if (asf__unlikely(n == 0)) {
+        s = none;
+        n = 1;
+    }
     s[0] = '\0'; /* as glibc: a text that is its own argument is empty */
     return print_here(s, n - 1, fortify, format, ap, print_on);
 }
