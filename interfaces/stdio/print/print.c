@@ -87,8 +87,13 @@ static bool put_array(struct stream_output *s) {
 static int print_in_array(struct stream_output *s, int fortify, const char *format, va_list ap) {
     s->o.p = s->o.begin = s->array;
     s->o.counts = fortify <= 0;
+    struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&s->o, format, ap);
     size_t n = asf__made(&s->o);
+    if (left && s->o.before == 0 && s->c->flags & ASF_UNBUFFERED) {
+        asf__go_to(ap, first); /* so that all goes out at once */
+        return print_by_libc(s->c, fortify, format, ap);
+    }
     if (!s->o.failed && !put_array(s))
         return -1;
     return asf__sum(&s->o, n, left ? print_by_libc(s->c, fortify, left, ap) : 0);
