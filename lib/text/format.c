@@ -48,8 +48,7 @@ void asf__put_beyond(struct asf__output *o, const char *text, size_t n) {
     o->p += fits;
 }
 
-/* libc pads 16 bytes at a time. */
-static void pad(struct asf__output *o, char c, size_t n) {
+void asf__pad(struct asf__output *o, char c, size_t n) {
     char piece[16];
     if (!o->full) {
         n = cut(o, n);
@@ -70,13 +69,13 @@ static __attribute__((noinline)) void put_field_parts(struct asf__output *o, con
     size_t body = f->prefix_length + f->zeros + f->length + f->zeros_after + f->suffix_length;
     size_t blanks = (size_t)s->width > body ? (size_t)s->width - body : 0;
     bool left = s->flags & FLAG_LEFT, zero = !left && s->flags & FLAG_ZERO;
-    pad(o, ' ', left || zero ? 0 : blanks);
+    asf__pad(o, ' ', left || zero ? 0 : blanks);
     asf__put(o, f->prefix, f->prefix_length);
-    pad(o, '0', f->zeros + (zero ? blanks : 0));
+    asf__pad(o, '0', f->zeros + (zero ? blanks : 0));
     asf__put(o, f->text, f->length);
-    pad(o, '0', f->zeros_after);
+    asf__pad(o, '0', f->zeros_after);
     asf__put(o, f->suffix, f->suffix_length);
-    pad(o, ' ', left ? blanks : 0);
+    asf__pad(o, ' ', left ? blanks : 0);
 }
 
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f) {

@@ -21,12 +21,17 @@ static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
     return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-/* Does not fit: by way of memory of its own. */
-static __attribute__((noinline)) void put_apart(struct asf__output *o, const struct asf__spec *s,
-                                                const wchar_t *text, const wchar_t *end, size_t n) {
-    char bytes[MOST], *p = bytes;
-    asf__utf8_encode(&text, end, &p, bytes + n);
-    asf__put_field(o, s, &(struct asf__field){.text = bytes, .length = n});
+/* Does not fit: in the pieces in which libc converts it. */
+static __attribute__((noinline)) void put_pieces(struct asf__output *o, const struct asf__spec *s,
+                                                 const wchar_t *text, const wchar_t *end, size_t n) {
+    size_t blanks = (size_t)s->width > n ? (size_t)s->width - n : 0;
+    asf__pad(o, ' ', s->flags & FLAG_LEFT ? 0 : blanks);
+    while (text < end) {
+        char piece[256], *p = piece;
+        asf__utf8_encode(&text, end, &p, piece + sizeof piece);
+        asf__put(o, piece, (size_t)(p - piece));
+    }
+    asf__pad(o, ' ', s->flags & FLAG_LEFT ? blanks : 0);
 }
 
 /* The characters up to `end`, which take n bytes. */
@@ -36,7 +41,7 @@ static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_
     s->flags &= ~(unsigned)FLAG_ZERO;
     char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
     if (!p) {
-        put_apart(o, s, text, end, n);
+        put_pieces(o, s, text, end, n);
         return;
     }
     asf__utf8_encode(&text, end, &p, p + n);

@@ -61,8 +61,10 @@ static inline size_t asf__left(const struct asf__output *o) {
     return (size_t)o->end - (size_t)o->p;
 }
 
-/* asf__put_beyond: a piece that does not fit. */
+/* asf__put_beyond: a piece that does not fit; asf__pad: c, n times, as libc in pieces of 16
+ * where it does not fit. */
 void asf__put_beyond(struct asf__output *o, const char *text, size_t n);
+void asf__pad(struct asf__output *o, char c, size_t n);
 
 static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
     if (asf__unlikely(asf__left(o) < n)) {

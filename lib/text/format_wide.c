@@ -122,23 +122,35 @@ static size_t count_characters(const char *p, const char *end) {
     return n;
 }
 
-/* Whether all became characters. */
-static inline bool decode(enum asf__charset set, const char *text, const char *end, wchar_t *to,
+/* Moves the pointers; nothing is done in another character set. */
+static inline void decode(enum asf__charset set, const char **text, const char *end, wchar_t **to,
                           wchar_t *to_end) {
     if (set == ASF__UTF8)
-        asf__utf8_decode(&text, end, &to, to_end);
+        asf__utf8_decode(text, end, to, to_end);
     else if (set == ASF__ASCII)
-        asf__ascii_decode(&text, end, &to, to_end);
-    return text == end;
+        asf__ascii_decode(text, end, to, to_end);
 }
 
-/* Does not fit: by way of memory of its own; longer text is left to libc. */
+/* So many characters at a time, as libc converts them; put, or only looked at.  False also
+ * when there is something that is no character. */
+static bool put_pieces(struct asf__wide_output *o, enum asf__charset set, const char *text, const char *end,
+                       bool look) {
+    for (const char *from = text; from < end; from = text) {
+        wchar_t piece[64], *to = piece;
+        decode(set, &text, end, &to, piece + 64);
+        if (text == from || (!look && !put(o, piece, (size_t)(to - piece))))
+            return false;
+    }
+    return true;
+}
+
 static __attribute__((noinline)) bool put_apart(struct asf__wide_output *o, const struct asf__spec *s,
-                                                const char *text, const char *end, size_t count) {
-    wchar_t apart[NUMBER_ROOM];
-    enum asf__charset set = asf__charset_of_locale();
-    return o->full && count <= NUMBER_ROOM && decode(set, text, end, apart, apart + count) &&
-           put_text(o, s, apart, count);
+                                                enum asf__charset set, const char *text, const char *end,
+                                                size_t count) {
+    size_t blanks = (size_t)s->width > count ? (size_t)s->width - count : 0;
+    bool behind = s->flags & FLAG_LEFT;
+    return o->full && put_pieces(o, set, text, end, true) && pad(o, behind ? 0 : blanks) &&
+           put_pieces(o, set, text, end, false) && pad(o, behind ? blanks : 0);
 }
 
 /* The number of characters is known before, so that nothing behind them is written over. */
@@ -148,8 +160,10 @@ static bool put_bytes(struct asf__wide_output *o, const struct asf__spec *s, con
     const char *end = text + n;
     size_t count = set == ASF__UTF8 ? count_characters(text, end) : n;
     if (asf__unlikely(left(o) < count || left(o) < (size_t)s->width))
-        return put_apart(o, s, text, end, count);
-    if (!decode(set, text, end, o->p, o->p + count))
+        return put_apart(o, s, set, text, end, count);
+    wchar_t *to = o->p;
+    decode(set, &text, end, &to, to + count);
+    if (text < end)
         return false;
     end_text(o, s, count);
     return true;
@@ -181,14 +195,19 @@ static bool put_number(struct asf__wide_output *o, const char *spec, va_list ap)
     char text[NUMBER_ROOM];
     struct asf__output number = {.p = text, .end = text + sizeof text, .begin = text};
     const char *from = text;
-    wchar_t *to = o->p;
+    wchar_t *to = o->p, *to_end = o->end, apart[NUMBER_ROOM];
     if (!asf__convert(&number, spec, ap) || number.before > 0)
         return false;
-    asf__ascii_decode(&from, number.p, &to, o->end);
-    if (asf__unlikely(from < number.p)) { /* no room; or a decimal point that is not ASCII */
-        const struct asf__spec plain = {.precision = -1};
-        return left(o) < asf__made(&number) && put_apart(o, &plain, text, number.p, asf__made(&number));
+    size_t n = asf__made(&number);
+    if (asf__unlikely(left(o) < n)) {
+        to = apart;
+        to_end = apart + n;
     }
+    asf__ascii_decode(&from, number.p, &to, to_end);
+    if (from < number.p) /* a decimal point that is not ASCII */
+        return false;
+    if (asf__unlikely(to_end != o->end))
+        return put_beyond(o, apart, n);
     o->p = to;
     return true;
 }
