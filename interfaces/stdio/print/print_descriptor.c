@@ -15,7 +15,7 @@
 struct descriptor_output {
     struct asf__output o; /* the first member: `full` is handed it */
     int fd;
-    char array[4096];
+    char array[1024];
 };
 
 static bool write_all(int fd, const char *p, size_t n) {

@@ -61,7 +61,8 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
                                               struct asf__place first, int fortify, const char *format,
                                               va_list ap) {
     size_t reach = ~(size_t)p; /* to the end of the address space */
-    struct asf__output o = {.p = begun.p, .end = p + (room < reach ? room : reach), .begin = p};
+    struct asf__output o = {
+        .p = begun.p, .end = (char *)((size_t)p + (room < reach ? room : reach)), .begin = p};
     o.counts = fortify <= 0;
     const char *left = asf__format_on(&o, begun.f, format, ap, first);
     size_t n = asf__made(&o);
