@@ -37,6 +37,7 @@ class Arena:
     root: str
     inputs: str
     programs: str
+    wrapper: tuple = ()  # what runs the command's shell
 
     @property
     def work(self):
@@ -74,7 +75,7 @@ class Arena:
 
 def start(arena, case, environment, prefix=(), **streams):
     identity = {"user": case.user, "group": "nogroup", "extra_groups": []} if case.user else {}
-    return subprocess.Popen([*prefix, case.shell, "-c", case.command], cwd=arena.work, env=environment, umask=0o022,
+    return subprocess.Popen([*prefix, *arena.wrapper, case.shell, "-c", case.command], cwd=arena.work, env=environment, umask=0o022,
                             restore_signals=True, start_new_session=not prefix, **identity, **streams)
 
 

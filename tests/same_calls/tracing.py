@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""tracing.py - starts a command under strace, and reads the log: the calls of all its threads.
+
+strace never stops at the calls in LEFT_OUT, which keeps the trace of a command at some tens of microseconds a call.
+"""
+import dataclasses
+import re
+
+# Memory, clocks, signal handlers and masks, waiting for time or input, and calls that only ask or advise.
+LEFT_OUT = """
+    mmap munmap mprotect mremap brk madvise mincore mlock munlock futex membarrier
+    clock_gettime clock_getres gettimeofday time nanosleep clock_nanosleep alarm setitimer getitimer times
+    rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend sigaltstack pause restart_syscall
+    poll ppoll select pselect6 epoll_wait epoll_pwait
+    stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat getcwd
+    getdents64 getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr fadvise64 readahead
+    getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid getgroups
+    getrlimit prlimit64 getrusage uname sysinfo getrandom getpriority umask
+    sched_getaffinity sched_getparam sched_getscheduler sched_yield getcpu
+    set_robust_list get_robust_list rseq set_tid_address arch_prctl
+""".split()
+
+
+@dataclasses.dataclass
+class Call:
+    pid: int
+    name: str  # of the system call; "ends" for the end of a thread
+    arguments: str
+    result: int
+    error: str  # "" unless it failed
+    begun: int  # the number of the line
+    ended: int
+
+
+def traced(log, settings):
+    """What to put before a command.  The settings are for the command, and not for strace."""
+    variables = [word for name, value in settings.items() for word in ("-E", f"{name}={value}")]
+    return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-q", "-e", "signal=none", "-o", log,
+            "-e", "trace=!" + ",".join(LEFT_OUT), *variables, "--"]
+
+
+WHOLE = re.compile(r"(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)(?: (E\w+))?.*", re.S)
+END = re.compile(r"\+\+\+ (?:exited|killed) (.*) \+\+\+")
+
+
+def call_of(pid, text, begun, ended):
+    end = END.fullmatch(text)
+    if end:
+        return Call(pid, "ends", end[1].removesuffix(" (core dumped)"), 0, "", begun, ended)
+    whole = WHOLE.fullmatch(text)
+    # What a signal interrupted and what never returned are no transfers.
+    if not whole or whole[3] == "?":
+        return None
+    return Call(pid, whole[1], whole[2], int(whole[3], 0), whole[4] or "", begun, ended)
+
+
+def read_calls(log):
+    begun, calls = {}, []
+    with open(log, encoding="utf-8", errors="surrogateescape") as lines:
+        for number, line in enumerate(lines):
+            pid, _, text = line.rstrip("\n").partition(" ")
+            text, start = text.lstrip(), number
+            if text.endswith(" <unfinished ...>"):
+                begun[pid] = (text.removesuffix(" <unfinished ...>"), number)
+                continue
+            if text.startswith("<... "):
+                head, start = begun.pop(pid, ("", number))
+                text = head + text.partition(" resumed>")[2]
+            call = call_of(int(pid), text, start, number)
+            if call:
+                calls.append(call)
+    return calls

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""transfers.py - from the calls of a trace to what is compared: for each process what it moved, and what it did between.
+
+A process is named by its place in the tree: (2, 1) is the first child of the second child of the command.  A thread
+counts as a process, with its parent's descriptors.  What is left out or put together is what nobody can tell: calls
+that only ask, a seek to where the descriptor stands, the files of the dynamic linker, and how often a program called
+for transfers in one direction on one descriptor with nothing else between.
+"""
+import dataclasses
+import re
+
+import tracing
+
+LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload))"')
+FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")
+# Their sizes depend on when the process at the other end ran.
+BY_TURNS = re.compile(r"pipe:|socket:|UNIX|TCP|/dev/pts/|/dev/tty|/dev/ptmx")
+READS = {"read", "readv", "pread64", "preadv", "preadv2"}
+WRITES = {"write", "writev", "pwrite64", "pwritev", "pwritev2"}
+OPENS = {"open", "openat", "openat2", "creat"}
+FORKS = {"fork", "vfork", "clone", "clone3"}
+DUPLICATES = {"dup", "dup2", "dup3"}
+COPIES = {"sendfile", "splice", "copy_file_range", "tee"}
+SIZES = {"ftruncate", "truncate", "fallocate"}
+ASKING_IOCTLS = ("TCGETS", "TIOCGWINSZ", "TIOCGPGRP", "FIONREAD")
+ASKING_FCNTLS = ("F_GET", "F_OFD_GETLK", "F_SETFD")
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    what: str  # read, write, seek, or the name of another call
+    fd: int = -1
+    asked: int = 0
+    got: object = 0  # bytes, where a seek leads, a descriptor, or the name of an error
+    file: str = dataclasses.field(default="", compare=False)
+    from_where: object = dataclasses.field(default=None, compare=False)  # of a seek
+
+    def __str__(self):
+        where = f" of {self.fd} ({self.file})" if self.fd >= 0 else f" {self.file}"
+        if self.what in ("read", "write"):
+            return f"{self.what}{where}: {self.asked} bytes asked for, {self.got} got"
+        return f"{self.what}{where}" + (f", {self.asked}" if self.asked else "") + f" = {self.got}"
+
+
+@dataclasses.dataclass
+class OpenFile:
+    """An open file description, which forks and duplicates share."""
+
+    position: object = None  # None: unknown
+    appends: bool = False
+    loads: bool = False  # opened by the dynamic linker
+
+    def advance(self, count):
+        if self.position is not None:
+            self.position = None if self.appends else self.position + count
+
+
+class Process:
+    def __init__(self, place, files, command=""):
+        self.place = place
+        self.files = files
+        self.command = command
+        self.children = 0
+        self.events = []
+        self.reads_by_turns = False
+
+    def file(self, fd):
+        return self.files.setdefault(fd, OpenFile())
+
+    def add(self, event):
+        """Joins the event to the last one when nobody can tell."""
+        last = self.events[-1] if self.events else None
+        if last and event.what == last.what and event.fd == last.fd:
+            joined = joined_transfers(last, event) if event.what in ("read", "write") else None
+            if event.what == "seek":
+                joined = dataclasses.replace(event, from_where=last.from_where)
+            if joined:
+                self.events.pop()
+                event = joined
+        if event.what != "seek" or event.got != event.from_where:
+            self.events.append(event)
+
+    def seen(self):
+        return tuple(by_turns(self.events) if self.reads_by_turns else self.events)
+
+
+def joined_transfers(first, second):
+    if first.asked != first.got or isinstance(second.got, str):
+        return None
+    return dataclasses.replace(second, asked=first.asked + second.asked, got=first.got + second.got)
+
+
+def by_turns(events):
+    """The transfers between other calls summed up, for a process that reads what another one writes meanwhile: of such
+    reads the total and the largest request, of other transfers the totals."""
+    totals, seen = {}, []
+    for event in events:
+        if event.what not in ("read", "write") or isinstance(event.got, str):
+            seen += [totals[key] for key in sorted(totals)] + [event]
+            totals = {}
+            continue
+        key = (event.fd, event.what)
+        before = totals.get(key, dataclasses.replace(event, asked=0, got=0))
+        turns = event.what == "read" and BY_TURNS.match(event.file)
+        asked = max(before.asked, event.asked) if turns else before.asked + event.asked
+        totals[key] = dataclasses.replace(event, asked=asked, got=before.got + event.got)
+    return seen + [totals[key] for key in sorted(totals)]
+
+
+class Tree:
+    """All processes of one trace."""
+
+    def __init__(self):
+        self.processes = {}
+        self.finished = []
+
+    def follow(self, calls):
+        # A child begins with the descriptors that its parent has when the fork begins.
+        calls.sort(key=lambda call: call.begun if call.name in FORKS else call.ended)
+        if calls:
+            root = min(calls, key=lambda call: call.begun).pid
+            self.processes[root] = Process((), {fd: OpenFile(position=0) for fd in range(3)})
+        for call in calls:
+            process = self.processes.get(call.pid)
+            if process:
+                self.take(process, call)
+
+    def take(self, process, call):
+        first = FIRST.match(call.arguments)
+        fd, path = (int(first[1]), first[2] or "") if first else (-1, "")
+        if call.name in FORKS:
+            self.fork(process, call)
+        elif call.name in OPENS:
+            opened(process, call)
+        elif call.name in READS or call.name in WRITES:
+            transferred(process, call, fd, path)
+        elif call.name == "lseek":
+            moved(process, call, fd, path)
+        elif call.name == "close":
+            closed(process, call, fd, path)
+        elif not asks(call):
+            other(process, call, fd, path)
+
+    def fork(self, process, call):
+        if call.result > 0:
+            process.children += 1
+            threads = "CLONE_THREAD" in call.arguments
+            files = process.files if threads or "CLONE_FILES" in call.arguments else dict(process.files)
+            self.processes[call.result] = Process((*process.place, process.children), files, process.command)
+        process.add(Event("fork", got=call.error))
+
+
+def asks(call):
+    words = call.arguments.split(", ")
+    operation = words[1] if len(words) > 1 else ""
+    waits = call.name in ("wait4", "waitid") and ("WNOHANG" in call.arguments or call.error == "ECHILD")
+    return (waits or call.name in ("ioctl", "exit_group", "exit") and (not operation or operation in ASKING_IOCTLS)
+            or call.name == "fcntl" and operation.startswith(ASKING_FCNTLS))
+
+
+def opened(process, call):
+    if LOADED.search(call.arguments):
+        if not call.error:
+            process.files[call.result] = OpenFile(loads=True)
+        return
+    path = call.arguments.split('"')[1]
+    if not call.error:
+        process.files[call.result] = OpenFile(position=0, appends="O_APPEND" in call.arguments)
+    process.add(Event("open", got=call.error or call.result, file=path))
+
+
+def closed(process, call, fd, path):
+    file = process.files.pop(fd, None)
+    if not (file and file.loads):
+        process.add(Event("close", fd, got=call.error, file=path))
+
+
+def transferred(process, call, fd, path):
+    file = process.file(fd)
+    if file.loads:
+        return
+    numbers = [int(n) for n in re.findall(r", (\d+)(?=,|$)", call.arguments)]
+    places = 1 if call.name.startswith("p") else 0
+    if "v" in call.name:
+        asked = sum(int(n) for n in re.findall(r"iov_len=(\d+)", call.arguments))
+    else:
+        asked = numbers[-1 - places]
+    what = "read" if call.name in READS else "write"
+    process.reads_by_turns |= what == "read" and bool(BY_TURNS.match(path))
+    if places:
+        process.add(Event(f"p{what} at {numbers[-1]}", fd, asked, call.error or call.result, path))
+        return
+    if not call.error:
+        file.advance(call.result)
+    process.add(Event(what, fd, asked, call.error or call.result, path))
+
+
+def moved(process, call, fd, path):
+    file = process.file(fd)
+    if call.error or file.loads:
+        return
+    before, file.position = file.position, call.result
+    if call.result != before and ", 0, SEEK_CUR" not in call.arguments:
+        process.add(Event("seek", fd, got=call.result, file=path, from_where=before))
+
+
+def other(process, call, fd, path):
+    if call.name == "execve":
+        path = call.arguments.split('"')[1]
+        if not call.error:
+            process.command = path.rpartition("/")[2]
+        process.add(Event("execve", got=call.error, file=path))
+        return
+    file = process.files.get(fd)
+    if file and file.loads:
+        return
+    if (call.name in DUPLICATES or ", F_DUPFD" in call.arguments) and not call.error:
+        process.files[call.result] = process.file(fd)
+        process.add(Event("dup", fd, got=call.result, file=path))
+        return
+    if call.name in COPIES and call.result > 0:
+        for copied in re.findall(r"(\d+)<[^>]*>, NULL", call.arguments) + [fd]:
+            process.file(int(copied)).position = None
+    size = re.search(r", (\d+)(?:, \d+)?$", call.arguments) if call.name in SIZES | COPIES else None
+    got = call.error or (call.result if call.name in COPIES else 0)
+    name = f"ends {call.arguments}" if call.name == "ends" else call.name
+    process.add(Event(name, fd, int(size[1]) if size else 0, got, path))
+
+
+def processes_of(log):
+    """Place in the tree -> (command, what it did)."""
+    tree = Tree()
+    tree.follow(tracing.read_calls(log))
+    return {process.place: (process.command, process.seen()) for process in tree.processes.values()}
+
+
+def differing(plain, preloaded):
+    """The places at which no plain run did what a preloaded run did."""
+    places = {place for run in plain + preloaded for place in run}
+    return sorted(place for place in places
+                  if not {run.get(place, ("", None))[1] for run in plain}.intersection(
+                      run.get(place, ("", None))[1] for run in preloaded))
+
+
+def shown_list(events, at, name):
+    lines = [f"      {name}:"] + [f"          {event}" for event in events[at:at + 6]]
+    return lines + (["          (its end)"] if len(events) <= at + 5 else ["          ..."])
+
+
+def shown_difference(place, plain, preloaded):
+    """Of one process: what both did before the first difference, and what each did then."""
+    (command, a), (other_command, b) = plain.get(place, ("", ())), preloaded.get(place, ("", ()))
+    at = next((i for i, (one, two) in enumerate(zip(a, b)) if one != two), min(len(a), len(b)))
+    name = ".".join(str(n) for n in place) or "itself"
+    fds = sorted({event.fd for event in (*a[at:at + 1], *b[at:at + 1]) if event.fd >= 0})
+    lines = [f"    process {name} ({command or other_command}), descriptor {', '.join(map(str, fds)) or 'none'}, "
+             f"event {at + 1} of {len(a)} plain and {len(b)} preloaded", "      both:"]
+    lines += [f"          {event}" for event in a[max(0, at - 4):at]]
+    return "\n".join(lines + shown_list(a, at, "plain") + shown_list(b, at, "preloaded"))
