@@ -70,7 +70,7 @@ class Tracer:
         self.arena.wrapper = tracing.traced(log, settings)
         outcome = self.arena.run(situation, {})
         if outcome.status == "timed out":
-            return {(): ("timed out", None)}
+            return {}
         if self.keep:
             shutil.copy(log, f"/tmp/trace.{situation.name}.{'preloaded' if settings else 'plain'}")
         return transfers.processes_of(log)
@@ -84,8 +84,8 @@ class Tracer:
             places = transfers.differing(plain, preloaded)
             if not places:
                 break
-        timed_out = [f"    {name}: timed out" for name, runs in (("plain", plain), ("preloaded", preloaded))
-                     if any(run.get((), ("",))[0] == "timed out" for run in runs)]
+        timed_out = [f"    a {name} run timed out" for name, runs in (("plain", plain), ("preloaded", preloaded))
+                     if {} in runs]
         return len(plain), timed_out or [transfers.shown_difference(place, plain[-1], preloaded[-1])
                                          for place in places]
 

@@ -11,8 +11,9 @@ import re
 
 import tracing
 
-LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload))"')
-FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")
+# The dynamic linker's files, and the one that tells what it has loaded.
+LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload)|/proc/self/maps)"')
+FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")  # argument, a descriptor with its file
 # Their sizes depend on when the process at the other end ran.
 BY_TURNS = re.compile(r"pipe:|socket:|UNIX|TCP|/dev/pts/|/dev/tty|/dev/ptmx")
 READS = {"read", "readv", "pread64", "preadv", "preadv2"}
@@ -35,8 +36,13 @@ class Event:
     file: str = dataclasses.field(default="", compare=False)
     from_where: object = dataclasses.field(default=None, compare=False)  # of a seek
 
+    @property
+    def by_turns(self):
+        return self.what == "read" and bool(BY_TURNS.match(self.file))
+
     def __str__(self):
-        where = f" of {self.fd} ({self.file})" if self.fd >= 0 else f" {self.file}"
+        file = re.sub(r"^/.*/work/|^/.*/slot\.[^/]*/", "", self.file)
+        where = f" of {self.fd} ({file})" if self.fd >= 0 else f" {file}"
         if self.what in ("read", "write"):
             return f"{self.what}{where}: {self.asked} bytes asked for, {self.got} got"
         return f"{self.what}{where}" + (f", {self.asked}" if self.asked else "") + f" = {self.got}"
@@ -62,49 +68,59 @@ class Process:
         self.command = command
         self.children = 0
         self.events = []
-        self.reads_by_turns = False
+        self.by_turns = False
 
     def file(self, fd):
         return self.files.setdefault(fd, OpenFile())
 
     def add(self, event):
-        """Joins the event to the last one when nobody can tell."""
+        """Two seeks with nothing between are one, and none when they lead back."""
         last = self.events[-1] if self.events else None
-        if last and event.what == last.what and event.fd == last.fd:
-            joined = joined_transfers(last, event) if event.what in ("read", "write") else None
-            if event.what == "seek":
-                joined = dataclasses.replace(event, from_where=last.from_where)
-            if joined:
-                self.events.pop()
-                event = joined
+        if last and event.what == "seek" == last.what and event.fd == last.fd:
+            event = dataclasses.replace(event, from_where=self.events.pop().from_where)
         if event.what != "seek" or event.got != event.from_where:
             self.events.append(event)
 
-    def seen(self):
-        return tuple(by_turns(self.events) if self.reads_by_turns else self.events)
+    def exact(self):
+        joined = []
+        for event in self.events:
+            if joined and can_join(joined[-1], event):
+                event = dataclasses.replace(event, asked=joined[-1].asked + event.asked,
+                                            got=joined.pop().got + event.got)
+            joined.append(event)
+        return tuple(grouped(joined, whole_amounts) if self.by_turns else joined)
+
+    def rough(self):
+        """Without amounts, but of what was asked for at once."""
+        return tuple(grouped(self.events, no_amounts))
 
 
-def joined_transfers(first, second):
-    if first.asked != first.got or isinstance(second.got, str):
-        return None
-    return dataclasses.replace(second, asked=first.asked + second.asked, got=first.got + second.got)
+def can_join(first, second):
+    return (first.what == second.what and first.what in ("read", "write") and first.fd == second.fd
+            and first.asked == first.got and not isinstance(second.got, str) and not first.by_turns)
 
 
-def by_turns(events):
-    """The transfers between other calls summed up, for a process that reads what another one writes meanwhile: of such
-    reads the total and the largest request, of other transfers the totals."""
-    totals, seen = {}, []
+def whole_amounts(before, event):
+    """Of what another process writes meanwhile the total and the largest request, of the rest the totals."""
+    asked = max(before.asked, event.asked) if event.by_turns else before.asked + event.asked
+    return dataclasses.replace(event, asked=asked, got=before.got + event.got)
+
+
+def no_amounts(before, event):
+    return dataclasses.replace(event, asked=max(before.asked, event.asked) if event.by_turns else 0)
+
+
+def grouped(events, add):
+    """The transfers between other calls put together, by descriptor and direction."""
+    groups, seen = {}, []
     for event in events:
-        if event.what not in ("read", "write") or isinstance(event.got, str):
-            seen += [totals[key] for key in sorted(totals)] + [event]
-            totals = {}
-            continue
-        key = (event.fd, event.what)
-        before = totals.get(key, dataclasses.replace(event, asked=0, got=0))
-        turns = event.what == "read" and BY_TURNS.match(event.file)
-        asked = max(before.asked, event.asked) if turns else before.asked + event.asked
-        totals[key] = dataclasses.replace(event, asked=asked, got=before.got + event.got)
-    return seen + [totals[key] for key in sorted(totals)]
+        if event.what in ("read", "write") and not isinstance(event.got, str):
+            key = (event.fd, event.what)
+            groups[key] = add(groups.get(key, dataclasses.replace(event, asked=0, got=0)), event)
+        else:
+            seen += [groups[key] for key in sorted(groups)] + [event]
+            groups = {}
+    return seen + [groups[key] for key in sorted(groups)]
 
 
 class Tree:
@@ -186,13 +202,14 @@ def transferred(process, call, fd, path):
     else:
         asked = numbers[-1 - places]
     what = "read" if call.name in READS else "write"
-    process.reads_by_turns |= what == "read" and bool(BY_TURNS.match(path))
     if places:
         process.add(Event(f"p{what} at {numbers[-1]}", fd, asked, call.error or call.result, path))
         return
     if not call.error:
         file.advance(call.result)
-    process.add(Event(what, fd, asked, call.error or call.result, path))
+    event = Event(what, fd, asked, call.error or call.result, path)
+    process.by_turns |= event.by_turns
+    process.add(event)
 
 
 def moved(process, call, fd, path):
@@ -205,6 +222,8 @@ def moved(process, call, fd, path):
 
 
 def other(process, call, fd, path):
+    if not path:
+        fd = -1  # it was a number of another kind
     if call.name == "execve":
         path = call.arguments.split('"')[1]
         if not call.error:
@@ -227,19 +246,36 @@ def other(process, call, fd, path):
     process.add(Event(name, fd, int(size[1]) if size else 0, got, path))
 
 
+@dataclasses.dataclass
+class Seen:
+    command: str
+    exact: tuple
+    rough: object
+
+
+NOTHING = Seen("", (), None)
+
+
 def processes_of(log):
-    """Place in the tree -> (command, what it did)."""
+    """Place in the tree -> what the process did."""
     tree = Tree()
     tree.follow(tracing.read_calls(log))
-    return {process.place: (process.command, process.seen()) for process in tree.processes.values()}
+    return {process.place: Seen(process.command, process.exact(), process.rough())
+            for process in tree.processes.values()}
+
+
+def same(plain, preloaded):
+    """Of one process in several runs: something that a preloaded run did was done by a plain one, too.  The amounts do
+    not count where they depend on time, since runs of one kind differ in them."""
+    exact = [{seen.exact for seen in runs} for runs in (plain, preloaded)]
+    rough = [{seen.rough for seen in runs} for runs in (plain, preloaded)]
+    return bool(exact[0] & exact[1] or max(map(len, exact)) > 1 and rough[0] & rough[1])
 
 
 def differing(plain, preloaded):
-    """The places at which no plain run did what a preloaded run did."""
     places = {place for run in plain + preloaded for place in run}
-    return sorted(place for place in places
-                  if not {run.get(place, ("", None))[1] for run in plain}.intersection(
-                      run.get(place, ("", None))[1] for run in preloaded))
+    return sorted(place for place in places if not same([run.get(place, NOTHING) for run in plain],
+                                                        [run.get(place, NOTHING) for run in preloaded]))
 
 
 def shown_list(events, at, name):
@@ -249,11 +285,12 @@ def shown_list(events, at, name):
 
 def shown_difference(place, plain, preloaded):
     """Of one process: what both did before the first difference, and what each did then."""
-    (command, a), (other_command, b) = plain.get(place, ("", ())), preloaded.get(place, ("", ()))
+    seen = plain.get(place, NOTHING), preloaded.get(place, NOTHING)
+    a, b = seen[0].exact, seen[1].exact
     at = next((i for i, (one, two) in enumerate(zip(a, b)) if one != two), min(len(a), len(b)))
     name = ".".join(str(n) for n in place) or "itself"
     fds = sorted({event.fd for event in (*a[at:at + 1], *b[at:at + 1]) if event.fd >= 0})
-    lines = [f"    process {name} ({command or other_command}), descriptor {', '.join(map(str, fds)) or 'none'}, "
+    lines = [f"    process {name} ({seen[0].command or seen[1].command}), descriptor {', '.join(map(str, fds)) or 'none'}, "
              f"event {at + 1} of {len(a)} plain and {len(b)} preloaded", "      both:"]
     lines += [f"          {event}" for event in a[max(0, at - 4):at]]
     return "\n".join(lines + shown_list(a, at, "plain") + shown_list(b, at, "preloaded"))

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""same_sequences.py - random sequences of stdio calls make the same system calls plainly and under a preloaded library.
+
+The sequences are those of tests/interfaces/stdio/random_streams.py.  The program stream_steps notes every call's result
+by system calls of its own, so that after each call of stdio all transfers must be those that libc made.  A sequence that
+differs is made shorter, step by step, before it is shown.
+"""
+import argparse
+import itertools
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "interfaces", "stdio"))
+
+import random_streams
+import tracing
+import transfers
+
+TRIES = 3
+
+
+class Tracer(random_streams.Runner):
+    """Compares the traces of sequences in place of what they leave behind."""
+
+    def __init__(self, program, environment):
+        super().__init__(program, environment)
+        handle, self.log = tempfile.mkstemp(prefix="trace.")
+        os.close(handle)
+
+    def status_of(self, command, environment, standard):
+        names = [name for name in environment if name in self.preloaded]
+        return random_streams.Runner.status_of(
+            tracing.traced(self.log, {name: environment[name] for name in names}) + command,
+            {**{name: value for name, value in environment.items() if name not in names}, "PATH": os.environ["PATH"]},
+            standard)
+
+    def trace(self, size, mode, steps, environment):
+        status = self.run(size, mode, steps, environment)[1]
+        return {} if status == "hangs" else transfers.processes_of(self.log)
+
+    def traces(self, size, mode, steps):
+        plain, preloaded = [], []
+        for _ in range(TRIES):
+            plain.append(self.trace(size, mode, steps, {}))
+            preloaded.append(self.trace(size, mode, steps, self.preloaded))
+            if {} in plain + preloaded or not transfers.differing(plain, preloaded):
+                break
+        return plain, preloaded
+
+    def differs(self, size, mode, steps):
+        plain, preloaded = self.traces(size, mode, steps)
+        return {} in plain + preloaded or bool(transfers.differing(plain, preloaded))
+
+    def show(self, size, mode, steps):
+        plain, preloaded = self.traces(size, mode, steps)
+        for place in transfers.differing(plain, preloaded)[:2]:
+            print(transfers.shown_difference(place, plain[-1], preloaded[-1]))
+
+
+tracer = None
+
+
+def start_tracer(*arguments):
+    global tracer
+    tracer = Tracer(*arguments)
+
+
+def try_seed(seed):
+    """The seed and the sequence, shortened, if it differs."""
+    size, mode, steps = random_streams.sequence(seed)
+    if not tracer.differs(size, mode, steps):
+        return seed, None
+    size, steps = tracer.shorten(size, mode, steps)
+    return seed, (size, mode, steps)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="the program stream_steps")
+    parser.add_argument("--preload", metavar="LIB", required=True)
+    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    parser.add_argument("--environment", metavar="NAME=VALUE", action="append", default=[],
+                        help="set for the preloaded runs")
+    parser.add_argument("--count", type=int, default=500, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
+    parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
+    return parser.parse_args()
+
+
+def try_all(arguments, environment):
+    """How many were tried and how many differ."""
+    tried = different = 0
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    with multiprocessing.Pool(arguments.jobs, start_tracer, (arguments.program, environment)) as pool:
+        for seed, found in itertools.islice(pool.imap(try_seed, seeds, chunksize=4), arguments.count):
+            tried += 1
+            if not found:
+                continue
+            different += 1
+            size, mode, steps = found
+            print(f"seed {seed}: --steps '{size},{mode},{' '.join(steps)}'")
+            tracer.show(size, mode, steps)
+            sys.stdout.flush()
+            if different == arguments.shown:
+                break
+    return tried, different
+
+
+def main():
+    arguments = parse_arguments()
+    if not shutil.which("strace"):
+        print("skipped: strace is not installed")
+        return 77
+    arguments.program = os.path.abspath(arguments.program)
+    environment = {"LD_PRELOAD": ":".join(os.path.abspath(path) for path in arguments.preload.split(":")),
+                   **dict(setting.split("=", 1) for setting in arguments.environment)}
+    if arguments.options:
+        environment["ASF_OPTIONS"] = arguments.options
+    folder = tempfile.mkdtemp(prefix="asf-same.")
+    tempfile.tempdir = folder  # of the processes of the pool, too
+    try:
+        start_tracer(arguments.program, environment)
+        if arguments.steps:
+            parsed = random_streams.parsed(arguments.steps)
+            tracer.show(*parsed)
+            return tracer.differs(*parsed)
+        tried, different = try_all(arguments, environment)
+        print(f"{tried} sequences, {different} differ")
+        return different > 0
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
