@@ -82,13 +82,10 @@ class Process:
             self.events.append(event)
 
     def exact(self):
-        joined = []
+        made = []
         for event in self.events:
-            if joined and can_join(joined[-1], event):
-                event = dataclasses.replace(event, asked=joined[-1].asked + event.asked,
-                                            got=joined.pop().got + event.got)
-            joined.append(event)
-        return tuple(grouped(joined, whole_amounts) if self.by_turns else joined)
+            made.append(joined(made.pop(), event) if made and can_join(made[-1], event) else event)
+        return tuple(grouped(made, whole_amounts) if self.by_turns else made)
 
     def rough(self):
         """Without amounts, but of what was asked for at once."""
@@ -96,8 +93,16 @@ class Process:
 
 
 def can_join(first, second):
-    return (first.what == second.what and first.what in ("read", "write") and first.fd == second.fd
-            and first.asked == first.got and not isinstance(second.got, str) and not first.by_turns)
+    """Two transfers that one call may make.  Of those that fail in the same way only the first counts."""
+    if (first.what, first.fd) != (second.what, second.fd) or first.what not in ("read", "write") or first.by_turns:
+        return False
+    return first.got == second.got if isinstance(second.got, str) else first.got == first.asked
+
+
+def joined(first, second):
+    if isinstance(second.got, str):
+        return second
+    return dataclasses.replace(second, asked=first.asked + second.asked, got=first.got + second.got)
 
 
 def whole_amounts(before, event):
@@ -107,7 +112,7 @@ def whole_amounts(before, event):
 
 
 def no_amounts(before, event):
-    return dataclasses.replace(event, asked=max(before.asked, event.asked) if event.by_turns else 0)
+    return dataclasses.replace(event, got=0, asked=max(before.asked, event.asked) if event.by_turns else 0)
 
 
 def grouped(events, add):
@@ -207,7 +212,8 @@ def transferred(process, call, fd, path):
         return
     if not call.error:
         file.advance(call.result)
-    event = Event(what, fd, asked, call.error or call.result, path)
+    # How much a write that failed was to write depends on how many were put together.
+    event = Event(what, fd, 0 if call.error and what == "write" else asked, call.error or call.result, path)
     process.by_turns |= event.by_turns
     process.add(event)
 

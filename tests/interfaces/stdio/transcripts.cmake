@@ -6,8 +6,6 @@
 # below, under asf; compare.sh compares what both leave behind.
 #
 #   preload        the program as it is, libasf_stdio.so preloaded
-#   preload-map    the same, every input file mapped, with small windows
-#   preload-read   the same, no input file mapped
 #   fortified      compiled again with _FORTIFY_SOURCE: the __*_chk names; preloaded
 #   linked         its objects linked with libasf_stdio.so
 #   archive        the same with libasf_stdio.a and the shared libc
@@ -17,10 +15,9 @@
 find_package(Threads REQUIRED)
 set(transcripts ${CMAKE_CURRENT_LIST_DIR})
 asf_plain_programs()
+set(without_chk_names characters gnulib large-reads temporary) # of stdio
 set(preload LD_PRELOAD=${ASF_PRELOADED} ${ASF_PRELOAD_SETTINGS})
 list(JOIN ASF_SKIPPED_CASES " " skipped)
-set(preload-map ${preload} ASF_OPTIONS=module=map,map_min=0,window=2097152)
-set(preload-read ${preload} ASF_OPTIONS=module=read)
 
 # Each call is to be made as it is written, and the cases do things that
 # compilers warn of, such as ignoring results.
@@ -59,8 +56,13 @@ function(asf_transcript_program name cases)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/transcripts)
 endfunction()
 
+# asf_compare(test reference tested settings...): fast when the variant is the plain preload
 function(asf_compare test reference tested)
-    add_test(NAME ${test}
+    set(label slow)
+    if(test MATCHES "\\.preload$")
+        set(label fast)
+    endif()
+    asf_add_test(${test} ${label}
              COMMAND ${transcripts}/compare.sh $<TARGET_FILE:${reference}> $<TARGET_FILE:${tested}> ${ARGN})
     set_tests_properties(${test} PROPERTIES TIMEOUT 240 ENVIRONMENT "SKIPPED=${skipped}")
 endfunction()
@@ -70,12 +72,12 @@ function(asf_theme interface theme source)
     set(plain ${theme}-plain)
     asf_transcript_objects(${theme}-cases ${source})
     asf_transcript_program(${plain} ${theme}-cases ${ARGN})
-    foreach(variant IN ITEMS preload preload-map preload-read)
-        asf_compare(${test}.${variant} ${plain} ${plain} ${${variant}})
-    endforeach()
+    asf_compare(${test}.preload ${plain} ${plain} ${preload})
 
-    asf_transcript_program(${theme}-fortified ${source} ${ARGN})
-    asf_compare(${test}.fortified ${theme}-fortified ${theme}-fortified ${preload})
+    if(NOT theme IN_LIST without_chk_names)
+        asf_transcript_program(${theme}-fortified ${source} ${ARGN})
+        asf_compare(${test}.fortified ${theme}-fortified ${theme}-fortified ${preload})
+    endif()
 
     asf_transcript_program(${theme}-linked ${theme}-cases ${ARGN} asf_stdio ${ASF_RUNTIMES})
     asf_compare(${test}.linked ${plain} ${theme}-linked ${ASF_PRELOAD_SETTINGS})

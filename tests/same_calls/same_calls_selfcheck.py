@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""same_calls_selfcheck.py - the comparison of calls sees what it is there to see.
+
+Libraries that make other calls on purpose are preloaded in place of the real one: each must be reported for what it
+does, and one that does nothing must pass.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMMANDS = ["same_commands.py", "--filter", "^(scanf-shares|many-small-turns|rev-lines)$"]
+
+# Defect, exit status, what the report must hold.
+EXPECTED = [
+    ("", 0, ["3 commands, 0 differ"]),
+    ("AHEAD", 1, ["FAIL scanf-shares[file]", "(steps), descriptor 0", "read of 0 (part.log): 65536 bytes asked for"]),
+    ("LATE", 1, ["FAIL many-small-turns[log]", "FAIL rev-lines[file]", "(steps), descriptor 2"]),
+    ("PIECES", 1, ["FAIL many-small-turns[log]", "write of 1"]),
+    ("OFFSET", 1, ["FAIL scanf-shares[file]", "seek of 0 (part.log)"]),
+    ("CLOSE", 1, ["FAIL scanf-shares[file]", "close of 0"]),
+]
+EXPECTED_OF_SEQUENCES = [("", 0, ["40 sequences, 0 differ"]), ("AHEAD", 1, ["descriptor 0", "65536 bytes asked for"])]
+
+
+def build(defect, folder):
+    library = os.path.join(folder, f"libother_{defect or 'nothing'}.so")
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O0", f"-DDEFECT_{defect or 'NONE'}", "-o",
+                    library, os.path.join(HERE, "selfcheck", "other_calls.c")], check=True)
+    return library
+
+
+def try_library(library, program, status, texts):
+    name = f"{program[0]} --preload {os.path.basename(library)}"
+    command = [sys.executable, os.path.join(HERE, program[0]), *program[1:], "--preload", library]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    report = run.stdout.decode()
+    missing = [text for text in texts if text not in report]
+    if run.returncode == status and not missing:
+        print("ok  ", name)
+        return True
+    print(f"FAIL {name}: status {run.returncode}, not {status}; not reported: {missing}\n{report[-3000:]}")
+    return False
+
+
+def main():
+    if not shutil.which("strace"):
+        print("skipped: strace is not installed")
+        return 77
+    sequences = ["same_sequences.py", sys.argv[1], "--count", "40", "--shown", "1"]
+    with tempfile.TemporaryDirectory(prefix="asf-selfcheck.") as folder:
+        results = [try_library(build(defect, folder), COMMANDS, *rest) for defect, *rest in EXPECTED]
+        results += [try_library(build(defect, folder), sequences, *rest) for defect, *rest in EXPECTED_OF_SEQUENCES]
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
