@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """inputs.py - the files that the commands work on, the same bytes each time.
 
-A case gets fresh copies of the inputs that its command names.
+A case gets fresh copies of the inputs that its command names.  As a program: inputs.py FOLDER makes them there, once for
+all tests that find the folder in ASF_TEST_INPUTS.
 """
 import os
 import random
 import re
 import shutil
+import sys
 
 WORDS = """alloc backplane buffer stream window module region offset length kernel filter thread lock fault
 pipe child parent signal page folio cache line field record column table number letter copy map read write
@@ -101,12 +103,17 @@ def make_sparse(path):
 
 
 def make_inputs(folder):
+    made = os.environ.get("ASF_TEST_INPUTS")
+    if made and os.path.exists(os.path.join(made, "sparse6g")):
+        os.symlink(os.path.abspath(made), folder)
+        return
     rng = random.Random(1994)
     os.makedirs(folder)
     for name, data in {**small_inputs(rng), **large_inputs(rng)}.items():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
-    make_sparse(os.path.join(folder, "sparse6g"))
+    with open(os.path.join(folder, "sparse6g"), "wb"):
+        pass  # the name alone: each copy is made anew
 
 
 def copy_inputs(folder, command, target):
@@ -118,3 +125,9 @@ def copy_inputs(folder, command, target):
         else:
             shutil.copyfile(os.path.join(folder, name), copy)
         os.utime(copy, (10**9, 10**9))
+
+
+if __name__ == "__main__":
+    os.environ.pop("ASF_TEST_INPUTS", None)
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    make_inputs(sys.argv[1])
