@@ -41,7 +41,7 @@ class Event:
         return self.what == "read" and bool(BY_TURNS.match(self.file))
 
     def __str__(self):
-        file = re.sub(r"^/.*/work/|^/.*/slot\.[^/]*/", "", self.file)
+        file = re.sub(r"^/.*/(work|slot\.[^/]*|streams\.[^/]*)/", "", self.file)
         where = f" of {self.fd} ({file})" if self.fd >= 0 else f" {file}"
         if self.what in ("read", "write"):
             return f"{self.what}{where}: {self.asked} bytes asked for, {self.got} got"
@@ -52,6 +52,7 @@ class Event:
 class OpenFile:
     """An open file description, which forks and duplicates share."""
 
+    opened_as: int  # the first descriptor
     position: object = None  # None: unknown
     appends: bool = False
     loads: bool = False  # opened by the dynamic linker
@@ -71,15 +72,26 @@ class Process:
         self.by_turns = False
 
     def file(self, fd):
-        return self.files.setdefault(fd, OpenFile())
+        return self.files.setdefault(fd, OpenFile(fd))
 
     def add(self, event):
-        """Two seeks with nothing between are one, and none when they lead back."""
-        last = self.events[-1] if self.events else None
-        if last and event.what == "seek" == last.what and event.fd == last.fd:
-            event = dataclasses.replace(event, from_where=self.events.pop().from_where)
-        if event.what != "seek" or event.got != event.from_where:
+        if event.what == "seek":
+            self.add_seek(event)
+        else:
             self.events.append(event)
+
+    def add_seek(self, event):
+        """Two seeks with nothing between are one, and none when they lead back.  Whether a descriptor of the file is
+        duplicated or closed before or behind a seek makes no difference."""
+        at = len(self.events)
+        while at and self.events[at - 1].what in ("dup", "close"):
+            at -= 1
+        last = self.events[at - 1] if at else None
+        if last and last.what == "seek" and last.fd == event.fd:
+            at -= 1
+            event = dataclasses.replace(event, from_where=self.events.pop(at).from_where)
+        if event.got != event.from_where:
+            self.events.insert(at, event)
 
     def exact(self):
         made = []
@@ -140,7 +152,7 @@ class Tree:
         calls.sort(key=lambda call: call.begun if call.name in FORKS else call.ended)
         if calls:
             root = min(calls, key=lambda call: call.begun).pid
-            self.processes[root] = Process((), {fd: OpenFile(position=0) for fd in range(3)})
+            self.processes[root] = Process((), {fd: OpenFile(fd, position=0) for fd in range(3)})
         for call in calls:
             process = self.processes.get(call.pid)
             if process:
@@ -182,11 +194,11 @@ def asks(call):
 def opened(process, call):
     if LOADED.search(call.arguments):
         if not call.error:
-            process.files[call.result] = OpenFile(loads=True)
+            process.files[call.result] = OpenFile(call.result, loads=True)
         return
     path = call.arguments.split('"')[1]
     if not call.error:
-        process.files[call.result] = OpenFile(position=0, appends="O_APPEND" in call.arguments)
+        process.files[call.result] = OpenFile(call.result, position=0, appends="O_APPEND" in call.arguments)
     process.add(Event("open", got=call.error or call.result, file=path))
 
 
@@ -198,7 +210,7 @@ def closed(process, call, fd, path):
 
 def transferred(process, call, fd, path):
     file = process.file(fd)
-    if file.loads:
+    if file.loads or call.error == "EBADF":  # which may be known beforehand
         return
     numbers = [int(n) for n in re.findall(r", (\d+)(?=,|$)", call.arguments)]
     places = 1 if call.name.startswith("p") else 0
@@ -224,7 +236,7 @@ def moved(process, call, fd, path):
         return
     before, file.position = file.position, call.result
     if call.result != before and ", 0, SEEK_CUR" not in call.arguments:
-        process.add(Event("seek", fd, got=call.result, file=path, from_where=before))
+        process.add(Event("seek", file.opened_as, got=call.result, file=path, from_where=before))
 
 
 def other(process, call, fd, path):
