@@ -75,8 +75,9 @@ class Arena:
 
 def start(arena, case, environment, prefix=(), **streams):
     identity = {"user": case.user, "group": "nogroup", "extra_groups": []} if case.user else {}
-    return subprocess.Popen([*prefix, *arena.wrapper, case.shell, "-c", case.command], cwd=arena.work, env=environment, umask=0o022,
-                            restore_signals=True, start_new_session=not prefix, **identity, **streams)
+    command = [*prefix, *arena.wrapper, case.shell, "-c", case.command]
+    return subprocess.Popen(command, cwd=arena.work, env=environment, umask=0o022, restore_signals=True,
+                            start_new_session=not prefix, **identity, **streams)
 
 
 def end_group(process):

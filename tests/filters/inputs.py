@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """inputs.py - the files that the commands work on, the same bytes each time.
 
-A case gets fresh copies of the inputs that its command names.  As a program: inputs.py FOLDER makes them there, once for
-all tests that find the folder in ASF_TEST_INPUTS.
+A case gets fresh copies of the inputs that its command names.  As a program, inputs.py FOLDER makes them there, once
+for all tests that find the folder in ASF_TEST_INPUTS.
 """
 import os
 import random

@@ -43,6 +43,7 @@ UNCOMPARABLE = {
     "tty-column-width": EARLY,
     "wide-early-end-of-the-reader": EARLY,
     "huge-line-getline": MILLIONS,
+    "wide-file-size-limit": MILLIONS,
     "wide-full-device": MILLIONS,
     "wide-large": MILLIONS,
     "wide-rev-line-ends": MILLIONS,

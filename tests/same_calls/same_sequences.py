@@ -3,8 +3,8 @@
 """same_sequences.py - random sequences of stdio calls make the same system calls plainly and under a preloaded library.
 
 The sequences are those of tests/interfaces/stdio/random_streams.py.  The program stream_steps notes every call's result
-by system calls of its own, so that after each call of stdio all transfers must be those that libc made.  A sequence that
-differs is made shorter, step by step, before it is shown.
+by system calls of its own, so that after each call of stdio all transfers must be those that libc made.  A sequence
+that differs is made shorter, step by step, before it is shown.
 """
 import argparse
 import itertools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""transfers.py - from the calls of a trace to what is compared: for each process what it moved, and what it did between.
+"""transfers.py - from the calls of a trace to what is compared: what each process moved, and did between.
 
 A process is named by its place in the tree: (2, 1) is the first child of the second child of the command.  A thread
 counts as a process, with its parent's descriptors.  What is left out or put together is what nobody can tell: calls
@@ -69,7 +69,6 @@ class Process:
         self.command = command
         self.children = 0
         self.events = []
-        self.by_turns = False
 
     def file(self, fd):
         return self.files.setdefault(fd, OpenFile(fd))
@@ -93,15 +92,12 @@ class Process:
         if event.got != event.from_where:
             self.events.insert(at, event)
 
-    def exact(self):
+    def forms(self):
+        """What the process did, in full; then less and less of what depends on when other processes ran."""
         made = []
         for event in self.events:
             made.append(joined(made.pop(), event) if made and can_join(made[-1], event) else event)
-        return tuple(grouped(made, whole_amounts) if self.by_turns else made)
-
-    def rough(self):
-        """Without amounts, but of what was asked for at once."""
-        return tuple(grouped(self.events, no_amounts))
+        return tuple(made), tuple(grouped(made, whole_amounts)), tuple(grouped(self.events, no_amounts))
 
 
 def can_join(first, second):
@@ -225,9 +221,8 @@ def transferred(process, call, fd, path):
     if not call.error:
         file.advance(call.result)
     # How much a write that failed was to write depends on how many were put together.
-    event = Event(what, fd, 0 if call.error and what == "write" else asked, call.error or call.result, path)
-    process.by_turns |= event.by_turns
-    process.add(event)
+    asked = 0 if call.error and what == "write" else asked
+    process.add(Event(what, fd, asked, call.error or call.result, path))
 
 
 def moved(process, call, fd, path):
@@ -267,27 +262,27 @@ def other(process, call, fd, path):
 @dataclasses.dataclass
 class Seen:
     command: str
-    exact: tuple
-    rough: object
+    forms: tuple
 
 
-NOTHING = Seen("", (), None)
+NOTHING = Seen("", ((), None, None))
 
 
 def processes_of(log):
     """Place in the tree -> what the process did."""
     tree = Tree()
     tree.follow(tracing.read_calls(log))
-    return {process.place: Seen(process.command, process.exact(), process.rough())
-            for process in tree.processes.values()}
+    return {process.place: Seen(process.command, process.forms()) for process in tree.processes.values()}
 
 
 def same(plain, preloaded):
-    """Of one process in several runs: something that a preloaded run did was done by a plain one, too.  The amounts do
-    not count where they depend on time, since runs of one kind differ in them."""
-    exact = [{seen.exact for seen in runs} for runs in (plain, preloaded)]
-    rough = [{seen.rough for seen in runs} for runs in (plain, preloaded)]
-    return bool(exact[0] & exact[1] or max(map(len, exact)) > 1 and rough[0] & rough[1])
+    """Of one process in several runs: something that a preloaded run did was done by a plain one, too.  The order and
+    the amounts of transfers do not count where runs of one kind differ in them."""
+    ours, theirs = [[set(forms) for forms in zip(*(seen.forms for seen in runs))] for runs in (plain, preloaded)]
+    if ours[0] & theirs[0]:
+        return True
+    varies = len(ours[0]) > 1 or len(theirs[0]) > 1
+    return varies and any(a & b for a, b in zip(ours[1:], theirs[1:]))
 
 
 def differing(plain, preloaded):
@@ -304,11 +299,11 @@ def shown_list(events, at, name):
 def shown_difference(place, plain, preloaded):
     """Of one process: what both did before the first difference, and what each did then."""
     seen = plain.get(place, NOTHING), preloaded.get(place, NOTHING)
-    a, b = seen[0].exact, seen[1].exact
+    a, b = seen[0].forms[0], seen[1].forms[0]
     at = next((i for i, (one, two) in enumerate(zip(a, b)) if one != two), min(len(a), len(b)))
     name = ".".join(str(n) for n in place) or "itself"
     fds = sorted({event.fd for event in (*a[at:at + 1], *b[at:at + 1]) if event.fd >= 0})
     lines = [f"    process {name} ({seen[0].command or seen[1].command}), descriptor {', '.join(map(str, fds)) or 'none'}, "
-             f"event {at + 1} of {len(a)} plain and {len(b)} preloaded", "      both:"]
+             f"event {at + 1} of {len(a)} plain, {len(b)} preloaded", "      both:"]
     lines += [f"          {event}" for event in a[max(0, at - 4):at]]
     return "\n".join(lines + shown_list(a, at, "plain") + shown_list(b, at, "preloaded"))
