@@ -93,24 +93,27 @@ class Process:
             self.events.insert(at, event)
 
     def forms(self):
-        """What the process did, in full; then less and less of what depends on when other processes ran."""
+        """What the process did in order; its totals, if it reads what another one writes meanwhile; and, without
+        amounts, what it did at all."""
         made = []
         for event in self.events:
             made.append(joined(made.pop(), event) if made and can_join(made[-1], event) else event)
-        return tuple(made), tuple(grouped(made, whole_amounts)), tuple(grouped(self.events, no_amounts))
+        piped = any(event.what == "read" and event.file.startswith(("pipe:", "socket:")) for event in made)
+        totals = tuple(grouped(made, whole_amounts)) if piped else None
+        return tuple(made), totals, tuple(grouped(self.events, no_amounts))
 
 
 def can_join(first, second):
     """Two transfers that one call may make.  Of those that fail in the same way only the first counts."""
-    if (first.what, first.fd) != (second.what, second.fd) or first.what not in ("read", "write") or first.by_turns:
+    if (first.what, first.fd) != (second.what, second.fd) or first.what not in ("read", "write"):
         return False
-    return first.got == second.got if isinstance(second.got, str) else first.got == first.asked
+    if isinstance(first.got, str) or isinstance(second.got, str):
+        return first.got == second.got
+    return first.by_turns or first.got == first.asked
 
 
 def joined(first, second):
-    if isinstance(second.got, str):
-        return second
-    return dataclasses.replace(second, asked=first.asked + second.asked, got=first.got + second.got)
+    return second if isinstance(second.got, str) else whole_amounts(first, second)
 
 
 def whole_amounts(before, event):
@@ -276,13 +279,12 @@ def processes_of(log):
 
 
 def same(plain, preloaded):
-    """Of one process in several runs: something that a preloaded run did was done by a plain one, too.  The order and
-    the amounts of transfers do not count where runs of one kind differ in them."""
+    """Of one process in several runs: something that a preloaded run did was done by a plain one, too.  Amounts do not
+    count where runs of one kind differ."""
     ours, theirs = [[set(forms) for forms in zip(*(seen.forms for seen in runs))] for runs in (plain, preloaded)]
-    if ours[0] & theirs[0]:
+    if ours[0] & theirs[0] or (ours[1] & theirs[1]) - {None}:
         return True
-    varies = len(ours[0]) > 1 or len(theirs[0]) > 1
-    return varies and any(a & b for a, b in zip(ours[1:], theirs[1:]))
+    return (len(ours[0]) > 1 or len(theirs[0]) > 1) and bool((ours[2] & theirs[2]) - {None})
 
 
 def differing(plain, preloaded):
@@ -303,7 +305,8 @@ def shown_difference(place, plain, preloaded):
     at = next((i for i, (one, two) in enumerate(zip(a, b)) if one != two), min(len(a), len(b)))
     name = ".".join(str(n) for n in place) or "itself"
     fds = sorted({event.fd for event in (*a[at:at + 1], *b[at:at + 1]) if event.fd >= 0})
-    lines = [f"    process {name} ({seen[0].command or seen[1].command}), descriptor {', '.join(map(str, fds)) or 'none'}, "
+    numbers = ", ".join(map(str, fds)) or "none"
+    lines = [f"    process {name} ({seen[0].command or seen[1].command}), descriptor {numbers}, "
              f"event {at + 1} of {len(a)} plain, {len(b)} preloaded", "      both:"]
     lines += [f"          {event}" for event in a[max(0, at - 4):at]]
     return "\n".join(lines + shown_list(a, at, "plain") + shown_list(b, at, "preloaded"))
