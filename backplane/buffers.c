@@ -1,54 +1,118 @@
 /* SPDX-License-Identifier: MIT
  *
- * buffers.c - buffers that have regions: kept while they have, and for the next
- * region, or let go.
+ * buffers.c - the memory under a stream's windows: made, made current, and kept as long
+ * as regions point into it.
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
-#include "backplane/parts.h"
+#include "backplane/backplane.h"
 
-/* How many buffers for pieces a stream keeps. */
-enum { SPARES = 8 };
+#include <stdio.h>
+#include <stdlib.h>
 
-/* One for pieces is kept for the next: new memory costs more than filling it. */
-static void let_go(struct asf_cios *c, struct asf_buffer *b) {
-    if (!b->for_pieces || c->spares == SPARES) {
-        asf__buffer_free(b);
-        return;
-    }
-    b->next = c->spare;
-    c->spare = b;
-    c->spares++;
-}
+enum { ALIGNMENT = 64 };
 
-struct asf_buffer *asf__buffer_spare(struct asf_cios *c) {
-    struct asf_buffer *b = c->spare;
-    if (b) {
-        c->spare = b->next;
-        c->spares--;
-    } else if ((b = asf__buffer_new(ASF__PIECE))) {
-        b->for_pieces = true;
-    }
+struct asf_buffer *asf__buffer_new(size_t size) {
+    size_t whole;
+    if (__builtin_add_overflow(sizeof(struct asf_buffer) + ALIGNMENT, size, &whole))
+        return NULL;
+    struct asf_buffer *b = malloc(whole);
+    if (!b)
+        return NULL;
+    uintptr_t end = (uintptr_t)(b + 1);
+    *b = (struct asf_buffer){.base = (char *)(b + 1) + (-end & (ALIGNMENT - 1)), .size = size};
     return b;
 }
 
-void asf__buffer_retire(struct asf_cios *c, struct asf_buffer *b) {
-    if (b->refs == 0) {
-        let_go(c, b);
-    } else {
+void asf__retire_buffer(struct asf_cios *c, struct asf_buffer *b) {
+    if (b->refs > 0) {
         b->next = c->retired;
         c->retired = b;
+    } else if (b->release) {
+        b->release(c, b);
+    } else if (b != &c->single) {
+        free(b);
     }
 }
 
-void asf__buffer_unused(struct asf_cios *c, struct asf_buffer *b) {
-    if (b->refs > 0 || b == c->in)
+void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b) {
+    if (--b->refs > 0 || b == c->buffer)
         return;
     for (struct asf_buffer **at = &c->retired; *at; at = &(*at)->next) {
         if (*at == b) {
             *at = b->next;
-            let_go(c, b);
+            asf__retire_buffer(c, b);
             return;
         }
     }
+}
+
+void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b) {
+    if (c->buffer && c->buffer != b)
+        asf__retire_buffer(c, c->buffer);
+    c->buffer = b;
+    c->buf_base = b ? b->base : NULL;
+    c->buf_end = b ? b->base + b->size : NULL;
+    asf__empty_windows(c);
+}
+
+void asf__queue_output(struct asf_cios *c) {
+    struct asf_buffer **at = &c->queue, *b = c->buffer;
+    while (*at)
+        at = &(*at)->next;
+    b->from = c->write_base;
+    b->to = c->write_ptr;
+    b->next = NULL;
+    *at = b;
+    c->buffer = NULL;
+}
+
+/* A buffer that is no allocation of its own.  While regions point into the last such one,
+ * which cannot be used again, there is none. */
+static struct asf_buffer *single(struct asf_cios *c, char *p, size_t n) {
+    if (c->single.refs > 0)
+        return NULL;
+    c->single = (struct asf_buffer){.base = p, .size = n};
+    return &c->single;
+}
+
+void asf__allocate(struct asf_cios *c) {
+    if (asf__likely(c->buffer != NULL)) {
+        if (asf__unlikely(!c->read_base && !asf__is_putting(c))) /* made before its first use */
+            asf__empty_windows(c);
+        return;
+    }
+    bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
+    if (buffered)
+        asf__attach(c);
+    struct asf_buffer *b = buffered ? asf__buffer_new(c->block) : NULL;
+    if (!b && buffered && c->block > BUFSIZ) /* what was asked for is too much */
+        b = asf__buffer_new(BUFSIZ);
+    if (!b)
+        b = single(c, c->shortbuf, 1);
+    char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
+    asf__use_buffer(c, b);
+    if (c->flags & ASF_IN_BACKUP && c->backup_base) { /* bytes pushed back into a stream without a buffer */
+        c->save_base = c->save_end = c->buf_base;
+        asf__set_read(c, base, p, end);
+    }
+}
+
+int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
+    int rc = asf__sync(c);
+    if (rc < 0 || c->ops->fill || c->ops->drain) /* the memory is the module's own */
+        return rc;
+    if (n == 0)
+        c->flags |= ASF_UNBUFFERED;
+    else
+        c->flags &= ~ASF_UNBUFFERED;
+    struct asf_buffer *before = c->buffer;
+    if (before == &c->single)
+        c->buffer = NULL;
+    struct asf_buffer *b = single(c, n ? p : c->shortbuf, n ? n : 1);
+    if (b)
+        asf__use_buffer(c, b);
+    else
+        c->buffer = before;
+    return 0;
 }

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * cios.h - the client I/O state: one struct for every interface.  Its leading
- * bytes are glibc's FILE on x86-64, because compiled programs carry
- * getc_unlocked and putc_unlocked inline and gnulib reads the fields; so the
- * paper's current buffer is read_ptr..read_end or write_ptr..write_end.
+ * cios.h - the client I/O state (CIOS): one struct for every interface.  It
+ * begins with glibc's FILE, because compiled programs carry getc_unlocked and
+ * putc_unlocked inline and gnulib reads the fields.
  * Layer: backplane.  May include: lib, include/asf.
+ *
+ * Glossary
+ *   current buffer   the memory that calls are served from: read_ptr..read_end
+ *                    of a stream that reads, write_ptr..write_end of one that
+ *                    writes (the paper's term)
+ *   window           the part of the current buffer that those pointers show
+ *   region           bytes of the current buffer that salloc has handed out
+ *   backup           bytes pushed back by ungetc, in a small buffer of their
+ *                    own; the window proper waits in save_base..save_end
+ *   stream module    the functions that fill and empty the current buffer of one
+ *                    kind of stream (struct asf_stream_ops)
+ *   interface        what programs call: stdio, Unix I/O, the ASI
  */
 #ifndef ASF_BACKPLANE_CIOS_H
 #define ASF_BACKPLANE_CIOS_H
 
 #include <gconv.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,48 +50,64 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`, glibc's: no call is to be cancelled, the wide buffer is not
- * from malloc, what freopen opens is closed by exec; and one that glibc leaves alone: this FILE is a CIOS. */
-enum { ASF_NOT_CANCELLED = 0x2, ASF_WIDE_USER_BUF = 0x8, ASF_CLOSED_BY_EXEC = 0x40, ASF_OURS = 0x100000 };
+/* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is
+ * the program's, freopen opens with close-on-exec), and three that glibc leaves alone:
+ * this FILE is a CIOS, its end of file is looked for again (fopen's "m"), and it was
+ * reopened: at exit it is flushed before streams that are older. */
+enum {
+    ASF_NOT_CANCELLED = 0x2,
+    ASF_WIDE_USER_BUF = 0x8,
+    ASF_CLOSE_ON_EXEC = 0x40,
+    ASF_OURS = 0x100000,
+    ASF_FOLLOWS = 0x200000,
+    ASF_REOPENED = 0x400000,
+};
 
-/* What `inside` says: in a call that has taken the lock, or that found no need to. */
-enum { ASF_OUTSIDE, ASF_WITH_LOCK, ASF_WITHOUT_LOCK };
+/* What is below the stream; unknown until the stream is first used. */
+enum asf_kind {
+    ASF_UNKNOWN,
+    ASF_REGULAR,
+    ASF_NULL_DEVICE,
+    ASF_PIPE,
+    ASF_SOCKET,
+    ASF_CHARACTER_DEVICE,
+    ASF_CALLBACK,
+    ASF_MEMORY,
+    ASF_RING,
+    ASF_SEGMENT,
+};
 
-/* A buffer that regions point into.  It lives until none does. */
+/* What the stream is in: no call, one that has taken its lock, one that has not
+ * (the program has), or a system call. */
+enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
+
+/* The lengths of the latest regions of a mapped window: the file may be truncated
+ * under them. */
+struct asf_lengths {
+    unsigned count;
+    struct {
+        const char *p;
+        size_t n;
+    } of[32];
+};
+
+/* Memory that regions point into.  It lives until none does. */
 struct asf_buffer {
     struct asf_buffer *next; /* in `retired` or `queue` */
     char *base;
     size_t size;
-    void *allocated; /* freed with the buffer: `base`, where that is an allocation of its own */
-    union {          /* under the stream's lock; changed at once, for the child of a fork */
-        uint64_t uses;
-        struct {
-            unsigned refs;   /* regions not yet given back */
-            unsigned copies; /* of these: what threads copy from just now, with the stream unlocked */
-        };
-    };
-    char *from, *to; /* queued output: the bytes to put */
-    int watch;       /* mapped: its slot in the fault table; otherwise -1 */
-    off64_t at;      /* mapped: where in the file it begins */
-    size_t mapping;  /* of pages of its own: how many bytes, these included; 0: from malloc */
-    bool usual;      /* from malloc, of BUFSIZ bytes: kept for the next stream */
-    bool user;       /* the program's own memory (setvbuf) */
-    bool first;      /* part of its stream; its memory stays until that is closed */
-    bool resting;    /* the first one, in no use just now */
-    bool for_pieces; /* a thread's own (backplane/regions.c) */
-    bool torn;       /* mapped: the file was truncated under it */
-    void (*gone)(struct asf_buffer *b); /* its module is told that nothing uses it any more; or NULL */
+    unsigned refs;   /* regions, and copies by threads that have unlocked the stream */
+    unsigned copies; /* of these the copies: none are left in the child of a fork */
+    char *from, *to; /* in `queue`: the bytes to put */
+    bool fixed;      /* not from the heap, or not its own: the module's, the program's, the stream's */
+    bool truncated;  /* mapped: the file became shorter than the window */
+    struct asf_lengths *lengths;                              /* mapped: else NULL */
+    void (*release)(struct asf_cios *c, struct asf_buffer *); /* the module's end of it; NULL: the heap's */
 };
 
-/* libc's input buffer as it lay in the file when a call last moved it (see
- * backplane/libc_buffer.c): from `base` to `end`, libc's read_base at `first`. */
-struct asf_libc_buffer {
-    off64_t base, first, end;
-};
-
-/* glibc's struct _IO_wide_data: the current buffer of a wide stream, which
- * libc's inside and programs read.  Characters stand here, and in the windows
- * of bytes what is not converted yet or is on its way out. */
+/* glibc's struct _IO_wide_data: the current buffer of a wide stream, in
+ * characters.  The windows of bytes then hold what is not converted yet, or is on
+ * its way out. */
 struct asf_wide {
     wchar_t *read_ptr, *read_end, *read_base;
     wchar_t *write_base, *write_ptr, *write_end;
@@ -94,11 +120,6 @@ struct asf_wide {
     } in, out; /* fixed when the stream became wide */
     wchar_t shortbuf[1];
     const void *vtable;
-};
-
-/* The pointers to a window of input. */
-struct asf_window {
-    char *buf_base, *buf_end, *base, *ptr, *end;
 };
 
 struct asf_cios {
@@ -117,111 +138,51 @@ struct asf_cios {
     signed char vtable_offset;
     char shortbuf[1];
     struct asf_lock *lock;
-    off64_t offset; /* the kernel's offset as far as known (see `deferred`), or -1 */
+    off64_t offset; /* of read_end in the file, while glibc would know it; else -1 */
     void *codecvt;
     void *wide_data;
     void *freeres_list, *freeres_buf;
     size_t pad5;
     int orientation; /* <0 bytes, >0 wide */
     char unused2[12];
-    asf__tag fast; /* ours, in bytes that libc leaves alone: see lib/sys/restart.h */
+    asf__tag fast; /* ours, in bytes that glibc leaves alone: see lib/sys/restart.h */
     const void *vtable;
 
-    /* Ours.  Everything below is guarded by `lk`, but for the list links. */
-    const struct asf_stream_ops *ops;
-    struct asf_lock lk;
-    void *data; /* the module's own */
+    /* Ours, by owner.  Lock: `lk`, unless a line says otherwise. */
 
-    struct asf_buffer *in, *out; /* buffers behind the two windows */
-    struct asf_buffer *retired;  /* left behind with regions outstanding */
-    struct asf_buffer *queue;    /* output waiting for regions, oldest first */
-    struct asf_buffer *spare;    /* whose regions have been given back: for the next ones */
-    unsigned spares;
-    char *last; /* the region allocated last */
-    size_t last_len;
-    unsigned regions;
-    int failed; /* a write in the background failed; told by the next call */
-
-    /* What libc would have done by now ("Nobody can tell"). */
-    size_t block;     /* the size of libc's buffer: blksize, 1 when unbuffered, or what setvbuf gave */
-    size_t blksize;   /* st_blksize, as libc takes it */
-    size_t user_size; /* the size given to setvbuf, or 0 */
-    size_t limit;     /* the present size of our own output buffer, a multiple of block */
-    uint64_t written; /* bytes put since the last flush */
-    uint64_t exact;   /* `written` after a large write that left libc's buffer empty, or 0 */
-    uint64_t filled;  /* when the output buffer was last full, ns */
-    struct asf_libc_buffer libc;
-
-    /* Output that follows input without a seek between. */
-    size_t indent; /* libc's output starts so many bytes into its buffer */
-    size_t lag;    /* and so many bytes before the kernel's offset, which is set back by the first put */
-    struct asf_window under; /* the input that it will overwrite; kept until that put */
-
-    bool grown;      /* the buffer is larger than libc's, and may hold back what libc would have written */
-    bool ahead;      /* more input has been read than libc would have read */
-    bool may_grow;   /* the output buffer may become larger than libc's */
-    bool roomy;      /* the disk was seen to have room for a grown buffer */
-    bool shared;     /* another process may look at the offset: input is read as libc reads it */
-    bool loose;      /* *_unlocked calls read it while there are threads: its window must not be trimmed */
-    size_t exactly;  /* if not 0, the next fill must get this many bytes */
-    signed char run; /* fills since the last seek (asf__is_sequential) */
-    off64_t size;    /* of the file when it was last asked for, or 0: for threads that read it together */
-    off64_t reach;   /* the largest offset that the kernel has accepted in a seek */
-
-    bool regular, seekable;
-    bool inherited; /* the descriptor was not opened for this stream */
-    bool placed;    /* a seek has set the offset, so libc knows it */
-    bool astray;    /* the program has since moved the descriptor's offset itself */
-    bool deferred;  /* a seek whose lseek is still to be made: `offset` says where to */
-    bool sought;    /* libc has made its buffer in a seek */
-    bool unprimed;  /* as in libc after a late setvbuf, the first write finds no room in the buffer */
-    bool outlived;  /* blocks were read past libc's buffer, which is still set up for output */
-    bool late_line; /* made line buffered too late for putc, which still fills the buffer */
-    bool resident;  /* the current buffer is the object itself: nothing to get or put */
-    bool mapped;    /* the file system is one that maps well */
-    bool chosen;    /* the module has been chosen */
-    bool early;     /* has bytes that were pushed back before the module was chosen */
-    bool direct;    /* large input may go straight to the caller by `get` */
-    bool held;      /* in a system call: a signal handler must not touch the stream */
-    char inside;    /* in a call: nor then, unless the process is about to end */
-    bool yields;    /* the present call took the lock itself, and may release it while it copies */
-    bool sink;      /* the null device: what is written is never seen */
-    bool records;   /* a socket, a device or a callback, where each write may be one record */
-    bool own;       /* opened by asf_sopen: there is no libc to be like */
-    bool joined;    /* the ASI uses it: Unix I/O on its descriptor continues at its position */
-    bool listed;    /* in the list of streams */
-    bool relinked;  /* reopened by freopen: flushed at exit before streams that are older */
-    bool follows;   /* reads on when the file has grown after its end was met (fopen's "m") */
-    int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
-    dev_t dev;
-    ino_t ino;
-    pid_t child; /* popen's */
-
-    const char *why; /* the module's choice, in words */
-    char *name;      /* the path, kept for the statistics */
-    struct asf_stats stats;
-
-    /* The program's heap is laid out as under libc: where libc would allocate a FILE and its
-     * buffer, as much is allocated.  Larger buffers are mapped. */
-    struct asf_buffer first; /* the buffer of libc's size */
-    char few[MB_LEN_MAX];    /* its memory when malloc fails: room for one character of any length */
-    void *like_file;         /* an allocation of the size of libc's FILE, never used */
-
-    struct asf_cios *next, *prev; /* the list of streams; under the list lock */
-    struct asf_cios *fd_next;     /* others on the same descriptor */
-    int pins;                     /* threads that found it in the list and wait for its lock; atomic */
-    unsigned settles;     /* settlings by any thread: begun so far, and under way (settle.c); atomic */
-    unsigned passed_over; /* how often in a row it was not settled, being in use; atomic */
-    uint64_t settled;     /* the last round of settling all streams that it was in */
-    uint64_t number;      /* its place in the order of entry in the list; under the list's lock */
-
-    /* From here on nothing is cleared when the object is used again. */
-    struct {
-        const char *p;
-        size_t n;
-    } recent[32]; /* the latest regions and their lengths: which are lost when the file is truncated */
-
-    struct asf_wide wide;
+    struct { /* the object below: written by modules as they attach, read by all */
+        const struct asf_stream_ops *ops;
+        void *data;      /* the module's own */
+        const char *why; /* the module's choice, in words */
+        char *name;      /* the path, kept for the statistics; or NULL */
+        enum asf_kind kind;
+        int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
+        size_t block;   /* the size of the buffer that is made when one is needed */
+        bool exclusive; /* nobody else can have moved the descriptor's offset: it is `place` */
+        off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
+        pid_t child;    /* popen's */
+    };
+    struct {                        /* buffers: the backplane's */
+        struct asf_buffer *buffer;  /* under buf_base..buf_end, or NULL */
+        struct asf_buffer *retired; /* no longer current, with regions outstanding */
+        struct asf_buffer *queue;   /* output that waits for regions, oldest first */
+        struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
+        struct asf_buffer
+            single;         /* over `shortbuf`, for a stream without a buffer, or the program's memory */
+        char *last;         /* the region allocated last, */
+        size_t last_length; /* and its length: what srealloc can change */
+        int failed;         /* an error that the next call tells: -errno */
+    };
+    struct {                    /* the lock: of calls */
+        struct asf_lock lk;     /* rank: after the list's */
+        enum asf_use use, left; /* now, and before the system call that it is in */
+    };
+    struct { /* links: cios.c's, under the list's lock */
+        struct asf_cios *next, *prev;
+        bool listed;
+    };
+    struct asf_stats stats; /* of modules and interfaces */
+    struct asf_wide wide;   /* the wide interface's */
 };
 
 _Static_assert(offsetof(struct asf_cios, read_ptr) == 0x08, "glibc's FILE");

@@ -3,17 +3,19 @@
 # How the libraries are put together.
 #
 #   libasf        lib + backplane + streams + interfaces/asi: replaces nothing of libc
-#   libasf_stdio  the same and interfaces/stdio + interfaces/unix: defines libc's names
+#   libasf_stdio  the same and interfaces/stdio: defines the names of libc's stdio
+#   libasf_unix   the same and interfaces/unix: defines those of Unix I/O, too
 #
-# Both need libc alone.  Libraries that need a package more stand beside them, on
+# All need libc alone.  Libraries that need a package more stand beside them, on
 # libasf's public functions: interfaces/optional.cmake.
 #
 # The sources of each are compiled once for the shared library and once for the
 # archive (ASF_STATIC: libc's own objects are in the same program then).  The
-# folders' CMakeLists.txt name their files with asf_core_sources (all libraries)
-# or asf_stdio_sources (libasf_stdio alone).
-set(asf_core_parts asf asf_static_objects asf_stdio asf_stdio_static_objects)
-set(asf_stdio_parts asf_stdio asf_stdio_static_objects)
+# folders' CMakeLists.txt name their files with asf_core_sources (all libraries),
+# asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources (libasf_unix).
+set(asf_unix_parts asf_unix asf_unix_static_objects)
+set(asf_stdio_parts asf_stdio asf_stdio_static_objects ${asf_unix_parts})
+set(asf_core_parts asf asf_static_objects ${asf_stdio_parts})
 
 function(asf_core_sources)
     foreach(part IN LISTS asf_core_parts)
@@ -27,6 +29,12 @@ function(asf_stdio_sources)
     endforeach()
 endfunction()
 
+function(asf_unix_sources)
+    foreach(part IN LISTS asf_unix_parts)
+        target_sources(${part} PRIVATE ${ARGN})
+    endforeach()
+endfunction()
+
 # What every object of the project's libraries is compiled with.
 function(asf_compile_settings part)
     set_target_properties(${part} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
@@ -35,7 +43,7 @@ function(asf_compile_settings part)
     asf_public_headers(${part} PUBLIC)
 endfunction()
 
-# What those of libasf and libasf_stdio are compiled with besides.
+# What those of libasf, libasf_stdio and libasf_unix are compiled with besides.
 # _FORTIFY_SOURCE would redirect the very names that are defined here.  The TLS
 # model: the libraries are there from the start of the program, so no call is
 # needed to find a thread's data.
@@ -100,7 +108,7 @@ function(asf_static_library name)
     set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
 endfunction()
 
-foreach(name IN ITEMS asf asf_stdio)
+foreach(name IN ITEMS asf asf_stdio asf_unix)
     asf_shared_library(${name})
     asf_static_library(${name})
     add_library(asf::${name} ALIAS ${name})
@@ -111,4 +119,7 @@ foreach(part IN LISTS asf_core_parts)
 endforeach()
 foreach(part IN LISTS asf_stdio_parts)
     target_compile_definitions(${part} PRIVATE ASF_STDIO=1)
+endforeach()
+foreach(part IN LISTS asf_unix_parts)
+    target_compile_definitions(${part} PRIVATE ASF_UNIX=1)
 endforeach()

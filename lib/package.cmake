@@ -7,14 +7,14 @@ include(interfaces/manuals.cmake)
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME asf)
 get_property(asf_optional_libraries GLOBAL PROPERTY asf_optional_libraries)
-set(asf_libraries asf asf_static asf_stdio asf_stdio_static)
+set(asf_libraries asf asf_static asf_stdio asf_stdio_static asf_unix asf_unix_static)
 set(asf_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/asf)
 set(asf_generated ${PROJECT_BINARY_DIR}/package)
 
 install(TARGETS ${asf_libraries} EXPORT asf)
 install(TARGETS asf_command)
 install(DIRECTORY include/asf TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "record*" EXCLUDE)
-asf_manuals(asf asi shm command)
+asf_manuals(asf asi shm stdio unix command)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT asf NAMESPACE asf:: FILE asfTargets.cmake DESTINATION ${asf_cmake_dir})
@@ -39,6 +39,7 @@ function(asf_pkg_config component library description)
 endfunction()
 asf_pkg_config(asf asf "Alloc Stream Interface: stream I/O without copying")
 asf_pkg_config(asf asf_stdio "The Alloc Stream Facility in the place of libc's stdio")
+asf_pkg_config(asf asf_unix "The Alloc Stream Facility in the place of libc's stdio and Unix I/O")
 
 # What find_package, pkg-config and Debian know of an optional library.
 function(asf_install_optional name)

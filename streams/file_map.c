@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * file_map.c - a regular file, read only, mapped by sliding windows that start
- * on 2 MiB boundaries, where large folios are mapped whole.  After a seek to
- * somewhere else, and where another process may look at the offset, one libc
- * block is read instead: a map pays only for sequential input.
+ * on 2 MiB boundaries, where large folios are mapped whole.  For the ASI alone: a
+ * map that is copied gains nothing.
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
@@ -14,9 +13,20 @@
 #include "lib/sys/fault.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
-#include "streams/buffer.h"
+#include "streams/modules.h"
 
 enum { BOUNDARY = 2 << 20, MUCH = 1 << 20 };
+
+struct window {
+    struct asf_buffer b;
+    struct asf_lengths lengths;
+    off64_t at; /* in the file */
+    int watch;  /* the fault handler's slot */
+};
+
+static const struct window *window_of(const struct asf_buffer *b) {
+    return (const struct window *)(const void *)b;
+}
 
 /* Where mapped windows were measured to beat read(): GB/s of summed input,
  * mapped against read in 64 KB.  `map_min` of the options is the size at which
@@ -31,9 +41,7 @@ static const struct measured {
     {BTRFS_SUPER_MAGIC, "large file on btrfs"},
 };
 
-/* Asked when there is something to map: a file that is opened for its first
- * bytes never comes here. */
-static const char *why_map(const struct asf_cios *c) {
+const char *asf__why_map(const struct asf_cios *c) {
     struct statfs64 fs;
     if (asf__options()->module[0] == 'm')
         return "ASF_OPTIONS asks for map";
@@ -48,19 +56,26 @@ static const char *why_map(const struct asf_cios *c) {
     return NULL;
 }
 
-static struct asf_buffer *map(struct asf_cios *c, off64_t base, size_t size) {
-    int error = 0;
-    struct asf_buffer *b = malloc(sizeof *b);
-    if (!b)
-        return NULL;
-    *b = (struct asf_buffer){.size = size, .watch = -1, .at = base};
-    b->base = asf__sys.map(size, c->fd, base, &error);
-    c->stats.syscalls++;
-    if (b->base && (b->watch = asf__watch(b->base, size, &b->torn, &c->read_end)) >= 0)
-        return b;
-    if (b->base)
-        asf__sys.unmap(b->base, size);
+static void unmap(struct asf_cios *c, struct asf_buffer *b) {
+    (void)c;
+    asf__unwatch(window_of(b)->watch);
+    asf__sys.unmap(b->base, b->size);
     free(b);
+}
+
+static struct asf_buffer *map(struct asf_cios *c, off64_t at, size_t size) {
+    int error = 0;
+    struct window *w = malloc(sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (struct window){.b = {.size = size, .release = unmap, .lengths = &w->lengths}, .at = at};
+    w->b.base = asf__sys.map(size, c->fd, at, &error);
+    c->stats.syscalls++;
+    if (w->b.base && (w->watch = asf__watch(w->b.base, size, &w->b.truncated, &c->read_end)) >= 0)
+        return &w->b;
+    if (w->b.base)
+        asf__sys.unmap(w->b.base, size);
+    free(w);
     return NULL;
 }
 
@@ -82,77 +97,77 @@ static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_si
 
 /* From now on through read(): the kernel would not map, or must not. */
 static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
-    c->ops = &asf__file_read;
-    c->direct = true;
+    c->ops = &asf__file_ahead;
     c->why = why;
-    return asf__buffered_fill(c, want);
+    return c->ops->fill(c, want);
 }
 
-/* The bytes to map and where the unread ones start; 0 at the end of file. */
+/* The bytes to map and where the unread ones start. */
 static int position(struct asf_cios *c, off64_t *at, off64_t *size) {
     struct stat64 st;
-    asf__relearn_offset(c);
-    asf__settle_writers(c);
+    if (c->offset < 0)
+        c->offset = c->ops->seek(c, 0, SEEK_CUR);
     int rc = c->offset < 0 ? (int)c->offset : asf__sys.fstat(c->fd, &st);
     if (rc < 0)
         return rc;
     c->stats.syscalls++;
-    *at = c->offset - (off64_t)asf__unread(c);
+    *at = c->offset - (off64_t)asf__avail(c);
     *size = st.st_size;
     return 0;
 }
 
-static void show(struct asf_cios *c, struct asf_buffer *b, off64_t base, off64_t at) {
-    if (c->in)
-        asf__buffer_retire(c, c->in);
-    c->in = b;
-    c->buf_base = c->read_base = b->base + (at - base);
-    c->read_ptr = c->read_base;
-    c->read_end = c->buf_end = b->base + b->size;
-    c->stats.in += (uint64_t)(base + (off64_t)b->size - c->offset);
-    c->offset = base + (off64_t)b->size;
-    asf__sys.lseek(c->fd, c->offset, SEEK_SET);
-    c->stats.syscalls++;
-    if (!c->own)
-        asf__mark_ahead(c, true);
-}
-
-/* The first bytes after an open or a seek: an fopen and a getc, or a seek and
- * a getc, must cost no more than in libc. */
-static bool read_instead(const struct asf_cios *c, size_t want) {
-    if (c->flags & ASF_IN_BACKUP)
-        return true;
-    return !c->own && (c->flags & ASF_UNBUFFERED || c->shared || c->loose || c->astray || c->block < 128 ||
-                       (want == 1 && !asf__is_sequential(c)));
+/* The descriptor stands at the window's end, as if the window had been read. */
+static void show(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
+    off64_t base = window_of(b)->at, end = base + (off64_t)b->size;
+    c->stats.in += (uint64_t)(end - c->offset);
+    asf__use_buffer(c, b);
+    asf__set_read(c, b->base, b->base + (at - base), b->base + b->size);
+    c->offset = end;
+    c->ops->seek(c, end, SEEK_SET);
 }
 
 static ssize_t map_fill(struct asf_cios *c, size_t want) {
     off64_t at, size;
-    if (read_instead(c, want))
-        return asf__buffered_fill(c, want);
-    bool first = !c->mapped;
-    if (first) {
-        const char *why = why_map(c);
-        if (!why)
-            return fall_back(c, want, "file system not known to map well");
-        c->why = why;
-        c->mapped = true;
-    }
-    int rc = position(c, &at, &size);
-    if (rc < 0)
+    if (position(c, &at, &size) < 0)
         return fall_back(c, want, "the offset cannot be read");
     if (c->offset >= size) /* at the end: nothing but what is unread */
-        return (ssize_t)asf__unread(c);
+        return (ssize_t)asf__avail(c);
     off64_t base = at & ~(off64_t)(BOUNDARY - 1);
+    bool first = !c->buffer;
     struct asf_buffer *b = map(c, base, window_size(base, at, want, size));
     if (!b)
         return fall_back(c, want, "the kernel would not map it");
     if (first && want <= MUCH && has_small_pages(b)) {
-        asf__buffer_free(b);
+        unmap(c, b);
         return fall_back(c, want, "large file in small pages: read costs less than a fault for 64 KB");
     }
-    show(c, b, base, at);
+    show(c, b, at);
     return (ssize_t)asf__avail(c);
+}
+
+/* --- truncation ------------------------------------------------------------------ */
+
+void asf__map_trim(struct asf_cios *c) {
+    const struct asf_buffer *b = c->buffer;
+    if (c->flags & ASF_IN_BACKUP)
+        return;
+    off64_t first = window_of(b)->at, end = first + (off64_t)b->size, size = c->ops->length(c);
+    c->offset = size > end ? end : size > first ? size : first;
+    c->read_end = b->base + (c->offset - first);
+    if (c->read_ptr > c->read_end)
+        c->read_ptr = c->read_end;
+    c->ops->seek(c, c->offset, SEEK_SET);
+}
+
+/* Of a region so old that its length is forgotten the worst is believed. */
+int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p) {
+    off64_t size = c->ops->length(c), there = size < 0 ? 0 : size - window_of(b)->at;
+    for (unsigned i = b->lengths->count, n = 0; n < 32; n++) {
+        i--;
+        if (b->lengths->of[i % 32].p == p)
+            return p + b->lengths->of[i % 32].n - b->base > there ? -EIO : 0;
+    }
+    return -EIO;
 }
 
 const struct asf_stream_ops asf__file_map = {
@@ -163,4 +178,7 @@ const struct asf_stream_ops asf__file_map = {
     .seek = asf__fd_seek,
     .close = asf__fd_close,
     .fill = map_fill,
+    .length = asf__fd_length,
+    .trim = asf__map_trim,
+    .lost = asf__map_lost,
 };

@@ -3,7 +3,7 @@
  * ring_stream.c - an end of a ring as a stream.  The current buffer is a part
  * of the ring itself: bytes that the writer has published and this reader
  * claimed, or room that the writer fills and then publishes.  What does not go
- * so (a region longer than a part of the ring, output behind regions that are
+ * so (a region longer than a part of the ring, output after regions that are
  * not given back) is copied.
  *
  * No end waits for ever for what the other holds: a writer waits for a quarter
@@ -15,13 +15,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/shm/ring.h"
 #include "lib/sys/syscalls.h"
-#include "streams/buffer.h"
+#include "streams/modules.h"
 
 struct ring_stream;
 
@@ -48,11 +49,20 @@ static uint32_t portion(const struct ring_stream *s) {
     return s->r->size / (s->r->alone ? 4 : 16);
 }
 
+static struct view *view_of(struct asf_buffer *b) {
+    return (struct view *)(void *)b;
+}
+
+/* Of a view that is the ring's no more, or the writer's. */
+static void free_view(struct asf_cios *c, struct asf_buffer *b) {
+    (void)c;
+    free(b);
+}
+
 static struct view *new_view(struct ring_stream *s) {
     struct view *v = calloc(1, sizeof *v);
     if (v) {
-        v->b.watch = -1;
-        v->b.user = true;
+        v->b.release = free_view;
         v->s = s;
     }
     return v;
@@ -81,16 +91,16 @@ static void link_view(struct view *v) {
 }
 
 /* Nothing points into a view any more. */
-static void view_gone(struct asf_buffer *b) {
-    struct view *v = (struct view *)(void *)b;
-    struct ring_stream *s = v->s;
-    unlink_view(v);
+static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
+    struct ring_stream *s = view_of(b)->s;
+    unlink_view(view_of(b));
     if (s->r->control)
         release(s);
+    free_view(c, b);
 }
 
 static bool is_view(const struct asf_buffer *b) {
-    return b && b->gone == view_gone;
+    return b && b->release == view_gone;
 }
 
 static void copy_views(void *arg, char *copy) {
@@ -98,7 +108,7 @@ static void copy_views(void *arg, char *copy) {
     for (struct view *v = s->oldest, *next; v; v = next) {
         next = v->newer;
         memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
-        v->b.gone = NULL;
+        v->b.release = free_view;
         v->newer = NULL;
     }
     s->oldest = NULL;
@@ -126,10 +136,8 @@ static uint32_t await(struct ring_stream *s, uint32_t need, int *error) {
     *error = 0;
     if (asf__likely(n >= need))
         return n;
-    if (!asf__ring_spin(s->r, need)) {
-        asf__before_wait();
+    if (!asf__ring_spin(s->r, need))
         *error = asf__ring_wait(s->r, need);
-    }
     return asf__ring_avail(s->r, asf__ring_state(s->r));
 }
 
@@ -150,8 +158,8 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     asf__ring_claim(s->r, (uint32_t)n);
     s->at += (uint32_t)n;
     s->from = s->at;
-    if (is_view(c->in) && c->in->refs == 0 && asf__avail(c) == 0)
-        ((struct view *)(void *)c->in)->start = s->at;
+    if (is_view(c->buffer) && c->buffer->refs == 0 && asf__avail(c) == 0)
+        view_of(c->buffer)->start = s->at;
     release(s);
     c->stats.in += n;
     return (ssize_t)n;
@@ -161,35 +169,32 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
  * regions point into it. */
 static struct view *next_view(struct asf_cios *c) {
     struct ring_stream *s = c->data;
-    if (is_view(c->in) && c->in->refs == 0)
-        return (struct view *)(void *)c->in;
+    if (is_view(c->buffer) && c->buffer->refs == 0)
+        return view_of(c->buffer);
     struct view *v = new_view(s);
     if (!v)
         return NULL;
-    v->b.gone = view_gone;
+    v->b.release = view_gone;
     v->start = s->from;
     link_view(v);
-    if (is_view(c->in))
-        c->in->size -= asf__avail(c); /* the next view shows it */
-    if (c->in)
-        asf__buffer_retire(c, c->in);
-    c->in = &v->b;
+    if (is_view(c->buffer))
+        c->buffer->size -= asf__avail(c); /* the next view shows it */
     return v;
 }
 
 static void show(struct asf_cios *c, struct view *v, uint32_t from, size_t n) {
     v->b.base = asf__ring_at(v->s->r, from);
     v->b.size = n;
-    c->buf_base = c->read_base = c->read_ptr = v->b.base;
-    c->read_end = c->buf_end = v->b.base + n;
+    asf__use_buffer(c, &v->b);
+    asf__set_read(c, v->b.base, v->b.base, v->b.base + n);
 }
 
 /* What has been read of the window is done with when no region holds it. */
 static void finish_read_part(struct asf_cios *c, uint32_t from) {
     struct ring_stream *s = c->data;
     s->from = from;
-    if (is_view(c->in) && c->in->refs == 0)
-        ((struct view *)(void *)c->in)->start = from;
+    if (is_view(c->buffer) && c->buffer->refs == 0)
+        view_of(c->buffer)->start = from;
     release(s);
 }
 
@@ -199,13 +204,13 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
     int error;
     if (!s->r->control)
         return -EBADF;
-    if (c->flags & ASF_IN_BACKUP || want > s->r->size / 2 || (have > 0 && !is_view(c->in)))
-        return asf__buffered_fill(c, want);
+    if (want > s->r->size / 2 || (have > 0 && !is_view(c->buffer)))
+        return asf__fill_buffer(c, want);
     uint32_t from = s->at - (uint32_t)have, need = (uint32_t)(want - have), most = portion(s);
     finish_read_part(c, from);
     if (kept(s) > s->r->size / 4 + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
         error = make_way(s);
-        return error < 0 ? error : asf__buffered_fill(c, want);
+        return error < 0 ? error : asf__fill_buffer(c, want);
     }
     uint32_t there = await(s, need, &error);
     if (there == 0 || (there < need && error == -EINTR))
@@ -238,13 +243,14 @@ static bool is_in_place(const struct ring_stream *s, const char *p) {
            (((size_t)(p - s->r->data) ^ s->at) & (size - 1)) == 0;
 }
 
-/* The window begins behind what is published. */
+/* The window begins after what is published. */
 static void move(struct asf_cios *c, uint32_t n) {
     struct ring_stream *s = c->data;
     s->at += n;
-    if (c->out && c->out->user && c->out->refs == 0 && !c->queue) {
-        c->out->base = asf__ring_at(s->r, s->at);
-        c->out->size -= c->out->size < n ? c->out->size : n;
+    struct asf_buffer *b = c->buffer;
+    if (b && b->release && b->refs == 0 && !c->queue) {
+        b->base = asf__ring_at(s->r, s->at);
+        b->size -= b->size < n ? b->size : n;
     }
     c->stats.out += n;
 }
@@ -272,23 +278,23 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
 
 /* The current buffer has to wait for regions, its own or those before it. */
 static bool in_use(const struct asf_cios *c) {
-    return c->out && (c->out->refs || c->queue);
+    return c->buffer && (c->buffer->refs || c->queue);
 }
 
 /* Bytes of the ring that wait for regions; -1: others do that are not in it. */
 static int64_t waiting(const struct asf_cios *c) {
     int64_t n = in_use(c) ? (int64_t)asf__pending(c) : 0;
-    if (n > 0 && !c->out->user)
+    if (n > 0 && !c->buffer->release)
         return -1;
     for (const struct asf_buffer *b = c->queue; b; b = b->next) {
-        if (!b->user)
+        if (!b->release)
             return -1;
         n += b->to - b->from;
     }
     return n;
 }
 
-/* Room for a window behind `ahead` bytes that are not published: most welcome
+/* Room for a window after `ahead` bytes that are not published: most welcome
  * is a good part of the ring, but one that is wanted is slept for alone. */
 static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint32_t *room) {
     uint32_t good = s->r->size / 8 > want ? s->r->size / 8 : want;
@@ -301,24 +307,22 @@ static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint
 }
 
 /* The window moves on to `b`; when there is none, for want of memory, it stays. */
-static int use_buffer(struct asf_cios *c, struct asf_buffer *b) {
+static int move_to(struct asf_cios *c, struct asf_buffer *b) {
     if (!b)
         return -ENOMEM;
     if (in_use(c)) {
-        c->out->size = (size_t)(c->write_ptr - c->out->base); /* the next view begins there */
+        c->buffer->size = (size_t)(c->write_ptr - c->buffer->base); /* the next view begins there */
         asf__queue_output(c);
     }
-    if (c->out && c->out != b)
-        asf__buffer_free(c->out);
-    c->out = b;
-    c->write_base = c->write_ptr = b->base;
-    asf__expose(c);
+    asf__use_buffer(c, b);
+    asf__show_room(c);
     return 0;
 }
 
 static struct asf_buffer *output_view(struct asf_cios *c, uint32_t at, uint32_t n) {
     struct ring_stream *s = c->data;
-    struct view *v = c->out && c->out->user && !in_use(c) ? (struct view *)(void *)c->out : new_view(s);
+    bool again = c->buffer && c->buffer->release && !in_use(c);
+    struct view *v = again ? view_of(c->buffer) : new_view(s);
     if (!v)
         return NULL;
     v->b.base = asf__ring_at(s->r, at);
@@ -340,9 +344,9 @@ static int ring_drain(struct asf_cios *c, size_t want) {
     if (rc < 0)
         return rc;
     if (room < want)
-        return use_buffer(c, asf__buffer_new(want > most ? want : most));
+        return move_to(c, asf__buffer_new(want > most ? want : most));
     uint32_t n = want > portion(s) ? (uint32_t)want : portion(s);
-    return use_buffer(c, output_view(c, s->at + (uint32_t)ahead, room < n ? room : n));
+    return move_to(c, output_view(c, s->at + (uint32_t)ahead, room < n ? room : n));
 }
 
 /* --- forks ----------------------------------------------------------------------------
@@ -403,7 +407,7 @@ static int ring_close(struct asf_cios *c) {
     struct ring_stream *s = c->data;
     leave(s);
     for (struct view *v = s->oldest; v; v = v->newer)
-        v->b.gone = NULL;
+        v->b.release = free_view;
     asf__ring_detach(s->r);
     free(s);
     return 0;
@@ -433,9 +437,7 @@ struct asf_cios *asf__open_ring(struct asf_ring *r) {
     c->data = s;
     enter(s);
     c->why = "a ring in shared memory";
-    c->own = c->chosen = true;
-    c->blksize = BUFSIZ;
-    asf__set_block(c);
-    c->limit = SIZE_MAX;
+    c->kind = ASF_RING;
+    c->block = BUFSIZ;
     return c;
 }

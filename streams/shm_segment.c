@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "lib/shm/segment.h"
-#include "streams/buffer.h"
+#include "streams/modules.h"
 
 struct shm_stream {
     char *shm;
@@ -24,21 +24,29 @@ static char *data_of(const struct shm_stream *s) {
     return s->shm + ASF_SHM_HEAD;
 }
 
-/* A buffer that shows the data from `at` on; freed without its memory. */
-static struct asf_buffer *view(const struct shm_stream *s, size_t at) {
-    struct asf_buffer *b = malloc(sizeof *b);
-    if (b)
-        *b = (struct asf_buffer){.base = data_of(s) + at, .size = s->size - at, .watch = -1, .user = true};
-    return b;
+static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
+    (void)c;
+    free(b);
 }
 
-/* The output buffer begins at the offset, unless regions still point into it. */
+/* The current buffer shows the data from `at` on.  Returns 0 or -ENOMEM. */
+static int show(struct asf_cios *c, size_t at) {
+    const struct shm_stream *s = c->data;
+    struct asf_buffer *b = malloc(sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    *b = (struct asf_buffer){.base = data_of(s) + at, .size = s->size - at, .release = view_gone};
+    asf__use_buffer(c, b);
+    return 0;
+}
+
+/* The output's buffer begins at the offset, unless regions still point into it. */
 static void move(struct asf_cios *c, size_t at) {
     struct shm_stream *s = c->data;
     s->at = at;
-    if (c->out && c->out->refs == 0) {
-        c->out->base = data_of(s) + at;
-        c->out->size = s->size - at;
+    if (asf__is_putting(c) && c->buffer && c->buffer->refs == 0) {
+        c->buffer->base = data_of(s) + at;
+        c->buffer->size = s->size - at;
     }
 }
 
@@ -76,45 +84,34 @@ static int64_t segment_seek(struct asf_cios *c, int64_t offset, int whence) {
     return (int64_t)s->at;
 }
 
-/* Whatever is not yet in the window is shown at once.  Pushed-back bytes are
- * not in the segment: what follows them is copied behind them. */
+/* Whatever is not yet in the window is shown at once, but what follows copies of bytes that
+ * were pushed back. */
 static ssize_t segment_fill(struct asf_cios *c, size_t want) {
     struct shm_stream *s = c->data;
-    if (c->flags & ASF_IN_BACKUP)
-        return asf__buffered_fill(c, want);
     if (s->at == s->size)
         return (ssize_t)asf__avail(c);
-    struct asf_buffer *b = view(s, 0);
-    if (!b)
-        return -ENOMEM;
-    if (c->in)
-        asf__buffer_retire(c, c->in);
-    c->in = b;
-    c->buf_base = c->read_base = c->read_ptr = b->base + s->at;
-    c->read_end = c->buf_end = b->base + s->size;
+    if (asf__avail(c) > 0)
+        return asf__fill_buffer(c, want);
+    int rc = show(c, 0);
+    if (rc < 0)
+        return rc;
+    asf__set_read(c, c->buf_base, c->buf_base + s->at, c->buf_end);
     c->stats.in += s->size - s->at;
-    move(c, s->size);
+    s->at = s->size;
+    c->offset = (off64_t)s->at;
     return (ssize_t)asf__avail(c);
 }
 
 /* The window reaches to the end of the segment, so that it never needs to be
  * flushed to make room: there is room, or there will never be. */
 static int segment_drain(struct asf_cios *c, size_t want) {
-    struct shm_stream *s = c->data;
-    int rc = asf__pending(c) > 0 ? -ENOSPC : asf__go_back(c);
-    if (rc < 0)
-        return rc;
-    if (want > s->size - s->at)
+    const struct shm_stream *s = c->data;
+    if (asf__pending(c) > 0 || want > s->size - s->at)
         return -ENOSPC;
-    struct asf_buffer *b = view(s, s->at);
-    if (!b)
-        return -ENOMEM;
-    if (c->out)
-        asf__buffer_retire(c, c->out);
-    c->out = b;
-    c->write_base = c->write_ptr = b->base;
-    asf__expose(c);
-    return 0;
+    int rc = show(c, s->at);
+    if (rc == 0)
+        asf__show_room(c);
+    return rc;
 }
 
 static int segment_close(struct asf_cios *c) {
@@ -146,9 +143,7 @@ struct asf_cios *asf__open_segment(char *shm, int access) {
     *s = (struct shm_stream){.shm = shm, .size = asf__segment_of(shm)->data};
     c->data = s;
     c->why = "a segment of shared memory";
-    c->own = c->chosen = true;
-    c->blksize = BUFSIZ;
-    asf__set_block(c);
-    c->limit = SIZE_MAX;
+    c->kind = ASF_SEGMENT;
+    c->block = BUFSIZ;
     return c;
 }

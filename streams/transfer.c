@@ -21,7 +21,7 @@
 
 #include "lib/sys/costs.h"
 #include "lib/sys/syscalls.h"
-#include "streams/buffer.h"
+#include "streams/modules.h"
 
 enum { BY_HAND, RANGE, SPLICE, SEND, THROUGH_PIPE, PASS_BY };
 
@@ -34,35 +34,39 @@ enum {
 
 /* --- bookkeeping ---------------------------------------------------------------- */
 
-static void moved_in(struct asf_cios *c, off64_t n) {
-    c->stats.in += (uint64_t)n;
-    c->stats.syscalls++;
-    if (c->offset >= 0)
-        asf__libc_empty_at(c, c->offset += n);
-    c->indent = 0;
-}
-
-static void moved_out(struct asf_cios *c, off64_t n) {
-    if (c->regular)
-        asf__settle_readers_again(c->dev, c->ino, c);
-    c->stats.out += (uint64_t)n;
+static void moved(struct asf_cios *c, off64_t n) {
     c->stats.syscalls++;
     if (c->offset >= 0)
         c->offset += n;
+    if (c->place >= 0)
+        c->place += n;
+    if (c->buf_base && !asf__is_putting(c))
+        asf__empty_windows(c); /* what they have is not before the offset any more */
 }
 
-/* The output's own bytes come first; then its offset is where ours go. */
+static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
+    moved(in, n);
+    moved(out, n);
+    in->stats.in += (uint64_t)n;
+    out->stats.out += (uint64_t)n;
+}
+
+/* The output's own bytes come first; then its offset is where ours go, be there input before
+ * it that was not read. */
 static int clear_output(struct asf_cios *out) {
     int rc = asf__flush_output(out);
-    if (rc == 0)
-        rc = asf__go_back(out);
-    if (rc == 0 && out->regular)
-        asf__settle_readers(out->dev, out->ino, out);
-    return rc;
+    if (rc < 0 || out->read_end == out->write_base)
+        return rc;
+    off64_t at = out->ops->seek(out, out->write_base - out->read_end, SEEK_CUR);
+    if (at < 0)
+        return (int)at;
+    out->offset = at;
+    asf__set_read(out, out->write_base, out->write_base, out->write_base);
+    return 0;
 }
 
 static bool in_use(const struct asf_cios *out) {
-    return out->queue || (out->out && out->out->refs);
+    return out->queue || (out->buffer && out->buffer->refs);
 }
 
 /* What is the output's own fault, and told to its owner; all else is tried once
@@ -95,7 +99,7 @@ static bool range_costs_less(const struct asf_cios *in, const struct asf_cios *o
 }
 
 static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, mode_t to) {
-    if (out->sink)
+    if (out->kind == ASF_NULL_DEVICE)
         return PASS_BY;
     if (S_ISFIFO(to))
         return SPLICE;
@@ -109,7 +113,7 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
  * the input is waited for the output stays locked: no other thread may be there
  * to want it. */
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
-    return __libc_single_threaded && (out->sink || S_ISFIFO(to)) ? SPLICE : BY_HAND;
+    return __libc_single_threaded && (out->kind == ASF_NULL_DEVICE || S_ISFIFO(to)) ? SPLICE : BY_HAND;
 }
 
 static bool plain_descriptors(const struct asf_cios *in, const struct asf_cios *out) {
@@ -127,16 +131,16 @@ static void widen(int fd, int size) {
 
 /* By hand: through twice the usual buffer, if nothing was measured. */
 static size_t buffer_for(const struct asf_cios *out) {
-    const struct asf_costs *c = asf__options()->given & ASF_GIVEN_buffer ? NULL : asf__costs();
-    size_t size = c ? c->copy : 2 * out->limit;
-    return size > out->limit ? size : out->limit;
+    const struct asf_costs *c = asf__costs();
+    size_t size = c ? c->copy : 2 * out->block;
+    return size > out->block ? size : out->block;
 }
 
 static void prepare_file(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out,
                          const struct stat64 *from, const struct stat64 *to) {
     bool file = S_ISREG(to->st_mode);
-    asf__relearn_offset(in);
-    asf__catch_up(in);
+    if (in->offset < 0)
+        in->offset = in->ops->seek(in, 0, SEEK_CUR);
     t->size = from->st_size;
     if (in->offset < 0 || t->size - in->offset < LEAST)
         return;
@@ -175,8 +179,7 @@ static int64_t clone_blocks(struct asf_transfer *t, struct asf_cios *in, struct 
         return 0;
     asf__lseek(in->fd, in->offset + n, SEEK_SET);
     asf__lseek(out->fd, to + n, SEEK_SET);
-    moved_in(in, n);
-    moved_out(out, n);
+    moved_both(in, out, n);
     return n;
 }
 
@@ -208,8 +211,7 @@ static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf
         n = data - from < most ? data - from : most;
     if (n > 0 && asf__sys.truncate(out->fd, to + n) == 0) {
         asf__lseek(out->fd, to + n, SEEK_SET);
-        moved_in(in, n);
-        moved_out(out, n);
+        moved_both(in, out, n);
     } else {
         n = 0;
     }
@@ -236,11 +238,13 @@ static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct 
     ssize_t n = have_pipe(t) ? asf__sys.splice(in->fd, t->pipe[1], piece) : 0;
     if (n <= 0)
         return failed(t, n);
-    moved_in(in, n);
+    moved(in, n);
+    in->stats.in += (uint64_t)n;
     for (ssize_t left = n, some; left > 0; left -= some)
         if ((some = asf__sys.splice(t->pipe[0], out->fd, (size_t)left)) <= 0)
             return some < 0 ? some : -EIO;
-    moved_out(out, n);
+    moved(out, n);
+    out->stats.out += (uint64_t)n;
     return n;
 }
 
@@ -263,8 +267,7 @@ static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_c
         t->way = THROUGH_PIPE;
         return through_pipe(t, in, out, most);
     }
-    moved_in(in, n);
-    moved_out(out, n);
+    moved_both(in, out, n);
     return n;
 }
 
@@ -279,16 +282,14 @@ static int64_t by_one_call(struct asf_transfer *t, struct asf_cios *in, struct a
     ssize_t (*call)(int, int, size_t) = t->way == RANGE  ? asf__sys.copy_range
                                         : t->way == SEND ? asf__sys.send
                                                          : asf__sys.splice;
-    if (t->waits)
-        asf__before_wait();
-    in->held = out->held = true;
+    enum asf_use of_in = asf__begin_system_call(in), of_out = asf__begin_system_call(out);
     ssize_t n = call(in->fd, out->fd, (size_t)(most < PIECE ? most : PIECE));
-    in->held = out->held = false;
+    asf__end_system_call(in, of_in);
+    asf__end_system_call(out, of_out);
     t->of_input = n == -EINTR && t->waits && has_room(out);
     if (n <= 0)
         return failed(t, n);
-    moved_in(in, n);
-    moved_out(out, n);
+    moved_both(in, out, n);
     return n;
 }
 

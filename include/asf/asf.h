@@ -53,7 +53,7 @@ enum asf_mode { ASF_READ = 0, ASF_WRITE = 1 };
  *   mode      permissions of a file that is created (used with O_CREAT)
  *   error     where to put 0 or a negated errno value; may be NULL.  -EINVAL:
  *             none of the three kinds of access, or O_DIRECT, which asks for
- *             pieces that streams do not keep to; -ENOMEM; and open()'s
+ *             sizes and alignments that streams do not keep to; -ENOMEM; and open()'s
  * returns  the stream, or NULL.  A stream opened O_RDWR starts in read mode.
  * lifetime until sclose.
  * source   paper, Figure 2. */
@@ -69,7 +69,7 @@ ASF_EXPORT struct asf_cios *asf_sopen_fd(int fd, int flags, int *error);
 
 /* sclose: flush and close the stream and its descriptor, free the stream.
  * returns  0, or the negated errno value of a failed write or close (the
- *          stream is gone all the same, and with it what comes behind such a
+ *          stream is gone all the same, and with it what comes after such a
  *          write), or -EBUSY, with nothing written or closed, while a region of
  *          the stream has not been given back.
  * source   paper, Figure 2. */
@@ -80,7 +80,7 @@ ASF_EXPORT int asf_sclose(struct asf_cios *stream);
  * returns  input: a pointer to the data, which the program must not change.
  *          Fewer bytes than asked for are all that came before the end of the
  *          file, or before an error (-EIO, -EINTR, -EAGAIN of a descriptor that
- *          does not wait): the next call goes on behind them, and says which.
+ *          does not wait): the next call goes on after them, and says which.
  *          output: a pointer to `*length` bytes of space for the program to
  *          fill; what it leaves unfilled is undefined.
  *          NULL with *length == 0 at the end of file; NULL with *length < 0,
@@ -140,7 +140,7 @@ ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t 
  *          keep bytes from being written (sfree will write them).
  *          What a write that failed has not written is lost, as with fflush():
  *          -ENOSPC, or -EAGAIN of a descriptor that does not wait, is returned
- *          once and the bytes are not tried again.  What has waited behind them
+ *          once and the bytes are not tried again.  What has waited after them
  *          for a region is tried by the next call, and so is all after a seek
  *          that failed, before anything was written.
  * source   paper, Figure 2. */
@@ -154,7 +154,7 @@ ASF_EXPORT int asf_sflush(struct asf_cios *stream);
  *          sclose) says so once more; otherwise it was `in`, as when a signal
  *          has ended a wait for it (-EINTR).  -EINVAL for n < 0 and for a stream
  *          that is to be copied to itself.
- * threads  may be cancelled between two pieces and while it waits for input.
+ * threads  may be cancelled between two chunks and while it waits for input.
  * While `in` is waited for (a pipe, a terminal) nothing is left in `out`'s buffer.
  * source   an extension. */
 ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n);
@@ -200,11 +200,9 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
  * interface modules are interoperable").  A stream of ours is a FILE for the
  * functions of libasf_stdio.  asf_stream returns NULL for a FILE that libc
  * made inside itself; with libasf alone every FILE is libc's.
- * Unix I/O on the descriptor of a stream that asf_stream has been asked for, or
- * that the ASI has opened, is joined to it while libasf_stdio.so is there: read()
- * and lseek() go on where the stream stands, and the stream where they leave off;
- * before other calls that use the offset or move data its output is written, and
- * what it has read ahead is given back. */
+ * With libasf_unix Unix I/O on a stream's descriptor is part of it, too: read() and
+ * lseek() go on where the stream stands.  Without, the descriptor stands where the
+ * stream's buffer ends, as below any stdio: sflush before such a call. */
 ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
 ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
 

@@ -283,7 +283,7 @@ ASF_EXPORT int asf_record_write(struct asf_record_writer *writer, struct asf_rec
 ASF_EXPORT int asf_record_begin(struct asf_record_writer *writer, struct asf_record_format *format,
                                 size_t extra, void **data);
 
-/* asf_record_part: room behind the struct for what one of its pointers, at
+/* asf_record_part: room after the struct for what one of its pointers, at
  * `slot`, refers to; the pointer is set.  The caller sets the counter.
  * returns  the room; NULL: there is not so much left of `extra`.  Valid until
  *          asf_record_end. */
@@ -311,7 +311,7 @@ ASF_EXPORT int asf_record_writer_close(struct asf_record_writer *writer);
 ASF_EXPORT ssize_t asf_record_encode(struct asf_record_format *format, const void *data, void *message,
                                      size_t room);
 
-/* asf_record_gather: the same message as pieces to be sent one behind the other,
+/* asf_record_gather: the same message as pieces to be sent one after the other,
  * by writev() or sendmsg(): large arrays without pointers and strings stay where
  * they are, and the rest of the message is at `message`.
  *   pieces  room for `most` of them; with few of them more is copied

@@ -7,7 +7,7 @@
  * One process writes and one reads.  Regions of salloc are the ring itself: the
  * writer fills them, sfree completes them, and they are published when enough
  * has come together or sflush asks for it; the reader is handed the same bytes.
- * A writer that is ahead waits for the reader.  When the writer closes, the
+ * A writer whose ring is full waits for the reader.  When the writer closes, the
  * reader comes to the end of the file; a writer whose reader has closed or ended
  * is told by -EPIPE and SIGPIPE; a reader whose writer ended without closing (it
  * was killed, or forgot) gets what was published and then -EOWNERDEAD, so that

@@ -2,26 +2,28 @@
  *
  * asi.c - the Alloc Stream Interface: the backplane's own calls under the
  * paper's names, with the stream locked around them.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
+ * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 
-#include "backplane/backplane.h"
-#include "backplane/pipe_ring.h"
+#include "backplane/check.h"
+#include "backplane/hooks.h"
+#include "backplane/regions.h"
+#include "backplane/report.h"
 #include "lib/sys/syscalls.h"
+#include "streams/streams.h"
 
 static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
     if (error)
         *error = c ? 0 : -ENOMEM;
     if (!c)
         return NULL;
-    c->own = true;
-    asf__join(c);
     if (flags & O_APPEND)
         c->flags |= ASF_APPENDING;
     asf__cios_link(c);
+    asf__join(c);
     return c;
 }
 
@@ -37,7 +39,7 @@ struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
             *error = rc;
         return NULL;
     }
-    return opened(asf__cios_new(&asf__first_use, fd, flags), flags, error);
+    return opened(asf__cios_new(&asf__for_asi, fd, flags), flags, error);
 }
 
 struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error) {
@@ -50,15 +52,14 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
             *error = fd;
         return NULL;
     }
-    if (asf__rings())
-        asf__pipe_opened(fd);
     struct asf_cios *c = asf_sopen_fd(fd, flags, error);
     if (!c) {
         asf__sys.close(fd);
         return NULL;
     }
+    c->exclusive = true;
     if (!(flags & O_APPEND))
-        c->offset = 0;
+        c->offset = c->place = 0;
     asf__set_name(c, filename);
     return c;
 }
@@ -66,8 +67,10 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
 static bool acceptable(const struct asf_stream_ops *ops, int flags) {
     int access = flags & O_ACCMODE;
     return ops && ops->size == sizeof *ops && ops->version == ASF_STREAM_VERSION && ops->name &&
-           has_access(flags) && !ops->fill && !ops->drain && (access == O_WRONLY || ops->get) &&
-           (access == O_RDONLY || ops->put);
+           has_access(flags) &&
+           !(ops->fill || ops->drain || ops->flushed || ops->attach || ops->trim || ops->lost) &&
+           (access == O_WRONLY || ops->get) && (access == O_RDONLY || ops->put) &&
+           (ops->seek || !ops->length);
 }
 
 struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, int flags, int *error) {
@@ -88,13 +91,9 @@ void *asf_stream_data(struct asf_cios *c) {
 }
 
 int asf_sclose(struct asf_cios *c) {
-    asf__lock(&c->lk);
-    if (asf__has_regions(c)) {
-        asf__unlock(&c->lk);
-        return -EBUSY;
-    }
     int rc = asf__cios_close(c);
-    asf__unlock(&c->lk); /* fflush(NULL) may wait for it */
+    if (rc == ASF_HAS_REGIONS)
+        return -EBUSY;
     asf__cios_free(c);
     return rc == -EBUSY ? -EIO : rc; /* a module's own: the stream is gone */
 }
@@ -116,64 +115,66 @@ int asf_u_sfree(struct asf_cios *c, void *ptr) {
     return asf__u_sfree(c, ptr);
 }
 
-/* Take the latest region back and allocate it anew with the other length. */
+/* The region given back and allocated anew with the other length; where that fails it is
+ * taken again, if the buffer is still there. */
 static void *regrow_input(struct asf_cios *c, char *p, ssize_t *newlen) {
-    size_t old = c->last_len;
+    size_t old = c->last_length;
     c->read_ptr = p;
-    c->in->refs--;
+    c->buffer->refs--;
     void *q = asf__u_salloc(c, newlen, false);
-    if (q)
-        return q;
-    c->read_ptr = p + old;
-    c->in->refs++;
-    return NULL;
+    if (!q && asf__within(c->buffer, p)) {
+        c->read_ptr = p + old;
+        c->buffer->refs++;
+    }
+    return q;
 }
 
 static void *regrow_output(struct asf_cios *c, char *p, ssize_t *newlen) {
-    size_t old = c->last_len;
-    if ((size_t)(c->buf_end - p) >= (size_t)*newlen) {
-        c->write_ptr = p + *newlen;
-        asf__note_region(c, p, (size_t)*newlen);
-        return p;
-    }
+    size_t old = c->last_length;
     char *kept = malloc(old);
     if (!kept)
         return asf__no_region(newlen, -ENOMEM);
     memcpy(kept, p, old);
     c->write_ptr = p;
-    c->out->refs--;
+    c->buffer->refs--;
     char *q = asf__u_salloc(c, newlen, false);
     if (q) {
         memcpy(q, kept, old);
-    } else if (c->out && c->write_ptr == p) { /* nothing has moved: the region stays */
+    } else if (c->buffer && c->write_ptr == p) { /* nothing has moved: the region stays */
         c->write_ptr = p + old;
-        c->out->refs++;
-        if (c->buf_end < c->write_ptr) /* the buffer has stopped growing */
-            c->buf_end = c->write_ptr;
+        c->buffer->refs++;
     }
     free(kept);
     return q;
 }
 
+/* Within the window. */
+static void *resize(struct asf_cios *c, char *p, size_t n) {
+    if (asf__is_putting(c)) {
+        c->write_ptr = p + n;
+        asf__show_room(c);
+    } else {
+        c->read_ptr = p + n;
+    }
+    c->last_length = n;
+    if (c->buffer->lengths)
+        c->buffer->lengths->of[(c->buffer->lengths->count - 1) % 32].n = n;
+    return p;
+}
+
 void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
     char *p = ptr;
-    bool input = asf__within(c->in, p) && p + c->last_len == c->read_ptr;
-    bool output = asf__within(c->out, p) && p + c->last_len == c->write_ptr;
+    bool putting = asf__is_putting(c);
+    const char *next = putting ? c->write_ptr : c->read_ptr, *end = putting ? c->buf_end : c->read_end;
     if (*newlen < 0)
         return asf__no_region(newlen, -EINVAL);
-    if (!p || p != c->last || c->flags & ASF_IN_BACKUP || (!input && !output))
+    if (!p || p != c->last || c->flags & ASF_IN_BACKUP || !asf__within(c->buffer, p) ||
+        p + c->last_length != next)
         return asf__no_region(newlen, -EBUSY);
     size_t n = (size_t)*newlen;
-    if (input && c->read_base > p) /* a piece, whose bytes are there now */
-        c->buf_base = c->read_base = p;
-    if (n > c->last_len)
-        return input ? regrow_input(c, p, newlen) : regrow_output(c, p, newlen);
-    if (input)
-        c->read_ptr = p + n;
-    else
-        c->write_ptr = p + n;
-    asf__note_region(c, p, n);
-    return p;
+    if (n <= c->last_length || (end > p && n <= (size_t)(end - p)))
+        return resize(c, p, n);
+    return putting ? regrow_output(c, p, newlen) : regrow_input(c, p, newlen);
 }
 
 void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
@@ -185,11 +186,11 @@ void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int wh
 }
 
 int asf_u_sflush(struct asf_cios *c) {
-    return asf__flush(c);
+    return asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
 }
 
 static int set_mode(struct asf_cios *c, enum asf_mode mode) {
-    asf__choose(c);
+    asf__attach(c);
     return mode == ASF_READ ? asf__to_read(c) : asf__to_write(c);
 }
 
@@ -211,12 +212,15 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
 #define LOCKED(type, name, params, call)                                                                     \
     type asf_##name params {                                                                                 \
         asf__lock(&c->lk);                                                                                   \
+        asf__check(c);                                                                                       \
         type result = call;                                                                                  \
+        asf__check(c);                                                                                       \
         asf__unlock(&c->lk);                                                                                 \
         return result;                                                                                       \
     }
 
 LOCKED(void *, salloc, (struct asf_cios * c, ssize_t *length), asf_u_salloc(c, length))
+LOCKED(void *, salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_salloc_some(c, length))
 LOCKED(int, sfree, (struct asf_cios * c, void *ptr), asf_u_sfree(c, ptr))
 LOCKED(void *, srealloc, (struct asf_cios * c, void *ptr, ssize_t *newlen), asf_u_srealloc(c, ptr, newlen))
 LOCKED(void *, sallocAt, (struct asf_cios * c, ssize_t *length, off64_t offset, int whence),
@@ -230,16 +234,6 @@ LOCKED(void *, SallocAt,
        (struct asf_cios * c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence),
        asf_u_SallocAt(c, mode, length, offset, whence))
 
-/* Threads that share a file read their regions at once. */
-void *asf_salloc_some(struct asf_cios *c, ssize_t *length) {
-    struct asf_piece piece;
-    asf__lock(&c->lk);
-    bool taken = *length > 0 && asf__take_piece(c, (size_t)*length, &piece);
-    void *region = taken ? NULL : asf_u_salloc_some(c, length);
-    asf__unlock(&c->lk);
-    return taken ? asf__read_piece(c, &piece, length) : region;
-}
-
 void asf_lockAsfStream(struct asf_cios *c) {
     asf__lock(&c->lk);
 }
@@ -248,7 +242,11 @@ void asf_unlockAsfStream(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
+/* The program may move the offset from now on. */
 int asf_fileno(struct asf_cios *c) {
+    asf__lock(&c->lk);
+    c->exclusive = false;
+    asf__unlock(&c->lk);
     return c->fd >= 0 ? c->fd : -EBADF;
 }
 
@@ -256,6 +254,10 @@ struct asf_cios *asf_stream(FILE *file) {
     struct asf_cios *c = (struct asf_cios *)(void *)file;
     if (!asf__vtable || c->vtable != asf__vtable)
         return NULL;
+    asf__lock(&c->lk);
+    if (c->orientation == 0)
+        c->orientation = -1;
+    asf__unlock(&c->lk);
     asf__join(c);
     return c;
 }

@@ -6,30 +6,36 @@
  * Within the kernel where that costs less (streams/transfer.c has the figures);
  * else a file is read into the output's buffer, and what stands in the input's
  * is written from there.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
+ * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "backplane/backplane.h"
+#include "backplane/check.h"
+#include "backplane/regions.h"
 #include "lib/sys/cleanup.h"
+#include "streams/streams.h"
 
 /* Both locks in the order of their addresses: another thread may copy the
  * other way. */
 static void lock_both(struct asf_cios *a, struct asf_cios *b) {
     asf__lock(a < b ? &a->lk : &b->lk);
     asf__lock(a < b ? &b->lk : &a->lk);
+    asf__check(a);
+    asf__check(b);
 }
 
 static void unlock_both(struct asf_cios *a, struct asf_cios *b) {
+    asf__check(a);
+    asf__check(b);
     asf__unlock(&a->lk);
     asf__unlock(&b->lk);
 }
 
 /* Make the streams a reading and a writing one. */
 static int ready(struct asf_cios *in, struct asf_cios *out) {
-    asf__choose(in);
-    asf__choose(out);
+    asf__attach(in);
+    asf__attach(out);
     int rc = out->failed;
     out->failed = 0;
     if (rc == 0)
@@ -37,27 +43,28 @@ static int ready(struct asf_cios *in, struct asf_cios *out) {
     return rc < 0 ? rc : asf__to_read(in);
 }
 
-/* A file into the output's buffer: the kernel copies it there, once.  A ring or a
- * segment, whose memory is its own, has none. */
+/* A file into the output's buffer: the kernel copies it there, once.  A ring or a segment,
+ * whose memory is its own, has none, and that of a stream of stdio stays as large as it is. */
 static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *out) {
-    bool pushed_back = in->flags & ASF_IN_BACKUP, buffered = out->limit < SIZE_MAX;
-    return in->regular && in->ops->get && out->own && !out->resident && buffered && !pushed_back;
+    enum { LARGE = 64 << 10 };
+    return in->kind == ASF_REGULAR && !(in->flags & ASF_IN_BACKUP) && !out->ops->drain &&
+           out->block >= LARGE && !(out->flags & (ASF_LINE_BUF | ASF_UNBUFFERED));
 }
 
 /* A mapped window is left for the file itself; what else is at hand is not. */
 static bool leave_window(struct asf_cios *in) {
-    if (asf__avail(in) > 0 && in->in && in->in->watch >= 0)
-        asf__flush(in);
+    if (asf__avail(in) > 0 && in->buffer && in->buffer->lengths)
+        asf__sync(in);
     return asf__avail(in) == 0;
 }
 
 static int64_t read_into_output(struct asf_cios *in, struct asf_cios *out, size_t buffer, int64_t most) {
-    size_t room = (size_t)(out->buf_end - out->write_ptr);
-    if (!out->write_ptr || room < buffer / 2) {
+    size_t room = asf__room_in_buffer(out);
+    if (room < buffer / 2) {
         int rc = asf__drain(out, buffer);
         if (rc < 0)
             return out->failed = rc;
-        room = (size_t)(out->buf_end - out->write_ptr);
+        room = asf__room_in_buffer(out);
     }
     ssize_t n = asf__get(in, out->write_ptr, (uint64_t)most < room ? (size_t)most : room);
     if (n > 0)
@@ -72,7 +79,7 @@ static int put(struct asf_cios *out, const char *p, size_t n, bool flush) {
     asf__append(out, p, n, &error);
     if (error == 0 && flush)
         error = asf__flush_output(out);
-    if (error == -EBUSY) /* behind a region in use, whose sfree writes it */
+    if (error == -EBUSY) /* after a region in use, whose sfree writes it */
         error = 0;
     return out->failed = error;
 }
@@ -86,11 +93,11 @@ static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t m
         return length;
     int cancellation = asf__forbid_cancellation();
     asf__lock(&out->lk);
-    int error = put(out, region, (size_t)length, !in->regular);
+    int error = put(out, region, (size_t)length, in->kind != ASF_REGULAR);
     asf__unlock(&out->lk);
-    int torn = asf_sfree(in, region);
+    int freed = asf_sfree(in, region);
     asf__permit_cancellation(cancellation);
-    return error < 0 ? error : torn < 0 ? torn : length;
+    return error < 0 ? error : freed < 0 ? freed : length;
 }
 
 /* By the kernel, or from the kernel into the output's buffer: both begin where
@@ -114,7 +121,7 @@ static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf
     }
     bool direct = n == 0 && empty && reads_into_output(in, out);
     if (direct)
-        n = read_into_output(in, out, t->buffer ? t->buffer : out->limit, most);
+        n = read_into_output(in, out, t->buffer ? t->buffer : out->block, most);
     unlock_both(in, out);
     asf__permit_cancellation(cancellation);
     return direct || n != 0 ? n : write_region(in, out, most);

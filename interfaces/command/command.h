@@ -45,10 +45,14 @@ struct program asf__find_program(const char *name);
  * can load. */
 bool asf__is_library(const char *path);
 
-/* asf__find_library: the path of libasf_stdio.so as LD_PRELOAD must have it.
+/* What serves a program: its stdio, or its Unix I/O, too. */
+enum library { LIBRARY_OF_STDIO, LIBRARY_OF_UNIX };
+
+/* asf__find_library: the path of libasf_stdio.so, or libasf_unix.so, as LD_PRELOAD must
+ * have it; the same for all that this process starts.
  * errors  ends the process with EXIT_OWN_FAILURE when there is none that can
  *         be preloaded. */
-const char *asf__find_library(void);
+const char *asf__find_library(enum library library);
 
 /* asf__run: "asf run".  argv[0] is "run".  Returns the exit status, if it
  * returns at all. */
@@ -56,7 +60,7 @@ int asf__run(int argc, char **argv);
 
 /* asf__serve: let programs that this process becomes be served, with these
  * options more; "" for none. */
-void asf__serve(const char *options);
+void asf__serve(enum library library, const char *options);
 
 /* asf__join_list: the list with one more item; either may be empty. */
 const char *asf__join_list(const char *list, char separator, const char *item);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_library.c - where libasf_stdio.so is.
+ * command_library.c - where libasf_stdio.so and libasf_unix.so are.
  *
  * Layer: interfaces/command; may include command.h and libc's headers.
  *
@@ -17,11 +17,10 @@
 
 #include "interfaces/command/command.h"
 
-#define LIBRARY "libasf_stdio.so"
-
 /* The library's file name: its soname ends in the major version. */
-static const char *file_name(void) {
-    return asf__text(LIBRARY ".%.*s", (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
+static const char *file_name(enum library library) {
+    return asf__text("%s.%.*s", library == LIBRARY_OF_UNIX ? "libasf_unix.so" : "libasf_stdio.so",
+                     (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
 }
 
 const char *asf__own_directory(void) {
@@ -36,25 +35,26 @@ const char *asf__own_directory(void) {
 
 /* The directory is made canonical for the sake of who reads LD_PRELOAD; the
  * name in it stays, so that an update of the library may replace its file. */
-static const char *library_in(const char *directory) {
+static const char *library_in(const char *directory, enum library library) {
     char *canonical = realpath(directory, NULL);
     if (canonical == NULL)
         return NULL;
-    const char *path = asf__text("%s/%s", canonical, file_name());
+    const char *path = asf__text("%s/%s", canonical, file_name(library));
     free(canonical);
     return access(path, F_OK) == 0 ? path : NULL;
 }
 
-static const char *library_beside_command(void) {
+static const char *library_beside_command(enum library library) {
     const char *own = asf__own_directory();
     const char *installed = asf__text("%s/" ASF_LIBDIR_FROM_BINDIR, own);
     const char *built = asf__text("%s/../lib", own);
-    const char *path = library_in(installed);
+    const char *path = library_in(installed, library);
     if (path == NULL)
-        path = library_in(built);
+        path = library_in(built, library);
     if (path == NULL)
-        asf__fail("%s is not in %s%s; build or install it, or set ASF_LIBRARY to its path", file_name(),
-                  installed, strcmp(installed, built) == 0 ? "" : asf__text(", nor in %s", built));
+        asf__fail("%s is not in %s%s; build or install it, or set ASF_LIBRARY to its path",
+                  file_name(library), installed,
+                  strcmp(installed, built) == 0 ? "" : asf__text(", nor in %s", built));
     return path;
 }
 
@@ -68,16 +68,16 @@ static const char *absolute(const char *path) {
     return asf__text("%s/%s", directory, path);
 }
 
-const char *asf__find_library(void) {
+const char *asf__find_library(enum library library) {
     static const char *path; /* looked for once: a child may have no descriptors for it */
     const char *named = getenv("ASF_LIBRARY");
     bool is_named = named != NULL && named[0] != '\0';
     if (path)
         return path;
-    path = is_named ? absolute(named) : library_beside_command();
+    path = is_named ? absolute(named) : library_beside_command(library);
     if (access(path, R_OK) != 0)
         asf__fail("%s: access: %s; %s", path, strerror(errno),
-                  is_named ? "ASF_LIBRARY must name libasf_stdio.so" : "make it readable");
+                  is_named ? "ASF_LIBRARY must name libasf_stdio.so or libasf_unix.so" : "make it readable");
     if (!asf__is_library(path))
         asf__fail("%s is no shared library for x86-64; build or install it anew, or set ASF_LIBRARY", path);
     /* ld.so(8) splits LD_PRELOAD at spaces and colons, knows no quoting, and

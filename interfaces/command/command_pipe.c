@@ -30,7 +30,7 @@ enum { MOST_COMMANDS = 256 };
 static int print_help(void) {
     fputs("usage: asf pipe [OPTION]... 'COMMAND | COMMAND...'\n"
           "\n"
-          "Run a pipeline of the shell's with the stdio of its commands served by asf, and\n"
+          "Run a pipeline of the shell's with the I/O of its commands served by asf, and\n"
           "a ring in shared memory beside each pipe: two neighbours that asf serves pass\n"
           "their data through it, all others use the pipe.\n"
           "\n"
@@ -122,7 +122,7 @@ static void become(const char *command, const struct between *in, const struct b
         options = asf__join_list(options, ',', out->option);
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
         asf__fail("pipe: dup2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
-    asf__serve(options);
+    asf__serve(LIBRARY_OF_UNIX, options);
     signal(SIGCHLD, on_child);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
@@ -187,7 +187,7 @@ static bool can_have_rings(int count) {
 static int run(char **commands, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
     pid_t processes[MOST_COMMANDS];
-    asf__find_library(); /* or none of them is started */
+    asf__find_library(LIBRARY_OF_UNIX); /* or none of them is started */
     on_child = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {

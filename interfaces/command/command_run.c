@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_run.c - "asf run": start a program that libasf_stdio.so serves.
+ * command_run.c - "asf run": start a program that libasf_stdio.so, or libasf_unix.so, serves.
  *
  * Layer: interfaces/command; may include command.h and libc's headers.
  *
@@ -27,27 +27,25 @@ static int print_help(void) {
           "\n"
           "  --stats           report on stderr, at exit, what served each stream\n"
           "  --stats=FILE      append the report to FILE, in tab-separated fields\n"
-          "  --unix=MODE       emulate Unix I/O: on, off, or auto, which is where it pays\n"
+          "  --unix            serve its Unix I/O, too: libasf_unix in the place of libasf_stdio\n"
+          "  --buffer SIZE     streams that libc would fully buffer get buffers of this many\n"
+          "                    bytes, of K or of M (64K), as if by setvbuf\n"
           "  --options STRING  options for the library: KEY=VALUE[,KEY=VALUE]...;\n"
           "                    they follow, and so overrule, those in ASF_OPTIONS\n"
           "  --help            print this\n"
           "\n"
           "Keys that the library knows (asf(1) gives the defaults):\n"
           "  stats=stderr|PATH  report each stream: to stderr, or appended to a file\n"
-          "  module=map|read    serve input files by mapping, or by reading\n"
-          "  map_min=BYTES      map no input file that is smaller\n"
-          "  window=BYTES       size of the window through which a file is mapped\n"
-          "  buffer=BYTES       size of the largest output buffer\n"
-          "  pipe=BYTES         what a pipe is made to hold for a copy; 0: as it is\n"
+          "  buffer=SIZE        the buffers of streams that libc would fully buffer\n"
+          "  module=map|read    serve input files of the ASI by mapping, or by reading\n"
+          "  map_min=SIZE       map no input file that is smaller\n"
+          "  window=SIZE        size of the window through which a file is mapped\n"
           "  tune=on|off        go by what 'asf tune' measured\n"
-          "  grow=on|off        let output buffers grow beyond libc's\n"
-          "  ahead=on|off       let input be read further ahead than libc would\n"
-          "  unix=on|off|auto   serve small reads of descriptors without the kernel\n"
-          "  write=coalesce     gather small writes to files; asf(1) tells what that gives up\n"
           "  shm=posix|sysv     where segments of shared memory are made\n"
-          "  large_pages=on|off give fresh memory that much is read into large pages\n"
-          "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
+          "With --unix, also:\n"
+          "  write=coalesce     gather small writes to files; asf_unix(7) tells what that gives up\n"
+          "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
           "\n"
           "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"
           "it, or its interpreter, is not found; otherwise that of PROGRAM.\n",
@@ -80,10 +78,15 @@ static const char *stats_to_file(const char *file) {
     return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
 }
 
-static const char *unix_mode(const char *mode) {
-    if (strcmp(mode, "on") != 0 && strcmp(mode, "off") != 0 && strcmp(mode, "auto") != 0)
-        asf__fail("run: --unix=%s: not a mode; it is on, off or auto", mode);
-    return asf__text("unix=%s", mode);
+/* The same as the library takes it, which would only warn. */
+static const char *buffer_of(const char *size) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(size, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    if (size[0] < '0' || size[0] > '9' || end[shift > 0] || errno != 0 || n == 0 || n > 1ull << (40 - shift))
+        asf__fail("run: --buffer %s: not a size; give a number of bytes, of K or of M, such as 64K", size);
+    return asf__text("buffer=%s", size);
 }
 
 static const char *remedy(enum obstacle obstacle) {
@@ -122,15 +125,25 @@ static void set_options(const char *options) {
         set_environment("ASF_OPTIONS", asf__join_list(getenv("ASF_OPTIONS"), ',', options));
 }
 
-void asf__serve(const char *options) {
+void asf__serve(enum library library, const char *options) {
     const char *others = getenv("LD_PRELOAD");
-    set_environment("LD_PRELOAD", asf__join_list(asf__find_library(), ':', others != NULL ? others : ""));
+    set_environment("LD_PRELOAD",
+                    asf__join_list(asf__find_library(library), ':', others != NULL ? others : ""));
     set_options(options);
 }
 
-static void prepare_environment(const struct program *program, const char *options) {
+/* What the options of "asf run" ask for. */
+struct request {
+    enum library library;
+    const char *stats;   /* an option of the library, or NULL */
+    const char *options; /* more of them, or NULL; in the order they were given */
+    bool help;
+};
+
+static void prepare_environment(const struct program *program, const struct request *r) {
+    const char *options = asf__join_list(r->stats, ',', r->options != NULL ? r->options : "");
     if (can_load(program->obstacle))
-        asf__serve(options);
+        asf__serve(r->library, options);
     else
         set_options(options);
 }
@@ -148,12 +161,12 @@ static int cannot_execute(const struct program *program, const char *name, int e
 }
 
 /* Returns only when the program could not be started. */
-static int execute(char **argv, const char *options, bool wants_stats) {
+static int execute(char **argv, const struct request *r) {
     struct program program = asf__find_program(argv[0]);
     const char *told = remedy(program.obstacle);
-    if (told && program.binary && (program.obstacle != CANNOT_TELL || wants_stats))
+    if (told && program.binary && (program.obstacle != CANNOT_TELL || r->stats))
         asf__warn("%s %s", program.binary, told);
-    prepare_environment(&program, options);
+    prepare_environment(&program, r);
     if (program.obstacle == FOREIGN_MACHINE)
         execv(program.path, argv); /* execvp would give it to the shell, as a script */
     else
@@ -161,26 +174,20 @@ static int execute(char **argv, const char *options, bool wants_stats) {
     return cannot_execute(&program, argv[0], errno);
 }
 
-/* What the options of "asf run" ask for. */
-struct request {
-    const char *stats;   /* an option of the library, or NULL */
-    const char *options; /* more of them, or NULL; in the order they were given */
-    bool help;
-};
-
 static struct request parse(int argc, char **argv) {
-    static const struct option long_options[] = {{"stats", optional_argument, NULL, 's'},
-                                                 {"unix", required_argument, NULL, 'u'},
-                                                 {"options", required_argument, NULL, 'o'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"stats", optional_argument, NULL, 's'},  {"unix", no_argument, NULL, 'u'},
+        {"buffer", required_argument, NULL, 'b'}, {"options", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct request request = {0};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
         if (option == 's')
             request.stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
         else if (option == 'u')
-            request.options = asf__join_list(request.options, ',', unix_mode(optarg));
+            request.library = LIBRARY_OF_UNIX;
+        else if (option == 'b')
+            request.options = asf__join_list(request.options, ',', buffer_of(optarg));
         else if (option == 'o')
             request.options = asf__join_list(request.options, ',', optarg);
         else if (option == 'h')
@@ -197,6 +204,5 @@ int asf__run(int argc, char **argv) {
         return print_help();
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
-    const char *options = asf__join_list(request.stats, ',', request.options != NULL ? request.options : "");
-    return execute(argv + optind, options, request.stats != NULL);
+    return execute(argv + optind, &request);
 }

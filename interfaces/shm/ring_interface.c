@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * ring_interface.c - rings made and opened as streams.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
+ * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <asf/ring.h>
 #include <errno.h>
 
-#include "backplane/backplane.h"
+#include "backplane/report.h"
 #include "lib/shm/ring.h"
 #include "lib/shm/segment.h"
 #include "lib/sys/syscalls.h"
+#include "streams/streams.h"
 
 _Static_assert(ASF_RING_LABEL == ASF_SEGMENT_TEXT, "a ring's label is a segment's");
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * shm_stream.c - a segment opened as a stream.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
+ * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "backplane/backplane.h"
+#include "backplane/report.h"
 #include "lib/shm/segment.h"
+#include "streams/streams.h"
 
 static struct asf_cios *sopen_segment(const char *label, int access, int *error) {
     char *shm;

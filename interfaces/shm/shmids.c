@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/shm/segment.h"
 #include "lib/text/decimal.h"
 #include "lib/text/scan_number.h"
-#include "lib/shm/segment.h"
 
 /* Lines of numbers are at most so long. */
 enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };

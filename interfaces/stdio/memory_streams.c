@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/sys/guard.h"
+#include "streams/streams.h"
 
 EXPORT FILE *open_memstream(char **location, size_t *size) {
     if (!asf__stdio_started)
@@ -42,7 +43,6 @@ static int failure(void) {
 struct turn {
     const struct cookie *k;
     struct asf_cios *c;
-    char inside;
     void *buf;
     size_t n;
     off64_t *offset;
@@ -52,19 +52,13 @@ struct turn {
 
 static int area_close(void *cookie);
 
-static void leave(void *turn) {
-    const struct turn *t = turn;
-    asf__call_left(t->c, t->inside);
-}
-
 static ssize_t take_turn(struct asf_cios *c, void (*call)(void *turn), struct turn t) {
     t.k = c->data;
     t.c = c;
-    t.inside = c->inside;
     if (t.k->call.close == area_close) /* callbacks of our own return */
         call(&t);
     else
-        asf__guarded(call, &t, leave, &t);
+        asf__guarded(call, &t, asf__cancelled, c);
     return t.r;
 }
 
@@ -142,8 +136,6 @@ static const struct asf_stream_ops cookie_module = {
     .put = cookie_put,
     .seek = cookie_seek,
     .close = cookie_close,
-    .fill = asf__buffered_fill,
-    .drain = asf__buffered_drain,
 };
 
 static int parse_mode(const char *mode, bool *append) {
@@ -173,8 +165,6 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
     }
     *k = (struct cookie){.program = program, .call = call};
     c->why = "the program's callbacks";
-    c->records = true;
-    c->orientation = -1;
     if (append)
         c->flags |= ASF_APPENDING;
     asf__cios_link(c);

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backplane/descriptor.h"
-#include "backplane/pipe_ring.h"
+#include "backplane/report.h"
 #include "lib/sys/cleanup.h"
 #include "lib/sys/next.h"
 #include "lib/sys/syscalls.h"
+#include "streams/streams.h"
 
 extern int _IO_fclose(FILE *);
 
@@ -21,8 +21,7 @@ struct mode {
     int flags; /* for open() */
     bool append;
     const char *charset; /* ",ccs=...": a wide stream; or NULL */
-    bool map;
-    int flags2; /* of the stream, which freopen leaves it */
+    int flags2;          /* of the stream, which freopen leaves it */
 };
 
 /* fopen's mode string as glibc reads it: a letter, then at most six more
@@ -45,7 +44,7 @@ static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
         errno = EINVAL;
         return false;
     }
-    const char *last = text; /* the last letter that glibc looks for ",ccs=" behind */
+    const char *last = text; /* the last letter that glibc looks for ",ccs=" after */
     bool ended = false;
     for (int i = 1; i < (of_descriptor ? 5 : 7) && text[i] && !ended; i++) {
         ended = of_descriptor && text[i] == '+';
@@ -54,14 +53,16 @@ static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
         else if (text[i] == 'x')
             m->flags |= O_EXCL;
         else if (text[i] == 'e')
-            m->flags |= O_CLOEXEC, m->flags2 |= ASF_CLOSED_BY_EXEC;
-        else if (text[i] == 'm')
-            m->map = true;
+            m->flags |= O_CLOEXEC, m->flags2 |= ASF_CLOSE_ON_EXEC;
         else if (text[i] == 'c')
             m->flags2 |= ASF_NOT_CANCELLED;
+        else if (text[i] == 'm')
+            m->flags2 |= ASF_FOLLOWS;
         if (strchr("+xb", text[i]))
             last = text + i;
     }
+    if ((m->flags & O_ACCMODE) != O_RDONLY)
+        m->flags2 &= ~ASF_FOLLOWS;
     m->charset = last[1] ? strstr(last + 1, ",ccs=") : NULL;
     return true;
 }
@@ -69,31 +70,20 @@ static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
 static void set_modes(struct asf_cios *c, const struct mode *m) {
     if (m->append)
         c->flags |= ASF_APPENDING;
-    c->follows = m->map && c->access == O_RDONLY;
 }
 
 static inline int open_path(const char *path, const struct mode *m) {
     int before;
-    asf__before_wait(); /* it may empty a file, or be the start of reading it */
-    asf__before_open(path);
     if (m->flags2 & ASF_NOT_CANCELLED)
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     int fd = asf__open(path, m->flags, 0666);
     if (m->flags2 & ASF_NOT_CANCELLED)
         pthread_setcancelstate(before, &before);
-    if (m->flags & O_TRUNC)
-        asf__drop_views();
     return fd;
 }
 
-/* See like_file in backplane/cios.h. */
 static struct asf_cios *new_file(int fd, const struct mode *m) {
-    enum { LIBC_FILE = 472 };
-    struct asf_cios *c = asf__cios_new(&asf__first_use, fd, m->flags);
-    if (c && !(c->like_file = malloc(LIBC_FILE))) {
-        asf__cios_free(c);
-        c = NULL;
-    }
+    struct asf_cios *c = asf__cios_new(&asf__as_libc, fd, m->flags);
     if (!c)
         errno = ENOMEM;
     return c;
@@ -133,14 +123,11 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
         errno = -fd;
         return NULL;
     }
-    if (asf__rings())
-        asf__pipe_opened(fd);
     c->fd = fd;
     set_modes(c, &m);
     c->flags2 |= m.flags2; /* fdopen knows neither */
-    c->inherited = false;
-    if (!m.append)
-        c->offset = 0;
+    c->exclusive = true;
+    c->place = m.append ? -1 : 0;
     bool ready = goes_to_end(fd, &m);
     if (!ready || !named) {
         why = ready ? why : errno;
@@ -193,14 +180,18 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
 static int end_stream(struct asf_cios *c) {
     if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES)
         return EOF; /* without an errno, as glibc */
-    asf__before_wait();
-    if (c->flags & ASF_EOF && c->seekable)
-        c->offset = -1;
     int rc = asf__cios_close(c);
     if (rc >= 0)
         return rc; /* a callback's own, too */
-    asf__set_errno(rc);
-    return EOF;
+    asf__set_errno(rc == ASF_HAS_REGIONS ? -EBUSY : rc);
+    return rc == ASF_HAS_REGIONS ? rc : EOF;
+}
+
+static int close_wide(struct asf_cios *c) {
+    asf__lock(&c->lk);
+    int rc = asf__ours_wide(c) ? asf__wide_close(c) : 0;
+    asf__unlock(&c->lk);
+    return rc;
 }
 
 bool asf__is_standard(const struct asf_cios *c) {
@@ -208,27 +199,24 @@ bool asf__is_standard(const struct asf_cios *c) {
     return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
 }
 
+/* The object of a standard stream stays, and refuses everything. */
+static void give_back(struct asf_cios *c) {
+    if (!asf__is_standard(c)) {
+        asf__cios_free(c);
+        return;
+    }
+    asf__lock(&c->lk);
+    asf__cios_reset(c);
+    asf__unlock(&c->lk);
+}
+
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
-    asf__lock(&c->lk);
-    if (asf__has_regions(c)) {
-        asf__unlock(&c->lk);
-        errno = EBUSY;
+    int written = close_wide(c), rc = end_stream(c);
+    if (rc == ASF_HAS_REGIONS)
         return EOF;
-    }
-    asf__cios_unlink(c); /* fflush(NULL) or exit, by a handler or a callback, is not to write it again */
-    asf__go_inside(c, ASF_WITH_LOCK);
-    int written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
-    int rc = end_stream(c);
-    asf__come_out(c, ASF_OUTSIDE);
     rc = rc ? rc : written;
-    if (asf__is_standard(c)) { /* stays as an object that refuses everything, also those who wait for it */
-        asf__cios_reset(c);
-        asf__unlock(&c->lk);
-    } else {
-        asf__unlock(&c->lk);
-        asf__cios_free(c);
-    }
+    give_back(c);
     if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: without its descriptor nobody waits */
         return rc;
     int status = asf__pclose_child(child);
@@ -238,13 +226,6 @@ int asf__close_stream(struct asf_cios *c) {
 EXPORT int fclose(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     return c->flags2 & ASF_OURS ? asf__close_stream(c) : _IO_fclose(f);
-}
-
-/* libc's would take the stream apart by its own fclose. */
-EXPORT int endmntent(FILE *f) {
-    if (f)
-        fclose(f);
-    return 1;
 }
 
 /* --- freopen -------------------------------------------------------------------- */
@@ -259,8 +240,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     int new = open_path(path, m);
     if (new < 0 || fd < 0 || new == fd)
         return new;
-    asf__fd_changed();
-    int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags2 & ASF_CLOSED_BY_EXEC ? O_CLOEXEC : 0, 0);
+    int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags2 & ASF_CLOSE_ON_EXEC ? O_CLOEXEC : 0, 0);
     asf__close(new);
     return rc;
 }
@@ -270,19 +250,15 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
  * leaves it closed.  Returns the descriptor or a negated errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd;
-    if (asf__ours(c))
-        asf__flush(c);
-    else
-        asf__jump(c)->sync(c);
-    asf__cios_report(c);
-    asf__cios_unlink(c);
+    asf__jump(c)->sync(c);
+    if (asf__ours_wide(c))
+        asf__wide_close(c);
+    asf__report(c);
     asf__cios_reset(c);
-    if (asf__rings())
-        asf__pipe_lose(fd);
     int new = valid ? ASF_CLEANUP(asf__cancelled, c, reopen_descriptor(fd, path, m)) : -EINVAL;
     if (new < 0 && fd >= 0)
         asf__close(fd);
-    asf__cios_set_up(c, &asf__first_use, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
+    asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     return new;
 }
 
@@ -294,7 +270,7 @@ static FILE *refuse_everything(struct asf_cios *c) {
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
     bool valid = parse_mode(mode, &m, false);
-    m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSED_BY_EXEC);
+    m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
     int fd = reopen_file(c, path, &m, valid);
     c->flags2 |= m.flags2;
     if (fd < 0) {
@@ -309,11 +285,9 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
     c->orientation = 0;
     set_modes(c, &m);
-    if (!m.append)
-        c->offset = path ? 0 : -1;
     if (path)
         asf__set_name(c, path);
-    c->relinked = true;
+    c->flags2 |= ASF_REOPENED;
     asf__cios_link(c);
     return asf__file(c);
 }
@@ -322,15 +296,14 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (!(c->flags2 & ASF_OURS))
         return asf__next_freopen(path, mode, f);
-    asf__settle_all();
     asf__lock(&c->lk);
-    asf__go_inside(c, ASF_WITH_LOCK);
+    c->use = ASF_LOCKED;
     FILE *r = NULL;
     if (c->flags & ASF_FILEBUF || !asf__ours(c))
         r = reopen(c, path, mode);
     else
         asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
-    asf__come_out(c, ASF_OUTSIDE);
+    c->use = ASF_OUTSIDE;
     asf__unlock(&c->lk);
     return r;
 }

@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backplane/pipe_ring.h"
-#include "lib/shm/ring.h"
-#include "lib/text/shell_text.h"
+#include "interfaces/stdio/popen.h"
 #include "lib/sys/syscalls.h"
 
 extern char **environ;
+
+struct asf_popen_hooks asf__popen_hooks;
 
 struct pipe_mode {
     bool reading, writing, cloexec;
@@ -53,64 +53,6 @@ static bool close_earlier(struct asf_cios *c, void *arg) {
     return k->error == 0;
 }
 
-/* A ring beside the pipe, and the environment by which the child finds it. */
-struct beside {
-    int ring; /* -1: none */
-    uint64_t inode;
-    char *command;      /* by which the shell becomes the program that is expected, or NULL */
-    char **environment; /* from malloc, as its entry `options` is; NULL: environ as it is then */
-    char *options;
-};
-
-/* environ, which is NULL after clearenv, with other options of ours. */
-static char **environment_with(char *options) {
-    static const char name[] = "ASF_OPTIONS=";
-    size_t n = 0, to = 0;
-    char **all = environ;
-    while (all && all[n])
-        n++;
-    char **copy = calloc(n + 2, sizeof *copy);
-    for (size_t i = 0; copy && i < n; i++)
-        if (strncmp(all[i], name, sizeof name - 1) != 0)
-            copy[to++] = all[i];
-    if (copy)
-        copy[to] = options;
-    return copy;
-}
-
-static struct beside make_beside(int ours, const char *command) {
-    struct beside b = {.ring = -1};
-    struct stat64 st;
-    char option[ASF_RING_OPTION];
-    if (!asf__options()->popen_rings || asf__sys.fstat(ours, &st) < 0 ||
-        (b.ring = asf__ring_offer(ours, option, sizeof option)) < 0)
-        return b;
-    b.inode = st.st_ino;
-    const char *before = getenv("ASF_OPTIONS");
-    const char *end = asf__shell_bar(command);
-    b.command = end && !*end ? asf__shell_becoming(command) : NULL;
-    if (asprintf(&b.options, "ASF_OPTIONS=%s%s%s", before ? before : "", before ? "," : "", option) < 0)
-        b.options = NULL;
-    b.environment = b.options ? environment_with(b.options) : NULL;
-    return b;
-}
-
-/* The child is there, or is not. */
-static void finish_beside(struct beside *b, int ours, bool reading, pid_t child) {
-    free(b->environment);
-    free(b->options);
-    free(b->command);
-    if (b->ring < 0)
-        return;
-    if (child > 0) {
-        asf__ring_expect(b->ring, reading ? ASF_RING_READER : ASF_RING_WRITER, getpid());
-        asf__ring_expect(b->ring, reading ? ASF_RING_WRITER : ASF_RING_READER, child);
-        asf__pipe_own(ours, b->ring, b->inode);
-    } else {
-        asf__sys.close(b->ring);
-    }
-}
-
 static int spawn(const char *command, int theirs, int standard, char **environment, pid_t *child) {
     struct closing k = {.standard = standard};
     char *const argv[] = {"sh", "-c", (char *)command, NULL};
@@ -136,6 +78,26 @@ static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {
     return f;
 }
 
+/* From where the streams that a child is not to have are looked up until the new one is
+ * among them. */
+static struct asf_lock popen_lock = {.biasable = false};
+
+static FILE *open_pipe(const int ends[2], const char *command, const struct pipe_mode *m, pid_t *child) {
+    int ours = m->reading ? ends[0] : ends[1], theirs = m->reading ? ends[1] : ends[0];
+    char **environment = environ;
+    asf__lock(&popen_lock);
+    void *offer = asf__popen_hooks.before ? asf__popen_hooks.before(ours, &command, &environment) : NULL;
+    int rc = spawn(command, theirs, m->reading ? 1 : 0, environment, child);
+    if (offer)
+        asf__popen_hooks.after(offer, ours, m->reading, *child);
+    FILE *f = rc < 0 ? NULL : open_on(ours, *child, m);
+    asf__unlock(&popen_lock);
+    asf__sys.close(theirs);
+    if (!f)
+        asf__sys.close(ours);
+    return f;
+}
+
 EXPORT FILE *popen(const char *command, const char *mode) {
     struct pipe_mode m;
     int ends[2];
@@ -146,26 +108,13 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     }
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
-    int ours = m.reading ? ends[0] : ends[1], theirs = m.reading ? ends[1] : ends[0];
-    struct beside b = make_beside(ours, command);
-    asf__settle_all(); /* a write may have to wait: not with the lock */
-    asf__popen_lock();
-    int rc = spawn(b.command ? b.command : command, theirs, m.reading ? 1 : 0,
-                   b.environment ? b.environment : environ, &child);
-    finish_beside(&b, ours, m.reading, rc < 0 ? 0 : child);
-    FILE *f = rc < 0 ? NULL : open_on(ours, child, &m);
-    asf__popen_unlock();
-    asf__sys.close(theirs);
+    FILE *f = open_pipe(ends, command, &m, &child);
     if (f)
         return f;
-    rc = rc < 0 ? rc : -errno;
-    asf__pipe_lose(ours);
-    asf__sys.close(ours);
-    if (child == 0)
-        rc = -ENOMEM; /* as glibc, whatever the reason */
+    int why = child > 0 ? errno : ENOMEM; /* as glibc, whatever the reason */
     if (child > 0)
         asf__pclose_child(child); /* which finds its pipe closed */
-    errno = -rc;
+    errno = why;
     return NULL;
 }
 

@@ -10,10 +10,11 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
-#include "backplane/gather.h"
+#include "backplane/pushback.h"
+#include "backplane/report.h"
 #include "interfaces/stdio/wide/wide.h"
-#include "lib/sys/guard.h"
 #include "lib/sys/stats.h"
+#include "streams/streams.h"
 
 extern void _IO_link_in(struct asf_cios *);
 extern int _IO_flush_all(void);
@@ -27,14 +28,14 @@ bool asf__stdio_started;
         .fd = number,                                                                                        \
         .flags2 = ASF_OURS,                                                                                  \
         .offset = -1,                                                                                        \
+        .place = -1,                                                                                         \
         .lock = &object.lk,                                                                                  \
         .wide_data = &object.wide,                                                                           \
         .vtable = &asf__jumps,                                                                               \
-        .ops = &asf__first_use,                                                                              \
+        .ops = &asf__as_libc,                                                                                \
         .lk = {.biasable = (number) != 2, .fast = &object.fast},                                             \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
-        .inherited = true,                                                                                   \
         .wide.vtable = &asf__wide_jumps,                                                                     \
     }
 
@@ -74,7 +75,7 @@ static struct {
 ASF_RACY static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
         return true;
-    return asf__is_putting(c) && !c->resident && (asf__pending(c) > 0 || c->queue);
+    return asf__is_putting(c) && c->kind != ASF_MEMORY && (asf__pending(c) > 0 || c->queue);
 }
 
 static void flush_one(struct asf_cios *c, int *result) {
@@ -86,65 +87,42 @@ static void flush_one(struct asf_cios *c, int *result) {
         asf__error(c, rc);
 }
 
+static bool flush_locked(struct asf_cios *c, void *result) {
+    if (!has_output(c))
+        return true;
+    asf__lock(&c->lk);
+    if (has_output(c))
+        flush_one(c, result);
+    asf__unlock(&c->lk);
+    return true;
+}
+
 /* fflush(NULL) has done ours with their locks before it calls libc's. */
 static __thread bool done_already;
 
-struct flushing {
-    struct asf_walk walk;
-    int result;
-};
-
-/* Each is waited for, and written, with the list unlocked. */
-static void flush_each(void *arg) {
-    struct flushing *f = arg;
-    struct asf_cios *c;
-    while ((c = asf__walk_on(&f->walk, has_output))) {
-        asf__lock(&c->lk);
-        if (c->listed && has_output(c))
-            flush_one(c, &f->result);
-        asf__unlock(&c->lk);
-    }
+int asf__flush_all(void) {
+    int result = 0;
+    asf__each(flush_locked, &result);
     done_already = true;
     if (_IO_flush_all() == EOF)
-        f->result = EOF;
-}
-
-static void flushed(void *arg) {
-    struct flushing *f = arg;
+        result = EOF;
     done_already = false;
-    asf__walk_end(&f->walk);
+    return result;
 }
 
-int asf__flush_all(void) {
-    struct flushing f = {.result = 0};
-    asf__walk_begin(&f.walk);
-    asf__guarded(flush_each, &f, flushed, &f);
-    flushed(&f);
-    return f.result;
-}
-
-ASF_RACY static bool in_a_system_call(const struct asf_cios *c) {
-    return c->held;
-}
-
-/* At exit other threads may hold a stream for good; it is flushed all the same
- * after a few tries, as libc does.  What another thread is just settling is not
- * to be written twice. */
-static bool lock_patiently(struct asf_cios *c) {
-    enum { TRIES = 3 };
-    int tries = 0;
-    do {
-        if (asf__trylock(&c->lk))
-            return true;
-    } while (++tries < TRIES || (in_a_system_call(c) && asf__patient(tries - TRIES, ASF_WHILE)));
-    return false;
+/* Another thread may hold a stream for good at exit; then it is flushed without the lock, as
+ * libc does, unless that thread is just writing or reading it. */
+ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
+    *locked = asf__trylock(&c->lk);
+    return *locked || c->use != ASF_IN_SYSTEM_CALL;
 }
 
 static bool flush_anyway(struct asf_cios *c, void *result) {
-    if (!has_output(c) || (asf__is_standard(c) && !c->relinked)) /* those libc comes to last */
+    bool locked;
+    bool by_libc = asf__is_standard(c) && !(c->flags2 & ASF_REOPENED); /* which comes to them last */
+    if (!has_output(c) || by_libc)
         return true;
-    bool locked = lock_patiently(c);
-    if (locked || !in_a_system_call(c))
+    if (lock_at_exit(c, &locked))
         flush_one(c, result);
     if (locked)
         asf__unlock(&c->lk);
@@ -160,53 +138,27 @@ static int flush_every(struct asf_cios *unused, int ch) {
     return result;
 }
 
-/* libc passes over streams that were never used. */
-ASF_RACY static bool is_oriented(const struct asf_cios *c) {
-    return c->orientation != 0;
+/* As libc: the offset of an input goes back to where the program has read.  It passes over
+ * streams that were never used, and leaves unbuffered ones as they are. */
+ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
+    return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !asf__is_standard(c) &&
+           c->kind != ASF_MEMORY; /* whose pointer and size may be gone by now */
 }
 
-/* And leaves unbuffered ones as they are. */
-ASF_RACY static bool is_buffered(const struct asf_cios *c) {
-    return is_oriented(c) && !(c->flags & ASF_UNBUFFERED);
-}
-
-/* The end of the process (or fcloseall): offsets of inputs go back to where
- * the program has read, and from now on nothing is held back. */
-static bool finish_one(struct asf_cios *c, void *arg) {
-    (void)arg;
-    bool standard = asf__is_standard(c);
-    if ((standard && is_oriented(c)) || c->own) /* libc does it */
-        return true;
-    if (c->resident) { /* as libc: what its pointer and size lie in may be gone by now */
-        asf__cios_report(c);
-        return true;
-    }
-    bool locked = lock_patiently(c);
-    if (!locked && in_a_system_call(c))
-        return true; /* another thread reads into the very buffer */
-    asf__libc_orient(c);
-    if (standard && is_oriented(c)) {
+static bool finish_one(struct asf_cios *c, void *unused) {
+    bool locked;
+    (void)unused;
+    if (is_finished_here(c)) {
+        if (lock_at_exit(c, &locked)) {
+            asf__free_backup(c);
+            if (asf__ours_wide(c))
+                asf__wide_free_backup(c);
+            asf__jump(c)->setbuf(c, NULL, 0);
+        }
         if (locked)
             asf__unlock(&c->lk);
-        return true;
     }
-    if (is_buffered(c)) {
-        asf__free_backup(c);
-        asf__set_buffer(c, 0);
-    } else {
-        asf__settle_stream(c); /* libc leaves the offset where it is */
-    }
-    if (!standard)
-        asf__cios_report(c);
-    if (locked)
-        asf__unlock(&c->lk);
-    return true;
-}
-
-static bool report_standard(struct asf_cios *c, void *arg) {
-    (void)arg;
-    if (asf__is_standard(c) || c->own)
-        asf__cios_report(c);
+    asf__report(c);
     return true;
 }
 
@@ -214,8 +166,6 @@ static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
     (void)p;
     (void)n;
     asf__each(finish_one, NULL);
-    asf__write_gathered();
-    asf__each(report_standard, NULL);
     return c;
 }
 

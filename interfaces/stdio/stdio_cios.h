@@ -22,13 +22,14 @@
 #include <stdio.h>
 
 #include "backplane/backplane.h"
+#include "backplane/check.h"
 #include "lib/sys/copy.h"
 #include "lib/sys/export.h"
 
 /* Of functions so short that it matters how they lie in the lines of the cache. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
 
-/* A function of which the arguments behind `format` are in `ap` for the call. */
+/* A function of which the arguments after `format` are in `ap` for the call. */
 #define ASF_VARIADIC(name, params, call)                                                                     \
     int name params;                                                                                         \
     EXPORT int name params {                                                                                 \
@@ -92,40 +93,25 @@ ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);
 }
 
-/* A signal handler that comes meanwhile leaves the stream alone, and a thread that is
- * cancelled knows what to unlock.  Returns where it was before. */
-static inline char asf__go_inside(struct asf_cios *c, char inside) {
-    char was = c->inside;
-    c->inside = inside;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return was;
-}
-
-static inline void asf__come_out(struct asf_cios *c, char was) {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    c->inside = was;
-}
-
 /* The lock of one call; none when the program does its own locking. */
 static inline void asf__enter(struct asf_cios *c) {
-    const bool ours = asf__likely(c->flags2 & ASF_OURS);
-    if (asf__user_lock(c)) {
-        if (ours && !__libc_single_threaded)
-            asf__be_loose(c);
-        if (ours)
-            asf__go_inside(c, ASF_WITHOUT_LOCK);
-    } else if (ours) {
-        asf__lock(&c->lk);
-        asf__go_inside(c, ASF_WITH_LOCK);
-    } else {
+    if (asf__user_lock(c))
+        return;
+    if (asf__unlikely(!(c->flags2 & ASF_OURS))) {
         _IO_flockfile(asf__file(c));
+        return;
     }
+    asf__lock(&c->lk);
+    asf__check(c);
+    c->use = ASF_LOCKED;
 }
 
 static inline void asf__leave(struct asf_cios *c) {
     const bool ours = asf__likely(c->flags2 & ASF_OURS);
-    if (ours)
-        asf__come_out(c, ASF_OUTSIDE); /* a call that was left by longjmp did not come out */
+    if (ours) {
+        asf__check(c);
+        c->use = ASF_OUTSIDE; /* a call that was left by longjmp did not say so */
+    }
     if (asf__user_lock(c))
         return;
     if (ours)
@@ -144,7 +130,7 @@ static inline void asf__show_lock(struct asf_cios *c) {
  * asf__bias_leave.  A FILE of libc's own is never biased: its bytes where ours
  * has the holder are not looked at. */
 static inline bool asf__hold(struct asf_cios *c) {
-    return asf__ours(c) && !asf__is_careful() && !asf__user_lock(c) &&
+    return asf__ours(c) && !asf__counting && !asf__user_lock(c) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 
@@ -166,9 +152,9 @@ static inline void asf__count(struct asf_cios *c) {
     (__extension__({                                                                                         \
         __typeof__(call) result_;                                                                            \
         if (hold(c)) {                                                                                       \
-            asf__go_inside(c, ASF_WITH_LOCK);                                                                \
+            (c)->use = ASF_LOCKED;                                                                           \
             result_ = call;                                                                                  \
-            asf__come_out(c, ASF_OUTSIDE);                                                                   \
+            (c)->use = ASF_OUTSIDE;                                                                          \
             asf__bias_leave(&(c)->lk);                                                                       \
         } else {                                                                                             \
             asf__enter(c);                                                                                   \
@@ -179,31 +165,26 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
+/* ASF_UNLOCKED: a call for which the program holds the lock, outside the fast path. */
+#define ASF_UNLOCKED(c, call)                                                                                \
+    (__extension__({                                                                                         \
+        const bool ours_ = (c)->flags2 & ASF_OURS;                                                           \
+        const enum asf_use was_ = ours_ ? (c)->use : ASF_OUTSIDE;                                            \
+        if (ours_ && was_ == ASF_OUTSIDE)                                                                    \
+            (c)->use = ASF_UNLOCKED;                                                                         \
+        __typeof__(call) result_ = call;                                                                     \
+        if (ours_)                                                                                           \
+            (c)->use = was_;                                                                                 \
+        result_;                                                                                             \
+    }))
+
 /* ASF_JUMP: a call that libc's inside makes on a stream of ours, with a lock that libc
  * gives back; or one of our own calls, by the table. */
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
         asf__claim(c);                                                                                       \
         asf__count(c);                                                                                       \
-        char inside_ = asf__go_inside(c, (c)->inside ? (c)->inside : ASF_WITHOUT_LOCK);                      \
-        __typeof__(call) result_ = call;                                                                     \
-        asf__come_out(c, inside_);                                                                           \
-        result_;                                                                                             \
-    }))
-
-/* ASF_UNLOCKED: a call for which the program has seen to the lock, past the fast
- * path. */
-#define ASF_UNLOCKED(c, call)                                                                                \
-    (__extension__({                                                                                         \
-        bool excluded_ = asf__exclude_settling(c);                                                           \
-        bool ours_ = (c)->flags2 & ASF_OURS;                                                                 \
-        char inside_ = ours_ ? asf__go_inside(c, excluded_ ? ASF_WITH_LOCK : ASF_WITHOUT_LOCK) : 0;          \
-        __typeof__(call) result_ = call;                                                                     \
-        if (asf__likely(ours_))                                                                              \
-            asf__come_out(c, inside_);                                                                       \
-        if (asf__unlikely(excluded_))                                                                        \
-            asf__unlock(&(c)->lk);                                                                           \
-        result_;                                                                                             \
+        ASF_UNLOCKED(c, call);                                                                               \
     }))
 
 /* Make the stream a byte stream; false when it is a wide one. */
@@ -218,16 +199,11 @@ static inline bool asf__bytes(struct asf_cios *c) {
 extern bool asf__stdio_started;
 void asf__stdio_start(void);
 
-/* A line-buffered stream shows no room in its window, so that every newline
- * comes by; up to the buffer's end there is room for the rest of a line. */
-static inline size_t asf__room_in_line(const struct asf_cios *c) {
+/* A byte that ends no line, of a line-buffered stream whose window shows no room. */
+static inline bool asf__put_in_line(struct asf_cios *c, int ch) {
     enum { MODE = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_PUTTING };
     bool line = (c->flags & MODE) == (ASF_LINE_BUF | ASF_PUTTING) && asf__ours(c) && c->orientation < 0;
-    return line && !c->unprimed && c->buf_end > c->write_ptr ? (size_t)(c->buf_end - c->write_ptr) : 0;
-}
-
-static inline bool asf__put_in_line(struct asf_cios *c, int ch) {
-    if (ch == '\n' || asf__room_in_line(c) == 0)
+    if (ch == '\n' || !line || !c->write_ptr || c->write_ptr >= c->buf_end)
         return false;
     *c->write_ptr++ = (char)ch;
     return true;
@@ -260,17 +236,17 @@ static inline bool asf__has_failed(struct asf_cios *c, int old) {
 /* asf__underflow: make the read window non-empty; EOF when it cannot be. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
-/* asf__show_stdout: before input from a terminal: what stdout has of a line; a thread that
- * is cancelled in it leaves the call on `reader`. */
+/* asf__show_stdout: before input on `reader`, from a terminal or unbuffered: what a
+ * line-buffered stdout has. */
 void asf__show_stdout(struct asf_cios *reader);
-int asf__overflow(struct asf_cios *c, int ch);
-int asf__pushback(struct asf_cios *c, int ch);
+/* asf__put_char: a byte that found no room, or EOF: put what is pending. */
+int asf__put_char(struct asf_cios *c, int ch);
+int asf__unget(struct asf_cios *c, int ch);
 /* asf__put_bytes: n bytes with the buffering mode obeyed; returns how many. */
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
-/* asf__flush_stream: fflush() of one stream; asf__set_buffer: setvbuf's part. */
+/* asf__flush_stream: fflush() of one stream. */
 int asf__flush_stream(struct asf_cios *c);
-int asf__set_buffer(struct asf_cios *c, size_t size);
 /* asf__close_stream: fclose() of a stream of ours; the object is gone. */
 int asf__close_stream(struct asf_cios *c);
 int asf__pclose_child(pid_t child);

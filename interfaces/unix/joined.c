@@ -3,19 +3,17 @@
  * joined.c - Unix I/O on a descriptor whose stream is used by the ASI, too: the
  * calls go on where the stream stands, and the stream where they leave off.  A
  * stream that stdio alone knows is not joined: there libc's buffer shows.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
+ * Layer: interfaces.  May include: backplane, lib.
  */
 #define _GNU_SOURCE
-#include "interfaces/unix/joined.h"
+#include "interfaces/unix/unix.h"
 
-#include <errno.h>
-
-#include "interfaces/unix/emulate.h"
+#include "backplane/hooks.h"
 
 /* The paper's Figure 5: from the current buffer, which is filled first if it is
  * empty; of a pipe what is there, of a file as much as there is. */
 static ssize_t take(struct asf_cios *c, char *p, size_t n) {
-    asf__choose(c);
+    asf__attach(c);
     int error = asf__to_read(c);
     if (error < 0 || n == 0)
         return error;
@@ -24,38 +22,78 @@ static ssize_t take(struct asf_cios *c, char *p, size_t n) {
         if (there <= 0)
             return there;
     }
-    size_t got = asf__take(c, p, c->regular || n < asf__unread(c) ? n : asf__unread(c), &error);
+    size_t most = c->kind == ASF_REGULAR || n < asf__unread(c) ? n : asf__unread(c);
+    size_t got = asf__take(c, p, most, &error);
     return got > 0 ? (ssize_t)got : error;
 }
 
-ssize_t asf__joined_read(struct asf_cios *c, void *p, size_t n) {
+/* In a signal handler that has interrupted a call on the stream the kernel is asked. */
+ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
     asf__lock(&c->lk);
-    bool inside = c->held; /* a signal handler's call, in the middle of one of the stream's */
-    c->yields = !inside;
-    ssize_t r = inside ? 0 : take(c, p, n);
-    c->yields = false;
+    bool inside = c->use != ASF_OUTSIDE;
+    ssize_t r = 0;
+    if (!inside) {
+        c->use = ASF_LOCKED;
+        r = take(c, p, n);
+        c->use = ASF_OUTSIDE;
+    }
     asf__unlock(&c->lk);
-    if (inside)
-        return asf__kernel_read(c->fd, p, n);
-    return r < 0 ? asf__failed(r) : r;
+    return inside ? asf__read(c->fd, p, n) : r;
 }
 
 off64_t asf__joined_seek(struct asf_cios *c, off64_t offset, int whence) {
     asf__lock(&c->lk);
-    off64_t r = c->held                             ? asf__lseek(c->fd, offset, whence)
+    off64_t r = c->use != ASF_OUTSIDE               ? asf__lseek(c->fd, offset, whence)
                 : offset == 0 && whence == SEEK_CUR ? asf__tell(c)
                                                     : asf__seek(c, offset, whence);
     asf__unlock(&c->lk);
-    return r < 0 ? asf__failed(r > -4096 ? r : -EINVAL) : r;
+    return r;
 }
 
+/* Another thread may wait in a call on the stream, for long: then nothing is ahead. */
 void asf__joined_release(struct asf_cios *c) {
-    asf__lock(&c->lk);
-    if (!c->held && c->chosen) {
-        int rc = asf__flush(c);
+    int tries = 0;
+    while (!asf__trylock(&c->lk))
+        if (!asf__patient(tries++, ASF_MOMENT))
+            return;
+    if (c->use == ASF_OUTSIDE && c->kind != ASF_UNKNOWN) {
+        int rc = asf__sync(c);
         if (rc < 0 && rc != -EBUSY)
             c->failed = rc;
-        c->offset = c->regular ? -1 : c->offset;
+        c->offset = c->place = -1;
+        c->exclusive = false;
     }
     asf__unlock(&c->lk);
+}
+
+/* --- the streams of other interfaces, as they come and go ------------------------------ */
+
+static void linked(struct asf_cios *c) {
+    if (c->fd < 0)
+        return;
+    asf__publish(c->fd);
+    if (asf__rings())
+        asf__pipe_opened(c->fd);
+}
+
+static void join(struct asf_cios *c) {
+    struct asf_fd *d = (unsigned)c->fd < ASF_FDS ? &asf__fds[c->fd] : NULL;
+    if (!d || d->state == ASF_FD_JOINED)
+        return;
+    d->joined = c;
+    asf__note_fd(c->fd);
+    __atomic_store_n(&d->state, (uint8_t)ASF_FD_JOINED, __ATOMIC_RELEASE);
+}
+
+static void closing(struct asf_cios *c) {
+    struct asf_fd *d = asf__fd(c->fd);
+    if (asf__rings() && c->fd >= 0)
+        asf__pipe_lose(c->fd);
+    if (d && d->state == ASF_FD_JOINED && d->joined == c)
+        asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS);
+}
+
+__attribute__((constructor)) static void start(void) {
+    asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
+    asf__offer_rings();
 }

@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/sys/clock.h"
-#include "lib/sys/lock.h"
 #include "lib/shm/memfd.h"
 #include "lib/shm/robust.h"
 #include "lib/shm/segment.h"
+#include "lib/sys/clock.h"
+#include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
 #define MAGIC 0x31676e7220465341u /* "ASF rng1" */
@@ -361,7 +361,7 @@ int asf__ring_sleep(struct asf_ring *r, uint32_t need) {
     return asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, 0) == -EINTR ? -EINTR : 0;
 }
 
-/* Its futex call may be about to be restarted behind a signal's handler. */
+/* Its futex call may be about to be restarted after a signal's handler. */
 void asf__ring_get_up(struct asf_ring *r) {
     uint32_t *word = &r->control->lock[!r->end].word;
     if (__atomic_fetch_and(word, ~FUTEX_WAITERS, __ATOMIC_SEQ_CST) & FUTEX_WAITERS)

@@ -248,7 +248,7 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     return 0;
 }
 
-/* The segment that a label names, there or behind `fd` if that is not -1;
+/* The segment that a label names, there or on `fd` if that is not -1;
  * verified; its entry is not yet shown. */
 static int attach(const char *label, int fd, bool update, struct asf_segment **attached) {
     struct label l;

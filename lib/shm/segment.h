@@ -109,7 +109,7 @@ void asf__segment_describe(struct asf_segment_state *state, const char *id, size
 void asf__count_users(struct asf_segment_state *states, size_t count);
 /* asf__process_ended: whether the process that had this id at that time is gone. */
 bool asf__process_ended(pid_t pid, int64_t at);
-/* asf__proc_number: the number behind the first `key` in a short file. */
+/* asf__proc_number: the number after the first `key` in a short file. */
 bool asf__proc_number(const char *path, const char *key, int base, uint64_t *value);
 mode_t asf__umask(void);
 

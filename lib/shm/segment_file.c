@@ -37,8 +37,8 @@ uint64_t asf__new_random(size_t digits) {
 /* --- memory ---------------------------------------------------------------------- */
 
 /* Bytes that the file system could not give are told before any are taken, and
- * pieces are small enough for a program with a timer to get on. */
-int asf__allocate(int fd, size_t size) {
+ * chunks are small enough for a program with a timer to get on. */
+int asf__segment_allocate(int fd, size_t size) {
     enum { PIECE = 16 << 20 };
     struct statfs64 fs;
     if (asf__exceeds_file_limit(size))

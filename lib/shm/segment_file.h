@@ -16,15 +16,15 @@
 /* Identifiers: a letter, the creator's process id, and what tells its segments
  * apart. */
 
-/* asf__id_number: behind a number of at most ten digits; NULL: none is there. */
+/* asf__id_number: after a number of at most ten digits; NULL: none is there. */
 const char *asf__id_number(const char *id);
 /* asf__id_random: whether so many hexadecimal digits end it. */
 bool asf__id_random(const char *id, size_t digits);
 /* asf__new_random: a number of at most so many hexadecimal digits. */
 uint64_t asf__new_random(size_t digits);
 
-/* asf__allocate: pages for all bytes, since a full system would tell by SIGBUS. */
-int asf__allocate(int fd, size_t size);
+/* asf__segment_allocate: pages for all bytes, since a full system would tell by SIGBUS. */
+int asf__segment_allocate(int fd, size_t size);
 /* asf__map_file: s->size bytes at s->base; and no more. */
 int asf__map_file(struct asf_segment *s, int fd, bool update);
 int asf__unmap_file(struct asf_segment *s);

@@ -45,7 +45,7 @@ static int allocate(int fd, size_t size) {
     uint64_t kilobytes = 0;
     if (asf__proc_number("/proc/meminfo", "MemAvailable:", 10, &kilobytes) && size >> 10 > kilobytes)
         return asf__segment_fail(-ENOMEM, "there is not so much memory available");
-    return asf__allocate(fd, size);
+    return asf__segment_allocate(fd, size);
 }
 
 static int make(struct asf_segment *s, int fd, const char *name, mode_t mode) {

@@ -68,7 +68,7 @@ static int make(struct asf_segment *s, int fd, const char *name) {
     int rc = asf__map_file(s, fd, true);
     if (rc < 0)
         return rc;
-    rc = asf__allocate(fd, s->size);
+    rc = asf__segment_allocate(fd, s->size);
     if (rc == 0)
         rc = label(s, fd, name);
     if (rc < 0)

@@ -25,7 +25,7 @@ static int state;
 
 /* --- parsing ------------------------------------------------------------------ */
 
-/* A word that is expected next, with the blank behind it. */
+/* A word that is expected next, with the blank after it. */
 static bool word(const char **p, const char *expected) {
     size_t n = strlen(expected);
     if (strncmp(*p, expected, n) != 0 || (*p)[n] != ' ')
@@ -34,7 +34,7 @@ static bool word(const char **p, const char *expected) {
     return true;
 }
 
-/* A number, and the blank or the line's end behind it. */
+/* A number, and the blank or the line's end after it. */
 static bool number(const char **p, int base, uint64_t *value) {
     enum { LONGEST = 15 };
     uint64_t n = 0;

@@ -25,7 +25,7 @@ enum { ASF_COSTS_FILE_SYSTEMS = 8, ASF_COSTS_SIZE = 2048 };
 /* The first line of the file. */
 #define ASF__TUNE_FORMAT "asf-tune 2\n"
 
-/* Picoseconds a byte: read in pieces of 64 KB, or mapped, with each word used;
+/* Picoseconds a byte: read in chunks of 64 KB, or mapped, with each word used;
  * copied by read and write, or by copy_file_range.  0: not measured. */
 struct asf_fs_costs {
     uint64_t type; /* statfs's f_type */
@@ -74,8 +74,18 @@ int asf__costs_load(struct asf_costs *costs, const char *path);
     }
 ASF_TUNED(map_min)
 ASF_TUNED(window)
-ASF_TUNED(buffer)
-ASF_TUNED(pipe)
+
+/* The ASI's output buffer for files, and what a pipe is made to hold for a copy: readers of
+ * 16 to 128 KB gain no more from a larger one. */
+static inline size_t asf__tuned_buffer(void) {
+    const struct asf_costs *c = asf__costs();
+    return c ? c->buffer : 128 << 10;
+}
+
+static inline size_t asf__tuned_pipe(void) {
+    const struct asf_costs *c = asf__costs();
+    return c ? c->pipe : 512 << 10;
+}
 
 #pragma GCC visibility pop
 

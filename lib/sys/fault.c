@@ -29,7 +29,6 @@ static struct slot *slots; /* made by the first watch */
 static int hint;
 static struct sigaction program; /* what the program asked for */
 static bool installed;
-static void (*last_words)(void);
 
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
@@ -96,8 +95,6 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
     } else if (program.sa_handler == SIG_DFL || !sent) {
         /* Returning repeats the access, which now ends the process. */
         struct sigaction dfl = {.sa_handler = SIG_DFL};
-        if (__atomic_load_n(&last_words, __ATOMIC_ACQUIRE))
-            last_words();
         __sigaction(SIGBUS, &dfl, NULL);
         if (sent)
             raise_now(SIGBUS);
@@ -105,7 +102,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
 }
 
 /* Our handler, as far as it shows like the program's action: on which stack, and
- * whether system calls go on behind it.  An ignored signal interrupts none. */
+ * whether system calls go on after it.  An ignored signal interrupts none. */
 static int set_ours(const struct sigaction *act, struct sigaction *old) {
     int shows = has_handler(act) ? act->sa_flags & (SA_ONSTACK | SA_RESTART) : SA_ONSTACK | SA_RESTART;
     struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | shows};
@@ -164,71 +161,6 @@ int asf__watch(char *base, size_t size, bool *torn, char **end) {
 void asf__unwatch(int slot) {
     __atomic_store_n(&slots[slot].used, false, __ATOMIC_RELEASE);
     __atomic_store_n(&slots[slot].end, 0, __ATOMIC_RELEASE);
-}
-
-/* --- last words ------------------------------------------------------------------ */
-
-static const int fatal[] = {SIGSEGV, SIGILL,  SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,  SIGTERM,
-                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGVTALRM,
-                            SIGPROF, SIGUSR1, SIGUSR2, SIGXFSZ, SIGIO,   SIGPWR,  SIGSTKFLT};
-enum { FATAL = sizeof fatal / sizeof *fatal };
-static void on_fatal(int sig, siginfo_t *info, void *context) {
-    (void)context;
-    struct sigaction dfl = {.sa_handler = SIG_DFL};
-    __atomic_load_n(&last_words, __ATOMIC_ACQUIRE)();
-    __sigaction(sig, &dfl, NULL);
-    if (info->si_code <= 0 || (sig != SIGSEGV && sig != SIGILL && sig != SIGFPE))
-        raise_now(sig); /* delivered when this handler returns; a fault repeats itself */
-}
-
-void asf__last_words(void (*speak)(void)) {
-    struct sigaction ours = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
-    void (*none)(void) = NULL;
-    if (__atomic_load_n(&last_words, __ATOMIC_RELAXED) ||
-        !__atomic_compare_exchange_n(&last_words, &none, speak, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        return; /* another thread's, at the same moment */
-    install();  /* for SIGBUS */
-    for (int i = 0; i < FATAL; i++)
-        if (__sigaction(fatal[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-            old.sa_handler == SIG_DFL)
-            __sigaction(fatal[i], &ours, NULL);
-}
-
-static bool answer_fatal(int sig, const struct sigaction *act, struct sigaction *old) {
-    struct sigaction was;
-    if (!__atomic_load_n(&last_words, __ATOMIC_RELAXED) || __sigaction(sig, NULL, &was) < 0 ||
-        !(was.sa_flags & SA_SIGINFO) || was.sa_sigaction != on_fatal)
-        return false;
-    bool still = !act || (!(act->sa_flags & SA_SIGINFO) && act->sa_handler == SIG_DFL);
-    if (!still)
-        __sigaction(sig, act, NULL);
-    if (old)
-        *old = (struct sigaction){.sa_handler = SIG_DFL};
-    return true;
-}
-
-/* As the kernel would keep it. */
-static void set_program(const struct sigaction *act) {
-    struct sigaction kept = *act, was;
-    sigdelset(&kept.sa_mask, SIGKILL);
-    sigdelset(&kept.sa_mask, SIGSTOP);
-    set_ours(act, &was);
-    kept.sa_flags |= was.sa_flags & ~(SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART); /* libc's */
-    kept.sa_restorer = was.sa_restorer;
-    program = kept;
-}
-
-bool asf__program_action(int sig, const struct sigaction *act, struct sigaction *old) {
-    if (sig != SIGBUS)
-        return answer_fatal(sig, act, old);
-    if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
-        return false;
-    struct sigaction was = program;
-    if (act)
-        set_program(act);
-    if (old)
-        *old = was;
-    return true;
 }
 
 static bool hides_ignored(void) {

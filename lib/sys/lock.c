@@ -77,7 +77,7 @@ static void pause_a_moment(void) {
 }
 
 /* Most are held for less than a microsecond: sleeping at once would cost more.
- * Behind a thread that sleeps already there is nothing to win. */
+ * After a thread that sleeps already there is nothing to win. */
 static bool take_soon(struct asf_lock *l) {
     enum { TRIES = 50 };
     for (int i = 0; i < TRIES; i++) {
@@ -128,7 +128,8 @@ static bool take_bias(struct asf_lock *l, void *self, bool wait) {
         }
         futex_wait(&l->busy, busy);
     }
-    own(l, self); /* before the holder can look for itself there */
+    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != self)
+        own(l, self); /* before the holder can look for itself there */
     __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
@@ -161,7 +162,8 @@ static bool owns(const struct asf_lock *l, const void *self) {
 
 void asf__lock_slow(struct asf_lock *l) {
     void *self = asf__self();
-    if (owns(l, self)) {
+    /* The only thread holds it, or is interrupted by a signal as it takes it. */
+    if (owns(l, self) || (__libc_single_threaded && l->word != 0)) {
         l->depth++;
         return;
     }
@@ -209,10 +211,6 @@ bool asf__patient(int i, int most) {
     return true;
 }
 
-bool asf__lock_is_own(struct asf_lock *l) {
-    return asf__bias_held(l) || owns(l, asf__self());
-}
-
 void asf__unlock_slow(struct asf_lock *l) {
     if (l->depth == ASF_HELD_ONCE)
         release(l);
@@ -227,11 +225,14 @@ void asf__unbias(struct asf_lock *l) {
         own(l, asf__self());
         return;
     }
-    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED); /* no new bias meanwhile */
-    asf__lock_slow(l);
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);                       /* no new bias meanwhile */
+    const bool mine = __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__self(); /* libc has locked it */
+    if (!mine)
+        asf__lock_slow(l);
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED))
         take_bias(l, asf__self(), true);
-    asf__unlock(l);
+    if (!mine)
+        asf__unlock(l);
 }
 
 static bool was_never_taken(const struct asf_lock *l) {

@@ -35,7 +35,7 @@ struct asf_lock {
     void *holder;    /* the thread the lock is biased to, or NULL */
     unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
     unsigned revoke; /* a revoker waits for busy == 0 */
-    void *last;      /* who took the lock last, and how often in a row */
+    void *last;      /* the thread that took the lock last, and how often in a row */
     unsigned streak;
     asf__tag *fast; /* where `holder` is told to restartable sequences, or NULL */
     bool biasable;  /* false once revoked, and where libc's inside may come by */
@@ -48,8 +48,6 @@ void asf__lock_reset(struct asf_lock *l);
 /* asf__lock_inherit: in the child of a fork, where no other thread lives on to
  * release its locks; with `own` false those of this thread are released, too. */
 void asf__lock_inherit(struct asf_lock *l, bool own);
-/* asf__lock_is_own: whether this thread holds it. */
-bool asf__lock_is_own(struct asf_lock *l);
 /* asf__unbias: make the lock one that libc's own code can take: an ordinary one
  * for good, or while this thread is inside one that it owns; any thread may
  * call. */
@@ -57,9 +55,9 @@ void asf__unbias(struct asf_lock *l);
 /* The depth of a lock that was first taken here.  libc counts from there and back; its
  * own first locks are of depth 1, from 2.37 on 0, and are never released here. */
 enum { ASF_HELD_ONCE = 1 << 20 };
-/* asf__patient: whether to try again for what another thread has, after try number `i` of
- * `most`: it yields, for a moment, or naps, too, for a tenth of a second in all; that thread
- * may wait for this one. */
+/* asf__patient: backoff for what another thread has, after try number `i` of `most`: it yields
+ * the processor, or with a large `most` also sleeps, for a tenth of a second in all.
+ * returns  false when it is time to give up, since that thread may wait for this one. */
 enum { ASF_MOMENT = 50, ASF_WHILE = 150 };
 bool asf__patient(int i, int most);
 /* asf__lock_register: let locks be biased; cheap while there is one thread. */
@@ -109,8 +107,15 @@ static inline void asf__bias_leave(struct asf_lock *l) {
         asf__bias_wake(l);
 }
 
-static inline bool asf__bias_held(struct asf_lock *l) {
+static inline bool asf__bias_held(const struct asf_lock *l) {
     return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && asf__busy(l) > 0;
+}
+
+/* asf__lock_is_held_once: by this thread, which holds it, and by no call around. */
+static inline bool asf__lock_is_held_once(const struct asf_lock *l) {
+    if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && asf__busy(l) > 0)
+        return asf__busy(l) == 1;
+    return l->depth == ASF_HELD_ONCE;
 }
 
 static inline void asf__lock(struct asf_lock *l) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * next.h - libc's own function behind one that we interpose, for the few cases
+ * next.h - libc's own function under one that we interpose, for the few cases
  * that it serves: found when first needed, never at start-up.
  * Layer: lib.  May include: lib.
  */

@@ -23,28 +23,13 @@ struct asf_options asf__option_values = {
      * 2 MiB and more on 2 MiB boundaries are mapped by whole folios. */
     .map_min = 256 << 10,
     .window = 8 << 20,
-    .buffer = 128 << 10,
-    /* Readers of 16 to 128 KB gain no more from a larger one. */
-    .pipe = 512 << 10,
     .tune = true,
     .shm = "posix",
-#ifdef ASF_STATIC
-    /* An archive cannot notice every call through which it would show. */
-    .grow = false,
-    .ahead = false,
-    .large_pages = false,
-    .unix_io = ASF_UNIX_OFF,
-#else
-    .grow = true,
-    .ahead = true,
-    .large_pages = true,
-    .unix_io = ASF_UNIX_AUTO,
-#endif
 };
 bool asf__options_parsed;
 
 static void complain(const char *what, size_t length) {
-    char line[160] = "asf: ASF_OPTIONS: not understood, ignored: ";
+    char line[160] = "asf: option not understood, ignored: ";
     size_t at = strlen(line);
     if (length > sizeof line - at - 1)
         length = sizeof line - at - 1;
@@ -65,10 +50,16 @@ static bool is(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
+/* A number of bytes, of K or of M. */
 static bool set_size(size_t *to, const char *value, size_t least, size_t unit) {
     char *end;
     unsigned long long n = number(value, &end);
-    if (end == value || (*end && *end != ',') || n < least || n > (1ULL << 40) || n % unit != 0)
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    const char *behind = shift ? end + 1 : end;
+    if (end == value || *value == '-' || (*behind && *behind != ',') || n > (1ULL << 40) >> shift)
+        return false;
+    n <<= shift;
+    if (n < least || n % unit != 0)
         return false;
     *to = n;
     return true;
@@ -111,20 +102,7 @@ static bool set_shm(const char *value, size_t length) {
     return false;
 }
 
-static bool set_unix_io(const char *value, size_t length) {
-    bool on;
-    if (is(value, length, "auto"))
-        asf__option_values.unix_io = ASF_UNIX_AUTO;
-    else if (set_flag(&on, value, length))
-        asf__option_values.unix_io = on ? ASF_UNIX_ON : ASF_UNIX_OFF;
-    else
-        return false;
-#ifdef ASF_STATIC /* which cannot notice every call through which it would show */
-    asf__option_values.unix_io = ASF_UNIX_OFF;
-#endif
-    return true;
-}
-
+#ifdef ASF_UNIX
 static bool set_write(const char *value, size_t length) {
     bool coalesce = is(value, length, "coalesce"), through = is(value, length, "through");
     if (coalesce || through)
@@ -132,8 +110,7 @@ static bool set_write(const char *value, size_t length) {
     return coalesce || through;
 }
 
-/* PROCESS/DESCRIPTOR/INODE.  An archive cannot notice every call that works on
- * the pipe itself. */
+/* PROCESS/DESCRIPTOR/INODE. */
 static bool set_ring(const char *value) {
     struct asf_options *o = &asf__option_values;
     unsigned long long part[3];
@@ -144,16 +121,12 @@ static bool set_ring(const char *value) {
             return false;
         value = end + 1;
     }
-#ifdef ASF_STATIC
-    bool can_notice = false;
-#else
-    bool can_notice = true;
-#endif
     enum { MOST = sizeof o->ring / sizeof *o->ring };
     o->ring[o->ring_count++ % MOST] = (struct asf_ring_offer){(int)part[0], (int)part[1], part[2]};
-    o->rings = can_notice;
+    o->rings = true;
     return true;
 }
+#endif
 
 /* By where they are in the options: no pointers, which would be relocated in every run. */
 static const struct {
@@ -161,11 +134,10 @@ static const struct {
     uint16_t at;
 } flags[] = {
     {"tune", offsetof(struct asf_options, tune)},
-    {"grow", offsetof(struct asf_options, grow)},
-    {"ahead", offsetof(struct asf_options, ahead)},
-    {"large_pages", offsetof(struct asf_options, large_pages)},
     {"verbose", offsetof(struct asf_options, verbose)},
+#ifdef ASF_UNIX
     {"rings", offsetof(struct asf_options, popen_rings)},
+#endif
 };
 
 /* Sizes, which no measurement overrules once they are given. */
@@ -177,8 +149,7 @@ static const struct {
 } sizes[] = {
     {"map_min", offsetof(struct asf_options, map_min), ASF_GIVEN_map_min, 0, 1},
     {"window", offsetof(struct asf_options, window), ASF_GIVEN_window, 2 << 20, 2 << 20},
-    {"buffer", offsetof(struct asf_options, buffer), ASF_GIVEN_buffer, 4096, 1},
-    {"pipe", offsetof(struct asf_options, pipe), ASF_GIVEN_pipe, 0, 1},
+    {"buffer", offsetof(struct asf_options, buffer), 0, 1, 1},
 };
 
 static void *option_at(size_t at) {
@@ -198,15 +169,18 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_stats(value, vlen);
     if (is(key, klen, "module"))
         return set_module(value, vlen);
-    if (is(key, klen, "unix"))
-        return set_unix_io(value, vlen);
+    if (is(key, klen, "shm"))
+        return set_shm(value, vlen);
+#ifdef ASF_UNIX
     if (is(key, klen, "write"))
         return set_write(value, vlen);
     if (is(key, klen, "ring"))
         return set_ring(value);
-    if (is(key, klen, "shm"))
-        return set_shm(value, vlen);
     return false;
+#else
+    /* Of libasf_unix: a program that only libasf_stdio serves may be started by one that has them. */
+    return is(key, klen, "write") || is(key, klen, "rings") || is(key, klen, "ring");
+#endif
 }
 
 static void parse(const char *text) {
@@ -236,17 +210,15 @@ static bool may_be_given(void) {
     return false;
 }
 
+/* The program's own variable, if it has one. */
+extern const char asf_conf[] __attribute__((weak, visibility("default")));
+
 const struct asf_options *asf__parse_options(void) {
     const char *text = may_be_given() ? secure_getenv("ASF_OPTIONS") : NULL;
     asf__options_parsed = true;
+    if (asf_conf)
+        parse(asf_conf);
     if (text)
         parse(text);
     return &asf__option_values;
-}
-
-void asf__options_of_libc(void) {
-    asf__options();
-    asf__option_values.grow = asf__option_values.ahead = asf__option_values.coalesce = false;
-    asf__option_values.unix_io = ASF_UNIX_OFF;
-    asf__option_values.tune = asf__option_values.large_pages = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.h - what the user asked for in ASF_OPTIONS, parsed once.
+ * options.h - what the user asked for in ASF_OPTIONS and asf_conf, parsed once.
  * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_OPTIONS_H
@@ -12,27 +12,21 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Unix I/O: left to the kernel; emulated where that pays; emulated at once. */
-enum asf_unix_io { ASF_UNIX_OFF, ASF_UNIX_AUTO, ASF_UNIX_ON };
-
-enum { ASF_GIVEN_map_min = 1, ASF_GIVEN_window = 2, ASF_GIVEN_buffer = 4, ASF_GIVEN_pipe = 8 };
+enum { ASF_GIVEN_map_min = 1, ASF_GIVEN_window = 2 };
 
 struct asf_options {
     const char *stats; /* where statistics go: "", "stderr" or a path */
-    char module[16];   /* "map" or "read": overrules the choice for input files */
-    size_t map_min;    /* smallest number of bytes worth a map */
+    char module[16];   /* "map" or "read": overrules the choice for input files of the ASI */
+    size_t map_min;    /* the smallest number of bytes worth a map */
     size_t window;     /* bytes of a mapped window, a multiple of 2 MiB */
-    size_t buffer;     /* largest output buffer, bytes */
-    size_t pipe;       /* what a pipe is made to hold for a copy, 0: as it is */
+    size_t buffer;     /* of streams that libc would fully buffer, bytes; 0: libc's size */
     unsigned given;    /* ASF_GIVEN_ bits: sizes that the user chose */
     bool tune;         /* the table of `asf tune` is looked for */
-    bool grow;         /* output buffers may grow beyond libc's */
-    bool ahead;        /* input may be read further ahead than libc would */
-    bool large_pages;  /* large reads may fill large pages */
-    enum asf_unix_io unix_io;
-    bool coalesce;    /* small writes of write() may be gathered */
-    bool verbose;     /* name each stream's module on stderr */
-    char shm[8];      /* "posix" or "sysv": where segments are made */
+    bool verbose;      /* name each stream's module on stderr */
+    char shm[8];       /* "posix" or "sysv": where segments are made */
+
+    /* Of libasf_unix. */
+    bool coalesce;    /* small writes to files are coalesced */
     bool popen_rings; /* popen puts a ring beside its pipe */
 
     /* Rings beside pipes that this process may have an end of (lib/shm/ring_offer.c). */
@@ -44,17 +38,15 @@ struct asf_options {
     int rings; /* above 0: these, or some of our own */
 };
 
-/* asf__options: never NULL; a set-uid program always gets the defaults. */
+/* asf__options: what a program asks for in a variable of its own,
+ *     const char asf_conf[] = "buffer=128K";
+ * and then ASF_OPTIONS, which a set-uid program ignores. */
 extern struct asf_options asf__option_values;
 extern bool asf__options_parsed;
 const struct asf_options *asf__parse_options(void);
 static inline const struct asf_options *asf__options(void) {
     return __builtin_expect(asf__options_parsed, 1) ? &asf__option_values : asf__parse_options();
 }
-
-/* asf__options_of_libc: no buffers larger than libc's from now on, and no
- * system call that libc would not make. */
-void asf__options_of_libc(void);
 
 #pragma GCC visibility pop
 

@@ -21,7 +21,6 @@
 #include "lib/sys/syscalls.h"
 
 bool asf__counting;
-int asf__careful;
 
 __attribute__((constructor)) void asf__stats_start(void) {
     static bool started;
@@ -29,7 +28,6 @@ __attribute__((constructor)) void asf__stats_start(void) {
         return;
     started = true;
     asf__counting = asf__options()->stats[0] != '\0';
-    asf__careful = asf__counting;
     if (asf__options()->verbose)
         asf__stats_verbose("libasf", asf_version(), "ASF_OPTIONS asks for verbose");
 }

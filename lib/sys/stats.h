@@ -21,13 +21,6 @@ struct asf_stats {
 
 /* asf__counting: statistics are on; every call then takes the counted path. */
 extern bool asf__counting;
-/* asf__careful: and so it does while some stream cannot do with a look at its
- * window; how many there are, atomic. */
-extern int asf__careful;
-static inline bool asf__is_careful(void) {
-    return __atomic_load_n(&asf__careful, __ATOMIC_RELAXED) != 0;
-}
-
 struct asf_stats_line {
     const char *stream, *module, *why;
     const struct asf_stats *stats;

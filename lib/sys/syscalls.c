@@ -48,17 +48,6 @@ ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__cancellable_pread(fd, buf, n, offset);
 }
 
-int asf__write_as_program(int fd, const char *p, size_t n) {
-    int before = errno;
-    for (ssize_t r; n > 0; p += r, n -= (size_t)r)
-        if ((r = write(fd, p, n)) < 0) {
-            int failed = -errno;
-            errno = before;
-            return failed;
-        }
-    return 0;
-}
-
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }

@@ -47,10 +47,6 @@ struct asf_syscalls {
 
 extern struct asf_syscalls asf__sys;
 
-/* asf__write_as_program: write n bytes, however many calls it takes, by write(), as the
- * program would: where that is ours, it minds streams and their readers. */
-int asf__write_as_program(int fd, const char *p, size_t n);
-
 /* The kernel returns -errno; libc's syscall() would have to be undone. */
 static inline __attribute__((always_inline)) long asf__raw(long number, long a, long b, long c, long d) {
     long r;
@@ -129,9 +125,9 @@ static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) 
     return (int)asf__raw(SYS_close, fd, 0, 0, 0);
 }
 
-/* asf__read and so on: the table's. After a system call the processor has
- * forgotten whence it was called: each level above costs some 7 ns, and the
- * usual two are left out here. */
+/* asf__read and so on: the table's.  After a system call the processor cannot
+ * predict returns: each level of calls above it costs some 7 ns, so the usual
+ * two levels are left out here. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
 ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset);
@@ -150,12 +146,6 @@ static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
     if (asf__sys.write == asf__plain_write)
         return asf__cancellable_write(fd, buf, n);
     return asf__sys.write(fd, buf, n);
-}
-
-static inline ssize_t asf__pread(int fd, void *buf, size_t n, off64_t offset) {
-    if (asf__sys.pread == asf__plain_pread)
-        return asf__cancellable_pread(fd, buf, n, offset);
-    return asf__sys.pread(fd, buf, n, offset);
 }
 
 static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {

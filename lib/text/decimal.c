@@ -20,7 +20,7 @@
 #include "lib/text/powers.h"
 #include "lib/text/scan_number.h"
 
-/* The locale in which a decimal point is a point; made once, kept for good. */
+/* The locale in which a decimal point is a point; made once, never freed. */
 static locale_t plain(void) {
     static locale_t made;
     locale_t have = __atomic_load_n(&made, __ATOMIC_ACQUIRE), none = (locale_t)0;
@@ -120,12 +120,12 @@ static struct digits shortest(uint64_t mantissa, int exponent) {
 
 /* --- to text ----------------------------------------------------------------------- */
 
-/* Digits in a row, seventeen with zeros behind, which is all that any double has:
+/* Digits in a row, seventeen with zeros after, which is all that any double has:
  * the first, and the others as characters, the earliest in the lowest byte. */
 struct text {
     char first;
     unsigned __int128 others;
-    unsigned count; /* without the zeros behind */
+    unsigned count; /* without the zeros after */
     int point;      /* digits before the point */
 };
 
@@ -148,7 +148,7 @@ static void store(char *to, unsigned __int128 bytes) {
     memcpy(to, &bytes, sizeof bytes);
 }
 
-/* The point goes behind the first digit. */
+/* The point goes after the first digit. */
 static size_t put_scientific(char *to, const struct text *t) {
     int exponent = t->point - 1;
     size_t n = t->count > 1 ? t->count + 1 : 1;

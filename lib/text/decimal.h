@@ -15,7 +15,7 @@ enum { ASF_DECIMAL = 40 }; /* bytes that hold any of them, and a null */
 
 /* asf__put_double: the number with the fewest digits that strtod reads as this
  * very value, and of those the nearest to it.  A NaN keeps its sign and payload,
- * and becomes quiet.  `to` has room for ASF_DECIMAL bytes; what is behind the null
+ * and becomes quiet.  `to` has room for ASF_DECIMAL bytes; what is after the null
  * may have changed.
  * returns  bytes, without the terminating null. */
 size_t asf__put_double(char *to, double value);

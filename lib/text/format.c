@@ -145,7 +145,7 @@ static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
     return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
 }
 
-/* %n: the bytes so far.  Behind what did not fit it is libc's. */
+/* %n: the bytes so far.  After what did not fit it is libc's. */
 static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list ap) {
     size_t n = asf__made(o);
     if (!o->counts || o->before > 0 || n > INT_MAX)

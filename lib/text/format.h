@@ -25,7 +25,7 @@ struct asf__output {
     char *p, *end;
     char *begin;   /* the text from here to p is not counted in `before` */
     size_t before; /* bytes made before that, or lost */
-    /* Takes a piece that does not fit, and all that was made before it: it sets p and `end`
+    /* Takes a chunk that does not fit, and all that was made before it: it sets p and `end`
      * anew.  False: an error, and formatting ends.  NULL: what does not fit is lost, but
      * counted. */
     bool (*full)(struct asf__output *o, const char *text, size_t n);
@@ -42,11 +42,11 @@ static inline size_t asf__made(const struct asf__output *o) {
 
 /* asf__format: format into `o`, which has nothing yet, as printf would: d i u x X o c s C S
  * p m n f F e E g G a A with every flag, width, precision and length modifier they have, and
- * up to nine numbered arguments; wide characters in UTF-8 and ASCII.  No null is put behind.
+ * up to nine numbered arguments; wide characters in UTF-8 and ASCII.  No null is put after.
  * returns  NULL; or the format that libc is to go on with: where there is something else, or
  *          the locale, the rounding mode or an error makes a difference.  That is all of it,
  *          and nothing was made or handed to `full`, where libc cannot go on from the middle.
- * It uses no memory but its stack and the output.  `ap` is behind what was taken, as it is
+ * It uses no memory but its stack and the output.  `ap` is after what was taken, as it is
  * when libc's returns, which programs look at; where arguments are numbered, it is as it was. */
 const char *asf__format(struct asf__output *o, const char *format, va_list ap);
 /* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */

@@ -164,7 +164,7 @@ static bool quick_significant(struct asf__binary v, int wanted, uint64_t *n, int
 
 /* --- any number of digits, exactly --------------------------------------------- */
 
-/* 1024 bits before the point; 1137 behind it. */
+/* 1024 bits before the point; 1137 after it. */
 enum { LIMBS = 18 };
 
 /* Limbs, the lowest first; limbs below `low` are zero. */
@@ -235,7 +235,7 @@ static char *write_integer(char *p, struct asf__binary v) {
 }
 
 static void set_fraction(struct limbs *n, struct asf__binary v) {
-    int behind = -v.exponent; /* bits behind the point */
+    int behind = -v.exponent; /* bits after the point */
     n->low = n->count = 0;
     if (behind <= 0)
         return;
@@ -246,7 +246,7 @@ static void set_fraction(struct limbs *n, struct asf__binary v) {
     n->count = (behind + 63) / 64;
 }
 
-/* Cuts the digits to `keep`; `more`: something is behind the last of them. */
+/* Cuts the digits to `keep`; `more`: something is after the last of them. */
 static void round_digits(struct asf__decimal *d, int keep, bool more) {
     char *cut = d->digits + keep, next = *cut, *end = d->digits + d->count;
     for (char *p = cut + 1; p < end && !more; p++)

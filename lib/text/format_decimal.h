@@ -28,7 +28,7 @@ struct asf__decimal {
     int point;
 };
 
-/* Memory for the digits of any number, and what is kept free before and behind
+/* Memory for the digits of any number, and the margins that are left free before and after
  * them. */
 enum { ASF__DIGITS_ROOM = 1600, ASF__DIGITS_MARGIN = 16 };
 

@@ -21,7 +21,7 @@ static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
     return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-/* Does not fit: in the pieces in which libc converts it. */
+/* Does not fit: in the chunks in which libc converts it. */
 static __attribute__((noinline)) void put_pieces(struct asf__output *o, const struct asf__spec *s,
                                                  const wchar_t *text, const wchar_t *end, size_t n) {
     size_t blanks = (size_t)s->width > n ? (size_t)s->width - n : 0;

@@ -103,7 +103,7 @@ static void put_short_fixed(struct asf__output *o, const struct asf__spec *s, st
         asf__end_field(o, behind);
 }
 
-/* Puts the point behind the first `before` digits, which move into the margin. */
+/* Puts the point after the first `before` digits, which move into the margin. */
 static void set_point(struct asf__field *f, struct asf__decimal *d, int before, char point) {
     memmove(d->digits - 1, d->digits, (size_t)before);
     d->digits[before - 1] = point;
@@ -233,7 +233,7 @@ static __attribute__((noinline)) void put_significant(struct asf__output *o, con
 
 enum { NIBBLES = DOUBLE_BITS / 4 };
 
-/* The first `places` digits of 16 behind the point, and the one before it. */
+/* The first `places` digits of 16 after the point, and the one before it. */
 static uint64_t round_nibbles(uint64_t n, int places) {
     if (places >= NIBBLES)
         return n;

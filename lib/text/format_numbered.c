@@ -22,7 +22,7 @@ union argument {
 };
 
 /* What a conversion takes; UNKNOWN also for what is left to libc, such as a width
- * that is an argument.  It begins behind the dollar sign. */
+ * that is an argument.  It begins after the dollar sign. */
 static enum kind kind_of(const char *f, va_list ap) {
     struct asf__spec s = {.precision = -1};
     struct asf__place before = asf__place_in(ap), after;

@@ -73,7 +73,7 @@ struct asf__format_begun {
  * for all of it. */
 struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, va_list ap);
 
-/* With the letter behind an l, ll, or z. */
+/* With the letter after an l, ll, or z. */
 static inline struct asf__format_begun asf__plain_long(char *p, char *end, const char *f, va_list ap) {
     const char *letter = f + 1 + (f[0] == 'l' && f[1] == 'l');
     switch (*letter) {

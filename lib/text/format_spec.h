@@ -61,7 +61,7 @@ static inline size_t asf__left(const struct asf__output *o) {
     return (size_t)o->end - (size_t)o->p;
 }
 
-/* asf__put_beyond: a piece that does not fit; asf__pad: c, n times, as libc in pieces of 16
+/* asf__put_beyond: a chunk that does not fit; asf__pad: c, n times, as libc in chunks of 16
  * where it does not fit. */
 void asf__put_beyond(struct asf__output *o, const char *text, size_t n);
 void asf__pad(struct asf__output *o, char c, size_t n);
@@ -78,7 +78,7 @@ static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
 
 /* asf__begin_field: the output up to a text of `length` bytes, for which the
  * caller finds the place in what is returned; NULL, and nothing done, when the
- * field does not fit.  asf__end_field: the blanks behind it. */
+ * field does not fit.  asf__end_field: the blanks after it. */
 static inline char *asf__begin_field(struct asf__output *o, const struct asf__spec *s, const char *prefix,
                                      size_t prefix_length, size_t zeros, size_t length, size_t *behind) {
     size_t body = prefix_length + zeros + length, width = (size_t)s->width;
@@ -114,7 +114,7 @@ static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
     return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
 }
 
-/* asf__put_field: all of it; what does not fit in the pieces that libc would write. */
+/* asf__put_field: all of it; what does not fit in the chunks that libc would write. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
 
 /* A va_list that a function is handed is the caller's own object (System V ABI,

@@ -39,7 +39,7 @@ static inline void copy_text(wchar_t *to, const wchar_t *from, size_t n) {
             to[i] = from[i];
 }
 
-/* A piece that does not fit.  False: an error, or it is left to libc, as is, before anything
+/* A chunk that does not fit.  False: an error, or it is left to libc, as is, before anything
  * is handed over, a format that libc must have whole. */
 static bool put_beyond(struct asf__wide_output *o, const wchar_t *text, size_t n) {
     if (!o->full || o->failed || (o->before == 0 && needs_all(o->format)))
@@ -103,7 +103,7 @@ static void end_text(struct asf__wide_output *o, const struct asf__spec *s, size
 
 /* --- strings of bytes ------------------------------------------------------------ */
 
-/* The bytes of at most n characters; none is looked at behind a null, or behind
+/* The bytes of at most n characters; none is looked at after a null, or after
  * what is no character. */
 static size_t length_of(const char *text, size_t n) {
     const unsigned char *p = (const unsigned char *)text;
@@ -153,7 +153,7 @@ static __attribute__((noinline)) bool put_apart(struct asf__wide_output *o, cons
            put_pieces(o, set, text, end, false) && pad(o, behind ? blanks : 0);
 }
 
-/* The number of characters is known before, so that nothing behind them is written over. */
+/* The number of characters is known before, so that nothing after them is written over. */
 static bool put_bytes(struct asf__wide_output *o, const struct asf__spec *s, const char *text) {
     enum asf__charset set = asf__charset_of_locale();
     size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);

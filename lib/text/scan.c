@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/platform/x86.h>
 
-#include "lib/text/scan_kernels.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/scan_kernels.h"
 
 /* From the simplest to the widest, as asf_scan_kernels says. */
 static const struct asf_scan_table *const all[] = {&asf__scan_scalar, &asf__scan_sse2, &asf__scan_avx2,

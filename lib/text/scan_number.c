@@ -45,7 +45,7 @@ static inline void take_digits(struct digits *d) {
     d->p = p;
 }
 
-/* The exponent behind an 'e'; NULL when there is none or it is absurd. */
+/* The exponent after an 'e'; NULL when there is none or it is absurd. */
 static const unsigned char *take_exponent(const unsigned char *p, const unsigned char *end, int *exponent) {
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
@@ -157,7 +157,7 @@ static inline bool rounds_to_nearest(void) {
     return !(x87_control() & ROUNDING);
 }
 
-/* With more digits than are kept: where these and the next number of so many
+/* With more digits than are stored: where these and the next number of so many
  * give the same. */
 static __attribute__((noinline)) bool same_above(const struct asf_decimal *number, const struct binary *to,
                                                  uint64_t stored) {

@@ -41,7 +41,7 @@ bool asf__decimal_float(const struct asf_decimal *number, float *value);
 bool asf__decimal_long_double(const struct asf_decimal *number, long double *value);
 
 /* asf__scan_doubles: at most so many numbers, each with blanks before and one
- * behind it that stands before `end`.  *text: behind the last of them.
+ * after it that stands before `end`.  *text: after the last of them.
  * returns  how many; fewer when the next is none, or none of the usual ones. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most);
 

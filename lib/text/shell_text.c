@@ -14,13 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Commands, or text with rules of its own, behind a dollar sign; and $$, which is the
+/* Commands, or text with rules of its own, after a dollar sign; and $$, which is the
  * number of the shell that has the whole text. */
 static bool is_of_more_than_a_word(const char *p) {
     return *p == '$' && (p[1] == '(' || p[1] == '{' || p[1] == '$');
 }
 
-/* Behind the quoted text that begins at p, or NULL: it does not end, or there is
+/* After the quoted text that begins at p, or NULL: it does not end, or there is
  * a command in it. */
 static const char *skip_quoted(const char *p) {
     const char quote = *p;
@@ -36,7 +36,7 @@ static const char *skip_quoted(const char *p) {
     return *p ? p + 1 : NULL;
 }
 
-/* A redirection, from behind its first character on. */
+/* A redirection, from after its first character on. */
 static bool lacks_its_file(const char *p) {
     p += *p != '\0' && strchr(">&|", *p) != NULL;
     p += strspn(p, " \t");
@@ -112,7 +112,7 @@ static bool is_name(const char *p, const char *start) {
            (p > start && *p >= '0' && *p <= '9');
 }
 
-/* Behind a word like LC_ALL=C and the blanks after it; `text` if there is none. */
+/* After a word like LC_ALL=C and the blanks after it; `text` if there is none. */
 static const char *skip_assignment(const char *text) {
     const char *p = text;
     while (is_name(p, text))

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* asf__shell_bar: the bar behind the first command, or the end of the text.
+/* asf__shell_bar: the bar after the first command, or the end of the text.
  * NULL: there is more in it than commands and bars, or it does not end. */
 const char *asf__shell_bar(const char *text);
 

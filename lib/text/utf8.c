@@ -30,7 +30,7 @@ static inline void widen_run(__m128i bytes, wchar_t *to) {
     _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm_unpackhi_epi16(high, zero));
 }
 
-/* The ASCII at p, up to sixteen; returns how many.  What stands behind them is
+/* The ASCII at p, up to sixteen; returns how many.  What stands after them is
  * written over. */
 static inline int widen_ascii(const char *p, wchar_t *to) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);

@@ -13,7 +13,9 @@ HOWS = ["putc", "unlocked", "fwrite:7", "fwrite:613", "fwrite:4096", "fwrite:500
 WRITES = ["out"] * 6 + ["raw", "err"]
 LOOKS = ["size", "offset=1", "flush", "err=7", "rawerr=3", "pending", "tell=out", "'system=echo child'", "spawn=true",
          "'vfork=echo child'", "fork exit=0 end", "fork out=putc,5 exit=0 end", "fork raw=5 _exit=0 end", "fsync",
-         "'popen=echo child'", "thread", "setvbuf=line", "setvbuf=full", "setvbuf=none", "file=other,10"]
+         "'popen=echo child'", "thread", "file=other,10",
+         # With nothing in the buffer: what else becomes of it is undefined.
+         "flush setvbuf=full", "flush setvbuf=none"]
 READS = ["line", "line=30", "line=400", "fread=10", "fread=4096", "fread=5000", "fread=100000", "getc=1", "getc=5000",
          "scan", "getline", "getc=3 ungetc=Q", "seekin=5", "seekin=4096", "seekin=70001", "seekin=-50", "rest clear"]
 INPUT_LOOKS = ["offset=0", "tell", "'system=head -n 1'", "'system=head -c 5000 | tail -c 5'", "'vfork=head -n 1'",
@@ -21,7 +23,7 @@ INPUT_LOOKS = ["offset=0", "tell", "'system=head -n 1'", "'system=head -c 5000 |
                "fork exit=0 end", "read=10", "flush=stdin", "flush=all", "out=puts:64,200"]
 ENDS = ["exit=0", "_exit=3", "quick_exit=3", "abort", "kill=KILL", "kill=TERM", "'exec=head -n 2'",
         "fclose=stdout", "close=1"]
-PREFIXES = [""] * 6 + ["stdbuf -oL ", "stdbuf -o0 ", "stdbuf -o64K ", "stdbuf -o100 ", "stdbuf -i0 "]
+PREFIXES = [""] * 6 + ["stdbuf -oL ", "stdbuf -o0 ", "stdbuf -o64K ", "stdbuf -o200 ", "stdbuf -i0 "]
 
 
 def output_step(rng):

@@ -9,17 +9,16 @@ extern void __chk_fail(void) __attribute__((noreturn));
 
 /* From here on the backplane looks closer: a large write may go past the
  * buffer, a large read is copied with the stream unlocked. */
-enum { LARGE = 4096, SHORT = 64 };
+enum { LARGE = 2048, SHORT = 64 };
 
 static inline size_t items(size_t done, size_t bytes, size_t size, size_t count) {
     return done == bytes || done == (size_t)EOF ? count : done / size;
 }
 
-/* The window serves it all.  When the file is truncated under a map, the fault
+/* The window serves it all.  When the file is truncated under a mapped window, the fault
  * moves read_end below the pointer: the slow path then shortens the count. */
 static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
-    if (bytes > asf__avail(c) || asf__unlikely(asf__is_careful() || !asf__ours(c)) ||
-        (bytes >= c->block && !asf__libc_takes_blocks(c, bytes)))
+    if (bytes > asf__avail(c) || asf__unlikely(asf__counting || !asf__ours(c)))
         return false;
     char *end = c->read_ptr + bytes;
     asf__copy(p, c->read_ptr, bytes);
@@ -30,30 +29,18 @@ static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
 }
 
 static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
-    if (bytes > asf__room(c) || bytes >= LARGE)
+    if (bytes > asf__room(c))
         return false;
     asf__copy(c->write_ptr, p, bytes);
     c->write_ptr += bytes;
     return true;
 }
 
-/* Less than libc's buffer holds is read by filling it; so is it here, at once. */
-static inline bool wants_window(const struct asf_cios *c, size_t bytes) {
-    return asf__avail(c) == 0 && asf__ours(c) && bytes < c->block && bytes < LARGE && !c->early;
-}
-
 static inline size_t read_held(struct asf_cios *c, void *p, size_t bytes) {
-    if (!(c->flags2 & ASF_OURS)) /* a FILE of libc's own ends before `yields` */
-        return asf__get_bytes(c, p, bytes);
-    if (wants_window(c, bytes) && asf__underflow(c) == EOF)
-        return 0;
-    c->yields = !asf__user_lock(c);
-    size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
-    c->yields = false;
-    return done;
+    return bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
 }
 
-static __attribute__((noinline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
+static inline __attribute__((always_inline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
     asf__enter(c);
     asf__count(c);
     size_t done = read_held(c, p, bytes);
@@ -61,7 +48,8 @@ static __attribute__((noinline)) size_t read_locked(struct asf_cios *c, void *p,
     return done;
 }
 
-static __attribute__((noinline)) size_t write_locked(struct asf_cios *c, const void *p, size_t bytes) {
+static inline __attribute__((always_inline)) size_t write_locked(struct asf_cios *c, const void *p,
+                                                                 size_t bytes) {
     asf__enter(c);
     asf__count(c);
     size_t done = put_fast(c, p, bytes) ? bytes : asf__put_bytes(c, p, bytes);

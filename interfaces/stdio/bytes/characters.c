@@ -19,7 +19,7 @@ static inline int get(struct asf_cios *c) {
 static inline int put(struct asf_cios *c, int ch) {
     if (asf__likely(c->write_ptr < c->write_end))
         return (unsigned char)(*c->write_ptr++ = (char)ch);
-    return asf__overflow(c, (unsigned char)ch);
+    return asf__put_char(c, (unsigned char)ch);
 }
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
@@ -67,7 +67,7 @@ static inline int get_unlocked(struct asf_cios *c) {
 static inline int put_unlocked(struct asf_cios *c, int ch) {
     if (asf__likely(c->write_ptr < c->write_end))
         return (unsigned char)(*c->write_ptr++ = (char)ch);
-    return ASF_UNLOCKED(c, asf__overflow(c, (unsigned char)ch));
+    return ASF_UNLOCKED(c, asf__put_char(c, (unsigned char)ch));
 }
 
 IN_ONE_LINE EXPORT int getc_unlocked(FILE *f) {
@@ -106,28 +106,35 @@ static inline bool is_last(const struct asf_cios *c, int ch) {
     return c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch;
 }
 
+/* The byte that was just read is back when the pointer is. */
+static inline bool back_up(struct asf_cios *c, int ch) {
+    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch))
+        return false;
+    c->read_ptr--;
+    return true;
+}
+
+static int unget(struct asf_cios *c, int ch) {
+    if (c->orientation <= 0 && is_last(c, ch)) {
+        c->read_ptr--;
+        return (unsigned char)ch;
+    }
+    if (c->orientation > 0)
+        return EOF;
+    return asf__ours(c) ? asf__unget(c, ch) : asf__jump(c)->pbackfail(c, ch);
+}
+
 static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (ch == EOF)
         return EOF;
     asf__enter(c);
     asf__count(c);
-    int r = is_last(c, ch) && asf__step_back(c) ? (unsigned char)ch
-            : c->orientation > 0                ? EOF
-            : asf__ours(c)                      ? asf__pushback(c, ch)
-                                                : asf__jump(c)->pbackfail(c, ch);
+    int r = unget(c, ch);
     if (r != EOF)
         c->flags &= ~ASF_EOF;
     asf__leave(c);
     return r;
-}
-
-/* The byte that was just read is back when the pointer is. */
-static inline bool back_up(struct asf_cios *c, int ch) {
-    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch) || !asf__is_within_block(c))
-        return false;
-    c->read_ptr--;
-    return true;
 }
 
 static __attribute__((noinline)) int unget_shared(int ch, FILE *f) {
@@ -169,7 +176,7 @@ INLINE_END int __underflow(FILE *f) {
 INLINE_END int __overflow(FILE *f, int ch) {
     struct asf_cios *c = asf__cios(f);
     asf__count(c);
-    return ASF_UNLOCKED(c, asf__overflow(c, ch));
+    return ASF_UNLOCKED(c, asf__put_char(c, ch));
 }
 
 EXPORT int getw(FILE *f) {

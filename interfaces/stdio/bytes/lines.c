@@ -10,8 +10,6 @@
 
 extern void __chk_fail(void) __attribute__((noreturn));
 
-enum { LARGE = 4096 }; /* from here on the backplane looks closer */
-
 /* Bytes of the window up to and with the delimiter, at most n. */
 static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;
@@ -24,7 +22,7 @@ static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, boo
 static inline size_t kept(struct asf_cios *c, size_t length, bool *found) {
     if (asf__likely(c->read_ptr + length <= __atomic_load_n(&c->read_end, __ATOMIC_RELAXED)))
         return length;
-    asf__torn(c);
+    c->ops->trim(c);
     *found = false;
     return asf__avail(c) < length ? asf__avail(c) : length;
 }
@@ -235,7 +233,7 @@ EXPORT ssize_t getline(char **line, size_t *size, FILE *f) {
 /* --- strings out ------------------------------------------------------------ */
 
 static inline bool put_fast(struct asf_cios *c, const char *text, size_t length) {
-    if (length > asf__room(c) || length - 1 >= LARGE - 1) /* none at all orients the stream all the same */
+    if (length - 1 >= asf__room(c)) /* none at all orients the stream all the same */
         return false;
     asf__copy(c->write_ptr, text, length);
     c->write_ptr += length;
@@ -272,7 +270,7 @@ static int put_line(struct asf_cios *c, const char *text, size_t length) {
         return EOF;
     if (c->write_ptr < c->write_end)
         *c->write_ptr++ = '\n';
-    else if (asf__overflow(c, '\n') == EOF)
+    else if (asf__put_char(c, '\n') == EOF)
         return EOF;
     return length < INT_MAX ? (int)length + 1 : INT_MAX;
 }
@@ -280,7 +278,7 @@ static int put_line(struct asf_cios *c, const char *text, size_t length) {
 EXPORT int puts(const char *text) {
     struct asf_cios *c = asf__cios(stdout);
     size_t length = strlen(text);
-    if (asf__alone() && length < asf__room(c) && length < LARGE - 1) {
+    if (asf__alone() && length < asf__room(c)) {
         asf__copy(c->write_ptr, text, length);
         c->write_ptr[length] = '\n';
         c->write_ptr += length + 1;

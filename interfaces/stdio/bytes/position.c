@@ -5,6 +5,7 @@
  */
 #include "interfaces/stdio/wide/wide.h"
 
+#include "backplane/pushback.h"
 #include "lib/sys/next.h"
 
 extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
@@ -38,28 +39,6 @@ EXPORT int fseeko(FILE *f, off_t offset, int whence) {
 int fseek(FILE *, long, int) ALIAS(fseeko);
 int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 
-/* The usual case: one thread, a known offset, plain reading or writing. */
-static inline off64_t tell_fast(const struct asf_cios *c) {
-    if (!asf__alone() || !asf__ours(c) || c->offset < 0 || !c->chosen || c->queue || c->inherited ||
-        c->shared || c->lag || c->flags & (ASF_IN_BACKUP | ASF_APPENDING))
-        return -1;
-    off64_t offset, at;
-    do { /* again if a signal handler has settled the stream meanwhile, which moves the offset */
-        offset = __atomic_load_n(&c->offset, __ATOMIC_RELAXED);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        at = offset + (c->write_ptr - c->write_base) - (c->read_end - c->read_ptr);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    } while (asf__unlikely(offset != __atomic_load_n(&c->offset, __ATOMIC_RELAXED)));
-    return at;
-}
-
-/* glibc tells a place before the start of the file, too, but for -1. */
-static off64_t told_before_start(off64_t at) {
-    if (at == -1)
-        errno = EIO;
-    return at;
-}
-
 /* A FILE of libc's, or one of ours that is wide. */
 static off64_t tell_of_libc(struct asf_cios *c) {
 #ifndef ASF_STATIC
@@ -71,17 +50,18 @@ static off64_t tell_of_libc(struct asf_cios *c) {
 
 EXPORT off_t ftello(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    off64_t at = tell_fast(c);
-    if (asf__likely(at >= 0))
-        return at;
     asf__enter(c);
     asf__count(c);
-    at = asf__ours(c) ? asf__tell(c) : tell_of_libc(c);
+    off64_t at = asf__ours(c) ? asf__tell(c) : tell_of_libc(c);
+    if (at >= 0 && asf__ours(c) && c->flags & ASF_IN_BACKUP) {
+        at -= c->save_end - c->save_base;
+        errno = at == -1 ? EIO : errno; /* glibc tells other places before the start */
+        asf__leave(c);
+        return at;
+    }
     asf__leave(c);
     if (at >= 0)
         return at;
-    if (asf__ours(c) && at < -ASF_BEFORE_START)
-        return told_before_start(at + ASF_BEFORE_START);
     if (asf__ours(c))
         asf__set_errno((int)at);
     if (errno == 0)

@@ -8,8 +8,7 @@
 
 #include <stdio_ext.h>
 
-#include "lib/sys/guard.h"
-
+#include "backplane/pushback.h"
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
 EXPORT int fflush_unlocked(FILE *f) {
@@ -24,94 +23,76 @@ EXPORT int fflush(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (!f)
         return asf__flush_all();
-    if (asf__alone() && asf__ours(c) && asf__is_putting(c) && asf__nothing_to_put(c)) {
-        c->written = c->exact = 0;
-        asf__forget_place(c);
-        return 0;
-    }
     asf__enter(c);
     asf__count(c);
     int r = asf__flush_stream(c) == 0 ? 0 : EOF;
+    if (asf__likely(c->flags2 & ASF_OURS) && !asf__is_putting(c))
+        c->exclusive = false; /* input given back: another handle may be the active one now */
     asf__leave(c);
     return r;
 }
 
-ASF_RACY static bool has_lines(const struct asf_cios *c) {
-    return c->flags & ASF_LINE_BUF && asf__is_putting(c);
-}
-
-static void flush_lines(void *walk) {
-    struct asf_cios *c;
-    while ((c = asf__walk_on(walk, has_lines))) {
-        if (!asf__trylock(&c->lk))
-            continue;
-        if (c->listed && asf__ours_wide(c))
-            asf__wide_flush(c);
-        else if (c->listed)
-            asf__flush_output(c);
-        asf__unlock(&c->lk);
-    }
+static bool flush_line(struct asf_cios *c, void *unused) {
+    (void)unused;
+    if (!(c->flags & ASF_LINE_BUF) || !asf__is_putting(c) || !asf__trylock(&c->lk))
+        return true;
+    if (asf__ours_wide(c))
+        asf__wide_flush(c);
+    else
+        asf__flush_output(c);
+    asf__unlock(&c->lk);
+    return true;
 }
 
 EXPORT void _flushlbf(void) {
-    struct asf_walk w;
-    asf__walk_begin(&w);
-    asf__guarded(flush_lines, &w, asf__walk_end, &w);
-    asf__walk_end(&w);
+    asf__each(flush_line, NULL);
 }
 
 /* --- setvbuf ------------------------------------------------------------------ */
 
-static bool room_is_exposed(const struct asf_cios *c) {
-    return c->late_line || !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->unprimed);
-}
-
-/* In the middle of output glibc changes the mode and not the room that putc
- * sees, until the next flush. */
-static void keep_room(struct asf_cios *c, bool exposed) {
-    bool lines = c->flags & ASF_LINE_BUF;
-    asf__stop_growing(c);
-    c->late_line = lines && exposed;
-    c->unprimed = !lines && !exposed;
-    c->write_end = lines || !exposed ? c->write_base : c->buf_end;
+/* Now, or a terminal would make the stream line buffered again.  It does neither read nor
+ * write yet: it has no window. */
+static void allocate_early(struct asf_cios *c) {
+    if (!c->buffer) {
+        asf__allocate(c);
+        asf__set_read(c, NULL, NULL, NULL);
+        asf__set_write(c, NULL);
+    }
+    c->flags &= ~ASF_LINE_BUF;
 }
 
 static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
-    bool exposed = room_is_exposed(c);
     switch (mode) {
     case _IOFBF:
-        if (!buf) {
-            /* Chosen now, or a terminal would make it line buffered again. */
-            c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
-            asf__choose(c);
-            size = SIZE_MAX;
-        }
         c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
+        if (!buf) {
+            allocate_early(c);
+            return 0;
+        }
         break;
     case _IOLBF:
         c->flags &= ~ASF_UNBUFFERED;
         c->flags |= ASF_LINE_BUF;
-        size = buf ? size : SIZE_MAX;
+        if (asf__is_putting(c) && c->orientation <= 0)
+            asf__show_room(c); /* none: each newline is to be seen from now on */
+        if (!buf)
+            return 0;
         break;
     case _IONBF: /* so, even if the flush then fails */
         c->flags &= ~ASF_LINE_BUF;
         c->flags |= ASF_UNBUFFERED;
-        size = 0;
+        buf = NULL;
         break;
     default:
         errno = EINVAL;
         return EOF;
     }
-    if (size != SIZE_MAX)
-        return asf__set_buffer(c, size);
-    if (asf__is_putting(c) && !c->resident)
-        keep_room(c, exposed);
-    return 0;
+    return asf__jump(c)->setbuf(c, buf, (ssize_t)size) ? 0 : EOF;
 }
 
 EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
     struct asf_cios *c = asf__cios(f);
-    if (!asf__ours(c))
+    if (!(c->flags2 & ASF_OURS))
         return _IO_setvbuf(f, buf, mode, size);
     asf__enter(c);
     int r = set_mode(c, buf, mode, size);
@@ -150,14 +131,16 @@ EXPORT void clearerr_unlocked(FILE *f) {
 }
 
 EXPORT int fileno_unlocked(FILE *f) {
-    const struct asf_cios *c = asf__cios(f);
+    struct asf_cios *c = asf__cios(f);
+    if (c->flags2 & ASF_OURS)
+        c->exclusive = false;
     if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
         return c->fd;
     errno = EBADF;
     return -1;
 }
 
-/* Beside other threads they wait for who reads, as libc's. */
+/* In a multithreaded process they wait for a thread that reads, as libc's do. */
 static inline int flag_of(FILE *f, int flag) {
     struct asf_cios *c = asf__cios(f);
     if (asf__likely(__libc_single_threaded))
@@ -195,28 +178,16 @@ EXPORT size_t __fbufsize(FILE *f) {
         const struct asf_wide *w = c->wide_data;
         return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
     }
-    if (asf__ours(c))
-        return c->user_size ? c->user_size : c->chosen ? c->block : 0;
     return (size_t)(c->buf_end - c->buf_base);
-}
-
-/* Blocks were read past libc's buffer, which is one of output as before. */
-static bool still_writes(const struct asf_cios *c) {
-    return asf__ours(c) && c->outlived;
 }
 
 EXPORT int __freading(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
-    return c->flags & ASF_NO_WRITES || (asf__ours(c) && c->resident) ||
-           (!(c->flags & (ASF_PUTTING | ASF_NO_READS)) && c->read_base != NULL && !still_writes(c));
+    return c->flags & ASF_NO_WRITES || (!(c->flags & (ASF_PUTTING | ASF_NO_READS)) && c->read_base != NULL);
 }
 
 EXPORT int __fwriting(FILE *f) {
-    const struct asf_cios *c = asf__cios(f);
-    if (asf__ours(c) && c->resident)
-        return 0;
-    int writing = c->flags & (ASF_NO_READS | ASF_PUTTING);
-    return still_writes(c) ? writing | ASF_PUTTING : writing;
+    return asf__cios(f)->flags & (ASF_NO_READS | ASF_PUTTING);
 }
 
 EXPORT int __freadable(FILE *f) {
@@ -233,34 +204,24 @@ EXPORT int __flbf(FILE *f) {
 
 EXPORT size_t __fpending(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
-    if (c->orientation > 0) {
-        const struct asf_wide *w = c->wide_data;
-        return (size_t)(w->write_ptr - w->write_base);
-    }
-    return asf__ours(c) && c->grown ? asf__libc_pending(c) : (size_t)(c->write_ptr - c->write_base);
+    const struct asf_wide *w = c->wide_data;
+    return (size_t)(c->orientation > 0 ? w->write_ptr - w->write_base : c->write_ptr - c->write_base);
 }
 
 EXPORT void __fpurge(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    bool ours = c->flags2 & ASF_OURS;
-    if (ours && (c->grown || !asf__is_putting(c)))
-        asf__settle_stream(c);
-    if (c->flags & ASF_IN_BACKUP && ours)
-        asf__free_backup(c);
     if (c->orientation > 0) {
         struct asf_wide *w = c->wide_data;
+        if (c->flags & ASF_IN_BACKUP && asf__ours_wide(c))
+            asf__wide_free_backup(c);
         w->read_end = w->read_ptr;
         w->write_ptr = w->write_base;
         return;
     }
-    if (asf__ours(c) && !asf__is_putting(c) && c->offset >= 0)
-        asf__libc_purged(c);
+    if (c->flags & ASF_IN_BACKUP && asf__ours(c))
+        asf__free_backup(c);
     c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;
-    if (ours) {
-        c->written = c->indent;
-        c->exact = 0;
-    }
 }
 
 EXPORT int __fsetlocking(FILE *f, int type) {
@@ -277,10 +238,17 @@ EXPORT int __fsetlocking(FILE *f, int type) {
 
 extern int _IO_ftrylockfile(FILE *);
 
+/* By libc's own words, since what the program calls under its lock may be libc's own code. */
+static void lock_by_words(struct asf_cios *c) {
+    if (!__libc_single_threaded)
+        asf__unbias(&c->lk);
+    asf__lock(&c->lk);
+}
+
 EXPORT void flockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (c->flags2 & ASF_OURS)
-        asf__lock(&c->lk);
+        lock_by_words(c);
     else
         _IO_flockfile(f);
 }

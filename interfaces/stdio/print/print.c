@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * print.c - the printf family on streams.  Text is formatted straight into the
- * current buffer; a piece that does not fit goes out with what is there, and
- * formatting goes on behind it.  A stream whose window shows no room is given its
+ * current buffer; a chunk that does not fit goes out with what is there, and
+ * formatting goes on after it.  A stream whose window shows no room is given its
  * text by way of an array.  What the formatter leaves is libc's.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
@@ -64,7 +64,7 @@ static bool put_past_window(struct asf__output *o, const char *text, size_t n) {
     return put;
 }
 
-/* Where the window has no room, the first piece sees to it. */
+/* Where the window has no room, the first chunk sees to it. */
 static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct asf__format_begun begun,
                                                      struct asf__place first, int fortify, const char *format,
                                                      va_list ap) {
@@ -99,7 +99,7 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     return asf__sum(&s->o, n, left ? print_by_libc(s->c, fortify, left, ap) : 0);
 }
 
-/* Unbuffered, as libc: so much goes out at once, whatever the pieces. */
+/* Unbuffered, as libc: so much goes out at once, whatever the chunks. */
 static bool put_full_array(struct asf__output *o, const char *text, size_t n) {
     struct stream_output *s = (struct stream_output *)o;
     for (size_t part; n > 0; text += part, n -= part) {
@@ -120,7 +120,7 @@ static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fo
 }
 
 /* Line buffered.  What has room in the buffer goes out up to its last newline, however it is
- * divided; a larger piece must come as it is. */
+ * divided; a larger chunk must come as it is. */
 enum { LINES = 1024 };
 
 static char *end_in_line(const struct asf_cios *c, char *array) {

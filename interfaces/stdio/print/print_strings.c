@@ -47,7 +47,7 @@ static int print_by_libc(char *p, size_t room, int fortify, bool all, const char
     return __vsnprintf(p, room + 1, format, ap);
 }
 
-/* libc goes on behind the first n bytes, or where there is no room for anything. */
+/* libc goes on after the first n bytes, or where there is no room for anything. */
 static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
                                                 const char *left, va_list ap) {
     char none[1];
@@ -155,7 +155,7 @@ static bool grow(struct asf__output *o, const char *text, size_t n) {
     return true;
 }
 
-/* libc's part of it, behind what was made. */
+/* libc's part of it, after what was made. */
 static bool append_left(struct allocated_output *a, int fortify, const char *left, va_list ap) {
     char *text;
     int n = ASF_NEXT(__vasprintf_chk)(&text, fortify, left, ap);

@@ -319,7 +319,7 @@ static inline const struct asf_directive *parse(const char *format, enum asf_dia
 
 /* --- calls -------------------------------------------------------------------------- */
 
-/* libc's functions behind one dialect's names. */
+/* libc's functions under one dialect's names. */
 struct behind {
     const char *stream_name, *text_name;
     void *stream, *text;
@@ -380,7 +380,6 @@ static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_d
     s.arguments = ap;
     int n = scan(&s, list, end);
     c->read_ptr = (char *)s.at;
-    asf__looked_ahead(c); /* mostly one byte further has been looked at */
     return n;
 }
 

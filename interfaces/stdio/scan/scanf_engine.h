@@ -56,7 +56,7 @@ enum {
     ASF_SCAN_POINTER = 256,
     ASF_SCAN_SKIPS = 512, /* white space before it goes */
     ASF_SCAN_BINARY = 1024,
-    ASF_SCAN_PLAIN = 2048, /* of a letter: alone behind the '%' it needs no further thought */
+    ASF_SCAN_PLAIN = 2048, /* of a letter: alone after the '%' it needs no further thought */
 };
 
 struct asf_item {
@@ -77,7 +77,7 @@ enum { ASF_DIRECTIVES = 64 };
 /* What each letter converts; the others are UNKNOWN. */
 extern const struct asf_item asf__scan_letters[UCHAR_MAX + 1];
 
-/* Each takes a directive from the format at p, a conversion from behind its '%',
+/* Each takes a directive from the format at p, a conversion from after its '%',
  * and returns where the next one begins, or NULL when libc must do it.  The
  * directive's width is -1 and its position 0 before. */
 const unsigned char *asf__parse_text(const unsigned char *p, mbstate_t *state, struct asf_directive *d);
@@ -273,7 +273,7 @@ void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
-/* asf__scan_part: the call on text that may go on behind its n bytes, with another
+/* asf__scan_part: the call on text that may go on after its n bytes, with another
  * byte than a null there.  *taken: how many bytes of it were consumed.  Where these
  * are too few, or the format asks for more, ASF_SCAN_ELSEWHERE: libc is to have the
  * whole call; what has been stored then it stores again. */

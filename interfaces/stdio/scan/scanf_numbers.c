@@ -55,7 +55,7 @@ static inline text hexadecimal_digits(text p, text limit, uint64_t *value) {
 }
 
 /* At least one digit and not so many that it may be too large, with the byte
- * behind them in the window: glibc looks at it even where the width ends. */
+ * after them in the window: glibc looks at it even where the width ends. */
 static inline bool plain_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
     enum { DECIMAL = 18, HEXADECIMAL = 15 };
     text p = s->at, end = asf__scan_end(s), limit = width_limit(p, end, d->width);
@@ -234,7 +234,7 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     bool easy = to_binary(&n, d->is.flags, value);
     if (asf__unlikely(!easy) && !make_token(token, s->at, p))
         return false;
-    /* Unlike an integer's, the byte behind a full width is not looked at. */
+    /* Unlike an integer's, the byte after a full width is not looked at. */
     if (limit > asf__scan_end(s))
         return false;
     if (p == end && p - s->at != d->width && !asf__scan_ended(s))

@@ -208,7 +208,7 @@ enum asf_scan_result asf__scan_string(struct asf_scan *s, const struct asf_direc
     return scan_into(s, d, &word, WORD, asf__scan_width(d), &k);
 }
 
-/* A range is from the byte before the '-' up to the one behind it, which counts
+/* A range is from the byte before the '-' up to the one after it, which counts
  * for itself; backwards, or at the end of the set, a '-' is only itself. */
 void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d) {
     typedef unsigned char vector __attribute__((vector_size(16), may_alias));

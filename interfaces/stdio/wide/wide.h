@@ -3,9 +3,9 @@
  * wide.h - what the files of wide streams share.  A wide stream is a CIOS whose
  * characters stand in `wide`, glibc's own layout: programs and libc's inside
  * (vfwprintf, vfwscanf) bump its pointers and come by the table when these run
- * out.  Below it, bytes are read as libc reads them, and written in as few
- * calls as nobody can tell: whatever libc's buffer of characters gives up at
- * once goes out at once.
+ * out.  Below it, bytes are read and converted as libc does; what libc's buffer
+ * of characters gives up at once goes out at once, but in few calls where libc
+ * makes one for each 16 bytes.
  *
  * The caller holds the lock, unless a line says otherwise.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
@@ -41,14 +41,17 @@ bool asf__named_conversion(struct asf_cios *c, const char *charset);
 /* --- buffers and modes (wide_buffer.c) -------------------------------------- */
 
 int asf__orient(FILE *f, int mode); /* libc's fwide; it takes the lock */
-int asf__wide_prepare(struct asf_cios *c);
-/* asf__wide_input: memory for the bytes read; those not converted yet stay. */
-int asf__wide_input(struct asf_cios *c);
-/* asf__wide_to_read: end output; EOF when that fails. */
+/* asf__wide_prepare: both buffers are there. */
+void asf__wide_prepare(struct asf_cios *c);
+/* asf__wide_free_buffer: the characters', and what was pushed back.
+ * asf__wide_free_backup: only that. */
+void asf__wide_free_buffer(struct asf_cios *c);
+void asf__wide_free_backup(struct asf_cios *c);
+/* asf__wide_to_read: end output; EOF when that fails.
+ * asf__wide_to_write: end input, of a stream that may be written. */
 int asf__wide_to_read(struct asf_cios *c);
-/* asf__wide_to_write: end input. */
-int asf__wide_to_write(struct asf_cios *c);
-/* asf__wide_set_read, asf__bytes_set_read: all three pointers. */
+void asf__wide_to_write(struct asf_cios *c);
+/* As asf__set_read, asf__set_write, for the window of characters. */
 static inline void asf__wide_set_read(struct asf_wide *w, wchar_t *base, wchar_t *p, wchar_t *end) {
     w->read_base = base;
     w->read_ptr = p;
@@ -57,12 +60,6 @@ static inline void asf__wide_set_read(struct asf_wide *w, wchar_t *base, wchar_t
 
 static inline void asf__wide_set_write(struct asf_wide *w, wchar_t *p) {
     w->write_base = w->write_ptr = w->write_end = p;
-}
-
-static inline void asf__bytes_set_read(struct asf_cios *c, char *base, char *p, char *end) {
-    c->read_base = base;
-    c->read_ptr = p;
-    c->read_end = end;
 }
 
 /* --- characters ---------------------------------------------------------------- */
@@ -84,6 +81,8 @@ static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
  * the next, taken.  WEOF when there is none. */
 wint_t asf__wide_underflow(struct asf_cios *c);
 wint_t asf__wide_uflow(struct asf_cios *c);
+/* asf__wide_free_backup: forget characters that were pushed back. */
+void asf__wide_free_backup(struct asf_cios *c);
 wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
 /* asf__wide_overflow: one character; WEOF: flush. */
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
@@ -105,7 +104,7 @@ static inline struct asf_wide *asf__wide(struct asf_cios *c) {
 
 /* The lock biased to this thread: see asf__hold. */
 static inline bool asf__wide_hold(struct asf_cios *c) {
-    return c->flags2 & ASF_OURS && !asf__is_careful() && !(c->flags & ASF_USER_LOCK) &&
+    return c->flags2 & ASF_OURS && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 

@@ -45,12 +45,20 @@ static off64_t wide_seek_to(struct asf_cios *c, off64_t offset, int mode) {
     return wide_seek(c, offset, SEEK_SET, mode);
 }
 
+/* The buffer of characters stays as it is, and so do those that were converted; as
+ * in libc the bytes that were not are gone. */
+static int set_buffer(struct asf_cios *c, char *p, size_t n) {
+    if (asf__wide_sync(c) == EOF)
+        return EOF;
+    c->read_end = c->read_ptr;
+    int rc = asf__set_buffer(c, p, n);
+    if (rc < 0)
+        asf__set_errno(rc);
+    return rc < 0 ? EOF : 0;
+}
+
 static struct asf_cios *wide_set_buffer(struct asf_cios *c, char *p, ssize_t size) {
-    if (ASF_JUMP(c, asf__set_buffer(c, p && size > 0 ? (size_t)size : 0)) == EOF)
-        return NULL;
-    if (!asf__is_putting(c)) /* as libc: the bytes not converted yet are gone */
-        asf__bytes_set_read(c, NULL, NULL, NULL);
-    return c;
+    return ASF_JUMP(c, set_buffer(c, p, p && size > 0 ? (size_t)size : 0)) == EOF ? NULL : c;
 }
 
 static int wide_sync(struct asf_cios *c) {

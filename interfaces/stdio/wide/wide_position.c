@@ -8,9 +8,6 @@
  */
 #include "interfaces/stdio/wide/wide.h"
 
-#include "backplane/gather.h"
-#include "lib/sys/syscalls.h"
-
 static off64_t kernel_seek(struct asf_cios *c, off64_t offset, int whence) {
     return c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE;
 }
@@ -45,74 +42,69 @@ static off64_t unwritten(struct asf_cios *c) {
     return length;
 }
 
-static off64_t tell_output(struct asf_cios *c) {
-    if (c->flags & ASF_APPENDING) {
-        off64_t end = kernel_seek(c, 0, SEEK_END);
-        if (end < 0)
-            return end;
-        c->offset = end;
-    }
-    off64_t n = unwritten(c);
-    return n < 0 ? -ASF_NO_ERRNO : n;
-}
-
-static off64_t tell_input(struct asf_cios *c) {
+/* How far the stream is before the descriptor, which input that is not read yet is not. */
+static int find_distance(struct asf_cios *c, off64_t *distance) {
     const struct asf_wide *w = &c->wide;
-    if (c->flags & ASF_IN_BACKUP)
-        return -unread(c, w->save_base, w->save_base, w->save_end);
-    return -unread(c, w->read_base, w->read_ptr, w->read_end);
-}
-
-/* A character pushed back has no offset. */
-static bool pushed_back(const struct asf_cios *c) {
-    return c->flags & ASF_IN_BACKUP && c->wide.read_ptr < c->wide.read_end;
+    bool backup = c->flags & ASF_IN_BACKUP, appends = c->flags & ASF_APPENDING;
+    if (backup && w->read_ptr < w->read_end)
+        return -EINVAL; /* a character pushed back has no offset */
+    if (w->write_ptr == w->write_base) {
+        *distance = backup ? -unread(c, w->save_base, w->save_base, w->save_end)
+                           : -unread(c, w->read_base, w->read_ptr, w->read_end);
+        return 0;
+    }
+    off64_t end = appends ? kernel_seek(c, 0, SEEK_END) : 0, n = end < 0 ? -1 : unwritten(c);
+    if (end < 0 || n < 0)
+        return end < 0 ? (int)end : -ASF_NO_ERRNO;
+    if (appends)
+        c->offset = end;
+    *distance = n + (c->write_ptr - (appends ? c->write_base : c->read_end));
+    return 0;
 }
 
 off64_t asf__wide_tell(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
-    off64_t from = 0;
-    bool output = w->write_ptr > w->write_base;
-    if (w->buf_base && pushed_back(c))
-        return -EINVAL;
-    if (w->buf_base)
-        from = output ? tell_output(c) : tell_input(c);
-    if (output && from < 0)
-        return from;
-    off64_t at = c->offset >= 0 ? c->offset : kernel_seek(c, 0, SEEK_CUR);
+    off64_t distance = 0, at = c->offset;
+    int rc = c->wide.buf_base ? find_distance(c, &distance) : 0;
+    if (rc < 0)
+        return rc;
+    if (c->offset >= 0)
+        at = c->offset;
+    else
+        at = c->exclusive && c->place >= 0 ? c->place : kernel_seek(c, 0, SEEK_CUR);
     if (at < 0)
         return at;
-    off64_t pending = asf__is_putting(c) ? (off64_t)asf__pending(c) : 0;
-    if (asf__is_putting(c) && (output || pending) && !(c->flags & ASF_APPENDING))
-        at -= (off64_t)c->lag;
-    at += from + pending;
-    return at < 0 ? -EINVAL : at;
+    return at + distance < 0 ? -EINVAL : at + distance;
 }
 
-/* --- giving back what was read ahead ------------------------------------------ */
+/* --- giving back what was not read ------------------------------------------- */
+
+/* The bytes that were not read begin where the reader stands among the characters. */
+static void find_reader(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    w->state = w->last_state;
+    c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
+}
 
 int asf__wide_sync(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
-    if (asf__is_putting(c) && (w->write_ptr > w->write_base || asf__pending(c)) && asf__wide_flush(c) == EOF)
+    if (w->write_ptr > w->write_base && asf__wide_flush(c) == EOF)
         return EOF;
     if (w->read_ptr != w->read_end) {
         int width = asf__wide_width(c);
-        off64_t back = unread(c, w->read_base, w->read_ptr, w->read_end);
-        if (width > 0) {
-            back -= c->read_end - c->read_ptr;
-        } else {
-            w->state = w->last_state;
-            c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
-        }
+        if (width <= 0)
+            find_reader(c);
+        off64_t back = width > 0 ? (w->read_end - w->read_ptr) * width : c->read_end - c->read_ptr;
         off64_t at = kernel_seek(c, -back, SEEK_CUR);
-        if (at < 0 && at != -ESPIPE)
-            return asf__error(c, (int)at);
+        if (at < 0 && at != -ESPIPE) {
+            asf__set_errno((int)at);
+            return EOF;
+        }
         if (at >= 0) {
             w->read_end = w->read_ptr;
             c->read_end = c->read_ptr;
         }
     }
     c->offset = -1;
-    c->placed = false;
     return 0;
 }
 
@@ -120,8 +112,7 @@ int asf__wide_sync(struct asf_cios *c) {
 
 static void empty_windows(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
-    if (c->in)
-        asf__bytes_set_read(c, c->in->base, c->in->base, c->in->base);
+    asf__empty_windows(c);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     asf__wide_set_write(w, w->buf_base);
 }
@@ -132,7 +123,6 @@ static off64_t seek_plainly(struct asf_cios *c, off64_t offset, int whence) {
         return at;
     c->flags &= ~ASF_EOF;
     c->offset = at;
-    c->placed = true;
     empty_windows(c);
     return at;
 }
@@ -152,15 +142,13 @@ static bool convert_before(struct asf_cios *c) {
 
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
     struct asf_wide *w = &c->wide;
-    if (c->offset < 0 || !c->read_base || !c->in)
-        return false;
-    char *base = c->in->base;
-    off64_t start = c->offset - (c->read_end - base);
-    if (target < start || target >= c->offset)
+    char *end = c->read_end;
+    off64_t start = c->offset - (end - c->buf_base);
+    if (c->offset < 0 || !c->read_base || target < start || target >= c->offset)
         return false;
     empty_windows(c);
     int width = asf__wide_width(c);
-    asf__bytes_set_read(c, base, base + (target - start), base + (c->offset - start));
+    asf__set_read(c, c->buf_base, c->buf_base + (target - start), end);
     if (width <= 0)
         return convert_before(c);
     w->read_ptr = w->read_end += (target - start) / width;
@@ -172,9 +160,9 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
 /* To the start of the target's block, as libc seeks, which is then read: as far
  * as the target alone where the offset must be exact afterwards. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
-    off64_t size = (off64_t)c->block, start = target & ~(size - 1), into = target - start;
+    off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
     ssize_t n = 0;
-    if (into > size) {
+    if (into > size) { /* a size that is no power of two */
         start = target;
         into = 0;
     }
@@ -184,27 +172,26 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     empty_windows(c);
     if (into > 0) {
         c->offset = -1;
-        n = c->ops->get(c, c->in->base, (size_t)(exact ? into : size));
+        n = asf__get(c, c->buf_base, (size_t)(exact ? into : size));
         if (n < into)
             return seek_plainly(c, n < 0 ? into : into - n, SEEK_CUR);
     }
-    asf__bytes_set_read(c, c->in->base, c->in->base + into, c->in->base + n);
+    asf__set_read(c, c->buf_base, c->buf_base + into, c->buf_base + n);
     if (!convert_before(c))
         return seek_plainly(c, target, SEEK_SET);
     c->offset = at + n;
-    c->placed = true;
     c->flags &= ~ASF_EOF;
     return target;
 }
 
 static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
-    asf__free_backup(c);
     if (seek_in_window(c, target)) {
         c->flags &= ~ASF_EOF;
-        kernel_seek(c, c->offset, SEEK_SET); /* another process may have moved it */
+        if (!c->exclusive || c->place != c->offset)
+            kernel_seek(c, c->offset, SEEK_SET); /* somebody else may have moved it */
         return target;
     }
-    if (c->flags & ASF_NO_READS || !c->in || !c->ops->get)
+    if (c->flags & ASF_NO_READS || !c->ops->get)
         return seek_plainly(c, target, SEEK_SET);
     return seek_block(c, target, exact);
 }
@@ -215,38 +202,31 @@ static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
     if (__builtin_sub_overflow(offset, unread(c, w->read_base, w->read_ptr, w->read_end), &offset))
         return -EINVAL;
     if (asf__wide_width(c) <= 0) {
-        w->state = w->last_state;
-        c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
+        find_reader(c);
         w->read_end = w->read_ptr;
     }
-    if (c->offset < 0) {
-        asf__free_backup(c);
+    if (c->offset < 0)
         return seek_plainly(c, offset, SEEK_CUR);
-    }
     return __builtin_add_overflow(offset, c->offset, &offset) ? -EINVAL : seek_to(c, offset, exact);
+}
+
+static off64_t seek_from_end(struct asf_cios *c, off64_t offset, bool exact) {
+    off64_t length = c->ops->length ? c->ops->length(c) : -1;
+    if (length < 0)
+        return seek_plainly(c, offset, SEEK_END);
+    return __builtin_add_overflow(offset, length, &offset) ? -EINVAL : seek_to(c, offset, exact);
 }
 
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
     struct asf_wide *w = &c->wide;
-    struct stat64 st;
+    asf__wide_free_backup(c);
     bool exact = w->read_base == w->read_end && w->write_base == w->write_ptr;
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
         return -ASF_NO_ERRNO;
-    int rc = asf__wide_prepare(c);
-    if (rc >= 0 && !w->read_base)
-        asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
-    if (rc >= 0 && !(c->flags & ASF_NO_READS))
-        rc = asf__wide_input(c);
-    if (rc < 0)
-        return rc;
-    if (whence == SEEK_CUR)
-        return seek_on(c, offset, exact);
-    if (whence == SEEK_SET)
-        return seek_to(c, offset, exact);
-    asf__before_io();
-    asf__settle_writers(c);
-    if (asf__sys.fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode))
-        return __builtin_add_overflow(offset, st.st_size, &offset) ? -EINVAL : seek_to(c, offset, exact);
-    asf__free_backup(c);
-    return seek_plainly(c, offset, whence);
+    asf__wide_prepare(c);
+    if (!w->read_base)
+        empty_windows(c);
+    return whence == SEEK_CUR   ? seek_on(c, offset, exact)
+           : whence == SEEK_SET ? seek_to(c, offset, exact)
+                                : seek_from_end(c, offset, exact);
 }

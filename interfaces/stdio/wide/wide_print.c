@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * wide_print.c - fwprintf, swprintf and their kin: formatted by lib/text/format_wide.c
- * straight into the buffer of characters, or the program's memory.  A piece that does
+ * straight into the buffer of characters, or the program's memory.  A chunk that does
  * not fit goes out with what is there.  What the formatter leaves, and unbuffered
  * streams, are libc's own code's, which works on our FILE through its window and table.
  *
@@ -34,8 +34,8 @@ struct stream_output {
     struct asf_cios *c;
 };
 
-/* A line-buffered stream is handed each piece: it gives up a line, and what is behind it,
- * with the piece that has the newline. */
+/* A line-buffered stream is handed each chunk: it gives up a line, and what is after it,
+ * with the chunk that has the newline. */
 static inline wchar_t *end_of_window(const struct asf_cios *c) {
     const struct asf_wide *w = &c->wide;
     bool room = asf__likely(asf__is_putting(c) && w->write_base && !(c->flags & ASF_LINE_BUF));

@@ -28,65 +28,56 @@ static enum asf_converted convert_rest(struct asf_cios *c) {
 }
 
 /* Both buffers there, and the rest of the bytes at the front. */
-static int make_ready(struct asf_cios *c) {
+static void make_ready(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
-    int rc = asf__wide_prepare(c);
-    if (rc >= 0)
-        rc = asf__wide_input(c);
-    if (rc < 0)
-        return rc;
+    asf__wide_prepare(c);
     size_t left = asf__avail(c);
     if (left)
-        memmove(c->in->base, c->read_ptr, left);
-    asf__bytes_set_read(c, c->in->base, c->in->base, c->in->base + left);
+        memmove(c->buf_base, c->read_ptr, left);
+    asf__set_read(c, c->buf_base, c->buf_base, c->buf_base + left);
+    asf__set_write(c, c->buf_base);
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
         asf__show_stdout(c);
+    c->flags &= ~ASF_PUTTING;
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     asf__wide_set_write(w, w->buf_base);
-    return 0;
 }
 
 /* A character's bytes that came by several reads. */
-struct pieces {
+struct partial {
     char bytes[MB_LEN_MAX];
     size_t n;
 };
 
 /* One read; false at the end of the file or on an error. */
-static bool get_bytes(struct asf_cios *c, const struct pieces *pieces) {
-    size_t have = (size_t)(c->read_end - c->in->base), room = c->block > have ? c->block - have : 0;
-    c->held = true;
-    ssize_t n = c->ops->get ? c->ops->get(c, c->read_end, room) : -EBADF;
-    c->held = false;
+static bool get_bytes(struct asf_cios *c, const struct partial *partial) {
+    char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
+    ssize_t n = asf__get(c, end, (size_t)(c->buf_end - end));
+    asf__set_read(c, base, p, end + (n > 0 ? n : 0));
     c->stats.slow++;
-    if (n > 0) {
-        c->read_end += n;
-        return true;
-    }
     if (n < 0) {
         asf__error(c, (int)n);
-    } else if (pieces->n == 0) {
+    } else if (n == 0 && partial->n == 0) {
         c->flags |= ASF_EOF;
         c->offset = -1;
-        c->placed = false;
     }
-    if (pieces->n > 0)
+    if (n <= 0 && partial->n > 0)
         asf__error(c, -EILSEQ); /* the file ends within a character */
-    return false;
+    return n > 0;
 }
 
-static enum asf_converted convert_pieces(struct asf_cios *c, struct pieces *pieces, size_t added) {
-    size_t room = sizeof pieces->bytes - pieces->n, n = added < room ? added : room;
-    memcpy(pieces->bytes + pieces->n, c->read_ptr, n);
-    pieces->n += n;
-    const char *from = pieces->bytes, *fresh = pieces->bytes + pieces->n - n;
+static enum asf_converted convert_partial(struct asf_cios *c, struct partial *partial, size_t added) {
+    size_t room = sizeof partial->bytes - partial->n, n = added < room ? added : room;
+    memcpy(partial->bytes + partial->n, c->read_ptr, n);
+    partial->n += n;
+    const char *from = partial->bytes, *fresh = partial->bytes + partial->n - n;
     enum asf_converted status =
-        asf__decode(c, &from, pieces->bytes + pieces->n, &c->wide.read_end, c->wide.buf_end);
+        asf__decode(c, &from, partial->bytes + partial->n, &c->wide.read_end, c->wide.buf_end);
     if (from > fresh)
         c->read_ptr += from - fresh;
-    size_t used = (size_t)(from - pieces->bytes);
-    memmove(pieces->bytes, from, pieces->n - used);
-    pieces->n -= used;
+    size_t used = (size_t)(from - partial->bytes);
+    memmove(partial->bytes, from, partial->n - used);
+    partial->n -= used;
     return status;
 }
 
@@ -98,18 +89,18 @@ static enum asf_converted convert_read(struct asf_cios *c) {
 }
 
 /* The bytes read so far make no character: keep them and make room for more. */
-static bool keep_pieces(struct asf_cios *c, struct pieces *pieces) {
+static bool keep_partial(struct asf_cios *c, struct partial *partial) {
     size_t left = asf__avail(c);
-    if (pieces->n == 0 && c->read_base < c->read_ptr) { /* shift sequences make none */
+    if (partial->n == 0 && c->read_base < c->read_ptr) { /* shift sequences make none */
         memmove(c->read_base, c->read_ptr, left);
         c->read_ptr = c->read_base;
         c->read_end = c->read_base + left;
         return true;
     }
-    if (pieces->n == 0 && left < sizeof pieces->bytes) {
-        memcpy(pieces->bytes, c->read_ptr, left);
-        pieces->n = left;
-    } else if (pieces->n == 0 || pieces->n == sizeof pieces->bytes) {
+    if (partial->n == 0 && left < sizeof partial->bytes) {
+        memcpy(partial->bytes, c->read_ptr, left);
+        partial->n = left;
+    } else if (partial->n == 0 || partial->n == sizeof partial->bytes) {
         return false;
     }
     c->read_ptr = c->read_end = c->read_base;
@@ -118,18 +109,18 @@ static bool keep_pieces(struct asf_cios *c, struct pieces *pieces) {
 
 static wint_t read_on(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
-    struct pieces pieces = {.n = 0};
+    struct partial partial = {.n = 0};
     for (;;) {
         char *before = c->read_end;
-        if (!get_bytes(c, &pieces))
+        if (!get_bytes(c, &partial))
             return WEOF;
         w->last_state = w->state;
         c->read_base = c->read_ptr;
         enum asf_converted status =
-            pieces.n ? convert_pieces(c, &pieces, (size_t)(c->read_end - before)) : convert_read(c);
+            partial.n ? convert_partial(c, &partial, (size_t)(c->read_end - before)) : convert_read(c);
         if (w->read_ptr < w->read_end)
             return (wint_t)*w->read_ptr;
-        if (status == ASF_INVALID || !keep_pieces(c, &pieces))
+        if (status == ASF_INVALID || !keep_partial(c, &partial))
             return asf__wide_error(c, -EILSEQ);
     }
 }
@@ -149,8 +140,8 @@ wint_t asf__wide_underflow(struct asf_cios *c) {
         if (status == ASF_INVALID)
             return asf__wide_error(c, -EILSEQ);
     }
-    int rc = make_ready(c);
-    return rc < 0 ? asf__wide_error(c, rc) : read_on(c);
+    make_ready(c);
+    return read_on(c);
 }
 
 wint_t asf__wide_uflow(struct asf_cios *c) {
@@ -163,8 +154,8 @@ wint_t asf__wide_uflow(struct asf_cios *c) {
     }
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
         return WEOF;
-    if (w->read_ptr == w->read_end && (w->save_base || c->flags & ASF_IN_BACKUP))
-        asf__free_backup(c);
+    if (w->read_ptr == w->read_end)
+        asf__wide_free_backup(c);
     if (w->read_ptr == w->read_end && asf__wide_underflow(c) == WEOF)
         return WEOF;
     return (wint_t)*w->read_ptr++;
@@ -209,7 +200,8 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
     /* glibc stays in its output mode here, and later frees what it must not. */
     if (asf__is_putting(c) && !(c->flags & ASF_NO_READS) && asf__wide_to_read(c) == EOF)
         return WEOF;
-    bool backup = c->flags & ASF_IN_BACKUP && w->save_base; /* not that of a byte, from before it was wide */
+    bool backup =
+        c->flags & ASF_IN_BACKUP && w->backup_base; /* not that of a byte, from before it was wide */
     /* As glibc, which means the characters and looks at the bytes. */
     if (!backup && w->read_ptr > w->read_base && c->read_ptr > c->read_base &&
         (wint_t)c->read_ptr[-1] == ch) {

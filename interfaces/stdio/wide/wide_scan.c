@@ -16,26 +16,13 @@
 #include "lib/sys/cleanup.h"
 #include "lib/text/utf8.h"
 
-/* libc's asks without a lock. */
-static int orientation(struct asf_cios *c) {
-    if (!asf__ours(c) || !asf__trylock(&c->lk))
-        return c->orientation;
-    asf__libc_orient(c);
-    asf__unlock(&c->lk);
-    return c->orientation;
-}
-
 EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
-    if (c->orientation != 0)
+    if (c->orientation != 0 || mode == 0)
         return c->orientation;
     if (!asf__stdio_started)
         asf__stdio_start();
-    if (mode == 0)
-        return orientation(c);
     asf__enter(c);
-    if (asf__ours(c))
-        asf__libc_orient(c);
     int r = asf__orient(f, mode);
     asf__leave(c);
     return r;
@@ -108,11 +95,7 @@ static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_
 typedef int scanner(FILE *, const wchar_t *, va_list);
 extern scanner __isoc99_vfwscanf, __isoc23_vfwscanf;
 
-/* Cancelled, libc has given back its own lock. */
-static void leave(void *arg) {
-    struct asf_cios *c = arg;
-    if (c->flags2 & ASF_OURS)
-        c->held = false;
+static void leave(void *c) {
     asf__leave(c);
 }
 
@@ -122,8 +105,8 @@ static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format
     asf__show_lock(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);
-    if (c->flags2 & ASF_OURS)
-        asf__go_inside(c, ASF_WITHOUT_LOCK);
+    if (c->flags2 & ASF_OURS) /* cancelled, libc gives back its own lock */
+        c->use = ASF_UNLOCKED;
     return ASF_CLEANUP(leave, c, libc(asf__file(c), format, ap));
 }
 

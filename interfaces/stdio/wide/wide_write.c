@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_write.c - output of wide characters: fputwc, fputws.  They gather in
+ * wide_write.c - output of wide characters: fputwc, fputws.  They stand in
  * libc's buffer and are converted when libc converts; but where libc writes
- * sixteen bytes at a time, the bytes of one conversion go out together, or are
- * held back as a byte stream's are while nobody can tell.
+ * sixteen bytes at a time, all bytes of one conversion go out together.
  * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
@@ -15,84 +14,69 @@ extern wint_t __woverflow(FILE *, wint_t);
 
 /* --- out of the buffer ------------------------------------------------------- */
 
-/* Characters to bytes in the output buffer; *from tells how far it came.  An
- * error is one of writing; what cannot be converted just ends it. */
+/* Into the buffer below, which takes them all before it is put, or past it.  An error
+ * here and in what follows is one of writing. */
+static int add_bytes(struct asf_cios *c, const char *bytes, size_t n) {
+    int error = 0;
+    if (asf__room_in_buffer(c) < n) {
+        asf__append(c, bytes, n, &error);
+    } else if (n > 0) {
+        memcpy(c->write_ptr, bytes, n);
+        c->write_ptr += n;
+    }
+    return error;
+}
+
+/* Characters to bytes; *from tells how far it came.  What cannot be converted just ends it. */
 static int convert(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
     enum asf_converted status = ASF_CONVERTED;
-    while (*from < end && status != ASF_INVALID) {
-        int rc = asf__drain(c, MB_LEN_MAX);
-        if (rc < 0)
-            return rc;
-        char *to = c->write_ptr;
-        status = asf__encode(c, &c->wide.state, from, end, &to, c->buf_end);
-        c->write_ptr = to;
-    }
-    return 0;
-}
-
-/* More room than there is: the buffer is full in libc's sense, which is when it
- * is written and its size reconsidered. */
-static int count_as_full(struct asf_cios *c) {
-    return asf__drain(c, (size_t)(c->buf_end - c->write_ptr) + 1);
-}
-
-static int put_out(struct asf_cios *c, bool hold) {
-    if (hold && c->grown)
-        return 0;
-    if (hold && c->may_grow && c->write_ptr)
-        return count_as_full(c);
-    return asf__flush_output(c);
-}
-
-/* After an error the next write probably fails, too, and the characters stay: no
- * more are converted for it than libc has in its first one. */
-static int try_again(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
-    enum { FEW = 16 / sizeof(wchar_t) };
-    int rc = convert(c, from, end - *from > FEW ? *from + FEW : end);
-    return rc == 0 ? asf__flush_output(c) : rc;
-}
-
-/* The characters are bytes by now: a thread that is cancelled in the write, or jumps out of
- * it, does not leave them to be written twice. */
-static int put_bytes(struct asf_cios *c, bool hold) {
-    struct asf_wide *w = &c->wide;
-    wchar_t *base = w->write_base, *end = w->write_ptr;
-    w->write_base = w->write_ptr = w->buf_base;
-    int rc = put_out(c, hold);
-    if (rc < 0) {
-        w->write_base = base;
-        w->write_ptr = end;
+    int rc = 0;
+    while (rc == 0 && *from < end && status != ASF_INVALID) {
+        char bytes[4096], *to = bytes;
+        status = asf__encode(c, &c->wide.state, from, end, &to, bytes + sizeof bytes);
+        rc = add_bytes(c, bytes, (size_t)(to - bytes));
     }
     return rc;
 }
 
-/* When writing fails the characters stay, as in libc. */
-static int write_buffer(struct asf_cios *c, bool hold) {
+/* As libc: no flag is set when the descriptor does not go back over input, and what has
+ * become bytes is lost. */
+static int fail(struct asf_cios *c, int code) {
+    bool stuck = c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
+    c->write_ptr = c->write_end = c->write_base;
+    if (!stuck)
+        return asf__error(c, code);
+    asf__set_errno(code);
+    return EOF;
+}
+
+/* A thread that is cancelled in the write, or jumps out of it, does not leave the
+ * characters to be written twice; when writing fails they stay, as in libc. */
+static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
     struct asf_wide *w = &c->wide;
-    const wchar_t *from = w->write_base, *end = w->write_ptr;
-    int rc = 0;
-    if (!hold)
-        asf__before_wait();
-    if (c->flags & ASF_ERR && from < end)
-        rc = try_again(c, &from, end);
-    if (rc == 0 && from < end)
-        rc = convert(c, &from, end);
-    if (rc == 0)
-        rc = put_bytes(c, hold);
-    if (rc < 0)
-        return asf__error(c, rc);
-    asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
+    wchar_t *base = w->write_base;
     w->write_base = w->write_ptr = w->buf_base;
-    w->write_end = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) ? w->buf_base : w->buf_end;
-    return from == end ? 0 : EOF;
+    int rc = convert(c, from, end);
+    if (rc == 0)
+        rc = asf__flush_output(c);
+    if (rc < 0) {
+        w->write_base = base;
+        w->write_ptr = base + (end - base);
+    }
+    return rc;
 }
 
 int asf__wide_flush(struct asf_cios *c) {
-    return write_buffer(c, false);
-}
-
-static int write_full(struct asf_cios *c) {
-    return write_buffer(c, !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)));
+    struct asf_wide *w = &c->wide;
+    const wchar_t *from = w->write_base, *end = w->write_ptr;
+    int rc = from < end ? put_characters(c, &from, end) : 0;
+    if (rc < 0)
+        return fail(c, rc);
+    asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
+    asf__wide_set_write(w, w->buf_base);
+    if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
+        w->write_end = w->buf_end;
+    return from == end ? 0 : EOF;
 }
 
 /* --- into the buffer ----------------------------------------------------------- */
@@ -101,15 +85,12 @@ wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch) {
     struct asf_wide *w = &c->wide;
     if (c->flags & ASF_NO_WRITES)
         return asf__wide_error(c, -EBADF);
-    if (!asf__is_putting(c) || !w->write_base) {
-        int rc = asf__wide_to_write(c);
-        if (rc < 0)
-            return asf__wide_error(c, rc);
-    }
+    if (!asf__is_putting(c) || !w->write_base)
+        asf__wide_to_write(c);
     c->stats.slow++;
     if (ch == WEOF)
         return asf__wide_flush(c) == EOF ? WEOF : 0;
-    if (w->write_ptr == w->buf_end && write_full(c) == EOF)
+    if (w->write_ptr == w->buf_end && asf__wide_flush(c) == EOF)
         return WEOF;
     *w->write_ptr++ = (wchar_t)ch;
     bool now = c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && ch == L'\n');
@@ -135,14 +116,13 @@ static bool goes_at_once(const struct asf_cios *c, const wchar_t *p, size_t n) {
 
 static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
     const wchar_t *from = p;
-    int rc = asf__is_putting(c) ? 0 : asf__wide_to_write(c);
-    asf__before_wait();
-    if (rc == 0)
-        rc = convert(c, &from, p + n);
+    if (!asf__is_putting(c))
+        asf__wide_to_write(c);
+    int rc = convert(c, &from, p + n);
     if (rc == 0)
         rc = asf__flush_output(c);
     if (rc < 0)
-        asf__error(c, rc);
+        fail(c, rc);
     return rc < 0 ? 0 : (size_t)(from - p);
 }
 
@@ -260,13 +240,7 @@ EXPORT int fputws(const wchar_t *text, FILE *f) {
 /* --- closing ------------------------------------------------------------------------ */
 
 int asf__wide_close(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
     int rc = asf__is_putting(c) ? asf__wide_flush(c) : 0;
-    asf__free_backup(c);
-    if (!(c->flags2 & ASF_WIDE_USER_BUF))
-        free(w->buf_base);
-    w->buf_base = w->buf_end = NULL;
-    asf__wide_set_read(w, NULL, NULL, NULL);
-    asf__wide_set_write(w, NULL);
+    asf__wide_free_buffer(c);
     return rc;
 }

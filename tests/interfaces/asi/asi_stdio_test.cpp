@@ -145,24 +145,6 @@ TEST_F(Mixed, UpdateByTurns) {
     EXPECT_EQ(contents("file"), "0ab3456789");
 }
 
-// Behind input, libc's buffer is used from its middle on; the next one is not.
-TEST_F(Mixed, ATinyBufferAfterAPurgedRegionBehindInput) {
-    FILE *f = fopen(put("file", std::string(20000, 'z')).c_str(), "r+");
-    for (int i = 0; i < 1000; i++)
-        getc(f);
-    putc('x', f);
-    ssize_t n = 10;
-    void *p = salloc(asf_stream(f), &n);
-    ASSERT_NE(p, nullptr);
-    __fpurge(f);
-    EXPECT_EQ(setvbuf(f, nullptr, _IONBF, 0), 0);
-    const std::string text(6000, 'y');
-    fwrite(text.data(), 1, text.size(), f);
-    EXPECT_EQ(sfree(asf_stream(f), p), 0);
-    EXPECT_EQ(fclose(f), 0);
-    EXPECT_TRUE(contents("file") == std::string(1000, 'z') + text + std::string(13000, 'z'));
-}
-
 TEST_F(Mixed, OneLock) {
     FILE *f = fopen(put_pattern("file", 1000).c_str(), "r");
     asf_cios *s = asf_stream(f);

@@ -661,25 +661,6 @@ CASE(no_memory_for_a_stream) {
     CALL(access("not made", F_OK));
 }
 
-/* There is memory for what libc asks for, and no more. */
-CASE(no_memory_but_libcs) {
-    put_pattern("file", 50000);
-    while (dup(0) < 100)
-        continue;
-    void *stream = malloc(472), *buffer = malloc(4096), *fence = malloc(100);
-    take_all_memory();
-    free(stream);
-    free(buffer);
-    FILE *f = CALL(fopen("file", "r"));
-    int fd = fileno(f);
-    for (int i = 9; i > 0; i--) {
-        CALL(fseek(f, i * 5000, SEEK_SET));
-        CALL(fgetc(f));
-        CALL(lseek(fd, 0, SEEK_CUR));
-    }
-    CALL(fence != NULL);
-}
-
 CASE(no_memory_for_wide_characters) {
     FILE *out = fopen("out", "w");
     put_text("in", "wide");

@@ -18,16 +18,6 @@ static void note_all(FILE *f) {
         __fpending(f));
 }
 
-CASE(what_is_known_behind_blocks_of_nothing) {
-    static char block[8192];
-    FILE *f = fopen("file", "w+");
-    fputs("abc", f);
-    fflush(f);
-    CALL(fread(block, 1, sizeof block, f));
-    note_all(f);
-    fclose(f);
-}
-
 CASE(descriptor_of_no_access) {
     put_text("file", "0123456789");
     int fd = open("file", O_ACCMODE);

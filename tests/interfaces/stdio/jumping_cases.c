@@ -242,23 +242,6 @@ CASE(a_large_file_with_holes) {
     unlink("large");
 }
 
-CASE(it_becomes_wide) {
-    put_lines("lines", 5000);
-    FILE *f = fopen("lines", "r");
-    char blocks[8192];
-    for (long at = 81920; at >= 0; at -= 8192) {
-        fseek(f, at, SEEK_SET);
-        fread(blocks, 1, sizeof blocks, f);
-    }
-    CALL(fwide(f, 0));
-    CALL(fgetwc(f));
-    CALL(ftell(f));
-    CALL(lseek(fileno(f), 0, SEEK_CUR));
-    CALL(fseek(f, 3, SEEK_SET));
-    CALL(fgetwc(f));
-    CALL(fclose(f));
-}
-
 CASE(pushed_back_between) {
     EACH_LENGTH(f) {
         CALL(ungetc('x', f));

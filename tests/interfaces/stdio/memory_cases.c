@@ -230,41 +230,6 @@ CASE(memstream_seeks) {
     free(text);
 }
 
-static void read_some(FILE *f, int n) {
-    char text[32] = "";
-    CALL((long)fread(text, 1, (size_t)n, f));
-    say("  %q", text);
-    note_flags(f);
-}
-
-CASE(memstream_is_read) {
-    char *text;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    say("reading %d writing %d", __freading(f) != 0, __fwriting(f) != 0);
-    CALL(getc(f));
-    note_flags(f);
-    fputs("some words", f);
-    read_some(f, 4);
-    fputs(" and more", f);
-    read_some(f, 30);
-    CALL(ungetc('!', f));
-    CALL(getc(f));
-    CALL(fseek(f, 5, SEEK_SET));
-    read_some(f, 5);
-    for (int i = 0; i < 3000; i++)
-        fputs("grown ", f);
-    read_some(f, 7);
-    note_state(f);
-    CALL(fseek(f, -9, SEEK_END));
-    read_some(f, 20);
-    CALL(fflush(f));
-    say("size %lu", (unsigned long)size);
-    CALL(fclose(f));
-    say("size %lu %b", (unsigned long)size, text, (int)size);
-    free(text);
-}
-
 CASE(memstream_without_writing) {
     char *text = NULL;
     size_t size = 5;

@@ -104,7 +104,7 @@ def fits(rng, mode, name):
 def defined(steps):
     """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, reads what was purged,
     or ends with SIGSEGV."""
-    purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = astray = free = False
+    purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = astray = free = several = False
     for name in (name_of(part) for part in " ".join(steps).split()):
         if wrote and name in BLOCKS or (putting or changed) and name in ("unget", "ungets"):
             return False
@@ -115,6 +115,9 @@ def defined(steps):
             return False
         if pushed and (name == "tell" and forked or name == "cur" and not oriented):
             return False
+        if several and name in ("tell", "getpos") or several and not oriented and name in INPUTS:
+            return False  # C promises one byte, and leaves open what place the others have
+        several = name == "ungets" or (several and name not in BETWEEN)
         oriented = oriented or name in OUTPUTS or name in INPUTS and name not in ("unget", "ungets")
         forked = forked or name == "fork"
         child = name == "fork" or (child and name != "child_end")

@@ -399,36 +399,3 @@ CASE(dispositions_are_left_alone) {
         if (sigismember(&blocked, s))
             say("signal %d is blocked", s);
 }
-
-static FILE *numbers;
-
-static void print_numbers(int sig) {
-    (void)sig;
-    fprintf(numbers, "%Lg", 3.3L);
-}
-
-static void scan_and_print(int sig) {
-    int n = 0;
-    (void)sig;
-    sscanf("12 monkeys", "%d", &n);
-    fprintf(numbers, "%s of %d", "one", n);
-}
-
-/* 8 KB, of which the kernel takes more than a third: what libc can do there can be done. */
-static void handle_on_a_small_stack(void (*handler)(int)) {
-    enum { SMALL = 8192 };
-    numbers = fopen("numbers", "w");
-    char *stack = mmap(NULL, 2 * SMALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    mprotect(stack + SMALL, SMALL, PROT_READ | PROT_WRITE);
-    sigaltstack(&(stack_t){.ss_sp = stack + SMALL, .ss_size = SMALL}, NULL);
-    sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handler, .sa_flags = SA_ONSTACK}, NULL);
-    raise(SIGUSR1);
-}
-
-CASE(numbers_on_a_small_stack) {
-    handle_on_a_small_stack(print_numbers);
-}
-
-CASE(scanned_on_a_small_stack) {
-    handle_on_a_small_stack(scan_and_print);
-}

@@ -83,7 +83,7 @@ static struct slot {
     struct description *of;
 } slots[SLOTS];
 
-static char buffer[ROOM], *nowhere;
+static char buffer[ROOM];
 
 /* Bytes with stretches of zeros, which a view cannot tell from what is gone. */
 static void make_bytes(char *p, long n, uint64_t kind) {
@@ -206,13 +206,6 @@ static void read_once(struct slot *s, long n, char *into) {
     d->at += r;
 }
 
-static void read_nowhere(struct slot *s) {
-    long n = 1 + (long)any(64), there = there_is(s->of, s->of->at, n);
-    errno = 0;
-    CHECK("read to nowhere", read(s->fd, any(2) ? nowhere : NULL, (size_t)n), there ? -1 : 0);
-    CHECK("its error", errno, there ? EFAULT : 0);
-}
-
 /* Many in a row, as make a descriptor worth keeping. */
 static void read_often(struct slot *s) {
     static const int sizes[] = {1, 1, 2, 7, 16, 32, 33, 64, 100, 512, 1024, 1500, 4096, 8192};
@@ -220,8 +213,6 @@ static void read_often(struct slot *s) {
     char *into = buffer + any(any(2) ? 1 : ROOM - 8192);
     for (long i = 0; i < times; i++, step++) {
         read_once(s, n, into);
-        if (any(200) == 0)
-            read_nowhere(s);
     }
 }
 
@@ -463,15 +454,6 @@ static void read_in_threads(struct slot *s) {
     CHECK("lseek after threads", lseek(s->fd, 0, SEEK_CUR), s->of->at);
 }
 
-static void look_at_offset(struct slot *s) {
-    char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", s->fd);
-    int fd = open(path, O_RDONLY);
-    check_at(read(fd, text, sizeof text - 1) > 0, "fdinfo", 0, 1, __LINE__);
-    CHECK("its offset", strtol(strchr(text, ':') + 1, NULL, 10), s->of->at);
-    close(fd);
-}
-
 static void raw_calls(struct slot *s) {
     CHECK("a raw lseek", syscall(SYS_lseek, s->fd, 0L, SEEK_CUR), s->of->at);
     long n = (long)any(40), r = there_is(s->of, s->of->at, n);
@@ -499,16 +481,12 @@ static void fork_child(struct slot *s) {
     pid_t child = fork();
     if (child == 0) {
         steps(100 + any(200), true);
-        switch (any(4)) {
+        switch (any(3)) {
         case 0:
             if ((s = any_slot()))
                 read_in_threads(s);
             break;
         case 1:
-            if ((s = any_slot()))
-                look_at_offset(s);
-            break;
-        case 2:
             if ((s = any_slot()))
                 raw_calls(s);
             break;
@@ -602,8 +580,8 @@ static void read_with_handler(struct slot *unused) {
 static void (*const often[])(struct slot *) = {
     read_often,  read_often, read_often,    read_often, seek,     seek,     read_much, read_at,
     read_vector, write_once, read_at_often, ask,        open_one, open_one, read_often};
-static void (*const seldom[])(struct slot *) = {close_one, close_one,  duplicate,    send_on,  truncate_here,
-                                                pass_on,   use_stream, read_nowhere, open_one, close_one};
+static void (*const seldom[])(struct slot *) = {close_one, close_one,  duplicate, send_on,  truncate_here,
+                                                pass_on,   use_stream, open_one,  close_one};
 static void (*const rarely[])(struct slot *) = {fork_child, run_program, fork_child, read_with_handler};
 
 static void one_step(bool child) {
@@ -632,7 +610,6 @@ int main(int argc, char **argv) {
     }
     seed = strtoul(argv[1], NULL, 10);
     state = seed * 2654435761u + 88172645463325252u;
-    nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < FILES; i++) {
         static const long sizes[FILES] = {300, 5000, 70000, 2500000};
         struct file *f = &files[i];

@@ -59,82 +59,6 @@ static void outside(const char *command) {
     CALL(system(command));
 }
 
-/* Memory that was written to before, and is there no more. */
-CASE(buffers_that_went_away) {
-    int fd = open_pattern("file"), t = open("under", O_CREAT | O_RDWR, 0600);
-    ftruncate(t, 8192);
-    char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, t, 0);
-    for (int i = 0; i < 400; i++)
-        read(fd, p + 4096, 16);
-    ftruncate(t, 100);
-    CALL(read(fd, p + 4096, 16));
-    p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (int i = 0; i < 400; i++)
-        read(fd, p + 40960, 16);
-    mremap(p, 65536, 4096, 0);
-    CALL(read(fd, p + 40960, 16));
-    say("at %ld", (long)lseek(fd, 0, SEEK_CUR));
-}
-
-static void make_shorter(int how, int t) {
-    FILE *f;
-    if (how == 0)
-        close(creat("under", 0600));
-    else if (how == 1)
-        fclose(fopen("under", "w"));
-    else if (how == 2 && (f = fopen("other", "w")))
-        fclose(freopen("under", "w", f));
-    else if (how == 3)
-        fallocate(t, FALLOC_FL_COLLAPSE_RANGE, 0, 4096);
-    else
-        system(": >under");
-}
-
-/* They are maps of a file that has no such page any more. */
-CASE(buffers_in_a_file_made_shorter) {
-    int fd = open_pattern("file");
-    for (int how = 0; how < 5; how++) {
-        int t = open("under", O_CREAT | O_RDWR, 0600);
-        ftruncate(t, 8192);
-        char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, t, 0);
-        for (int i = 0; i < 400; i++)
-            read(fd, p + 4096, 16);
-        make_shorter(how, t);
-        CALL(read(fd, p + 4096, 16));
-        close(t);
-    }
-    say("at %ld", (long)lseek(fd, 0, SEEK_CUR));
-}
-
-static void read_into(int fd, char *p) {
-    for (int i = 0; i < 400; i++)
-        read(fd, p, 16);
-}
-
-CASE(buffers_that_were_given_up) {
-    enum { GUARD = 102 };
-    int fd = open_pattern("file"), status;
-    char *p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    read_into(fd, p);
-    if (madvise(p, 65536, GUARD) == 0)
-        CALL(read(fd, p, 16));
-    char *top = sbrk(65536);
-    read_into(fd, top + 40960);
-    sbrk(-65536);
-    CALL(read(fd, top + 40960, 16));
-    p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    read_into(fd, p);
-    madvise(p, 65536, MADV_DONTFORK);
-    pid_t child = fork();
-    if (child == 0) {
-        fd = open("file", O_RDONLY);
-        read_into(fd, buffer);
-        _exit(read(fd, p, 16) < 0 && errno == EFAULT ? 7 : 1);
-    }
-    waitpid(child, &status, 0);
-    say("status %x", (unsigned)status);
-}
-
 CASE(bytes_behind_a_short_read) {
     int ready[2];
     put_pattern("file", SIZE);
@@ -690,26 +614,6 @@ CASE(truncated_in_zeros) {
     CALL(ftruncate(w, 8160));
     read_small(fd, 60, 1);
     CALL(lseek(fd, 0, SEEK_CUR));
-}
-
-/* What is read into is a map of a file that is cut. */
-CASE(cut_under_the_reader) {
-    put_pattern("data", SIZE);
-    for (int way = 0; way < 2; way++) {
-        put_pattern("map", 8192);
-        int fd = open("data", O_RDONLY), m = open("map", O_RDWR);
-        char *map = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, m, 0);
-        for (int i = 0; i < 200; i++)
-            read(fd, map, 16);
-        if (way == 0)
-            CALL(truncate("map", 0));
-        else
-            close(open("map", O_WRONLY | O_TRUNC));
-        CALL(read(fd, map, 16));
-        munmap(map, 8192);
-        close(fd);
-        close(m);
-    }
 }
 
 CASE(zeros_and_holes) {

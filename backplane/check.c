@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check.c - what must hold of a stream between two calls.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/check.h"
+
+#ifndef NDEBUG
+#include <assert.h>
+
+#include "backplane/window.h"
+
+static void check_read_window(const struct asf_cios *c) {
+    bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else of characters */
+    assert(c->read_base <= c->read_ptr && c->read_ptr <= c->read_end);
+    assert(!backup || c->save_base <= c->save_end);
+    if (!backup && c->read_base)
+        assert(c->buf_base <= c->read_base && c->read_end <= c->buf_end);
+}
+
+static void check_write_window(const struct asf_cios *c) {
+    assert(c->write_base <= c->write_ptr);
+    if (c->write_base)
+        assert(c->buf_base <= c->write_base && c->write_ptr <= c->buf_end && c->write_end <= c->buf_end);
+    if (c->write_end > c->write_ptr) { /* bytes are stored without a look at anything else */
+        assert(asf__is_putting(c));
+        assert(!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES)));
+        assert(c->orientation <= 0);
+    }
+}
+
+void asf__check(const struct asf_cios *c) {
+    if (c->buffer && c->buffer->truncated)
+        return; /* the fault has moved read_end by itself */
+    if (c->use == ASF_IN_SYSTEM_CALL || c->kind == ASF_CALLBACK || c->kind == ASF_MEMORY)
+        return; /* a callback or a handler is in the middle of another call */
+    check_read_window(c);
+    check_write_window(c);
+    assert(!asf__is_putting(c) || c->read_ptr == c->read_end || c->orientation > 0);
+    assert((c->buffer != NULL) == (c->buf_base != NULL));
+    assert(c->buffer || c->read_ptr == c->read_end || c->flags & ASF_IN_BACKUP);
+    for (const struct asf_buffer *b = c->retired; b; b = b->next)
+        assert(b->refs > 0 && b != c->buffer);
+    for (const struct asf_buffer *b = c->queue; b; b = b->next)
+        assert(b->base <= b->from && b->from <= b->to && b->to <= b->base + b->size);
+}
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hooks.h - what an interface that is not always there wants to know of every stream.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_BACKPLANE_HOOKS_H
+#define ASF_BACKPLANE_HOOKS_H
+
+#include "backplane/cios.h"
+
+#pragma GCC visibility push(hidden)
+
+/* For an interface that minds descriptors: called when a stream enters the list, when the
+ * program asks for its ASI, and when what lies below it is about to be closed (lock: held).
+ * NULL: nobody does. */
+struct asf_hooks {
+    void (*linked)(struct asf_cios *c);
+    void (*joined)(struct asf_cios *c);
+    void (*closing)(struct asf_cios *c);
+};
+extern struct asf_hooks asf__hooks;
+static inline void asf__join(struct asf_cios *c) {
+    if (asf__hooks.joined)
+        asf__hooks.joined(c);
+}
+
+#pragma GCC visibility pop
+
+#endif

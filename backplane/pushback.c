@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pushback.c - bytes pushed back by ungetc.  Those that were just read move the pointer
+ * back; others go to a backup buffer, by glibc's convention, which gnulib reads: the
+ * window proper waits in save_base..save_end, beginning where it was left.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/pushback.h"
+#include "backplane/backplane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool enter_backup(struct asf_cios *c) {
+    enum { BACKUP = 128 };
+    if (!c->save_base) {
+        c->save_base = calloc(BACKUP, 1); /* its bytes are compared before they are written */
+        if (!c->save_base)
+            return false;
+        c->save_end = c->backup_base = c->save_base + BACKUP;
+    }
+    char *base = c->save_base, *end = c->save_end;
+    c->save_base = c->read_ptr;
+    c->save_end = c->read_end;
+    asf__set_read(c, base, end, end);
+    c->flags |= ASF_IN_BACKUP;
+    return true;
+}
+
+static bool widen_backup(struct asf_cios *c) {
+    size_t size = (size_t)(c->read_end - c->read_base);
+    char *wider = calloc(2, size);
+    if (!wider)
+        return false;
+    memcpy(wider + size, c->read_base, size);
+    free(c->read_base);
+    c->backup_base = wider + size;
+    asf__set_read(c, wider, wider + size, wider + 2 * size);
+    return true;
+}
+
+int asf__push_back(struct asf_cios *c, int byte) {
+    int rc = asf__is_putting(c) ? asf__to_read(c) : 0;
+    if (rc < 0)
+        return rc;
+    if (c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)byte) {
+        c->read_ptr--;
+        return (unsigned char)byte;
+    }
+    bool in_backup = c->flags & ASF_IN_BACKUP;
+    if (!in_backup ? !enter_backup(c) : c->read_ptr == c->read_base && !widen_backup(c))
+        return -ENOMEM;
+    *--c->read_ptr = (char)byte;
+    return (unsigned char)byte;
+}
+
+void asf__free_backup(struct asf_cios *c) {
+    if (asf__likely(!c->backup_base)) /* the flag may speak of characters */
+        return;
+    char *backup = c->save_base;
+    if (c->flags & ASF_IN_BACKUP) {
+        backup = c->read_base;
+        asf__set_read(c, c->save_base, c->save_base, c->save_end);
+        c->flags &= ~ASF_IN_BACKUP;
+    }
+    c->save_base = c->backup_base = c->save_end = NULL;
+    free(backup);
+}

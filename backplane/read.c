@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * read.c - input: the current buffer filled when a call misses it, and bytes taken
+ * from it or, when a call wants a whole buffer or more, from below it.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/backplane.h"
+#include "backplane/pushback.h"
+
+#include <errno.h>
+
+/* A copy of this size is worth giving up the lock for (paper, "Interface modules"). */
+enum { UNLOCKED_COPY = 2048 };
+
+/* Inline: after a system call the processor has forgotten where each caller returns to, which
+ * costs some 7 ns a level. */
+static inline __attribute__((always_inline)) ssize_t get(struct asf_cios *c, char *p, size_t n) {
+    if (!c->ops->get)
+        return -EBADF;
+    enum asf_use was = asf__begin_system_call(c);
+    ssize_t r = c->ops->get(c, p, n);
+    asf__end_system_call(c, was);
+    if (r > 0 && c->offset >= 0)
+        c->offset += r;
+    return r;
+}
+
+int asf__to_read(struct asf_cios *c) {
+    if (c->flags & ASF_NO_READS) /* but for what was pushed back */
+        return c->flags & ASF_IN_BACKUP && asf__avail(c) > 0 ? 0 : -EBADF;
+    return asf__is_putting(c) ? asf__end_output(c) : 0;
+}
+
+/* The window continues where output ended: in what was read before, or empty, or with what
+ * asf__to_write has put aside. */
+int asf__end_output(struct asf_cios *c) {
+    int rc = asf__flush_output(c);
+    if (rc < 0)
+        return rc;
+    c->flags &= ~ASF_PUTTING;
+    if (c->unread) {
+        asf__use_buffer(c, c->unread);
+        c->read_end = c->unread->to;
+        c->unread = NULL;
+        return 0;
+    }
+    if (c->write_ptr > c->read_end)
+        c->read_end = c->write_ptr;
+    c->read_base = c->buf_base;
+    c->read_ptr = c->write_ptr;
+    asf__set_write(c, c->read_ptr);
+    return 0;
+}
+
+/* The unread bytes, pushed-back ones first, at the front of a buffer that has room for
+ * `want` and no regions. */
+static int make_room(struct asf_cios *c, size_t want) {
+    size_t front = asf__avail(c), have = asf__unread(c);
+    struct asf_buffer *b = c->buffer, *old = b;
+    if (!b->refs && !b->release && b->size >= want && !(c->flags & ASF_IN_BACKUP)) {
+        memmove(b->base, c->read_ptr, have);
+    } else {
+        size_t least = c->flags & ASF_UNBUFFERED ? 1 : c->block;
+        if (least < have)
+            least = have;
+        b = asf__buffer_new(want > least ? want : least);
+        if (!b)
+            return -ENOMEM;
+        if (front)
+            memcpy(b->base, c->read_ptr, front);
+        if (c->flags & ASF_IN_BACKUP)
+            memcpy(b->base + front, c->save_base, have - front);
+        asf__free_backup(c);
+    }
+    if (b != old)
+        asf__use_buffer(c, b);
+    asf__set_read(c, b->base, b->base, b->base + have);
+    asf__set_write(c, b->base);
+    return 0;
+}
+
+/* Of a large region as much as the file has: no memory is taken for the rest.  A file that says
+ * it has nothing, as those of /proc do, may have something. */
+static size_t within_file(struct asf_cios *c, size_t want) {
+    enum { MUCH = 1 << 20 };
+    off64_t length = want > MUCH && c->ops->length ? c->ops->length(c) : 0;
+    off64_t at = length <= 0 ? -1 : c->offset >= 0 ? c->offset : c->ops->seek(c, 0, SEEK_CUR);
+    if (at < 0)
+        return want;
+    size_t there = asf__unread(c) + (length > at ? (size_t)(length - at) : 1);
+    return want < there ? want : there;
+}
+
+ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
+    asf__allocate(c);
+    want = within_file(c, want);
+    int rc = make_room(c, want);
+    if (rc < 0)
+        return rc;
+    while (asf__avail(c) < want) {
+        size_t room = (size_t)(c->buf_end - c->read_end), missing = want - asf__avail(c);
+        ssize_t r = get(c, c->read_end, c->flags & ASF_UNBUFFERED ? missing : room);
+        if (r <= 0 && asf__avail(c) > 0)
+            break;
+        if (r <= 0) {
+            c->offset = -1; /* somebody else may move it now */
+            return r;
+        }
+        c->read_end += r;
+    }
+    return (ssize_t)asf__avail(c);
+}
+
+ssize_t asf__fill(struct asf_cios *c, size_t want) {
+    int rc = asf__to_read(c);
+    if (rc < 0)
+        return rc;
+    if (asf__avail(c) == 0)
+        asf__free_backup(c);
+    asf__trim(c);
+    if (want == 0)
+        want = asf__avail(c) + 1;
+    if (asf__avail(c) >= want)
+        return (ssize_t)asf__avail(c);
+    asf__attach(c);
+    if (c->ops->fill && !(c->flags & ASF_IN_BACKUP))
+        return c->ops->fill(c, want);
+    return asf__fill_buffer(c, want);
+}
+
+ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
+    if (c->buf_base)
+        asf__empty_windows(c);
+    return get(c, p, n);
+}
+
+/* As a region: threads on one stream copy at the same time. */
+static void copy_unlocked(struct asf_cios *c, char *p, size_t n) {
+    struct asf_buffer *b = c->buffer;
+    const char *from = c->read_ptr;
+    b->refs++;
+    b->copies++;
+    c->read_ptr += n;
+    asf__unlock(&c->lk);
+    memcpy(p, from, n);
+    asf__lock(&c->lk);
+    b->copies--;
+    asf__release_buffer(c, b);
+}
+
+/* `last`: nothing of this call is still to come, before which another thread could take
+ * what follows. */
+static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last) {
+    bool unlocked = last && n >= UNLOCKED_COPY && c->use == ASF_LOCKED && !__libc_single_threaded &&
+                    !(c->flags & ASF_IN_BACKUP) && asf__lock_is_held_once(&c->lk);
+    const char *end = c->read_ptr + n;
+    if (unlocked) {
+        copy_unlocked(c, p, n);
+        return n;
+    }
+    memcpy(p, c->read_ptr, n);
+    if (asf__unlikely(__atomic_load_n(&c->read_end, __ATOMIC_RELAXED) < end)) {
+        c->ops->trim(c); /* the file was truncated under the copy */
+        n = asf__avail(c);
+    }
+    c->read_ptr += n;
+    return n;
+}
+
+/* Whole buffers go straight to the caller; what is in the way of a module's own window, or
+ * is a callback's, does not. */
+static bool goes_straight(const struct asf_cios *c, size_t n) {
+    return c->ops->get && !c->ops->fill && c->kind != ASF_CALLBACK && n >= (size_t)(c->buf_end - c->buf_base);
+}
+
+static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
+    size_t size = (size_t)(c->buf_end - c->buf_base);
+    asf__empty_windows(c);
+    return get(c, p, size >= 128 ? n - n % size : n);
+}
+
+size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+    size_t done = 0;
+    /* A stream that writes and reads past its buffer goes on writing, as in glibc. */
+    bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && goes_straight(c, n);
+    *error = past ? asf__flush_output(c) : asf__to_read(c);
+    if (*error == 0 && asf__avail(c) == 0) {
+        asf__attach(c);
+        if (!c->ops->fill)
+            asf__allocate(c);
+    }
+    while (*error == 0 && done < n) {
+        size_t have = asf__avail(c), left = n - done;
+        if (have > 0) {
+            size_t want = have < left ? have : left, taken = take_window(c, p + done, want, want == left);
+            done += taken;
+            if (taken < want)
+                break;
+            continue;
+        }
+        asf__free_backup(c);
+        if (asf__avail(c) > 0)
+            continue;
+        bool straight = goes_straight(c, left), ended = !straight && asf__has_ended(c);
+        if (!straight && c->orientation == 0)
+            c->orientation = -1; /* by its buffer, which holds bytes now */
+        ssize_t r = straight ? take_straight(c, p + done, left) : ended ? 0 : asf__fill(c, 1);
+        if (r < 0)
+            *error = (int)r;
+        if (r <= 0)
+            break;
+        done += straight ? (size_t)r : 0;
+    }
+    return done;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.h - what the statistics tell of a stream.  Lock: held.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#ifndef ASF_BACKPLANE_REPORT_H
+#define ASF_BACKPLANE_REPORT_H
+
+#include "backplane/cios.h"
+
+#pragma GCC visibility push(hidden)
+
+/* asf__set_name: keep the path, if the statistics want it. */
+void asf__set_name(struct asf_cios *c, const char *name);
+/* asf__report: the stream's line; nothing if it has told the same before. */
+void asf__report(struct asf_cios *c);
+
+#pragma GCC visibility pop
+
+#endif

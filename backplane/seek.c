@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * seek.c - where a stream stands, and moving it: within the current buffer if the target is
+ * there, else to the target's block, which is read so that the next seeks may stay in it.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/backplane.h"
+#include "backplane/pushback.h"
+
+#include <errno.h>
+
+/* Whether the descriptor's offset is known without asking. */
+static bool knows_place(const struct asf_cios *c) {
+    return c->exclusive && c->kind == ASF_REGULAR && c->place >= 0;
+}
+
+/* By the module alone. */
+static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
+    off64_t at = c->ops->seek(c, offset, whence);
+    if (at < 0)
+        return at;
+    c->offset = at;
+    asf__empty_windows(c);
+    return at;
+}
+
+/* The descriptor is set all the same: somebody else may have moved it. */
+static bool seek_in_window(struct asf_cios *c, off64_t target) {
+    off64_t start = c->offset - (c->read_end - c->buf_base);
+    if (c->offset < 0 || !c->read_base || target < start || target >= c->offset)
+        return false;
+    asf__set_read(c, c->buf_base, c->buf_base + (target - start), c->read_end);
+    asf__set_write(c, c->buf_base);
+    if (!knows_place(c) || c->place != c->offset)
+        c->ops->seek(c, c->offset, SEEK_SET);
+    return true;
+}
+
+/* The block is read as far as the target alone if the window was empty, or else whole. */
+static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
+    off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
+    if (into > size) /* a size that is no power of two */
+        start = target, into = 0;
+    off64_t at = c->ops->seek(c, start, SEEK_SET);
+    if (at < 0)
+        return at;
+    ssize_t n = 0;
+    if (into > 0) {
+        if (c->buffer->refs || c->buffer->release)
+            return seek_below(c, target, SEEK_SET);
+        enum asf_use was = asf__begin_system_call(c);
+        n = c->ops->get(c, c->buf_base, (size_t)(exact ? into : size));
+        asf__end_system_call(c, was);
+        if (n < into)
+            return seek_below(c, into - (n > 0 ? n : 0), SEEK_CUR);
+    }
+    asf__set_read(c, c->buf_base, c->buf_base + into, c->buf_base + n);
+    asf__set_write(c, c->buf_base);
+    c->offset = at + n;
+    return target;
+}
+
+/* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno. */
+static int find_target(struct asf_cios *c, off64_t *offset, int *whence) {
+    off64_t base;
+    if (*whence == SEEK_CUR) {
+        *offset = (off64_t)((uint64_t)*offset - asf__avail(c)); /* a callback may be asked anything */
+        base = c->offset;
+    } else {
+        base = *whence == SEEK_END && c->ops->length ? c->ops->length(c) : -1;
+    }
+    if (base < 0)
+        return 0;
+    *whence = SEEK_SET;
+    return __builtin_add_overflow(*offset, base, offset) || *offset < 0 ? -EINVAL : 0;
+}
+
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    bool counts = c->orientation < 0 || c->buffer; /* else pushed-back bytes have no place */
+    if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
+        offset = (off64_t)((uint64_t)offset - asf__avail(c));
+    if (c->orientation < 0)
+        asf__free_backup(c);
+    bool exact = c->read_base == c->read_end && c->write_base == c->write_ptr;
+    asf__free_backup(c);
+    asf__attach(c);
+    asf__trim(c);
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (c->kind == ASF_MEMORY)
+        return c->ops->seek(c, offset, whence);
+    if (c->kind == ASF_CALLBACK) /* which is always asked */
+        c->offset = -1;
+    int rc = asf__is_putting(c) ? asf__end_output(c) : 0;
+    if (rc == 0 && !c->ops->fill)
+        asf__allocate(c);
+    if (rc == 0 && whence != SEEK_SET)
+        rc = find_target(c, &offset, &whence);
+    if (rc < 0)
+        return rc;
+    if (whence != SEEK_SET)
+        return seek_below(c, offset, whence);
+    if (seek_in_window(c, offset))
+        return offset;
+    if (c->flags & ASF_NO_READS || c->ops->fill || !c->ops->get)
+        return seek_below(c, offset, SEEK_SET);
+    return seek_block(c, offset, exact);
+}
+
+/* Output that is not put yet, or input that is not read yet (negative). */
+static off64_t ahead_of_offset(struct asf_cios *c) {
+    off64_t pending = asf__is_putting(c) ? (off64_t)asf__pending(c) : 0;
+    for (const struct asf_buffer *b = c->queue; b; b = b->next)
+        pending += b->to - b->from;
+    if (pending == 0)
+        return c->buffer ? -(off64_t)asf__avail(c) : 0;
+    return c->flags & ASF_APPENDING || c->queue ? pending : pending + (c->write_base - c->read_end);
+}
+
+off64_t asf__tell(struct asf_cios *c) {
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (c->kind == ASF_MEMORY)
+        return c->ops->seek(c, 0, SEEK_CUR);
+    if (c->kind == ASF_CALLBACK)
+        c->offset = -1;
+    asf__trim(c);
+    off64_t ahead = ahead_of_offset(c), at = c->offset;
+    if (ahead > 0 && c->flags & ASF_APPENDING)
+        at = c->offset = c->ops->seek(c, 0, SEEK_END);
+    else if (at < 0)
+        at = knows_place(c) ? c->place : c->ops->seek(c, 0, SEEK_CUR);
+    if (at < 0)
+        return at;
+    return at + ahead < 0 ? -EINVAL : at + ahead;
+}
+
+int asf__sync(struct asf_cios *c) {
+    int rc = asf__flush_output(c);
+    asf__trim(c);
+    off64_t unread = c->read_end - c->read_ptr;
+    if (rc < 0 || c->kind == ASF_MEMORY)
+        return rc;
+    if (unread != 0 && !asf__is_putting(c)) {
+        off64_t at = c->ops->seek ? c->ops->seek(c, -unread, SEEK_CUR) : -ESPIPE;
+        if (at < 0 && at != -ESPIPE)
+            return (int)at;
+        if (at >= 0)
+            c->read_end = c->read_ptr;
+    }
+    c->offset = -1;
+    return 0;
+}

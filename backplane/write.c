@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * write.c - output: room made in the current buffer when a call overflows it, what is
+ * pending put, and bytes from the caller's memory added to it.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/pushback.h"
+#include "backplane/regions.h"
+
+#include <errno.h>
+
+/* Where nothing can seek, input and output have nothing to do with each other: what was not
+ * read is put aside until output ends. */
+static int keep_unread(struct asf_cios *c) {
+    size_t n = asf__avail(c);
+    if (c->ops->seek || n == 0)
+        return 0;
+    struct asf_buffer *b = asf__buffer_new(n > c->block ? n : c->block);
+    if (!b)
+        return -ENOMEM;
+    memcpy(b->base, c->read_ptr, n);
+    b->to = b->base + n;
+    c->unread = b;
+    asf__empty_windows(c);
+    return 0;
+}
+
+/* The offset goes back over input that was not read; the window is given up. */
+static int leave_input(struct asf_cios *c) {
+    off64_t unread = (off64_t)asf__avail(c), at = 0;
+    if (unread > 0)
+        at = c->ops->seek(c, -unread, SEEK_CUR);
+    if (at < 0)
+        return (int)at;
+    c->offset = -1;
+    if (c->ops->drain) {
+        asf__use_buffer(c, NULL);
+        return 0;
+    }
+    struct asf_buffer *b = asf__buffer_new(c->block);
+    if (b)
+        asf__use_buffer(c, b);
+    return b ? 0 : -ENOMEM;
+}
+
+/* Output begins where input stopped, in the same buffer, and the offset is set back when the
+ * first of it is put. */
+int asf__to_write(struct asf_cios *c) {
+    if (c->flags & ASF_NO_WRITES) {
+        c->flags |= ASF_ERR;
+        return -EBADF;
+    }
+    if (asf__is_putting(c) && c->write_base)
+        return 0;
+    asf__attach(c);
+    size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
+    asf__free_backup(c);
+    if (!c->ops->drain)
+        asf__allocate(c);
+    struct asf_buffer *b = c->buffer;
+    int rc = keep_unread(c);
+    if (rc == 0 && (c->ops->drain || b->refs || b->release))
+        rc = leave_input(c);
+    if (rc < 0)
+        return rc;
+    size_t before = (size_t)(c->read_ptr - c->buf_base);
+    c->read_ptr -= pushed < before ? pushed : before; /* output goes over pushed-back bytes, too */
+    if (c->read_ptr == c->buf_end)
+        c->read_ptr = c->read_end = c->buf_base;
+    asf__set_write(c, c->read_ptr);
+    c->read_base = c->read_ptr = c->read_end;
+    c->flags |= ASF_PUTTING;
+    asf__show_room(c);
+    return 0;
+}
+
+/* Before the first byte is put; the kernel appends by itself. */
+static int go_to_output(struct asf_cios *c) {
+    if (c->flags & ASF_APPENDING) {
+        c->offset = -1;
+    } else if (c->read_end != c->write_base) {
+        off64_t at = c->ops->seek ? c->ops->seek(c, c->write_base - c->read_end, SEEK_CUR) : -ESPIPE;
+        if (at < 0)
+            return (int)at;
+        c->offset = at;
+        c->read_end = c->write_base;
+    }
+    return 0;
+}
+
+/* All of it, however many calls the module takes; returns what was put. */
+static inline __attribute__((always_inline)) size_t put(struct asf_cios *c, const char *p, size_t n,
+                                                        int *error) {
+    size_t done = 0;
+    *error = go_to_output(c);
+    while (*error == 0 && done < n) {
+        enum asf_use was = asf__begin_system_call(c);
+        ssize_t r = c->ops->put(c, p + done, n - done);
+        asf__end_system_call(c, was);
+        if (r > 0)
+            done += (size_t)r;
+        else
+            *error = r < 0 ? (int)r : -EIO;
+        if (r <= 0)
+            c->flags |= ASF_ERR;
+    }
+    if (c->offset >= 0)
+        c->offset += (off64_t)done;
+    return done;
+}
+
+static void begin_anew(struct asf_cios *c) {
+    c->buf_base = c->buffer->base;
+    c->buf_end = c->buffer->base + c->buffer->size;
+    asf__empty_windows(c);
+    asf__show_room(c);
+}
+
+int asf__flush_queue(struct asf_cios *c) {
+    while (c->queue && c->queue->refs == 0) {
+        struct asf_buffer *b = c->queue;
+        int error;
+        c->queue = b->next;
+        put(c, b->from, (size_t)(b->to - b->from), &error);
+        asf__retire_buffer(c, b);
+        if (error)
+            return error;
+    }
+    return c->queue ? -EBUSY : 0;
+}
+
+/* What fails is lost, as POSIX leaves it: the program is told once. */
+static int put_window(struct asf_cios *c) {
+    int error = 0;
+    if (asf__pending(c) == 0)
+        return 0;
+    if (c->queue || c->buffer->refs)
+        return -EBUSY;
+    size_t done = put(c, c->write_base, asf__pending(c), &error);
+    if (done > 0 || c->read_end == c->write_base || c->flags & ASF_APPENDING)
+        begin_anew(c);
+    return error;
+}
+
+int asf__flush_output(struct asf_cios *c) {
+    if (c->kind == ASF_MEMORY)
+        return c->ops->flushed(c);
+    if (!asf__is_putting(c))
+        return 0;
+    int failed = c->failed;
+    c->failed = 0;
+    int rc = c->queue ? asf__flush_queue(c) : 0;
+    if (rc == 0)
+        rc = put_window(c);
+    if (rc == 0 && c->ops->flushed)
+        rc = c->ops->flushed(c);
+    return failed ? failed : rc;
+}
+
+int asf__drain(struct asf_cios *c, size_t want) {
+    int rc = asf__to_write(c);
+    if (rc < 0 || asf__room_in_buffer(c) >= want)
+        return rc;
+    if (c->ops->drain) {
+        rc = c->ops->drain(c, want);
+        if (rc < 0 && c->kind != ASF_MEMORY)
+            c->flags |= ASF_ERR;
+        return rc;
+    }
+    bool in_use = c->queue || c->buffer->refs;
+    struct asf_buffer *larger = NULL;
+    if (in_use || c->buffer->size < want) {
+        larger = asf__buffer_new(want > c->block ? want : c->block);
+        if (!larger)
+            return -ENOMEM; /* with everything as it was */
+    }
+    rc = in_use ? go_to_output(c) : asf__flush_output(c);
+    if (rc == 0 && in_use)
+        asf__queue_output(c);
+    if (rc == 0 && larger)
+        asf__use_buffer(c, larger);
+    else if (larger)
+        asf__retire_buffer(c, larger);
+    asf__show_room(c);
+    return rc;
+}
+
+int asf__overflow(struct asf_cios *c, unsigned char byte) {
+    int rc = asf__drain(c, 1);
+    if (rc < 0)
+        return rc;
+    *c->write_ptr++ = (char)byte;
+    if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && byte == '\n'))
+        rc = asf__flush_output(c);
+    return rc < 0 ? rc : byte;
+}
+
+static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
+    n = n < room ? n : room;
+    if (n > 0)
+        memcpy(c->write_ptr, p, n);
+    c->write_ptr += n;
+    return n;
+}
+
+/* What does not go straight, of a line-buffered stream line by line. */
+static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done = 0;
+    while (*error == 0 && done < n) {
+        if ((*error = asf__drain(c, 1)) < 0)
+            break;
+        size_t length = c->flags & ASF_UNBUFFERED ? 1 : n - done;
+        const char *end = c->flags & ASF_LINE_BUF ? memchr(p + done, '\n', length) : NULL;
+        if (end)
+            length = (size_t)(end - (p + done)) + 1;
+        size_t copied = copy_in(c, p + done, length, asf__room_in_buffer(c));
+        done += copied;
+        if (c->flags & ASF_UNBUFFERED || (end && copied == length))
+            *error = asf__flush_output(c);
+        if (*error < 0) /* what did not get out with its line's end does not count */
+            return done - 1;
+    }
+    return done;
+}
+
+/* Whole buffers are put from the caller's memory, unless the module's window is all there is
+ * or regions are before them. */
+static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t size = (size_t)(c->buf_end - c->buf_base), whole = size >= 128 ? n - n % size : n;
+    if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
+        return 0;
+    size_t done = put(c, p, whole, error);
+    if (done > 0 || *error == 0)
+        begin_anew(c);
+    return done;
+}
+
+/* How much of n bytes the buffer takes before it is flushed: of a line-buffered stream all
+ * up to the last newline, if there is room. */
+static size_t fitting(const struct asf_cios *c, const char *p, size_t n, bool *flush) {
+    *flush = false;
+    if (!(c->flags & ASF_LINE_BUF) || !asf__is_putting(c))
+        return asf__room(c);
+    size_t room = asf__room_in_buffer(c);
+    const char *end = room >= n ? memrchr(p, '\n', n) : NULL;
+    *flush = end != NULL;
+    return end ? (size_t)(end - p) + 1 : room;
+}
+
+size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    bool flush;
+    size_t room = fitting(c, p, n, &flush), done = copy_in(c, p, n, room);
+    *error = 0;
+    if (done == n && !flush)
+        return n;
+    *error = asf__to_write(c);
+    if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
+        *error = asf__flush_output(c);
+    if (*error == 0 && done < n)
+        done += append_straight(c, p + done, n - done, error);
+    if (*error == 0)
+        done += append_by_copies(c, p + done, n - done, error);
+    return done;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * popen.h - what another interface may add to popen.
+ * Layer: interfaces.  May include: nothing.
+ */
+#ifndef ASF_INTERFACES_STDIO_POPEN_H
+#define ASF_INTERFACES_STDIO_POPEN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#pragma GCC visibility push(hidden)
+
+/* before: popen has made its pipe, of which it keeps the end `ours`; another command or environment may
+ * be given to the shell.  Returns NULL, or what `after` is to have.
+ * after: the child is there, or is not (0).  Lock: popen's, held. */
+struct asf_popen_hooks {
+    void *(*before)(int ours, const char **command, char ***environment);
+    void (*after)(void *offer, int ours, bool reading, pid_t child);
+};
+extern struct asf_popen_hooks asf__popen_hooks;
+
+#pragma GCC visibility pop
+
+#endif

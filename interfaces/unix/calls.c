@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * calls.c - the calls of calls.def, and those that make a process or end one.
+ * Layer: interfaces.  May include: backplane, lib.
+ */
+#ifndef ASF_STATIC
+#define _GNU_SOURCE
+#include "interfaces/unix/unix.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/sys/fault.h"
+
+static void leave_rings(void) {
+    if (asf__rings())
+        asf__pipe_leave_all();
+}
+
+/* Who waits for descriptors waits for pipes, and will again; who only looks, as
+ * some programs do when they start, may still have a ring later. */
+static void wait_for(const struct pollfd *fds, nfds_t n, bool waits) {
+    for (nfds_t i = 0; asf__rings() && i < n; i++)
+        (waits ? asf__pipe_refuse : asf__pipe_leave)(fds[i].fd);
+}
+
+static void become(void) {
+    asf__end_unix();
+    leave_rings();
+    asf__before_exec();
+}
+
+/* --- the table --------------------------------------------------------------------------- */
+
+#define BEFORE_LOOKS       asf__before_look()
+#define BEFORE_PUBLISHES   (asf__before_look(), asf__publish(fd))
+#define BEFORE_TRANSFERS   (asf__before_look(), asf__publish(in), asf__publish(out))
+#define BEFORE_WAITS       wait_for(fds, n, timeout != 0)
+#define BEFORE_CONFINES    leave_rings()
+#define BEFORE_CLOSES_MANY (asf__end_unix(), leave_rings())
+#define BEFORE_SENDS       (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
+#define BEFORE_STARTS      (asf__publish_all(), asf__before_exec())
+#define BEFORE_BECOMES     become()
+
+#define AFTER_LOOKS       (void)0
+#define AFTER_PUBLISHES   (void)0
+#define AFTER_TRANSFERS   (void)0
+#define AFTER_WAITS       (void)0
+#define AFTER_CONFINES    (void)0
+#define AFTER_CLOSES_MANY (void)0
+#define AFTER_SENDS       (void)0
+#define AFTER_STARTS      asf__after_exec()
+#define AFTER_BECOMES     asf__after_exec()
+
+#define X(effect, type, name, parameters, arguments)                                                         \
+    EXPORT type name parameters {                                                                            \
+        BEFORE_##effect;                                                                                     \
+        type result = ASF_NEXT(name) arguments;                                                              \
+        AFTER_##effect;                                                                                      \
+        return result;                                                                                       \
+    }
+#include "interfaces/unix/calls.def"
+
+/* --- by hand: variadic, or without a return ------------------------------------------------ */
+
+EXPORT int select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t) {
+    if (n > 0 && asf__rings())
+        asf__pipe_share();
+    return ASF_NEXT(select)(n, r, w, x, t);
+}
+
+EXPORT int epoll_ctl(int epoll, int op, int fd, struct epoll_event *e) {
+    if (asf__rings())
+        asf__pipe_refuse(fd);
+    return ASF_NEXT(epoll_ctl)(epoll, op, fd, e);
+}
+
+EXPORT int prctl(int option, ...) {
+    va_list ap;
+    va_start(ap, option);
+    unsigned long a = va_arg(ap, unsigned long), b = va_arg(ap, unsigned long);
+    unsigned long c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
+    va_end(ap);
+    if (option == PR_SET_NO_NEW_PRIVS ||
+        option == PR_SET_SECCOMP) { /* libc's own calls may be all there are */
+        asf__never_private();
+        asf__publish_all();
+    }
+    return ASF_NEXT(prctl)(option, a, b, c, d);
+}
+
+EXPORT void closefrom(int first) {
+    asf__end_unix();
+    leave_rings();
+    ASF_NEXT(closefrom)(first);
+}
+
+EXPORT void _exit(int status) {
+    asf__end_unix();
+    for (;;)
+        asf__raw(SYS_exit_group, status, 0, 0, 0);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status) {
+    _exit(status);
+}
+
+/* The child of a vfork may close what is private here, in our memory. */
+void asf__before_vfork(void);
+void asf__before_vfork(void) {
+    if (!__libc_single_threaded)
+        asf__never_private();
+    asf__publish_all();
+}
+
+/* vfork returns twice: it must be entered with the caller's own frame. */
+__asm__(".text\n.globl vfork\n.type vfork, @function\nvfork:\n"
+        "    .cfi_startproc\n    endbr64\n"
+        "    sub $8, %rsp\n    .cfi_adjust_cfa_offset 8\n"
+        "    call asf__before_vfork\n"
+        "    add $8, %rsp\n    .cfi_adjust_cfa_offset -8\n"
+        "    jmp __vfork@PLT\n"
+        "    .cfi_endproc\n.size vfork, . - vfork\n");
+
+EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
+    va_list ap;
+    va_start(ap, arg);
+    void *parent = va_arg(ap, void *), *tls = va_arg(ap, void *), *child = va_arg(ap, void *);
+    va_end(ap);
+    asf__never_private();
+    asf__publish_all();
+    return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
+}
+
+/* A call by its number may be any, but these are none of ours. */
+static bool is_harmless(long number) {
+    static const short list[] = {SYS_gettid,      SYS_getpid,        SYS_futex,  SYS_getrandom,
+                                 SYS_getcpu,      SYS_membarrier,    SYS_tgkill, SYS_gettimeofday,
+                                 SYS_sched_yield, SYS_clock_gettime, SYS_uname,  SYS_sysinfo,
+                                 SYS_ioprio_set,  SYS_getppid,       SYS_rseq,   SYS_memfd_create};
+    size_t i = 0;
+    while (i < sizeof list / sizeof *list && list[i] != number)
+        i++;
+    return i < sizeof list / sizeof *list;
+}
+
+EXPORT long syscall(long number, ...) {
+    va_list ap;
+    va_start(ap, number);
+    long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long);
+    long d = va_arg(ap, long), e = va_arg(ap, long), f = va_arg(ap, long);
+    va_end(ap);
+    if (!is_harmless(number))
+        asf__publish_all();
+    return asf__answer(asf__raw6(number, a, b, c, d, e, f));
+}
+
+/* The variadic exec calls, over the ones that take a vector: on the stack, however many,
+ * and no more of it than they need, since the caller may be a handler on a small one. */
+static size_t count_arguments(va_list ap) {
+    va_list count;
+    size_t n = 1;
+    va_copy(count, ap);
+    while (va_arg(count, char *))
+        n++;
+    va_end(count);
+    return n;
+}
+
+static void collect(char **argv, const char *first, va_list ap, size_t n) {
+    argv[0] = (char *)first;
+    for (size_t i = 1; i <= n; i++)
+        argv[i] = va_arg(ap, char *);
+}
+
+#define EXEC_LIST(name, vector_form, env)                                                                    \
+    EXPORT __attribute__((no_sanitize_address)) int name(const char *path, const char *first, ...) {         \
+        va_list ap;                                                                                          \
+        va_start(ap, first);                                                                                 \
+        size_t n = count_arguments(ap);                                                                      \
+        char *argv[n + 1];                                                                                   \
+        collect(argv, first, ap, n);                                                                         \
+        int r = vector_form(path, argv env);                                                                 \
+        va_end(ap);                                                                                          \
+        return r;                                                                                            \
+    }
+
+#define NOTHING
+#define AND_ENVIRONMENT , va_arg(ap, char **)
+EXEC_LIST(execl, execv, NOTHING)
+EXEC_LIST(execlp, execvp, NOTHING)
+EXEC_LIST(execle, execve, AND_ENVIRONMENT)
+#endif

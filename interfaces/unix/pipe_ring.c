@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pipe_ring.c - a ring beside a pipe: bytes go by the one or the other, in
+ * order, and each side may go back to the pipe at any time.
+ *
+ * The reader sleeps in the pipe, by read() itself, so that signals, hang-up and
+ * writers that know nothing of the ring are what they always are.  Before it
+ * does, it says so (IN_PIPE) in the word by which the writer publishes: while
+ * that stands nothing can be published, and the writer writes to the pipe
+ * instead; the reader is then awake, and the writer goes on in the ring.  Bytes
+ * in the pipe are thus always older than those in the ring (PIPE_FIRST), until
+ * the ring has ended; from then on they are younger.
+ *
+ * To end it, either side sets ENDED, which makes what is in the ring final, and
+ * moves what the reader has not claimed to the pipe: the writer because it may
+ * still take it back, the reader because its writer may be gone.  PUSHED says
+ * that the pipe is complete.  Bytes that the reader has claimed it has read, as
+ * by read().
+ *
+ * What goes back always fits into the pipe: when a ring is taken the pipe has
+ * room for all of it and MOST_OLDER bytes more, and the writer leaves no more
+ * than those in the pipe when it goes over to the ring.
+ * Layer: interfaces.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include "interfaces/unix/pipe_rings.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/sys/syscalls.h"
+
+enum { PIECE = 32 << 10, WAKING = 16 << 10 };
+
+/* Bytes in the pipe, or more than ever are when nobody can tell. */
+static int in_pipe(int fd) {
+    int n = 0;
+    return asf__raw_syscall(SYS_ioctl, fd, FIONREAD, (long)&n, 0) < 0 ? INT_MAX : n;
+}
+
+/* The other side is moving bytes to the pipe; it may be killed meanwhile. */
+static void await_pushed(const struct asf_pipe_end *e) {
+    while (!(asf__ring_state(e->ring) & ASF_RING_PUSHED) && asf__ring_alive(e->ring))
+        asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+/* --- going back to the pipe ------------------------------------------------------ */
+
+/* All n bytes; a signal that comes meanwhile is not ours to answer. */
+static bool push(int fd, const char *p, size_t n) {
+    while (n > 0) {
+        long r = asf__raw_syscall(SYS_write, fd, (long)p, (long)n, 0);
+        if (r < 0 && r != -EINTR)
+            return false;
+        if (r > 0) {
+            p += r;
+            n -= (size_t)r;
+        }
+    }
+    return true;
+}
+
+static bool has_readers(int fd) {
+    struct pollfd p = {.fd = fd};
+    return asf__raw_syscall(SYS_poll, (long)&p, 1, 0, 0) == 0 || !(p.revents & POLLERR);
+}
+
+/* The writer takes back what has not been claimed.  Returns whether it was this
+ * side that ended the ring. */
+static bool leave_writing(struct asf_pipe_end *e) {
+    struct asf_ring *r = e->ring;
+    uint64_t s = asf__ring_state(r);
+    do {
+        if (s & ASF_RING_ENDED) {
+            await_pushed(e);
+            return false;
+        }
+    } while (!asf__ring_change(r, &s, asf__ring_with_tail(s, asf__ring_claimed(s)) | ASF_RING_ENDED));
+    uint32_t n = asf__ring_avail(r, s);
+    if (n > 0 && has_readers(e->fd))
+        push(e->fd, asf__ring_at(r, asf__ring_claimed(s)), n);
+    return true;
+}
+
+/* What would be lost, or read out of place, must not pass for the whole. */
+static void cannot_go_back(void) {
+    static const char message[] =
+        "asf: a ring's bytes could not be put back into its pipe; is /proc mounted?\n";
+    asf__raw_syscall(SYS_write, 2, (long)message, sizeof message - 1, 0);
+    asf__raw_syscall(SYS_kill, getpid(), SIGKILL, 0, 0);
+}
+
+/* By an end for writing, which is closed; false when there is none. */
+static bool push_and_close(int fd, const char *p, size_t n) {
+    bool done = fd >= 0 && push(fd, p, n);
+    if (fd >= 0)
+        asf__sys.close(fd);
+    return done;
+}
+
+/* All descriptors are in use: by a child, which may close one.  Its end is told to
+ * nobody but by wait4 for it alone. */
+static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
+    int status = -1;
+    long child = asf__raw_syscall(SYS_clone, 0, 0, 0, 0);
+    if (child == 0) {
+        asf__raw_syscall(SYS_close, e->fd == STDIN_FILENO ? STDOUT_FILENO : STDIN_FILENO, 0, 0, 0);
+        asf__raw_syscall(SYS_exit_group, !push_and_close(asf__pipe_other_end(e->fd), p, n), 0, 0, 0);
+    }
+    while (child > 0 && asf__raw_syscall(SYS_wait4, child, (long)&status, __WCLONE, 0) == -EINTR)
+        ;
+    return child > 0 && status == 0;
+}
+
+/* The reader puts it into the pipe by an end for writing of its own. */
+static bool leave_reading(struct asf_pipe_end *e) {
+    struct asf_ring *r = e->ring;
+    uint64_t s = asf__ring_state(r);
+    do {
+        if (s & ASF_RING_ENDED)
+            return false;
+    } while (!asf__ring_change(r, &s, asf__ring_with_claimed(s, asf__ring_tail(s)) | ASF_RING_ENDED));
+    uint32_t n = asf__ring_avail(r, s);
+    if (n == 0)
+        return true;
+    const char *p = asf__ring_at(r, asf__ring_claimed(s));
+    int fd = asf__pipe_other_end(e->fd);
+    if (fd < 0 ? !push_by_child(e, p, n) : !push_and_close(fd, p, n))
+        cannot_go_back();
+    return true;
+}
+
+/* A handler that wrote in the middle of this would wait for it. */
+void asf__pipe_end_leave(struct asf_pipe_end *e) {
+    struct asf_ring *r = e->ring;
+    uint64_t before, all = ~0ull;
+    if (!r || !r->control)
+        return;
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
+    if (r->end == ASF_RING_WRITER ? leave_writing(e) : leave_reading(e)) {
+        __atomic_fetch_or(&r->control->state, ASF_RING_PUSHED, __ATOMIC_SEQ_CST);
+        asf__ring_wake(r);
+        asf__ring_get_up(r);
+    }
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+}
+
+/* The reader closes its end: what it has not read goes with it. */
+void asf__pipe_end_lose(struct asf_pipe_end *e) {
+    struct asf_ring *r = e->ring;
+    if (!r || !r->control || r->end == ASF_RING_WRITER)
+        return;
+    __atomic_fetch_or(&r->control->state, ASF_RING_ENDED | ASF_RING_PUSHED, __ATOMIC_SEQ_CST);
+    asf__ring_wake(r);
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+/* The reader sleeps in the pipe, since a sleep that `s` counts: wake it there.
+ * If it has not slept anew meanwhile it is awake, and the ring is open again. */
+static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
+    struct asf_ring *r = e->ring;
+    uint64_t sleep = s & ASF_RING_SLEEPS, to;
+    ssize_t done = asf__sys.write(e->fd, p, n < WAKING ? n : WAKING);
+    if (done <= 0)
+        return done;
+    s = asf__ring_state(r);
+    do {
+        if (s & ASF_RING_ENDED || (s & ASF_RING_IN_PIPE && (s & ASF_RING_SLEEPS) != sleep))
+            return done;
+        to = (s & ~ASF_RING_IN_PIPE) | ASF_RING_PIPE_FIRST;
+    } while (!asf__ring_change(r, &s, to));
+    return done;
+}
+
+/* Copy to the ring and publish; 0: look again. */
+static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
+    struct asf_ring *r = e->ring;
+    uint32_t tail = asf__ring_tail(s);
+    memcpy(asf__ring_at(r, tail), p, n);
+    do {
+        if (s & (ASF_RING_ENDED | ASF_RING_IN_PIPE) || asf__ring_tail(s) != tail)
+            return 0;
+    } while (!asf__ring_change(
+        r, &s, asf__ring_with_tail(s, tail + (uint32_t)n) | (r->dirty ? ASF_RING_PIPE_FIRST : 0)));
+    r->dirty = false;
+    return n;
+}
+
+/* The reader is far behind. */
+static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
+    if (asf__ring_spin(e->ring, need))
+        return 0;
+    int rc = asf__ring_sleep(e->ring, need);
+    asf__ring_waited(e->ring);
+    if (rc == -EOWNERDEAD)
+        asf__pipe_end_leave(e);
+    return rc == -EINTR ? rc : 0;
+}
+
+/* Whether the ring is the way to go: its reader is there and well, and the pipe
+ * does not hold more than may go before. */
+static bool may_use_ring(struct asf_pipe_end *e, uint64_t s) {
+    if (s & ASF_RING_ENDED || !(s & ASF_RING_SEEN(ASF_RING_READER)))
+        return false;
+    if (asf__unlikely(!asf__ring_alive(e->ring))) {
+        asf__pipe_end_leave(e);
+        return false;
+    }
+    return !e->ring->dirty || in_pipe(e->fd) <= ASF_PIPE_MOST_OLDER;
+}
+
+static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
+    if (asf__ring_state(e->ring) & ASF_RING_ENDED)
+        await_pushed(e);
+    e->ring->dirty = true;
+    return asf__sys.write(e->fd, p, n);
+}
+
+/* One step of a write; 0: look again. */
+static ssize_t write_some(struct asf_pipe_end *e, const char *p, size_t n) {
+    struct asf_ring *r = e->ring;
+    uint64_t s = asf__ring_state(r);
+    if (!may_use_ring(e, s))
+        return write_plainly(e, p, n);
+    if (s & ASF_RING_IN_PIPE)
+        return write_to_sleeper(e, s, p, n);
+    uint32_t need = n < PIPE_BUF ? (uint32_t)n : PIPE_BUF, room = asf__ring_room_for(r, s, need);
+    if (room < need)
+        return await_room(e, need);
+    size_t piece = n < room ? n : room;
+    return (ssize_t)write_to_ring(e, s, p, piece < PIECE ? piece : PIECE);
+}
+
+ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n) {
+    size_t done = 0;
+    while (done < n) {
+        ssize_t r = write_some(e, p + done, n - done);
+        if (r < 0)
+            return done ? (ssize_t)done : r;
+        done += (size_t)r;
+    }
+    return (ssize_t)done;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static ssize_t sleep_in_pipe(struct asf_pipe_end *e, void *buf, size_t n) {
+    struct asf_ring *r = e->ring;
+    uint64_t s;
+    ssize_t got = asf__sys.read(e->fd, buf, n);
+    asf__ring_waited(r);
+    s = asf__ring_state(r);
+    while (!asf__ring_change(r, &s, (s & ~ASF_RING_IN_PIPE) | (got > 0 ? ASF_RING_PIPE_FIRST : 0)))
+        ;
+    return got;
+}
+
+/* Read at most n bytes of the ring; 0: look again. */
+static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t n) {
+    struct asf_ring *r = e->ring;
+    uint32_t at = asf__ring_claimed(s), there = asf__ring_avail(r, s);
+    if (n > there)
+        n = there;
+    if (!asf__ring_change(r, &s, asf__ring_with_claimed(s, at + (uint32_t)n)))
+        return 0;
+    memcpy(p, asf__ring_at(r, at), n);
+    at += (uint32_t)n;
+    if (n == there ||
+        ((at - r->released) & ASF_RING_MASK) >= r->size / 8) { /* now and then: the writer looks */
+        asf__ring_release(r, at);
+        r->released = at;
+    }
+    return n;
+}
+
+/* Older bytes may be in the pipe: until it is seen to be empty it is read. */
+static bool pipe_is_empty(struct asf_pipe_end *e, uint64_t s) {
+    return in_pipe(e->fd) == 0 && asf__ring_change(e->ring, &s, s & ~ASF_RING_PIPE_FIRST);
+}
+
+ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n) {
+    struct asf_ring *r = e->ring;
+    for (;;) {
+        uint64_t s = asf__ring_state(r), to;
+        bool writer = s & ASF_RING_SEEN(ASF_RING_WRITER);
+        if (writer && s & ASF_RING_PIPE_FIRST) {
+            if (in_pipe(e->fd) > 0)
+                return asf__sys.read(e->fd, p, n);
+            pipe_is_empty(e, s);
+            continue;
+        }
+        if (asf__ring_avail(r, s) > 0) {
+            size_t got = read_from_ring(e, s, p, n);
+            if (got > 0)
+                return (ssize_t)got;
+            continue;
+        }
+        if (s & ASF_RING_ENDED)
+            return asf__sys.read(e->fd, p, n);
+        if (writer && asf__ring_spin(r, 1))
+            continue;
+        to = (s & ~ASF_RING_SLEEPS) | ((s + ASF_RING_SLEEP) & ASF_RING_SLEEPS) | ASF_RING_IN_PIPE;
+        if (asf__ring_change(r, &s, to))
+            return sleep_in_pipe(e, p, n);
+    }
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pipe_ring_find.c - which descriptors have a ring beside their pipe.  Who
+ * starts both ends of a pipe keeps the ring's descriptor and names it in the
+ * ASF_OPTIONS of the two: ring=PROCESS/DESCRIPTOR/INODE.  They open it by
+ * /proc/PROCESS/fd/DESCRIPTOR, so that no program is given a descriptor that it
+ * would not have without the ring, and nothing is left when all have ended.
+ *
+ * A process takes an end only when it is the one for which the ring's control
+ * block has it, when no other descriptor of its own is on the same pipe, and
+ * before it could have given the pipe to another (asf__pipe_share): so it is
+ * alone with that end.
+ * Layer: interfaces.  May include: lib.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interfaces/unix/pipe_rings.h"
+#include "lib/sys/syscalls.h"
+
+/* A ring is taken when so much has gone by the pipe: less is not worth it. */
+enum {
+    ENDS = 8,
+    RINGS = sizeof asf__option_values.ring / sizeof *asf__option_values.ring,
+    FDS = 256,
+    ENOUGH = 16 << 10
+};
+
+static struct asf_pipe_end ends[ENDS];
+static int end_count; /* ever taken; entries are not used again */
+/* Bytes that have gone by the pipe; ENOUGH: not looked at any more. */
+static uint32_t moved[FDS];
+static unsigned shares; /* how often descriptors have been given to others */
+static char searching;  /* by one thread, and by no handler in its midst */
+static struct {
+    struct asf_ring_offer offer;
+    int number; /* of our end of the pipe, plus 1; 0: free; TAKEN: just being changed */
+} own[ENDS];    /* pipes that this process has made */
+enum { TAKEN = -1 };
+
+/* --- found ------------------------------------------------------------------------- */
+
+int asf__pipe_other_end(int fd) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return asf__sys.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+static int open_offer(const struct asf_ring_offer *o) {
+    char path[48];
+    if (o->keeper == getpid())
+        return (int)asf__raw_syscall(SYS_fcntl, o->fd, F_DUPFD_CLOEXEC, 3, 0);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", o->keeper, o->fd);
+    return asf__sys.open(path, O_RDWR | O_CLOEXEC, 0);
+}
+
+static bool is_on(int fd, uint64_t inode) {
+    struct stat64 st;
+    return asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_ino == inode;
+}
+
+/* Whether no other descriptor is on this pipe. */
+static bool is_only(int fd, uint64_t inode) {
+    DIR *d = opendir("/proc/self/fd");
+    bool only = d != NULL;
+    for (struct dirent *entry; only && (entry = readdir(d));) {
+        int other = entry->d_name[0] == '.' ? fd : (int)strtol(entry->d_name, NULL, 10);
+        only = other == fd || !is_on(other, inode);
+    }
+    if (d)
+        closedir(d);
+    return only;
+}
+
+/* A pipe as every program expects it, with room for what may come back. */
+static bool is_suitable(int fd, enum asf_ring_end end) {
+    long flags = asf__raw_syscall(SYS_fcntl, fd, F_GETFL, 0, 0);
+    long room = asf__raw_syscall(SYS_fcntl, fd, F_GETPIPE_SZ, 0, 0);
+    if (flags & (O_NONBLOCK | O_DIRECT | O_ASYNC) || room < ASF_PIPE_RING + ASF_PIPE_MOST_OLDER)
+        return false;
+    int other = end == ASF_RING_READER ? asf__pipe_other_end(fd) : 0;
+    if (end == ASF_RING_READER && other >= 0)
+        asf__sys.close(other);
+    return other >= 0;
+}
+
+/* -EAGAIN: it is not known yet who may have which end. */
+static int is_meant(int ring, enum asf_ring_end end) {
+    struct asf_ring_control c;
+    if (asf__ring_check(ring) != ASF_PIPE_RING ||
+        asf__sys.pread(ring, &c, sizeof c, ASF_RING_CONTROL) != (ssize_t)sizeof c)
+        return -EINVAL;
+    if (c.state & (ASF_RING_SEEN(end) | ASF_RING_ENDED))
+        return -EBUSY;
+    return c.expected[end] == getpid() ? 0 : c.expected[end] ? -EPERM : -EAGAIN;
+}
+
+static int take(int fd, enum asf_ring_end end, int ring) {
+    struct asf_ring *r = NULL;
+    int rc = is_meant(ring, end);
+    if (rc == 0)
+        rc = asf__ring_attach(ring, end, &r);
+    if (rc < 0)
+        return rc;
+    r->dirty = true;
+    ends[end_count] = (struct asf_pipe_end){.fd = fd, .ring = r};
+    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int try_offer(const struct asf_ring_offer *o, int fd, enum asf_ring_end end) {
+    if (!is_on(fd, o->inode))
+        return -ENOENT;
+    if (end_count == ENDS || !is_suitable(fd, end) || !is_only(fd, o->inode))
+        return -EINVAL;
+    int ring = open_offer(o);
+    if (ring < 0)
+        return ring;
+    int rc = take(fd, end, ring);
+    asf__sys.close(ring);
+    return rc;
+}
+
+static void search(int fd, enum asf_ring_end end) {
+    const struct asf_options *o = asf__options();
+    int rc = -ENOENT;
+    for (int i = 0; rc == -ENOENT && i < ENDS; i++)
+        rc = __atomic_load_n(&own[i].number, __ATOMIC_ACQUIRE) == fd + 1 ? try_offer(&own[i].offer, fd, end)
+                                                                         : -ENOENT;
+    for (int i = 0; rc == -ENOENT && i < o->ring_count && i < RINGS; i++)
+        rc = try_offer(&o->ring[i], fd, end);
+    if (rc == -EAGAIN)
+        moved[fd] = 0;
+}
+
+static struct asf_pipe_end *end_of(int fd) {
+    for (int i = 0; i < __atomic_load_n(&end_count, __ATOMIC_ACQUIRE); i++)
+        if (ends[i].fd == fd && !ends[i].over)
+            return &ends[i];
+    return NULL;
+}
+
+bool asf__pipe_has_ring(int fd) {
+    return end_of(fd) != NULL;
+}
+
+/* The end that a transfer of n bytes goes by, or NULL: the pipe. */
+static struct asf_pipe_end *find(int fd, size_t n, enum asf_ring_end end) {
+    struct asf_pipe_end *e = end_of(fd);
+    if (e)
+        return e->ring->control && e->ring->end == end ? e : NULL;
+    if (fd < 0 || fd >= FDS || moved[fd] >= ENOUGH)
+        return NULL;
+    moved[fd] += n < ENOUGH ? (uint32_t)n : ENOUGH;
+    if (moved[fd] < ENOUGH || __atomic_test_and_set(&searching, __ATOMIC_ACQUIRE))
+        return NULL;
+    unsigned before = __atomic_load_n(&shares, __ATOMIC_ACQUIRE);
+    search(fd, end);
+    __atomic_clear(&searching, __ATOMIC_RELEASE);
+    if (before != __atomic_load_n(&shares, __ATOMIC_ACQUIRE)) /* by another thread meanwhile */
+        asf__pipe_leave(fd);
+    return end_of(fd);
+}
+
+/* --- used --------------------------------------------------------------------------- */
+
+static void leave(struct asf_pipe_end *e) {
+    asf__pipe_end_leave(e);
+    e->over = true;
+}
+
+/* One at a time: a second thread, or a handler in the midst of a call, ends it. */
+static bool enter(struct asf_pipe_end *e) {
+    if (!__atomic_exchange_n(&e->ring->in_use, 1, __ATOMIC_ACQUIRE))
+        return true;
+    leave(e);
+    return false;
+}
+
+static void out(struct asf_pipe_end *e) {
+    __atomic_store_n(&e->ring->in_use, 0, __ATOMIC_RELEASE);
+}
+
+ssize_t asf__pipe_read(int fd, void *buf, size_t n) {
+    struct asf_pipe_end *e = find(fd, n, ASF_RING_READER);
+    if (!e || n == 0 || !enter(e))
+        return asf__sys.read(fd, buf, n);
+    ssize_t r = asf__pipe_end_read(e, buf, n);
+    out(e);
+    return r;
+}
+
+ssize_t asf__pipe_write(int fd, const void *buf, size_t n) {
+    struct asf_pipe_end *e = find(fd, n, ASF_RING_WRITER);
+    if (!e || n == 0 || !enter(e))
+        return asf__sys.write(fd, buf, n);
+    ssize_t r = asf__pipe_end_write(e, buf, n);
+    out(e);
+    return r;
+}
+
+/* --- left --------------------------------------------------------------------------- */
+
+void asf__pipe_leave(int fd) {
+    struct asf_pipe_end *e = end_of(fd);
+    if (e)
+        leave(e);
+}
+
+void asf__pipe_refuse(int fd) {
+    if (fd >= 0 && fd < FDS)
+        moved[fd] = ENOUGH;
+    asf__pipe_leave(fd);
+}
+
+void asf__pipe_leave_all(void) {
+    for (int i = 0; i < end_count; i++)
+        if (!ends[i].over)
+            leave(&ends[i]);
+}
+
+/* Several threads may be at it. */
+static bool take_own(int i, int number) {
+    return __atomic_compare_exchange_n(&own[i].number, &number, TAKEN, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+void asf__pipe_lose(int fd) {
+    struct asf_pipe_end *e = end_of(fd);
+    if (e) {
+        asf__pipe_end_lose(e);
+        e->over = true;
+    }
+    for (int i = 0; i < ENDS; i++)
+        if (fd >= 0 && take_own(i, fd + 1)) {
+            asf__sys.close(own[i].offer.fd);
+            __atomic_store_n(&own[i].number, 0, __ATOMIC_RELEASE);
+        }
+    if (fd >= 0 && fd < FDS)
+        moved[fd] = ENOUGH;
+}
+
+void asf__pipe_share(void) {
+    __atomic_add_fetch(&shares, 1, __ATOMIC_ACQ_REL);
+    asf__pipe_leave_all();
+    memset(moved, 0xff, sizeof moved);
+}
+
+void asf__pipe_opened(int fd) {
+    struct stat64 st;
+    if (fd >= 0 && asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+        asf__pipe_leave_all();
+}
+
+/* --- of our own making ------------------------------------------------------------------ */
+
+void asf__pipe_own(int fd, int ring, uint64_t inode) {
+    int i = fd >= 0 && fd < FDS ? 0 : ENDS;
+    while (i < ENDS && !take_own(i, 0))
+        i++;
+    if (i == ENDS) {
+        asf__sys.close(ring);
+        return;
+    }
+    own[i].offer = (struct asf_ring_offer){getpid(), ring, inode};
+    __atomic_store_n(&own[i].number, fd + 1, __ATOMIC_RELEASE);
+    moved[fd] = 0;
+    asf__option_values.rings = 1;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * popen_rings.c - streams on pipes that have a ring, and the rings of popen: the child finds
+ * its own by the environment.
+ * Layer: interfaces.  May include: streams/streams.h, interfaces/stdio/popen.h, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interfaces/stdio/popen.h"
+#include "interfaces/unix/unix.h"
+#include "lib/sys/cleanup.h"
+#include "lib/text/shell_text.h"
+#include "streams/streams.h"
+
+/* --- the module -------------------------------------------------------------------- */
+
+static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
+    ssize_t r = ASF_CLEANUP(asf__cancelled, c, asf__pipe_read(c->fd, buf, n));
+    c->stats.syscalls += !asf__pipe_has_ring(c->fd);
+    c->stats.in += r > 0 ? (uint64_t)r : 0;
+    return r;
+}
+
+static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
+    ssize_t r = ASF_CLEANUP(asf__cancelled, c, asf__pipe_write(c->fd, buf, n));
+    c->stats.syscalls += !asf__pipe_has_ring(c->fd);
+    c->stats.out += r > 0 ? (uint64_t)r : 0;
+    return r;
+}
+
+static off64_t ring_seek(struct asf_cios *c, off64_t offset, int whence) {
+    return asf__lseek(c->fd, offset, whence);
+}
+
+static int ring_close(struct asf_cios *c) {
+    return asf__close(c->fd);
+}
+
+static const struct asf_stream_ops ring_module = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "pipe",
+    .get = ring_get,
+    .put = ring_put,
+    .seek = ring_seek,
+    .close = ring_close,
+};
+
+/* --- popen ---------------------------------------------------------------------------- */
+
+/* A ring beside the pipe, and the environment by which the child finds it. */
+struct offer {
+    int ring;
+    uint64_t inode;
+    char *command;      /* by which the shell becomes the program that is expected, or NULL */
+    char **environment; /* with `options` among it; NULL: no memory */
+    char *options;
+};
+
+/* environ, which is NULL after clearenv, with other options of ours. */
+static char **environment_with(char *options) {
+    static const char name[] = "ASF_OPTIONS=";
+    size_t n = 0, to = 0;
+    char **all = environ;
+    while (all && all[n])
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        if (strncmp(all[i], name, sizeof name - 1) != 0)
+            copy[to++] = all[i];
+    if (copy)
+        copy[to] = options;
+    return copy;
+}
+
+static void *before_popen(int ours, const char **command, char ***environment) {
+    struct stat64 st;
+    char option[ASF_RING_OPTION];
+    struct offer *o = asf__options()->popen_rings ? calloc(1, sizeof *o) : NULL;
+    if (!o || asf__fstat(ours, &st) < 0 || (o->ring = asf__ring_offer(ours, option, sizeof option)) < 0) {
+        free(o);
+        return NULL;
+    }
+    o->inode = st.st_ino;
+    const char *before = getenv("ASF_OPTIONS"), *end = asf__shell_bar(*command);
+    o->command = end && !*end ? asf__shell_becoming(*command) : NULL;
+    if (asprintf(&o->options, "ASF_OPTIONS=%s%s%s", before ? before : "", before ? "," : "", option) < 0)
+        o->options = NULL;
+    o->environment = o->options ? environment_with(o->options) : NULL;
+    if (o->command)
+        *command = o->command;
+    if (o->environment)
+        *environment = o->environment;
+    return o;
+}
+
+static void after_popen(void *offer, int ours, bool reading, pid_t child) {
+    struct offer *o = offer;
+    free(o->environment);
+    free(o->options);
+    free(o->command);
+    if (child > 0) {
+        asf__ring_expect(o->ring, reading ? ASF_RING_READER : ASF_RING_WRITER, getpid());
+        asf__ring_expect(o->ring, reading ? ASF_RING_WRITER : ASF_RING_READER, child);
+        asf__pipe_own(ours, o->ring, o->inode);
+        asf__pipe_module = &ring_module;
+    } else {
+        asf__close(o->ring);
+    }
+    free(o);
+}
+
+void asf__offer_rings(void) {
+    asf__popen_hooks = (struct asf_popen_hooks){before_popen, after_popen};
+    if (asf__rings()) {
+        asf__heed_forks();
+        asf__pipe_module = &ring_module;
+    }
+}

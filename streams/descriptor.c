@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptor.c - the system calls on a stream's descriptor, and the modules that are
+ * nothing but those: the backplane buffers for them.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+
+#include "lib/sys/cleanup.h"
+#include "lib/sys/syscalls.h"
+#include "streams/modules.h"
+
+/* A thread may be cancelled in `call`: the stream is left then.  Not on a stream that was
+ * opened with "c", or that libc writes a message of its own to. */
+#define CANCELLABLE(c, call)                                                                                 \
+    (__extension__({                                                                                         \
+        ssize_t r_;                                                                                          \
+        int before_ = 0;                                                                                     \
+        const bool held_ = asf__unlikely((c)->flags2 & ASF_NOT_CANCELLED);                                   \
+        if (held_)                                                                                           \
+            pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);                                        \
+        r_ = asf__likely(__libc_single_threaded) ? call : ASF_CLEANUP(asf__cancelled, c, call);              \
+        if (held_)                                                                                           \
+            pthread_setcancelstate(before_, &before_);                                                       \
+        r_;                                                                                                  \
+    }))
+
+static void move_place(struct asf_cios *c, ssize_t n) {
+    if (c->place >= 0)
+        c->place += n;
+}
+
+ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
+    ssize_t r = CANCELLABLE(c, asf__read(c->fd, buf, n));
+    c->stats.syscalls++;
+    if (r > 0) {
+        c->stats.in += (uint64_t)r;
+        move_place(c, r);
+    }
+    return r;
+}
+
+ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
+    ssize_t r = CANCELLABLE(c, asf__write(c->fd, buf, n));
+    c->stats.syscalls++;
+    if (c->flags & ASF_APPENDING)
+        c->place = -1;
+    if (r > 0) {
+        c->stats.out += (uint64_t)r;
+        move_place(c, r);
+    }
+    return r;
+}
+
+off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
+    c->stats.syscalls++;
+    off64_t at = asf__lseek(c->fd, offset, whence);
+    if (at >= 0)
+        c->place = at;
+    return at;
+}
+
+off64_t asf__fd_length(struct asf_cios *c) {
+    struct stat64 st;
+    return asf__fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
+}
+
+int asf__fd_close(struct asf_cios *c) {
+    return c->fd >= 0 ? asf__close(c->fd) : 0;
+}
+
+const struct asf_stream_ops asf__file_read = {ASF__DESCRIPTOR_OPS("read")};
+const struct asf_stream_ops asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
+const struct asf_stream_ops asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
+const struct asf_stream_ops asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
+
+/* A socket or terminal, whose input does not end where output begins. */
+const struct asf_stream_ops asf__two_ways = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "pipe",
+    .get = asf__fd_get,
+    .put = asf__fd_put,
+    .close = asf__fd_close,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * file_ahead.c - a regular file of the ASI, read only, through read(): by read-ahead that
+ * grows with what is read in sequence.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include "streams/modules.h"
+
+/* A new page takes the kernel as long as 30 KB to copy: a larger buffer, from which bytes
+ * come a tenth faster, is for files in which that is won back. */
+enum { AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
+
+/* `data` is not NULL between a seek and the read after it, after which others may follow. */
+static size_t ahead(struct asf_cios *c) {
+    bool sought = c->data != NULL;
+    c->data = NULL;
+    if (sought || c->stats.in < SHORT)
+        return AHEAD;
+    return c->stats.in < LONG ? 2 * AHEAD : 4 * AHEAD;
+}
+
+static off64_t ahead_seek(struct asf_cios *c, off64_t offset, int whence) {
+    c->data = c;
+    return asf__fd_seek(c, offset, whence);
+}
+
+/* What is left of a buffer of another size is used up first. */
+static ssize_t ahead_fill(struct asf_cios *c, size_t want) {
+    c->block = ahead(c);
+    size_t size = want > c->block ? want : c->block;
+    if (c->buffer && asf__avail(c) == 0 && (c->buffer->size < c->block || c->buffer->size > 2 * size))
+        asf__use_buffer(c, NULL);
+    return asf__fill_buffer(c, want);
+}
+
+const struct asf_stream_ops asf__file_ahead = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "read",
+    .get = asf__fd_get,
+    .seek = ahead_seek,
+    .close = asf__fd_close,
+    .fill = ahead_fill,
+    .length = asf__fd_length,
+    .trim = asf__map_trim, /* of windows from before the kernel would not map */
+    .lost = asf__map_lost,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * modules.h - the modules, and what those on descriptors are made of.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#ifndef ASF_STREAMS_MODULES_H
+#define ASF_STREAMS_MODULES_H
+
+#include "streams/streams.h"
+
+#pragma GCC visibility push(hidden)
+
+/* On descriptors: what they do is one system call each. */
+extern const struct asf_stream_ops asf__file_read, asf__file_write, asf__file_update, asf__pipe;
+/* For the ASI alone. */
+extern const struct asf_stream_ops asf__file_map, asf__file_ahead, asf__two_ways;
+
+/* asf__why_map: why the stream's file is worth a map; NULL: it is not.
+ * asf__map_trim, asf__map_lost: as struct asf_stream_ops has them. */
+const char *asf__why_map(const struct asf_cios *c);
+void asf__map_trim(struct asf_cios *c);
+int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p);
+
+/* The system calls of a stream on a descriptor (descriptor.c). */
+ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
+ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
+off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
+off64_t asf__fd_length(struct asf_cios *c);
+int asf__fd_close(struct asf_cios *c);
+
+/* A module that is nothing but those. */
+#define ASF__DESCRIPTOR_OPS(module)                                                                          \
+    .size = sizeof(struct asf_stream_ops), .version = ASF_STREAM_VERSION, .name = (module),                  \
+    .get = asf__fd_get, .put = asf__fd_put, .seek = asf__fd_seek, .close = asf__fd_close,                    \
+    .length = asf__fd_length
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * streams.h - what interfaces may ask of the streams layer: streams on each kind of
+ * thing, and bytes moved from one stream to another.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#ifndef ASF_STREAMS_STREAMS_H
+#define ASF_STREAMS_STREAMS_H
+
+#include "backplane/backplane.h"
+
+#pragma GCC visibility push(hidden)
+
+struct asf_ring;
+
+/* The tables that a stream on a descriptor begins with.  asf__as_libc: it is buffered as
+ * libc's streams are; asf__for_asi: by mapped windows, read-ahead and large buffers. */
+extern const struct asf_stream_ops asf__as_libc, asf__for_asi;
+
+/* What serves a pipe; an interface that moves its bytes another way puts its own table here. */
+extern const struct asf_stream_ops *asf__pipe_module;
+
+/* asf__open_memory: a stream into memory that grows (open_memstream).
+ * asf__open_segment: on a segment of shared memory, which it detaches when closed.
+ * asf__open_ring: on an end of a ring, given back when closed.
+ * asf__open_module: on a module of the program's own.
+ * returns  a stream that is in no list yet; NULL when memory is short. */
+struct asf_cios *asf__open_memory(char **location, size_t *size);
+struct asf_cios *asf__open_segment(char *shm, int access);
+struct asf_cios *asf__open_ring(struct asf_ring *r);
+struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
+
+/* asf__buffer_size: of a stream whose buffer libc would make `size` bytes large. */
+size_t asf__buffer_size(size_t size);
+
+/* What one call of asf_copy knows of its streams; all zero at first. */
+struct asf_transfer {
+    bool known, waits;  /* looked at; the input is a pipe, whose end is not known */
+    bool clone, sparse; /* still worth a try: shared blocks, holes */
+    bool of_input;      /* the error is the input's: a signal, while it was waited for */
+    int way;            /* how the rest goes; 0: by hand */
+    int pipe[2];        /* of our own, to splice through; both 0: none yet */
+    size_t buffer;      /* by hand: of the output, if not 0 */
+    off64_t size;       /* of the input as it was found */
+    off64_t data_end;   /* where the input's next hole begins */
+};
+
+/* asf__transfer_prepare: look at the streams; both are locked. */
+void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out);
+/* asf__transfer: move up to `most` bytes within the kernel; both are locked and
+ * in their modes, and the input's window is empty.
+ * returns  the bytes moved; 0: nothing, copy *most by hand; or the output's
+ *          error, unless `of_input`.  What else fails is left to be met again by hand. */
+int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
+void asf__transfer_end(struct asf_transfer *t);
+
+#pragma GCC visibility pop
+
+#endif
