@@ -22,14 +22,14 @@ const char usage[] = "usage: bench_micro [--second-thread] [--dir DIR] [--agains
                      "Times libc's stdio and libasf_stdio's beside each other.\n"
                      "  --second-thread   keep a second thread alive, and time shared streams too\n"
                      "  --dir DIR         where the 16 MB inputs are made (default /var/tmp)\n"
-                     "  --against SONAME  the library to compare with libc (default libasf_stdio.so.0);\n"
+                     "  --against SONAME  the library to compare with libc (default libasf_unix.so.0);\n"
                      "                    libc.so.6 shows what the machine's noise makes of two equals\n"
                      "  --benchmark_...   Google Benchmark's own, see --benchmark_help\n"
                      "bench/micro/report runs it and draws the tables.\n";
 
 struct arguments {
     bool second_thread = false;
-    std::string directory = "/var/tmp", against = "libasf_stdio.so.0";
+    std::string directory = "/var/tmp", against = "libasf_unix.so.0";
 };
 
 [[noreturn]] void print_usage(int status) {
