@@ -20,7 +20,7 @@ struct asf_hooks asf__hooks;
 
 static struct asf_cios *all;
 static struct asf_lock list_lock = {.biasable = false}; /* before any stream's */
-static struct asf_cios *spare; /* closed last, with its buffer: for the next open; swapped */
+static struct asf_cios *spare;                          /* closed last: for the next open; swapped */
 
 /* Looked at without the lock by threads that wait for it. */
 ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {

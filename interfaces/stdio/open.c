@@ -288,7 +288,6 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     if (path)
         asf__set_name(c, path);
     c->flags2 |= ASF_REOPENED;
-    asf__cios_link(c);
     return asf__file(c);
 }
 
@@ -305,6 +304,8 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
         asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
     c->use = ASF_OUTSIDE;
     asf__unlock(&c->lk);
+    if (r)
+        asf__cios_link(c); /* after the stream's lock: the list's comes first */
     return r;
 }
 
