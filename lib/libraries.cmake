@@ -4,7 +4,7 @@
 #
 #   libasf        lib + backplane + streams + interfaces/asi: replaces nothing of libc
 #   libasf_stdio  the same and interfaces/stdio: defines the names of libc's stdio
-#   libasf_unix   the same and interfaces/unix: defines those of Unix I/O, too
+#   libasf_unix   the same, interfaces/unix and interfaces/pipes: defines those of Unix I/O, too
 #
 # All need libc alone.  Libraries that need a package more stand beside them, on
 # libasf's public functions: interfaces/optional.cmake.

@@ -96,4 +96,6 @@ static void closing(struct asf_cios *c) {
 __attribute__((constructor)) static void start(void) {
     asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
     asf__offer_rings();
+    if (asf__rings())
+        asf__heed_forks();
 }

@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 
 #include "backplane/backplane.h"
-#include "interfaces/unix/pipe_rings.h"
+#include "interfaces/pipes/pipe_rings.h"
 #include "lib/sys/export.h"
 #include "lib/sys/next.h"
 #include "lib/sys/options.h"

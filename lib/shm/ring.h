@@ -44,7 +44,7 @@ struct asf_ring_control {
 #define ASF_RING_SLEEPS      (15ull << 52)
 #define ASF_RING_SEEN(end)   (1ull << (56 + (end)))
 #define ASF_RING_CLOSED(end) (1ull << (58 + (end)))
-/* Of a ring beside a pipe (interfaces/unix/pipe_ring.c): */
+/* Of a ring beside a pipe (interfaces/pipes/pipe_ring.c): */
 #define ASF_RING_IN_PIPE    (1ull << 60) /* the reader sleeps in the pipe: write there */
 #define ASF_RING_PIPE_FIRST (1ull << 61) /* the pipe may hold bytes older than the ring's */
 #define ASF_RING_ENDED      (1ull << 62) /* nothing more is published */

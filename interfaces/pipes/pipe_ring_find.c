@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "interfaces/unix/pipe_rings.h"
+#include "interfaces/pipes/pipe_rings.h"
 #include "lib/sys/syscalls.h"
 
 /* A ring is taken when so much has gone by the pipe: less is not worth it. */

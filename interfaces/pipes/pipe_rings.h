@@ -7,8 +7,8 @@
  * pipe_ring.c has the protocol.  No lock is held; failures are negated errno values.
  * Layer: interfaces.  May include: lib.
  */
-#ifndef ASF_INTERFACES_UNIX_PIPE_RINGS_H
-#define ASF_INTERFACES_UNIX_PIPE_RINGS_H
+#ifndef ASF_INTERFACES_PIPES_PIPE_RINGS_H
+#define ASF_INTERFACES_PIPES_PIPE_RINGS_H
 
 #include <sys/types.h>
 

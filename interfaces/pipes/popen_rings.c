@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interfaces/pipes/pipe_rings.h"
 #include "interfaces/stdio/popen.h"
-#include "interfaces/unix/unix.h"
 #include "lib/sys/cleanup.h"
+#include "lib/sys/syscalls.h"
 #include "lib/text/shell_text.h"
 #include "streams/streams.h"
 
@@ -116,8 +117,6 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
 
 void asf__offer_rings(void) {
     asf__popen_hooks = (struct asf_popen_hooks){before_popen, after_popen};
-    if (asf__rings()) {
-        asf__heed_forks();
+    if (asf__rings())
         asf__pipe_module = &ring_module;
-    }
 }

@@ -23,7 +23,7 @@
  * Layer: interfaces.  May include: lib.
  */
 #define _GNU_SOURCE
-#include "interfaces/unix/pipe_rings.h"
+#include "interfaces/pipes/pipe_rings.h"
 
 #include <errno.h>
 #include <limits.h>
