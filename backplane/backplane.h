@@ -26,6 +26,8 @@ extern const void *asf__vtable, *asf__wide_vtable;
  * that chooses another when the stream is first used (attach).
  * returns  NULL when memory is short.  lock: none. */
 struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access);
+/* asf__cios_init: the same in the caller's memory, which is all zero.  lock: none. */
+void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
 /* asf__cios_set_up: the same on an object that asf__cios_reset has left.
  * asf__cios_reset: the stream forgets its file and refuses everything; its lock
  * stays the caller's. */

@@ -41,14 +41,18 @@ static struct asf_cios *swap_spare(struct asf_cios *c) {
     return __atomic_exchange_n(&spare, c, __ATOMIC_ACQ_REL);
 }
 
-struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access) {
-    struct asf_cios *c = __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare(NULL) : NULL;
-    if (!c && !(c = calloc(1, sizeof *c)))
-        return NULL;
+void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
     asf__cios_set_up(c, ops, fd, access);
     c->lock = &c->lk;
     c->lk.biasable = true;
     c->lk.fast = &c->fast;
+}
+
+struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access) {
+    struct asf_cios *c = __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare(NULL) : NULL;
+    if (!c && !(c = calloc(1, sizeof *c)))
+        return NULL;
+    asf__cios_init(c, ops, fd, access);
     return c;
 }
 

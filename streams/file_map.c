@@ -17,15 +17,8 @@
 
 enum { BOUNDARY = 2 << 20, MUCH = 1 << 20 };
 
-struct window {
-    struct asf_buffer b;
-    struct asf_lengths lengths;
-    off64_t at; /* in the file */
-    int watch;  /* the fault handler's slot */
-};
-
-static const struct window *window_of(const struct asf_buffer *b) {
-    return (const struct window *)(const void *)b;
+static const struct asf_window *window_of(const struct asf_buffer *b) {
+    return (const struct asf_window *)(const void *)b;
 }
 
 /* Where mapped windows were measured to beat read(): GB/s of summed input,
@@ -41,12 +34,18 @@ static const struct measured {
     {BTRFS_SUPER_MAGIC, "large file on btrfs"},
 };
 
-const char *asf__why_map(const struct asf_cios *c) {
+/* A hole of tmpfs that is mapped becomes memory. */
+static bool would_grow(const struct statfs64 *fs, const struct stat64 *st) {
+    return fs->f_type == TMPFS_MAGIC && st->st_blocks < st->st_size / 512;
+}
+
+const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st) {
     struct statfs64 fs;
-    if (asf__options()->module[0] == 'm')
-        return "ASF_OPTIONS asks for map";
-    if (asf__sys.fstatfs(c->fd, &fs) < 0)
+    const char *module = asf__options()->module;
+    if (module[0] == 'r' || asf__sys.fstatfs(c->fd, &fs) < 0 || would_grow(&fs, st))
         return NULL;
+    if (module[0] == 'm')
+        return "ASF_OPTIONS asks for map";
     const struct asf_fs_costs *here = asf__costs_of((long)fs.f_type);
     if (here && here->map)
         return asf__map_pays(here) ? "large file; asf tune found a map to cost less here" : NULL;
@@ -56,27 +55,46 @@ const char *asf__why_map(const struct asf_cios *c) {
     return NULL;
 }
 
-static void unmap(struct asf_cios *c, struct asf_buffer *b) {
+void asf__unmap_window(struct asf_cios *c, struct asf_buffer *b) {
     (void)c;
     asf__unwatch(window_of(b)->watch);
     asf__sys.unmap(b->base, b->size);
+}
+
+bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size) {
+    int error = 0;
+    *w = (struct asf_window){.b = {.size = size, .release = asf__unmap_window}, .at = at};
+    w->b.base = asf__sys.map(size, c->fd, at, &error);
+    c->stats.syscalls++;
+    if (!w->b.base)
+        return false;
+    w->watch = asf__watch(w->b.base, size, &w->b.truncated, &c->read_end);
+    if (w->watch < 0)
+        asf__sys.unmap(w->b.base, size);
+    return w->watch >= 0;
+}
+
+/* A window of this module's, with the lengths of its regions. */
+struct listed {
+    struct asf_window w;
+    struct asf_lengths lengths;
+};
+
+static void unmap(struct asf_cios *c, struct asf_buffer *b) {
+    asf__unmap_window(c, b);
     free(b);
 }
 
 static struct asf_buffer *map(struct asf_cios *c, off64_t at, size_t size) {
-    int error = 0;
-    struct window *w = malloc(sizeof *w);
-    if (!w)
+    struct listed *l = malloc(sizeof *l);
+    if (!l || !asf__map_window(c, &l->w, at, size)) {
+        free(l);
         return NULL;
-    *w = (struct window){.b = {.size = size, .release = unmap, .lengths = &w->lengths}, .at = at};
-    w->b.base = asf__sys.map(size, c->fd, at, &error);
-    c->stats.syscalls++;
-    if (w->b.base && (w->watch = asf__watch(w->b.base, size, &w->b.truncated, &c->read_end)) >= 0)
-        return &w->b;
-    if (w->b.base)
-        asf__sys.unmap(w->b.base, size);
-    free(w);
-    return NULL;
+    }
+    l->lengths = (struct asf_lengths){.count = 0};
+    l->w.b.lengths = &l->lengths;
+    l->w.b.release = unmap;
+    return &l->w.b;
 }
 
 /* Whether each 64 KB of the window costs a fault.  Then reading costs less: CPU ms a program on 64 MB, mapped

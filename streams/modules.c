@@ -100,21 +100,21 @@ static bool is_small(off64_t size) {
     return size < (off64_t)least;
 }
 
-static void choose_input(struct asf_cios *c, off64_t size) {
+static void choose_input(struct asf_cios *c, const struct stat64 *st) {
     const struct asf_options *o = asf__options();
     const char *why;
     if (c->offset < 0)
         c->offset = c->ops->seek(c, 0, SEEK_CUR);
     if (o->module[0] == 'r')
         use(c, &asf__file_ahead, "ASF_OPTIONS asks for read");
-    else if (size == 0)
+    else if (st->st_size == 0)
         use(c, &asf__file_ahead, "no size: empty, or made up as it is read (/proc)");
-    else if (o->module[0] != 'm' && is_small(size - (c->offset > 0 ? c->offset : 0)))
+    else if (o->module[0] != 'm' && is_small(st->st_size - (c->offset > 0 ? c->offset : 0)))
         use(c, &asf__file_ahead, "small file: a read costs less than a map");
-    else if ((why = asf__why_map(c)))
+    else if ((why = asf__why_map(c, st)))
         use(c, &asf__file_map, why);
     else
-        use(c, &asf__file_ahead, "file system not known to map well");
+        use(c, &asf__file_ahead, "not known to map well: the file system, or holes in memory");
 }
 
 static void attach_for_asi(struct asf_cios *c) {
@@ -123,7 +123,7 @@ static void attach_for_asi(struct asf_cios *c) {
     if (look(c, &st)) {
         use_descriptor(c, &st);
         if (c->kind == ASF_REGULAR && c->access == O_RDONLY)
-            choose_input(c, st.st_size);
+            choose_input(c, &st);
         else if (c->kind == ASF_REGULAR)
             c->block = asf__tuned_buffer();
         else if (c->access == O_RDWR && asf__lseek(c->fd, 0, SEEK_CUR) < 0)

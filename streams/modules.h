@@ -15,9 +15,7 @@ extern const struct asf_stream_ops asf__file_read, asf__file_write, asf__file_up
 /* For the ASI alone. */
 extern const struct asf_stream_ops asf__file_map, asf__file_ahead, asf__two_ways;
 
-/* asf__why_map: why the stream's file is worth a map; NULL: it is not.
- * asf__map_trim, asf__map_lost: as struct asf_stream_ops has them. */
-const char *asf__why_map(const struct asf_cios *c);
+/* As struct asf_stream_ops has them. */
 void asf__map_trim(struct asf_cios *c);
 int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p);
 

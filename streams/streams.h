@@ -7,6 +7,8 @@
 #ifndef ASF_STREAMS_STREAMS_H
 #define ASF_STREAMS_STREAMS_H
 
+#include <sys/stat.h>
+
 #include "backplane/backplane.h"
 
 #pragma GCC visibility push(hidden)
@@ -29,6 +31,21 @@ struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
+
+/* A part of a regular file as the page cache has it: a buffer, and where in the file it begins. */
+struct asf_window {
+    struct asf_buffer b;
+    off64_t at;
+    int watch; /* the fault handler's slot */
+};
+
+/* asf__map_window: map size > 0 bytes of the stream's file from `at` on, a multiple of the
+ * page; `w` is the caller's memory.  returns  false: it cannot be.
+ * asf__unmap_window: a `release` of w->b, which leaves its memory alone.
+ * asf__why_map: why the stream's file, of which st tells, is worth it; NULL: it is not. */
+bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size);
+void asf__unmap_window(struct asf_cios *c, struct asf_buffer *b);
+const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st);
 
 /* asf__buffer_size: of a stream whose buffer libc would make `size` bytes large. */
 size_t asf__buffer_size(size_t size);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.c - the calls of calls.def, and those that make a process or end one.
- * Layer: interfaces.  May include: backplane, lib.
+ * calls.c - the functions of calls.def, and by hand those that make a process or end one.
+ * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
-#ifndef ASF_STATIC
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
@@ -12,8 +11,8 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -22,6 +21,17 @@
 
 #include "lib/sys/fault.h"
 
+/* Of programs that are compiled with _FORTIFY_SOURCE. */
+ssize_t __read_chk(int, void *, size_t, size_t);
+ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
+int __open_2(const char *, int);
+int __openat_2(int, const char *, int);
+int __open64_2(const char *, int);
+int __openat64_2(int, const char *, int);
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+
+#ifndef ASF_STATIC
 static void leave_rings(void) {
     if (asf__rings())
         asf__pipe_leave_all();
@@ -29,7 +39,7 @@ static void leave_rings(void) {
 
 /* Who waits for descriptors waits for pipes, and will again; who only looks, as
  * some programs do when they start, may still have a ring later. */
-static void wait_for(const struct pollfd *fds, nfds_t n, bool waits) {
+static void wait_for(struct pollfd *fds, nfds_t n, bool waits) {
     for (nfds_t i = 0; asf__rings() && i < n; i++)
         (waits ? asf__pipe_refuse : asf__pipe_leave)(fds[i].fd);
 }
@@ -39,30 +49,40 @@ static void become(void) {
     leave_rings();
     asf__before_exec();
 }
+#endif
 
 /* --- the table --------------------------------------------------------------------------- */
 
-#define BEFORE_LOOKS       asf__before_look()
-#define BEFORE_PUBLISHES   (asf__before_look(), asf__publish(fd))
-#define BEFORE_TRANSFERS   (asf__before_look(), asf__publish(in), asf__publish(out))
-#define BEFORE_WAITS       wait_for(fds, n, timeout != 0)
-#define BEFORE_CONFINES    leave_rings()
-#define BEFORE_CLOSES_MANY (asf__end_unix(), leave_rings())
-#define BEFORE_SENDS       (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
-#define BEFORE_STARTS      (asf__publish_all(), asf__before_exec())
-#define BEFORE_BECOMES     become()
+#define OURS(effect, type, name, function, parameters, arguments)                                            \
+    EXPORT type name parameters {                                                                            \
+        return (type)asf__answer(function arguments); /* NOLINT(performance-no-int-to-ptr) */                \
+    }
 
-#define AFTER_LOOKS       (void)0
-#define AFTER_PUBLISHES   (void)0
-#define AFTER_TRANSFERS   (void)0
-#define AFTER_WAITS       (void)0
-#define AFTER_CONFINES    (void)0
-#define AFTER_CLOSES_MANY (void)0
-#define AFTER_SENDS       (void)0
-#define AFTER_STARTS      asf__after_exec()
-#define AFTER_BECOMES     asf__after_exec()
+#define BEFORE_LOOKS     asf__before_look()
+#define BEFORE_PUBLISHES (asf__before_look(), asf__publish(fd))
+#define BEFORE_TRANSFERS (asf__before_look(), asf__publish(in), asf__publish(out))
+#define BEFORE_WAITS     wait_for(fds, n, _Generic(timeout, int : timeout != 0, default : true))
+#define BEFORE_SELECTS   (n > 0 && asf__rings() ? asf__pipe_share() : (void)0)
+#define BEFORE_WATCHES   (asf__rings() ? asf__pipe_refuse(fd) : (void)0)
+#define BEFORE_CONFINES  leave_rings()
+#define BEFORE_ENDS      (asf__end_unix(), leave_rings())
+#define BEFORE_SENDS     (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
+#define BEFORE_STARTS    (asf__publish_all(), asf__before_exec())
+#define BEFORE_BECOMES   become()
 
-#define X(effect, type, name, parameters, arguments)                                                         \
+#define AFTER_LOOKS     (void)0
+#define AFTER_PUBLISHES (void)0
+#define AFTER_TRANSFERS (void)0
+#define AFTER_WAITS     (void)0
+#define AFTER_SELECTS   (void)0
+#define AFTER_WATCHES   (void)0
+#define AFTER_CONFINES  (void)0
+#define AFTER_ENDS      (void)0
+#define AFTER_SENDS     (void)0
+#define AFTER_STARTS    asf__after_exec()
+#define AFTER_BECOMES   asf__after_exec()
+
+#define PASSED(effect, type, name, parameters, arguments)                                                    \
     EXPORT type name parameters {                                                                            \
         BEFORE_##effect;                                                                                     \
         type result = ASF_NEXT(name) arguments;                                                              \
@@ -73,18 +93,7 @@ static void become(void) {
 
 /* --- by hand: variadic, or without a return ------------------------------------------------ */
 
-EXPORT int select(int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t) {
-    if (n > 0 && asf__rings())
-        asf__pipe_share();
-    return ASF_NEXT(select)(n, r, w, x, t);
-}
-
-EXPORT int epoll_ctl(int epoll, int op, int fd, struct epoll_event *e) {
-    if (asf__rings())
-        asf__pipe_refuse(fd);
-    return ASF_NEXT(epoll_ctl)(epoll, op, fd, e);
-}
-
+#ifndef ASF_STATIC
 EXPORT int prctl(int option, ...) {
     va_list ap;
     va_start(ap, option);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_calls.c - descriptors opened, closed, duplicated and controlled.  Most are made by
- * their number, since programs call them in signal handlers, where nothing may be looked up.
- * Layer: interfaces.  May include: backplane, lib.
+ * descriptor_calls.c - descriptors opened, closed, duplicated, controlled and mapped.  Most calls
+ * are made by their number, since programs call them in signal handlers, where nothing may be
+ * looked up.
+ * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -12,109 +13,105 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int close_now(int fd) {
+long asf__unix_close(int fd) {
     int failed = asf__lose(fd), r = asf__cancellable_close(fd);
-    return (int)asf__answer(r < 0 ? r : failed);
-}
-
-EXPORT int close(int fd) {
-    return close_now(fd);
+    return r < 0 ? r : failed;
 }
 
 #ifndef ASF_STATIC
-static int open_at(int directory, const char *path, int flags, mode_t mode) {
+/* --- opened ------------------------------------------------------------------------------- */
+
+long asf__unix_open(int directory, const char *path, int flags, mode_t mode) {
     asf__before_look();
     if (!__libc_single_threaded)
         pthread_testcancel();
     long r = directory == AT_FDCWD ? asf__cancellable_open(path, flags, mode)
                                    : asf__raw(SYS_openat, directory, (long)path, flags, mode);
-    return r < 0 ? (int)asf__answer(r) : asf__opened((int)r, flags);
+    return r < 0 ? r : asf__opened((int)r, flags);
 }
 
 static bool has_mode(int flags) {
     return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-#define MODE(last)                                                                                           \
-    mode_t mode = 0;                                                                                         \
-    if (has_mode(last)) {                                                                                    \
-        va_list ap;                                                                                          \
-        va_start(ap, last);                                                                                  \
-        mode = va_arg(ap, mode_t);                                                                           \
-        va_end(ap);                                                                                          \
-    }
-
-EXPORT int open(const char *path, int flags, ...) {
-    MODE(flags)
-    return open_at(AT_FDCWD, path, flags, mode);
-}
-
-EXPORT int openat(int directory, const char *path, int flags, ...) {
-    MODE(flags)
-    return open_at(directory, path, flags, mode);
-}
-
-EXPORT int creat(const char *path, mode_t mode) {
-    return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
-}
-
-int open64(const char *, int, ...) ALIAS(open);
-int openat64(int, const char *, int, ...) ALIAS(openat);
-int creat64(const char *, mode_t) ALIAS(creat);
-
-/* Of programs that are compiled with _FORTIFY_SOURCE: those that give no mode. */
 int __open_2(const char *path, int flags);
 int __openat_2(int directory, const char *path, int flags);
 
-EXPORT int __open_2(const char *path, int flags) {
-    return has_mode(flags) ? ASF_NEXT(__open_2)(path, flags) : open_at(AT_FDCWD, path, flags, 0);
+/* Of programs that are compiled with _FORTIFY_SOURCE: those that give no mode, which libc ends
+ * if they have to. */
+long asf__unix_open_2(int directory, const char *path, int flags) {
+    if (!has_mode(flags))
+        return asf__unix_open(directory, path, flags, 0);
+    return directory == AT_FDCWD ? ASF_BY_LIBC(__open_2, (path, flags))
+                                 : ASF_BY_LIBC(__openat_2, (directory, path, flags));
 }
 
-EXPORT int __openat_2(int directory, const char *path, int flags) {
-    return has_mode(flags) ? ASF_NEXT(__openat_2)(directory, path, flags)
-                           : open_at(directory, path, flags, 0);
-}
+#define OPEN(name, parameters, directory)                                                                    \
+    EXPORT int name parameters {                                                                             \
+        mode_t mode = 0;                                                                                     \
+        if (has_mode(flags)) {                                                                               \
+            va_list ap;                                                                                      \
+            va_start(ap, flags);                                                                             \
+            mode = va_arg(ap, mode_t);                                                                       \
+            va_end(ap);                                                                                      \
+        }                                                                                                    \
+        return (int)asf__answer(asf__unix_open(directory, path, flags, mode));                               \
+    }
 
-int __open64_2(const char *, int) ALIAS(__open_2);
-int __openat64_2(int, const char *, int) ALIAS(__openat_2);
+OPEN(open, (const char *path, int flags, ...), AT_FDCWD)
+OPEN(openat, (int at, const char *path, int flags, ...), at)
+int open64(const char *, int, ...) ALIAS(open);
+int openat64(int, const char *, int, ...) ALIAS(openat);
 
-/* --- duplicates --------------------------------------------------------------------------- */
+/* --- duplicated --------------------------------------------------------------------------- */
 
-EXPORT int dup(int fd) {
-    asf__publish(fd);
-    return (int)asf__answer(asf__raw(SYS_dup, fd, 0, 0, 0));
+long asf__unix_dup(int fd) {
+    bool begun = asf__begin_share(fd);
+    int to = (int)asf__raw(SYS_dup, fd, 0, 0, 0);
+    asf__end_share(fd, to, begun);
+    return to;
 }
 
 /* A call that fails leaves `to` open, and what its ring holds has still to be read. */
-static int duplicate(int from, int to, int flags) {
+long asf__unix_dup3(int from, int to, int flags) {
     bool is_open = asf__raw(SYS_fcntl, from, F_GETFD, 0, 0) >= 0;
-    asf__publish(from);
-    if (from != to && is_open && !(flags & ~O_CLOEXEC))
+    bool closes = from != to && is_open && !(flags & ~O_CLOEXEC);
+    if (closes)
         asf__lose(to);
-    return (int)asf__answer(asf__raw(SYS_dup3, from, to, flags, 0));
+    bool begun = closes && asf__begin_share(from);
+    int r = (int)asf__raw(SYS_dup3, from, to, flags, 0);
+    asf__end_share(from, r, begun);
+    return r;
 }
 
-EXPORT int dup2(int from, int to) {
-    if (from != to)
-        return duplicate(from, to, 0);
-    return (int)asf__answer(asf__raw(SYS_dup2, from, to, 0, 0));
+long asf__unix_dup2(int from, int to) {
+    return from != to ? asf__unix_dup3(from, to, 0) : asf__raw(SYS_dup2, from, to, 0, 0);
 }
 
-EXPORT int dup3(int from, int to, int flags) {
-    return duplicate(from, to, flags);
+/* --- controlled ------------------------------------------------------------------------------- */
+
+/* A lock whose place does not depend on the offset. */
+static bool is_absolute(int command, const void *arg) {
+    bool locks = command == F_SETLK || command == F_SETLKW || command == F_GETLK || command == F_OFD_SETLK ||
+                 command == F_OFD_SETLKW || command == F_OFD_GETLK;
+    return locks && ((const struct flock *)arg)->l_whence != SEEK_CUR;
 }
 
-/* --- controls ------------------------------------------------------------------------------- */
-
-/* What does not ask for the flags of the descriptor alone may be about its offset (a lock, a
- * duplicate) or its data (other flags, another size of the pipe, a seal). */
+/* What does not ask for the flags of the descriptor alone may be about its offset or its data
+ * (other flags, another size of the pipe, a seal). */
 EXPORT int fcntl(int fd, int command, ...) {
     va_list ap;
     va_start(ap, command);
     void *arg = va_arg(ap, void *);
     va_end(ap);
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
+        bool begun = asf__begin_share(fd);
+        int to = (int)asf__raw(SYS_fcntl, fd, command, (long)arg, 0);
+        asf__end_share(fd, to, begun);
+        return (int)asf__answer(to);
+    }
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL && command != F_GETPIPE_SZ)
-        asf__publish(fd);
+        is_absolute(command, arg) ? asf__before_look() : asf__publish(fd);
     return ASF_NEXT(fcntl)(fd, command, arg);
 }
 
@@ -129,16 +126,15 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
     return (int)asf__answer(asf__raw(SYS_ioctl, fd, (long)request, (long)arg, 0));
 }
 
-/* What is written to the file is to be seen in the map.  Our own windows come by here, too. */
-EXPORT void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset) {
+/* What is written to the file is to be seen in the map. */
+long asf__unix_mmap(void *at, size_t n, int protection, int flags, int fd, off64_t offset) {
     if (fd >= 0 && asf__unlikely(asf__options()->coalesce)) {
-        asf__flush_all_coalesced();
-        if (flags & MAP_SHARED)
-            asf__share_by_map(fd);
+        asf__before_look();
+        if (flags & MAP_SHARED) {
+            asf__publish(fd);
+            asf__publish_coalescing();
+        }
     }
-    return (void *)asf__answer(
-        asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset)); // NOLINT
+    return asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset);
 }
-
-void *mmap64(void *, size_t, int, int, int, off64_t) ALIAS(mmap);
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.c - read and its kin, and lseek: on a private descriptor out of its stream's
- * current buffer (the paper's Figure 5), which is a part of the file as the page cache has
- * it.  What the buffer does not have the kernel is asked for, at the offset.
- * Layer: interfaces.  May include: backplane, lib.
+ * read.c - read and its kin, and lseek: on a private descriptor out of its stream's current
+ * buffer (the paper's Figure 5), a window of the file as the page cache has it.  What the
+ * window does not have the kernel is asked for, at the descriptor's offset.
+ *
+ * A handler may come into the midst of a call and use the same descriptor: it publishes it.
+ * The offset is therefore moved on before the bytes are copied, and looked at again behind.
+ * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -12,361 +15,360 @@
 #include <unistd.h>
 
 #include "lib/sys/copy.h"
-#include "lib/sys/fault.h"
 
 enum {
     PAGE = 4096,
+    SMALL_READ = PAGE, /* larger ones are the kernel's, whose copy takes no faults */
     UNLOCKED_COPY = 2048,
-    MUCH = (1 << 20) + 1, /* more than the module would take by read() in small pages */
-    COST = 16,            /* of a window, or of a read that it should have served */
-    COST_OF_LARGE = 2,    /* of a read that is too large for it */
-    MOST = 1024,
+    /* A window costs as much as some 35 reads.  So many small ones by the kernel open it, if
+     * so many more of the file are left; and one that served less is the descriptor's last. */
+    READS_BEFORE = 16,
+    READS_TO_COME = 64,
+    BOUNDARY = 2 << 20, /* where large folios begin */
+    LARGEST_WINDOW = 256 << 20,
 };
 
-/* --- out of the buffer ------------------------------------------------------------------ */
+/* --- the window --------------------------------------------------------------------------- */
 
-/* A byte from `last` on, of its page or known, that is not zero; NULL: there is none. */
-static inline const char *find_proof(struct asf_fd *d, const struct asf_cios *c, const char *last) {
-    const char *proof = d->proof;
-    if (*(const volatile char *)last)
-        return last;
-    if (proof >= last && proof < c->buf_end && *(const volatile char *)proof)
-        return proof;
-    const char *end = (const char *)(((uintptr_t)last | (PAGE - 1)) + 1); // NOLINT
-    for (proof = end < c->buf_end ? end : c->buf_end; --proof > last;)
-        if (*(const volatile char *)proof)
-            return d->proof = proof;
-    return NULL;
+/* n bytes at `at`, as far as the window goes; NULL: it does not have all of them. */
+static inline const char *find(const struct asf_fd *d, size_t n, off64_t at) {
+    const struct asf_cios *c = &d->stream;
+    size_t size = (size_t)(c->buf_end - c->buf_base), into = (size_t)(at - d->window.at);
+    return asf__likely(n - 1 < SMALL_READ && into < size && n <= size - into) ? c->buf_base + into : NULL;
 }
 
-/* n bytes of the buffer; false: they may not be the file's any more.  As a region, which
- * a handler or another thread cannot have taken away. */
+/* Whether the file still went further than this byte of the window after it was copied.  By the
+ * time that a truncation is over there are zeros behind the new end, and no pages. */
+static inline bool was_there(const struct asf_buffer *b, const char *last) {
+    if (asf__unlikely(*(const volatile char *)last == 0)) {
+        const char *next = last + (PAGE - ((uintptr_t)last & (PAGE - 1)));
+        if (next >= b->base + b->size)
+            return false;
+        (void)*(const volatile char *)next;
+    }
+    return !__atomic_load_n(&b->truncated, __ATOMIC_ACQUIRE);
+}
+
+/* False: the bytes may not be the file's.  A thread that has unlocked the stream keeps the
+ * window by a reference. */
 static inline bool copy_out(struct asf_fd *d, char *p, const char *from, size_t n) {
-    struct asf_cios *c = d->stream;
-    struct asf_buffer *b = c->buffer;
-    const char *proof = find_proof(d, c, from + n - 1);
+    struct asf_cios *c = &d->stream;
+    struct asf_buffer *b = &d->window.b;
     bool unlocked = n >= UNLOCKED_COPY && !__libc_single_threaded && asf__lock_is_held_once(&c->lk);
-    if (asf__unlikely(!proof))
-        return false;
-    b->refs++;
-    b->copies++;
-    if (unlocked)
-        asf__unlock(&c->lk);
-    asf__copy(p, from, n);
-    bool whole = *(const volatile char *)proof && !__atomic_load_n(&b->truncated, __ATOMIC_ACQUIRE);
-    if (unlocked)
-        asf__lock(&c->lk);
-    b->copies--;
-    if (asf__unlikely(--b->refs == 0 && b != c->buffer)) {
+    if (asf__unlikely(unlocked)) {
         b->refs++;
+        b->copies++;
+        asf__unlock(&c->lk);
+    }
+    asf__copy(p, from, n);
+    bool whole = was_there(b, from + n - 1);
+    if (asf__unlikely(unlocked)) {
+        asf__lock(&c->lk);
+        b->copies--;
         asf__release_buffer(c, b);
     }
+    d->served += whole;
     return whole;
 }
 
-/* --- at the offset ------------------------------------------------------------------------ */
-
-static void set_offset(struct asf_fd *d, off64_t to) {
-    struct asf_cios *c = d->stream;
-    off64_t into = to - d->at;
-    bool shown = c->buffer && into >= 0 && into <= c->buf_end - c->buf_base;
-    d->inside = to;
-    d->moving = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (shown)
-        asf__set_read(c, c->buf_base, c->buf_base + into, c->buf_end);
-    else
-        asf__empty_windows(c);
-    d->beyond = shown ? 0 : into;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    d->moving = false;
+/* The part of the file that holds `at` in place of the one there is, unless it is the same. */
+static bool show(struct asf_fd *d, off64_t at, off64_t size) {
+    struct asf_cios *c = &d->stream;
+    off64_t base = size <= LARGEST_WINDOW ? 0 : at & ~(off64_t)(BOUNDARY - 1);
+    size_t n = (size_t)(size - base < LARGEST_WINDOW ? size - base : LARGEST_WINDOW);
+    if ((c->buffer && d->window.at == base && d->window.b.size == n) || d->window.b.refs > 0)
+        return c->buffer;
+    asf__use_buffer(c, NULL);
+    if (asf__map_window(c, &d->window, base, n))
+        asf__use_buffer(c, &d->window.b);
+    return c->buffer;
 }
 
-/* A descriptor that costs more than it gains is the kernel's. */
-static void pay(struct asf_fd *d, int fd) {
-    d->credit -= COST;
-    if (d->state == ASF_FD_READS && (d->credit < 0 || d->stream->buffer->truncated))
-        asf__leave_reads(d, fd, false);
+/* Whether a window serves reads of n bytes at `at`.  At the end of the file one that has served
+ * before does, since they may begin anew. */
+static bool look(struct asf_fd *d, int fd, size_t n, off64_t at) {
+    struct asf_cios *c = &d->stream;
+    struct stat64 st;
+    bool forced = asf__options()->module[0] == 'm';
+    off64_t least = forced ? 1 : (off64_t)n * READS_TO_COME;
+    c->fd = fd;
+    if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (at >= st.st_size || st.st_size < least)
+        return c->buffer;
+    if (!c->buffer && !(c->why = asf__why_map(c, &st)))
+        return false;
+    return show(d, at, st.st_size);
 }
 
-/* Whether the bytes from `at` on are this call's: not if a handler has published the descriptor
- * there in the midst of it, and so may have them. */
-static inline bool is_mine(const struct asf_fd *d, off64_t at) {
-    return asf__likely(d->state == ASF_FD_READS) || d->inside > at;
+static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
+    struct asf_cios *c = &d->stream;
+    if ((d->flags & O_ACCMODE) == O_WRONLY || !asf__begin(d))
+        return;
+    asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
+    c->offset = asf__lseek(fd, 0, SEEK_CUR);
+    bool shown = c->offset >= 0 && look(d, fd, n, at < 0 ? c->offset : at);
+    asf__begun(d, shown ? ASF_FD_READS : ASF_FD_KERNELS);
 }
 
-/* The read at `at`, from which the descriptor then moves on, unless another thread has moved
- * it or published it meanwhile. */
-static ssize_t read_by_kernel(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at) {
-    ssize_t r = count == 1 ? asf__raw(SYS_pread64, fd, (long)v->iov_base, (long)v->iov_len, at)
-                           : asf__raw(SYS_preadv, fd, (long)v, count, at);
-    if (d->state == ASF_FD_READS)
-        set_offset(d, at + (r > 0 ? r : 0));
-    return r <= 0 || is_mine(d, at) ? r : ASF_NOT_OURS;
-}
-
-/* A window where the descriptor stands; false: the kernel's next answer is the one to give.  No
- * handler sees the half of it: the module moves the kernel's offset. */
-static bool fill(struct asf_fd *d, int fd) {
-    struct asf_cios *c = d->stream;
-    const uint64_t signals = asf__hold_signals();
-    const off64_t at = asf__offset(d);
-    const bool gains = d->state == ASF_FD_READS && (d->credit -= COST) >= 0;
-    ssize_t r = 0;
-    asf__empty_windows(c);
-    d->beyond = at - d->at;
-    c->offset = at;
-    if (gains)
-        r = asf__fill(c, MUCH);
-    const bool mapped = r > 0 && c->buffer && c->buffer->lengths;
-    if (mapped) {
-        d->at = c->offset - (c->read_end - c->buf_base);
-        d->beyond = 0;
-        d->proof = NULL;
-    } else if (d->state == ASF_FD_READS && (!gains || r != 0)) { /* or it could not be mapped */
-        set_offset(d, at);
-        asf__leave_reads(d, fd, false);
+/* A small read at `at`, or if that is negative where the descriptor stands, is not served. */
+static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
+    const bool forced = asf__options()->module[0] == 'm';
+    struct asf_cios *c = &d->stream;
+    d->missed++;
+    if (d->state == ASF_FD_NEW && (d->missed > READS_BEFORE || forced)) {
+        d->missed = d->served = 0;
+        begin(d, fd, n, at);
+    } else if (d->state == ASF_FD_READS && d->missed > READS_BEFORE) {
+        bool gained = d->served >= READS_TO_COME && look(d, fd, n, at < 0 ? c->offset : at);
+        d->missed = d->served = 0;
+        if (!gained)
+            asf__leave_reads(d, fd, false);
     }
-    asf__release_signals(signals);
-    return mapped;
 }
 
-/* Whether the window serves n bytes as well as the kernel. */
-static bool is_worth(struct asf_fd *d, size_t n) {
-    const struct asf_cios *c = d->stream;
-    if (n <= d->most || n > ASF_LARGEST_READ)
-        return n - 1 < d->most;
-    if (!d->judged && asf__avail(c) >= (size_t)ASF_FAULT_STEP * ASF_FAULTS_MOST) {
-        d->judged = true;
-        if (asf__count_faults(c->read_ptr) < ASF_FAULTS_MOST - 1)
-            d->most = ASF_LARGEST_READ;
-    }
-    return n <= d->most;
+void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
+    asf__lseek(fd, d->stream.offset, SEEK_SET);
+    asf__leave(d, nested);
 }
 
-static ssize_t take_slowly(struct asf_fd *d, int fd, char *p, size_t n) {
-    struct asf_cios *c = d->stream;
-    const struct iovec v = {p, n};
-    bool shown = asf__avail(c) > 0 || (n - 1 < ASF_LARGEST_READ && fill(d, fd));
-    if (shown && n <= asf__avail(c) && is_worth(d, n)) {
-        const off64_t at = asf__offset(d);
-        const char *from = c->read_ptr;
-        c->read_ptr += n;
-        if (copy_out(d, p, from, n))
-            return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
-        set_offset(d, at);
-    }
-    if (n > d->most && d->state == ASF_FD_READS && (d->credit -= COST_OF_LARGE) < 0)
-        asf__leave_reads(d, fd, false);
-    return d->state == ASF_FD_READS ? read_by_kernel(d, fd, &v, 1, asf__offset(d)) : ASF_NOT_OURS;
-}
+/* --- the descriptor ------------------------------------------------------------------------- */
 
-/* The bytes may not be there any more, or all are zero. */
-static ssize_t take_again(struct asf_fd *d, int fd, char *p, size_t n, off64_t at) {
-    const struct iovec v = {p, n};
-    if (!is_mine(d, at))
-        return ASF_NOT_OURS;
-    if (d->state != ASF_FD_READS || asf__offset(d) != at + (off64_t)n)
-        return asf__raw(SYS_pread64, fd, (long)p, (long)n, at);
-    ssize_t r = read_by_kernel(d, fd, &v, 1, at);
-    pay(d, fd);
-    return r;
-}
-
-/* Whether its stream, which is held so, serves the descriptor.  A handler that comes into the
- * midst of a call on it leaves it to the kernel. */
-static inline bool is_free(struct asf_fd *d, int fd, unsigned how) {
-    if (asf__likely(d->state == ASF_FD_READS && !(how & ASF_NESTED)))
+/* Takes the lock, if the stream serves the descriptor or may come to do so.  A read that may wait
+ * must not lock; and until the descriptor is private its reads are made with the lock held, so
+ * that no thread moves the offset while another takes it. */
+static bool enter_slowly(struct asf_fd *d, int fd) {
+    struct stat64 st;
+    if (d->state == ASF_FD_NEW && !d->regular && !__libc_single_threaded &&
+        (asf__fstat(fd, &st) < 0 || !(d->regular = S_ISREG(st.st_mode))))
+        asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS);
+    if (d->state != ASF_FD_NEW && d->state != ASF_FD_READS)
+        return false;
+    asf__lock(&d->stream.lk);
+    bool nested = !asf__lock_is_held_once(&d->stream.lk);
+    if (!nested && (d->state == ASF_FD_NEW || d->state == ASF_FD_READS))
         return true;
     if (d->state == ASF_FD_READS)
-        asf__leave_reads(d, fd, true);
-    else if (how & ASF_NESTED) /* it may be about to be made private */
+        asf__leave_reads(d, fd, nested);
+    else
         asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS);
+    asf__unlock(&d->stream.lk);
     return false;
 }
 
-static inline ssize_t take(struct asf_fd *d, int fd, char *p, size_t n) {
-    struct asf_cios *c = d->stream;
-    if (asf__unlikely(asf__counting))
-        c->stats.calls++;
-    if (asf__unlikely(n - 1 >= asf__avail(c) || n > d->most))
-        return take_slowly(d, fd, p, n);
-    const off64_t at = asf__offset(d);
-    const char *from = c->read_ptr;
-    c->read_ptr += n;
-    if (asf__unlikely(!copy_out(d, p, from, n)))
-        return take_again(d, fd, p, n, at);
-    d->credit += d->credit < MOST;
-    return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
+static inline bool enter(struct asf_fd *d, int fd) {
+    asf__before_look();
+    if (asf__likely(d->state == ASF_FD_READS && __libc_single_threaded)) {
+        asf__lock(&d->stream.lk);
+        if (asf__likely(asf__lock_is_held_once(&d->stream.lk)))
+            return true;
+        asf__unlock(&d->stream.lk);
+    }
+    return enter_slowly(d, fd);
 }
 
-/* --- descriptors that may become private ----------------------------------------------------- */
-
-/* With its stream locked, so that no thread moves the offset while another makes the
- * descriptor private.  A read that may wait must not lock: then it never will be. */
-static bool may_lock(struct asf_fd *d, int fd) {
-    struct stat64 st;
-    if (!d->regular && !__libc_single_threaded &&
-        (asf__fstat(fd, &st) < 0 || !(d->regular = S_ISREG(st.st_mode))))
-        asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS);
-    return d->state == ASF_FD_NEW && asf__ready(d);
+/* What a handler has published in the midst of the call is given back at its end. */
+static inline void leave(struct asf_fd *d) {
+    if (asf__unlikely(d->state == ASF_FD_KERNELS && d->stream.buffer &&
+                      asf__lock_is_held_once(&d->stream.lk)))
+        asf__leave(d, false);
+    asf__unlock(&d->stream.lk);
 }
 
-static ssize_t read_new(struct asf_fd *d, int fd, char *p, size_t n) {
-    if (!may_lock(d, fd))
+/* Whether the bytes from `at` on are this call's: not if the descriptor was published there in
+ * its midst, since somebody else may have them. */
+static inline bool is_mine(const struct asf_fd *d, off64_t at) {
+    return asf__likely(d->state == ASF_FD_READS) || d->given_up > at;
+}
+
+/* By the kernel, at `at`; the descriptor moves on from there unless it no longer stands where this
+ * call has left it. */
+static ssize_t read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at,
+                              off64_t left) {
+    struct asf_cios *c = &d->stream;
+    ssize_t r = count == 1 ? asf__raw(SYS_pread64, fd, (long)v->iov_base, (long)v->iov_len, at)
+                           : asf__raw(SYS_preadv, fd, (long)v, count, at);
+    if (d->state == ASF_FD_READS && c->offset == left)
+        c->offset = at + (r > 0 ? r : 0);
+    return r <= 0 || is_mine(d, at) ? r : ASF_NOT_OURS;
+}
+
+/* What no window serves. */
+static ssize_t read_slowly(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n) {
+    if (n - 1 < SMALL_READ)
+        miss(d, fd, n, -1);
+    if (d->state == ASF_FD_READS)
+        return read_at_offset(d, fd, v, count, d->stream.offset, d->stream.offset);
+    if (d->state != ASF_FD_NEW)
         return ASF_NOT_OURS;
-    if (!__libc_single_threaded)
-        pthread_testcancel();
-    unsigned how = asf__hold(d);
-    if (!(how & ASF_NESTED))
-        asf__begin_reads(d, fd, n);
-    ssize_t r = is_free(d, fd, how) ? take(d, fd, p, n) : ASF_NOT_OURS;
-    if (r == ASF_NOT_OURS)
-        r = asf__raw(SYS_read, fd, (long)p, (long)n, 0);
-    asf__let_go(d, how);
-    return r;
+    return count == 1 ? asf__raw(SYS_read, fd, (long)v->iov_base, (long)v->iov_len, 0)
+                      : asf__raw(SYS_readv, fd, (long)v, count, 0);
 }
 
-/* A call of the kernel's that moves the offset. */
-static long call_new(struct asf_fd *d, long number, int fd, long a, long b) {
-    if (!may_lock(d, fd))
+/* What the window served may not be the file's any more. */
+static ssize_t read_again(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n, off64_t at) {
+    if (!is_mine(d, at))
         return ASF_NOT_OURS;
-    unsigned how = asf__hold(d);
-    if (is_free(d, fd, how)) /* made so by another thread */
+    ssize_t r = read_at_offset(d, fd, v, count, at, at + (off64_t)n);
+    if (d->state == ASF_FD_READS && d->window.b.truncated)
         asf__leave_reads(d, fd, false);
-    long r = asf__raw(number, fd, a, b, 0);
-    asf__let_go(d, how);
+    else
+        miss(d, fd, n, -1);
     return r;
+}
+
+/* What is served here is a point of cancellation, too. */
+static inline void may_end(const struct asf_fd *d) {
+    if (d && asf__unlikely(!__libc_single_threaded))
+        pthread_testcancel();
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
 static ssize_t read_other(struct asf_fd *d, int fd, char *p, size_t n) {
-    ssize_t r = ASF_NOT_OURS;
-    if (d && d->state == ASF_FD_NEW)
-        r = read_new(d, fd, p, n);
-    else if (d && d->state == ASF_FD_JOINED)
-        r = asf__joined_read(d->joined, p, n);
-    if (r != ASF_NOT_OURS)
-        return r;
+    if (asf__is(d, ASF_FD_JOINED))
+        return asf__joined_read(d->joined, p, n);
     asf__before_look();
     return asf__rings() ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n);
 }
 
-EXPORT ssize_t read(int fd, void *p, size_t n) {
+static inline ssize_t take(struct asf_fd *d, int fd, char *p, size_t n) {
+    struct asf_cios *c = &d->stream;
+    const struct iovec v = {p, n};
+    const off64_t at = c->offset;
+    const char *from = find(d, n, at);
+    if (asf__unlikely(asf__counting))
+        c->stats.calls++;
+    if (asf__unlikely(!from))
+        return read_slowly(d, fd, &v, 1, n);
+    c->offset = at + (off64_t)n;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (asf__unlikely(!copy_out(d, p, from, n)))
+        return read_again(d, fd, &v, 1, n, at);
+    return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
+}
+
+long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
     ssize_t r = ASF_NOT_OURS;
-    if (asf__likely(d && d->state == ASF_FD_READS)) {
-        unsigned how = asf__hold(d);
-        if (asf__likely(is_free(d, fd, how)))
-            r = take(d, fd, p, n);
-        asf__let_go(d, how);
+    may_end(d);
+    if (asf__likely(d && enter(d, fd))) {
+        r = take(d, fd, p, n);
+        leave(d);
     }
-    if (asf__unlikely(r == ASF_NOT_OURS))
-        r = read_other(d, fd, p, n);
-    return asf__likely(r >= 0) ? r : asf__answer(r);
+    return asf__likely(r != ASF_NOT_OURS) ? r : read_other(d, fd, p, n);
 }
 
 #ifndef ASF_STATIC
+/* 0: none, or too much for a window; what no call may ask for is the kernel's to say. */
 static size_t length_of(const struct iovec *v, int count) {
     size_t n = 0;
+    if (count > 16)
+        return 0;
     for (int i = 0; i < count; i++)
-        n += v[i].iov_len <= ASF_LARGEST_READ ? v[i].iov_len : ASF_LARGEST_READ + 1;
-    return n;
+        n += v[i].iov_len <= SMALL_READ ? v[i].iov_len : SMALL_READ + 1;
+    return n <= SMALL_READ ? n : 0;
+}
+
+static bool copy_parts(struct asf_fd *d, const struct iovec *v, int count, const char *from) {
+    bool whole = true;
+    for (int i = 0; whole && i < count; from += v[i++].iov_len)
+        whole = v[i].iov_len == 0 || copy_out(d, v[i].iov_base, from, v[i].iov_len);
+    return whole;
 }
 
 static ssize_t take_parts(struct asf_fd *d, int fd, const struct iovec *v, int count) {
-    struct asf_cios *c = d->stream;
-    const char *from = c->read_ptr;
-    const off64_t at = asf__offset(d);
-    size_t n = count > 0 && count <= 16 ? length_of(v, count) : 0;
-    bool shown = n - 1 < d->most && n <= asf__avail(c), whole = shown;
-    if (shown)
-        c->read_ptr += n;
-    for (int i = 0; whole && i < count; from += v[i++].iov_len)
-        whole = v[i].iov_len == 0 || copy_out(d, v[i].iov_base, from, v[i].iov_len);
-    if (whole)
-        return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
-    ssize_t r = read_by_kernel(d, fd, v, count, at);
-    if (shown)
-        pay(d, fd);
-    return r;
+    struct asf_cios *c = &d->stream;
+    const off64_t at = c->offset;
+    const size_t n = length_of(v, count);
+    const char *from = find(d, n, at);
+    if (!from)
+        return read_slowly(d, fd, v, count, n);
+    c->offset = at + (off64_t)n;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!copy_parts(d, v, count, from))
+        return read_again(d, fd, v, count, n, at);
+    return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
 }
 
-EXPORT ssize_t readv(int fd, const struct iovec *v, int count) {
+long asf__unix_readv(int fd, const struct iovec *v, int count) {
     struct asf_fd *d = asf__fd(fd);
     ssize_t r = ASF_NOT_OURS;
-    if (d && d->state == ASF_FD_READS) {
-        unsigned how = asf__hold(d);
-        if (is_free(d, fd, how))
-            r = take_parts(d, fd, v, count);
-        asf__let_go(d, how);
-    } else if (d && d->state == ASF_FD_NEW) {
-        r = call_new(d, SYS_readv, fd, (long)v, count);
+    may_end(d);
+    if (d && enter(d, fd)) {
+        r = take_parts(d, fd, v, count);
+        leave(d);
     }
     if (r != ASF_NOT_OURS)
-        return asf__answer(r);
+        return r;
     asf__publish(fd);
     asf__before_look();
-    return ASF_NEXT(readv)(fd, v, count);
+    return ASF_BY_LIBC(readv, (fd, v, count));
 }
 
-/* Whether the buffer has them.  One that is read nowhere else gets its buffer here. */
-static bool take_at(struct asf_fd *d, int fd, char *p, size_t n, off64_t at) {
-    const struct asf_cios *c = d->stream;
-    unsigned how = asf__hold(d);
+/* Whether the window has them.  One thread never waits for another here. */
+static bool take_at(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at) {
+    const size_t n = count == 1 ? v->iov_len : length_of(v, count);
     bool there = false;
-    if (!(how & ASF_NESTED))
-        asf__begin_reads(d, fd, n);
-    if (d->state == ASF_FD_READS && !(how & ASF_NESTED) && (c->buffer || fill(d, fd))) {
-        off64_t into = at - d->at;
-        there = n - 1 < d->most && into >= 0 && (off64_t)n <= c->buf_end - c->buf_base - into &&
-                copy_out(d, p, c->buf_base + into, n);
+    if (n - 1 >= SMALL_READ || at < 0 || (d->state != ASF_FD_READS && d->state != ASF_FD_NEW) ||
+        !asf__trylock(&d->stream.lk))
+        return false;
+    if (asf__lock_is_held_once(&d->stream.lk)) {
+        const char *from = find(d, n, at);
+        there = from && copy_parts(d, v, count, from);
+        if (!there)
+            miss(d, fd, n, at);
     }
-    asf__let_go(d, how);
+    leave(d);
     return there;
 }
 
-EXPORT ssize_t pread(int fd, void *p, size_t n, off_t at) {
+long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
-    if (d && (d->state == ASF_FD_READS || (d->state == ASF_FD_NEW && may_lock(d, fd))) &&
-        take_at(d, fd, p, n, at))
-        return (ssize_t)n;
-    if (d && d->state == ASF_FD_JOINED)
-        asf__publish(fd);
+    const struct iovec v = {p, n};
+    may_end(d);
     asf__before_look();
-    return asf__answer(asf__cancellable_pread(fd, p, n, at));
+    if (d && take_at(d, fd, &v, 1, at))
+        return (ssize_t)n;
+    if (asf__is(d, ASF_FD_JOINED))
+        asf__publish(fd);
+    return asf__cancellable_pread(fd, p, n, at);
 }
 
-ssize_t pread64(int, void *, size_t, off64_t) ALIAS(pread);
+long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
+    struct asf_fd *d = asf__fd(fd);
+    may_end(d);
+    asf__before_look();
+    if (d && count > 0 && take_at(d, fd, v, count, at))
+        return (ssize_t)length_of(v, count);
+    if (asf__is(d, ASF_FD_JOINED))
+        asf__publish(fd);
+    return ASF_BY_LIBC(preadv64, (fd, v, count, at));
+}
 
 /* Of programs that are compiled with _FORTIFY_SOURCE. */
-#define CHECKED(name, n, room, call)                                                                         \
-    if (asf__unlikely((n) > (room)))                                                                         \
-        __chk_fail();                                                                                        \
-    return call
-
 extern void __chk_fail(void) __attribute__((noreturn));
-ssize_t __read_chk(int, void *, size_t, size_t);
-ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
 
-EXPORT ssize_t __read_chk(int fd, void *p, size_t n, size_t room) {
-    CHECKED(read, n, room, read(fd, p, n));
+long asf__unix_read_chk(int fd, void *p, size_t n, size_t room) {
+    if (n > room)
+        __chk_fail();
+    return asf__unix_read(fd, p, n);
 }
 
-EXPORT ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room) {
-    CHECKED(pread, n, room, pread(fd, p, n, at));
+long asf__unix_pread_chk(int fd, void *p, size_t n, off64_t at, size_t room) {
+    if (n > room)
+        __chk_fail();
+    return asf__unix_pread(fd, p, n, at);
 }
-
-ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t) ALIAS(__pread_chk);
 #endif
 
 /* --- lseek ------------------------------------------------------------------------------------ */
 
 /* Far targets, and those that do not exist, are the kernel's to judge. */
-static off64_t seek(struct asf_fd *d, int fd, off64_t offset, int whence) {
+static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence) {
     const off64_t far = (off64_t)1 << 40;
-    off64_t base = whence == SEEK_CUR ? asf__offset(d) : 0, to;
+    struct asf_cios *c = &d->stream;
+    off64_t base = whence == SEEK_CUR ? c->offset : 0, to;
     if (whence != SEEK_CUR && whence != SEEK_SET) {
         to = asf__lseek(fd, offset, whence);
     } else if (__builtin_add_overflow(base, offset, &to) || to < 0 || to > far) {
@@ -374,27 +376,19 @@ static off64_t seek(struct asf_fd *d, int fd, off64_t offset, int whence) {
         return ASF_NOT_OURS;
     }
     if (to >= 0)
-        set_offset(d, to);
+        c->offset = to;
     return to;
 }
 
-EXPORT off_t lseek(int fd, off_t offset, int whence) {
+long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
-    if (d && d->state == ASF_FD_READS) {
-        unsigned how = asf__hold(d);
-        if (is_free(d, fd, how))
-            r = seek(d, fd, offset, whence);
-        asf__let_go(d, how);
-    } else if (d && d->state == ASF_FD_NEW) {
-        r = call_new(d, SYS_lseek, fd, offset, whence);
-    } else if (d && d->state == ASF_FD_JOINED) {
-        return asf__answer(asf__joined_seek(d->joined, offset, whence));
+    if (asf__is(d, ASF_FD_JOINED))
+        return asf__joined_seek(d->joined, offset, whence);
+    if (d && enter(d, fd)) {
+        r = d->state == ASF_FD_READS ? seek_private(d, fd, offset, whence) : asf__lseek(fd, offset, whence);
+        leave(d);
     }
-    if (r != ASF_NOT_OURS)
-        return asf__answer(r);
     asf__before_look();
-    return asf__answer(asf__lseek(fd, offset, whence));
+    return r != ASF_NOT_OURS ? r : asf__lseek(fd, offset, whence);
 }
-
-off64_t lseek64(int, off64_t, int) ALIAS(lseek);

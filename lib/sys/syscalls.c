@@ -73,14 +73,14 @@ static int sys_isatty(int fd) {
     return asf__raw_syscall(SYS_ioctl, fd, TCGETS, (long)&unused, 0) == 0;
 }
 
+/* By number: mmap may be an interface's. */
 static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
-    int saved = errno;
-    void *p = mmap64(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
-    if (p != MAP_FAILED)
-        return p;
-    *error = -errno;
-    errno = saved;
-    return NULL;
+    long p = asf__raw6(SYS_mmap, 0, (long)length, PROT_READ, MAP_SHARED, fd, offset);
+    if (p < 0 && p > -4096) {
+        *error = (int)p;
+        return NULL;
+    }
+    return (void *)p; // NOLINT(performance-no-int-to-ptr)
 }
 
 void *asf__zero_pages(size_t size) {
