@@ -28,7 +28,6 @@ ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
 int __open_2(const char *, int);
 int __openat_2(int, const char *, int);
 int __open64_2(const char *, int);
-int __openat64_2(int, const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 
 #ifndef ASF_STATIC
