@@ -15,7 +15,7 @@
 
 long asf__unix_close(int fd) {
     int failed = asf__lose(fd), r = asf__cancellable_close(fd);
-    return r < 0 ? r : failed;
+    return asf__answer(r < 0 ? r : failed);
 }
 
 #ifndef ASF_STATIC
@@ -27,7 +27,7 @@ long asf__unix_open(int directory, const char *path, int flags, mode_t mode) {
         pthread_testcancel();
     long r = directory == AT_FDCWD ? asf__cancellable_open(path, flags, mode)
                                    : asf__raw(SYS_openat, directory, (long)path, flags, mode);
-    return r < 0 ? r : asf__opened((int)r, flags);
+    return r < 0 ? asf__answer(r) : asf__opened((int)r, flags);
 }
 
 static bool has_mode(int flags) {
@@ -42,8 +42,8 @@ int __openat_2(int directory, const char *path, int flags);
 long asf__unix_open_2(int directory, const char *path, int flags) {
     if (!has_mode(flags))
         return asf__unix_open(directory, path, flags, 0);
-    return directory == AT_FDCWD ? ASF_BY_LIBC(__open_2, (path, flags))
-                                 : ASF_BY_LIBC(__openat_2, (directory, path, flags));
+    return directory == AT_FDCWD ? ASF_NEXT(__open_2)(path, flags)
+                                 : ASF_NEXT(__openat_2)(directory, path, flags);
 }
 
 #define OPEN(name, parameters, directory)                                                                    \
@@ -55,7 +55,7 @@ long asf__unix_open_2(int directory, const char *path, int flags) {
             mode = va_arg(ap, mode_t);                                                                       \
             va_end(ap);                                                                                      \
         }                                                                                                    \
-        return (int)asf__answer(asf__unix_open(directory, path, flags, mode));                               \
+        return (int)asf__unix_open(directory, path, flags, mode);                                            \
     }
 
 OPEN(open, (const char *path, int flags, ...), AT_FDCWD)
@@ -69,7 +69,7 @@ long asf__unix_dup(int fd) {
     bool begun = asf__begin_share(fd);
     int to = (int)asf__raw(SYS_dup, fd, 0, 0, 0);
     asf__end_share(fd, to, begun);
-    return to;
+    return asf__answer(to);
 }
 
 /* A call that fails leaves `to` open, and what its ring holds has still to be read. */
@@ -81,11 +81,11 @@ long asf__unix_dup3(int from, int to, int flags) {
     bool begun = closes && asf__begin_share(from);
     int r = (int)asf__raw(SYS_dup3, from, to, flags, 0);
     asf__end_share(from, r, begun);
-    return r;
+    return asf__answer(r);
 }
 
 long asf__unix_dup2(int from, int to) {
-    return from != to ? asf__unix_dup3(from, to, 0) : asf__raw(SYS_dup2, from, to, 0, 0);
+    return from != to ? asf__unix_dup3(from, to, 0) : asf__answer(asf__raw(SYS_dup2, from, to, 0, 0));
 }
 
 /* --- controlled ------------------------------------------------------------------------------- */
@@ -135,6 +135,6 @@ long asf__unix_mmap(void *at, size_t n, int protection, int flags, int fd, off64
             asf__publish_coalescing();
         }
     }
-    return asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset);
+    return asf__answer(asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset));
 }
 #endif

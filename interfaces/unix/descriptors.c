@@ -48,7 +48,7 @@ static void become(int fd, int flags, enum asf_fd_state state) {
     struct asf_fd *d = &asf__fds[fd];
     if (!d->stream.lock)
         asf__cios_init(&d->stream, &asf__for_asi, -1, O_RDONLY);
-    if (!asf__trylock(&d->stream.lk))
+    if (!asf__try(d))
         return;
     bool nested = !asf__lock_is_held_once(&d->stream.lk);
     if (d->state != ASF_FD_KERNELS)
@@ -59,7 +59,7 @@ static void become(int fd, int flags, enum asf_fd_state state) {
         d->flags = flags;
         d->regular = false;
         d->failed = 0;
-        d->missed = d->served = 0;
+        asf__count_anew(d);
         asf__note_fd(fd);
         set_state(d, state);
     }

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
+#include <linux/magic.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -20,12 +21,18 @@ enum {
     PAGE = 4096,
     SMALL_READ = PAGE, /* larger ones are the kernel's, whose copy takes no faults */
     UNLOCKED_COPY = 2048,
-    /* A window costs as much as some 35 reads.  So many small ones by the kernel open it, if
-     * so many more of the file are left; and one that served less is the descriptor's last. */
-    READS_BEFORE = 16,
+    /* A window costs as much as some 40 reads.  So many small ones by the kernel open it, if the
+     * file has twice as many, or where the gain is small eight times; and one that served less is
+     * the descriptor's last. */
+    READS_BEFORE = 32,
     READS_TO_COME = 64,
+    SMALL_GAIN = 1024, /* above it */
+    LARGER_READS_TO_COME = 256,
     BOUNDARY = 2 << 20, /* where large folios begin */
     LARGEST_WINDOW = 256 << 20,
+    /* tmpfs maps pages of 4 KB by sixteen, for as much as five reads. */
+    FAULT_AROUND = 64 << 10,
+    READS_A_FAULT = 5,
 };
 
 /* --- the window --------------------------------------------------------------------------- */
@@ -84,21 +91,35 @@ static bool show(struct asf_fd *d, off64_t at, off64_t size) {
     return c->buffer;
 }
 
-/* Whether a window serves reads of n bytes at `at`.  At the end of the file one that has served
- * before does, since they may begin anew. */
-static bool look(struct asf_fd *d, int fd, size_t n, off64_t at) {
+/* Whether a window waits for more reads: where each that goes far is likely to cost a fault. */
+static bool is_too_early(struct asf_fd *d, int fd, off64_t size) {
+    struct statfs64 fs;
+    if (d->jumps <= d->missed / 2 || asf__sys.fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+        return false;
+    unsigned before = d->needed;
+    d->needed = (unsigned)(size < LARGEST_WINDOW ? size : LARGEST_WINDOW) / FAULT_AROUND * READS_A_FAULT;
+    return before < d->needed;
+}
+
+/* From NEW to READS, or KERNELS if no window is worth it for reads of n bytes; or not yet. */
+static enum asf_fd_state look(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
     bool forced = asf__options()->module[0] == 'm';
-    off64_t least = forced ? 1 : (off64_t)n * READS_TO_COME;
+    off64_t least = forced ? 1 : (off64_t)n * (n > SMALL_GAIN ? LARGER_READS_TO_COME : READS_TO_COME);
+    if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < least || at >= st.st_size)
+        return ASF_FD_KERNELS;
+    if (d->state == ASF_FD_NEW && !forced && is_too_early(d, fd, st.st_size))
+        return ASF_FD_NEW;
     c->fd = fd;
-    if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return false;
-    if (at >= st.st_size || st.st_size < least)
-        return c->buffer;
     if (!c->buffer && !(c->why = asf__why_map(c, &st)))
-        return false;
-    return show(d, at, st.st_size);
+        return ASF_FD_KERNELS;
+    return show(d, at, st.st_size) ? ASF_FD_READS : ASF_FD_KERNELS;
+}
+
+void asf__count_anew(struct asf_fd *d) {
+    d->missed = d->served = d->jumps = 0;
+    d->needed = asf__options()->module[0] == 'm' && d->state != ASF_FD_READS ? 0 : READS_BEFORE;
 }
 
 static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
@@ -107,23 +128,24 @@ static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
         return;
     asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
     c->offset = asf__lseek(fd, 0, SEEK_CUR);
-    bool shown = c->offset >= 0 && look(d, fd, n, at < 0 ? c->offset : at);
-    asf__begun(d, shown ? ASF_FD_READS : ASF_FD_KERNELS);
+    asf__begun(d, c->offset < 0 ? ASF_FD_KERNELS : look(d, fd, n, at < 0 ? c->offset : at));
+    if (d->state == ASF_FD_READS)
+        asf__count_anew(d);
 }
 
-/* A small read at `at`, or if that is negative where the descriptor stands, is not served. */
+/* A small read of n bytes at `at`, or if that is negative where the descriptor stood, that the
+ * kernel had to serve. */
 static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
-    const bool forced = asf__options()->module[0] == 'm';
     struct asf_cios *c = &d->stream;
-    d->missed++;
-    if (d->state == ASF_FD_NEW && (d->missed > READS_BEFORE || forced)) {
-        d->missed = d->served = 0;
+    d->jumps += at >= 0;
+    if (++d->missed <= d->needed) {
+        return;
+    } else if (d->state == ASF_FD_NEW) {
         begin(d, fd, n, at);
-    } else if (d->state == ASF_FD_READS && d->missed > READS_BEFORE) {
-        bool gained = d->served >= READS_TO_COME && look(d, fd, n, at < 0 ? c->offset : at);
-        d->missed = d->served = 0;
-        if (!gained)
+    } else if (d->state == ASF_FD_READS) {
+        if (d->served < READS_TO_COME || look(d, fd, n, at < 0 ? c->offset : at) != ASF_FD_READS)
             asf__leave_reads(d, fd, false);
+        asf__count_anew(d);
     }
 }
 
@@ -183,8 +205,8 @@ static inline bool is_mine(const struct asf_fd *d, off64_t at) {
 
 /* By the kernel, at `at`; the descriptor moves on from there unless it no longer stands where this
  * call has left it. */
-static ssize_t read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at,
-                              off64_t left) {
+static inline __attribute__((always_inline)) ssize_t
+read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at, off64_t left) {
     struct asf_cios *c = &d->stream;
     ssize_t r = count == 1 ? asf__raw(SYS_pread64, fd, (long)v->iov_base, (long)v->iov_len, at)
                            : asf__raw(SYS_preadv, fd, (long)v, count, at);
@@ -193,26 +215,50 @@ static ssize_t read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, i
     return r <= 0 || is_mine(d, at) ? r : ASF_NOT_OURS;
 }
 
-/* What no window serves. */
-static ssize_t read_slowly(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n) {
-    if (n - 1 < SMALL_READ)
-        miss(d, fd, n, -1);
-    if (d->state == ASF_FD_READS)
-        return read_at_offset(d, fd, v, count, d->stream.offset, d->stream.offset);
-    if (d->state != ASF_FD_NEW)
-        return ASF_NOT_OURS;
-    return count == 1 ? asf__raw(SYS_read, fd, (long)v->iov_base, (long)v->iov_len, 0)
-                      : asf__raw(SYS_readv, fd, (long)v, count, 0);
-}
-
 /* What the window served may not be the file's any more. */
-static ssize_t read_again(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n, off64_t at) {
+static __attribute__((noinline)) ssize_t read_again(struct asf_fd *d, int fd, const struct iovec *v,
+                                                    int count, size_t n, off64_t at) {
     if (!is_mine(d, at))
         return ASF_NOT_OURS;
     ssize_t r = read_at_offset(d, fd, v, count, at, at + (off64_t)n);
     if (d->state == ASF_FD_READS && d->window.b.truncated)
         asf__leave_reads(d, fd, false);
     else
+        miss(d, fd, n, -1);
+    return r;
+}
+
+static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count, const char *from) {
+    bool whole = true;
+    for (int i = 0; whole && i < count; from += v[i++].iov_len)
+        whole = v[i].iov_len == 0 || copy_out(d, v[i].iov_base, from, v[i].iov_len);
+    return whole;
+}
+
+/* n bytes in all; 0: more than a window serves.  In one function, since each level of calls above
+ * a system call costs some 7 ns. */
+static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int fd, const struct iovec *v,
+                                                          int count, size_t n) {
+    struct asf_cios *c = &d->stream;
+    const off64_t at = c->offset;
+    const char *from = find(d, n, at);
+    ssize_t r;
+    if (asf__unlikely(asf__counting))
+        c->stats.calls++;
+    if (asf__likely(from != NULL)) {
+        c->offset = at + (off64_t)n;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (asf__unlikely(!copy_parts(d, v, count, from)))
+            return read_again(d, fd, v, count, n, at);
+        return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
+    }
+    if (d->state == ASF_FD_READS)
+        r = read_at_offset(d, fd, v, count, at, at);
+    else if (count == 1)
+        r = asf__raw(SYS_read, fd, (long)v->iov_base, (long)v->iov_len, 0);
+    else
+        r = asf__raw(SYS_readv, fd, (long)v, count, 0);
+    if (n > 0 && r == (ssize_t)n)
         miss(d, fd, n, -1);
     return r;
 }
@@ -225,38 +271,37 @@ static inline void may_end(const struct asf_fd *d) {
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static ssize_t read_other(struct asf_fd *d, int fd, char *p, size_t n) {
+static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, char *p, size_t n) {
     if (asf__is(d, ASF_FD_JOINED))
-        return asf__joined_read(d->joined, p, n);
+        return asf__answer(asf__joined_read(d->joined, p, n));
     asf__before_look();
-    return asf__rings() ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n);
+    return asf__answer(asf__rings() ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n));
 }
 
-static inline ssize_t take(struct asf_fd *d, int fd, char *p, size_t n) {
-    struct asf_cios *c = &d->stream;
+static inline long read_other(struct asf_fd *d, int fd, char *p, size_t n) {
+    if (__libc_single_threaded && !asf__is(d, ASF_FD_JOINED) && !asf__coalescing && !asf__rings())
+        return asf__answer(asf__raw(SYS_read, fd, (long)p, (long)n, 0));
+    return read_with_care(d, fd, p, n);
+}
+
+static __attribute__((noinline)) long read_small(struct asf_fd *d, int fd, char *p, size_t n) {
     const struct iovec v = {p, n};
-    const off64_t at = c->offset;
-    const char *from = find(d, n, at);
-    if (asf__unlikely(asf__counting))
-        c->stats.calls++;
-    if (asf__unlikely(!from))
-        return read_slowly(d, fd, &v, 1, n);
-    c->offset = at + (off64_t)n;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (asf__unlikely(!copy_out(d, p, from, n)))
-        return read_again(d, fd, &v, 1, n, at);
-    return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
+    may_end(d);
+    if (enter(d, fd)) {
+        ssize_t r = take(d, fd, &v, 1, n <= SMALL_READ ? n : 0);
+        leave(d);
+        if (asf__likely(r != ASF_NOT_OURS))
+            return asf__answer(r);
+    }
+    return read_with_care(d, fd, p, n);
 }
 
+/* Large ones of a descriptor that is not private need no lock, while nobody else takes it. */
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
-    ssize_t r = ASF_NOT_OURS;
-    may_end(d);
-    if (asf__likely(d && enter(d, fd))) {
-        r = take(d, fd, p, n);
-        leave(d);
-    }
-    return asf__likely(r != ASF_NOT_OURS) ? r : read_other(d, fd, p, n);
+    if (d && !(n > SMALL_READ && d->state == ASF_FD_NEW && __libc_single_threaded))
+        return read_small(d, fd, p, n);
+    return read_other(d, fd, p, n);
 }
 
 #ifndef ASF_STATIC
@@ -270,48 +315,24 @@ static size_t length_of(const struct iovec *v, int count) {
     return n <= SMALL_READ ? n : 0;
 }
 
-static bool copy_parts(struct asf_fd *d, const struct iovec *v, int count, const char *from) {
-    bool whole = true;
-    for (int i = 0; whole && i < count; from += v[i++].iov_len)
-        whole = v[i].iov_len == 0 || copy_out(d, v[i].iov_base, from, v[i].iov_len);
-    return whole;
-}
-
-static ssize_t take_parts(struct asf_fd *d, int fd, const struct iovec *v, int count) {
-    struct asf_cios *c = &d->stream;
-    const off64_t at = c->offset;
-    const size_t n = length_of(v, count);
-    const char *from = find(d, n, at);
-    if (!from)
-        return read_slowly(d, fd, v, count, n);
-    c->offset = at + (off64_t)n;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (!copy_parts(d, v, count, from))
-        return read_again(d, fd, v, count, n, at);
-    return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
-}
-
 long asf__unix_readv(int fd, const struct iovec *v, int count) {
     struct asf_fd *d = asf__fd(fd);
-    ssize_t r = ASF_NOT_OURS;
     may_end(d);
     if (d && enter(d, fd)) {
-        r = take_parts(d, fd, v, count);
+        ssize_t r = take(d, fd, v, count, length_of(v, count));
         leave(d);
+        if (r != ASF_NOT_OURS)
+            return asf__answer(r);
     }
-    if (r != ASF_NOT_OURS)
-        return r;
     asf__publish(fd);
     asf__before_look();
-    return ASF_BY_LIBC(readv, (fd, v, count));
+    return ASF_NEXT(readv)(fd, v, count);
 }
 
 /* Whether the window has them.  One thread never waits for another here. */
-static bool take_at(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at) {
-    const size_t n = count == 1 ? v->iov_len : length_of(v, count);
+static bool take_at(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n, off64_t at) {
     bool there = false;
-    if (n - 1 >= SMALL_READ || at < 0 || (d->state != ASF_FD_READS && d->state != ASF_FD_NEW) ||
-        !asf__trylock(&d->stream.lk))
+    if (n - 1 >= SMALL_READ || at < 0 || (d->state != ASF_FD_READS && d->state != ASF_FD_NEW) || !asf__try(d))
         return false;
     if (asf__lock_is_held_once(&d->stream.lk)) {
         const char *from = find(d, n, at);
@@ -328,22 +349,23 @@ long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
     const struct iovec v = {p, n};
     may_end(d);
     asf__before_look();
-    if (d && take_at(d, fd, &v, 1, at))
-        return (ssize_t)n;
+    if (d && take_at(d, fd, &v, 1, n, at))
+        return (long)n;
     if (asf__is(d, ASF_FD_JOINED))
         asf__publish(fd);
-    return asf__cancellable_pread(fd, p, n, at);
+    return asf__answer(asf__cancellable_pread(fd, p, n, at));
 }
 
 long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
+    size_t n = d ? length_of(v, count) : 0;
     may_end(d);
     asf__before_look();
-    if (d && count > 0 && take_at(d, fd, v, count, at))
-        return (ssize_t)length_of(v, count);
+    if (d && take_at(d, fd, v, count, n, at))
+        return (long)n;
     if (asf__is(d, ASF_FD_JOINED))
         asf__publish(fd);
-    return ASF_BY_LIBC(preadv64, (fd, v, count, at));
+    return ASF_NEXT(preadv64)(fd, v, count, at);
 }
 
 /* Of programs that are compiled with _FORTIFY_SOURCE. */
@@ -384,11 +406,12 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
     if (asf__is(d, ASF_FD_JOINED))
-        return asf__joined_seek(d->joined, offset, whence);
+        return asf__answer(asf__joined_seek(d->joined, offset, whence));
     if (d && enter(d, fd)) {
+        d->jumps += whence != SEEK_CUR || offset > FAULT_AROUND || offset < -FAULT_AROUND;
         r = d->state == ASF_FD_READS ? seek_private(d, fd, offset, whence) : asf__lseek(fd, offset, whence);
         leave(d);
     }
     asf__before_look();
-    return r != ASF_NOT_OURS ? r : asf__lseek(fd, offset, whence);
+    return asf__answer(r != ASF_NOT_OURS ? r : asf__lseek(fd, offset, whence));
 }

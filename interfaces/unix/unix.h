@@ -43,7 +43,9 @@ struct asf_fd {
     int twin;
     int failed;       /* COALESCES: an error that is still to be told: -errno */
     unsigned missed;  /* small reads that no window served, */
-    unsigned served;  /* and those that one did, since this was last looked at */
+    unsigned served;  /* those that one did, */
+    unsigned jumps;   /* and how often the offset went far, since this was last looked at */
+    unsigned needed;  /* misses before it is looked at again */
     off64_t given_up; /* the offset when it was published */
     struct asf_cios *joined;
     char *pages;  /* COALESCES: the buffer; kept for the next file of this number */
@@ -56,6 +58,14 @@ struct asf_fd {
 extern struct asf_fd asf__fds[ASF_FDS];
 extern int asf__coalescing; /* how many descriptors are COALESCES; atomic */
 extern int asf__highest;    /* descriptor that was ever more than the kernel's; atomic */
+
+/* asf__try: its lock, unless another thread has that. */
+static inline bool asf__try(struct asf_fd *d) {
+    if (asf__unlikely(!__libc_single_threaded))
+        return asf__trylock(&d->stream.lk);
+    asf__lock(&d->stream.lk);
+    return true;
+}
 
 /* asf__fd: what is known of a descriptor; NULL: nothing, it is the kernel's. */
 static inline struct asf_fd *asf__fd(int fd) {
@@ -79,13 +89,6 @@ static inline long asf__answer(long r) {
 
 /* What a call returns that leaves it to the kernel. */
 enum { ASF_NOT_OURS = -4096 };
-
-/* ASF_BY_LIBC: a call by libc's own function; a failure is -errno, as everywhere here. */
-#define ASF_BY_LIBC(name, arguments)                                                                         \
-    (__extension__({                                                                                         \
-        long result_ = ASF_NEXT(name) arguments;                                                             \
-        result_ < 0 ? -errno : result_;                                                                      \
-    }))
 
 /* --- the table of descriptors (descriptors.c) ------------------------------------------ */
 
@@ -122,7 +125,7 @@ void asf__begun(struct asf_fd *d, enum asf_fd_state state);
  * stream has is given back, unless a call is in the midst of using it.  lock: held. */
 void asf__leave(struct asf_fd *d, bool nested);
 
-/* --- what the names of calls.def stand for: as POSIX has them, but that a failure is -errno ---- */
+/* --- what the names of calls.def stand for, errno and all ---------------------------------- */
 
 long asf__unix_read(int fd, void *p, size_t n);
 long asf__unix_readv(int fd, const struct iovec *v, int count);
@@ -145,6 +148,9 @@ long asf__unix_dup3(int from, int to, int flags);
 long asf__unix_mmap(void *at, size_t n, int protection, int flags, int fd, off64_t offset);
 
 /* --- reads (read.c) ------------------------------------------------------------------------ */
+
+/* asf__count_anew: reads, to tell by them whether a window is worth it.  lock: held. */
+void asf__count_anew(struct asf_fd *d);
 
 /* asf__leave_reads: publish it; `nested`: from a handler that came into a call on it.
  * lock: held. */

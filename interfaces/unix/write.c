@@ -92,7 +92,7 @@ int asf__flush_coalesced(int fd) {
     struct asf_fd *d = (unsigned)fd < ASF_FDS ? &asf__fds[fd] : NULL;
     if (asf__is(d, ASF_FD_COALESCES))
         flush_of(d);
-    return d ? __atomic_exchange_n(&d->failed, 0, __ATOMIC_RELAXED) : 0;
+    return d && asf__unlikely(d->failed) ? __atomic_exchange_n(&d->failed, 0, __ATOMIC_RELAXED) : 0;
 }
 
 void asf__flush_all_coalesced(void) {
@@ -124,18 +124,18 @@ long asf__unix_write(int fd, const void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
     ssize_t r = d && asf__options()->coalesce ? coalesce(d, fd, p, n) : ASF_NOT_OURS;
     if (r != ASF_NOT_OURS)
-        return r;
+        return asf__answer(r);
     asf__before_look();
     if (d && d->state != ASF_FD_COALESCES)
         asf__publish(fd);
-    return asf__rings() ? asf__pipe_write(fd, p, n) : asf__cancellable_write(fd, p, n);
+    return asf__answer(asf__rings() ? asf__pipe_write(fd, p, n) : asf__cancellable_write(fd, p, n));
 }
 
 #ifndef ASF_STATIC
 long asf__unix_writev(int fd, const struct iovec *v, int count) {
     asf__before_look();
     asf__publish(fd);
-    return ASF_BY_LIBC(writev, (fd, v, count));
+    return ASF_NEXT(writev)(fd, v, count);
 }
 
 /* A window shows what is written by another way. */
@@ -143,21 +143,21 @@ long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at) {
     asf__before_look();
     if (asf__is(asf__fd(fd), ASF_FD_JOINED))
         asf__publish(fd);
-    return ASF_BY_LIBC(pwrite64, (fd, p, n, at));
+    return ASF_NEXT(pwrite64)(fd, p, n, at);
 }
 
 /* The error of a coalesced write is told here, too. */
 static long synced(int failed, long r) {
-    return failed < 0 && r == 0 ? failed : r;
+    return failed < 0 && r == 0 ? asf__answer(failed) : r;
 }
 
 long asf__unix_fsync(int fd) {
     int failed = asf__flush_coalesced(fd);
-    return synced(failed, ASF_BY_LIBC(fsync, (fd)));
+    return synced(failed, ASF_NEXT(fsync)(fd));
 }
 
 long asf__unix_fdatasync(int fd) {
     int failed = asf__flush_coalesced(fd);
-    return synced(failed, ASF_BY_LIBC(fdatasync, (fd)));
+    return synced(failed, ASF_NEXT(fdatasync)(fd));
 }
 #endif
