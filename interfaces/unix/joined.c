@@ -27,15 +27,19 @@ static ssize_t take(struct asf_cios *c, char *p, size_t n) {
     return got > 0 ? (ssize_t)got : error;
 }
 
-/* In a signal handler that has interrupted a call on the stream the kernel is asked. */
+/* In a signal handler that has interrupted a call on the stream the kernel is asked.  The end of
+ * the file stays met for stdio alone. */
 ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
     asf__lock(&c->lk);
     bool inside = c->use != ASF_OUTSIDE;
     ssize_t r = 0;
     if (!inside) {
+        int ended = c->flags & ASF_EOF;
+        c->flags &= ~ASF_EOF;
         c->use = ASF_LOCKED;
         r = take(c, p, n);
         c->use = ASF_OUTSIDE;
+        c->flags = (c->flags & ~ASF_EOF) | ended;
     }
     asf__unlock(&c->lk);
     return inside ? asf__read(c->fd, p, n) : r;

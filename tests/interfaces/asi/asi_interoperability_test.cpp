@@ -101,6 +101,132 @@ TEST_F(Interoperability, OperationsFromDifferentInterfacesCanBeIntermixed) {
     EXPECT_EQ(sclose(n.s), 0);
 }
 
+// Any sequence of calls of all interfaces, against a model: a text whose every line is the offset
+// at which it begins.
+class Sequence {
+  public:
+    static constexpr size_t LINE = 8;
+
+    static std::string text(size_t lines) {
+        std::string all;
+        char line[LINE + 1];
+        for (size_t i = 0; i < lines; i++) {
+            snprintf(line, sizeof line, "%07zu\n", i * LINE);
+            all += line;
+        }
+        return all;
+    }
+
+    Sequence(asf_cios *s, const std::string &contents, unsigned seed)
+        : n(names(s)), file(contents), any(seed) {}
+
+    // Fails the test that calls it where a result differs; `what` says which call it was.
+    void step() {
+        const size_t length = 1 + any() % (any() % 20 ? 40 : 9000);
+        const std::string there = at < file.size() ? file.substr(at, length) : "";
+        clearerr(n.f);
+        switch (any() % 11) {
+        case 0:
+            return expect("fread", read_file(n.f, length), there);
+        case 1:
+        case 2:
+            return expect("read", read_fd(n.fd, length), there);
+        case 3:
+        case 4:
+            return there.empty() ? void() : expect("salloc", take(there.size()), there);
+        case 5:
+            return scan();
+        case 6:
+            return expect("getc", std::string(1, static_cast<char>(getc(n.f))), there.substr(0, 1),
+                          at < file.size());
+        case 7:
+            return moved("lseek", lseek(n.fd, go(), SEEK_SET));
+        case 8:
+            return moved("lseek back", lseek(n.fd, back(), SEEK_CUR));
+        case 9:
+            return moved("fseek", fseek(n.f, go(), SEEK_SET) == 0 ? ftell(n.f) : -1);
+        default:
+            return expect_at();
+        }
+    }
+
+    std::string wrong; // what differed; empty: nothing
+
+  private:
+    void say(const std::string &what, const std::string &got, const std::string &expected) {
+        wrong = what + " at " + std::to_string(at) + ": got \"" + got + "\", expected \"" + expected + '"';
+    }
+
+    void expect(const char *what, const std::string &got, const std::string &expected, bool possible = true) {
+        if (possible && got != expected)
+            return say(what, got, expected);
+        at += expected.size();
+        moved(what, any() % 2 ? lseek(n.fd, 0, SEEK_CUR) : ftell(n.f));
+    }
+
+    void moved(const char *what, off_t to) {
+        if (to != static_cast<off_t>(at))
+            say(what, std::to_string(to), std::to_string(at));
+    }
+
+    std::string take(size_t length) {
+        auto size = static_cast<ssize_t>(length);
+        void *p = salloc(n.s, &size);
+        std::string got = p ? std::string(static_cast<char *>(p), static_cast<size_t>(size)) : "nothing";
+        if (p)
+            sfree(n.s, p);
+        return got;
+    }
+
+    void scan() {
+        long got = -1;
+        const size_t begin = file.find_first_not_of('\n', at);
+        const bool more = begin != std::string::npos;
+        const size_t end = more ? file.find('\n', begin) : file.size();
+        if (fscanf(n.f, "%ld", &got) != (more ? 1 : EOF))
+            return say("fscanf", "another number of items", more ? "1" : "EOF");
+        if (more && got != std::stol(file.substr(begin, end - begin)))
+            return say("fscanf", std::to_string(got), file.substr(begin, end - begin));
+        at = std::max(at, end);
+        moved("fscanf", lseek(n.fd, 0, SEEK_CUR));
+    }
+
+    void expect_at() {
+        char byte = 0;
+        const size_t where = any() % file.size();
+        if (pread(n.fd, &byte, 1, static_cast<off_t>(where)) != 1 || byte != file[where])
+            say("pread", {byte}, {file[where]});
+    }
+
+    off_t go() { return static_cast<off_t>(at = any() % (file.size() + 20)); }
+
+    off_t back() {
+        const size_t by = any() % (at < 100 ? at + 1 : 100);
+        at -= by;
+        return -static_cast<off_t>(by);
+    }
+
+    Names n;
+    const std::string &file;
+    std::minstd_rand any;
+    size_t at = 0;
+};
+
+TEST_F(Interoperability, AnySequenceOfAllInterfacesAgreesWithAModel) {
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        const std::string text = Sequence::text(seed % 3 == 0 ? 50 : 60000);
+        const std::string file = put("file", text);
+        const bool by_asi = seed % 2;
+        FILE *f = by_asi ? nullptr : fopen(file.c_str(), "r");
+        asf_cios *s = by_asi ? must_open(file, O_RDONLY) : asf_stream(f);
+        Sequence sequence(s, text, seed);
+        for (int i = 0; i < 5000 && sequence.wrong.empty(); i++)
+            sequence.step();
+        EXPECT_EQ(sequence.wrong, "") << "seed " << seed;
+        EXPECT_EQ(by_asi ? sclose(s) : fclose(f), 0);
+    }
+}
+
 // "This allows using a library implemented with, for example, stdio even if the
 // rest of the application uses Unix I/O."
 TEST_F(Interoperability, ALibraryThatUsesStdioServesAProgramThatUsesUnixIO) {
