@@ -2,11 +2,12 @@
  *
  * coherent_reads.c - what read() gives while others are at the file or the descriptor:
  *
- *     coherent_reads others SEED ROUNDS FILE    another process appends, cuts off and rewrites
- *     coherent_reads zeros FILE                 a file of holes and zeros
- *     coherent_reads threads FILE               threads take records from one descriptor
+ *     coherent_reads others KIND SEED ROUNDS FILE   another process appends, cuts off and rewrites
+ *     coherent_reads zeros FILE                     a file of holes and zeros
+ *     coherent_reads threads FILE                   threads take records from one descriptor
  *
- * Each byte of the file tells its offset, so that a stale one is seen; none is zero but in "zeros".
+ * Each byte of the file tells its offset, so that a stale one is seen, and none is zero; but in
+ * "zeros", and where KIND is zeros, only how many there are tells.
  * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
@@ -97,14 +98,15 @@ static long read_once(int fd, long at, struct shared *s) {
     static const long sizes[] = {1, 3, 8, 8, 16, 64, 100, 512, 1000, 4096, MOST};
     long n = sizes[any(sizeof sizes / sizeof *sizes)];
     long before = __atomic_load_n(&s->settled, __ATOMIC_SEQ_CST), size = s->size;
-    long r = read(fd, buffer, (size_t)n);
+    bool in_place = any(3) != 0;
+    long r = in_place ? read(fd, buffer, (size_t)n) : pread(fd, buffer, (size_t)n, at);
     if (r < 0)
         fail("read", r, n);
     check_bytes(at, r, buffer);
     long there = at >= size ? 0 : size - at < n ? size - at : n;
     if (before % 2 == 0 && __atomic_load_n(&s->settled, __ATOMIC_SEQ_CST) == before && r != there)
         fail("bytes read of a file at rest", r, there);
-    return at + r;
+    return in_place ? at + r : at;
 }
 
 static long seek_to(int fd, long at) {
@@ -180,6 +182,13 @@ static int shared_fd;
 static size_t record;
 static char taken[LARGEST / RECORD + 1];
 
+/* A record before it once more, where it lies. */
+static void look_back(long at) {
+    long before = at / 3 / (long)record * (long)record, told;
+    if (pread(shared_fd, &told, sizeof told, before) != sizeof told || told != before)
+        fail("a record looked at again", told, before);
+}
+
 static void *take_records(void *unused) {
     static __thread char buffer[LARGE_RECORD];
     for (ssize_t r; (r = read(shared_fd, buffer, record)) == (ssize_t)record;) {
@@ -189,6 +198,7 @@ static void *take_records(void *unused) {
             fail("a record's place", at, 0);
         check_bytes(at + (long)sizeof at, r - (long)sizeof at, buffer + sizeof at);
         __atomic_add_fetch(&taken[(size_t)at / record], 1, __ATOMIC_RELAXED);
+        look_back(at);
     }
     return unused;
 }
@@ -221,9 +231,11 @@ static void read_in_threads(const char *path) {
 int main(int argc, char **argv) {
     const char *path = argv[argc - 1];
     make_content();
-    if (argc == 5 && strcmp(argv[1], "others") == 0) {
-        state = strtoul(argv[2], NULL, 10) * 2654435761u + 88172645463325252u;
-        read_beside_others(path, strtol(argv[3], NULL, 10));
+    if (argc == 6 && strcmp(argv[1], "others") == 0) {
+        if (strcmp(argv[2], "zeros") == 0)
+            memset(content, 0, sizeof content);
+        state = strtoul(argv[3], NULL, 10) * 2654435761u + 88172645463325252u;
+        read_beside_others(path, strtol(argv[4], NULL, 10));
     } else if (argc == 3 && strcmp(argv[1], "zeros") == 0) {
         read_zeros(path);
     } else if (argc == 3 && strcmp(argv[1], "threads") == 0) {

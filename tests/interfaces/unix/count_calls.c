@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * count_calls.c - whether small reads and writes reach the kernel one by one: "count_calls WAY FILE
+ * N" moves some thousand bytes and fails when that took more than N system calls.  WAY is write,
+ * read, readv, pread, duplicate (read by a duplicate whose original is closed) or thread (read
+ * beside a thread that sleeps).
+ * Layer: tests.  Uses the system's headers only.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { BYTES = 10000 };
+
+/* The process's reads ("syscr:") or writes ("syscw:"). */
+static long calls(int io, const char *which) {
+    char text[512] = "";
+    if (pread(io, text, sizeof text - 1, 0) <= 0 || !strstr(text, which))
+        exit(2);
+    return strtol(strstr(text, which) + 6, NULL, 10);
+}
+
+static void *sleep_on(void *unused) {
+    pause();
+    return unused;
+}
+
+static int open_for(const char *way, const char *path) {
+    pthread_t other;
+    int fd = open(path, strcmp(way, "write") == 0 ? O_WRONLY : O_RDONLY);
+    if (strcmp(way, "duplicate") == 0) {
+        dup2(fd, 50);
+        close(fd);
+        fd = fcntl(50, F_DUPFD_CLOEXEC, 60);
+        close(50);
+    }
+    if (strcmp(way, "thread") == 0)
+        pthread_create(&other, NULL, sleep_on, NULL);
+    return fd;
+}
+
+static bool move_byte(const char *way, int fd, long at) {
+    char byte = 'x';
+    struct iovec v = {&byte, 1};
+    ssize_t r = strcmp(way, "write") == 0   ? write(fd, &byte, 1)
+                : strcmp(way, "readv") == 0 ? readv(fd, &v, 1)
+                : strcmp(way, "pread") == 0 ? pread(fd, &byte, 1, at)
+                                            : read(fd, &byte, 1);
+    return r == 1 && byte == 'x';
+}
+
+int main(int argc, char **argv) {
+    static char text[BYTES];
+    int io = open("/proc/self/io", O_RDONLY);
+    int fd = argc == 4 ? open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+    memset(text, 'x', sizeof text);
+    if (io < 0 || write(fd, text, sizeof text) != sizeof text)
+        return 2;
+    close(fd);
+    const char *way = argv[1], *which = strcmp(way, "write") == 0 ? "syscw:" : "syscr:";
+    fd = open_for(way, argv[2]);
+    long before = calls(io, which);
+    for (long i = 0; i < BYTES; i++)
+        if (!move_byte(way, fd, i * 7 % BYTES))
+            return 3;
+    long n = calls(io, which) - before;
+    close(fd);
+    unlink(argv[2]);
+    printf("%ld system calls\n", n);
+    return n > strtol(argv[3], NULL, 10);
+}
