@@ -91,10 +91,15 @@ static bool show(struct asf_fd *d, off64_t at, off64_t size) {
     return c->buffer;
 }
 
-/* Whether a window waits for more reads: where each that goes far is likely to cost a fault. */
+/* Whether the file is not just read from its beginning to its end. */
+static bool goes_about(const struct asf_fd *d) {
+    return d->jumps > d->missed / 2;
+}
+
+/* Whether a window waits for more reads, since each is likely to cost a fault. */
 static bool is_too_early(struct asf_fd *d, int fd, off64_t size) {
     struct statfs64 fs;
-    if (d->jumps <= d->missed / 2 || asf__sys.fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+    if (!goes_about(d) || asf__sys.fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
         return false;
     unsigned before = d->needed;
     d->needed = (unsigned)(size < LARGEST_WINDOW ? size : LARGEST_WINDOW) / FAULT_AROUND * READS_A_FAULT;
@@ -106,7 +111,8 @@ static enum asf_fd_state look(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
     bool forced = asf__options()->module[0] == 'm';
-    off64_t least = forced ? 1 : (off64_t)n * (n > SMALL_GAIN ? LARGER_READS_TO_COME : READS_TO_COME);
+    off64_t to_come = n > SMALL_GAIN ? LARGER_READS_TO_COME : READS_TO_COME;
+    off64_t least = forced || goes_about(d) ? 1 : (off64_t)n * to_come;
     if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < least || at >= st.st_size)
         return ASF_FD_KERNELS;
     if (d->state == ASF_FD_NEW && !forced && is_too_early(d, fd, st.st_size))
@@ -408,7 +414,7 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     if (asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
     if (d && enter(d, fd)) {
-        d->jumps += whence != SEEK_CUR || offset > FAULT_AROUND || offset < -FAULT_AROUND;
+        d->jumps++;
         r = d->state == ASF_FD_READS ? seek_private(d, fd, offset, whence) : asf__lseek(fd, offset, whence);
         leave(d);
     }

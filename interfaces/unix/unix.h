@@ -44,7 +44,7 @@ struct asf_fd {
     int failed;       /* COALESCES: an error that is still to be told: -errno */
     unsigned missed;  /* small reads that no window served, */
     unsigned served;  /* those that one did, */
-    unsigned jumps;   /* and how often the offset went far, since this was last looked at */
+    unsigned jumps;   /* and lseeks and preads, since this was last looked at */
     unsigned needed;  /* misses before it is looked at again */
     off64_t given_up; /* the offset when it was published */
     struct asf_cios *joined;
