@@ -8,8 +8,8 @@ import subprocess
 
 # In the order of the paper's caption: Figure 6a are stdio programs, 6b use Unix I/O.
 PROGRAMS = ["diff", "compress", "uncompress", "cut", "cmp", "wc", "cat", "cp"]
-FORMS = ["plain", "relinked", "recompiled", "asi", "system", "preloaded", "uutils", "busybox", "toybox"]
-OURS = ["plain", "relinked", "recompiled", "asi", "preloaded"]
+FORMS = ["plain", "relinked", "relinked-128K", "recompiled", "asi", "system", "preloaded", "uutils", "busybox", "toybox"]
+OURS = ["plain", "relinked", "relinked-128K", "recompiled", "asi", "preloaded"]
 # Whose output the others are compared with: the first of these that there is.
 REFERENCES = ["system"] + [form for form in FORMS if form != "system"]
 
@@ -19,6 +19,8 @@ PACKAGES = {"uutils": "rust-coreutils", "busybox": "busybox-static", "toybox": "
 # Where gzip brings a script of that name, Debian keeps the program itself under another.
 SYSTEM_NAMES = {"uncompress": ["uncompress.real", "uncompress"]}
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C"}
+# A form that is another one with options of asf's.
+OPTIONS = {"relinked-128K": ("relinked", "buffer=128K")}
 
 # The row that shows what a form costs before it moves any data.
 STARTUP = "cat of nothing"
@@ -124,8 +126,9 @@ def find_form(form, program, build):
         return next(([path] for path in found if path), None)
     if form in ("busybox", "toybox"):
         return [shutil.which(form, path=SYSTEM_PATH), program] if program in applets(form) else None
+    form_of_file = OPTIONS.get(form, (form,))[0]
     path = os.path.join(UUTILS, program) if form == "uutils" else \
-        os.path.join(build, "bin", "examples", f"{form}-{program}")
+        os.path.join(build, "bin", "examples", f"{form_of_file}-{program}")
     if os.access(path, os.X_OK):
         return [path]
     if form in OURS:

@@ -4,7 +4,7 @@ import commands
 import tables
 
 # The columns of a panel's data behind the place on the x axis and the title: speedups over plain.
-BARS = [("relinked", "plain"), ("recompiled", "plain"), ("asi", "plain"), ("preloaded", "system")]
+BARS = [("relinked", "plain"), ("relinked-128K", "plain"), ("recompiled", "plain"), ("asi", "plain"), ("preloaded", "system")]
 MARKS = ["system", "busybox", "toybox", "uutils"]
 
 

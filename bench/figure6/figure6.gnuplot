@@ -2,8 +2,8 @@
 #
 # The bars of Figure 6.  figure.py puts before it: terminal_type, output_file,
 # panels, columns, titles[1..panels] and the blocks $data1, $data2, ... whose
-# columns are x, title, relinked, recompiled, asi, preloaded, system, busybox,
-# toybox, uutils, limit, and the paper's two.
+# columns are x, title, relinked, relinked-128K, recompiled, asi, preloaded, system,
+# busybox, toybox, uutils, limit, and the paper's two.
 rows = (panels + columns - 1) / columns
 width = 150 + 620 * columns
 height = 170 + 300 * rows
@@ -32,9 +32,9 @@ label_of(value) = value >= 10 ? sprintf("%.0f", value) : sprintf("%.1f", value)
 above(value) = clip(value < 1 ? 1 : value)
 # A bar stands on the line of 1, or hangs from it.
 bar(column, shift) = sprintf("using ($1%+.2f):(1):($1%+.2f):($1%+.2f):(1):(clipped(%d)) with boxxyerror", \
-    shift, shift - 0.09, shift + 0.09, column)
+    shift, shift - 0.08, shift + 0.08, column)
 dot(column, shift) = sprintf("using ($1%+.2f):(valid(%d) ? clipped(%d) : NaN) with points", shift, column, column)
-limit = "using ($1-0.4):(valid(11) && $11 < 39 ? $11 : NaN):(0.8):(0) with vectors nohead"
+limit = "using ($1-0.4):(valid(12) && $12 < 39 ? $12 : NaN):(0.8):(0) with vectors nohead"
 
 set label 1 "{/:Bold*1.5 Figure 6 on this machine}" at screen 0.06,screen 1-26.0/height textcolor rgb ink
 set label 2 "how many times as fast as the same program on the platform's own stdio or Unix I/O, by CPU time of the whole command" \
@@ -53,19 +53,20 @@ do for [panel=1:panels] {
     eval "stats ".block." using 1 nooutput"
     set xrange [-0.6:STATS_max + 0.6]
     eval "plot ".\
-        block.bar(3, -0.3)." lc rgb '#b9d3ea' title 'relinked', ".\
-        block.bar(4, -0.1)." lc rgb '#6f9fd0' title 'compiled again', ".\
-        block.bar(5, 0.1)." lc rgb '#1f4e86' title 'on the ASI', ".\
-        block.bar(6, 0.3)." lc rgb '#e6b06a' title \"the system's, preloaded, over itself\", ".\
+        block.bar(3, -0.34)." lc rgb '#c9dff0' title 'relinked', ".\
+        block.bar(4, -0.17)." lc rgb '#9cc0e0' title 'relinked, buffer=128K', ".\
+        block.bar(5, 0.0)." lc rgb '#5f93c8' title 'compiled again', ".\
+        block.bar(6, 0.17)." lc rgb '#1f4e86' title 'on the ASI', ".\
+        block.bar(7, 0.34)." lc rgb '#e6b06a' title \"the system's, preloaded, over itself\", ".\
         block.limit." lw 2 lc rgb '#c0392b' title 'limit: one read, one copy', ".\
-        block.bar(12, -0.3)." fs empty border lw 1.3 lc rgb '#7a5c00' title 'paper, linked to ASF', ".\
-        block.bar(13, 0.1)." fs empty border lw 1.3 lc rgb '#b8860b' title 'paper, on the ASI', ".\
-        block."using ($1+0.1):(above($5)):(label_of($5)) with labels offset 0,0.6 font ',8' textcolor rgb '#1f4e86' notitle, ".\
+        block.bar(13, -0.34)." fs empty border lw 1.3 lc rgb '#7a5c00' title 'paper, linked to ASF', ".\
+        block.bar(14, 0.17)." fs empty border lw 1.3 lc rgb '#b8860b' title 'paper, on the ASI', ".\
+        block."using ($1+0.17):(above($6)):(label_of($6)) with labels offset 0,0.6 font ',8' textcolor rgb '#1f4e86' notitle, ".\
         block."using 1:(1):xtic(2) with points pt -2 notitle, ".\
-        block.dot(7, -0.37)." pt 7 ps 0.8 lc rgb '#111111' title \"the system's own\", ".\
-        block.dot(8, -0.12)." pt 5 ps 0.7 lc rgb '#2e8b57' title 'busybox', ".\
-        block.dot(9, 0.12)." pt 9 ps 0.8 lc rgb '#8e44ad' title 'toybox', ".\
-        block.dot(10, 0.37)." pt 13 ps 0.9 lc rgb '#d35400' title 'uutils', ".\
+        block.dot(8, -0.40)." pt 7 ps 0.8 lc rgb '#111111' title \"the system's own\", ".\
+        block.dot(9, -0.13)." pt 5 ps 0.7 lc rgb '#2e8b57' title 'busybox', ".\
+        block.dot(10, 0.10)." pt 9 ps 0.8 lc rgb '#8e44ad' title 'toybox', ".\
+        block.dot(11, 0.40)." pt 13 ps 0.9 lc rgb '#d35400' title 'uutils', ".\
         "1 with lines lw 1 lc rgb '#666666' notitle"
 }
 unset multiplot

@@ -40,7 +40,8 @@ class Job:
         self.fed, self.out, self.seen = files.names[case.feeds], files.names["out"], files.names["seen"]
         self.names_output = "{out}" in case.arguments
         preload = {"LD_PRELOAD": os.path.join(files.build, "lib", "libasf_stdio.so")} if form == "preloaded" else {}
-        self.environment = {**commands.ENVIRONMENT, **preload}
+        options = {"ASF_OPTIONS": commands.OPTIONS[form][1]} if form in commands.OPTIONS else {}
+        self.environment = {**commands.ENVIRONMENT, **preload, **options}
         self.samples, self.differs = [], False
 
     @property

@@ -12,9 +12,9 @@ import commands
 PAPER = {"diff": (3.67 / 1.4, 3.67), "cp": (2.0, 2.5)}
 
 # Speedups: over which form each is counted.
-SPEEDUPS = [("relinked", "plain"), ("recompiled", "plain"), ("asi", "plain"), ("preloaded", "system"), ("asi", "system"), ("asi", "busybox"),
-            ("asi", "toybox"), ("asi", "uutils")]
-MEANS = SPEEDUPS[:5]
+SPEEDUPS = [("relinked", "plain"), ("relinked-128K", "plain"), ("recompiled", "plain"), ("asi", "plain"),
+            ("preloaded", "system"), ("asi", "system"), ("asi", "busybox"), ("asi", "toybox"), ("asi", "uutils")]
+MEANS = SPEEDUPS[:6]
 
 # At least so many times the speed of the fastest of the other forms.
 Target = collections.namedtuple("Target", "title route form others least")
@@ -170,7 +170,8 @@ def targets(place):
             yield f"{target.title}, {words}: {target.form} over {other}", ratio, target.least
     for route, words in commands.ROUTES.items():
         for case in place.cases(route):
-            for form, over in (("preloaded", "system"), ("relinked", "plain"), ("recompiled", "plain")):
+            for form, over in (("preloaded", "system"), ("relinked", "plain"), ("relinked-128K", "plain"),
+                               ("recompiled", "plain")):
                 ratio = place.speedup(case.title, route, form, over)
                 if ratio is not None and case.title != commands.STARTUP:
                     yield f"{case.title}, {words}: {form} over {over}", ratio, NO_SLOWER
