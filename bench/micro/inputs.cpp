@@ -30,24 +30,33 @@ std::system_error failure(const std::string &path, const char *call) {
     return {errno, std::generic_category(), path + ": " + call};
 }
 
-void write_file(const std::string &path, const std::string &bytes) {
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        throw failure(path, "open");
+void write_bytes(int fd, const std::string &path, const std::string &bytes) {
     for (size_t done = 0; done < bytes.size();) {
         const ssize_t written = write(fd, bytes.data() + done, bytes.size() - done);
         if (written < 0)
             throw failure(path, "write");
         done += static_cast<size_t>(written);
     }
+}
+
+// The bytes so many times; or for no times a hole of as many.
+void write_file(const std::string &path, const std::string &bytes, int times) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        throw failure(path, "open");
+    for (int i = 0; i < times; i++)
+        write_bytes(fd, path, bytes);
+    if (times == 0 && ftruncate(fd, static_cast<off_t>(bytes.size())) < 0)
+        throw failure(path, "ftruncate");
     close(fd);
 }
 
 // A file in the page cache, gone with this object.
 struct temporary_input {
     input_file file;
-    temporary_input(const std::string &name, std::string bytes) : file{scratch_path(name), std::move(bytes)} {
-        write_file(file.path, file.bytes);
+    temporary_input(const std::string &name, std::string bytes, int times = 1)
+        : file{scratch_path(name), std::move(bytes)} {
+        write_file(file.path, file.bytes, times);
     }
     ~temporary_input() { unlink(file.path.c_str()); }
 };
@@ -157,6 +166,21 @@ const input_file &record_input() {
 
 const input_file &utf8_input() {
     static const temporary_input input("utf8", make_utf8());
+    return input.file;
+}
+
+const input_file &zero_input() {
+    static const temporary_input input("zeros", std::string(input_size, '\0'));
+    return input.file;
+}
+
+const input_file &hole_input() {
+    static const temporary_input input("hole", std::string(input_size, '\0'), 0);
+    return input.file;
+}
+
+const input_file &large_input() {
+    static const temporary_input input("large", make_binary(), static_cast<int>(large_size / input_size));
     return input.file;
 }
 

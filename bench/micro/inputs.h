@@ -10,7 +10,8 @@
 #include <string>
 
 constexpr size_t input_size = 16 << 20;
-constexpr size_t line_length = 117; // with its newline
+constexpr size_t large_size = 13 * input_size; // 208 MB
+constexpr size_t line_length = 117;            // with its newline
 
 struct input_file {
     std::string path;
@@ -27,6 +28,9 @@ const input_file &word_input();   // one word of 2 to 10 letters a line
 const input_file &record_input(); // "number word real" a line
 const input_file &small_input();  // one line
 const input_file &utf8_input();   // lines of line_length characters
+const input_file &zero_input();   // zeros that were written
+const input_file &hole_input();   // zeros that were not: a sparse file
+const input_file &large_input();  // the binary input thirteen times; `bytes` has it once
 
 void set_input_directory(const std::string &directory);
 

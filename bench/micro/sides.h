@@ -59,6 +59,7 @@ int __sprintf_chk(char *, int, size_t, const char *, ...);
     X(close, "close")                                                                                        \
     X(read, "read")                                                                                          \
     X(write, "write")                                                                                        \
+    X(pread, "pread")                                                                                        \
     X(lseek, "lseek")
 
 struct stdio_side {

@@ -42,15 +42,38 @@ bool reads_right(const stdio_side &side, const input_file &input, size_t size) {
     return at == input.bytes.size() && side.lseek(d.fd, 0, SEEK_CUR) == static_cast<off_t>(at);
 }
 
-void add_read(size_t size) {
-    add_case({"unix read/" + std::to_string(size),
-              [=](const stdio_side &side) { return reads_right(side, binary_input(), size); },
+void add_read(const std::string &name, const input_file &(*input)(), size_t size) {
+    add_case({"unix read" + name + "/" + std::to_string(size),
+              [=](const stdio_side &side) { return reads_right(side, input(), size); },
               [=](benchmark::State &state, const stdio_side &side) {
-                  const descriptor d(side, binary_input().path, O_RDONLY);
+                  const descriptor d(side, input().path, O_RDONLY);
                   std::vector<char> block(size);
                   for (auto _ : state)
                       if (side.read(d.fd, block.data(), size) <= 0)
                           side.lseek(d.fd, 0, SEEK_SET);
+              }});
+}
+
+// Anywhere in the first `within` bytes.
+void add_pread(const std::string &name, const input_file &(*input)(), size_t within, size_t size) {
+    add_case({"unix pread" + name + "/" + std::to_string(size),
+              [=](const stdio_side &side) {
+                  const descriptor d(side, input().path, O_RDONLY);
+                  std::string block(size, 0);
+                  bool right = true;
+                  for (size_t i = 0, at = 0; i < 100; i++, at = (at + 7654321) % (input_size - size))
+                      right = right && side.pread(d.fd, block.data(), size, static_cast<off_t>(at)) > 0 &&
+                              input().bytes.compare(at, size, block) == 0;
+                  return right;
+              },
+              [=](benchmark::State &state, const stdio_side &side) {
+                  const descriptor d(side, input().path, O_RDONLY);
+                  std::vector<char> block(size);
+                  size_t at = 0;
+                  for (auto _ : state) {
+                      at = (at + 123456789) % (within - size);
+                      benchmark::DoNotOptimize(side.pread(d.fd, block.data(), size, static_cast<off_t>(at)));
+                  }
               }});
 }
 
@@ -118,7 +141,15 @@ void add_write(size_t size) {
 
 void add_unix_io() {
     for (const size_t size : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536})
-        add_read(size);
+        add_read("", binary_input, size);
+    for (const size_t size : {1, 16, 64, 512, 4096, 8192, 65536}) {
+        add_read(" zeros", zero_input, size);
+        add_read(" hole", hole_input, size);
+    }
+    for (const size_t size : {16, 512, 4096}) {
+        add_pread(" in 2 MB", binary_input, 2 << 20, size);
+        add_pread(" in 208 MB", large_input, large_size, size);
+    }
     add_first_bytes();
     add_seek();
     for (const size_t size : {1, 64, 4096})

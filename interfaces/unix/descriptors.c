@@ -22,7 +22,7 @@ static bool never;
 
 bool asf__move_on(struct asf_fd *d, enum asf_fd_state from, enum asf_fd_state to) {
     uint8_t state = (uint8_t)from;
-    return __atomic_compare_exchange_n(&d->state, &state, (uint8_t)to, false, __ATOMIC_ACQ_REL,
+    return __atomic_compare_exchange_n(&d->state, &state, (uint8_t)to, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_RELAXED);
 }
 
@@ -57,9 +57,9 @@ static void become(int fd, int flags, enum asf_fd_state state) {
         if (d->stream.buffer)
             clear(d);
         d->flags = flags;
-        d->regular = false;
         d->failed = 0;
-        asf__count_anew(d);
+        asf__count_anew(d, asf__reads_before());
+        d->users = 0;
         asf__note_fd(fd);
         set_state(d, state);
     }
@@ -85,11 +85,17 @@ bool asf__begin(struct asf_fd *d) {
     if (never || !asf__trylock(&forks))
         return false;
     asf__heed_forks();
-    return true;
+    if (asf__move_on(d, ASF_FD_NEW, ASF_FD_BEGINS)) {
+        if (__atomic_load_n(&d->users, __ATOMIC_SEQ_CST) == 0)
+            return true;
+        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_NEW);
+    }
+    asf__unlock(&forks);
+    return false;
 }
 
 void asf__begun(struct asf_fd *d, enum asf_fd_state state) {
-    if (!asf__move_on(d, ASF_FD_NEW, state) || state == ASF_FD_KERNELS)
+    if (!asf__move_on(d, ASF_FD_BEGINS, state) || state == ASF_FD_KERNELS)
         clear(d);
     else if (state == ASF_FD_COALESCES)
         __atomic_add_fetch(&asf__coalescing, 1, __ATOMIC_RELAXED);
@@ -146,7 +152,8 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
 /* `ending`: nothing is done after it but to end the process. */
 static void publish(int fd, bool ending) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__likely(!d) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
+    if (asf__likely(!d) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS) ||
+        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS))
         return;
     if (asf__is(d, ASF_FD_JOINED)) {
         asf__joined_release(d->joined);
@@ -193,6 +200,8 @@ int asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
     if (asf__rings())
         asf__pipe_lose(fd);
+    if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
+        return 0;
     int failed = asf__flush_coalesced(fd);
     if (asf__is(d, ASF_FD_SHARED) && asf__trylock(&forks)) {
         end_share(d, ASF_FD_NEW);

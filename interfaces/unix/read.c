@@ -115,7 +115,7 @@ static enum asf_fd_state look(struct asf_fd *d, int fd, size_t n, off64_t at) {
     off64_t least = forced || goes_about(d) ? 1 : (off64_t)n * to_come;
     if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < least || at >= st.st_size)
         return ASF_FD_KERNELS;
-    if (d->state == ASF_FD_NEW && !forced && is_too_early(d, fd, st.st_size))
+    if (d->state == ASF_FD_BEGINS && !forced && is_too_early(d, fd, st.st_size))
         return ASF_FD_NEW;
     c->fd = fd;
     if (!c->buffer && !(c->why = asf__why_map(c, &st)))
@@ -123,36 +123,46 @@ static enum asf_fd_state look(struct asf_fd *d, int fd, size_t n, off64_t at) {
     return show(d, at, st.st_size) ? ASF_FD_READS : ASF_FD_KERNELS;
 }
 
-void asf__count_anew(struct asf_fd *d) {
+void asf__count_anew(struct asf_fd *d, unsigned needed) {
     d->missed = d->served = d->jumps = 0;
-    d->needed = asf__options()->module[0] == 'm' && d->state != ASF_FD_READS ? 0 : READS_BEFORE;
+    d->needed = needed;
+}
+
+unsigned asf__reads_before(void) {
+    return asf__options()->module[0] == 'm' ? 0 : READS_BEFORE;
 }
 
 static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
-    if ((d->flags & O_ACCMODE) == O_WRONLY || !asf__begin(d))
+    if (!asf__try(d))
         return;
-    asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
-    c->offset = asf__lseek(fd, 0, SEEK_CUR);
-    asf__begun(d, c->offset < 0 ? ASF_FD_KERNELS : look(d, fd, n, at < 0 ? c->offset : at));
-    if (d->state == ASF_FD_READS)
-        asf__count_anew(d);
+    if (asf__lock_is_held_once(&c->lk) && asf__begin(d)) {
+        asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
+        c->offset = asf__lseek(fd, 0, SEEK_CUR);
+        enum asf_fd_state to = c->offset < 0 ? ASF_FD_KERNELS : look(d, fd, n, at < 0 ? c->offset : at);
+        if (to == ASF_FD_READS)
+            asf__count_anew(d, READS_BEFORE);
+        asf__begun(d, to);
+    }
+    asf__unlock(&c->lk);
 }
 
 /* A small read of n bytes at `at`, or if that is negative where the descriptor stood, that the
- * kernel had to serve. */
-static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
-    struct asf_cios *c = &d->stream;
+ * kernel had to serve: of a NEW descriptor, without its lock; */
+static void miss_new(struct asf_fd *d, int fd, size_t n, off64_t at) {
     d->jumps += at >= 0;
-    if (++d->missed <= d->needed) {
-        return;
-    } else if (d->state == ASF_FD_NEW) {
+    if (++d->missed > d->needed)
         begin(d, fd, n, at);
-    } else if (d->state == ASF_FD_READS) {
-        if (d->served < READS_TO_COME || look(d, fd, n, at < 0 ? c->offset : at) != ASF_FD_READS)
-            asf__leave_reads(d, fd, false);
-        asf__count_anew(d);
-    }
+}
+
+/* and of a private one. */
+static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
+    if (d->state != ASF_FD_READS || ++d->missed <= d->needed)
+        return;
+    bool gained = d->served >= READS_TO_COME;
+    asf__count_anew(d, READS_BEFORE);
+    if (!gained || look(d, fd, n, at < 0 ? d->stream.offset : at) != ASF_FD_READS)
+        asf__leave_reads(d, fd, false);
 }
 
 void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
@@ -162,24 +172,38 @@ void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
 
 /* --- the descriptor ------------------------------------------------------------------------- */
 
-/* Takes the lock, if the stream serves the descriptor or may come to do so.  A read that may wait
- * must not lock; and until the descriptor is private its reads are made with the lock held, so
- * that no thread moves the offset while another takes it. */
+/* A NEW descriptor is kept from becoming private while the kernel uses its offset for a call; what
+ * is cancelled meanwhile keeps it so for good.  returns  false: it is not NEW any more. */
+static inline bool hold(struct asf_fd *d) {
+    if (asf__likely(__libc_single_threaded))
+        d->users++;
+    else
+        __atomic_add_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return asf__likely(asf__is(d, ASF_FD_NEW));
+}
+
+static inline void let_go(struct asf_fd *d) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (asf__likely(__libc_single_threaded))
+        d->users--;
+    else
+        __atomic_sub_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Takes the lock of a private descriptor.  A handler that comes into the midst of a call makes it
+ * the kernel's. */
 static bool enter_slowly(struct asf_fd *d, int fd) {
-    struct stat64 st;
-    if (d->state == ASF_FD_NEW && !d->regular && !__libc_single_threaded &&
-        (asf__fstat(fd, &st) < 0 || !(d->regular = S_ISREG(st.st_mode))))
-        asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS);
-    if (d->state != ASF_FD_NEW && d->state != ASF_FD_READS)
+    if (!asf__is(d, ASF_FD_READS) && !asf__is(d, ASF_FD_BEGINS))
         return false;
     asf__lock(&d->stream.lk);
     bool nested = !asf__lock_is_held_once(&d->stream.lk);
-    if (!nested && (d->state == ASF_FD_NEW || d->state == ASF_FD_READS))
+    if (!nested && d->state == ASF_FD_READS)
         return true;
     if (d->state == ASF_FD_READS)
         asf__leave_reads(d, fd, nested);
-    else
-        asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS);
+    else if (nested)
+        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS);
     asf__unlock(&d->stream.lk);
     return false;
 }
@@ -229,8 +253,6 @@ static __attribute__((noinline)) ssize_t read_again(struct asf_fd *d, int fd, co
     ssize_t r = read_at_offset(d, fd, v, count, at, at + (off64_t)n);
     if (d->state == ASF_FD_READS && d->window.b.truncated)
         asf__leave_reads(d, fd, false);
-    else
-        miss(d, fd, n, -1);
     return r;
 }
 
@@ -248,7 +270,6 @@ static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int 
     struct asf_cios *c = &d->stream;
     const off64_t at = c->offset;
     const char *from = find(d, n, at);
-    ssize_t r;
     if (asf__unlikely(asf__counting))
         c->stats.calls++;
     if (asf__likely(from != NULL)) {
@@ -258,20 +279,15 @@ static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int 
             return read_again(d, fd, v, count, n, at);
         return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
     }
-    if (d->state == ASF_FD_READS)
-        r = read_at_offset(d, fd, v, count, at, at);
-    else if (count == 1)
-        r = asf__raw(SYS_read, fd, (long)v->iov_base, (long)v->iov_len, 0);
-    else
-        r = asf__raw(SYS_readv, fd, (long)v, count, 0);
+    ssize_t r = read_at_offset(d, fd, v, count, at, at);
     if (n > 0 && r == (ssize_t)n)
         miss(d, fd, n, -1);
     return r;
 }
 
 /* What is served here is a point of cancellation, too. */
-static inline void may_end(const struct asf_fd *d) {
-    if (d && asf__unlikely(!__libc_single_threaded))
+static inline void may_end(void) {
+    if (asf__unlikely(!__libc_single_threaded))
         pthread_testcancel();
 }
 
@@ -290,24 +306,38 @@ static inline long read_other(struct asf_fd *d, int fd, char *p, size_t n) {
     return read_with_care(d, fd, p, n);
 }
 
-static __attribute__((noinline)) long read_small(struct asf_fd *d, int fd, char *p, size_t n) {
+static long read_new(struct asf_fd *d, int fd, char *p, size_t n);
+
+static __attribute__((noinline)) long read_private(struct asf_fd *d, int fd, char *p, size_t n) {
     const struct iovec v = {p, n};
-    may_end(d);
+    may_end();
     if (enter(d, fd)) {
         ssize_t r = take(d, fd, &v, 1, n <= SMALL_READ ? n : 0);
         leave(d);
         if (asf__likely(r != ASF_NOT_OURS))
             return asf__answer(r);
     }
-    return read_with_care(d, fd, p, n);
+    return asf__is(d, ASF_FD_NEW) ? read_new(d, fd, p, n) : read_with_care(d, fd, p, n);
 }
 
-/* Large ones of a descriptor that is not private need no lock, while nobody else takes it. */
+static __attribute__((noinline)) long read_new(struct asf_fd *d, int fd, char *p, size_t n) {
+    asf__before_look();
+    if (!hold(d)) {
+        let_go(d);
+        return read_private(d, fd, p, n);
+    }
+    ssize_t r = asf__cancellable_read(fd, p, n);
+    let_go(d);
+    if (n - 1 < SMALL_READ && r == (ssize_t)n)
+        miss_new(d, fd, n, -1);
+    return asf__answer(r);
+}
+
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
-    if (d && !(n > SMALL_READ && d->state == ASF_FD_NEW && __libc_single_threaded))
-        return read_small(d, fd, p, n);
-    return read_other(d, fd, p, n);
+    if (asf__is(d, ASF_FD_NEW))
+        return read_new(d, fd, p, n);
+    return d ? read_private(d, fd, p, n) : read_other(d, fd, p, n);
 }
 
 #ifndef ASF_STATIC
@@ -321,9 +351,24 @@ static size_t length_of(const struct iovec *v, int count) {
     return n <= SMALL_READ ? n : 0;
 }
 
+static long readv_new(struct asf_fd *d, int fd, const struct iovec *v, int count) {
+    ssize_t r = ASF_NEXT(readv)(fd, v, count);
+    size_t n = length_of(v, count);
+    let_go(d);
+    if (n > 0 && r == (ssize_t)n)
+        miss_new(d, fd, n, -1);
+    return r;
+}
+
 long asf__unix_readv(int fd, const struct iovec *v, int count) {
     struct asf_fd *d = asf__fd(fd);
-    may_end(d);
+    asf__before_look();
+    while (asf__is(d, ASF_FD_NEW)) {
+        if (hold(d))
+            return readv_new(d, fd, v, count);
+        let_go(d);
+    }
+    may_end();
     if (d && enter(d, fd)) {
         ssize_t r = take(d, fd, v, count, length_of(v, count));
         leave(d);
@@ -331,29 +376,30 @@ long asf__unix_readv(int fd, const struct iovec *v, int count) {
             return asf__answer(r);
     }
     asf__publish(fd);
-    asf__before_look();
     return ASF_NEXT(readv)(fd, v, count);
 }
 
 /* Whether the window has them.  One thread never waits for another here. */
 static bool take_at(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n, off64_t at) {
     bool there = false;
-    if (n - 1 >= SMALL_READ || at < 0 || (d->state != ASF_FD_READS && d->state != ASF_FD_NEW) || !asf__try(d))
+    if (n - 1 >= SMALL_READ || at < 0) {
         return false;
-    if (asf__lock_is_held_once(&d->stream.lk)) {
-        const char *from = find(d, n, at);
+    } else if (asf__is(d, ASF_FD_NEW)) {
+        miss_new(d, fd, n, at);
+    } else if (asf__is(d, ASF_FD_READS) && asf__try(d)) {
+        const char *from = asf__lock_is_held_once(&d->stream.lk) ? find(d, n, at) : NULL;
         there = from && copy_parts(d, v, count, from);
-        if (!there)
+        if (!from && asf__lock_is_held_once(&d->stream.lk))
             miss(d, fd, n, at);
+        leave(d);
     }
-    leave(d);
     return there;
 }
 
 long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
     const struct iovec v = {p, n};
-    may_end(d);
+    may_end();
     asf__before_look();
     if (d && take_at(d, fd, &v, 1, n, at))
         return (long)n;
@@ -365,7 +411,7 @@ long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
 long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
     size_t n = d ? length_of(v, count) : 0;
-    may_end(d);
+    may_end();
     asf__before_look();
     if (d && take_at(d, fd, v, count, n, at))
         return (long)n;
@@ -411,13 +457,22 @@ static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence
 long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
+    bool held = false;
+    asf__before_look();
     if (asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
-    if (d && enter(d, fd)) {
-        d->jumps++;
-        r = d->state == ASF_FD_READS ? seek_private(d, fd, offset, whence) : asf__lseek(fd, offset, whence);
+    while (!held && asf__is(d, ASF_FD_NEW))
+        if (!(held = hold(d)))
+            let_go(d);
+    if (!held && d && enter(d, fd)) {
+        r = seek_private(d, fd, offset, whence);
         leave(d);
     }
-    asf__before_look();
-    return asf__answer(r != ASF_NOT_OURS ? r : asf__lseek(fd, offset, whence));
+    if (r == ASF_NOT_OURS)
+        r = asf__lseek(fd, offset, whence);
+    if (held) {
+        d->jumps++;
+        let_go(d);
+    }
+    return asf__answer(r);
 }

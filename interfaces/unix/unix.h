@@ -27,6 +27,7 @@ enum asf_fd_state {
     ASF_FD_KERNELS,   /* the kernel's */
     ASF_FD_NEW,       /* opened here, and nobody else has it: it may become private */
     ASF_FD_SHARED,    /* NEW but for a duplicate, `twin`; when one is closed the other is NEW */
+    ASF_FD_BEGINS,    /* NEW, but about to become one of the next two, with its stream locked */
     ASF_FD_READS,     /* private: `stream` has a window of the file */
     ASF_FD_COALESCES, /* private: `stream` has output that is not written */
     ASF_FD_JOINED,    /* `joined` is a stream of the ASI's: one stream, by all its names */
@@ -34,12 +35,13 @@ enum asf_fd_state {
 
 enum { ASF_FDS = 1024 };
 
-/* Lock: the stream's.  `state` may be read without it, and leaves NEW, SHARED and JOINED by
- * compare and swap. */
+/* Lock: the stream's, for what a private descriptor has.  `state` may be read without it, and is
+ * moved on from any other by compare and swap; `users` is atomic while there are threads, and
+ * the counts of a NEW descriptor may be wrong then. */
 struct asf_fd {
-    uint8_t state; /* enum asf_fd_state */
-    bool regular;  /* NEW: it was seen to be */
-    int flags;     /* of open */
+    uint8_t state;  /* enum asf_fd_state */
+    unsigned users; /* NEW: calls of the kernel's that use its offset */
+    int flags;      /* of open */
     int twin;
     int failed;       /* COALESCES: an error that is still to be told: -errno */
     unsigned missed;  /* small reads that no window served, */
@@ -117,8 +119,9 @@ void asf__end_share(int fd, int to, bool begun);
 
 /* asf__move_on: from one state to another, unless it has changed meanwhile. */
 bool asf__move_on(struct asf_fd *d, enum asf_fd_state from, enum asf_fd_state to);
-/* asf__begin: whether a NEW descriptor may become private now: nobody forks before asf__begun
- * has made it `state`, which may be KERNELS.  lock: held. */
+/* asf__begin: whether a NEW descriptor, which BEGINS then, may become private now: nobody uses its
+ * offset, and nobody forks before asf__begun has made it `state`, which may be NEW or KERNELS.
+ * lock: held, and by no call around. */
 bool asf__begin(struct asf_fd *d);
 void asf__begun(struct asf_fd *d, enum asf_fd_state state);
 /* asf__leave: a private descriptor is the kernel's, which has its offset and its data.  What the
@@ -149,8 +152,10 @@ long asf__unix_mmap(void *at, size_t n, int protection, int flags, int fd, off64
 
 /* --- reads (read.c) ------------------------------------------------------------------------ */
 
-/* asf__count_anew: reads, to tell by them whether a window is worth it.  lock: held. */
-void asf__count_anew(struct asf_fd *d);
+/* asf__count_anew: reads, to tell whether a window is worth it after `needed` small ones by the
+ * kernel.  asf__reads_before: so many of a NEW descriptor. */
+void asf__count_anew(struct asf_fd *d, unsigned needed);
+unsigned asf__reads_before(void);
 
 /* asf__leave_reads: publish it; `nested`: from a handler that came into a call on it.
  * lock: held. */

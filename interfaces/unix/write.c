@@ -71,7 +71,7 @@ static ssize_t coalesce(struct asf_fd *d, int fd, const char *p, size_t n) {
         return r;
     asf__lock(&d->stream.lk);
     if (asf__lock_is_held_once(&d->stream.lk)) {
-        if (d->state == ASF_FD_NEW)
+        if (asf__is(d, ASF_FD_NEW))
             begin(d, fd);
         if (d->state == ASF_FD_COALESCES)
             r = append(d, p, n);
