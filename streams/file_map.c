@@ -55,7 +55,7 @@ const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st) {
     return NULL;
 }
 
-void asf__unmap_window(struct asf_cios *c, struct asf_buffer *b) {
+static void unmap_window(struct asf_cios *c, struct asf_buffer *b) {
     (void)c;
     asf__unwatch(window_of(b)->watch);
     asf__sys.unmap(b->base, b->size);
@@ -63,7 +63,7 @@ void asf__unmap_window(struct asf_cios *c, struct asf_buffer *b) {
 
 bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size) {
     int error = 0;
-    *w = (struct asf_window){.b = {.size = size, .release = asf__unmap_window}, .at = at};
+    *w = (struct asf_window){.b = {.size = size, .release = unmap_window}, .at = at};
     w->b.base = asf__sys.map(size, c->fd, at, &error);
     c->stats.syscalls++;
     if (!w->b.base)
@@ -74,6 +74,27 @@ bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_
     return w->watch >= 0;
 }
 
+enum { LARGEST_WINDOW = 256 << 20 };
+
+bool asf__show_window(struct asf_cios *c, struct asf_window *w, off64_t at, off64_t size) {
+    off64_t base = size <= LARGEST_WINDOW ? 0 : at & ~(off64_t)(BOUNDARY - 1);
+    size_t n = (size_t)(size - base < LARGEST_WINDOW ? size - base : LARGEST_WINDOW);
+    if ((c->buffer && w->at == base && w->b.size == n) || w->b.refs > 0)
+        return c->buffer;
+    asf__use_buffer(c, NULL);
+    if (asf__map_window(c, w, base, n))
+        asf__use_buffer(c, &w->b);
+    return c->buffer;
+}
+
+unsigned asf__map_costs(const struct asf_cios *c, off64_t size) {
+    enum { FAULT_AROUND = 64 << 10, READS_A_FAULT = 5 };
+    struct statfs64 fs;
+    if (asf__sys.fstatfs(c->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+        return 0;
+    return (unsigned)(size < LARGEST_WINDOW ? size : LARGEST_WINDOW) / FAULT_AROUND * READS_A_FAULT;
+}
+
 /* A window of this module's, with the lengths of its regions. */
 struct listed {
     struct asf_window w;
@@ -81,7 +102,7 @@ struct listed {
 };
 
 static void unmap(struct asf_cios *c, struct asf_buffer *b) {
-    asf__unmap_window(c, b);
+    unmap_window(c, b);
     free(b);
 }
 

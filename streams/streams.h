@@ -41,11 +41,29 @@ struct asf_window {
 
 /* asf__map_window: map size > 0 bytes of the stream's file from `at` on, a multiple of the
  * page; `w` is the caller's memory.  returns  false: it cannot be.
- * asf__unmap_window: a `release` of w->b, which leaves its memory alone.
- * asf__why_map: why the stream's file, of which st tells, is worth it; NULL: it is not. */
+ * asf__show_window: make the part around `at` of a file of that size the current buffer, in `w`,
+ * unless regions or copies are in the one there is.  returns  whether there is one.
+ * asf__why_map: why the stream's file, of which st tells, is worth it; NULL: it is not.
+ * asf__map_costs: what touching the file here and there in a window costs more than in one
+ * place, in small reads: where each fault maps 64 KB in small pages (tmpfs). */
 bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size);
-void asf__unmap_window(struct asf_cios *c, struct asf_buffer *b);
+bool asf__show_window(struct asf_cios *c, struct asf_window *w, off64_t at, off64_t size);
 const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st);
+unsigned asf__map_costs(const struct asf_cios *c, off64_t size);
+
+/* asf__still_there: whether the file went further than this byte of the window after it was
+ * copied.  By the time that a truncation is over there are zeros behind the new end, and no pages.
+ * False is not certain. */
+static inline bool asf__still_there(const struct asf_window *w, const char *last) {
+    enum { PAGE = 4096 };
+    if (asf__unlikely(*(const volatile char *)last == 0)) {
+        const char *next = last + (PAGE - ((uintptr_t)last & (PAGE - 1)));
+        if (next >= w->b.base + w->b.size)
+            return false;
+        (void)*(const volatile char *)next;
+    }
+    return !__atomic_load_n(&w->b.truncated, __ATOMIC_ACQUIRE);
+}
 
 /* asf__buffer_size: of a stream whose buffer libc would make `size` bytes large. */
 size_t asf__buffer_size(size_t size);

@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,11 @@ void asf__pipe_refuse(int fd) {
     asf__pipe_leave(fd);
 }
 
+void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits) {
+    for (size_t i = 0; asf__rings() && i < n; i++)
+        (waits ? asf__pipe_refuse : asf__pipe_leave)(fds[i].fd);
+}
+
 void asf__pipe_leave_all(void) {
     for (int i = 0; i < end_count; i++)
         if (!ends[i].over)
@@ -234,6 +240,8 @@ static bool take_own(int i, int number) {
 
 void asf__pipe_lose(int fd) {
     struct asf_pipe_end *e = end_of(fd);
+    if (!asf__rings())
+        return;
     if (e) {
         asf__pipe_end_lose(e);
         e->over = true;
@@ -248,6 +256,8 @@ void asf__pipe_lose(int fd) {
 }
 
 void asf__pipe_share(void) {
+    if (!asf__rings())
+        return;
     __atomic_add_fetch(&shares, 1, __ATOMIC_ACQ_REL);
     asf__pipe_leave_all();
     memset(moved, 0xff, sizeof moved);
@@ -255,7 +265,7 @@ void asf__pipe_share(void) {
 
 void asf__pipe_opened(int fd) {
     struct stat64 st;
-    if (fd >= 0 && asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+    if (asf__rings() && fd >= 0 && asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
         asf__pipe_leave_all();
 }
 

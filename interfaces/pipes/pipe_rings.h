@@ -44,6 +44,10 @@ void asf__pipe_leave_all(void);
 /* asf__pipe_refuse: the same, and never a ring on this descriptor: something
  * watches the pipe from now on. */
 void asf__pipe_refuse(int fd);
+/* asf__pipe_wait: before a call that waits for n descriptors: they are refused, since it will be
+ * made again; or if it only looks, as some programs do when they start, left. */
+struct pollfd;
+void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits);
 /* asf__pipe_lose: the descriptor is about to be closed. */
 void asf__pipe_lose(int fd);
 /* asf__pipe_share: other processes may use this one's descriptors from now on:

@@ -151,8 +151,8 @@ static int check_children(struct check *c, const struct asf_record_layout *s, si
     return rc;
 }
 
-int asf__check(const struct asf_record_format *f, const unsigned char *record, size_t length,
-               struct asf__parts *parts) {
+int asf__check_record(const struct asf_record_format *f, const unsigned char *record, size_t length,
+                      struct asf__parts *parts) {
     const struct asf_record_layout *root = asf__root(f);
     parts->count = 0;
     if (length < root->size)

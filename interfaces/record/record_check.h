@@ -25,9 +25,9 @@ struct asf__parts {
     size_t count, room;
 };
 
-/* asf__check: a record of `length` bytes; `parts` has what its slots refer to. */
-int asf__check(const struct asf_record_format *f, const unsigned char *record, size_t length,
-               struct asf__parts *parts);
+/* asf__check_record: a record of `length` bytes; `parts` has what its slots refer to. */
+int asf__check_record(const struct asf_record_format *f, const unsigned char *record, size_t length,
+                      struct asf__parts *parts);
 
 /* asf__slots_of: how many slots each element has that a slot refers to. */
 static inline uint32_t asf__slots_of(const struct asf_record_format *f, const struct asf__slot *slot) {

@@ -191,7 +191,7 @@ static int take_record(struct asf_record_reader *r, const struct asf__frame *fra
         return rc;
     record->data = at + FRAME_HEAD * (size_t)frame->gap;
     record->length = frame->length;
-    rc = asf__check(record->format, record->data, record->length, &record->parts);
+    rc = asf__check_record(record->format, record->data, record->length, &record->parts);
     return rc < 0 ? rc : 1;
 }
 

@@ -22,6 +22,7 @@
 #include "lib/sys/fault.h"
 
 /* Of programs that are compiled with _FORTIFY_SOURCE. */
+void __chk_fail(void) __attribute__((noreturn));
 ssize_t __read_chk(int, void *, size_t, size_t);
 ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
 ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
@@ -31,22 +32,9 @@ int __open64_2(const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 
 #ifndef ASF_STATIC
-static void leave_rings(void) {
-    if (asf__rings())
-        asf__pipe_leave_all();
-}
-
-/* Who waits for descriptors waits for pipes, and will again; who only looks, as
- * some programs do when they start, may still have a ring later. */
-static void wait_for(struct pollfd *fds, nfds_t n, bool waits) {
-    for (nfds_t i = 0; asf__rings() && i < n; i++)
-        (waits ? asf__pipe_refuse : asf__pipe_leave)(fds[i].fd);
-}
-
-static void become(void) {
+static void end_all(void) {
     asf__end_unix();
-    leave_rings();
-    asf__before_exec();
+    asf__pipe_leave_all();
 }
 #endif
 
@@ -57,35 +45,37 @@ static void become(void) {
         return (type)function arguments; /* NOLINT(performance-no-int-to-ptr) */                             \
     }
 
+#define CHECKED(effect, type, name, function, parameters, arguments)                                         \
+    EXPORT type name parameters {                                                                            \
+        if (n > room)                                                                                        \
+            __chk_fail();                                                                                    \
+        return (type)function arguments;                                                                     \
+    }
+
 #define BEFORE_LOOKS     asf__before_look()
 #define BEFORE_PUBLISHES (asf__before_look(), asf__publish(fd))
 #define BEFORE_TRANSFERS (asf__before_look(), asf__publish(in), asf__publish(out))
-#define BEFORE_WAITS     wait_for(fds, n, _Generic(timeout, int : timeout != 0, default : true))
-#define BEFORE_SELECTS   (n > 0 && asf__rings() ? asf__pipe_share() : (void)0)
-#define BEFORE_WATCHES   (asf__rings() ? asf__pipe_refuse(fd) : (void)0)
-#define BEFORE_CONFINES  leave_rings()
-#define BEFORE_ENDS      (asf__end_unix(), leave_rings())
+#define BEFORE_WAITS     asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
+#define BEFORE_SELECTS   (n > 0 ? asf__pipe_share() : (void)0)
+#define BEFORE_WATCHES   asf__pipe_refuse(fd)
+#define BEFORE_CONFINES  asf__pipe_leave_all()
+#define BEFORE_ENDS      end_all()
 #define BEFORE_SENDS     (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
-#define BEFORE_STARTS    (asf__publish_all(), asf__before_exec())
-#define BEFORE_BECOMES   become()
-
-#define AFTER_LOOKS     (void)0
-#define AFTER_PUBLISHES (void)0
-#define AFTER_TRANSFERS (void)0
-#define AFTER_WAITS     (void)0
-#define AFTER_SELECTS   (void)0
-#define AFTER_WATCHES   (void)0
-#define AFTER_CONFINES  (void)0
-#define AFTER_ENDS      (void)0
-#define AFTER_SENDS     (void)0
-#define AFTER_STARTS    asf__after_exec()
-#define AFTER_BECOMES   asf__after_exec()
+#define BEFORE_STARTS    asf__publish_all()
+#define BEFORE_BECOMES   end_all()
 
 #define PASSED(effect, type, name, parameters, arguments)                                                    \
     EXPORT type name parameters {                                                                            \
         BEFORE_##effect;                                                                                     \
-        type result = ASF_NEXT(name) arguments;                                                              \
-        AFTER_##effect;                                                                                      \
+        return ASF_NEXT(name) arguments;                                                                     \
+    }
+
+#define RUNS(effect, name, parameters, arguments)                                                            \
+    EXPORT int name parameters {                                                                             \
+        BEFORE_##effect;                                                                                     \
+        asf__before_exec();                                                                                  \
+        int result = ASF_NEXT(name) arguments;                                                               \
+        asf__after_exec();                                                                                   \
         return result;                                                                                       \
     }
 #include "interfaces/unix/calls.def"
@@ -108,8 +98,7 @@ EXPORT int prctl(int option, ...) {
 }
 
 EXPORT void closefrom(int first) {
-    asf__end_unix();
-    leave_rings();
+    end_all();
     ASF_NEXT(closefrom)(first);
 }
 
@@ -152,14 +141,8 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
 
 /* A call by its number may be any, but these are none of ours. */
 static bool is_harmless(long number) {
-    static const short list[] = {SYS_gettid,      SYS_getpid,        SYS_futex,  SYS_getrandom,
-                                 SYS_getcpu,      SYS_membarrier,    SYS_tgkill, SYS_gettimeofday,
-                                 SYS_sched_yield, SYS_clock_gettime, SYS_uname,  SYS_sysinfo,
-                                 SYS_ioprio_set,  SYS_getppid,       SYS_rseq,   SYS_memfd_create};
-    size_t i = 0;
-    while (i < sizeof list / sizeof *list && list[i] != number)
-        i++;
-    return i < sizeof list / sizeof *list;
+    return number == SYS_futex || number == SYS_gettid || number == SYS_getpid || number == SYS_getrandom ||
+           number == SYS_membarrier || number == SYS_tgkill || number == SYS_getcpu || number == SYS_rseq;
 }
 
 EXPORT long syscall(long number, ...) {
@@ -173,34 +156,21 @@ EXPORT long syscall(long number, ...) {
     return asf__answer(asf__raw6(number, a, b, c, d, e, f));
 }
 
-/* The variadic exec calls, over the ones that take a vector: on the stack, however many,
- * and no more of it than they need, since the caller may be a handler on a small one. */
-static size_t count_arguments(va_list ap) {
-    va_list count;
-    size_t n = 1;
-    va_copy(count, ap);
-    while (va_arg(count, char *))
-        n++;
-    va_end(count);
-    return n;
-}
-
-static void collect(char **argv, const char *first, va_list ap, size_t n) {
-    argv[0] = (char *)first;
-    for (size_t i = 1; i <= n; i++)
-        argv[i] = va_arg(ap, char *);
-}
-
+/* Over the ones that take a vector, on the stack; no more of it than they need, since the caller may
+ * be a handler on a small one. */
 #define EXEC_LIST(name, vector_form, env)                                                                    \
     EXPORT __attribute__((no_sanitize_address)) int name(const char *path, const char *first, ...) {         \
-        va_list ap;                                                                                          \
+        va_list ap, again;                                                                                   \
         va_start(ap, first);                                                                                 \
-        size_t n = count_arguments(ap);                                                                      \
+        va_copy(again, ap);                                                                                  \
+        size_t n = 1;                                                                                        \
+        while (va_arg(again, char *))                                                                        \
+            n++;                                                                                             \
         char *argv[n + 1];                                                                                   \
-        collect(argv, first, ap, n);                                                                         \
-        int r = vector_form(path, argv env);                                                                 \
-        va_end(ap);                                                                                          \
-        return r;                                                                                            \
+        argv[0] = (char *)first;                                                                             \
+        for (size_t i = 1; i <= n; i++)                                                                      \
+            argv[i] = va_arg(ap, char *);                                                                    \
+        return vector_form(path, argv env);                                                                  \
     }
 
 #define NOTHING

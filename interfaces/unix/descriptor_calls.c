@@ -90,13 +90,6 @@ long asf__unix_dup2(int from, int to) {
 
 /* --- controlled ------------------------------------------------------------------------------- */
 
-/* A lock whose place does not depend on the offset. */
-static bool is_absolute(int command, const void *arg) {
-    bool locks = command == F_SETLK || command == F_SETLKW || command == F_GETLK || command == F_OFD_SETLK ||
-                 command == F_OFD_SETLKW || command == F_OFD_GETLK;
-    return locks && ((const struct flock *)arg)->l_whence != SEEK_CUR;
-}
-
 /* What does not ask for the flags of the descriptor alone may be about its offset or its data
  * (other flags, another size of the pipe, a seal). */
 EXPORT int fcntl(int fd, int command, ...) {
@@ -111,7 +104,7 @@ EXPORT int fcntl(int fd, int command, ...) {
         return (int)asf__answer(to);
     }
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL && command != F_GETPIPE_SZ)
-        is_absolute(command, arg) ? asf__before_look() : asf__publish(fd);
+        asf__publish(fd);
     return ASF_NEXT(fcntl)(fd, command, arg);
 }
 

@@ -69,8 +69,7 @@ static void become(int fd, int flags, enum asf_fd_state state) {
 int asf__opened(int fd, int flags) {
     const int harmless = O_ACCMODE | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL |
                          O_NOATIME | O_TRUNC | 0100000; /* which is O_LARGEFILE */
-    if (fd >= 0 && asf__rings())
-        asf__pipe_opened(fd);
+    asf__pipe_opened(fd);
     bool suitable = !(flags & ~harmless) && ((flags & O_ACCMODE) != O_WRONLY || asf__options()->coalesce);
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED)
         become(fd, flags, ASF_FD_NEW);
@@ -171,8 +170,7 @@ static void publish(int fd, bool ending) {
 }
 
 void asf__publish(int fd) {
-    if (asf__rings())
-        asf__pipe_leave(fd);
+    asf__pipe_leave(fd);
     publish(fd, false);
 }
 
@@ -186,8 +184,7 @@ void asf__end_unix(void) {
 }
 
 void asf__publish_all(void) {
-    if (asf__rings())
-        asf__pipe_share();
+    asf__pipe_share();
     publish_every(false);
 }
 
@@ -198,8 +195,7 @@ void asf__never_private(void) {
 
 int asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__rings())
-        asf__pipe_lose(fd);
+    asf__pipe_lose(fd);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
         return 0;
     int failed = asf__flush_coalesced(fd);

@@ -76,8 +76,7 @@ static void linked(struct asf_cios *c) {
     if (c->fd < 0)
         return;
     asf__publish(c->fd);
-    if (asf__rings())
-        asf__pipe_opened(c->fd);
+    asf__pipe_opened(c->fd);
 }
 
 static void join(struct asf_cios *c) {
@@ -91,8 +90,7 @@ static void join(struct asf_cios *c) {
 
 static void closing(struct asf_cios *c) {
     struct asf_fd *d = asf__fd(c->fd);
-    if (asf__rings() && c->fd >= 0)
-        asf__pipe_lose(c->fd);
+    asf__pipe_lose(c->fd);
     if (d && d->state == ASF_FD_JOINED && d->joined == c)
         asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS);
 }

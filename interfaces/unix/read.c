@@ -11,15 +11,13 @@
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
-#include <linux/magic.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "lib/sys/copy.h"
 
 enum {
-    PAGE = 4096,
-    SMALL_READ = PAGE, /* larger ones are the kernel's, whose copy takes no faults */
+    SMALL_READ = 4096, /* larger ones are the kernel's, whose copy takes no faults */
     UNLOCKED_COPY = 2048,
     /* A window costs as much as some 40 reads.  So many small ones by the kernel open it, if the
      * file has twice as many, or where the gain is small eight times; and one that served less is
@@ -28,99 +26,66 @@ enum {
     READS_TO_COME = 64,
     SMALL_GAIN = 1024, /* above it */
     LARGER_READS_TO_COME = 256,
-    BOUNDARY = 2 << 20, /* where large folios begin */
-    LARGEST_WINDOW = 256 << 20,
-    /* tmpfs maps pages of 4 KB by sixteen, for as much as five reads. */
-    FAULT_AROUND = 64 << 10,
-    READS_A_FAULT = 5,
 };
 
 /* --- the window --------------------------------------------------------------------------- */
 
-/* n bytes at `at`, as far as the window goes; NULL: it does not have all of them. */
+/* n bytes at `at`; NULL: the window does not have all of them. */
 static inline const char *find(const struct asf_fd *d, size_t n, off64_t at) {
     const struct asf_cios *c = &d->stream;
     size_t size = (size_t)(c->buf_end - c->buf_base), into = (size_t)(at - d->window.at);
     return asf__likely(n - 1 < SMALL_READ && into < size && n <= size - into) ? c->buf_base + into : NULL;
 }
 
-/* Whether the file still went further than this byte of the window after it was copied.  By the
- * time that a truncation is over there are zeros behind the new end, and no pages. */
-static inline bool was_there(const struct asf_buffer *b, const char *last) {
-    if (asf__unlikely(*(const volatile char *)last == 0)) {
-        const char *next = last + (PAGE - ((uintptr_t)last & (PAGE - 1)));
-        if (next >= b->base + b->size)
-            return false;
-        (void)*(const volatile char *)next;
-    }
-    return !__atomic_load_n(&b->truncated, __ATOMIC_ACQUIRE);
+/* False: the bytes may not be the file's. */
+static inline bool copy(struct asf_fd *d, char *p, const char *from, size_t n) {
+    asf__copy(p, from, n);
+    return asf__still_there(&d->window, from + n - 1);
 }
 
-/* False: the bytes may not be the file's.  A thread that has unlocked the stream keeps the
- * window by a reference. */
-static inline bool copy_out(struct asf_fd *d, char *p, const char *from, size_t n) {
-    struct asf_cios *c = &d->stream;
+/* The same with the stream unlocked; a reference keeps the window. */
+static bool copy_unlocked(struct asf_fd *d, char *p, const char *from, size_t n) {
     struct asf_buffer *b = &d->window.b;
-    bool unlocked = n >= UNLOCKED_COPY && !__libc_single_threaded && asf__lock_is_held_once(&c->lk);
-    if (asf__unlikely(unlocked)) {
-        b->refs++;
-        b->copies++;
-        asf__unlock(&c->lk);
-    }
-    asf__copy(p, from, n);
-    bool whole = was_there(b, from + n - 1);
-    if (asf__unlikely(unlocked)) {
-        asf__lock(&c->lk);
-        b->copies--;
-        asf__release_buffer(c, b);
-    }
+    b->refs++;
+    b->copies++;
+    asf__unlock(&d->stream.lk);
+    bool whole = copy(d, p, from, n);
+    asf__lock(&d->stream.lk);
+    b->copies--;
+    asf__release_buffer(&d->stream, b);
+    return whole;
+}
+
+static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count, const char *from) {
+    bool whole = true;
+    if (count == 1 && v->iov_len >= UNLOCKED_COPY && !__libc_single_threaded)
+        whole = copy_unlocked(d, v->iov_base, from, v->iov_len);
+    else
+        for (int i = 0; whole && i < count; from += v[i++].iov_len)
+            whole = v[i].iov_len == 0 || copy(d, v[i].iov_base, from, v[i].iov_len);
     d->served += whole;
     return whole;
 }
 
-/* The part of the file that holds `at` in place of the one there is, unless it is the same. */
-static bool show(struct asf_fd *d, off64_t at, off64_t size) {
-    struct asf_cios *c = &d->stream;
-    off64_t base = size <= LARGEST_WINDOW ? 0 : at & ~(off64_t)(BOUNDARY - 1);
-    size_t n = (size_t)(size - base < LARGEST_WINDOW ? size - base : LARGEST_WINDOW);
-    if ((c->buffer && d->window.at == base && d->window.b.size == n) || d->window.b.refs > 0)
-        return c->buffer;
-    asf__use_buffer(c, NULL);
-    if (asf__map_window(c, &d->window, base, n))
-        asf__use_buffer(c, &d->window.b);
-    return c->buffer;
-}
-
-/* Whether the file is not just read from its beginning to its end. */
-static bool goes_about(const struct asf_fd *d) {
-    return d->jumps > d->missed / 2;
-}
-
-/* Whether a window waits for more reads, since each is likely to cost a fault. */
-static bool is_too_early(struct asf_fd *d, int fd, off64_t size) {
-    struct statfs64 fs;
-    if (!goes_about(d) || asf__sys.fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
-        return false;
-    unsigned before = d->needed;
-    d->needed = (unsigned)(size < LARGEST_WINDOW ? size : LARGEST_WINDOW) / FAULT_AROUND * READS_A_FAULT;
-    return before < d->needed;
-}
-
-/* From NEW to READS, or KERNELS if no window is worth it for reads of n bytes; or not yet. */
+/* From BEGINS or READS to READS, or KERNELS if no window is worth it for reads of n bytes; or NEW:
+ * not yet, since the file is gone about in and each read may cost a fault. */
 static enum asf_fd_state look(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
-    bool forced = asf__options()->module[0] == 'm';
+    const bool forced = asf__options()->module[0] == 'm', goes_about = d->jumps > d->missed / 2;
     off64_t to_come = n > SMALL_GAIN ? LARGER_READS_TO_COME : READS_TO_COME;
-    off64_t least = forced || goes_about(d) ? 1 : (off64_t)n * to_come;
-    if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < least || at >= st.st_size)
-        return ASF_FD_KERNELS;
-    if (d->state == ASF_FD_BEGINS && !forced && is_too_early(d, fd, st.st_size))
-        return ASF_FD_NEW;
     c->fd = fd;
+    if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || at >= st.st_size)
+        return ASF_FD_KERNELS;
+    if (!forced && !goes_about && st.st_size < (off64_t)n * to_come)
+        return ASF_FD_KERNELS;
+    if (!forced && goes_about && !c->buffer && d->needed < asf__map_costs(c, st.st_size)) {
+        d->needed = asf__map_costs(c, st.st_size);
+        return ASF_FD_NEW;
+    }
     if (!c->buffer && !(c->why = asf__why_map(c, &st)))
         return ASF_FD_KERNELS;
-    return show(d, at, st.st_size) ? ASF_FD_READS : ASF_FD_KERNELS;
+    return asf__show_window(c, &d->window, at, st.st_size) ? ASF_FD_READS : ASF_FD_KERNELS;
 }
 
 void asf__count_anew(struct asf_fd *d, unsigned needed) {
@@ -256,13 +221,6 @@ static __attribute__((noinline)) ssize_t read_again(struct asf_fd *d, int fd, co
     return r;
 }
 
-static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count, const char *from) {
-    bool whole = true;
-    for (int i = 0; whole && i < count; from += v[i++].iov_len)
-        whole = v[i].iov_len == 0 || copy_out(d, v[i].iov_base, from, v[i].iov_len);
-    return whole;
-}
-
 /* n bytes in all; 0: more than a window serves.  In one function, since each level of calls above
  * a system call costs some 7 ns. */
 static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int fd, const struct iovec *v,
@@ -285,111 +243,100 @@ static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int 
     return r;
 }
 
+/* --- the calls -------------------------------------------------------------------------------- */
+
 /* What is served here is a point of cancellation, too. */
 static inline void may_end(void) {
     if (asf__unlikely(!__libc_single_threaded))
         pthread_testcancel();
 }
 
-/* --- the calls -------------------------------------------------------------------------------- */
+static inline __attribute__((always_inline)) long by_libc(int fd, const struct iovec *v, int count) {
+    if (count == 1)
+        return asf__cancellable_read(fd, v->iov_base, v->iov_len);
+#ifdef ASF_STATIC
+    return -ENOSYS;
+#else
+    ssize_t r = ASF_NEXT(readv)(fd, v, count);
+    return r < 0 ? -errno : r;
+#endif
+}
+
+/* n as above. */
+static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, int fd, const struct iovec *v,
+                                                             int count, size_t n) {
+    ssize_t r = ASF_NOT_OURS;
+    asf__before_look();
+    while (asf__is(d, ASF_FD_NEW)) {
+        bool held = hold(d);
+        if (held)
+            r = by_libc(fd, v, count);
+        let_go(d);
+        if (held && n > 0 && r == (ssize_t)n)
+            miss_new(d, fd, n, -1);
+        if (held)
+            return r;
+    }
+    may_end();
+    if (enter(d, fd)) {
+        r = take(d, fd, v, count, n);
+        leave(d);
+    }
+    return r;
+}
 
 static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, char *p, size_t n) {
+    const struct iovec v = {p, n};
+    ssize_t r = d ? read_known(d, fd, &v, 1, n <= SMALL_READ ? n : 0) : ASF_NOT_OURS;
+    if (r != ASF_NOT_OURS)
+        return asf__answer(r);
     if (asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_read(d->joined, p, n));
     asf__before_look();
     return asf__answer(asf__rings() ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n));
 }
 
-static inline long read_other(struct asf_fd *d, int fd, char *p, size_t n) {
-    if (__libc_single_threaded && !asf__is(d, ASF_FD_JOINED) && !asf__coalescing && !asf__rings())
-        return asf__answer(asf__raw(SYS_read, fd, (long)p, (long)n, 0));
-    return read_with_care(d, fd, p, n);
-}
-
-static long read_new(struct asf_fd *d, int fd, char *p, size_t n);
-
-static __attribute__((noinline)) long read_private(struct asf_fd *d, int fd, char *p, size_t n) {
-    const struct iovec v = {p, n};
-    may_end();
-    if (enter(d, fd)) {
-        ssize_t r = take(d, fd, &v, 1, n <= SMALL_READ ? n : 0);
-        leave(d);
-        if (asf__likely(r != ASF_NOT_OURS))
-            return asf__answer(r);
-    }
-    return asf__is(d, ASF_FD_NEW) ? read_new(d, fd, p, n) : read_with_care(d, fd, p, n);
-}
-
-static __attribute__((noinline)) long read_new(struct asf_fd *d, int fd, char *p, size_t n) {
-    asf__before_look();
-    if (!hold(d)) {
-        let_go(d);
-        return read_private(d, fd, p, n);
-    }
-    ssize_t r = asf__cancellable_read(fd, p, n);
-    let_go(d);
-    if (n - 1 < SMALL_READ && r == (ssize_t)n)
-        miss_new(d, fd, n, -1);
-    return asf__answer(r);
-}
-
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__is(d, ASF_FD_NEW))
-        return read_new(d, fd, p, n);
-    return d ? read_private(d, fd, p, n) : read_other(d, fd, p, n);
+    if (!d && __libc_single_threaded && !asf__coalescing && !asf__rings())
+        return asf__answer(asf__raw(SYS_read, fd, (long)p, (long)n, 0));
+    return read_with_care(d, fd, p, n);
 }
 
 #ifndef ASF_STATIC
 /* 0: none, or too much for a window; what no call may ask for is the kernel's to say. */
 static size_t length_of(const struct iovec *v, int count) {
     size_t n = 0;
-    if (count > 16)
-        return 0;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && count <= 16; i++)
         n += v[i].iov_len <= SMALL_READ ? v[i].iov_len : SMALL_READ + 1;
     return n <= SMALL_READ ? n : 0;
 }
 
-static long readv_new(struct asf_fd *d, int fd, const struct iovec *v, int count) {
-    ssize_t r = ASF_NEXT(readv)(fd, v, count);
-    size_t n = length_of(v, count);
-    let_go(d);
-    if (n > 0 && r == (ssize_t)n)
-        miss_new(d, fd, n, -1);
-    return r;
-}
-
 long asf__unix_readv(int fd, const struct iovec *v, int count) {
     struct asf_fd *d = asf__fd(fd);
-    asf__before_look();
-    while (asf__is(d, ASF_FD_NEW)) {
-        if (hold(d))
-            return readv_new(d, fd, v, count);
-        let_go(d);
-    }
-    may_end();
-    if (d && enter(d, fd)) {
-        ssize_t r = take(d, fd, v, count, length_of(v, count));
-        leave(d);
-        if (r != ASF_NOT_OURS)
-            return asf__answer(r);
-    }
+    ssize_t r = d ? read_known(d, fd, v, count, length_of(v, count)) : ASF_NOT_OURS;
+    if (r != ASF_NOT_OURS)
+        return asf__answer(r);
     asf__publish(fd);
+    asf__before_look();
     return ASF_NEXT(readv)(fd, v, count);
 }
 
-/* Whether the window has them.  One thread never waits for another here. */
-static bool take_at(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n, off64_t at) {
+/* Whether the window has all n.  One thread never waits for another here. */
+static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t at) {
+    struct asf_fd *d = asf__fd(fd);
     bool there = false;
-    if (n - 1 >= SMALL_READ || at < 0) {
-        return false;
-    } else if (asf__is(d, ASF_FD_NEW)) {
+    asf__before_look();
+    may_end();
+    if (asf__is(d, ASF_FD_JOINED)) {
+        asf__publish(fd);
+    } else if (n - 1 < SMALL_READ && at >= 0 && asf__is(d, ASF_FD_NEW)) {
         miss_new(d, fd, n, at);
-    } else if (asf__is(d, ASF_FD_READS) && asf__try(d)) {
-        const char *from = asf__lock_is_held_once(&d->stream.lk) ? find(d, n, at) : NULL;
+    } else if (n - 1 < SMALL_READ && at >= 0 && asf__is(d, ASF_FD_READS) && asf__try(d)) {
+        bool nested = !asf__lock_is_held_once(&d->stream.lk);
+        const char *from = nested ? NULL : find(d, n, at);
         there = from && copy_parts(d, v, count, from);
-        if (!from && asf__lock_is_held_once(&d->stream.lk))
+        if (!from && !nested)
             miss(d, fd, n, at);
         leave(d);
     }
@@ -397,42 +344,13 @@ static bool take_at(struct asf_fd *d, int fd, const struct iovec *v, int count, 
 }
 
 long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
-    struct asf_fd *d = asf__fd(fd);
     const struct iovec v = {p, n};
-    may_end();
-    asf__before_look();
-    if (d && take_at(d, fd, &v, 1, n, at))
-        return (long)n;
-    if (asf__is(d, ASF_FD_JOINED))
-        asf__publish(fd);
-    return asf__answer(asf__cancellable_pread(fd, p, n, at));
+    return take_at(fd, &v, 1, n, at) ? (long)n : asf__answer(asf__cancellable_pread(fd, p, n, at));
 }
 
 long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
-    struct asf_fd *d = asf__fd(fd);
-    size_t n = d ? length_of(v, count) : 0;
-    may_end();
-    asf__before_look();
-    if (d && take_at(d, fd, v, count, n, at))
-        return (long)n;
-    if (asf__is(d, ASF_FD_JOINED))
-        asf__publish(fd);
-    return ASF_NEXT(preadv64)(fd, v, count, at);
-}
-
-/* Of programs that are compiled with _FORTIFY_SOURCE. */
-extern void __chk_fail(void) __attribute__((noreturn));
-
-long asf__unix_read_chk(int fd, void *p, size_t n, size_t room) {
-    if (n > room)
-        __chk_fail();
-    return asf__unix_read(fd, p, n);
-}
-
-long asf__unix_pread_chk(int fd, void *p, size_t n, off64_t at, size_t room) {
-    if (n > room)
-        __chk_fail();
-    return asf__unix_pread(fd, p, n, at);
+    size_t n = asf__fd(fd) ? length_of(v, count) : 0;
+    return take_at(fd, v, count, n, at) ? (long)n : ASF_NEXT(preadv64)(fd, v, count, at);
 }
 #endif
 

@@ -134,8 +134,6 @@ long asf__unix_read(int fd, void *p, size_t n);
 long asf__unix_readv(int fd, const struct iovec *v, int count);
 long asf__unix_pread(int fd, void *p, size_t n, off64_t at);
 long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at);
-long asf__unix_read_chk(int fd, void *p, size_t n, size_t room);
-long asf__unix_pread_chk(int fd, void *p, size_t n, off64_t at, size_t room);
 long asf__unix_lseek(int fd, off64_t offset, int whence);
 long asf__unix_write(int fd, const void *p, size_t n);
 long asf__unix_writev(int fd, const struct iovec *v, int count);

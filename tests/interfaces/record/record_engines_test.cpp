@@ -175,9 +175,9 @@ class Pair {
         unsigned char *p = at_end ? in.last(record.size()) : in.first();
         memcpy(p, record.data(), record.size());
         asf__parts before = {}, after = {};
-        ASSERT_EQ(asf__check(plan->wire, p, record.size(), &before), 0) << asf_record_why();
+        ASSERT_EQ(asf__check_record(plan->wire, p, record.size(), &before), 0) << asf_record_why();
         ASSERT_TRUE(asf__plan_turn(plan, p, record.size(), &before));
-        ASSERT_EQ(asf__check(plan->native, p, record.size(), &after), 0) << asf_record_why();
+        ASSERT_EQ(asf__check_record(plan->native, p, record.size(), &after), 0) << asf_record_why();
         ASSERT_EQ(before.count, after.count);
         for (size_t i = 0; i < after.count; i++) {
             EXPECT_EQ(before.all[i].count, after.all[i].count);
@@ -197,7 +197,7 @@ class Pair {
         unsigned char *src = at_end ? in.last(record.size()) : in.first();
         memcpy(src, record.data(), record.size());
         asf__parts parts = {};
-        ASSERT_EQ(asf__check(w, src, record.size(), &parts), 0) << asf_record_why();
+        ASSERT_EQ(asf__check_record(w, src, record.size(), &parts), 0) << asf_record_why();
         size_t end = 0;
         int rc = asf__plan_size(plan, &parts, native->size, SIZE_MAX, &end);
         ASSERT_EQ(rc, 0) << asf_record_why();
