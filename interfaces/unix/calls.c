@@ -45,6 +45,10 @@ static void end_all(void) {
         return (type)function arguments; /* NOLINT(performance-no-int-to-ptr) */                             \
     }
 
+#define OURS_64(effect, type, name, function, parameters, arguments)                                         \
+    OURS(effect, type, name, function, parameters, arguments)                                                \
+    OURS(effect, type, name##64, function, parameters, arguments)
+
 #define CHECKED(effect, type, name, function, parameters, arguments)                                         \
     EXPORT type name parameters {                                                                            \
         if (n > room)                                                                                        \
@@ -69,6 +73,10 @@ static void end_all(void) {
         BEFORE_##effect;                                                                                     \
         return ASF_NEXT(name) arguments;                                                                     \
     }
+
+#define PASSED_64(effect, type, name, parameters, arguments)                                                 \
+    PASSED(effect, type, name, parameters, arguments)                                                        \
+    PASSED(effect, type, name##64, parameters, arguments)
 
 #define RUNS(effect, name, parameters, arguments)                                                            \
     EXPORT int name parameters {                                                                             \

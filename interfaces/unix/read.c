@@ -156,32 +156,26 @@ static inline void let_go(struct asf_fd *d) {
         __atomic_sub_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Takes the lock of a private descriptor.  A handler that comes into the midst of a call makes it
- * the kernel's. */
-static bool enter_slowly(struct asf_fd *d, int fd) {
-    if (!asf__is(d, ASF_FD_READS) && !asf__is(d, ASF_FD_BEGINS))
-        return false;
-    asf__lock(&d->stream.lk);
+/* A handler that comes into the midst of a call makes the descriptor the kernel's. */
+static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) {
     bool nested = !asf__lock_is_held_once(&d->stream.lk);
-    if (!nested && d->state == ASF_FD_READS)
-        return true;
     if (d->state == ASF_FD_READS)
         asf__leave_reads(d, fd, nested);
     else if (nested)
         asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS);
     asf__unlock(&d->stream.lk);
-    return false;
 }
 
+/* Takes the lock of a private descriptor. */
 static inline bool enter(struct asf_fd *d, int fd) {
     asf__before_look();
-    if (asf__likely(d->state == ASF_FD_READS && __libc_single_threaded)) {
-        asf__lock(&d->stream.lk);
-        if (asf__likely(asf__lock_is_held_once(&d->stream.lk)))
-            return true;
-        asf__unlock(&d->stream.lk);
-    }
-    return enter_slowly(d, fd);
+    if (!asf__is(d, ASF_FD_READS) && !asf__is(d, ASF_FD_BEGINS))
+        return false;
+    asf__lock(&d->stream.lk);
+    if (asf__likely(asf__lock_is_held_once(&d->stream.lk) && d->state == ASF_FD_READS))
+        return true;
+    leave_to_kernel(d, fd);
+    return false;
 }
 
 /* What a handler has published in the midst of the call is given back at its end. */
