@@ -98,8 +98,10 @@ int asf__overflow(struct asf_cios *c, unsigned char byte);
 /* asf__append: n bytes from the caller's memory, by the stream's buffering mode.
  * returns  how many were taken; with an error in *error. */
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
-/* asf__flush_output: put what is pending.  -EBUSY: some of it waits for regions. */
+/* asf__flush_output: put what is pending.  -EBUSY: some of it waits for regions.
+ * asf__put_now: the same; what is after a region goes out with it, which is no error. */
 int asf__flush_output(struct asf_cios *c);
+int asf__put_now(struct asf_cios *c);
 
 /* --- position (seek.c) -------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
-#include "backplane/backplane.h"
+#include "backplane/regions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,11 @@ void asf__retire_buffer(struct asf_cios *c, struct asf_buffer *b) {
     if (b->refs > 0) {
         b->next = c->retired;
         c->retired = b;
-    } else if (b->release) {
+        return;
+    }
+    free(b->many);
+    b->many = NULL;
+    if (b->release) {
         b->release(c, b);
     } else if (b != &c->single) {
         free(b);
@@ -48,9 +52,12 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b) {
 }
 
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b) {
+    if (c->buffer != b)
+        asf__table_last(c);
     if (c->buffer && c->buffer != b)
         asf__retire_buffer(c, c->buffer);
     c->buffer = b;
+    c->mapped = b && b->mapped;
     c->buf_base = b ? b->base : NULL;
     c->buf_end = b ? b->base + b->size : NULL;
     asf__empty_windows(c);
@@ -58,6 +65,7 @@ void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b) {
 
 void asf__queue_output(struct asf_cios *c) {
     struct asf_buffer **at = &c->queue, *b = c->buffer;
+    asf__table_last(c);
     while (*at)
         at = &(*at)->next;
     b->from = c->write_base;

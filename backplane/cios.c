@@ -177,6 +177,8 @@ static bool has_regions(const struct asf_cios *c) {
 int asf__cios_close(struct asf_cios *c) {
     asf__lock(&c->lk);
     bool busy = has_regions(c);
+    if (busy)
+        asf__flush_output(c);
     asf__unlock(&c->lk);
     if (busy)
         return ASF_HAS_REGIONS;
@@ -223,10 +225,11 @@ void asf__cios_reset(struct asf_cios *c) {
     drop_all(c);
     struct asf_buffer *retired = c->retired, single = c->single;
     clear(c, offsetof(struct asf_cios, read_ptr), offsetof(struct asf_cios, chain));
-    clear(c, offsetof(struct asf_cios, data), offsetof(struct asf_cios, lk));
+    clear(c, offsetof(struct asf_cios, data), offsetof(struct asf_cios, use));
     c->stats = (struct asf_stats){0};
     c->orientation = 0;
     c->cur_column = 0;
+    c->gate = 0;
     c->retired = retired;
     c->single = single;
     asf__cios_set_up(c, c->ops, -1, O_RDWR);

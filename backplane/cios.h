@@ -77,31 +77,40 @@ enum asf_kind {
     ASF_SEGMENT,
 };
 
+/* Why salloc is not served from the window: it is a wide stream's. */
+enum asf_gate { ASF_WIDE = 1 };
+
 /* What the stream is in: no call, one that has taken its lock, one that has not
  * (the program has), or a system call. */
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
-/* The lengths of the latest regions of a mapped window: the file may be truncated
- * under them. */
-struct asf_lengths {
-    unsigned count;
-    struct {
-        const char *p;
-        size_t n;
-    } of[32];
+/* A region in the table of its buffer. */
+struct asf_region {
+    char *p;
+    size_t n;
+    enum asf_region_state {
+        ASF_KEPT,      /* not given back */
+        ASF_FREED,     /* waits to be taken from the table */
+        ASF_ABANDONED, /* of output: its bytes are left out when the buffer is put */
+    } state;
 };
 
-/* Memory that regions point into.  It lives until none does. */
+/* Memory that regions point into.  It lives until none does.
+ *
+ * The one region of the current buffer may be in no table, but in `last` and `last_end` of the
+ * stream (asf__table_last): that is what salloc in line leaves. */
 struct asf_buffer {
+    unsigned refs;           /* regions kept, and copies by threads that have unlocked the stream */
+    unsigned copies;         /* of these the copies: none are left in the child of a fork */
     struct asf_buffer *next; /* in `retired` or `queue` */
     char *base;
     size_t size;
-    unsigned refs;   /* regions, and copies by threads that have unlocked the stream */
-    unsigned copies; /* of these the copies: none are left in the child of a fork */
-    char *from, *to; /* in `queue`: the bytes to put */
-    bool fixed;      /* not from the heap, or not its own: the module's, the program's, the stream's */
-    bool truncated;  /* mapped: the file became shorter than the window */
-    struct asf_lengths *lengths;                              /* mapped: else NULL */
+    struct asf_region *many, few[2]; /* the table, by address: `few`, or from the heap */
+    unsigned first, end, room;       /* what is used of it; and of `many` there is */
+    unsigned kept;                   /* how many in the table are kept */
+    char *from, *to;                 /* in `queue`: the bytes to put */
+    bool mapped;                     /* a file's, which may become shorter */
+    bool truncated;                  /* mapped, and it did */
     void (*release)(struct asf_cios *c, struct asf_buffer *); /* the module's end of it; NULL: the heap's */
 };
 
@@ -150,6 +159,13 @@ struct asf_cios {
 
     /* Ours, by owner.  Lock: `lk`, unless a line says otherwise. */
 
+    struct {                       /* struct asf_view of <asf/inline.h>: regions.h's */
+        struct asf_buffer *buffer; /* under buf_base..buf_end, or NULL */
+        char *last, *last_end;     /* the current buffer's one region, unless that is in its table */
+        unsigned gate;             /* enum asf_gate: why salloc does not look at the window */
+        unsigned mapped;           /* buffer->mapped */
+        struct asf_lock lk;        /* rank: after the list's */
+    };
     struct { /* the object below: written by modules as they attach, read by all */
         const struct asf_stream_ops *ops;
         void *data;      /* the module's own */
@@ -163,18 +179,18 @@ struct asf_cios {
         pid_t child;    /* popen's */
     };
     struct {                        /* buffers: the backplane's */
-        struct asf_buffer *buffer;  /* under buf_base..buf_end, or NULL */
         struct asf_buffer *retired; /* no longer current, with regions outstanding */
         struct asf_buffer *queue;   /* output that waits for regions, oldest first */
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
-            single;         /* over `shortbuf`, for a stream without a buffer, or the program's memory */
-        char *last;         /* the region allocated last, */
-        size_t last_length; /* and its length: what srealloc can change */
-        int failed;         /* an error that the next call tells: -errno */
+            single;     /* over `shortbuf`, for a stream without a buffer, or the program's memory */
+        size_t bound;   /* bytes of output that may wait for regions; */
+        bool waits;     /* salloc waits beyond that, */
+        bool full;      /* as the latest call met it */
+        unsigned turns; /* counts the times that waiting calls were woken: a futex */
+        int failed;     /* an error that the next call tells: -errno */
     };
-    struct {                    /* the lock: of calls */
-        struct asf_lock lk;     /* rank: after the list's */
+    struct {                    /* calls */
         enum asf_use use, left; /* now, and before the system call that it is in */
     };
     struct { /* links: cios.c's, under the list's lock */
@@ -193,6 +209,14 @@ _Static_assert(offsetof(struct asf_cios, offset) == 0x90, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, fast) == 0xd0, "glibc's FILE");
 _Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "glibc's FILE");
+_Static_assert(offsetof(struct asf_view, regions) == offsetof(struct asf_cios, buffer), "the view");
+_Static_assert(offsetof(struct asf_view, last_end) == offsetof(struct asf_cios, last_end), "the view");
+_Static_assert(offsetof(struct asf_view, gate) == offsetof(struct asf_cios, gate), "the view");
+_Static_assert(offsetof(struct asf_view, mapped) == offsetof(struct asf_cios, mapped), "the view");
+_Static_assert(offsetof(struct asf_view, holder) == offsetof(struct asf_cios, lk.holder), "the view");
+_Static_assert(offsetof(struct asf_view, revoke) == offsetof(struct asf_cios, lk.revoke), "the view");
+_Static_assert(offsetof(struct asf_buffer, refs) == 0, "the view");
+_Static_assert((int)ASF_VIEW_BACKUP == (int)ASF_IN_BACKUP, "the view");
 _Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "glibc's _IO_wide_data");
 
 #endif

@@ -12,11 +12,14 @@
 
 /* For an interface that minds descriptors: called when a stream enters the list, when the
  * program asks for its ASI, and when what lies below it is about to be closed (lock: held).
- * NULL: nobody does. */
+ * NULL: nobody does.
+ * to_bytes: of the interface of wide characters: the stream is to be used as bytes: what has been
+ * put in characters is converted, and input goes on at the next one that was not taken (lock: held). */
 struct asf_hooks {
     void (*linked)(struct asf_cios *c);
     void (*joined)(struct asf_cios *c);
     void (*closing)(struct asf_cios *c);
+    int (*to_bytes)(struct asf_cios *c);
 };
 extern struct asf_hooks asf__hooks;
 static inline void asf__join(struct asf_cios *c) {

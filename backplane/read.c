@@ -64,7 +64,8 @@ static int make_room(struct asf_cios *c, size_t want) {
         size_t least = c->flags & ASF_UNBUFFERED ? 1 : c->block;
         if (least < have)
             least = have;
-        b = asf__buffer_new(want > least ? want : least);
+        size_t spare = have > c->block ? want / 2 : 0; /* a region that grows will go on */
+        b = asf__buffer_new(want > least ? want + spare : least);
         if (!b)
             return -ENOMEM;
         if (front)

@@ -1,13 +1,161 @@
 /* SPDX-License-Identifier: MIT
  *
  * regions.c - the slow side of the paper's Figure 4: regions that the current buffer
- * cannot serve, and those given back that are not in it.
+ * cannot serve, the table of those that are kept, and giving them back.
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "lib/sys/syscalls.h"
+
+/* --- the table of a buffer ------------------------------------------------------ */
+
+static struct asf_region *table(struct asf_buffer *b) {
+    return b->many ? b->many : b->few;
+}
+
+static unsigned capacity(const struct asf_buffer *b) {
+    return b->many ? b->room : sizeof b->few / sizeof *b->few;
+}
+
+/* Those freed at either end are gone; after the last, so is the table's use of memory. */
+static void trim_table(struct asf_buffer *b) {
+    const struct asf_region *t = table(b);
+    while (b->first < b->end && t[b->first].state == ASF_FREED)
+        b->first++;
+    while (b->end > b->first && t[b->end - 1].state == ASF_FREED)
+        b->end--;
+    if (b->first == b->end)
+        b->first = b->end = 0;
+}
+
+static void compact(struct asf_buffer *b) {
+    struct asf_region *t = table(b);
+    unsigned n = 0;
+    for (unsigned i = b->first; i < b->end; i++)
+        if (t[i].state != ASF_FREED)
+            t[n++] = t[i];
+    b->first = 0;
+    b->end = n;
+}
+
+/* Room for one more, at twice the size unless compaction frees half. */
+static bool reserve(struct asf_buffer *b) {
+    enum { LEAST = 16 };
+    if (b->end < capacity(b))
+        return true;
+    compact(b);
+    if (b->end <= capacity(b) / 2)
+        return true;
+    unsigned room = b->many ? 2 * b->room : LEAST;
+    struct asf_region *larger = malloc(room * sizeof *larger);
+    if (!larger)
+        return b->end < capacity(b);
+    memcpy(larger, table(b), b->end * sizeof *larger);
+    free(b->many);
+    b->many = larger;
+    b->room = room;
+    return true;
+}
+
+/* Behind all that do not lie after it: at the end, but for input that is read again. */
+static void insert(struct asf_buffer *b, char *p, size_t n) {
+    struct asf_region *t = table(b);
+    unsigned i = b->end++;
+    for (; i > b->first && t[i - 1].p > p; i--)
+        t[i] = t[i - 1];
+    t[i] = (struct asf_region){.p = p, .n = n};
+    b->kept++;
+}
+
+static struct asf_region *find_kept(struct asf_buffer *b, const char *p) {
+    struct asf_region *t = table(b);
+    unsigned low = b->first, high = b->end;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (t[middle].p < p)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < b->end && t[low].p == p; low++)
+        if (t[low].state == ASF_KEPT)
+            return &t[low];
+    return NULL;
+}
+
+static bool has_untabled(const struct asf_cios *c) {
+    const struct asf_buffer *b = c->buffer;
+    return b && c->last && b->refs - b->copies - b->kept == 1;
+}
+
+/* Those that were abandoned have left room for it. */
+void asf__table_last(struct asf_cios *c) {
+    if (has_untabled(c) && reserve(c->buffer))
+        insert(c->buffer, c->last, (size_t)(c->last_end - c->last));
+    c->last = c->last_end = NULL;
+}
+
+struct asf_region *asf__first_region(struct asf_buffer *b) {
+    trim_table(b);
+    return b->end ? &table(b)[b->first] : NULL;
+}
+
+struct asf_region *asf__latest(struct asf_cios *c, const char *p) {
+    asf__table_last(c);
+    struct asf_buffer *b = c->buffer;
+    struct asf_region *r = b && b->end ? &table(b)[b->end - 1] : NULL;
+    const char *next = asf__is_putting(c) ? c->write_ptr : c->read_ptr;
+    bool latest = r && r->p == p && r->state == ASF_KEPT && p + r->n == next;
+    return latest && !(c->flags & ASF_IN_BACKUP) ? r : NULL;
+}
+
+static void set_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state) {
+    r->state = state;
+    b->kept--;
+    trim_table(b);
+}
+
+void asf__take_back(struct asf_cios *c, struct asf_region *r) {
+    set_state(c->buffer, r, ASF_FREED);
+    c->buffer->refs--;
+}
+
+/* --- salloc -------------------------------------------------------------------------- */
+
+/* What is given back on a stream where a person or a peer waits is put at once: not in line. */
+static bool is_put_at_once(const struct asf_cios *c) {
+    return asf__is_putting(c) && c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED);
+}
+
+static void *grant(struct asf_cios *c, char **pointer, ssize_t *length, size_t n) {
+    struct asf_buffer *b = c->buffer;
+    char *p = *pointer;
+    asf__table_last(c);
+    if (b->refs == 0 && !is_put_at_once(c)) {
+        c->last = p;
+        c->last_end = p + n;
+    } else if (reserve(b)) {
+        insert(b, p, n);
+    } else {
+        return asf__no_region(length, -ENOMEM);
+    }
+    b->refs++;
+    *pointer = p + n;
+    *length = (ssize_t)n;
+    return p;
+}
+
+void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n) {
+    ssize_t length;
+    return grant(c, pointer, &length, n); /* there is room in the table: it was taken back */
+}
 
 /* Bytes that were pushed back are in no buffer that may have regions. */
 static ssize_t input(struct asf_cios *c, size_t want) {
@@ -15,63 +163,113 @@ static ssize_t input(struct asf_cios *c, size_t want) {
     return pushed_back ? asf__fill_buffer(c, want) : asf__fill(c, want);
 }
 
+static void *allocate_output(struct asf_cios *c, ssize_t *length, size_t want) {
+    int rc = asf__room_in_buffer(c) < want || !c->buffer ? asf__drain(c, want) : 0;
+    return rc < 0 ? asf__no_region(length, rc) : grant(c, &c->write_ptr, length, want);
+}
+
 void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
     c->stats.calls++;
-    c->stats.slow++;
     if (*length <= 0)
         return asf__no_region(length, -EINVAL);
     size_t want = (size_t)*length;
+    if (!(c->flags & ASF_IN_BACKUP) && want <= asf__avail(c) && !asf__is_putting(c))
+        return grant(c, &c->read_ptr, length, want);
+    c->stats.slow++;
     int rc = c->failed;
     c->failed = 0;
     if (rc < 0)
         return asf__no_region(length, rc);
-    if (asf__is_putting(c) || c->flags & ASF_NO_READS) {
-        rc = asf__drain(c, want);
-        return rc < 0 ? asf__no_region(length, rc) : asf__grant(c, &c->write_ptr, want);
-    }
+    if (asf__is_putting(c) || c->flags & ASF_NO_READS)
+        return allocate_output(c, length, want);
     ssize_t n = input(c, some ? 1 : want);
     if (n <= 0)
         return asf__no_region(length, n);
-    if ((size_t)n < want)
-        *length = n;
-    return asf__grant(c, &c->read_ptr, (size_t)*length);
+    return grant(c, &c->read_ptr, length, (size_t)n < want ? (size_t)n : want);
 }
 
-static int lost(struct asf_cios *c, const struct asf_buffer *b, const char *p) {
-    return asf__unlikely(b->truncated) && c->ops->lost ? c->ops->lost(c, b, p) : 0;
+/* --- sfree -------------------------------------------------------------------------------- */
+
+static struct asf_buffer *find_in(struct asf_buffer *list, const char *p, struct asf_region **r) {
+    for (struct asf_buffer *b = list; b; b = b->next)
+        if (p >= b->base && p <= b->base + b->size && (*r = find_kept(b, p)))
+            return b;
+    return NULL;
 }
 
-/* What a person or a peer waits for is put at once. */
-static int sfree_current(struct asf_cios *c, const char *p) {
-    struct asf_buffer *b = c->buffer;
-    int rc = lost(c, b, p);
-    b->refs--;
-    bool show = b->refs == 0 && asf__is_putting(c) && c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED);
-    return show ? asf__flush_output(c) : rc;
+static struct asf_buffer *find(struct asf_cios *c, const char *p, struct asf_region **r) {
+    asf__table_last(c);
+    if (c->buffer && (*r = find_kept(c->buffer, p)))
+        return c->buffer;
+    struct asf_buffer *b = find_in(c->queue, p, r);
+    return b ? b : find_in(c->retired, p, r);
 }
 
-static int sfree_queued(struct asf_cios *c, struct asf_buffer *b) {
-    if (--b->refs > 0 || b != c->queue)
-        return 0;
-    int rc = asf__flush_queue(c);
+static void wake_waiting(struct asf_cios *c) {
+    if (asf__unlikely(c->waits)) {
+        __atomic_add_fetch(&c->turns, 1, __ATOMIC_RELEASE);
+        asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+    }
+}
+
+static int give_back(struct asf_cios *c, struct asf_buffer *b, struct asf_region *r,
+                     enum asf_region_state state) {
+    int rc = 0;
+    set_state(b, r, state);
+    asf__release_buffer(c, b);
+    if (c->queue && c->queue->refs == 0)
+        rc = asf__flush_queue(c);
+    if ((rc == 0 || rc == -EBUSY) && is_put_at_once(c))
+        rc = asf__flush_output(c);
+    wake_waiting(c);
     return rc == -EBUSY ? 0 : rc;
 }
 
-static struct asf_buffer *find(struct asf_buffer *list, const char *p) {
-    while (list && !(asf__within(list, p) && list->refs > 0))
+int asf__sfree_slow(struct asf_cios *c, char *p) {
+    struct asf_region *r = NULL;
+    struct asf_buffer *b = find(c, p, &r);
+    if (!b)
+        return -EINVAL;
+    int lost = b->mapped && c->ops->lost ? c->ops->lost(c, b, p, r->n) : 0;
+    int rc = give_back(c, b, r, ASF_FREED);
+    return lost ? lost : rc;
+}
+
+static bool is_in(const struct asf_buffer *list, const struct asf_buffer *b) {
+    while (list && list != b)
         list = list->next;
     return list;
 }
 
-int asf__sfree_slow(struct asf_cios *c, char *p) {
-    struct asf_buffer *b = c->buffer;
-    if (asf__within(b, p) && b->refs > 0)
-        return sfree_current(c, p);
-    if ((b = find(c->queue, p)))
-        return sfree_queued(c, b);
-    if (!(b = find(c->retired, p)))
+/* The memory of a memory stream is what the program sees: nothing is left out of it. */
+int asf__abandon(struct asf_cios *c, char *p) {
+    struct asf_region *r = NULL;
+    struct asf_buffer *b = find(c, p, &r);
+    bool output = b && asf__is_putting(c) && c->kind != ASF_MEMORY && (b == c->buffer || is_in(c->queue, b));
+    if (!b)
         return -EINVAL;
-    int rc = lost(c, b, p);
-    asf__release_buffer(c, b);
-    return rc;
+    if (output && !reserve(b))
+        return -ENOMEM;
+    r = find_kept(b, p);
+    return give_back(c, b, r, output ? ASF_ABANDONED : ASF_FREED);
+}
+
+static void abandon_in(struct asf_buffer *b) {
+    for (unsigned i = b->first; i < b->end; i++)
+        if (table(b)[i].state == ASF_KEPT)
+            table(b)[i].state = ASF_ABANDONED;
+}
+
+void asf__abandon_all(struct asf_cios *c) {
+    if (!asf__is_putting(c) || c->kind == ASF_MEMORY)
+        return;
+    asf__table_last(c);
+    for (struct asf_buffer *b = c->queue; b; b = b->next)
+        abandon_in(b);
+    if (c->buffer)
+        abandon_in(c->buffer);
+}
+
+void asf__await_regions(struct asf_cios *c, unsigned turns) {
+    asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAIT_PRIVATE, (long)turns, 0);
 }

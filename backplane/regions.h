@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * regions.h - salloc and sfree on the current buffer, inline: Figure 4 of the paper.
+ * regions.h - salloc and sfree on the current buffer, inline: Figure 4 of the paper; and the
+ * table of a buffer's regions.
+ *
+ * One region at a time costs a pointer and a count (<asf/inline.h>).  Where there are more,
+ * they stand in the table of their buffer.
  * Lock: held.
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
@@ -14,9 +18,27 @@
 /* asf__salloc_slow, asf__sfree_slow: what the current buffer cannot serve. */
 void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
 int asf__sfree_slow(struct asf_cios *c, char *p);
+/* asf__abandon: give the region up: of output its bytes are left out.  -EINVAL: it is none.
+ * asf__abandon_all: at exit, all regions of output; their memory stays. */
+int asf__abandon(struct asf_cios *c, char *p);
+void asf__abandon_all(struct asf_cios *c);
+/* asf__await_regions: wait until one is given back after `turns` was looked at.  lock: none. */
+void asf__await_regions(struct asf_cios *c, unsigned turns);
 /* asf__flush_queue: put the output that was queued after regions, as far as these have been
  * given back (write.c).  -EBUSY: not all of it. */
 int asf__flush_queue(struct asf_cios *c);
+
+/* asf__table_last: put the region that is in no table there: needs no memory, since the table is
+ * empty. */
+void asf__table_last(struct asf_cios *c);
+/* asf__first_region: the first in the table that was not freed; NULL: none. */
+struct asf_region *asf__first_region(struct asf_buffer *b);
+/* asf__latest: the region at p if it was allocated last and ends where the stream stands; else
+ * NULL.  It is in the table, and can be changed there. */
+struct asf_region *asf__latest(struct asf_cios *c, const char *p);
+/* asf__take_back, asf__grant_again: the latest region, on its way to another length. */
+void asf__take_back(struct asf_cios *c, struct asf_region *r);
+void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 
 /* asf__no_region: what a call for a region that fails with `code` leaves; NULL. */
 static inline void *asf__no_region(ssize_t *length, ssize_t code) {
@@ -24,43 +46,18 @@ static inline void *asf__no_region(ssize_t *length, ssize_t code) {
     return NULL;
 }
 
-static inline void *asf__grant(struct asf_cios *c, char **pointer, size_t n) {
-    char *p = *pointer;
-    struct asf_buffer *b = c->buffer;
-    b->refs++;
-    *pointer = p + n;
-    c->last = p;
-    c->last_length = n;
-    if (asf__unlikely(b->lengths != NULL)) {
-        unsigned i = b->lengths->count++ % 32;
-        b->lengths->of[i].p = p;
-        b->lengths->of[i].n = n;
-    }
-    return p;
+static inline struct asf_view *asf__view(struct asf_cios *c) {
+    return (struct asf_view *)(void *)c;
 }
 
 /* asf__u_salloc: the next *length bytes; `some`: or as many as are at hand. */
 static inline void *asf__u_salloc(struct asf_cios *c, ssize_t *length, bool some) {
-    size_t n = (size_t)*length;
-    if (asf__likely(n - 1 < asf__avail(c) && !(c->flags & ASF_IN_BACKUP)))
-        return asf__grant(c, &c->read_ptr, n);
-    if (asf__likely(n - 1 < asf__room(c)))
-        return asf__grant(c, &c->write_ptr, n);
-    return asf__salloc_slow(c, length, some);
-}
-
-static inline bool asf__within(const struct asf_buffer *b, const char *p) {
-    return b && p >= b->base && p < b->base + b->size;
+    void *p = asf_view_salloc(asf__view(c), *length);
+    return asf__likely(p) ? p : asf__salloc_slow(c, length, some);
 }
 
 static inline int asf__u_sfree(struct asf_cios *c, char *p) {
-    struct asf_buffer *b = c->buffer;
-    bool shown_at_once = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED);
-    if (asf__likely(asf__within(b, p) && b->refs > 0 && !b->truncated && !shown_at_once)) {
-        b->refs--;
-        return 0;
-    }
-    return asf__sfree_slow(c, p);
+    return asf__likely(asf_view_sfree(asf__view(c), p)) ? 0 : asf__sfree_slow(c, p);
 }
 
 #pragma GCC visibility pop

@@ -117,30 +117,66 @@ static void begin_anew(struct asf_cios *c) {
     asf__show_room(c);
 }
 
-int asf__flush_queue(struct asf_cios *c) {
-    while (c->queue && c->queue->refs == 0) {
-        struct asf_buffer *b = c->queue;
-        int error;
-        c->queue = b->next;
-        put(c, b->from, (size_t)(b->to - b->from), &error);
-        asf__retire_buffer(c, b);
-        if (error)
-            return error;
-    }
-    return c->queue ? -EBUSY : 0;
+/* The descriptor did not go to where the output belongs. */
+static bool is_stuck(const struct asf_cios *c) {
+    return c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
 }
 
-/* What fails is lost, as POSIX leaves it: the program is told once. */
+/* The bytes from..to of the buffer, without those of regions that were abandoned, up to the first
+ * that is kept; *from tells how far.  What fails is lost, as POSIX leaves it: the program is told
+ * once; but where the descriptor does not go to its place, all stays. */
+static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to) {
+    for (;;) {
+        struct asf_region *r = asf__first_region(b);
+        const char *end = r ? r->p : to;
+        int error = 0;
+        size_t n = (size_t)(end - *from), done = n ? put(c, *from, n, &error) : 0;
+        if (done > 0 || !is_stuck(c))
+            *from += n;
+        if (error || !r)
+            return error;
+        if (r->state == ASF_KEPT)
+            return -EBUSY;
+        r->state = ASF_FREED;
+        *from += r->n;
+    }
+}
+
+int asf__flush_queue(struct asf_cios *c) {
+    int rc = 0;
+    while (rc == 0 && c->queue) {
+        struct asf_buffer *b = c->queue;
+        rc = put_up_to_region(c, b, &b->from, b->to);
+        if (rc == -EBUSY)
+            break;
+        if (b->from < b->to)
+            continue;
+        c->queue = b->next;
+        asf__retire_buffer(c, b);
+    }
+    return rc;
+}
+
 static int put_window(struct asf_cios *c) {
-    int error = 0;
+    char *from = c->write_base;
     if (asf__pending(c) == 0)
         return 0;
-    if (c->queue || c->buffer->refs)
-        return -EBUSY;
-    size_t done = put(c, c->write_base, asf__pending(c), &error);
-    if (done > 0 || c->read_end == c->write_base || c->flags & ASF_APPENDING)
+    if (asf__likely(!c->buffer->refs && !c->buffer->end)) {
+        int error;
+        size_t done = put(c, from, asf__pending(c), &error);
+        if (done > 0 || !is_stuck(c))
+            begin_anew(c);
+        return error;
+    }
+    asf__table_last(c);
+    int rc = put_up_to_region(c, c->buffer, &from, c->write_ptr);
+    if (from == c->write_ptr && c->buffer->refs == 0) {
         begin_anew(c);
-    return error;
+    } else if (from != c->write_base) {
+        c->write_base = from;
+        asf__set_read(c, from, from, from);
+    }
+    return rc;
 }
 
 int asf__flush_output(struct asf_cios *c) {
@@ -158,6 +194,15 @@ int asf__flush_output(struct asf_cios *c) {
     return failed ? failed : rc;
 }
 
+/* Whether more waits for regions than may. */
+static bool is_full(struct asf_cios *c) {
+    enum { BOUND = 256 << 20 };
+    size_t bound = c->bound ? c->bound : BOUND, waiting = asf__pending(c);
+    for (const struct asf_buffer *b = c->queue; b; b = b->next)
+        waiting += (size_t)(b->to - b->from);
+    return c->full = waiting >= bound;
+}
+
 int asf__drain(struct asf_cios *c, size_t want) {
     int rc = asf__to_write(c);
     if (rc < 0 || asf__room_in_buffer(c) >= want)
@@ -170,6 +215,8 @@ int asf__drain(struct asf_cios *c, size_t want) {
     }
     bool in_use = c->queue || c->buffer->refs;
     struct asf_buffer *larger = NULL;
+    if (in_use && is_full(c))
+        return -ENOBUFS;
     if (in_use || c->buffer->size < want) {
         larger = asf__buffer_new(want > c->block ? want : c->block);
         if (!larger)
@@ -186,13 +233,18 @@ int asf__drain(struct asf_cios *c, size_t want) {
     return rc;
 }
 
+int asf__put_now(struct asf_cios *c) {
+    int rc = asf__flush_output(c);
+    return rc == -EBUSY ? 0 : rc;
+}
+
 int asf__overflow(struct asf_cios *c, unsigned char byte) {
     int rc = asf__drain(c, 1);
     if (rc < 0)
         return rc;
     *c->write_ptr++ = (char)byte;
     if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && byte == '\n'))
-        rc = asf__flush_output(c);
+        rc = asf__put_now(c);
     return rc < 0 ? rc : byte;
 }
 
@@ -217,7 +269,7 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
         size_t copied = copy_in(c, p + done, length, asf__room_in_buffer(c));
         done += copied;
         if (c->flags & ASF_UNBUFFERED || (end && copied == length))
-            *error = asf__flush_output(c);
+            *error = asf__put_now(c);
         if (*error < 0) /* what did not get out with its line's end does not count */
             return done - 1;
     }

@@ -6,6 +6,7 @@
  * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 
@@ -63,7 +64,7 @@ static void unmap_window(struct asf_cios *c, struct asf_buffer *b) {
 
 bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size) {
     int error = 0;
-    *w = (struct asf_window){.b = {.size = size, .release = unmap_window}, .at = at};
+    *w = (struct asf_window){.b = {.size = size, .mapped = true, .release = unmap_window}, .at = at};
     w->b.base = asf__sys.map(size, c->fd, at, &error);
     c->stats.syscalls++;
     if (!w->b.base)
@@ -95,27 +96,19 @@ unsigned asf__map_costs(const struct asf_cios *c, off64_t size) {
     return (unsigned)(size < LARGEST_WINDOW ? size : LARGEST_WINDOW) / FAULT_AROUND * READS_A_FAULT;
 }
 
-/* A window of this module's, with the lengths of its regions. */
-struct listed {
-    struct asf_window w;
-    struct asf_lengths lengths;
-};
-
 static void unmap(struct asf_cios *c, struct asf_buffer *b) {
     unmap_window(c, b);
     free(b);
 }
 
 static struct asf_buffer *map(struct asf_cios *c, off64_t at, size_t size) {
-    struct listed *l = malloc(sizeof *l);
-    if (!l || !asf__map_window(c, &l->w, at, size)) {
-        free(l);
+    struct asf_window *w = malloc(sizeof *w);
+    if (!w || !asf__map_window(c, w, at, size)) {
+        free(w);
         return NULL;
     }
-    l->lengths = (struct asf_lengths){.count = 0};
-    l->w.b.lengths = &l->lengths;
-    l->w.b.release = unmap;
-    return &l->w.b;
+    w->b.release = unmap;
+    return &w->b;
 }
 
 /* Whether each 64 KB of the window costs a fault.  Then reading costs less: CPU ms a program on 64 MB, mapped
@@ -198,15 +191,12 @@ void asf__map_trim(struct asf_cios *c) {
     c->ops->seek(c, c->offset, SEEK_SET);
 }
 
-/* Of a region so old that its length is forgotten the worst is believed. */
-int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p) {
-    off64_t size = c->ops->length(c), there = size < 0 ? 0 : size - window_of(b)->at;
-    for (unsigned i = b->lengths->count, n = 0; n < 32; n++) {
-        i--;
-        if (b->lengths->of[i % 32].p == p)
-            return p + b->lengths->of[i % 32].n - b->base > there ? -EIO : 0;
-    }
-    return -EIO;
+int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n) {
+    const struct asf_window *w = window_of(b);
+    if (n == 0 || asf__still_there(w, p + n - 1))
+        return 0;
+    off64_t size = c->ops->length(c), there = size < 0 ? 0 : size - w->at;
+    return p + n - b->base > there ? -EIO : 0;
 }
 
 const struct asf_stream_ops asf__file_map = {

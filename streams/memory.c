@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backplane/regions.h"
 #include "streams/modules.h"
 
 struct memory {
@@ -73,12 +74,14 @@ static char *leave_behind(struct asf_cios *c, size_t size) {
         return NULL;
     }
     memcpy(base, m->b.base, m->b.size);
+    asf__table_last(c);
     *earlier = m->b;
     earlier->release = earlier_gone;
     earlier->from = earlier->base + m->since;
     earlier->to = c->write_ptr;
     m->since = position(c);
-    m->b.refs = m->b.copies = 0;
+    m->b.refs = m->b.copies = m->b.first = m->b.end = m->b.kept = 0;
+    m->b.many = NULL;
     asf__retire_buffer(c, earlier);
     return base;
 }

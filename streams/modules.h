@@ -17,7 +17,7 @@ extern const struct asf_stream_ops asf__file_map, asf__file_ahead, asf__two_ways
 
 /* As struct asf_stream_ops has them. */
 void asf__map_trim(struct asf_cios *c);
-int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p);
+int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
 
 /* The system calls of a stream on a descriptor (descriptor.c). */
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);

@@ -243,14 +243,15 @@ static bool is_in_place(const struct ring_stream *s, const char *p) {
            (((size_t)(p - s->r->data) ^ s->at) & (size - 1)) == 0;
 }
 
-/* The window begins after what is published. */
-static void move(struct asf_cios *c, uint32_t n) {
+/* The window begins after what is published, of which `end` is the end. */
+static void move(struct asf_cios *c, uint32_t n, const char *end) {
     struct ring_stream *s = c->data;
     s->at += n;
     struct asf_buffer *b = c->buffer;
     if (b && b->release && b->refs == 0 && !c->queue) {
+        bool within = end >= b->base && end <= b->base + b->size;
+        b->size = within ? (size_t)(b->base + b->size - end) : b->size < n ? 0 : b->size - n;
         b->base = asf__ring_at(s->r, s->at);
-        b->size -= b->size < n ? b->size : n;
     }
     c->stats.out += n;
 }
@@ -269,10 +270,10 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
         uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
         if (n > room)
             n = room;
-        memcpy(asf__ring_at(s->r, s->at), buf, n);
+        memmove(asf__ring_at(s->r, s->at), buf, n); /* after a region that was abandoned: within the ring */
     }
     asf__ring_publish(s->r, (uint32_t)n);
-    move(c, (uint32_t)n);
+    move(c, (uint32_t)n, (const char *)buf + n);
     return (ssize_t)n;
 }
 

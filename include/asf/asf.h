@@ -43,6 +43,17 @@ extern "C" {
  * interfaces, so that it is also what a FILE * of libasf_stdio points to. */
 struct asf_cios;
 
+/* What becomes of a region that has not been given back:
+ *   exit                    of output, what lies before it and what was completed after it
+ *                           is written; the region counts as not written
+ *   _exit, exec, a signal   nothing is written that was not flushed
+ *   fork                    the child has a copy of it, and of output that is pending, as of
+ *                           the buffers of stdio: flush before
+ *   end or cancellation     it stays, until somebody gives it back or abandons it: regions
+ *   of its thread           belong to no thread
+ *   sclose                  is refused (-EBUSY)
+ */
+
 /* A stream is always in one of two modes (paper, "Alloc Stream Interface"). */
 enum asf_mode { ASF_READ = 0, ASF_WRITE = 1 };
 
@@ -70,8 +81,8 @@ ASF_EXPORT struct asf_cios *asf_sopen_fd(int fd, int flags, int *error);
 /* sclose: flush and close the stream and its descriptor, free the stream.
  * returns  0, or the negated errno value of a failed write or close (the
  *          stream is gone all the same, and with it what comes after such a
- *          write), or -EBUSY, with nothing written or closed, while a region of
- *          the stream has not been given back.
+ *          write), or -EBUSY while a region of the stream has not been given back:
+ *          nothing is closed, and what lies before the oldest such region is written.
  * source   paper, Figure 2. */
 ASF_EXPORT int asf_sclose(struct asf_cios *stream);
 
@@ -103,14 +114,31 @@ ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
 /* sfree: give a region back.  For output the region's bytes are complete from
  * now on and may be written.
  *   ptr      what salloc, srealloc or sallocAt returned
- * returns  0; -EINVAL for a pointer that is not in memory of this stream of
- *          which there are regions (one that is, and that salloc did not return
- *          or that was given back before, takes the place of another's); for
+ * returns  0; -EINVAL for a pointer at which no region of this stream begins; for
  *          output, the negated errno value of a write that was waiting for
  *          this region; for input, -EIO when the file was truncated under the
  *          region (its missing part reads as zero bytes).
  * source   paper, Figure 2 and Figure 4. */
 ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
+
+/* sabandon: give up a region for its owner, which will not: from any thread, and when the
+ * pointer is all that is known of it.  An output region counts as never allocated: its
+ * bytes are left out, and what follows moves up; one of sallocAt is not written.  An
+ * input region is given back, as by sfree.
+ *   ptr      as sfree's; whoever still uses the region must not
+ * returns  0; -EINVAL as sfree, -ENOMEM with nothing done; and what a write returned that
+ *          waited for this region.
+ * source   an extension. */
+ASF_EXPORT int asf_sabandon(struct asf_cios *stream, void *ptr);
+
+/* asf_set_bound: how much output may wait for a region that is not given back.
+ *   bytes    the bound, 0 for the default: 256 MB.  At most about this much is kept in
+ *            memory behind the oldest region; of regions themselves this counts their bytes
+ *   wait     0: a call that needs more fails with -ENOBUFS (stdio's with ENOBUFS); else
+ *            salloc, salloc_some and Salloc wait until a region is given back, which
+ *            another thread must do.  The u_ forms and stdio's calls never wait
+ * source   an extension. */
+ASF_EXPORT void asf_set_bound(struct asf_cios *stream, size_t bytes, int wait);
 
 /* srealloc: change the length of the region that was allocated last.
  *   newlen   in: the new length, 0 or more.  out: the length it has now.
@@ -134,10 +162,10 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
-/* sflush: output: write all that has been sfree'd.  Input: set the
- * descriptor's offset to the stream's, when it can seek.
+/* sflush: output: write all that has been sfree'd and lies before the oldest region that has
+ * not.  Input: set the descriptor's offset to the stream's, when it can seek.
  * returns  0, a negated errno value, or -EBUSY when regions not yet given back
- *          keep bytes from being written (sfree will write them).
+ *          keep bytes from being written (they are when these are).
  *          What a write that failed has not written is lost, as with fflush():
  *          -ENOSPC, or -EAGAIN of a descriptor that does not wait, is returned
  *          once and the bytes are not tried again.  What has waited after them
@@ -179,6 +207,7 @@ ASF_EXPORT void *asf_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize
 ASF_EXPORT void *asf_u_salloc(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT void *asf_u_salloc_some(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT int asf_u_sfree(struct asf_cios *stream, void *ptr);
+ASF_EXPORT int asf_u_sabandon(struct asf_cios *stream, void *ptr);
 ASF_EXPORT void *asf_u_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newlen);
 ASF_EXPORT void *asf_u_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 ASF_EXPORT int asf_u_sflush(struct asf_cios *stream);
@@ -199,7 +228,8 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
 /* asf_stream, asf_file: one object, two names (paper, "Structure": "the
  * interface modules are interoperable").  A stream of ours is a FILE for the
  * functions of libasf_stdio.  asf_stream returns NULL for a FILE that libc
- * made inside itself; with libasf alone every FILE is libc's.
+ * made inside itself; with libasf alone every FILE is libc's.  A wide stream may be used by
+ * the ASI, too: regions are of bytes, in order with its characters.
  * With libasf_unix Unix I/O on a stream's descriptor is part of it, too: read() and
  * lseek() go on where the stream stands.  Without, the descriptor stands where the
  * stream's buffer ends, as below any stdio: sflush before such a call. */
@@ -220,6 +250,7 @@ ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
 #define salloc            asf_salloc
 #define salloc_some       asf_salloc_some
 #define sfree             asf_sfree
+#define sabandon          asf_sabandon
 #define srealloc          asf_srealloc
 #define sallocAt          asf_sallocAt
 #define sflush            asf_sflush
@@ -229,6 +260,7 @@ ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
 #define u_salloc          asf_u_salloc
 #define u_salloc_some     asf_u_salloc_some
 #define u_sfree           asf_u_sfree
+#define u_sabandon        asf_u_sabandon
 #define u_srealloc        asf_u_srealloc
 #define u_sallocAt        asf_u_sallocAt
 #define u_sflush          asf_u_sflush
@@ -242,4 +274,6 @@ ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
 #ifdef __cplusplus
 }
 #endif
+
+#include <asf/inline.h>
 #endif

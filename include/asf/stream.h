@@ -87,11 +87,11 @@ struct asf_stream_ops {
     int64_t (*length)(struct asf_cios *c);
     /* trim: the mapped file was truncated (c->buffer->truncated): set read_end, and read_ptr
      * if it is beyond, to the end of what is still there, and c->offset to match.
-     * lost: whether that has taken bytes of the region that begins at p in b.
+     * lost: whether the file has not all bytes of p[0..n), a region in b, any more.
      * returns  -EIO if it has, or 0.
      * NULL, both: the module maps no files. */
     void (*trim)(struct asf_cios *c);
-    int (*lost)(struct asf_cios *c, const struct asf_buffer *b, const char *p);
+    int (*lost)(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
 };
 
 /* asf_sopen_with: a stream on a module of the program's own.

@@ -5,6 +5,7 @@
  * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
+#define ASF_NO_INLINE /* here they are defined */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -98,98 +99,115 @@ int asf_sclose(struct asf_cios *c) {
     return rc == -EBUSY ? -EIO : rc; /* a module's own: the stream is gone */
 }
 
-void *asf_u_salloc(struct asf_cios *c, ssize_t *length) {
-    return asf__u_salloc(c, length, false);
+/* What a wide stream has in characters is bytes from now on.  Returns 0 or -errno. */
+static int to_bytes(struct asf_cios *c) {
+    return asf__unlikely(c->gate & ASF_WIDE) ? asf__hooks.to_bytes(c) : 0;
+}
+
+static void *allocate(struct asf_cios *c, ssize_t *length, bool some) {
+    int rc = to_bytes(c);
+    return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, some);
+}
+
+void *asf_v1_u_salloc(struct asf_cios *c, ssize_t *length) {
+    return allocate(c, length, false);
 }
 
 void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
-    if (!asf__is_putting(c) && *length > 0) {
+    int rc = to_bytes(c);
+    if (rc == 0 && !asf__is_putting(c) && *length > 0) {
         size_t avail = asf__avail(c);
         if (avail > 0 && (size_t)*length > avail)
             *length = (ssize_t)avail;
     }
-    return asf__u_salloc(c, length, true);
+    return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, true);
 }
 
-int asf_u_sfree(struct asf_cios *c, void *ptr) {
+int asf_v1_u_sfree(struct asf_cios *c, void *ptr) {
     return asf__u_sfree(c, ptr);
+}
+
+int asf_u_sabandon(struct asf_cios *c, void *ptr) {
+    return asf__abandon(c, ptr);
 }
 
 /* The region given back and allocated anew with the other length; where that fails it is
  * taken again, if the buffer is still there. */
-static void *regrow_input(struct asf_cios *c, char *p, ssize_t *newlen) {
-    size_t old = c->last_length;
+static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
+    char *p = r->p;
+    size_t old = r->n;
+    struct asf_buffer *b = c->buffer;
+    asf__take_back(c, r);
     c->read_ptr = p;
-    c->buffer->refs--;
     void *q = asf__u_salloc(c, newlen, false);
-    if (!q && asf__within(c->buffer, p)) {
-        c->read_ptr = p + old;
-        c->buffer->refs++;
-    }
+    if (!q && c->buffer == b && c->read_ptr == p)
+        asf__grant_again(c, &c->read_ptr, old);
     return q;
 }
 
-static void *regrow_output(struct asf_cios *c, char *p, ssize_t *newlen) {
-    size_t old = c->last_length;
+/* Into a buffer that is larger by half, so that growing by little costs no more than the bytes. */
+static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
+    char *p = r->p;
+    size_t old = r->n, want = (size_t)*newlen;
     char *kept = malloc(old);
     if (!kept)
         return asf__no_region(newlen, -ENOMEM);
     memcpy(kept, p, old);
+    asf__take_back(c, r);
     c->write_ptr = p;
-    c->buffer->refs--;
-    char *q = asf__u_salloc(c, newlen, false);
-    if (q) {
+    int rc = asf__drain(c, want + want / 2);
+    char *q = rc < 0 && rc != -ENOMEM ? asf__no_region(newlen, rc) : asf__u_salloc(c, newlen, false);
+    if (q)
         memcpy(q, kept, old);
-    } else if (c->buffer && c->write_ptr == p) { /* nothing has moved: the region stays */
-        c->write_ptr = p + old;
-        c->buffer->refs++;
-    }
+    else if (c->buffer && c->write_ptr == p) /* nothing has moved: the region stays */
+        asf__grant_again(c, &c->write_ptr, old);
     free(kept);
     return q;
 }
 
 /* Within the window. */
-static void *resize(struct asf_cios *c, char *p, size_t n) {
+static void *resize(struct asf_cios *c, struct asf_region *r, size_t n) {
     if (asf__is_putting(c)) {
-        c->write_ptr = p + n;
+        c->write_ptr = r->p + n;
         asf__show_room(c);
     } else {
-        c->read_ptr = p + n;
+        c->read_ptr = r->p + n;
     }
-    c->last_length = n;
-    if (c->buffer->lengths)
-        c->buffer->lengths->of[(c->buffer->lengths->count - 1) % 32].n = n;
-    return p;
+    r->n = n;
+    return r->p;
 }
 
 void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
-    char *p = ptr;
-    bool putting = asf__is_putting(c);
-    const char *next = putting ? c->write_ptr : c->read_ptr, *end = putting ? c->buf_end : c->read_end;
+    const char *end = asf__is_putting(c) ? c->buf_end : c->read_end;
     if (*newlen < 0)
         return asf__no_region(newlen, -EINVAL);
-    if (!p || p != c->last || c->flags & ASF_IN_BACKUP || !asf__within(c->buffer, p) ||
-        p + c->last_length != next)
+    struct asf_region *r = asf__latest(c, ptr);
+    if (!r)
         return asf__no_region(newlen, -EBUSY);
     size_t n = (size_t)*newlen;
-    if (n <= c->last_length || (end > p && n <= (size_t)(end - p)))
-        return resize(c, p, n);
-    return putting ? regrow_output(c, p, newlen) : regrow_input(c, p, newlen);
+    if (n <= r->n || (end > r->p && n <= (size_t)(end - r->p)))
+        return resize(c, r, n);
+    return asf__is_putting(c) ? regrow_output(c, r, newlen) : regrow_input(c, r, newlen);
 }
 
 void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
     bool writes = asf__is_putting(c); /* which a seek would end */
-    off64_t at = asf__seek(c, offset, whence);
+    int rc = to_bytes(c);
+    off64_t at = rc < 0 ? rc : asf__seek(c, offset, whence);
     if (at >= 0 && writes)
         at = asf__to_write(c);
     return at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
 }
 
 int asf_u_sflush(struct asf_cios *c) {
-    return asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
+    int rc = to_bytes(c);
+    return rc < 0 ? rc : asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
 }
 
 static int set_mode(struct asf_cios *c, enum asf_mode mode) {
+    int rc = to_bytes(c);
+    if (rc < 0)
+        return rc;
     asf__attach(c);
     return mode == ASF_READ ? asf__to_read(c) : asf__to_write(c);
 }
@@ -204,7 +222,8 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
 }
 
 void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence) {
-    off64_t at = asf__seek(c, offset, whence);
+    int rc = to_bytes(c);
+    off64_t at = rc < 0 ? rc : asf__seek(c, offset, whence);
     return at < 0 ? asf__no_region(length, at) : asf_u_Salloc(c, mode, length);
 }
 
@@ -219,20 +238,61 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
         return result;                                                                                       \
     }
 
-LOCKED(void *, salloc, (struct asf_cios * c, ssize_t *length), asf_u_salloc(c, length))
-LOCKED(void *, salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_salloc_some(c, length))
-LOCKED(int, sfree, (struct asf_cios * c, void *ptr), asf_u_sfree(c, ptr))
+LOCKED(int, v1_sfree, (struct asf_cios * c, void *ptr), asf__u_sfree(c, ptr))
+LOCKED(int, sabandon, (struct asf_cios * c, void *ptr), asf_u_sabandon(c, ptr))
 LOCKED(void *, srealloc, (struct asf_cios * c, void *ptr, ssize_t *newlen), asf_u_srealloc(c, ptr, newlen))
 LOCKED(void *, sallocAt, (struct asf_cios * c, ssize_t *length, off64_t offset, int whence),
        asf_u_sallocAt(c, length, offset, whence))
 LOCKED(int, sflush, (struct asf_cios * c), asf_u_sflush(c))
 LOCKED(struct asf_cios *, set_stream_mode, (struct asf_cios * c, enum asf_mode mode),
        asf_u_set_stream_mode(c, mode))
-LOCKED(void *, Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *length),
-       asf_u_Salloc(c, mode, length))
 LOCKED(void *, SallocAt,
        (struct asf_cios * c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence),
        asf_u_SallocAt(c, mode, length, offset, whence))
+
+/* Those that may be told to wait until less output waits for regions do so unlocked. */
+#define LOCKED_OR_WAITING(name, params, call)                                                                \
+    void *asf_##name params {                                                                                \
+        const ssize_t wanted = *length;                                                                      \
+        for (;;) {                                                                                           \
+            asf__lock(&c->lk);                                                                               \
+            asf__check(c);                                                                                   \
+            c->full = false;                                                                                 \
+            const unsigned turns = c->turns;                                                                 \
+            void *p = call;                                                                                  \
+            const bool again = asf__unlikely(!p) && c->full && c->waits;                                     \
+            asf__check(c);                                                                                   \
+            asf__unlock(&c->lk);                                                                             \
+            if (!again)                                                                                      \
+                return p;                                                                                    \
+            asf__await_regions(c, turns);                                                                    \
+            *length = wanted;                                                                                \
+        }                                                                                                    \
+    }
+
+LOCKED_OR_WAITING(v1_salloc, (struct asf_cios * c, ssize_t *length), asf_v1_u_salloc(c, length))
+LOCKED_OR_WAITING(salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_salloc_some(c, length))
+LOCKED_OR_WAITING(Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *length),
+                  asf_u_Salloc(c, mode, length))
+
+/* The names of functions that are also in line. */
+#define ALIAS(name) __attribute__((alias(#name)))
+void *asf_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_salloc);
+void *asf_u_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_u_salloc);
+int asf_sfree(struct asf_cios *c, void *ptr) ALIAS(asf_v1_sfree);
+int asf_u_sfree(struct asf_cios *c, void *ptr) ALIAS(asf_v1_u_sfree);
+
+void asf_v1_leave(struct asf_cios *c) {
+    __atomic_store_n(&c->lk.busy, 0, __ATOMIC_RELEASE);
+    asf__bias_wake(&c->lk);
+}
+
+void asf_set_bound(struct asf_cios *c, size_t bytes, int wait) {
+    asf__lock(&c->lk);
+    c->bound = bytes;
+    c->waits = wait != 0;
+    asf__unlock(&c->lk);
+}
 
 void asf_lockAsfStream(struct asf_cios *c) {
     asf__lock(&c->lk);
@@ -252,7 +312,7 @@ int asf_fileno(struct asf_cios *c) {
 
 struct asf_cios *asf_stream(FILE *file) {
     struct asf_cios *c = (struct asf_cios *)(void *)file;
-    if (!asf__vtable || c->vtable != asf__vtable)
+    if (!asf__vtable || (c->vtable != asf__vtable && c->vtable != asf__wide_vtable))
         return NULL;
     asf__lock(&c->lk);
     if (c->orientation == 0)
@@ -272,4 +332,27 @@ const char *asf_module_name(struct asf_cios *c) {
 
 const char *asf_module_why(struct asf_cios *c) {
     return c->why;
+}
+
+/* --- the end of the process ---------------------------------------------------------- */
+
+/* As stdio's: a stream that another thread has for good is flushed all the same, unless it is just
+ * being written. */
+ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
+    (void)unused;
+    bool locked = asf__trylock(&c->lk);
+    if ((locked || c->use != ASF_IN_SYSTEM_CALL) && asf__is_putting(c)) {
+        asf__abandon_all(c);
+        asf__flush_output(c);
+    }
+    if (locked)
+        asf__unlock(&c->lk);
+    asf__report(c);
+    return true;
+}
+
+/* With stdio it is libc's chain of streams that ends in ours. */
+__attribute__((destructor)) static void put_all_at_exit(void) {
+    if (!asf__vtable)
+        asf__each(put_at_exit, NULL);
 }

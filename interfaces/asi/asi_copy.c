@@ -53,7 +53,7 @@ static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *
 
 /* A mapped window is left for the file itself; what else is at hand is not. */
 static bool leave_window(struct asf_cios *in) {
-    if (asf__avail(in) > 0 && in->buffer && in->buffer->lengths)
+    if (asf__avail(in) > 0 && in->mapped)
         asf__sync(in);
     return asf__avail(in) == 0;
 }
