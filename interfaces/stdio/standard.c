@@ -10,7 +10,9 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
+#include "backplane/hooks.h"
 #include "backplane/pushback.h"
+#include "backplane/regions.h"
 #include "backplane/report.h"
 #include "interfaces/stdio/wide/wide.h"
 #include "lib/sys/stats.h"
@@ -145,9 +147,23 @@ ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
            c->kind != ASF_MEMORY; /* whose pointer and size may be gone by now */
 }
 
+/* A region that was never given back counts as not written. */
+static void put_without_regions(struct asf_cios *c) {
+    bool locked;
+    if (!has_output(c))
+        return;
+    if (lock_at_exit(c, &locked)) {
+        asf__abandon_all(c);
+        asf__flush_output(c);
+    }
+    if (locked)
+        asf__unlock(&c->lk);
+}
+
 static bool finish_one(struct asf_cios *c, void *unused) {
     bool locked;
     (void)unused;
+    put_without_regions(c);
     if (is_finished_here(c)) {
         if (lock_at_exit(c, &locked)) {
             asf__free_backup(c);
@@ -177,6 +193,7 @@ void asf__stdio_start(void) {
     asf__stdio_started = true;
     asf__vtable = &asf__jumps;
     asf__wide_vtable = &asf__wide_jumps;
+    asf__hooks.to_bytes = asf__wide_to_bytes;
     asf__stats_start();
     asf__cios_link(&_IO_2_1_stdin_);
     asf__cios_link(&_IO_2_1_stdout_);

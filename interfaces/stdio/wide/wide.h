@@ -87,8 +87,17 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
 /* asf__wide_overflow: one character; WEOF: flush. */
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n);
-/* asf__wide_flush: put all out; 0 or EOF. */
+/* asf__wide_flush: put all out; 0 or EOF.
+ * asf__wide_has_output: whether there is any: characters, or bytes of the ASI.
+ * asf__wide_to_bytes: as struct asf_hooks has it. */
 int asf__wide_flush(struct asf_cios *c);
+static inline bool asf__wide_has_output(const struct asf_cios *c) {
+    return c->wide.write_ptr > c->wide.write_base ||
+           (asf__is_putting(c) && (asf__pending(c) > 0 || c->queue));
+}
+int asf__wide_to_bytes(struct asf_cios *c);
+/* asf__wide_reader_to_bytes: the same of input: the window of characters is given up. */
+void asf__wide_reader_to_bytes(struct asf_cios *c);
 /* asf__wide_close: fclose's part before the descriptor is closed. */
 int asf__wide_close(struct asf_cios *c);
 

@@ -44,6 +44,7 @@ void asf__wide_prepare(struct asf_cios *c) {
     }
     if (!c->wide.buf_base)
         make_buffer(c);
+    c->gate |= ASF_WIDE;
 }
 
 void asf__wide_free_buffer(struct asf_cios *c) {
@@ -73,7 +74,7 @@ void asf__wide_free_backup(struct asf_cios *c) {
 
 int asf__wide_to_read(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
-    if (w->write_ptr > w->write_base && asf__wide_flush(c) == EOF)
+    if (asf__wide_has_output(c) && asf__wide_flush(c) == EOF)
         return EOF;
     asf__wide_free_backup(c);
     w->read_base = w->buf_base;

@@ -85,9 +85,20 @@ static void find_reader(struct asf_cios *c) {
     c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
 }
 
+void asf__wide_reader_to_bytes(struct asf_cios *c) {
+    struct asf_wide *w = &c->wide;
+    int width = asf__wide_width(c);
+    asf__wide_free_backup(c);
+    if (w->read_ptr < w->read_end && width > 0)
+        c->read_ptr -= (w->read_end - w->read_ptr) * width;
+    else if (w->read_ptr < w->read_end)
+        find_reader(c);
+    asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
+}
+
 int asf__wide_sync(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
-    if (w->write_ptr > w->write_base && asf__wide_flush(c) == EOF)
+    if (asf__wide_has_output(c) && asf__wide_flush(c) == EOF)
         return EOF;
     if (w->read_ptr != w->read_end) {
         int width = asf__wide_width(c);

@@ -32,8 +32,14 @@ static void make_ready(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     asf__wide_prepare(c);
     size_t left = asf__avail(c);
-    if (left)
-        memmove(c->buf_base, c->read_ptr, left);
+    const char *rest = c->read_ptr;
+    struct asf_buffer *b = c->buffer->refs ? asf__buffer_new(c->buffer->size) : NULL;
+    if (b) { /* regions stay as they are; without memory for that they do not */
+        memcpy(b->base, rest, left);
+        asf__use_buffer(c, b);
+    } else if (left) {
+        memmove(c->buf_base, rest, left);
+    }
     asf__set_read(c, c->buf_base, c->buf_base, c->buf_base + left);
     asf__set_write(c, c->buf_base);
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))

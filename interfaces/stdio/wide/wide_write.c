@@ -52,13 +52,13 @@ static int fail(struct asf_cios *c, int code) {
 
 /* A thread that is cancelled in the write, or jumps out of it, does not leave the
  * characters to be written twice; when writing fails they stay, as in libc. */
-static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
+static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_t *end, bool now) {
     struct asf_wide *w = &c->wide;
     wchar_t *base = w->write_base;
     w->write_base = w->write_ptr = w->buf_base;
     int rc = convert(c, from, end);
-    if (rc == 0)
-        rc = asf__flush_output(c);
+    if (rc == 0 && now)
+        rc = asf__put_now(c);
     if (rc < 0) {
         w->write_base = base;
         w->write_ptr = base + (end - base);
@@ -66,10 +66,10 @@ static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_
     return rc;
 }
 
-int asf__wide_flush(struct asf_cios *c) {
+static int flush(struct asf_cios *c, bool now) {
     struct asf_wide *w = &c->wide;
     const wchar_t *from = w->write_base, *end = w->write_ptr;
-    int rc = from < end ? put_characters(c, &from, end) : 0;
+    int rc = asf__wide_has_output(c) ? put_characters(c, &from, end, now) : 0;
     if (rc < 0)
         return fail(c, rc);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
@@ -77,6 +77,18 @@ int asf__wide_flush(struct asf_cios *c) {
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
         w->write_end = w->buf_end;
     return from == end ? 0 : EOF;
+}
+
+int asf__wide_flush(struct asf_cios *c) {
+    return flush(c, true);
+}
+
+int asf__wide_to_bytes(struct asf_cios *c) {
+    if (!asf__is_putting(c))
+        asf__wide_reader_to_bytes(c);
+    else if (c->wide.write_ptr > c->wide.write_base && flush(c, false) == EOF)
+        return -errno;
+    return 0;
 }
 
 /* --- into the buffer ----------------------------------------------------------- */
@@ -120,7 +132,7 @@ static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
         asf__wide_to_write(c);
     int rc = convert(c, &from, p + n);
     if (rc == 0)
-        rc = asf__flush_output(c);
+        rc = asf__put_now(c);
     if (rc < 0)
         fail(c, rc);
     return rc < 0 ? 0 : (size_t)(from - p);

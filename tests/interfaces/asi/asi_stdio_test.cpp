@@ -4,6 +4,8 @@
 // program linked with libasf_stdio (paper, "Structure": the interface modules
 // are interoperable).
 // Layer: tests.
+#include <clocale>
+#include <cwchar>
 #include <stdio_ext.h>
 #include <string>
 #include <thread>
@@ -322,6 +324,103 @@ TEST_F(Mixed, AHandlerReadsTheDescriptorThatIsWaitedFor) {
     signal(SIGALRM, SIG_DFL);
     EXPECT_EQ(sclose(s), 0);
     ::close(pipe_of_handler[1]);
+}
+
+// --- regions that are kept, beside stdio's output ---
+
+TEST_F(Mixed, BytesBeforeAKeptRegionGoOutByFflush) {
+    FILE *f = fopen(path("out").c_str(), "w");
+    asf_cios *s = asf_stream(f);
+    fputs("before ", f);
+    ssize_t n = 6;
+    char *p = static_cast<char *>(salloc(s, &n));
+    fputs("behind", f);
+    EXPECT_EQ(fflush(f), EOF);
+    EXPECT_EQ(errno, EBUSY);
+    EXPECT_EQ(contents("out"), "before ");
+    memcpy(p, "region", 6);
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(contents("out"), "before regionbehind");
+}
+
+TEST_F(Mixed, WhatFollowsARegionGoesOutWithItWhereNothingWaits) {
+    for (const int mode : {_IONBF, _IOLBF}) {
+        FILE *f = fopen(path("out").c_str(), "w");
+        setvbuf(f, nullptr, mode, 0);
+        asf_cios *s = asf_stream(f);
+        for (int i = 0; i < 3; i++) {
+            ssize_t n = 2;
+            char *p = static_cast<char *>(salloc(s, &n));
+            EXPECT_GE(fputs("line\n", f), 0);
+            EXPECT_EQ(putc('\n', f), '\n');
+            memcpy(p, "r ", 2);
+            EXPECT_EQ(sfree(s, p), 0);
+            EXPECT_EQ(contents("out").size(), static_cast<size_t>(8 * (i + 1))) << mode;
+        }
+        EXPECT_EQ(fclose(f), 0);
+        EXPECT_EQ(contents("out"), "r line\n\nr line\n\nr line\n\n");
+    }
+}
+
+// --- wide streams ---
+
+TEST_F(Mixed, WideOutputKeepsItsOrder) {
+    FILE *f = fopen(path("out").c_str(), "w");
+    EXPECT_GE(fputws(L"wide ", f), 0);
+    asf_cios *s = asf_stream(f);
+    ASSERT_NE(s, nullptr);
+    give(s, "abcd");
+    EXPECT_GE(fputws(L" and wide", f), 0);
+    ssize_t n = 2;
+    char *kept = static_cast<char *>(salloc(s, &n));
+    EXPECT_GE(fputws(L" the end", f), 0);
+    EXPECT_GE(fflush(f), EOF);
+    memcpy(kept, "::", 2);
+    EXPECT_EQ(sfree(s, kept), 0);
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(contents("out"), "wide abcd and wide:: the end");
+}
+
+TEST_F(Mixed, BytesOfAWideStreamAreFlushed) {
+    FILE *f = fopen(path("out").c_str(), "w");
+    EXPECT_GT(fwide(f, 1), 0);
+    give(asf_stream(f), "bytes");
+    EXPECT_EQ(fflush(f), 0);
+    EXPECT_EQ(contents("out"), "bytes");
+    give(asf_stream(f), " more");
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(contents("out"), "bytes more");
+}
+
+TEST_F(Mixed, WideInputGoesOnWhereTheReaderStands) {
+    std::string text;
+    for (int i = 0; i < 5000; i++)
+        text += std::to_string(i) + " \xc3\xa9\xe2\x82\xac\n"; // of two and three bytes
+    const char *old = setlocale(LC_CTYPE, nullptr);
+    const std::string before = old ? old : "C";
+    ASSERT_NE(setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
+    FILE *f = fopen(put("in", text).c_str(), "r+");
+    size_t at = 0;
+    for (int i = 0; at < text.size(); i++) {
+        for (int k = 0; k < 3 && at < text.size(); k++) {
+            const wint_t ch = fgetwc(f);
+            ASSERT_NE(ch, WEOF);
+            at += ch < 0x80 ? 1 : ch < 0x800 ? 2 : 3;
+        }
+        if (i % 2 == 0 || at == text.size())
+            continue;
+        const size_t n = text.find('\n', at) + 1 - at; // to the end of a character
+        ssize_t length = static_cast<ssize_t>(n);
+        char *p = static_cast<char *>(Salloc(asf_stream(f), ASF_READ, &length));
+        ASSERT_NE(p, nullptr) << at << ' ' << length;
+        ASSERT_EQ(std::string(p, static_cast<size_t>(length)), text.substr(at, n));
+        ASSERT_EQ(sfree(asf_stream(f), p), 0);
+        at += n;
+    }
+    EXPECT_EQ(fgetwc(f), WEOF);
+    EXPECT_EQ(fclose(f), 0);
+    setlocale(LC_CTYPE, before.c_str());
 }
 
 } // namespace
