@@ -102,6 +102,17 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
  * asf__put_now: the same; what is after a region goes out with it, which is no error. */
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
+/* asf__go_to_output: set the descriptor where the pending output belongs; 0 or -errno. */
+int asf__go_to_output(struct asf_cios *c);
+/* asf__detach_output: the output, of which regions are kept, is left behind (detached.c): the stream
+ * may go to another place.  -EBUSY: it cannot be.
+ * asf__flush_detached: put what has been left behind so far as it can be; as asf__flush_output.
+ * asf__free_detached: give back a region of it by `give_back`; -EINVAL: it has none such.
+ * asf__end_of_detached: the offset at which the last of it ends; 0: there is none. */
+int asf__detach_output(struct asf_cios *c);
+int asf__flush_detached(struct asf_cios *c);
+int asf__free_detached(struct asf_cios *c, char *p, int (*give_back)(struct asf_cios *, char *));
+off64_t asf__end_of_detached(const struct asf_cios *c);
 
 /* --- position (seek.c) -------------------------------------------------------------- */
 

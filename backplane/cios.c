@@ -170,12 +170,14 @@ static bool some_have_regions(const struct asf_buffer *list) {
 }
 
 static bool has_regions(const struct asf_cios *c) {
-    return (c->buffer && c->buffer->refs) || some_have_regions(c->queue) || some_have_regions(c->retired);
+    return c->detached || (c->ops->busy && c->ops->busy(c)) || (c->buffer && c->buffer->refs) ||
+           some_have_regions(c->queue) || some_have_regions(c->retired);
 }
 
 /* The list's lock comes before a stream's. */
 int asf__cios_close(struct asf_cios *c) {
     asf__lock(&c->lk);
+    int left = asf__flush_detached(c);
     bool busy = has_regions(c);
     if (busy)
         asf__flush_output(c);
@@ -193,7 +195,7 @@ int asf__cios_close(struct asf_cios *c) {
     int closed = c->ops->close ? c->ops->close(c) : 0;
     c->use = was;
     asf__unlock(&c->lk);
-    return closed ? closed : rc;
+    return closed ? closed : rc ? rc : left;
 }
 
 static void retire_list(struct asf_cios *c, struct asf_buffer **list) {

@@ -77,8 +77,9 @@ enum asf_kind {
     ASF_SEGMENT,
 };
 
-/* Why salloc is not served from the window: it is a wide stream's. */
-enum asf_gate { ASF_WIDE = 1 };
+/* Why salloc is not served from the window: it is a wide stream's; or the stream is somewhere
+ * else, at `moved_to`, since a positional call. */
+enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2 };
 
 /* What the stream is in: no call, one that has taken its lock, one that has not
  * (the program has), or a system call. */
@@ -177,10 +178,13 @@ struct asf_cios {
         bool exclusive; /* nobody else can have moved the descriptor's offset: it is `place` */
         off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
         pid_t child;    /* popen's */
+        struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
+        off64_t moved_to;                  /* with ASF_MOVED; set without the lock */
     };
     struct {                        /* buffers: the backplane's */
         struct asf_buffer *retired; /* no longer current, with regions outstanding */
         struct asf_buffer *queue;   /* output that waits for regions, oldest first */
+        struct asf_cios *detached;  /* output that waits for regions at other places */
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
             single;     /* over `shortbuf`, for a stream without a buffer, or the program's memory */

@@ -229,7 +229,7 @@ int asf__sfree_slow(struct asf_cios *c, char *p) {
     struct asf_region *r = NULL;
     struct asf_buffer *b = find(c, p, &r);
     if (!b)
-        return -EINVAL;
+        return asf__free_detached(c, p, asf__sfree_slow);
     int lost = b->mapped && c->ops->lost ? c->ops->lost(c, b, p, r->n) : 0;
     int rc = give_back(c, b, r, ASF_FREED);
     return lost ? lost : rc;
@@ -247,7 +247,7 @@ int asf__abandon(struct asf_cios *c, char *p) {
     struct asf_buffer *b = find(c, p, &r);
     bool output = b && asf__is_putting(c) && c->kind != ASF_MEMORY && (b == c->buffer || is_in(c->queue, b));
     if (!b)
-        return -EINVAL;
+        return asf__free_detached(c, p, asf__abandon);
     if (output && !reserve(b))
         return -ENOMEM;
     r = find_kept(b, p);
@@ -261,6 +261,8 @@ static void abandon_in(struct asf_buffer *b) {
 }
 
 void asf__abandon_all(struct asf_cios *c) {
+    for (struct asf_cios *d = c->detached; d; d = d->next)
+        asf__abandon_all(d);
     if (!asf__is_putting(c) || c->kind == ASF_MEMORY)
         return;
     asf__table_last(c);
@@ -268,6 +270,14 @@ void asf__abandon_all(struct asf_cios *c) {
         abandon_in(b);
     if (c->buffer)
         abandon_in(c->buffer);
+}
+
+/* --- regions that are a buffer of their own ----------------------------------------------- */
+
+void asf__hand_out_apart(struct asf_cios *c, struct asf_buffer *b, size_t n) {
+    insert(b, b->base, n);
+    b->refs = 1;
+    asf__retire_buffer(c, b);
 }
 
 void asf__await_regions(struct asf_cios *c, unsigned turns) {

@@ -40,6 +40,9 @@ struct asf_region *asf__latest(struct asf_cios *c, const char *p);
 void asf__take_back(struct asf_cios *c, struct asf_region *r);
 void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 
+/* asf__hand_out_apart: a region of n bytes that is the buffer b, which goes with it. */
+void asf__hand_out_apart(struct asf_cios *c, struct asf_buffer *b, size_t n);
+
 /* asf__no_region: what a call for a region that fails with `code` leaves; NULL. */
 static inline void *asf__no_region(ssize_t *length, ssize_t code) {
     *length = code;

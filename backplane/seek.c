@@ -103,7 +103,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return seek_below(c, offset, whence);
     if (seek_in_window(c, offset))
         return offset;
-    if (c->flags & ASF_NO_READS || c->ops->fill || !c->ops->get)
+    if (c->flags & ASF_NO_READS || c->ops->fill || !c->ops->get || c->ops->arrive)
         return seek_below(c, offset, SEEK_SET);
     return seek_block(c, offset, exact);
 }
@@ -119,6 +119,7 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
 }
 
 off64_t asf__tell(struct asf_cios *c) {
+    asf__arrive(c);
     if (!c->ops->seek)
         return -ESPIPE;
     if (c->kind == ASF_MEMORY)
@@ -137,7 +138,10 @@ off64_t asf__tell(struct asf_cios *c) {
 }
 
 int asf__sync(struct asf_cios *c) {
+    asf__arrive(c);
     int rc = asf__flush_output(c);
+    if (rc == 0 && c->detached)
+        rc = asf__flush_detached(c);
     asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr;
     if (rc < 0 || c->kind == ASF_MEMORY)

@@ -79,10 +79,17 @@ static inline void asf__trim(struct asf_cios *c) {
         c->ops->trim(c);
 }
 
+/* A positional call may have moved the stream: the window and the descriptor follow. */
+static inline void asf__arrive(struct asf_cios *c) {
+    if (asf__unlikely(c->gate & ASF_MOVED))
+        c->ops->arrive(c);
+}
+
 /* What the stream is on is looked at when it is first used. */
 static inline void asf__attach(struct asf_cios *c) {
     if (asf__unlikely(c->kind == ASF_UNKNOWN) && c->ops->attach)
         c->ops->attach(c);
+    asf__arrive(c);
 }
 
 /* Around a call of a module that may wait: a thread that is cancelled in it knows whether

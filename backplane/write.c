@@ -51,7 +51,7 @@ int asf__to_write(struct asf_cios *c) {
         c->flags |= ASF_ERR;
         return -EBADF;
     }
-    if (asf__is_putting(c) && c->write_base)
+    if (asf__is_putting(c) && c->write_base && !(c->gate & ASF_MOVED))
         return 0;
     asf__attach(c);
     size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
@@ -76,7 +76,7 @@ int asf__to_write(struct asf_cios *c) {
 }
 
 /* Before the first byte is put; the kernel appends by itself. */
-static int go_to_output(struct asf_cios *c) {
+int asf__go_to_output(struct asf_cios *c) {
     if (c->flags & ASF_APPENDING) {
         c->offset = -1;
     } else if (c->read_end != c->write_base) {
@@ -93,7 +93,7 @@ static int go_to_output(struct asf_cios *c) {
 static inline __attribute__((always_inline)) size_t put(struct asf_cios *c, const char *p, size_t n,
                                                         int *error) {
     size_t done = 0;
-    *error = go_to_output(c);
+    *error = asf__go_to_output(c);
     while (*error == 0 && done < n) {
         enum asf_use was = asf__begin_system_call(c);
         ssize_t r = c->ops->put(c, p + done, n - done);
@@ -217,12 +217,13 @@ int asf__drain(struct asf_cios *c, size_t want) {
     struct asf_buffer *larger = NULL;
     if (in_use && is_full(c))
         return -ENOBUFS;
-    if (in_use || c->buffer->size < want) {
+    bool too_small = c->buffer->size < want || (c->buffer->size < c->block && c->buffer != &c->single);
+    if (in_use || too_small) {
         larger = asf__buffer_new(want > c->block ? want : c->block);
         if (!larger)
             return -ENOMEM; /* with everything as it was */
     }
-    rc = in_use ? go_to_output(c) : asf__flush_output(c);
+    rc = in_use ? asf__go_to_output(c) : asf__flush_output(c);
     if (rc == 0 && in_use)
         asf__queue_output(c);
     if (rc == 0 && larger)

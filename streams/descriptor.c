@@ -53,6 +53,14 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
     return r;
 }
 
+ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t offset) {
+    ssize_t r = asf__sys.pwrite(c->fd, buf, n, offset);
+    c->stats.syscalls++;
+    if (r > 0)
+        c->stats.out += (uint64_t)r;
+    return r;
+}
+
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
     c->stats.syscalls++;
     off64_t at = asf__lseek(c->fd, offset, whence);
@@ -70,10 +78,25 @@ int asf__fd_close(struct asf_cios *c) {
     return c->fd >= 0 ? asf__close(c->fd) : 0;
 }
 
+int asf__file_close(struct asf_cios *c) {
+    asf__end_positional(c);
+    return asf__fd_close(c);
+}
+
 const struct asf_stream_ops asf__file_read = {ASF__DESCRIPTOR_OPS("read")};
 const struct asf_stream_ops asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
 const struct asf_stream_ops asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
 const struct asf_stream_ops asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
+
+/* For the ASI. */
+const struct asf_stream_ops asf__places_write = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "write",
+    .put = asf__fd_put,
+    .seek = asf__fd_seek,
+    ASF__POSITIONAL_OPS,
+};
 
 /* A socket or terminal, whose input does not end where output begins. */
 const struct asf_stream_ops asf__two_ways = {

@@ -9,19 +9,22 @@
 
 /* A new page takes the kernel as long as 30 KB to copy: a larger buffer, from which bytes
  * come a tenth faster, is for files in which that is won back. */
-enum { AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
+enum { AFTER_SEEK = 4 << 10, AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
 
-/* `data` is not NULL between a seek and the read after it, after which others may follow. */
+/* `data` is the size of the last read since a seek, as long as that is small: another seek may follow. */
 static size_t ahead(struct asf_cios *c) {
-    bool sought = c->data != NULL;
-    c->data = NULL;
-    if (sought || c->stats.in < SHORT)
+    size_t last = (size_t)(uintptr_t)c->data;
+    if (last > 0) {
+        c->data = last < AHEAD ? (void *)(uintptr_t)(4 * last) : NULL;
+        return last;
+    }
+    if (c->stats.in < SHORT)
         return AHEAD;
     return c->stats.in < LONG ? 2 * AHEAD : 4 * AHEAD;
 }
 
 static off64_t ahead_seek(struct asf_cios *c, off64_t offset, int whence) {
-    c->data = c;
+    c->data = (void *)(uintptr_t)AFTER_SEEK;
     return asf__fd_seek(c, offset, whence);
 }
 
@@ -40,9 +43,8 @@ const struct asf_stream_ops asf__file_ahead = {
     .name = "read",
     .get = asf__fd_get,
     .seek = ahead_seek,
-    .close = asf__fd_close,
     .fill = ahead_fill,
-    .length = asf__fd_length,
+    ASF__POSITIONAL_OPS,
     .trim = asf__map_trim, /* of windows from before the kernel would not map */
     .lost = asf__map_lost,
 };

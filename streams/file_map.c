@@ -205,9 +205,8 @@ const struct asf_stream_ops asf__file_map = {
     .name = "map",
     .get = asf__fd_get,
     .seek = asf__fd_seek,
-    .close = asf__fd_close,
     .fill = map_fill,
-    .length = asf__fd_length,
+    ASF__POSITIONAL_OPS,
     .trim = asf__map_trim,
     .lost = asf__map_lost,
 };

@@ -117,6 +117,11 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
         use(c, &asf__file_ahead, "not known to map well: the file system, or holes in memory");
 }
 
+static void use_output(struct asf_cios *c) {
+    c->block = asf__tuned_buffer();
+    c->ops = c->access == O_RDWR ? &asf__places_update : &asf__places_write;
+}
+
 static void attach_for_asi(struct asf_cios *c) {
     struct stat64 st;
     c->block = c->access == O_RDONLY ? READ_BUFFER : WRITE_BUFFER;
@@ -125,7 +130,7 @@ static void attach_for_asi(struct asf_cios *c) {
         if (c->kind == ASF_REGULAR && c->access == O_RDONLY)
             choose_input(c, &st);
         else if (c->kind == ASF_REGULAR)
-            c->block = asf__tuned_buffer();
+            use_output(c);
         else if (c->access == O_RDWR && asf__lseek(c->fd, 0, SEEK_CUR) < 0)
             c->ops = &asf__two_ways;
     }

@@ -14,6 +14,7 @@
 extern const struct asf_stream_ops asf__file_read, asf__file_write, asf__file_update, asf__pipe;
 /* For the ASI alone. */
 extern const struct asf_stream_ops asf__file_map, asf__file_ahead, asf__two_ways;
+extern const struct asf_stream_ops asf__places_write, asf__places_update;
 
 /* As struct asf_stream_ops has them. */
 void asf__map_trim(struct asf_cios *c);
@@ -25,6 +26,17 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__fd_length(struct asf_cios *c);
 int asf__fd_close(struct asf_cios *c);
+
+ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t offset);
+
+/* What the modules of regular files of the ASI have for positional calls. */
+#define ASF__POSITIONAL_OPS                                                                                  \
+    .close = asf__file_close, .length = asf__fd_length, .put_at = asf__fd_put_at,                            \
+    .busy = asf__has_mapped_regions, .arrive = asf__arrive_slow
+int asf__file_close(struct asf_cios *c);
+void asf__end_positional(struct asf_cios *c);
+bool asf__has_mapped_regions(const struct asf_cios *c);
+void asf__arrive_slow(struct asf_cios *c);
 
 /* A module that is nothing but those. */
 #define ASF__DESCRIPTOR_OPS(module)                                                                          \

@@ -156,9 +156,13 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
 
 /* sallocAt: move the stream offset as lseek() would and allocate there, with
  * nothing of another thread's coming between.
- *   whence   SEEK_SET, SEEK_CUR or SEEK_END
- * returns  as salloc; -ESPIPE in *length for a stream that cannot seek, -EBUSY
- *          while an output region has not been given back.
+ *   whence   SEEK_SET, SEEK_CUR or SEEK_END (of output: of the file and of what is pending)
+ * returns  as salloc; -ESPIPE in *length for a stream that cannot seek.
+ * On regular files that sopen has opened, not with O_APPEND, there may be any number of
+ * output regions at different places, each written where it belongs when it is given back
+ * (sfree then returns that write's error); the order of writes that overlap is open.  Input
+ * is read without the lock, and from a map of the file after a while.  On other streams
+ * *length is -EBUSY while an output region has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
@@ -194,8 +198,8 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  * source   paper, Figure 2. */
 ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
 
-/* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate; -EBUSY
- * in *length while an output region has not been given back, but for Salloc to write.
+/* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate.  Salloc to read
+ * gives -EBUSY in *length while an output region has not been given back; SallocAt as sallocAt.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
 ASF_EXPORT void *asf_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize_t *length, int64_t offset,

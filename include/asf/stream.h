@@ -92,6 +92,13 @@ struct asf_stream_ops {
      * NULL, both: the module maps no files. */
     void (*trim)(struct asf_cios *c);
     int (*lost)(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
+    /* put_at: as put, at an offset of the file, and the module's own stays where it is.
+     * NULL: output with regions that are kept cannot be left behind. */
+    ssize_t (*put_at)(struct asf_cios *c, const void *buf, size_t n, int64_t offset);
+    /* busy: whether there are regions that are in no buffer of the stream; NULL: never.
+     * arrive: the stream is at c->moved_to, where a positional call has left it: go there. */
+    bool (*busy)(const struct asf_cios *c);
+    void (*arrive)(struct asf_cios *c);
 };
 
 /* asf_sopen_with: a stream on a module of the program's own.

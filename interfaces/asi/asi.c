@@ -69,7 +69,8 @@ static bool acceptable(const struct asf_stream_ops *ops, int flags) {
     int access = flags & O_ACCMODE;
     return ops && ops->size == sizeof *ops && ops->version == ASF_STREAM_VERSION && ops->name &&
            has_access(flags) &&
-           !(ops->fill || ops->drain || ops->flushed || ops->attach || ops->trim || ops->lost) &&
+           !(ops->fill || ops->drain || ops->flushed || ops->attach || ops->trim || ops->lost ||
+             ops->put_at || ops->busy || ops->arrive) &&
            (access == O_WRONLY || ops->get) && (access == O_RDONLY || ops->put) &&
            (ops->seek || !ops->length);
 }
@@ -124,11 +125,13 @@ void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
 }
 
 int asf_v1_u_sfree(struct asf_cios *c, void *ptr) {
-    return asf__u_sfree(c, ptr);
+    int rc = asf__free_mapped(c, ptr);
+    return rc == ASF_NOT_MAPPED ? asf__u_sfree(c, ptr) : rc;
 }
 
 int asf_u_sabandon(struct asf_cios *c, void *ptr) {
-    return asf__abandon(c, ptr);
+    int rc = asf__free_mapped(c, ptr);
+    return rc == ASF_NOT_MAPPED ? asf__abandon(c, ptr) : rc == -EIO ? 0 : rc;
 }
 
 /* The region given back and allocated anew with the other length; where that fails it is
@@ -165,6 +168,22 @@ static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *ne
     return q;
 }
 
+/* One of a positional call is allocated anew. */
+static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
+    size_t old = asf__latest_at(c, p);
+    if (old == 0 || asf__is_putting(c))
+        return asf__no_region(newlen, -EBUSY);
+    off64_t at = asf__tell(c) - (off64_t)old;
+    ssize_t wanted = *newlen > 0 ? *newlen : 1;
+    void *q = asf__read_at(c, &wanted, at);
+    if (q && *newlen == 0)
+        asf__seek(c, at, SEEK_SET);
+    if (q)
+        asf_v1_u_sfree(c, p);
+    *newlen = q && *newlen == 0 ? 0 : wanted;
+    return q;
+}
+
 /* Within the window. */
 static void *resize(struct asf_cios *c, struct asf_region *r, size_t n) {
     if (asf__is_putting(c)) {
@@ -183,25 +202,142 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
         return asf__no_region(newlen, -EINVAL);
     struct asf_region *r = asf__latest(c, ptr);
     if (!r)
-        return asf__no_region(newlen, -EBUSY);
+        return resize_apart(c, ptr, newlen);
     size_t n = (size_t)*newlen;
     if (n <= r->n || (end > r->p && n <= (size_t)(end - r->p)))
         return resize(c, r, n);
     return asf__is_putting(c) ? regrow_output(c, r, newlen) : regrow_input(c, r, newlen);
 }
 
-void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    bool writes = asf__is_putting(c); /* which a seek would end */
-    int rc = to_bytes(c);
-    off64_t at = rc < 0 ? rc : asf__seek(c, offset, whence);
-    if (at >= 0 && writes)
+/* --- positional calls -------------------------------------------------------------------- */
+
+/* Whether regions can be apart from the current buffer, which then need not move. */
+static bool is_positional(const struct asf_cios *c) {
+    return c->ops->busy && c->kind == ASF_REGULAR && !asf__is_putting(c) && !(c->flags & ASF_NO_READS);
+}
+
+static bool is_in_window(struct asf_cios *c, off64_t at, size_t n) {
+    off64_t start = c->offset - (c->read_end - c->buf_base);
+    bool shown = c->buffer && c->offset >= 0 && !(c->flags & ASF_IN_BACKUP) && !(c->gate & ASF_MOVED);
+    return shown && c->read_end > c->buf_base && at >= start && at <= c->offset &&
+           n <= (uint64_t)(c->offset - at);
+}
+
+/* The offset that is meant, from the beginning of the file; output that is pending belongs to it. */
+static off64_t absolute(struct asf_cios *c, off64_t offset, int whence) {
+    off64_t base = 0;
+    if (whence == SEEK_CUR)
+        base = asf__tell(c);
+    else if (whence == SEEK_END) {
+        off64_t here = asf__tell(c), end = asf__end_of_detached(c);
+        base = c->ops->length(c);
+        if (asf__is_putting(c) && base >= 0)
+            base = here > base ? here : base;
+        base = end > base ? end : base;
+    } else if (whence != SEEK_SET)
+        return -EINVAL;
+    if (base < 0)
+        return base;
+    return __builtin_add_overflow(base, offset, &offset) || offset < 0 ? -EINVAL : offset;
+}
+
+/* What *offset becomes is where to read apart from the buffer, if that is to be: true. */
+static bool reads_apart(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
+    asf__attach(c);
+    if (*length <= 0 || !is_positional(c))
+        return false;
+    *offset = absolute(c, *offset, whence);
+    if (*offset < 0) {
+        *region = asf__no_region(length, *offset);
+    } else if (is_in_window(c, *offset, (size_t)*length)) {
+        c->read_ptr = c->read_end - (c->offset - *offset);
+        *region = asf__u_salloc(c, length, false);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* Output with regions that are kept is left behind. */
+static int leave_output(struct asf_cios *c) {
+    int rc = c->ops->put_at ? asf__flush_output(c) : 0; /* else the seek does it */
+    return rc == -EBUSY ? asf__detach_output(c) : rc;
+}
+
+/* A buffer for one region where there are many, each apart. */
+static void use_small_buffer(struct asf_cios *c, size_t n) {
+    enum { SMALL = 4 << 10 };
+    if (!c->detached || c->buffer)
+        return;
+    struct asf_buffer *b = asf__buffer_new(n > SMALL ? n : SMALL);
+    if (b)
+        asf__use_buffer(c, b);
+}
+
+static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
+    if (c->ops->put_at && !(c->flags & ASF_APPENDING)) {
+        offset = absolute(c, offset, whence);
+        whence = SEEK_SET;
+    }
+    off64_t at = offset < 0 && whence == SEEK_SET ? offset : leave_output(c);
+    if (at == 0 && *length > 0)
+        use_small_buffer(c, (size_t)*length);
+    if (at == 0)
+        at = asf__seek(c, offset, whence);
+    if (at >= 0)
         at = asf__to_write(c);
     return at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
 }
 
+static void *seek_and_allocate(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
+    off64_t at = asf__seek(c, offset, whence);
+    return at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
+}
+
+/* As far as the lock is needed; true: the rest is asf__read_at. */
+static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
+    int rc = to_bytes(c);
+    *region = NULL;
+    if (rc < 0)
+        *region = asf__no_region(length, rc);
+    else if (asf__is_putting(c) || c->flags & ASF_NO_READS)
+        *region = write_at(c, length, *offset, whence);
+    else if (reads_apart(c, length, offset, whence, region))
+        return true;
+    else if (!*region && (*length <= 0 || !is_positional(c)))
+        *region = seek_and_allocate(c, length, *offset, whence);
+    return false;
+}
+
+void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
+    void *region;
+    return begin_at(c, length, &offset, whence, &region) ? asf__read_at(c, length, offset) : region;
+}
+
+/* Of a stream for input alone, whose mode does not change. */
+static void *read_mapped(struct asf_cios *c, ssize_t length, off64_t offset, int whence) {
+    bool can = c->access == O_RDONLY && whence == SEEK_SET && length > 0;
+    return can ? asf__read_mapped(c, (size_t)length, offset) : NULL;
+}
+
+void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
+    void *region = read_mapped(c, *length, offset, whence);
+    if (region)
+        return region;
+    asf__lock(&c->lk);
+    asf__check(c);
+    bool apart = begin_at(c, length, &offset, whence, &region);
+    asf__check(c);
+    asf__unlock(&c->lk);
+    return apart ? asf__read_at(c, length, offset) : region;
+}
+
 int asf_u_sflush(struct asf_cios *c) {
     int rc = to_bytes(c);
-    return rc < 0 ? rc : asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
+    if (rc == 0)
+        rc = asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
+    int left = c->detached ? asf__flush_detached(c) : 0;
+    return rc < 0 && rc != -EBUSY ? rc : left < 0 ? left : rc;
 }
 
 static int set_mode(struct asf_cios *c, enum asf_mode mode) {
@@ -223,8 +359,14 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
 
 void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence) {
     int rc = to_bytes(c);
-    off64_t at = rc < 0 ? rc : asf__seek(c, offset, whence);
-    return at < 0 ? asf__no_region(length, at) : asf_u_Salloc(c, mode, length);
+    if (rc == 0 && mode == ASF_READ && asf__is_putting(c) && c->ops->put_at) {
+        offset = absolute(c, offset, whence);
+        whence = SEEK_SET;
+        rc = offset < 0 ? (int)offset : leave_output(c);
+    }
+    if (rc == 0)
+        rc = set_mode(c, mode);
+    return rc < 0 ? asf__no_region(length, rc) : asf_u_sallocAt(c, length, offset, whence);
 }
 
 /* The locked forms are the unlocked ones with the lock held around them. */
@@ -238,17 +380,26 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
         return result;                                                                                       \
     }
 
-LOCKED(int, v1_sfree, (struct asf_cios * c, void *ptr), asf__u_sfree(c, ptr))
 LOCKED(int, sabandon, (struct asf_cios * c, void *ptr), asf_u_sabandon(c, ptr))
 LOCKED(void *, srealloc, (struct asf_cios * c, void *ptr, ssize_t *newlen), asf_u_srealloc(c, ptr, newlen))
-LOCKED(void *, sallocAt, (struct asf_cios * c, ssize_t *length, off64_t offset, int whence),
-       asf_u_sallocAt(c, length, offset, whence))
 LOCKED(int, sflush, (struct asf_cios * c), asf_u_sflush(c))
 LOCKED(struct asf_cios *, set_stream_mode, (struct asf_cios * c, enum asf_mode mode),
        asf_u_set_stream_mode(c, mode))
 LOCKED(void *, SallocAt,
        (struct asf_cios * c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence),
        asf_u_SallocAt(c, mode, length, offset, whence))
+
+int asf_v1_sfree(struct asf_cios *c, void *ptr) {
+    int rc = asf__free_mapped(c, ptr);
+    if (rc != ASF_NOT_MAPPED)
+        return rc;
+    asf__lock(&c->lk);
+    asf__check(c);
+    rc = asf__u_sfree(c, ptr);
+    asf__check(c);
+    asf__unlock(&c->lk);
+    return rc;
+}
 
 /* Those that may be told to wait until less output waits for regions do so unlocked. */
 #define LOCKED_OR_WAITING(name, params, call)                                                                \
@@ -341,9 +492,10 @@ const char *asf_module_why(struct asf_cios *c) {
 ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     (void)unused;
     bool locked = asf__trylock(&c->lk);
-    if ((locked || c->use != ASF_IN_SYSTEM_CALL) && asf__is_putting(c)) {
+    if (locked || c->use != ASF_IN_SYSTEM_CALL) {
         asf__abandon_all(c);
         asf__flush_output(c);
+        asf__flush_detached(c);
     }
     if (locked)
         asf__unlock(&c->lk);

@@ -150,11 +150,12 @@ ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
 /* A region that was never given back counts as not written. */
 static void put_without_regions(struct asf_cios *c) {
     bool locked;
-    if (!has_output(c))
+    if (!has_output(c) && !c->detached)
         return;
     if (lock_at_exit(c, &locked)) {
         asf__abandon_all(c);
         asf__flush_output(c);
+        asf__flush_detached(c);
     }
     if (locked)
         asf__unlock(&c->lk);

@@ -48,6 +48,11 @@ ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__cancellable_pread(fd, buf, n, offset);
 }
 
+/* Not a cancellation point: what it writes belongs to regions that are gone then. */
+static ssize_t sys_pwrite(int fd, const void *buf, size_t n, off64_t offset) {
+    return asf__raw(SYS_pwrite64, fd, (long)buf, (long)n, offset);
+}
+
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
@@ -158,6 +163,7 @@ struct asf_syscalls asf__sys = {
     .read = asf__plain_read,
     .write = asf__plain_write,
     .pread = asf__plain_pread,
+    .pwrite = sys_pwrite,
     .lseek = asf__plain_lseek,
     .open = asf__plain_open,
     .close = asf__plain_close,

@@ -24,6 +24,7 @@ struct asf_syscalls {
     ssize_t (*read)(int fd, void *buf, size_t n);
     ssize_t (*write)(int fd, const void *buf, size_t n);
     ssize_t (*pread)(int fd, void *buf, size_t n, off64_t offset);
+    ssize_t (*pwrite)(int fd, const void *buf, size_t n, off64_t offset);
     off64_t (*lseek)(int fd, off64_t offset, int whence);
     int (*open)(const char *path, int flags, mode_t mode);
     int (*close)(int fd);

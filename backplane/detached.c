@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * detached.c - output that a positional call leaves behind because regions in it are kept: it
+ * becomes a stream of its own, without a lock or a descriptor, that is put by the module's
+ * `put_at` when these are given back.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/regions.h"
+
+#include <errno.h>
+
+static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n) {
+    struct asf_cios *c = d->data;
+    ssize_t r = c->ops->put_at(c, p, n, d->place);
+    if (r > 0)
+        d->place += r;
+    return r;
+}
+
+static const struct asf_stream_ops detached = {
+    .size = sizeof(struct asf_stream_ops),
+    .version = ASF_STREAM_VERSION,
+    .name = "detached",
+    .put = put_where_it_belongs,
+};
+
+int asf__detach_output(struct asf_cios *c) {
+    if (!c->ops->put_at || c->flags & ASF_APPENDING || c->buffer == &c->single)
+        return -EBUSY;
+    off64_t at = asf__go_to_output(c);
+    if (at == 0)
+        at = c->ops->seek(c, 0, SEEK_CUR);
+    struct asf_cios *d = at >= 0 ? asf__cios_new(&detached, -1, O_WRONLY) : NULL;
+    if (!d)
+        return at < 0 ? (int)at : -ENOMEM;
+    asf__table_last(c);
+    d->flags |= ASF_PUTTING;
+    d->data = c;
+    d->place = at;
+    d->block = c->block;
+    asf__use_buffer(d, c->buffer);
+    asf__set_write(d, c->write_ptr);
+    d->write_base = c->write_base;
+    asf__set_read(d, c->write_base, c->write_base, c->write_base);
+    d->queue = c->queue;
+    c->queue = NULL;
+    c->buffer = NULL;
+    asf__use_buffer(c, NULL);
+    d->next = c->detached;
+    c->detached = d;
+    return 0;
+}
+
+/* Those that have put all of theirs are gone.  Returns 0, -EBUSY if some have not, or an error. */
+static int settle(struct asf_cios *c, struct asf_cios *d) {
+    int rc = asf__flush_output(d);
+    c->flags |= d->flags & ASF_ERR;
+    if (rc == -EBUSY || asf__pending(d) > 0 || d->queue)
+        return rc ? rc : -EBUSY;
+    struct asf_cios **at = &c->detached;
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+    asf__cios_free(d);
+    return rc;
+}
+
+int asf__flush_detached(struct asf_cios *c) {
+    int rc = 0;
+    for (struct asf_cios *d = c->detached, *next; d; d = next) {
+        next = d->next;
+        int one = settle(c, d);
+        if (rc == 0 || rc == -EBUSY)
+            rc = one ? one : rc;
+    }
+    return rc;
+}
+
+int asf__free_detached(struct asf_cios *c, char *p, int (*give_back)(struct asf_cios *, char *)) {
+    for (struct asf_cios *d = c->detached; d; d = d->next) {
+        int rc = give_back(d, p);
+        if (rc == -EINVAL)
+            continue;
+        int put = settle(c, d);
+        return rc ? rc : put == -EBUSY ? 0 : put;
+    }
+    return -EINVAL;
+}
+
+off64_t asf__end_of_detached(const struct asf_cios *c) {
+    off64_t end = 0;
+    for (const struct asf_cios *d = c->detached; d; d = d->next) {
+        off64_t at = d->place + (off64_t)asf__pending(d);
+        for (const struct asf_buffer *b = d->queue; b; b = b->next)
+            at += b->to - b->from;
+        end = at > end ? at : end;
+    }
+    return end;
+}
