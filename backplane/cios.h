@@ -122,6 +122,14 @@ struct asf_wide {
     const void *vtable;
 };
 
+/* Offsets in the file, of the modules that read ahead (streams/read_ahead.c). */
+struct asf_ahead {
+    off64_t from, next; /* where reading in sequence began, and where it would go on */
+    off64_t asked;      /* if by_us: what comes before has been asked for; else where to look again */
+    off64_t dropped;    /* ASF_ONCE: what comes before has been dropped */
+    bool by_us;         /* the kernel's own read-ahead was found to be short */
+};
+
 struct asf_cios {
     /* glibc's FILE. */
     int flags;
@@ -161,6 +169,9 @@ struct asf_cios {
         bool exclusive; /* nobody else can have moved the descriptor's offset: it is `place` */
         off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
         pid_t child;    /* popen's */
+        /* How the program is going to read, and what follows from it. */
+        enum asf_advice advice;
+        struct asf_ahead ahead;
     };
     struct {                        /* buffers: the backplane's */
         struct asf_buffer *buffer;  /* under buf_base..buf_end, or NULL */

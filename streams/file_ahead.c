@@ -9,12 +9,14 @@
 
 /* A new page takes the kernel as long as 30 KB to copy: a larger buffer, from which bytes
  * come a tenth faster, is for files in which that is won back. */
-enum { AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
+enum { PAGE = 4096, AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
 
 /* `data` is not NULL between a seek and the read after it, after which others may follow. */
 static size_t ahead(struct asf_cios *c) {
     bool sought = c->data != NULL;
     c->data = NULL;
+    if (c->advice == ASF_RANDOM)
+        return PAGE;
     if (sought || c->stats.in < SHORT)
         return AHEAD;
     return c->stats.in < LONG ? 2 * AHEAD : 4 * AHEAD;
@@ -31,7 +33,10 @@ static ssize_t ahead_fill(struct asf_cios *c, size_t want) {
     size_t size = want > c->block ? want : c->block;
     if (c->buffer && asf__avail(c) == 0 && (c->buffer->size < c->block || c->buffer->size > 2 * size))
         asf__use_buffer(c, NULL);
-    return asf__fill_buffer(c, want);
+    asf__read_ahead(c);
+    ssize_t n = asf__fill_buffer(c, want);
+    asf__filled(c);
+    return n;
 }
 
 const struct asf_stream_ops asf__file_ahead = {

@@ -65,6 +65,9 @@ static inline bool asf__still_there(const struct asf_window *w, const char *last
     return !__atomic_load_n(&w->b.truncated, __ATOMIC_ACQUIRE);
 }
 
+/* asf__advise: what the program says of how it will use the stream's file; asf_advise's contract. */
+int asf__advise(struct asf_cios *c, enum asf_advice advice);
+
 /* asf__buffer_size: of a stream whose buffer libc would make `size` bytes large. */
 size_t asf__buffer_size(size_t size);
 
