@@ -132,6 +132,14 @@ struct asf_wide {
     const void *vtable;
 };
 
+/* Offsets in the file, of the modules that read ahead (streams/read_ahead.c). */
+struct asf_ahead {
+    off64_t from, next; /* where reading in sequence began, and where it would go on */
+    off64_t asked;      /* if by_us: what comes before has been asked for; else where to look again */
+    off64_t dropped;    /* ASF_ONCE: what comes before has been dropped */
+    bool by_us;         /* the kernel's own read-ahead was found to be short */
+};
+
 struct asf_cios {
     /* glibc's FILE. */
     int flags;
@@ -180,6 +188,9 @@ struct asf_cios {
         pid_t child;    /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         off64_t moved_to;                  /* with ASF_MOVED; set without the lock */
+        /* How the program is going to read, and what follows from it. */
+        enum asf_advice advice;
+        struct asf_ahead ahead;
     };
     struct {                        /* buffers: the backplane's */
         struct asf_buffer *retired; /* no longer current, with regions outstanding */

@@ -75,6 +75,8 @@ off64_t asf__fd_length(struct asf_cios *c) {
 }
 
 int asf__fd_close(struct asf_cios *c) {
+    if (asf__unlikely(c->advice == ASF_ONCE))
+        asf__drop_read(c);
     return c->fd >= 0 ? asf__close(c->fd) : 0;
 }
 

@@ -9,11 +9,13 @@
 
 /* A new page takes the kernel as long as 30 KB to copy: a larger buffer, from which bytes
  * come a tenth faster, is for files in which that is won back. */
-enum { AFTER_SEEK = 4 << 10, AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
+enum { PAGE = 4096, AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
 
 /* `data` is the size of the last read since a seek, as long as that is small: another seek may follow. */
 static size_t ahead(struct asf_cios *c) {
     size_t last = (size_t)(uintptr_t)c->data;
+    if (c->advice == ASF_RANDOM)
+        return PAGE;
     if (last > 0) {
         c->data = last < AHEAD ? (void *)(uintptr_t)(4 * last) : NULL;
         return last;
@@ -24,7 +26,7 @@ static size_t ahead(struct asf_cios *c) {
 }
 
 static off64_t ahead_seek(struct asf_cios *c, off64_t offset, int whence) {
-    c->data = (void *)(uintptr_t)AFTER_SEEK;
+    c->data = (void *)(uintptr_t)PAGE;
     return asf__fd_seek(c, offset, whence);
 }
 
@@ -34,7 +36,10 @@ static ssize_t ahead_fill(struct asf_cios *c, size_t want) {
     size_t size = want > c->block ? want : c->block;
     if (c->buffer && asf__avail(c) == 0 && (c->buffer->size < c->block || c->buffer->size > 2 * size))
         asf__use_buffer(c, NULL);
-    return asf__fill_buffer(c, want);
+    asf__read_ahead(c);
+    ssize_t n = asf__fill_buffer(c, want);
+    asf__filled(c);
+    return n;
 }
 
 const struct asf_stream_ops asf__file_ahead = {

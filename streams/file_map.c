@@ -164,6 +164,9 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         return fall_back(c, want, "the offset cannot be read");
     if (c->offset >= size) /* at the end: nothing but what is unread */
         return (ssize_t)asf__avail(c);
+    if (c->advice == ASF_RANDOM)
+        return fall_back(c, want, "the program reads here and there");
+    asf__read_ahead(c);
     off64_t base = at & ~(off64_t)(BOUNDARY - 1);
     bool first = !c->buffer;
     struct asf_buffer *b = map(c, base, window_size(base, at, want, size));
@@ -174,6 +177,7 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         return fall_back(c, want, "large file in small pages: read costs less than a fault for 64 KB");
     }
     show(c, b, at);
+    asf__filled(c);
     return (ssize_t)asf__avail(c);
 }
 

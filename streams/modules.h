@@ -20,6 +20,13 @@ extern const struct asf_stream_ops asf__places_write, asf__places_update;
 void asf__map_trim(struct asf_cios *c);
 int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
 
+/* Read-ahead by the kernel, of a regular file (read_ahead.c).  asf__read_ahead: before a fill that
+ * goes on at c->offset.  asf__filled: after it: c->offset is where the next would go on, and what the
+ * program has done with is dropped if it said so.  asf__drop_read: the stream is closed. */
+void asf__read_ahead(struct asf_cios *c);
+void asf__filled(struct asf_cios *c);
+void asf__drop_read(struct asf_cios *c);
+
 /* The system calls of a stream on a descriptor (descriptor.c). */
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);

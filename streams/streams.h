@@ -79,6 +79,9 @@ void *asf__read_mapped(struct asf_cios *c, size_t n, off64_t offset);
 int asf__free_mapped(struct asf_cios *c, const char *ptr);
 size_t asf__latest_at(struct asf_cios *c, const char *ptr);
 
+/* asf__advise: what the program says of how it will use the stream's file; asf_advise's contract. */
+int asf__advise(struct asf_cios *c, enum asf_advice advice);
+
 /* asf__buffer_size: of a stream whose buffer libc would make `size` bytes large. */
 size_t asf__buffer_size(size_t size);
 

@@ -191,6 +191,35 @@ ASF_EXPORT int asf_sflush(struct asf_cios *stream);
  * source   an extension. */
 ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n);
 
+/* asf_advise: tell how the stream's file will be read, so that windows, read-ahead and
+ * the page cache are used accordingly.  What is read is the same, whatever was advised.
+ * Four patterns, each of which replaces the one before:
+ *   ASF_NORMAL      as if nothing had been advised: once 1 MB has been read in sequence,
+ *                   up to 16 MB that are not in memory are asked for ahead, where the kernel
+ *                   by itself does not
+ *   ASF_SEQUENTIAL  the same from the first byte on
+ *   ASF_RANDOM      nothing is read ahead, neither here nor by the kernel, and fills are
+ *                   small, about 4 KB
+ *   ASF_ONCE        as ASF_SEQUENTIAL, and what lies behind the reader and its
+ *                   regions is dropped from the page cache, by 2 MB or windows, whoever
+ *                   had it there; the rest of it when the stream is closed
+ * and two acts:
+ *   ASF_WILLNEED    the kernel begins to read what comes next, at most 64 MB
+ *   ASF_DONTNEED    what the page cache has of the whole file is dropped now
+ * Pages that are written to, or mapped by another process, stay in the page cache, as with
+ * posix_fadvise(); so do the windows in which there are regions of this stream.
+ * Read-ahead, small fills and ASF_ONCE are of streams opened O_RDONLY; on others the
+ * kernel is told and that is all.
+ *   advice   one of these
+ * returns  0; -EINVAL: another advice; -ESPIPE: the stream is not on a regular file
+ *          (a pipe, a terminal, memory, a module of the program's own), as
+ *          posix_fadvise() says of a pipe: nothing has changed and the caller may
+ *          ignore it; or what fstat() or posix_fadvise() say.
+ * lock     the stream's is taken.
+ * source   an extension; the paper's modules for each pattern of access. */
+enum asf_advice { ASF_NORMAL, ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED, ASF_DONTNEED, ASF_ONCE };
+ASF_EXPORT int asf_advise(struct asf_cios *stream, enum asf_advice advice);
+
 /* set_stream_mode: make the stream a reading or a writing one.  The offset
  * stays where it is.
  * returns  the stream, or NULL when it was not opened for that mode, its output

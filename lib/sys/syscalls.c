@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 long asf__raw_syscall(long number, long a, long b, long c, long d) {
@@ -151,6 +152,27 @@ static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
     return count;
 }
 
+/* cachestat(2), of Linux 6.5, not yet in all headers. */
+enum { CACHESTAT = 451 };
+
+static bool sys_unasked(int fd, off64_t offset) {
+    struct {
+        uint64_t offset, length;
+    } page = {(uint64_t)offset, 1};
+    struct {
+        uint64_t cached, dirty, written_back, evicted, lately_evicted;
+    } found;
+    if (asf__raw(CACHESTAT, fd, (long)&page, (long)&found, 0) == 0)
+        return found.cached == 0;
+    char byte;
+    struct iovec to = {&byte, 1};
+    return asf__raw6(SYS_preadv2, fd, (long)&to, 1, offset, 0, RWF_NOWAIT) == -EAGAIN;
+}
+
+static int sys_advise(int fd, off64_t offset, off64_t n, int advice) {
+    return (int)asf__raw(SYS_fadvise64, fd, offset, n, advice);
+}
+
 static int sys_pipe(int ends[2]) {
     return (int)asf__raw(SYS_pipe2, (long)ends, O_CLOEXEC, 0, 0);
 }
@@ -178,6 +200,8 @@ struct asf_syscalls asf__sys = {
     .clone_range = sys_clone_range,
     .truncate = sys_truncate,
     .cached_pages = sys_cached_pages,
+    .unasked = sys_unasked,
+    .advise = sys_advise,
     .pipe = sys_pipe,
     .pipe_size = sys_pipe_size,
 };

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
@@ -42,6 +43,11 @@ struct asf_syscalls {
     /* How many pages of a file from `offset`, a page's beginning, on can be read from
      * memory; only its owner is told the truth. */
     int64_t (*cached_pages)(int fd, off64_t offset, size_t n);
+    /* Whether nothing has asked for the page at `offset`: it is neither in memory nor on its way.
+     * Where only the owner is told that, one that is on its way counts as not asked for. */
+    bool (*unasked)(int fd, off64_t offset);
+    /* As posix_fadvise(), advice and all. */
+    int (*advise)(int fd, off64_t offset, off64_t n, int advice);
     int (*pipe)(int ends[2]);
     int (*pipe_size)(int fd, int size); /* 0: only ask */
 };
