@@ -127,26 +127,44 @@ struct asf_fields {
 };
 
 /* asf_fields_begin: iterate over the fields of `length` bytes.
- *   text       stays the caller's, and must stay as it is while it is iterated over; may be
- *              NULL when length is 0
+ *   text       stays the caller's, and must stay as it is while it is iterated over
  *   length     0 or more
  *   separator  converted to unsigned char
  * lock, errors  none; there is nothing to end. */
-ASF_EXPORT void asf_fields_begin(struct asf_fields *fields, const char *text, ssize_t length, int separator);
+static inline void asf_fields_begin(struct asf_fields *fields, const char *text, ssize_t length,
+                                    int separator);
 
 /* asf_fields_next: the next field.
  *   length   out: its bytes, without the separator
- * returns  the field, which is not NULL when it is empty; NULL with *length == -1 after the last one.
+ * returns  the field, which is not NULL when it is empty; NULL with *length == -1 after the
+ *          last one.
  * lifetime the text's. */
 static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *length);
 
-/* asf_fields_more: asf_fields_next where no end of a field is at hand. */
-ASF_EXPORT const char *asf_fields_more(struct asf_fields *fields, ssize_t *length);
+/* asf_fields_ends: where fields end, for asf_fields_next.
+ * returns  a bit for each of the first 64 bytes that is the separator, and one for the end of
+ *          the text if it lies before. */
+ASF_EXPORT uint64_t asf_fields_ends(const char *text, size_t n, int separator);
+
+static inline void asf_fields_begin(struct asf_fields *fields, const char *text, ssize_t length,
+                                    int separator) {
+    fields->text = text;
+    fields->length = (size_t)length;
+    fields->next = fields->block = 0;
+    fields->separator = separator;
+    fields->ends = asf_fields_ends(text, (size_t)length, separator);
+}
 
 static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *length) {
     size_t next = fields->next, end;
-    if (fields->ends == 0)
-        return asf_fields_more(fields, length);
+    while (fields->ends == 0) {
+        *length = -1;
+        if (next > fields->length)
+            return NULL;
+        fields->block += 64;
+        fields->ends =
+            asf_fields_ends(fields->text + fields->block, fields->length - fields->block, fields->separator);
+    }
     end = fields->block + (size_t)__builtin_ctzll(fields->ends);
     fields->ends &= fields->ends - 1;
     fields->next = end + 1;

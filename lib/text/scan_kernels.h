@@ -21,8 +21,9 @@ struct asf_scan_table {
     size_t (*ascii)(const void *s, size_t n);
     void (*words)(struct asf_scan_counts *counts, const void *s, size_t n);
     void (*masks)(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b);
-    /* mask: where `c` is in n <= 64 bytes, as bits. */
-    uint64_t (*mask)(const void *s, size_t n, int c);
+    /* ends: where `c` is in the first 64 bytes, as bits, and the end of the n bytes as one if it
+     * lies before. */
+    uint64_t (*ends)(const void *s, size_t n, int c);
     /* places: the offsets of `c`, ascending, as far as they fit.
      *   n   in: bytes, ASF_SCAN_PLACES_BYTES at most.  out: bytes that were looked at
      *   at  ASF_SCAN_PLACES elements; those after the last offset are overwritten, too

@@ -201,8 +201,8 @@ INLINE uint64_t block_equal(const unsigned char *p, int c, size_t n, vector v) {
     return n < BLOCK ? part_equal(p, c, n) : mask_equal(p, v);
 }
 
-KERNEL static uint64_t mask(const void *s, size_t n, int c) {
-    return block_equal(s, c, n, splat(c));
+KERNEL static uint64_t ends(const void *s, size_t n, int c) {
+    return n < BLOCK ? part_equal(s, c, n) | (uint64_t)1 << n : mask_equal(s, splat(c));
 }
 
 /* The lowest bit, as an offset, is taken off the mask; some place when there is none. */
@@ -242,6 +242,6 @@ KERNEL static size_t places(const void *s, size_t *n, int c, uint16_t *at) {
 }
 
 #define SCAN_KERNELS(name, places)                                                                           \
-    { name, count, find, rfind, differ, ascii, words, masks, mask, places }
+    { name, count, find, rfind, differ, ascii, words, masks, ends, places }
 
 #endif

@@ -69,10 +69,10 @@ static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_
     }
 }
 
-static uint64_t mask(const void *s, size_t n, int c) {
+static uint64_t ends(const void *s, size_t n, int c) {
     const unsigned char *p = s;
-    uint64_t at = 0;
-    for (size_t i = 0; i < n; i++)
+    uint64_t at = n < 64 ? (uint64_t)1 << n : 0;
+    for (size_t i = 0; i < n && i < 64; i++)
         at |= (uint64_t)(p[i] == (unsigned char)c) << i;
     return at;
 }
@@ -88,4 +88,4 @@ static size_t places(const void *s, size_t *n, int c, uint16_t *at) {
 }
 
 const struct asf_scan_table asf__scan_scalar = {"scalar", count, find,  rfind, differ,
-                                                ascii,    words, masks, mask,  places};
+                                                ascii,    words, masks, ends,  places};
