@@ -92,6 +92,10 @@ static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *lengt
  * an error. */
 static inline int asf_lines_delimited(const struct asf_lines *lines);
 
+/* asf_lines_at_hand: whether asf_lines_next would return without looking at the stream: where it
+ * is zero the call may wait, and a filter writes what it has before. */
+static inline int asf_lines_at_hand(const struct asf_lines *lines);
+
 /* asf_lines_end: give back what is held.  The stream stands after the last line that was
  * returned, for any call of any interface.
  * returns  0; -EIO as sfree; -EBUSY when another call has used the stream: then the lines that
@@ -114,6 +118,10 @@ static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *lengt
 
 static inline int asf_lines_delimited(const struct asf_lines *lines) {
     return !lines->bare;
+}
+
+static inline int asf_lines_at_hand(const struct asf_lines *lines) {
+    return lines->place != lines->last;
 }
 
 /* An iterator over the fields of a line, or of any bytes: n separators part n + 1 fields, so

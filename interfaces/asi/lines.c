@@ -18,14 +18,15 @@
 
 _Static_assert(sizeof((struct asf_lines *)0)->places == ASF_SCAN_PLACES * sizeof(uint16_t), "<asf/lines.h>");
 
-/* A plain buffer that unread bytes fill is replaced by one of twice the size: asf__fill would
- * make room for what it is asked for, which here is a byte. */
+/* A plain buffer is replaced by one that has room for as much as is usually read beside the unread
+ * bytes: less takes more calls, of a pipe twice as many; and asf__fill would make room for what it is
+ * asked for, which here is a byte. */
 static int enlarge_buffer(struct asf_cios *c, size_t have) {
     const struct asf_buffer *b = c->buffer;
-    bool pushed_back = c->flags & ASF_IN_BACKUP;
-    if (!b || b->release || pushed_back || c->read_end < c->buf_end || have < c->block / 2)
+    size_t usual = have > c->block ? have : c->block;
+    if (!b || have == 0 || b->release || c->flags & ASF_IN_BACKUP || b->size >= have + c->block)
         return 0;
-    struct asf_buffer *larger = asf__buffer_new(2 * have);
+    struct asf_buffer *larger = asf__buffer_new(2 * usual);
     if (!larger)
         return -ENOMEM;
     memcpy(larger->base, c->read_ptr, have);
