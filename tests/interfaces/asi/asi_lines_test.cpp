@@ -358,9 +358,12 @@ TEST_P(LinesTest, LinesOfAPipeAsTheyCome) {
         ASSERT_NE(p, nullptr);
         EXPECT_EQ(std::string(p, static_cast<size_t>(n)), text);
     };
+    EXPECT_FALSE(asf_lines_at_hand(&it));
     say("one\ntwo\nthr");
     expect("one");
+    EXPECT_TRUE(asf_lines_at_hand(&it));
     expect("two");
+    EXPECT_FALSE(asf_lines_at_hand(&it));
     say("ee\n");
     expect("three");
     for (size_t n : {size_t{4095}, size_t{4096}, size_t{60000}, size_t{65535}}) {
