@@ -61,7 +61,8 @@ static size_t limit(ssize_t longest) {
     return (size_t)(longest ? longest : ASF_LONGEST_LINE);
 }
 
-void *asf_u_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
+/* In line in both forms: a call of an exported function goes by a table. */
+static inline void *allocate_line(struct asf_cios *c, int delimiter, ssize_t *length) {
     if (*length < 0)
         return asf__no_region(length, -EINVAL);
     size_t longest = limit(*length), seen = 0;
@@ -85,10 +86,14 @@ void *asf_u_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
     return have > 0 ? asf_u_salloc(c, length) : NULL;
 }
 
+void *asf_u_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
+    return allocate_line(c, delimiter, length);
+}
+
 void *asf_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
     asf__lock(&c->lk);
     asf__check(c);
-    void *region = asf_u_salloc_until(c, delimiter, length);
+    void *region = allocate_line(c, delimiter, length);
     asf__check(c);
     asf__unlock(&c->lk);
     return region;
