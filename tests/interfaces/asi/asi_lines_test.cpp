@@ -4,12 +4,14 @@
 // strsep, with lines of every length about the ends of buffers and windows, from files and
 // from pipes whose data comes in pieces, by every kernel, beside the other calls of the ASI.
 #include <asf/lines.h>
+#include <asf/ring.h>
 #include <asf/scan.h>
+#include <asf/stream.h>
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <poll.h>
+#include <pty.h>
 #include <random>
 #include <string>
 #include <thread>
@@ -384,6 +386,59 @@ TEST_P(LinesTest, LinesOfAPipeAsTheyCome) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+// A ring of 8 KB, through which longer lines pass, too.
+TEST_P(LinesTest, RandomRings) {
+    Source source(8);
+    for (int round = 0; round < 16; round++) {
+        const std::string all = source.text(1 + source.below(300000), '\n');
+        const int fd = asf_ring_create(8192);
+        asf_cios *in = asf_ring_sopen_fd(fd, O_RDONLY, nullptr),
+                 *out = asf_ring_sopen_fd(fd, O_WRONLY, nullptr);
+        ::close(fd);
+        std::thread writer([&] {
+            for (size_t at = 0; at < all.size(); at += 3000)
+                give(out, std::string_view(all).substr(at, 3000));
+            EXPECT_EQ(sclose(out), 0);
+        });
+        expect_lines(round % 2 ? iterated(in, '\n') : allocated(in, '\n', source.below(4)),
+                     libc_lines(all, '\n'));
+        writer.join();
+        EXPECT_EQ(sclose(in), 0);
+    }
+}
+
+// A module of the program's own, whose reads come short.
+struct ShortReads {
+    std::string all;
+    size_t at = 0, most = 1;
+    static ssize_t get(asf_cios *c, void *buf, size_t n) {
+        auto *self = static_cast<ShortReads *>(asf_stream_data(c));
+        n = std::min({n, self->most, self->all.size() - self->at});
+        memcpy(buf, self->all.data() + self->at, n);
+        self->at += n;
+        return static_cast<ssize_t>(n);
+    }
+};
+
+TEST_P(LinesTest, AModuleOfTheProgram) {
+    static const asf_stream_ops ops = [] {
+        asf_stream_ops o = {};
+        o.size = sizeof o;
+        o.version = ASF_STREAM_VERSION;
+        o.name = "short";
+        o.get = ShortReads::get;
+        return o;
+    }();
+    Source source(9);
+    for (int round = 0; round < 20; round++) {
+        ShortReads data{source.text(1 + source.below(60000), '\n'), 0,
+                        1 + source.below(round % 2 ? 10 : 9000)};
+        asf_cios *s = asf_sopen_with(&ops, &data, O_RDONLY, nullptr);
+        expect_lines(round % 4 < 2 ? iterated(s, '\n') : allocated(s, '\n'), libc_lines(data.all, '\n'));
+        EXPECT_EQ(sclose(s), 0);
+    }
+}
+
 TEST_P(LinesTest, ThreadsGetWholeLinesOnce) {
     std::string all;
     constexpr size_t count = 40000;
@@ -564,6 +619,55 @@ TEST_F(LinesOnce, ADescriptorThatDoesNotWait) {
     }
     ::close(ends[1]);
     EXPECT_EQ(sclose(s), 0);
+}
+
+// A terminal gives a line at a time; its end of file is looked for again.
+TEST_F(LinesOnce, ATerminal) {
+    int master, slave;
+    ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+    asf_cios *s = asf_sopen_fd(slave, O_RDONLY, nullptr);
+    asf_lines it;
+    ssize_t n;
+    asf_lines_begin(&it, s, '\n', 0);
+    for (const std::string text : {"one", "", "three"}) {
+        ASSERT_GT(::write(master, (text + "\n").data(), text.size() + 1), 0);
+        const char *line = asf_lines_next(&it, &n);
+        ASSERT_NE(line, nullptr);
+        EXPECT_EQ(std::string(line, static_cast<size_t>(n)), text);
+    }
+    ASSERT_EQ(::write(master, "\004", 1), 1);
+    EXPECT_EQ(asf_lines_next(&it, &n), nullptr);
+    EXPECT_EQ(n, 0);
+    ASSERT_EQ(::write(master, "four\n", 5), 5);
+    EXPECT_NE(asf_lines_next(&it, &n), nullptr);
+    EXPECT_EQ(n, 4);
+    EXPECT_EQ(asf_lines_end(&it), 0);
+    EXPECT_EQ(sclose(s), 0);
+    ::close(master);
+}
+
+// What is missing reads as zeros, and that is told.
+TEST_F(LinesOnce, AFileThatIsTruncated) {
+    std::string all;
+    while (all.size() < static_cast<size_t>(4 * MiB))
+        all += "a line of some length\n";
+    asf_cios *s = must_open(put("file", all), O_RDONLY);
+    asf_lines it;
+    ssize_t n = 0;
+    asf_lines_begin(&it, s, '\n', 0);
+    EXPECT_NE(asf_lines_next(&it, &n), nullptr);
+    const bool mapped = !strcmp(asf_module_name(s), "map");
+    ASSERT_EQ(truncate(path("file").c_str(), 100), 0);
+    for (int i = 0; i < 1000000 && asf_lines_next(&it, &n); i++)
+        ASSERT_GE(n, 0);
+    if (mapped) {
+        EXPECT_TRUE(n == -EIO || n == -EMSGSIZE) << n;
+    }
+    asf_lines_end(&it);
+    n = 0;
+    void *p = salloc_until(s, '\n', &n);
+    expect_none(p, n, 0);
+    sclose(s);
 }
 
 TEST_F(LinesOnce, AGrowingFile) {
