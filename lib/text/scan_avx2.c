@@ -26,8 +26,8 @@ INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
     return join(_mm256_cmpeq_epi8(load(p), v), _mm256_cmpeq_epi8(load(p + 32), v));
 }
 
-INLINE uint64_t part_equal(const unsigned char *p, int c, size_t n) {
-    return overlapping_equal(p, c, n);
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
+    return n < BLOCK ? overlapping_equal(p, c, n) : mask_equal(p, splat(c));
 }
 
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {

@@ -24,8 +24,8 @@ INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
     return _mm512_cmpeq_epi8_mask(load(p), v);
 }
 
-INLINE uint64_t part_equal(const unsigned char *p, int c, size_t n) {
-    uint64_t part = low_bits(n);
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
+    uint64_t part = end_bit(n) - 1;
     return _mm512_mask_cmpeq_epi8_mask(part, _mm512_maskz_loadu_epi8(part, p), splat(c));
 }
 

@@ -27,14 +27,15 @@ struct classes {
  * class in the C locale. */
 INLINE vector splat(int c);
 INLINE uint64_t mask_equal(const unsigned char *p, vector v);
-INLINE uint64_t part_equal(const unsigned char *p, int c, size_t n); /* the same of n < BLOCK bytes */
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* of the first BLOCK of n bytes */
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
 INLINE uint64_t mask_high(const unsigned char *p);
 INLINE struct classes classes(const unsigned char *p);
 
-/* The first n bits, n < 64. */
-INLINE uint64_t low_bits(size_t n) {
-    return ((uint64_t)1 << n) - 1;
+/* As a bit, the end of n bytes if it lies in a block.  Without a branch: line after line it would go
+ * either way. */
+INLINE uint64_t end_bit(size_t n) {
+    return (uint64_t)(n < BLOCK) << n % BLOCK;
 }
 
 INLINE size_t popcount(uint64_t mask) {
@@ -73,8 +74,8 @@ INLINE uint64_t equal_few(const unsigned char *p, int c, size_t n) {
     return at;
 }
 
-/* part_equal for kernels that cannot load a part of a vector: the last load overlaps the one
- * before it. */
+/* first_equal of fewer than BLOCK, for kernels that cannot load a part of a vector: the last load overlaps
+ * the one before it. */
 INLINE uint64_t overlapping_equal(const unsigned char *p, int c, size_t n) {
     if (n < 8)
         return equal_few(p, c, n);
@@ -94,7 +95,7 @@ KERNEL static size_t count(const void *s, int c, size_t n) {
     size_t found = 0;
     for (; n >= BLOCK; p += BLOCK, n -= BLOCK)
         found += popcount(mask_equal(p, v));
-    return n ? found + popcount(part_equal(p, c, n)) : found;
+    return n ? found + popcount(first_equal(p, c, n)) : found;
 }
 
 KERNEL static void *find(const void *s, int c, size_t n) {
@@ -107,7 +108,7 @@ KERNEL static void *find(const void *s, int c, size_t n) {
             return (void *)(p + lowest(at));
     }
     if (n)
-        at = part_equal(p, c, n);
+        at = first_equal(p, c, n);
     return at ? (void *)(p + lowest(at)) : NULL;
 }
 
@@ -121,7 +122,7 @@ KERNEL static void *rfind(const void *s, int c, size_t n) {
             return (void *)(p + n - BLOCK + highest(at));
     }
     if (n)
-        at = part_equal(p, c, n);
+        at = first_equal(p, c, n);
     return at ? (void *)(p + highest(at)) : NULL;
 }
 
@@ -191,18 +192,18 @@ KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, 
         *at_b++ = mask_equal(p, vb);
     }
     if (n) {
-        *at_a = part_equal(p, a, n);
-        *at_b = part_equal(p, b, n);
+        *at_a = first_equal(p, a, n);
+        *at_b = first_equal(p, b, n);
     }
 }
 
 /* The first block of n bytes, or all of them; v is a vector of c. */
 INLINE uint64_t block_equal(const unsigned char *p, int c, size_t n, vector v) {
-    return n < BLOCK ? part_equal(p, c, n) : mask_equal(p, v);
+    return n < BLOCK ? first_equal(p, c, n) : mask_equal(p, v);
 }
 
 KERNEL static uint64_t ends(const void *s, size_t n, int c) {
-    return n < BLOCK ? part_equal(s, c, n) | (uint64_t)1 << n : mask_equal(s, splat(c));
+    return first_equal(s, c, n) | end_bit(n);
 }
 
 /* The lowest bit, as an offset, is taken off the mask; some place when there is none. */
