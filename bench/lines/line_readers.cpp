@@ -209,6 +209,15 @@ tally by_musl(const input &from, double *nanoseconds) {
 
 } // namespace
 
+std::string module_of(const input &from) {
+    asf_cios *stream = asf_sopen(from.path.c_str(), O_RDONLY, 0, nullptr);
+    ssize_t n = 0;
+    asf_sfree(stream, asf_salloc_until(stream, '\n', &n));
+    const std::string name = asf_module_name(stream);
+    asf_sclose(stream);
+    return name;
+}
+
 std::vector<reader> line_readers() {
     std::vector<reader> readers = {
         {"libc getline", timed<by_getline>},

@@ -41,4 +41,7 @@ std::vector<reader> field_readers(); // of the lines of input::text
 
 double cpu_now(); // nanoseconds
 
+// module_of: which stream module serves the file: by its pages in the cache it is mapped or read.
+std::string module_of(const input &from);
+
 #endif

@@ -61,6 +61,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     const std::vector<input> inputs = make_inputs(directory);
+    for (const input &each : inputs)
+        benchmark::AddCustomContext("module " + each.name, module_of(each));
     add("lines", inputs, line_readers());
     add("fields", inputs, field_readers());
     const bool ran = benchmark::RunSpecifiedBenchmarks() > 0;
