@@ -4,7 +4,7 @@
  * paper's Figure 2, in its terms.
  *
  *   asf_salloc_until   the next line as a region of its own: sfio's sfgetr
- *   struct asf_lines   one line after the other, for 1 to 4 ns each
+ *   struct asf_lines   one line after the other, for 1 to 5 ns each
  *   struct asf_fields  the fields of a line, or of any bytes
  *   struct asf_records records of one size
  *
