@@ -22,6 +22,9 @@ struct asf_hooks {
     int (*to_bytes)(struct asf_cios *c);
 };
 extern struct asf_hooks asf__hooks;
+static inline int asf__to_bytes(struct asf_cios *c) {
+    return asf__unlikely(c->gate & ASF_WIDE) ? asf__hooks.to_bytes(c) : 0;
+}
 static inline void asf__join(struct asf_cios *c) {
     if (asf__hooks.joined)
         asf__hooks.joined(c);

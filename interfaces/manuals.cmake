@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
 # A manual page describes several functions; each of their names, and each
-# short name that <asf/asf.h> gives one, becomes a link to the page.
+# short name that <asf/asf.h> or <asf/lines.h> gives one, becomes a link to the page.
 set(asf_linked_manuals ${PROJECT_BINARY_DIR}/man/man3)
-file(STRINGS ${PROJECT_SOURCE_DIR}/include/asf/asf.h asf_short_names REGEX "^#define [A-Za-z_]+ +asf_[A-Za-z_]+$")
+set(asf_short_names)
+foreach(header IN ITEMS asf lines)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/include/asf/${header}.h defines REGEX "^#define [A-Za-z_]+ +asf_[A-Za-z_]+$")
+    list(APPEND asf_short_names ${defines})
+endforeach()
 list(TRANSFORM asf_short_names REPLACE "^#define ([A-Za-z_]+) +asf_[A-Za-z_]+$" "\\1")
 
 # asf_manuals(COMPONENT FOLDER...): install the pages of these interfaces

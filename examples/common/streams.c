@@ -5,11 +5,12 @@
  */
 #include "examples/common/streams.h"
 
+#include <asf/lines.h>
 #include <asf/scan.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,78 +36,34 @@ int input_open(struct input *in, const char *name) {
 }
 
 int input_close(struct input *in) {
-    free(in->text);
     return asf_sclose(in->stream);
 }
 
-/* The bytes up to and with the last line end. */
+/* The bytes up to and with the last line end, or all. */
 static ssize_t whole_lines(const char *text, ssize_t length, char line_end) {
     const char *last = asf_scan_rfind(text, line_end, (size_t)length);
-    return last ? last + 1 - text : 0;
+    return last ? last + 1 - text : length;
 }
 
-/* Of a file, all that is wanted can be had, up to its end; a line that has
- * only begun is given back, and had again in the next region. */
-static char *file_lines(struct input *in, ssize_t *length, char line_end) {
-    for (ssize_t want = *length;; want *= 2) {
-        *length = want;
-        in->region = asf_salloc(in->stream, length);
-        if (!in->region || *length < want)
-            return in->region;
-        *length = whole_lines(in->region, *length, line_end);
-        if (*length < want)
-            in->region = asf_srealloc(in->stream, in->region, length);
-        if (!in->region || *length > 0)
-            return in->region;
-        asf_sfree(in->stream, in->region);
-    }
-}
-
-static int append_region(struct input *in, char *region, size_t n) {
-    if (in->room - in->length < n) {
-        in->room = 2 * (in->length + n);
-        in->text = realloc(in->text, in->room);
-        if (!in->text)
-            error(EXIT_FAILURE, errno, "memory exhausted");
-    }
-    memcpy(in->text + in->length, region, n);
-    in->length += n;
-    return asf_sfree(in->stream, region);
-}
-
-/* Of another input, what is at hand is taken.  A line that has begun cannot be
- * given back, since asking again would not wait for more of it: lines are put
- * together here. */
-static char *waiting_lines(struct input *in, ssize_t *length, char line_end) {
-    for (ssize_t want = *length; in->taken == 0;) {
-        *length = want;
-        char *region = asf_salloc_some(in->stream, length);
-        if (!region && (*length < 0 || in->length == 0))
-            return NULL;
-        size_t before = in->length;
-        ssize_t lines = region ? whole_lines(region, *length, line_end) : 0;
-        int code = region ? append_region(in, region, (size_t)*length) : 0;
-        if (code < 0) {
-            *length = code;
-            return NULL;
-        }
-        in->taken = !region ? in->length : lines ? before + (size_t)lines : 0;
-    }
-    *length = (ssize_t)in->taken;
-    return in->text;
-}
-
+/* The first line is waited for; where it is short, it is given back and had again with the others
+ * that have come with it. */
 char *input_lines(struct input *in, ssize_t *length, char line_end) {
-    return in->waits ? waiting_lines(in, length, line_end) : file_lines(in, length, line_end);
+    ssize_t want = *length, n = SSIZE_MAX;
+    char *text = asf_salloc_until(in->stream, line_end, &n);
+    if (text && n < want && text[n - 1] == line_end) {
+        n = 0;
+        asf_sfree(in->stream, asf_srealloc(in->stream, text, &n));
+        n = want;
+        text = asf_salloc_some(in->stream, &n);
+    }
+    *length = text ? whole_lines(text, n, line_end) : n;
+    if (text && *length < n)
+        text = asf_srealloc(in->stream, text, length);
+    return in->region = text;
 }
 
 int input_done(struct input *in) {
-    if (!in->waits)
-        return asf_sfree(in->stream, in->region);
-    in->length -= in->taken;
-    memmove(in->text, in->text + in->taken, in->length);
-    in->taken = 0;
-    return 0;
+    return asf_sfree(in->stream, in->region);
 }
 
 static _Noreturn void output_failed(ssize_t code) {

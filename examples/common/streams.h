@@ -15,11 +15,8 @@ struct asf_cios *stream_on(int fd, int flags, int *error);
 
 struct input {
     struct asf_cios *stream;
-    bool waits; /* not a regular file: data comes when its writer likes */
-    /* For input_lines: the region that was given out, or, of an input that
-     * waits, its lines and the beginning of the next in memory of its own. */
-    char *region, *text;
-    size_t taken, length, room;
+    bool waits;   /* not a regular file: data comes when its writer likes */
+    char *region; /* that input_lines has given out */
 };
 
 /* input_open: open a file, or standard input for "-", which may be named more

@@ -100,13 +100,8 @@ int asf_sclose(struct asf_cios *c) {
     return rc == -EBUSY ? -EIO : rc; /* a module's own: the stream is gone */
 }
 
-/* What a wide stream has in characters is bytes from now on.  Returns 0 or -errno. */
-static int to_bytes(struct asf_cios *c) {
-    return asf__unlikely(c->gate & ASF_WIDE) ? asf__hooks.to_bytes(c) : 0;
-}
-
 static void *allocate(struct asf_cios *c, ssize_t *length, bool some) {
-    int rc = to_bytes(c);
+    int rc = asf__to_bytes(c);
     return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, some);
 }
 
@@ -115,7 +110,7 @@ void *asf_v1_u_salloc(struct asf_cios *c, ssize_t *length) {
 }
 
 void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
-    int rc = to_bytes(c);
+    int rc = asf__to_bytes(c);
     if (rc == 0 && !asf__is_putting(c) && *length > 0) {
         size_t avail = asf__avail(c);
         if (avail > 0 && (size_t)*length > avail)
@@ -296,7 +291,7 @@ static void *seek_and_allocate(struct asf_cios *c, ssize_t *length, off64_t offs
 
 /* As far as the lock is needed; true: the rest is asf__read_at. */
 static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
-    int rc = to_bytes(c);
+    int rc = asf__to_bytes(c);
     *region = NULL;
     if (rc < 0)
         *region = asf__no_region(length, rc);
@@ -333,7 +328,7 @@ void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int when
 }
 
 int asf_u_sflush(struct asf_cios *c) {
-    int rc = to_bytes(c);
+    int rc = asf__to_bytes(c);
     if (rc == 0)
         rc = asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
     int left = c->detached ? asf__flush_detached(c) : 0;
@@ -341,7 +336,7 @@ int asf_u_sflush(struct asf_cios *c) {
 }
 
 static int set_mode(struct asf_cios *c, enum asf_mode mode) {
-    int rc = to_bytes(c);
+    int rc = asf__to_bytes(c);
     if (rc < 0)
         return rc;
     asf__attach(c);
@@ -358,7 +353,7 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
 }
 
 void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence) {
-    int rc = to_bytes(c);
+    int rc = asf__to_bytes(c);
     if (rc == 0 && mode == ASF_READ && asf__is_putting(c) && c->ops->put_at) {
         offset = absolute(c, offset, whence);
         whence = SEEK_SET;

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "backplane/check.h"
+#include "backplane/hooks.h"
 #include "backplane/regions.h"
 #include "lib/sys/cleanup.h"
 #include "streams/streams.h"
@@ -38,6 +39,10 @@ static int ready(struct asf_cios *in, struct asf_cios *out) {
     asf__attach(out);
     int rc = out->failed;
     out->failed = 0;
+    if (rc == 0)
+        rc = asf__to_bytes(out);
+    if (rc == 0)
+        rc = asf__to_bytes(in);
     if (rc == 0)
         rc = asf__to_write(out);
     return rc < 0 ? rc : asf__to_read(in);

@@ -20,7 +20,7 @@ static const struct asf_scan_table *const all[] = {&asf__scan_scalar, &asf__scan
                                                    &asf__scan_avx512};
 enum { SCALAR, SSE2, AVX2, AVX512, KERNELS };
 
-static const struct asf_scan_table *chosen;
+const struct asf_scan_table *asf__scan_chosen;
 
 /* Asked of libc, which asked the CPU and the kernel at its start: in a virtual
  * machine each cpuid instruction costs microseconds. */
@@ -63,21 +63,17 @@ static void complain(const char *name, int error) {
 }
 
 /* Several threads may come here at once: they choose the same, one tells. */
-static const struct asf_scan_table *choose(void) {
+const struct asf_scan_table *asf__scan_choose(void) {
     const char *name = secure_getenv("ASF_SCAN");
     int which = name && *name ? named(name) : best();
     const struct asf_scan_table *before = NULL;
     const struct asf_scan_table *now = all[which < 0 ? best() : which];
-    if (!__atomic_compare_exchange_n(&chosen, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&asf__scan_chosen, &before, now, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
         return before;
     if (which < 0)
         complain(name, which);
     return now;
-}
-
-static inline const struct asf_scan_table *kernels(void) {
-    const struct asf_scan_table *now = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-    return __builtin_expect(now != NULL, 1) ? now : choose();
 }
 
 const char *const *asf_scan_kernels(void) {
@@ -86,41 +82,41 @@ const char *const *asf_scan_kernels(void) {
 }
 
 const char *asf_scan_kernel(void) {
-    return kernels()->name;
+    return asf__scan()->name;
 }
 
 int asf_scan_use(const char *name) {
     int which = name ? named(name) : best();
     if (which < 0)
         return which;
-    __atomic_store_n(&chosen, all[which], __ATOMIC_RELAXED);
+    __atomic_store_n(&asf__scan_chosen, all[which], __ATOMIC_RELAXED);
     return 0;
 }
 
 size_t asf_scan_count(const void *s, int c, size_t n) {
-    return kernels()->count(s, c, n);
+    return asf__scan()->count(s, c, n);
 }
 
 void *asf_scan_find(const void *s, int c, size_t n) {
-    return kernels()->find(s, c, n);
+    return asf__scan()->find(s, c, n);
 }
 
 void *asf_scan_rfind(const void *s, int c, size_t n) {
-    return kernels()->rfind(s, c, n);
+    return asf__scan()->rfind(s, c, n);
 }
 
 size_t asf_scan_differ(const void *a, const void *b, size_t n) {
-    return kernels()->differ(a, b, n);
+    return asf__scan()->differ(a, b, n);
 }
 
 size_t asf_scan_ascii(const void *s, size_t n) {
-    return kernels()->ascii(s, n);
+    return asf__scan()->ascii(s, n);
 }
 
 void asf_scan_words(struct asf_scan_counts *counts, const void *s, size_t n) {
-    kernels()->words(counts, s, n);
+    asf__scan()->words(counts, s, n);
 }
 
 void asf_scan_masks(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b) {
-    kernels()->masks(s, n, a, b, at_a, at_b);
+    asf__scan()->masks(s, n, a, b, at_a, at_b);
 }

@@ -26,6 +26,10 @@ INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
     return join(_mm256_cmpeq_epi8(load(p), v), _mm256_cmpeq_epi8(load(p + 32), v));
 }
 
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
+    return n < BLOCK ? overlapping_equal(p, c, n) : mask_equal(p, splat(c));
+}
+
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
     return ~join(_mm256_cmpeq_epi8(load(p), load(q)), _mm256_cmpeq_epi8(load(p + 32), load(q + 32)));
 }
@@ -52,4 +56,4 @@ INLINE struct classes classes(const unsigned char *p) {
     return (struct classes){mask_equal(p, splat('\n')), graphics, ~(graphics | spaces)};
 }
 
-const struct asf_scan_table asf__scan_avx2 = SCAN_KERNELS("avx2");
+const struct asf_scan_table asf__scan_avx2 = SCAN_KERNELS("avx2", places);

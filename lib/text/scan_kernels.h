@@ -9,6 +9,9 @@
 
 #include <asf/scan.h>
 
+/* How many places the function of this name has room for, and how many bytes may have them. */
+enum { ASF_SCAN_PLACES = 512, ASF_SCAN_PLACES_BYTES = 1 << 16 };
+
 struct asf_scan_table {
     const char *name;
     size_t (*count)(const void *s, int c, size_t n);
@@ -18,11 +21,32 @@ struct asf_scan_table {
     size_t (*ascii)(const void *s, size_t n);
     void (*words)(struct asf_scan_counts *counts, const void *s, size_t n);
     void (*masks)(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b);
+    /* ends: where `c` is in the first 64 bytes, as bits, and the end of the n bytes as one if it
+     * lies before. */
+    uint64_t (*ends)(const void *s, size_t n, int c);
+    /* places: the offsets of `c`, ascending, as far as they fit.
+     *   n   in: bytes, ASF_SCAN_PLACES_BYTES at most.  out: bytes that were looked at
+     *   at  ASF_SCAN_PLACES elements; those after the last offset are overwritten, too
+     * returns  how many offsets there are. */
+    size_t (*places)(const void *s, size_t *n, int c, uint16_t *at);
 };
 
 extern const struct asf_scan_table asf__scan_scalar;
 extern const struct asf_scan_table asf__scan_sse2;
 extern const struct asf_scan_table asf__scan_avx2;
 extern const struct asf_scan_table asf__scan_avx512;
+
+#pragma GCC visibility push(hidden)
+
+/* The kernels in use, or NULL before they are first chosen, by asf__scan_choose. */
+extern const struct asf_scan_table *asf__scan_chosen;
+const struct asf_scan_table *asf__scan_choose(void);
+
+static inline const struct asf_scan_table *asf__scan(void) {
+    const struct asf_scan_table *now = __atomic_load_n(&asf__scan_chosen, __ATOMIC_RELAXED);
+    return __builtin_expect(now != NULL, 1) ? now : asf__scan_choose();
+}
+
+#pragma GCC visibility pop
 
 #endif

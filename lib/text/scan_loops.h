@@ -27,13 +27,15 @@ struct classes {
  * class in the C locale. */
 INLINE vector splat(int c);
 INLINE uint64_t mask_equal(const unsigned char *p, vector v);
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* of the first BLOCK of n bytes */
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
 INLINE uint64_t mask_high(const unsigned char *p);
 INLINE struct classes classes(const unsigned char *p);
 
-/* The first n bits, n < 64. */
-INLINE uint64_t low_bits(size_t n) {
-    return ((uint64_t)1 << n) - 1;
+/* As a bit, the end of n bytes if it lies in a block.  Without a branch: line after line it would go
+ * either way. */
+INLINE uint64_t end_bit(size_t n) {
+    return (uint64_t)(n < BLOCK) << n % BLOCK;
 }
 
 INLINE size_t popcount(uint64_t mask) {
@@ -55,9 +57,36 @@ INLINE const unsigned char *padded(unsigned char *block, const unsigned char *p,
     return block;
 }
 
-INLINE uint64_t part_equal(const unsigned char *p, vector v, size_t n) {
-    unsigned char block[BLOCK];
-    return mask_equal(padded(block, p, n), v) & low_bits(n);
+INLINE uint64_t equal_16(const unsigned char *p, int c) {
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8((char)c)));
+}
+
+INLINE uint64_t equal_8(const unsigned char *p, int c) {
+    __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)p);
+    return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8((char)c)));
+}
+
+INLINE uint64_t equal_few(const unsigned char *p, int c, size_t n) {
+    uint64_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        at |= (uint64_t)(p[i] == (unsigned char)c) << i;
+    return at;
+}
+
+/* first_equal of fewer than BLOCK, for kernels that cannot load a part of a vector: the last load overlaps
+ * the one before it. */
+INLINE uint64_t overlapping_equal(const unsigned char *p, int c, size_t n) {
+    if (n < 8)
+        return equal_few(p, c, n);
+    if (n < 16)
+        return equal_8(p, c) | equal_8(p + n - 8, c) << (n - 8);
+    uint64_t at = equal_16(p, c) | equal_16(p + n - 16, c) << (n - 16);
+    if (n > 32)
+        at |= equal_16(p + 16, c) << 16;
+    if (n > 48)
+        at |= equal_16(p + 32, c) << 32;
+    return at;
 }
 
 KERNEL static size_t count(const void *s, int c, size_t n) {
@@ -66,7 +95,7 @@ KERNEL static size_t count(const void *s, int c, size_t n) {
     size_t found = 0;
     for (; n >= BLOCK; p += BLOCK, n -= BLOCK)
         found += popcount(mask_equal(p, v));
-    return n ? found + popcount(part_equal(p, v, n)) : found;
+    return n ? found + popcount(first_equal(p, c, n)) : found;
 }
 
 KERNEL static void *find(const void *s, int c, size_t n) {
@@ -79,7 +108,7 @@ KERNEL static void *find(const void *s, int c, size_t n) {
             return (void *)(p + lowest(at));
     }
     if (n)
-        at = part_equal(p, v, n);
+        at = first_equal(p, c, n);
     return at ? (void *)(p + lowest(at)) : NULL;
 }
 
@@ -93,7 +122,7 @@ KERNEL static void *rfind(const void *s, int c, size_t n) {
             return (void *)(p + n - BLOCK + highest(at));
     }
     if (n)
-        at = part_equal(p, v, n);
+        at = first_equal(p, c, n);
     return at ? (void *)(p + highest(at)) : NULL;
 }
 
@@ -163,12 +192,57 @@ KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, 
         *at_b++ = mask_equal(p, vb);
     }
     if (n) {
-        *at_a = part_equal(p, va, n);
-        *at_b = part_equal(p, vb, n);
+        *at_a = first_equal(p, a, n);
+        *at_b = first_equal(p, b, n);
     }
 }
 
-#define SCAN_KERNELS(name)                                                                                   \
-    { name, count, find, rfind, differ, ascii, words, masks }
+/* The first block of n bytes, or all of them; v is a vector of c. */
+INLINE uint64_t block_equal(const unsigned char *p, int c, size_t n, vector v) {
+    return n < BLOCK ? first_equal(p, c, n) : mask_equal(p, v);
+}
+
+KERNEL static uint64_t ends(const void *s, size_t n, int c) {
+    return first_equal(s, c, n) | end_bit(n);
+}
+
+/* The lowest bit, as an offset, is taken off the mask; some place when there is none. */
+INLINE uint16_t next_place(uint64_t *at, size_t base) {
+    uint64_t lowest_bit = (uint64_t)__builtin_ctzll(*at | (uint64_t)1 << 63);
+    *at &= *at - 1;
+    return (uint16_t)(base + lowest_bit);
+}
+
+/* The bits of a block as offsets.  Always two, or always eight: how many there are is guessed
+ * wrong by the processor more often than whether there are more than two. */
+INLINE uint16_t *put_places(uint16_t *to, uint64_t at, size_t base) {
+    enum { SOME = 2, MANY = 8 };
+    uint16_t *end = to + popcount(at);
+    for (int i = 0; i < SOME; i++)
+        to[i] = next_place(&at, base);
+    if (at == 0)
+        return end;
+    for (int i = SOME; i < MANY; i++)
+        to[i] = next_place(&at, base);
+    for (to += MANY; at; to++)
+        *to = next_place(&at, base);
+    return end;
+}
+
+KERNEL static size_t places(const void *s, size_t *n, int c, uint16_t *at) {
+    const unsigned char *p = s;
+    const uint16_t *last = at + ASF_SCAN_PLACES - BLOCK;
+    uint16_t *to = at;
+    vector v = splat(c);
+    size_t i = 0;
+    for (; i < *n && to <= last; i += BLOCK)
+        to = put_places(to, block_equal(p + i, c, *n - i, v), i);
+    if (i < *n)
+        *n = i;
+    return (size_t)(to - at);
+}
+
+#define SCAN_KERNELS(name, places)                                                                           \
+    { name, count, find, rfind, differ, ascii, words, masks, ends, places }
 
 #endif

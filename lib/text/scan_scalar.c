@@ -69,4 +69,23 @@ static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_
     }
 }
 
-const struct asf_scan_table asf__scan_scalar = {"scalar", count, find, rfind, differ, ascii, words, masks};
+static uint64_t ends(const void *s, size_t n, int c) {
+    const unsigned char *p = s;
+    uint64_t at = n < 64 ? (uint64_t)1 << n : 0;
+    for (size_t i = 0; i < n && i < 64; i++)
+        at |= (uint64_t)(p[i] == (unsigned char)c) << i;
+    return at;
+}
+
+static size_t places(const void *s, size_t *n, int c, uint16_t *at) {
+    const unsigned char *p = s;
+    size_t found = 0, i = 0;
+    for (; i < *n && found < ASF_SCAN_PLACES; i++)
+        if (p[i] == (unsigned char)c)
+            at[found++] = (uint16_t)i;
+    *n = i;
+    return found;
+}
+
+const struct asf_scan_table asf__scan_scalar = {"scalar", count, find,  rfind, differ,
+                                                ascii,    words, masks, ends,  places};

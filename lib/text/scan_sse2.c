@@ -30,6 +30,10 @@ INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
                 _mm_cmpeq_epi8(load(p + 48), v));
 }
 
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
+    return n < BLOCK ? overlapping_equal(p, c, n) : mask_equal(p, splat(c));
+}
+
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
     return ~join(_mm_cmpeq_epi8(load(p), load(q)), _mm_cmpeq_epi8(load(p + 16), load(q + 16)),
                  _mm_cmpeq_epi8(load(p + 32), load(q + 32)), _mm_cmpeq_epi8(load(p + 48), load(q + 48)));
@@ -57,4 +61,4 @@ INLINE struct classes classes(const unsigned char *p) {
     return (struct classes){mask_equal(p, splat('\n')), graphics, ~(graphics | spaces)};
 }
 
-const struct asf_scan_table asf__scan_sse2 = SCAN_KERNELS("sse2");
+const struct asf_scan_table asf__scan_sse2 = SCAN_KERNELS("sse2", places);

@@ -151,6 +151,9 @@ TEST_P(ReadAhead, RandomReadsLittle) {
         void *p = sallocAt(s, &n, i * 7 % 20 * MiB, SEEK_SET);
         ASSERT_NE(p, nullptr);
         EXPECT_EQ(sfree(s, p), 0);
+        p = salloc(s, &n);
+        ASSERT_NE(p, nullptr);
+        EXPECT_EQ(sfree(s, p), 0);
     }
     EXPECT_EQ(largest_read, 4096U);
     read_on(s, 3 * MiB);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lines_bench.h - what the parts of lines_bench share: inputs, what a reader finds in them, and
+ * the readers.
+ * Part of: bench/lines.
+ */
+#ifndef ASF_BENCH_LINES_BENCH_H
+#define ASF_BENCH_LINES_BENCH_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What a reader has seen: the number of lines or fields, and the sum of their lengths.  All readers
+// of an input must find the same.
+struct tally {
+    uint64_t count = 0, sum = 0;
+    bool operator==(const tally &) const = default;
+    void add(size_t n) {
+        count++;
+        sum += n;
+    }
+};
+
+struct input {
+    std::string name, path, text;
+    char separator; // of fields
+};
+
+// make_inputs: files of 16 MB under a directory, and the same in memory.
+std::vector<input> make_inputs(const std::string &directory);
+
+// A way to read: what is found, and in *nanoseconds the CPU time that it took.
+struct reader {
+    std::string name;
+    tally (*read)(const input &from, double *nanoseconds);
+};
+
+std::vector<reader> line_readers();  // of input::path
+std::vector<reader> field_readers(); // of the lines of input::text
+
+double cpu_now(); // nanoseconds
+
+// module_of: which stream module serves the file: by its pages in the cache it is mapped or read.
+std::string module_of(const input &from);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lines.c - lines and records of a stream in place.
+ *
+ * What is at hand is looked through before it is allocated, or allocated as a whole and
+ * given back from the first line on that is not complete: so nothing is waited for that
+ * is not needed, and a line is one piece.
+ * Layer: interfaces.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include <asf/lines.h>
+
+#include <errno.h>
+
+#include "backplane/check.h"
+#include "backplane/hooks.h"
+#include "backplane/regions.h"
+#include "lib/text/scan_kernels.h"
+
+_Static_assert(sizeof((struct asf_lines *)0)->places == ASF_SCAN_PLACES * sizeof(uint16_t), "<asf/lines.h>");
+
+/* A plain buffer is replaced by one that has room for as much as is usually read beside the unread
+ * bytes: less takes more calls, of a pipe twice as many; and asf__fill would make room for what it is
+ * asked for, which here is a byte. */
+static int enlarge_buffer(struct asf_cios *c, size_t have) {
+    const struct asf_buffer *b = c->buffer;
+    size_t usual = have > c->block ? have : c->block;
+    if (!b || have == 0 || b->release || c->flags & ASF_IN_BACKUP || b->size >= have + c->block)
+        return 0;
+    struct asf_buffer *larger = asf__buffer_new(2 * usual);
+    if (!larger)
+        return -ENOMEM;
+    memcpy(larger->base, c->read_ptr, have);
+    asf__use_buffer(c, larger);
+    asf__set_read(c, larger->base, larger->base, larger->base + have);
+    asf__set_write(c, larger->base);
+    return 0;
+}
+
+/* Of a file, which keeps nobody waiting, as much again. */
+static ssize_t read_on(struct asf_cios *c, size_t have) {
+    if (c->kind == ASF_REGULAR)
+        return asf__fill(c, have ? 2 * have : 1);
+    int rc = enlarge_buffer(c, have);
+    return rc < 0 ? rc : asf__fill(c, have + 1);
+}
+
+/* What is unread and at hand, in one piece, with nothing that was pushed back elsewhere.
+ * returns  how much; or an error, which may be an earlier one. */
+static ssize_t at_hand(struct asf_cios *c) {
+    int rc = c->failed ? c->failed : asf__to_bytes(c);
+    c->failed = 0;
+    if (rc == 0 && asf__is_putting(c))
+        rc = -EBADF;
+    if (rc < 0)
+        return rc;
+    size_t have = asf__avail(c);
+    return c->flags & ASF_IN_BACKUP && have > 0 ? asf__fill_buffer(c, have) : (ssize_t)have;
+}
+
+static size_t limit(ssize_t longest) {
+    return (size_t)(longest ? longest : ASF_LONGEST_LINE);
+}
+
+/* In line in both forms: a call of an exported function goes by a table. */
+static inline void *allocate_line(struct asf_cios *c, int delimiter, ssize_t *length) {
+    if (*length < 0)
+        return asf__no_region(length, -EINVAL);
+    size_t longest = limit(*length), seen = 0;
+    ssize_t have = at_hand(c);
+    while (have >= 0) {
+        size_t n = (size_t)have < longest ? (size_t)have : longest;
+        const char *from = c->read_ptr + seen;
+        const char *found = n > seen ? asf__scan()->find(from, delimiter, n - seen) : NULL;
+        if (found) {
+            *length = found + 1 - c->read_ptr;
+            return asf_u_salloc(c, length);
+        }
+        if ((size_t)have > longest)
+            return asf__no_region(length, -EMSGSIZE);
+        seen = n;
+        have = read_on(c, seen);
+        if (have >= 0 && (size_t)have <= seen)
+            break;
+    }
+    *length = have;
+    return have > 0 ? asf_u_salloc(c, length) : NULL;
+}
+
+void *asf_u_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
+    return allocate_line(c, delimiter, length);
+}
+
+void *asf_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
+    asf__lock(&c->lk);
+    asf__check(c);
+    void *region = allocate_line(c, delimiter, length);
+    asf__check(c);
+    asf__unlock(&c->lk);
+    return region;
+}
+
+/* Give a region back but for its first `used` bytes, which are done with. */
+static int give_back(struct asf_cios *c, char *region, const char *used) {
+    ssize_t n = used - region;
+    if (!region)
+        return 0;
+    const char *kept = asf_u_srealloc(c, region, &n);
+    int rc = asf_u_sfree(c, region);
+    return kept ? rc : (int)n;
+}
+
+/* The region is given back from `used` on, and allocated anew from there with more.
+ *   least   how many bytes are wanted; there are fewer at the end of the file, or before an error
+ *   length  out: bytes in the new region: all that are at hand
+ * returns  the new region, or NULL as salloc. */
+static char *next_region(struct asf_cios *c, char *region, const char *used, size_t least, ssize_t *length) {
+    char *next = NULL;
+    asf__lock(&c->lk);
+    asf__check(c);
+    ssize_t n = give_back(c, region, used);
+    if (n == 0)
+        n = at_hand(c);
+    if (n >= 0 && (size_t)n < least)
+        n = (size_t)n + 1 == least ? read_on(c, (size_t)n) : asf__fill(c, least);
+    *length = n;
+    if (n > 0)
+        next = asf_u_salloc(c, length);
+    asf__check(c);
+    asf__unlock(&c->lk);
+    return next;
+}
+
+static int end_region(struct asf_cios *c, char *region, const char *used) {
+    asf__lock(&c->lk);
+    asf__check(c);
+    int rc = give_back(c, region, used);
+    asf__check(c);
+    asf__unlock(&c->lk);
+    return rc;
+}
+
+/* --- lines ------------------------------------------------------------------------- */
+
+static void hold(struct asf_lines *l, char *region, size_t length) {
+    l->region = region;
+    l->line = l->scanned = region;
+    l->end = region + length;
+    l->place = l->last = l->places;
+    l->bare = 0;
+}
+
+void asf_lines_begin(struct asf_lines *l, struct asf_cios *stream, int delimiter, ssize_t longest) {
+    l->stream = stream;
+    l->delimiter = (unsigned char)delimiter;
+    l->longest = limit(longest);
+    hold(l, NULL, 0);
+}
+
+static const char *no_line(ssize_t *length, ssize_t code) {
+    *length = code;
+    return NULL;
+}
+
+/* Look for delimiters in what comes next of the region.  A line that begins and ends in a part no
+ * longer than the longest line is not too long: the first one alone need be looked at.
+ * returns  whether that is short enough, or none was found. */
+static bool find_places(struct asf_lines *l) {
+    enum { PART = 16 << 10 }; /* stays in the first-level cache until the caller looks at it */
+    size_t n = (size_t)(l->end - l->scanned), most = l->longest < PART ? l->longest : PART;
+    if (n > most)
+        n = most;
+    size_t found = asf__scan()->places(l->scanned, &n, l->delimiter, l->places);
+    if (found && (size_t)(l->scanned + l->places[0] - l->line) >= l->longest)
+        return false;
+    l->base = l->scanned;
+    l->scanned += n;
+    l->place = l->places;
+    l->last = l->places + found;
+    return true;
+}
+
+/* returns  whether the region has more than before; *length is as asf_lines_next leaves it. */
+static bool next_part(struct asf_lines *l, ssize_t *length) {
+    ssize_t rest = l->end - l->line;
+    char *region = next_region(l->stream, l->region, l->line, (size_t)rest + 1, length);
+    hold(l, region, region ? (size_t)*length : 0);
+    if (!region)
+        return false;
+    if (*length > rest) {
+        l->scanned += rest;
+        return true;
+    }
+    l->bare = 1;
+    l->scanned = l->line = l->end;
+    return false;
+}
+
+const char *asf_lines_more(struct asf_lines *l, ssize_t *length) {
+    while (l->place == l->last) {
+        bool short_enough = (size_t)(l->scanned - l->line) <= l->longest;
+        if (short_enough && l->scanned < l->end)
+            short_enough = find_places(l);
+        else if (short_enough && !next_part(l, length))
+            return l->region;
+        if (!short_enough)
+            return no_line(length, -EMSGSIZE);
+    }
+    return asf_lines_next(l, length);
+}
+
+int asf_lines_end(struct asf_lines *l) {
+    int rc = end_region(l->stream, l->region, l->line);
+    hold(l, NULL, 0);
+    return rc;
+}
+
+/* --- records ----------------------------------------------------------------------- */
+
+void asf_records_begin(struct asf_records *r, struct asf_cios *stream, size_t size) {
+    *r = (struct asf_records){.stream = stream, .size = size ? size : SIZE_MAX};
+}
+
+const void *asf_records_more(struct asf_records *r, ssize_t *length) {
+    if (r->size > SSIZE_MAX) {
+        *length = -EINVAL;
+        return NULL;
+    }
+    r->region = next_region(r->stream, r->region, r->record, r->size, length);
+    r->record = r->region;
+    r->end = r->region ? r->region + *length : NULL;
+    if (!r->region || (size_t)*length >= r->size)
+        return r->region ? asf_records_next(r, length) : NULL;
+    r->record = r->end;
+    return r->region;
+}
+
+int asf_records_end(struct asf_records *r) {
+    int rc = end_region(r->stream, r->region, r->record);
+    r->region = NULL;
+    r->record = r->end = NULL;
+    return rc;
+}
