@@ -279,7 +279,7 @@ static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buff
             d->failed_below = 0;
             return rc;
         }
-        if (!d->started && !d->never && d->out_taken > 0)
+        if (!d->started && !d->never && c->stats.in >= BLOCK)
             start_worker(d);
         if (d->started)
             wait_for_worker(d);
