@@ -187,14 +187,26 @@ static const struct asf_stream_ops first_bytes = {.size = sizeof(struct asf_stre
                                                   .get = first_get,
                                                   .close = asf__fd_close};
 
-void asf__look_for_format(struct asf_cios *c) {
+static enum asf_format format_of_file(int fd) {
     char magic[ASF_MAGIC_BYTES];
+    off64_t at = asf__lseek(fd, 0, SEEK_CUR);
+    ssize_t n = at < 0 ? at : asf__sys.pread(fd, magic, sizeof magic, at);
+    return n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
+}
+
+struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n) {
+    enum asf_format f = n > 0 ? asf__format_of(first, n) : format_of_file(fd);
+    struct asf_cios *c = f > ASF_FORMAT_OPEN ? asf__cios_new(&asf__for_asi, fd, O_RDONLY) : NULL;
+    if (c)
+        decode_as(c, f, first, n);
+    return c;
+}
+
+void asf__look_for_format(struct asf_cios *c) {
     if (!c->listed || c->access != O_RDONLY || c->child > 0)
         return;
     if (c->kind == ASF_REGULAR) {
-        off64_t at = asf__lseek(c->fd, 0, SEEK_CUR);
-        ssize_t n = at < 0 ? at : asf__sys.pread(c->fd, magic, sizeof magic, at);
-        enum asf_format f = n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
+        enum asf_format f = format_of_file(c->fd);
         if (f > ASF_FORMAT_OPEN)
             decode_as(c, f, NULL, 0);
     } else if ((c->kind == ASF_PIPE || c->kind == ASF_SOCKET) && c->ops == &asf__pipe) {

@@ -77,6 +77,11 @@ size_t asf__buffer_size(size_t size);
 bool asf__is_decoder(const struct asf_decoder *d);
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder);
 
+/* asf__decode_descriptor: a stream in no list, of what a descriptor has, decoded, if that is
+ * compressed.  first[0..n): what has been read of it; n is 0: it is a file, not read yet.
+ * returns  NULL: it is not compressed, or memory is short.  lock: none. */
+struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n);
+
 /* What one call of asf_copy knows of its streams; all zero at first. */
 struct asf_transfer {
     bool known, waits;  /* looked at; the input is a pipe, whose end is not known */

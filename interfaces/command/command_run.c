@@ -194,7 +194,8 @@ static struct request parse(int argc, char **argv) {
         else if (option == 'b')
             request.options = asf__join_list(request.options, ',', buffer_of(optarg));
         else if (option == 'd')
-            request.options = asf__join_list(request.options, ',', "decompress=on");
+            request.library = LIBRARY_OF_UNIX, /* or programs that read() themselves go without */
+                request.options = asf__join_list(request.options, ',', "decompress=on");
         else if (option == 'o')
             request.options = asf__join_list(request.options, ',', optarg);
         else if (option == 'h')
