@@ -70,7 +70,7 @@ int asf__opened(int fd, int flags) {
     const int harmless = O_ACCMODE | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL |
                          O_NOATIME | O_TRUNC | 0100000; /* which is O_LARGEFILE */
     asf__pipe_opened(fd);
-    if (asf__set_unseen(fd, flags))
+    if (asf__unlikely(asf__options()->decompress) && asf__set_unseen(fd, flags))
         return fd;
     bool suitable = !(flags & ~harmless) && ((flags & O_ACCMODE) != O_WRONLY || asf__options()->coalesce);
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED)
@@ -153,8 +153,8 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
 /* `ending`: nothing is done after it but to end the process. */
 static void publish(int fd, bool ending) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__likely(!d) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS) ||
-        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS) || asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
+    if (asf__likely(!d) || asf__is(d, ASF_FD_UNSEEN) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS) ||
+        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS))
         return;
     if (asf__is(d, ASF_FD_JOINED)) {
         asf__joined_release(d->joined);

@@ -73,8 +73,10 @@ void asf__joined_release(struct asf_cios *c) {
 /* --- decompress=on ------------------------------------------------------------------------ */
 
 bool asf__set_unseen(int fd, int flags) {
-    if (asf__likely(!asf__options()->decompress) || (unsigned)fd >= ASF_FDS ||
-        (flags & O_ACCMODE) != O_RDONLY || !asf__move_on(&asf__fds[fd], ASF_FD_KERNELS, ASF_FD_UNSEEN))
+    if ((unsigned)fd >= ASF_FDS)
+        return false;
+    asf__move_on(&asf__fds[fd], ASF_FD_UNSEEN, ASF_FD_KERNELS); /* of a file that was closed past us */
+    if ((flags & O_ACCMODE) != O_RDONLY || !asf__move_on(&asf__fds[fd], ASF_FD_KERNELS, ASF_FD_UNSEEN))
         return false;
     asf__note_fd(fd);
     return true;
@@ -113,6 +115,8 @@ long asf__unix_fstat(int fd, struct stat64 *st) {
 }
 
 void asf__end_decoded(struct asf_fd *d) {
+    if (!d || asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
+        return;
     if (!asf__is(d, ASF_FD_JOINED) || !d->decoded || !asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS))
         return;
     d->decoded = false;
@@ -149,7 +153,8 @@ static void closing(struct asf_cios *c) {
 __attribute__((constructor)) static void start(void) {
     asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
     asf__offer_rings();
-    asf__set_unseen(0, O_RDONLY);
+    if (asf__options()->decompress)
+        asf__set_unseen(0, O_RDONLY);
     if (asf__rings())
         asf__heed_forks();
 }
