@@ -9,22 +9,31 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
 #include "streams/decode.h"
 
 #ifdef ASF_STATIC
-/* In a static program it is not there: libc's archive would warn of it at each link. */
-#pragma weak dlopen
+/* A static program, which has no interpreter, cannot load libraries, and its linker would warn of
+ * dlopen by that name. */
 #pragma weak dlsym
 #pragma weak dladdr
 static bool can_load(void) {
-    return dlopen && dlsym && dladdr;
+    return dlsym && dladdr && getauxval(AT_BASE) != 0;
+}
+static void *open_library(const char *path) {
+    void *(*function)(const char *, int);
+    *(void **)&function = dlsym(RTLD_DEFAULT, "dlopen");
+    return function ? function(path, RTLD_NOW) : NULL;
 }
 #else
 static bool can_load(void) {
     return true;
+}
+static void *open_library(const char *path) {
+    return dlopen(path, RTLD_NOW);
 }
 #endif
 
@@ -77,8 +86,8 @@ static void *load(const char *soname) {
     void *library = NULL;
     if (slash && snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
                           soname) < (int)sizeof path)
-        library = dlopen(path, RTLD_NOW);
-    return library ? library : dlopen(soname, RTLD_NOW);
+        library = open_library(path);
+    return library ? library : open_library(soname);
 }
 
 static const struct asf_decoder *find(enum asf_format f) {
