@@ -12,7 +12,7 @@
 #include "lib/sys/costs.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
-#include "streams/modules.h"
+#include "streams/decode.h"
 
 static void use(struct asf_cios *c, const struct asf_stream_ops *ops, const char *why) {
     c->ops = ops;
@@ -64,6 +64,13 @@ static void tell(const struct asf_cios *c) {
         asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
 }
 
+/* The last step of both. */
+static void look_for_format(struct asf_cios *c) {
+    if (asf__unlikely(asf__options()->decompress))
+        asf__look_for_format(c);
+    tell(c);
+}
+
 static bool look(struct asf_cios *c, struct stat64 *st) {
     if (asf__fstat(c->fd, st) == 0)
         return true;
@@ -85,7 +92,7 @@ static void attach_as_libc(struct asf_cios *c) {
     c->block = st.st_blksize > 0 && st.st_blksize < BUFSIZ ? (size_t)st.st_blksize : BUFSIZ;
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
         c->block = asf__buffer_size(c->block);
-    tell(c);
+    look_for_format(c);
 }
 
 const struct asf_stream_ops asf__as_libc = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_as_libc};
@@ -134,7 +141,7 @@ static void attach_for_asi(struct asf_cios *c) {
         else if (c->access == O_RDWR && asf__lseek(c->fd, 0, SEEK_CUR) < 0)
             c->ops = &asf__two_ways;
     }
-    tell(c);
+    look_for_format(c);
 }
 
 const struct asf_stream_ops asf__for_asi = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_for_asi};

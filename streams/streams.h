@@ -14,6 +14,7 @@
 #pragma GCC visibility push(hidden)
 
 struct asf_ring;
+struct asf_decoder;
 
 /* The tables that a stream on a descriptor begins with.  asf__as_libc: it is buffered as
  * libc's streams are; asf__for_asi: by mapped windows, read-ahead and large buffers. */
@@ -25,11 +26,13 @@ extern const struct asf_stream_ops *asf__pipe_module;
 /* asf__open_memory: a stream into memory that grows (open_memstream).
  * asf__open_segment: on a segment of shared memory, which it detaches when closed.
  * asf__open_ring: on an end of a ring, given back when closed.
+ * asf__open_decoded: of what another stream has, which is closed with it.
  * asf__open_module: on a module of the program's own.
  * returns  a stream that is in no list yet; NULL when memory is short. */
 struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
+struct asf_cios *asf__open_decoded(const struct asf_decoder *decoder, struct asf_cios *below);
 struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
 
 /* A part of a regular file as the page cache has it: a buffer, and where in the file it begins. */
@@ -84,6 +87,17 @@ int asf__advise(struct asf_cios *c, enum asf_advice advice);
 
 /* asf__buffer_size: of a stream whose buffer libc would make `size` bytes large. */
 size_t asf__buffer_size(size_t size);
+
+/* asf__is_decoder: whether it has all that this library wants of one.  lock: none.
+ * asf__find_decoder: by the next bytes of the stream, which stay.  *decoder stays NULL where they
+ * are in no format.  returns  0; -ENOTSUP: its library is not installed; or what reading gave. */
+bool asf__is_decoder(const struct asf_decoder *d);
+int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder);
+
+/* asf__decode_descriptor: a stream in no list, of what a descriptor has, decoded, if that is
+ * compressed.  first[0..n): what has been read of it; n is 0: it is a file, not read yet.
+ * returns  NULL: it is not compressed, or memory is short.  lock: none. */
+struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n);
 
 /* What one call of asf_copy knows of its streams; all zero at first. */
 struct asf_transfer {

@@ -11,6 +11,7 @@
 #define ASF_STREAM_H
 
 #include <asf/asf.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {

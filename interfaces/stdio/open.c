@@ -254,6 +254,9 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (asf__ours_wide(c))
         asf__wide_close(c);
     asf__report(c);
+    c->fd = -1; /* a module on the descriptor ends without it */
+    if (fd >= 0 && c->data && c->ops->close)
+        c->ops->close(c);
     asf__cios_reset(c);
     int new = valid ? ASF_CLEANUP(asf__cancelled, c, reopen_descriptor(fd, path, m)) : -EINVAL;
     if (new < 0 && fd >= 0)

@@ -58,15 +58,18 @@ static void end_all(void) {
 
 #define BEFORE_LOOKS     asf__before_look()
 #define BEFORE_PUBLISHES (asf__before_look(), asf__publish(fd))
-#define BEFORE_TRANSFERS (asf__before_look(), asf__publish(in), asf__publish(out))
-#define BEFORE_WAITS     asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
-#define BEFORE_SELECTS   (n > 0 ? asf__pipe_share() : (void)0)
-#define BEFORE_WATCHES   asf__pipe_refuse(fd)
-#define BEFORE_CONFINES  asf__pipe_leave_all()
-#define BEFORE_ENDS      end_all()
-#define BEFORE_SENDS     (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
-#define BEFORE_STARTS    asf__publish_all()
-#define BEFORE_BECOMES   end_all()
+#define BEFORE_TRANSFERS                                                                                     \
+    if (asf__decodes(in)) /* a file that the kernel cannot do it for: the program reads then */              \
+        return asf__answer(-EINVAL);                                                                         \
+    (asf__before_look(), asf__publish(in), asf__publish(out))
+#define BEFORE_WAITS    asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
+#define BEFORE_SELECTS  (n > 0 ? asf__pipe_share() : (void)0)
+#define BEFORE_WATCHES  asf__pipe_refuse(fd)
+#define BEFORE_CONFINES asf__pipe_leave_all()
+#define BEFORE_ENDS     end_all()
+#define BEFORE_SENDS    (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
+#define BEFORE_STARTS   asf__publish_all()
+#define BEFORE_BECOMES  end_all()
 
 #define PASSED(effect, type, name, parameters, arguments)                                                    \
     EXPORT type name parameters {                                                                            \

@@ -70,6 +70,8 @@ int asf__opened(int fd, int flags) {
     const int harmless = O_ACCMODE | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL |
                          O_NOATIME | O_TRUNC | 0100000; /* which is O_LARGEFILE */
     asf__pipe_opened(fd);
+    if (asf__unlikely(asf__options()->decompress) && asf__set_unseen(fd, flags))
+        return fd;
     bool suitable = !(flags & ~harmless) && ((flags & O_ACCMODE) != O_WRONLY || asf__options()->coalesce);
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED)
         become(fd, flags, ASF_FD_NEW);
@@ -151,7 +153,7 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
 /* `ending`: nothing is done after it but to end the process. */
 static void publish(int fd, bool ending) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__likely(!d) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS) ||
+    if (asf__likely(!d) || asf__is(d, ASF_FD_UNSEEN) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS) ||
         asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS))
         return;
     if (asf__is(d, ASF_FD_JOINED)) {
@@ -196,6 +198,7 @@ void asf__never_private(void) {
 int asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
     asf__pipe_lose(fd);
+    asf__end_decoded(d);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
         return 0;
     int failed = asf__flush_coalesced(fd);

@@ -70,6 +70,61 @@ void asf__joined_release(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
+/* --- decompress=on ------------------------------------------------------------------------ */
+
+bool asf__set_unseen(int fd, int flags) {
+    if ((unsigned)fd >= ASF_FDS)
+        return false;
+    asf__move_on(&asf__fds[fd], ASF_FD_UNSEEN, ASF_FD_KERNELS); /* of a file that was closed past us */
+    if ((flags & O_ACCMODE) != O_RDONLY || !asf__move_on(&asf__fds[fd], ASF_FD_KERNELS, ASF_FD_UNSEEN))
+        return false;
+    asf__note_fd(fd);
+    return true;
+}
+
+/* A file is looked at where it stands; of a pipe the bytes that the program reads anyway are. */
+ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
+    if (!asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
+        return ASF_NOT_OURS;
+    ssize_t got = asf__lseek(fd, 0, SEEK_CUR) < 0 ? asf__cancellable_read(fd, p, n) : 0;
+    struct asf_cios *c = got >= 0 ? asf__decode_descriptor(fd, p, (size_t)got) : NULL;
+    if (!c)
+        return got != 0 ? got : ASF_NOT_OURS;
+    asf__cios_link(c);
+    d->decoded = true;
+    asf__join(c);
+    return ASF_NOT_OURS;
+}
+
+bool asf__decodes(int fd) {
+    struct asf_fd *d = asf__fd(fd);
+    if (asf__is(d, ASF_FD_UNSEEN) && asf__lseek(fd, 0, SEEK_CUR) >= 0)
+        asf__see_first(d, fd, NULL, 0);
+    return asf__is(d, ASF_FD_JOINED) && d->decoded;
+}
+
+/* What is decoded is told of as a pipe: nobody knows its length, and nobody can seek in it. */
+long asf__unix_fstat(int fd, struct stat64 *st) {
+    asf__before_look();
+    long r = asf__fstat(fd, st);
+    if (r == 0 && asf__decodes(fd)) {
+        st->st_mode = (st->st_mode & ~(mode_t)S_IFMT) | S_IFIFO;
+        st->st_size = st->st_blocks = 0;
+    }
+    return asf__answer(r);
+}
+
+void asf__end_decoded(struct asf_fd *d) {
+    if (!d || asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
+        return;
+    if (!asf__is(d, ASF_FD_JOINED) || !d->decoded || !asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS))
+        return;
+    d->decoded = false;
+    d->joined->fd = -1; /* which is closed by its own call */
+    asf__cios_close(d->joined);
+    asf__cios_free(d->joined);
+}
+
 /* --- the streams of other interfaces, as they come and go ------------------------------ */
 
 static void linked(struct asf_cios *c) {
@@ -98,6 +153,8 @@ static void closing(struct asf_cios *c) {
 __attribute__((constructor)) static void start(void) {
     asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
     asf__offer_rings();
+    if (asf__options()->decompress)
+        asf__set_unseen(0, O_RDONLY);
     if (asf__rings())
         asf__heed_forks();
 }

@@ -284,6 +284,8 @@ static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, c
     ssize_t r = d ? read_known(d, fd, &v, 1, n <= SMALL_READ ? n : 0) : ASF_NOT_OURS;
     if (r != ASF_NOT_OURS)
         return asf__answer(r);
+    if (asf__is(d, ASF_FD_UNSEEN) && (r = asf__see_first(d, fd, p, n)) != ASF_NOT_OURS)
+        return asf__answer(r);
     if (asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_read(d->joined, p, n));
     asf__before_look();
@@ -371,7 +373,7 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     off64_t r = ASF_NOT_OURS;
     bool held = false;
     asf__before_look();
-    if (asf__is(d, ASF_FD_JOINED))
+    if (asf__decodes(fd) || asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
     while (!held && asf__is(d, ASF_FD_NEW))
         if (!(held = hold(d)))

@@ -31,6 +31,7 @@ enum asf_fd_state {
     ASF_FD_READS,     /* private: `stream` has a window of the file */
     ASF_FD_COALESCES, /* private: `stream` has output that is not written */
     ASF_FD_JOINED,    /* `joined` is a stream of the ASI's: one stream, by all its names */
+    ASF_FD_UNSEEN,    /* decompress=on: nothing of it has been read; JOINED then if it is compressed */
 };
 
 enum { ASF_FDS = 1024 };
@@ -50,6 +51,7 @@ struct asf_fd {
     unsigned needed;  /* misses before it is looked at again */
     off64_t given_up; /* the offset when it was published */
     struct asf_cios *joined;
+    bool decoded; /* `joined` is the descriptor's own, and ends with it */
     char *pages;  /* COALESCES: the buffer; kept for the next file of this number */
     dev_t device; /* COALESCES */
     ino_t inode;
@@ -140,6 +142,7 @@ long asf__unix_writev(int fd, const struct iovec *v, int count);
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at);
 long asf__unix_fsync(int fd);
 long asf__unix_fdatasync(int fd);
+long asf__unix_fstat(int fd, struct stat64 *st);
 long asf__unix_open(int directory, const char *path, int flags, mode_t mode);
 long asf__unix_open_2(int directory, const char *path, int flags);
 long asf__unix_close(int fd);
@@ -177,6 +180,16 @@ static inline void asf__before_look(void) {
 }
 
 /* --- descriptors of streams (joined.c) ----------------------------------------------------- */
+
+/* asf__set_unseen: input that may be compressed, with decompress=on.
+ * asf__see_first: the first read of it, of n bytes: if it is compressed it is joined to a stream
+ * that decodes.  returns  what was read; ASF_NOT_OURS: nothing yet.
+ * asf__decodes: whether a descriptor is joined so; a file is looked at first.
+ * asf__end_decoded: before such a descriptor is closed. */
+bool asf__set_unseen(int fd, int flags);
+ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n);
+bool asf__decodes(int fd);
+void asf__end_decoded(struct asf_fd *d);
 
 /* asf__joined_read, asf__joined_seek: on the stream; as the system calls.
  * asf__joined_release: the kernel's offset and data are the stream's. */

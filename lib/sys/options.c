@@ -133,6 +133,7 @@ static const struct {
     char name[12];
     uint16_t at;
 } flags[] = {
+    {"decompress", offsetof(struct asf_options, decompress)},
     {"tune", offsetof(struct asf_options, tune)},
     {"verbose", offsetof(struct asf_options, verbose)},
 #ifdef ASF_UNIX

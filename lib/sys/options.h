@@ -22,6 +22,7 @@ struct asf_options {
     size_t buffer;     /* of streams that libc would fully buffer, bytes; 0: libc's size */
     unsigned given;    /* ASF_GIVEN_ bits: sizes that the user chose */
     bool tune;         /* the table of `asf tune` is looked for */
+    bool decompress;   /* input that is compressed is decoded */
     bool verbose;      /* name each stream's module on stderr */
     char shm[8];       /* "posix" or "sysv": where segments are made */
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decoder_zstd.c - zstd: its frames, and skippable ones.
+ * Layer: interfaces/decoders, libraries of their own; may include include/asf.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <asf/decode.h>
+
+struct zstd {
+    ZSTD_DStream *stream;
+    bool between; /* two frames */
+};
+
+static void *begin(void) {
+    struct zstd *z = calloc(1, sizeof *z);
+    if (z && !(z->stream = ZSTD_createDStream())) {
+        free(z);
+        return NULL;
+    }
+    return z;
+}
+
+static int failed(size_t code) {
+    ZSTD_ErrorCode why = ZSTD_getErrorCode(code);
+    return why == ZSTD_error_memory_allocation || why == ZSTD_error_frameParameter_windowTooLarge ? -ENOMEM
+                                                                                                  : -EBADMSG;
+}
+
+/* The window's limit is zstd's own, 128 MB, which its tool has, too. */
+static int decode(void *state, struct asf_decoding *d) {
+    struct zstd *z = state;
+    while (d->in_size > 0 || !z->between) {
+        ZSTD_inBuffer in = {d->in, d->in_size, 0};
+        ZSTD_outBuffer out = {d->out, d->out_size, 0};
+        size_t r = ZSTD_decompressStream(z->stream, &out, &in);
+        d->in += in.pos;
+        d->in_size -= in.pos;
+        d->out += out.pos;
+        d->out_size -= out.pos;
+        if (ZSTD_isError(r))
+            return failed(r);
+        z->between = r == 0;
+        if (d->out_size == 0 || (in.pos == 0 && out.pos == 0))
+            break;
+    }
+    return z->between;
+}
+
+static void end(void *state) {
+    struct zstd *z = state;
+    ZSTD_freeDStream(z->stream);
+    free(z);
+}
+
+const struct asf_decoder *asf_decoder_zstd(void) {
+    static const struct asf_decoder zstd = {sizeof zstd, ASF_DECODER_VERSION, "zstd", begin, decode, end};
+    return &zstd;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decoded.c - a stream of decoded bytes over one of compressed ones.
+ *
+ * Two sides share a ring of input regions and a ring of decoded blocks.  The program's thread
+ * reads the stream below and takes blocks; it also decodes, until the first block is full and a
+ * worker is started for that.  The worker never waits for anything but the program's thread: so
+ * a signal, a cancellation or an error of a read comes where the program expects it.
+ * A block becomes the stream's current buffer; it is not copied.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backplane/regions.h"
+#include "lib/sys/cleanup.h"
+#include "lib/sys/syscalls.h"
+#include "streams/decode.h"
+
+/* Blocks and regions that fit the second-level cache together. */
+enum { BLOCK = 256 << 10, REGION = 64 << 10, BLOCKS = 4, REGIONS = 8, SPARE_BLOCKS = 3 };
+
+struct decoded {
+    const struct asf_decoder *decoder;
+    void *state;
+    struct asf_cios *below;
+    bool owned; /* the stream below has a descriptor of its own, or none */
+
+    pthread_mutex_t lock;          /* of all that follows; rank: after the streams' */
+    pthread_cond_t to_do, is_done; /* what the worker waits for, and what the program's thread does */
+    struct {
+        char *p;        /* as salloc gave it */
+        size_t n, used; /* its bytes, and those that are decoded */
+    } in[REGIONS];
+    unsigned in_added, in_decoded,
+        in_freed; /* counts of regions; a region's place is its count modulo REGIONS */
+    bool ended_below;
+    struct asf_buffer *out[BLOCKS]; /* to..base+size is not decoded yet; from is not used */
+    unsigned out_ready, out_taken;
+    struct asf_buffer *current; /* is being filled */
+    struct asf_buffer *spare;
+    int spares;
+    bool busy;    /* decoding, with the lock released */
+    bool pending; /* the last call filled its room: the state may hold more */
+    bool ended;
+    int failed; /* all that was decoded before is in the blocks */
+
+    bool started, never; /* a worker, */
+    bool stop;           /* which is to end */
+    pthread_t worker;
+    int failed_below; /* not told yet: blocks come before it */
+    pid_t process;
+    struct asf_buffer *rest; /* a block of which a part was copied out: from..to is left */
+};
+
+/* --- blocks -------------------------------------------------------------------------------- */
+
+extern const struct asf_stream_ops asf__decoded;
+
+static pid_t this_process(void) {
+    return (pid_t)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
+}
+
+/* In the child of a fork, where the worker is not. */
+static bool is_orphan(const struct decoded *d) {
+    return d->started && d->process != this_process();
+}
+
+/* The buffer may outlive the module. */
+static void release_block(struct asf_cios *c, struct asf_buffer *b) {
+    struct decoded *d = c->ops == &asf__decoded ? c->data : NULL;
+    if (d && !is_orphan(d)) {
+        pthread_mutex_lock(&d->lock);
+        if (d->spares < SPARE_BLOCKS) {
+            b->next = d->spare;
+            d->spare = b;
+            d->spares++;
+            b = NULL;
+        }
+        pthread_mutex_unlock(&d->lock);
+    }
+    free(b);
+}
+
+static struct asf_buffer *empty_block(struct decoded *d) {
+    struct asf_buffer *b = d->spare;
+    if (b) {
+        d->spare = b->next;
+        d->spares--;
+    } else if ((b = asf__buffer_new(BLOCK))) {
+        b->release = release_block;
+    }
+    if (b)
+        b->from = b->to = b->base;
+    return b;
+}
+
+static size_t room_in(const struct asf_buffer *b) {
+    return (size_t)(b->base + b->size - b->to);
+}
+
+static void show_block(struct decoded *d) {
+    if (d->current && d->current->to > d->current->base) {
+        d->out[d->out_ready++ % BLOCKS] = d->current;
+        d->current = NULL;
+    }
+}
+
+/* --- decoding: by the worker, or the program's thread ------------------------------------------- */
+
+static bool has_input(const struct decoded *d) {
+    return d->in_decoded != d->in_added;
+}
+
+static bool can_decode(const struct decoded *d) {
+    return !d->failed && !d->ended && d->out_ready - d->out_taken < BLOCKS &&
+           (has_input(d) || d->pending || d->ended_below);
+}
+
+/* What one call of the decoder has left. */
+static int judge(struct decoded *d, const struct asf_decoding *now, const struct asf_decoding *was, int rc) {
+    d->pending = now->out_size == 0;
+    if (rc < 0)
+        return rc;
+    if (was->last && !d->pending) {
+        d->ended = rc > 0;
+        return rc > 0 ? 0 : -EIO; /* within a frame */
+    }
+    bool stuck = was->in_size > 0 && now->in_size == was->in_size && now->out_size == was->out_size;
+    return stuck ? -EBADMSG : 0;
+}
+
+/* One call of the decoder.  Lock: held, and released meanwhile. */
+static void decode(struct decoded *d) {
+    unsigned i = d->in_decoded % REGIONS;
+    if (!d->current && !(d->current = empty_block(d))) {
+        d->failed = -ENOMEM;
+        return;
+    }
+    struct asf_decoding was = {.out = d->current->to, .out_size = room_in(d->current)};
+    if (has_input(d)) {
+        was.in = d->in[i].p + d->in[i].used;
+        was.in_size = d->in[i].n - d->in[i].used;
+    }
+    was.last = was.in_size == 0 && d->ended_below;
+    struct asf_decoding now = was;
+    d->busy = true;
+    pthread_mutex_unlock(&d->lock);
+    int rc = d->decoder->decode(d->state, &now);
+    pthread_mutex_lock(&d->lock);
+    d->busy = false;
+    d->current->to = now.out;
+    if (was.in_size > 0) {
+        d->in[i].used += was.in_size - now.in_size;
+        d->in_decoded += now.in_size == 0;
+    }
+    d->failed = judge(d, &now, &was, rc);
+    /* A block that is not full is shown when what comes next may have to be waited for. */
+    if (d->failed || d->ended || d->pending || !has_input(d))
+        show_block(d);
+}
+
+static void *work(void *arg) {
+    struct decoded *d = arg;
+    pthread_mutex_lock(&d->lock);
+    while (!d->stop) {
+        if (can_decode(d))
+            decode(d);
+        else
+            pthread_cond_wait(&d->to_do, &d->lock);
+        if (!can_decode(d) || d->out_ready != d->out_taken)
+            pthread_cond_signal(&d->is_done);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+static bool has_processors(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    long n = asf__raw_syscall(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0);
+    return n > 0 && CPU_COUNT_S((size_t)n, &set) > 1;
+}
+
+/* Where no thread can be had the program's goes on decoding. */
+static void start_worker(struct decoded *d) {
+    uint64_t mask = asf__hold_signals();
+    d->never = !has_processors() || pthread_create(&d->worker, NULL, work, d) != 0;
+    d->started = !d->never;
+    asf__release_signals(mask);
+}
+
+/* --- the program's side ---------------------------------------------------------------------- */
+
+static ssize_t region_of(struct asf_cios *below, char **p) {
+    ssize_t n = REGION;
+    asf__lock(&below->lk);
+    size_t there = asf__avail(below);
+    if (there > 0 && there < (size_t)n)
+        n = (ssize_t)there;
+    *p = asf__u_salloc(below, &n, true);
+    asf__unlock(&below->lk);
+    return n;
+}
+
+static bool is_readable(const struct asf_cios *c) {
+    struct pollfd ready = {.fd = c->fd, .events = POLLIN};
+    const struct timespec now = {0, 0};
+    return c->fd >= 0 && asf__raw_syscall(SYS_ppoll, (long)&ready, 1, (long)&now, 0) > 0;
+}
+
+/* Whether to read on: a file always, as far ahead as there is room; else only what is there, or
+ * when nothing can be done without. */
+static bool may_read(struct decoded *d) {
+    if (d->ended_below || d->failed_below || d->failed || d->in_added - d->in_freed == REGIONS)
+        return false;
+    bool idle = !has_input(d) && !d->busy && !d->pending && d->out_ready == d->out_taken;
+    if (!d->started || idle)
+        return idle;
+    return d->below->kind == ASF_REGULAR || asf__avail(d->below) > 0 || is_readable(d->below);
+}
+
+static void free_regions(struct decoded *d) {
+    for (; d->in_freed != d->in_decoded; d->in_freed++) {
+        asf__lock(&d->below->lk);
+        asf__u_sfree(d->below, d->in[d->in_freed % REGIONS].p);
+        asf__unlock(&d->below->lk);
+    }
+}
+
+/* Lock: held, and released while it reads, where this thread may be cancelled. */
+static void read_on(struct asf_cios *c, struct decoded *d) {
+    char *p = NULL;
+    pthread_mutex_unlock(&d->lock);
+    ssize_t n = asf__likely(__libc_single_threaded) ? region_of(d->below, &p)
+                                                    : ASF_CLEANUP(asf__cancelled, c, region_of(d->below, &p));
+    pthread_mutex_lock(&d->lock);
+    if (n > 0) {
+        d->in[d->in_added % REGIONS].p = p;
+        d->in[d->in_added % REGIONS].n = (size_t)n;
+        d->in[d->in_added++ % REGIONS].used = 0;
+    } else if (n == 0) {
+        d->ended_below = true;
+    } else {
+        d->failed_below = (int)n;
+    }
+}
+
+/* To wait for the worker is no cancellation point. */
+static void wait_for_worker(struct decoded *d) {
+    int before = asf__forbid_cancellation();
+    pthread_cond_signal(&d->to_do);
+    pthread_cond_wait(&d->is_done, &d->lock);
+    asf__permit_cancellation(before);
+}
+
+/* Lock: held. */
+static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buffer **b) {
+    for (;;) {
+        free_regions(d);
+        while (may_read(d))
+            read_on(c, d);
+        if (d->out_ready != d->out_taken) {
+            *b = d->out[d->out_taken++ % BLOCKS];
+            if (d->started)
+                pthread_cond_signal(&d->to_do);
+            return (*b)->to - (*b)->from;
+        }
+        if (d->failed || d->ended)
+            return d->failed;
+        if (!d->busy && !can_decode(d)) { /* told once: reading may go on after it */
+            int rc = d->failed_below;
+            d->failed_below = 0;
+            return rc;
+        }
+        if (!d->started && !d->never && c->stats.in >= BLOCK)
+            start_worker(d);
+        if (d->started)
+            wait_for_worker(d);
+        else
+            decode(d);
+    }
+}
+
+/* The child of a fork has a copy of all but the worker, and of the lock as it was. */
+static int follow_fork(struct decoded *d) {
+    pid_t now = this_process();
+    if (d->process == now)
+        return 0;
+    if (d->started)
+        return -ECANCELED;
+    d->process = now;
+    asf__lock_inherit(&d->below->lk, false);
+    return 0;
+}
+
+/* The bytes in `rest`; 0 at the end. */
+static ssize_t next_rest(struct asf_cios *c, struct decoded *d) {
+    if (d->rest)
+        return d->rest->to - d->rest->from;
+    int rc = follow_fork(d);
+    if (rc < 0)
+        return rc;
+    pthread_mutex_lock(&d->lock);
+    ssize_t n = take_block(c, d, &d->rest);
+    pthread_mutex_unlock(&d->lock);
+    if (n > 0)
+        c->stats.in += (uint64_t)n;
+    c->stats.syscalls = d->below->stats.syscalls;
+    return n;
+}
+
+/* --- the module ---------------------------------------------------------------------------- */
+
+static ssize_t decoded_get(struct asf_cios *c, void *buf, size_t n) {
+    struct decoded *d = c->data;
+    ssize_t there = next_rest(c, d);
+    if (there <= 0)
+        return there;
+    struct asf_buffer *b = d->rest;
+    n = n < (size_t)there ? n : (size_t)there;
+    memcpy(buf, b->from, n);
+    b->from += n;
+    if (b->from == b->to) {
+        d->rest = NULL;
+        release_block(c, b);
+    }
+    return (ssize_t)n;
+}
+
+/* A region across two blocks is put together in a buffer of the backplane's. */
+static ssize_t decoded_fill(struct asf_cios *c, size_t want) {
+    struct decoded *d = c->data;
+    if (asf__avail(c) > 0)
+        return asf__fill_buffer(c, want);
+    ssize_t there = next_rest(c, d);
+    if (there <= 0)
+        return there;
+    if ((size_t)there < want)
+        return asf__fill_buffer(c, want);
+    struct asf_buffer *b = d->rest;
+    d->rest = NULL;
+    asf__use_buffer(c, b);
+    asf__set_read(c, b->from, b->from, b->to);
+    return there;
+}
+
+/* A child's worker is not there, and what it was at is not known: its memory stays. */
+static int close_orphan(struct decoded *d) {
+    return d->owned && d->below->fd >= 0 ? asf__close(d->below->fd) : 0;
+}
+
+static void stop_worker(struct decoded *d) {
+    int before = asf__forbid_cancellation();
+    pthread_mutex_lock(&d->lock);
+    d->stop = true;
+    pthread_cond_signal(&d->to_do);
+    pthread_mutex_unlock(&d->lock);
+    pthread_join(d->worker, NULL);
+    asf__permit_cancellation(before);
+}
+
+static void free_blocks(struct decoded *d) {
+    while (d->out_taken != d->out_ready)
+        free(d->out[d->out_taken++ % BLOCKS]);
+    for (struct asf_buffer *b = d->spare, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(d->current);
+    free(d->rest);
+}
+
+static int close_below(struct decoded *d) {
+    d->in_decoded = d->in_added;
+    free_regions(d);
+    int rc = d->owned ? asf__cios_close(d->below) : 0;
+    asf__cios_free(d->below);
+    return rc;
+}
+
+static int end(struct decoded *d) {
+    if (is_orphan(d))
+        return close_orphan(d);
+    if (d->started)
+        stop_worker(d);
+    int rc = close_below(d);
+    d->decoder->end(d->state);
+    free_blocks(d);
+    free(d);
+    return rc;
+}
+
+static int decoded_close(struct asf_cios *c) {
+    int rc = end(c->data), closed = asf__fd_close(c);
+    c->data = NULL;
+    return rc < 0 ? rc : closed;
+}
+
+const struct asf_stream_ops asf__decoded = {.size = sizeof(struct asf_stream_ops),
+                                            .version = ASF_STREAM_VERSION,
+                                            .name = "decoded",
+                                            .get = decoded_get,
+                                            .fill = decoded_fill,
+                                            .close = decoded_close};
+
+int asf__stack_decoder(struct asf_cios *c, const struct asf_decoder *decoder, struct asf_cios *below) {
+    enum { BUFFER = 64 << 10 };
+    struct decoded *d = calloc(1, sizeof *d);
+    if (!d || !(d->state = decoder->begin())) {
+        free(d);
+        return -ENOMEM;
+    }
+    d->decoder = decoder;
+    d->below = below;
+    d->owned = c->fd < 0;
+    d->process = this_process();
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->to_do, NULL);
+    pthread_cond_init(&d->is_done, NULL);
+    below->flags2 |= c->flags2 & ASF_NOT_CANCELLED;
+    asf__attach(below);
+    c->ops = &asf__decoded;
+    c->data = d;
+    c->kind = ASF_PIPE;
+    c->offset = c->place = -1;
+    c->block = BUFFER;
+    return 0;
+}
+
+struct asf_cios *asf__open_decoded(const struct asf_decoder *decoder, struct asf_cios *below) {
+    struct asf_cios *c = asf__cios_new(&asf__decoded, -1, O_RDONLY);
+    if (!c)
+        return NULL;
+    c->flags &= ~ASF_FILEBUF;
+    c->orientation = -1;
+    c->why = decoder->name;
+    if (asf__stack_decoder(c, decoder, below) == 0)
+        return c;
+    asf__cios_free(c);
+    return NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * formats.c - what a compressed stream begins with, and the libraries that decode it.
+ * Layer: streams.  May include: streams, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "lib/sys/options.h"
+#include "lib/sys/syscalls.h"
+#include "streams/decode.h"
+
+#ifdef ASF_STATIC
+/* A static program, which has no interpreter, cannot load libraries, and its linker would warn of
+ * dlopen by that name. */
+#pragma weak dlsym
+#pragma weak dladdr
+static bool can_load(void) {
+    return dlsym && dladdr && getauxval(AT_BASE) != 0;
+}
+static void *open_library(const char *path) {
+    void *(*function)(const char *, int);
+    *(void **)&function = dlsym(RTLD_DEFAULT, "dlopen");
+    return function ? function(path, RTLD_NOW) : NULL;
+}
+#else
+static bool can_load(void) {
+    return true;
+}
+static void *open_library(const char *path) {
+    return dlopen(path, RTLD_NOW);
+}
+#endif
+
+static const struct {
+    char name[8], magic[8], length;
+} formats[] = {
+    [ASF_FORMAT_ZSTD] = {"zstd", "\x28\xb5\x2f\xfd", 4},
+    [ASF_FORMAT_GZIP] = {"gzip", "\x1f\x8b\x08", 3},
+    [ASF_FORMAT_LZ4] = {"lz4", "\x04\x22\x4d\x18", 4},
+    [ASF_FORMAT_XZ] = {"xz",
+                       "\xfd"
+                       "7zXZ",
+                       6},
+};
+
+/* A skippable frame counts as zstd's, though lz4 has them, too. */
+static enum asf_format skippable(const char *p, size_t n) {
+    if ((p[0] & 0xf0) != 0x50 || memcmp(p + 1, "\x2a\x4d\x18", n < 4 ? n - 1 : 3) != 0)
+        return ASF_FORMAT_NONE;
+    return n < 4 ? ASF_FORMAT_OPEN : ASF_FORMAT_ZSTD;
+}
+
+enum asf_format asf__format_of(const char *p, size_t n) {
+    for (enum asf_format f = ASF_FORMAT_ZSTD; f <= ASF_FORMAT_XZ && n > 0; f++) {
+        size_t length = (size_t)formats[f].length;
+        if (memcmp(p, formats[f].magic, n < length ? n : length) == 0)
+            return n < length ? ASF_FORMAT_OPEN : f;
+    }
+    return n > 0 ? skippable(p, n) : ASF_FORMAT_OPEN;
+}
+
+bool asf__is_decoder(const struct asf_decoder *d) {
+    return d && d->size == sizeof *d && d->version == ASF_DECODER_VERSION && d->name && d->begin &&
+           d->decode && d->end;
+}
+
+const char *asf__why_format(enum asf_format f) {
+    return f == ASF_FORMAT_ZSTD   ? "compressed by zstd"
+           : f == ASF_FORMAT_GZIP ? "compressed by gzip"
+           : f == ASF_FORMAT_LZ4  ? "compressed by lz4"
+                                  : "compressed by xz";
+}
+
+/* Beside this library, so that a tree which is not installed, or was moved, has its own; else
+ * where ld.so looks. */
+static void *load(const char *soname) {
+    char path[PATH_MAX];
+    Dl_info here;
+    const char *slash = dladdr(formats, &here) ? strrchr(here.dli_fname, '/') : NULL;
+    void *library = NULL;
+    if (slash && snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
+                          soname) < (int)sizeof path)
+        library = open_library(path);
+    return library ? library : open_library(soname);
+}
+
+static const struct asf_decoder *find(enum asf_format f) {
+    char name[64];
+    snprintf(name, sizeof name, "libasf_%s.so.%d", formats[f].name, atoi(ASF_VERSION));
+    void *library = load(name);
+    snprintf(name, sizeof name, "asf_decoder_%s", formats[f].name);
+    const struct asf_decoder *(*decoder)(void) = NULL;
+    if (library)
+        *(void **)&decoder = dlsym(library, name);
+    return decoder ? decoder() : NULL;
+}
+
+const struct asf_decoder *asf__load_decoder(enum asf_format f) {
+    static const struct asf_decoder *loaded[ASF_FORMAT_XZ + 1];
+    const struct asf_decoder *d = __atomic_load_n(&loaded[f], __ATOMIC_ACQUIRE);
+    if (d)
+        return d;
+    int saved = errno;
+    d = can_load() ? find(f) : NULL;
+    errno = saved;
+    if (!asf__is_decoder(d))
+        return NULL;
+    __atomic_store_n(&loaded[f], d, __ATOMIC_RELEASE);
+    return d;
+}
+
+/* No more is waited for than a magic number needs. */
+int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
+    enum asf_format f = ASF_FORMAT_OPEN;
+    for (size_t want = 1; f == ASF_FORMAT_OPEN && want <= ASF_MAGIC_BYTES; want++) {
+        ssize_t n = asf__fill(c, want);
+        if (n < 0)
+            return (int)n;
+        if ((size_t)n < want)
+            return 0;
+        f = asf__format_of(c->read_ptr, (size_t)n);
+    }
+    if (f > ASF_FORMAT_OPEN)
+        *decoder = asf__load_decoder(f);
+    return f > ASF_FORMAT_OPEN && !*decoder ? -ENOTSUP : 0;
+}
+
+/* --- the option "decompress" ---------------------------------------------------------- */
+
+static ssize_t get_nothing(struct asf_cios *c, void *buf, size_t n) {
+    (void)buf;
+    (void)n;
+    return c->data ? -ENOMEM : -ENOTSUP;
+}
+
+/* Compressed, and nothing to decode it by: the bytes as they are would be taken for text. */
+static const struct asf_stream_ops not_decoded = {.size = sizeof(struct asf_stream_ops),
+                                                  .version = ASF_STREAM_VERSION,
+                                                  .name = "none",
+                                                  .get = get_nothing,
+                                                  .close = asf__fd_close};
+
+static void complain(const struct asf_cios *c, enum asf_format f) {
+    char line[PATH_MAX + 128];
+    int n = snprintf(line, sizeof line,
+                     "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n", c->fd,
+                     asf__why_format(f), formats[f].name, atoi(ASF_VERSION));
+    asf__sys.write(2, line, (size_t)n);
+}
+
+/* `first`: bytes that have been read of a pipe, and come before the rest. */
+static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, size_t n) {
+    enum { BUFFER = 64 << 10 };
+    const struct asf_decoder *d = asf__load_decoder(f);
+    struct asf_cios *below = d ? asf__cios_new(&asf__for_asi, c->fd, O_RDONLY) : NULL;
+    struct asf_buffer *b = below && n ? asf__buffer_new(BUFFER) : NULL;
+    if (b) {
+        memcpy(b->base, first, n);
+        asf__use_buffer(below, b);
+        asf__set_read(below, b->base, b->base, b->base + n);
+    }
+    c->why = asf__why_format(f);
+    if (below && (b || !n) && asf__stack_decoder(c, d, below) == 0)
+        return;
+    if (below)
+        asf__cios_free(below);
+    if (!d)
+        complain(c, f);
+    c->ops = &not_decoded;
+    c->data = d ? c : NULL;
+}
+
+/* A pipe's first bytes, into the program's buffer: nothing is read that it would not read.
+ * A buffer for fewer bytes than a magic number has is not looked at. */
+static ssize_t first_get(struct asf_cios *c, void *buf, size_t n) {
+    ssize_t got = asf__fd_get(c, buf, n), more = got;
+    c->ops = &asf__pipe;
+    while (n >= ASF_MAGIC_BYTES && more > 0 && asf__format_of(buf, (size_t)got) == ASF_FORMAT_OPEN)
+        if ((more = asf__fd_get(c, (char *)buf + got, n - (size_t)got)) > 0)
+            got += more;
+    if (n < ASF_MAGIC_BYTES || got < 0 || asf__format_of(buf, (size_t)got) <= ASF_FORMAT_OPEN)
+        return got;
+    decode_as(c, asf__format_of(buf, (size_t)got), buf, (size_t)got);
+    return c->ops->get(c, buf, n);
+}
+
+static const struct asf_stream_ops first_bytes = {.size = sizeof(struct asf_stream_ops),
+                                                  .version = ASF_STREAM_VERSION,
+                                                  .name = "pipe",
+                                                  .get = first_get,
+                                                  .close = asf__fd_close};
+
+static enum asf_format format_of_file(int fd) {
+    char magic[ASF_MAGIC_BYTES];
+    off64_t at = asf__lseek(fd, 0, SEEK_CUR);
+    ssize_t n = at < 0 ? at : asf__sys.pread(fd, magic, sizeof magic, at);
+    return n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
+}
+
+struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n) {
+    enum asf_format f = n > 0 ? asf__format_of(first, n) : format_of_file(fd);
+    struct asf_cios *c = f > ASF_FORMAT_OPEN ? asf__cios_new(&asf__for_asi, fd, O_RDONLY) : NULL;
+    if (c)
+        decode_as(c, f, first, n);
+    return c;
+}
+
+void asf__look_for_format(struct asf_cios *c) {
+    if (!c->listed || c->access != O_RDONLY || c->child > 0)
+        return;
+    if (c->kind == ASF_REGULAR) {
+        enum asf_format f = format_of_file(c->fd);
+        if (f > ASF_FORMAT_OPEN)
+            decode_as(c, f, NULL, 0);
+    } else if ((c->kind == ASF_PIPE || c->kind == ASF_SOCKET) && c->ops == &asf__pipe) {
+        c->ops = &first_bytes;
+    }
+}

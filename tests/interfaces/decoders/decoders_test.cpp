@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+//
+// decoders_test.cpp - streams of decoded bytes: each format against its own tool, byte for byte,
+// whole, in parts, cut off and damaged; and what threads, forks and closing do to them.
+// Layer: tests.  Uses the public headers only.
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <pthread.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <asf/decode.h>
+#include <asf/stream.h>
+
+namespace {
+
+struct Format {
+    const char *name, *encode, *decode;
+    const asf_decoder *(*decoder)();
+};
+
+const Format formats[] = {
+    {"zstd", "zstd -qc", "zstd -qdc", asf_decoder_zstd},
+    {"gzip", "gzip -nc", "gzip -dc", asf_decoder_gzip},
+    {"lz4", "lz4 -qc", "lz4 -qdc", asf_decoder_lz4},
+    {"xz", "xz -0 -c", "xz -dc", asf_decoder_xz},
+};
+
+// What a command makes of its input, and whether it succeeded.
+std::pair<std::string, bool> tool(const std::string &command, const std::string &input) {
+    char name[] = "/tmp/decoders.XXXXXX";
+    int fd = mkstemp(name);
+    EXPECT_EQ(static_cast<ssize_t>(input.size()), write(fd, input.data(), input.size()));
+    close(fd);
+    std::string out;
+    FILE *f = popen((command + " 2>/dev/null <" + name).c_str(), "r");
+    char part[65536];
+    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+        out.append(part, n);
+    bool well = pclose(f) == 0;
+    unlink(name);
+    return {out, well};
+}
+
+std::string text(size_t n) {
+    std::string s;
+    unsigned x = 1;
+    while (s.size() < n) {
+        x = x * 1103515245 + 12345;
+        s += std::to_string(x >> 16) + (x >> 30 ? "\tsome words that come again\n" : "\n");
+    }
+    s.resize(n);
+    return s;
+}
+
+// A stream of a program's own, which gives at most `most` bytes a call.
+struct Source {
+    std::string bytes;
+    size_t most, at = 0;
+    int closed = 0;
+};
+
+ssize_t source_get(asf_cios *c, void *buf, size_t n) {
+    auto *s = static_cast<Source *>(asf_stream_data(c));
+    n = std::min({n, s->most, s->bytes.size() - s->at});
+    memcpy(buf, s->bytes.data() + s->at, n);
+    s->at += n;
+    return static_cast<ssize_t>(n);
+}
+
+int source_close(asf_cios *c) {
+    static_cast<Source *>(asf_stream_data(c))->closed++;
+    return 0;
+}
+
+asf_cios *open_source(Source *s) {
+    static asf_stream_ops ops;
+    ops.size = sizeof ops;
+    ops.version = ASF_STREAM_VERSION;
+    ops.name = "source";
+    ops.get = source_get;
+    ops.close = source_close;
+    return asf_sopen_with(&ops, s, O_RDONLY, nullptr);
+}
+
+struct Read {
+    std::string bytes;
+    ssize_t error;
+};
+
+// All there is, in regions of these sizes in turn.
+Read read_all(asf_cios *c, const std::vector<ssize_t> &sizes = {65536}) {
+    Read r{"", 0};
+    for (size_t i = 0;; i++) {
+        ssize_t n = sizes[i % sizes.size()];
+        void *p = i % 2 ? asf_salloc(c, &n) : asf_salloc_some(c, &n);
+        if (!p) {
+            r.error = n;
+            return r;
+        }
+        r.bytes.append(static_cast<char *>(p), static_cast<size_t>(n));
+        EXPECT_EQ(0, asf_sfree(c, p));
+    }
+}
+
+class Decoders : public testing::TestWithParam<Format> {
+  protected:
+    const Format &format = GetParam();
+
+    std::string encode(const std::string &plain) { return tool(format.encode, plain).first; }
+
+    Read decode(const std::string &packed, size_t most = 1 << 30,
+                const std::vector<ssize_t> &sizes = {65536}) {
+        Source s{packed, most};
+        int error = 1;
+        asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), &error);
+        EXPECT_EQ(0, error);
+        Read r = read_all(c, sizes);
+        EXPECT_EQ(0, asf_sclose(c));
+        EXPECT_EQ(1, s.closed);
+        return r;
+    }
+
+    void expect_plain(const std::string &plain, const Read &r) {
+        EXPECT_EQ(0, r.error);
+        EXPECT_TRUE(plain == r.bytes) << r.bytes.size() << " bytes of " << plain.size();
+    }
+
+    // An error exactly when the tool has one, and no byte that the tool has not.
+    void expect_as_tool(const std::string &packed, const char *what, size_t place) {
+        auto [plain, well] = tool(format.decode, packed);
+        Read r = decode(packed);
+        EXPECT_EQ(well, r.error == 0) << what << " at " << place << ": " << r.error;
+        EXPECT_TRUE(r.error == 0 || r.error == -EIO || r.error == -EBADMSG || r.error == -ENOMEM) << r.error;
+        EXPECT_TRUE(!well || plain == r.bytes) << what << " at " << place;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, Decoders, testing::ValuesIn(formats),
+                         [](const auto &one) { return one.param.name; });
+
+TEST_P(Decoders, DecodeWhatTheToolEncodes) {
+    for (size_t n : {0, 1, 100, 65536, 300000, 5000000}) {
+        std::string plain = text(n), packed = encode(plain);
+        expect_plain(plain, decode(packed));
+        expect_plain(plain, decode(packed, 4096, {1, 3, 70000, 17}));
+    }
+    expect_plain(text(3000), decode(encode(text(3000)), 1, {7}));
+    expect_plain(std::string(9000000, 'a'), decode(encode(std::string(9000000, 'a')), 1000, {1 << 20, 5}));
+}
+
+TEST_P(Decoders, FramesThatFollowOneAnotherAreOneStream) {
+    std::string a = text(100), b = text(700000), packed = encode(a) + encode("") + encode(b) + encode(a);
+    expect_plain(a + b + a, decode(packed));
+    expect_plain(a + b + a, decode(packed, 1, {100}));
+}
+
+TEST_P(Decoders, InputThatIsCutOffIsAnError) {
+    std::string plain = text(300), packed = encode(plain), first = encode(text(50));
+    for (size_t n = 0; n < packed.size(); n++) {
+        Read r = decode(packed.substr(0, n));
+        EXPECT_EQ(-EIO, r.error) << n;
+        EXPECT_EQ(0, plain.compare(0, r.bytes.size(), r.bytes)) << n;
+        EXPECT_EQ(n ? -EIO : 0, decode(first + packed.substr(0, n)).error) << n;
+    }
+    std::string large = text(3000000), many = encode(large);
+    for (size_t n = 1; n < many.size(); n += many.size() / 29) {
+        Read r = decode(many.substr(0, n));
+        EXPECT_EQ(-EIO, r.error) << n;
+        EXPECT_EQ(0, large.compare(0, r.bytes.size(), r.bytes)) << n;
+    }
+}
+
+TEST_P(Decoders, DamagedInputIsAnErrorWhereTheToolHasOne) {
+    std::string packed = encode(text(2000));
+    for (size_t i = 0; i < packed.size(); i += packed.size() / 67 + 1) {
+        std::string damaged = packed;
+        damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+        expect_as_tool(damaged, "a bit that is wrong", i);
+    }
+    std::string large = encode(text(3000000));
+    large[large.size() / 2] = static_cast<char>(large[large.size() / 2] ^ 1);
+    EXPECT_EQ(-EBADMSG, decode(large).error);
+}
+
+TEST_P(Decoders, WhatFollowsTheLastFrameIsAnError) {
+    std::string packed = encode(text(500));
+    EXPECT_EQ(-EBADMSG, decode(packed + "something else, and long enough").error);
+    Read r = decode(packed + std::string(512, '\0'));
+    bool may = format.name == std::string("gzip") || format.name == std::string("xz");
+    EXPECT_EQ(may ? 0 : -EBADMSG, r.error);
+    EXPECT_TRUE(r.bytes == text(500));
+}
+
+TEST_P(Decoders, ErrorsStay) {
+    Source s{encode(text(500)).substr(0, 40), 1 << 20};
+    asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+    EXPECT_EQ(-EIO, read_all(c).error);
+    EXPECT_EQ(-EIO, read_all(c).error);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST_P(Decoders, TheFormatIsKnownByItsFirstBytes) {
+    Source s{encode(text(500000)), 1};
+    int error = 1;
+    asf_cios *below = open_source(&s), *c = asf_decode(below, &error);
+    EXPECT_EQ(0, error);
+    ASSERT_NE(below, c);
+    EXPECT_STREQ(format.name, asf_module_why(c));
+    expect_plain(text(500000), read_all(c));
+    EXPECT_EQ(0, asf_sclose(c));
+    EXPECT_EQ(1, s.closed);
+}
+
+TEST_P(Decoders, StreamsCannotSeek) {
+    Source s{encode(text(500)), 1 << 20};
+    asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+    ssize_t n = 1;
+    EXPECT_EQ(nullptr, asf_sallocAt(c, &n, 0, SEEK_SET));
+    EXPECT_EQ(-ESPIPE, n);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST_P(Decoders, AreClosedInTheMiddle) {
+    std::string packed = encode(text(4000000));
+    for (size_t taken = 0; taken < 2500000; taken += 130001) {
+        Source s{packed, 1 << 20};
+        asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+        ssize_t n = static_cast<ssize_t>(taken);
+        void *p = taken ? asf_salloc(c, &n) : nullptr;
+        if (p) {
+            EXPECT_TRUE(memcmp(p, text(taken).data(), taken) == 0);
+            EXPECT_EQ(-EBUSY, asf_sclose(c));
+            EXPECT_EQ(0, asf_sfree(c, p));
+        }
+        EXPECT_EQ(0, asf_sclose(c));
+        EXPECT_EQ(1, s.closed);
+    }
+}
+
+TEST_P(Decoders, RegionsStayWhateverIsRead) {
+    std::string plain = text(3000000);
+    Source s{encode(plain), 100000};
+    asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+    std::vector<std::pair<char *, ssize_t>> regions;
+    for (ssize_t n = 50000; char *p = static_cast<char *>(asf_salloc(c, &n)); n = 50000)
+        regions.emplace_back(p, n);
+    size_t at = 0;
+    for (auto [p, n] : regions) {
+        EXPECT_EQ(0, plain.compare(at, static_cast<size_t>(n), p, static_cast<size_t>(n)));
+        at += static_cast<size_t>(n);
+        EXPECT_EQ(0, asf_sfree(c, p));
+    }
+    EXPECT_EQ(plain.size(), at);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+int in_child(const std::function<int()> &what) {
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        _exit(what());
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+}
+
+TEST_P(Decoders, ForkedBeforeAWorkerTheChildGoesOn) {
+    std::string plain = text(100000);
+    Source s{encode(plain), 100};
+    asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+    ssize_t n = 1000;
+    asf_sfree(c, asf_salloc(c, &n));
+    EXPECT_EQ(0, in_child([&] {
+                  Read r = read_all(c);
+                  return r.error != 0 || r.bytes != plain.substr(1000) || asf_sclose(c) != 0;
+              }));
+    EXPECT_TRUE(read_all(c).bytes == plain.substr(1000));
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST_P(Decoders, ForkedBesideAWorkerTheChildIsTold) {
+    std::string plain = text(5000000);
+    Source s{encode(plain), 1 << 20};
+    asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+    ssize_t n = 1000000;
+    asf_sfree(c, asf_salloc(c, &n));
+    for (int i = 0; i < 20; i++)
+        EXPECT_EQ(0, in_child([&] {
+                      Read r = read_all(c);
+                      return r.error != -ECANCELED || plain.compare(1000000, r.bytes.size(), r.bytes) != 0 ||
+                             asf_sclose(c) != 0;
+                  }));
+    EXPECT_TRUE(read_all(c).bytes == plain.substr(1000000));
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST_P(Decoders, ExitLeavesAWorkerBehind) {
+    std::string packed = encode(text(5000000));
+    for (int i = 0; i < 20; i++)
+        EXPECT_EQ(3, in_child([&] {
+                      Source s{packed, 1 << 20};
+                      asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
+                      ssize_t n = 600000;
+                      asf_salloc(c, &n);
+                      exit(3);
+                      return 0;
+                  }));
+}
+
+void write_all(int fd, const std::string &bytes) {
+    for (size_t at = 0; at < bytes.size();) {
+        ssize_t n = write(fd, bytes.data() + at, std::min<size_t>(bytes.size() - at, 5000));
+        if (n <= 0)
+            break;
+        at += static_cast<size_t>(n);
+    }
+    close(fd);
+}
+
+// Of a pipe what is there is decoded at once.
+TEST_P(Decoders, APipeIsNotWaitedForWithoutNeed) {
+    std::string a = text(1000), b = text(3000000), first = encode(a), second = encode(b);
+    int ends[2];
+    ASSERT_EQ(0, pipe(ends));
+    asf_cios *c = asf_decode_with(asf_sopen_fd(ends[0], O_RDONLY, nullptr), format.decoder(), nullptr);
+    ASSERT_EQ(static_cast<ssize_t>(first.size()), write(ends[1], first.data(), first.size()));
+    std::string got;
+    for (ssize_t n = 100000; got.size() < a.size() - (format.name == std::string("xz")); n = 100000) {
+        char *p = static_cast<char *>(asf_salloc_some(c, &n));
+        ASSERT_NE(nullptr, p);
+        got.append(p, static_cast<size_t>(n));
+        asf_sfree(c, p);
+    }
+    std::thread writer([&] { write_all(ends[1], second); });
+    got += read_all(c).bytes;
+    writer.join();
+    EXPECT_TRUE(got == a + b);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+// Before a worker and beside one: the thread waits in read().
+TEST_P(Decoders, AThreadIsCancelledWhileItWaits) {
+    std::string plain = text(2000000), packed = encode(plain);
+    for (size_t sent : {size_t{20}, packed.size() - 20}) {
+        int ends[2];
+        ASSERT_EQ(0, pipe(ends));
+        asf_cios *c = asf_decode_with(asf_sopen_fd(ends[0], O_RDONLY, nullptr), format.decoder(), nullptr);
+        std::thread reader([&] { // NOLINT
+            try {
+                read_all(c);
+            } catch (...) { // of the cancellation, which goes on
+                throw;
+            }
+        });
+        for (size_t at = 0; at < sent;) {
+            ssize_t n = write(ends[1], packed.data() + at, sent - at);
+            ASSERT_GT(n, 0);
+            at += static_cast<size_t>(n);
+        }
+        usleep(50000);
+        pthread_cancel(reader.native_handle());
+        reader.join();
+        std::thread writer([&] { write_all(ends[1], packed.substr(sent)); });
+        EXPECT_EQ(0, read_all(c).error);
+        writer.join();
+        EXPECT_EQ(0, asf_sclose(c));
+    }
+}
+
+TEST_P(Decoders, ADescriptorThatDoesNotWaitSaysSo) {
+    std::string plain = text(2000000), packed = encode(plain);
+    int ends[2];
+    ASSERT_EQ(0, pipe2(ends, O_NONBLOCK));
+    asf_cios *c = asf_decode_with(asf_sopen_fd(ends[0], O_RDONLY, nullptr), format.decoder(), nullptr);
+    std::string got;
+    for (size_t at = 0;;) {
+        ssize_t n = write(ends[1], packed.data() + at, std::min<size_t>(packed.size() - at, 10000));
+        at += n > 0 ? static_cast<size_t>(n) : 0;
+        Read r = read_all(c);
+        got += r.bytes;
+        ASSERT_EQ(-EAGAIN, r.error);
+        if (at == packed.size())
+            break;
+    }
+    close(ends[1]);
+    got += read_all(c).bytes;
+    EXPECT_TRUE(got == plain);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST(Decode, PlainBytesAreLeftAsTheyAre) {
+    for (const char *plain : {"", "(", "(\xb5", "(\xb5/", "\x1f\x8b", "some text\n",
+                              "\xfd"
+                              "7zXY."}) {
+        Source s{plain, 1};
+        int error = 1;
+        asf_cios *below = open_source(&s);
+        EXPECT_EQ(below, asf_decode(below, &error));
+        EXPECT_EQ(0, error);
+        EXPECT_EQ(plain, read_all(below).bytes);
+        EXPECT_EQ(0, asf_sclose(below));
+    }
+}
+
+TEST(Decode, ASkippableFrameIsZstds) {
+    std::string skipped("\x51\x2a\x4d\x18\x05\0\0\0hello", 13), packed = tool("zstd -qc", "text").first;
+    Source s{skipped + packed + skipped, 3};
+    asf_cios *c = asf_decode(open_source(&s), nullptr);
+    EXPECT_EQ("text", read_all(c).bytes);
+    EXPECT_EQ(0, asf_sclose(c));
+    Source cut{packed + skipped.substr(0, 10), 3};
+    c = asf_decode(open_source(&cut), nullptr);
+    EXPECT_EQ(-EIO, read_all(c).error);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST(Decode, WhatIsWrongIsRefused) {
+    Source s{"x", 1};
+    int error = 0;
+    asf_cios *below = open_source(&s);
+    asf_decoder bad = *asf_decoder_zstd();
+    bad.version++;
+    EXPECT_EQ(nullptr, asf_decode_with(below, &bad, &error));
+    EXPECT_EQ(-EINVAL, error);
+    EXPECT_EQ(nullptr, asf_decode_with(below, nullptr, &error));
+    EXPECT_EQ(-EINVAL, error);
+    EXPECT_EQ("x", read_all(below).bytes);
+    EXPECT_EQ(0, asf_sclose(below));
+    asf_cios *out = asf_sopen("/dev/null", O_WRONLY, 0, nullptr);
+    EXPECT_EQ(nullptr, asf_decode_with(out, asf_decoder_zstd(), &error));
+    EXPECT_EQ(-EBADF, error);
+    EXPECT_EQ(nullptr, asf_decode(out, &error));
+    EXPECT_EQ(-EBADF, error);
+    EXPECT_EQ(0, asf_sclose(out));
+}
+
+// The limit of zstd's own tool, and ours for xz, whose header is changed to ask for 4 GB.
+TEST(Decode, HeadersThatWantMuchMemoryAreRefused) {
+    Source z{tool("zstd -qc --long=28", text(100000)).first, 1 << 20};
+    asf_cios *c = asf_decode(open_source(&z), nullptr);
+    EXPECT_EQ(-ENOMEM, read_all(c).error);
+    EXPECT_EQ(0, asf_sclose(c));
+
+    std::string packed = tool("xz -0 -c", text(1000)).first;
+    size_t size = (static_cast<size_t>(packed[12]) + 1) * 4, filter = packed.find("\x21\x01", 12);
+    ASSERT_LT(filter, 12 + size);
+    packed[filter + 2] = 40;
+    uint32_t sum = 0xffffffff;
+    for (size_t i = 12; i < 12 + size - 4; i++) {
+        sum ^= static_cast<unsigned char>(packed[i]);
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    sum = ~sum;
+    memcpy(&packed[12 + size - 4], &sum, 4);
+    Source x{packed, 1 << 20};
+    c = asf_decode(open_source(&x), nullptr);
+    EXPECT_EQ(-ENOMEM, read_all(c).error);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
+TEST(Decode, StreamsStackOnOneAnother) {
+    std::string plain = text(2000000), packed = tool("zstd -qc | gzip -c | xz -0 -c", plain).first;
+    Source s{packed, 10000};
+    asf_cios *c = open_source(&s);
+    for (int i = 0; i < 3; i++)
+        c = asf_decode(c, nullptr);
+    EXPECT_TRUE(read_all(c).bytes == plain);
+    EXPECT_EQ(0, asf_sclose(c));
+    EXPECT_EQ(1, s.closed);
+}
+
+} // namespace
