@@ -78,11 +78,29 @@ int Model::call_sfree(char *p) {
 
 // --- what they must give ---------------------------------------------------------------------
 
+// Of the kind that keeps others waiting.
 bool Model::has_output() const {
     for (const Kept &k : kept)
-        if (k.output)
+        if (k.output && !k.positional)
             return true;
     return false;
+}
+
+bool Model::is_behind(const Kept &k) const {
+    for (const Kept &other : kept)
+        if (other.output && !other.positional && other.order < k.order)
+            return true;
+    return false;
+}
+
+// Whether output there meets none that is not written yet: which is written last, nobody says.
+bool Model::is_free(size_t at, size_t n) const {
+    const auto meets = [&](const Kept &k) { return k.output && k.at < at + n && at < k.at + k.bytes.size(); };
+    for (const auto *list : {&kept, &waiting, &buffered})
+        for (const Kept &k : *list)
+            if (meets(k))
+                return false;
+    return true;
 }
 
 bool Model::refused(const Got &got, int error) {
@@ -115,6 +133,8 @@ void Model::output(const Got &got, size_t asked) {
     if (!got.p || got.n != static_cast<ssize_t>(asked))
         return fail("there must be room for output");
     Kept k = {got.p, out_at(), random.bytes(asked), true, random.one_in(2)};
+    k.order = ++order;
+    k.run = run;
     if (k.filled)
         memcpy(k.p, k.bytes.data(), asked);
     out_at() += asked;
@@ -144,6 +164,7 @@ void Model::switched(asf_mode to) {
     if (to != mode) {
         latest = nullptr;
         after_input = true;
+        buffered.clear(); // output has been flushed, or there is none yet
     }
     mode = to;
 }
@@ -151,7 +172,7 @@ void Model::switched(asf_mode to) {
 int Model::seeking(const Target &t) const {
     if (!seekable())
         return !kNewRules && has_output() && kind == Kind::pipe ? -EBUSY : -ESPIPE;
-    return has_output() ? -EBUSY : t.at < 0 ? static_cast<int>(t.at) : 0;
+    return has_output() && !has_places() ? -EBUSY : t.at < 0 ? static_cast<int>(t.at) : 0;
 }
 
 // --- lengths and places -------------------------------------------------------------------------
@@ -174,7 +195,8 @@ size_t Model::length() {
 Model::Target Model::target() {
     const size_t end = file.size();
     const auto at = static_cast<int64_t>(random.below(end + 1 + (random.one_in(20) ? 5000 : 0)));
-    const int whence = place_unknown ? SEEK_SET : static_cast<int>(random.below(3));
+    // Where the end is while output is kept, nobody says.
+    const int whence = place_unknown ? SEEK_SET : static_cast<int>(random.below(kept.empty() ? 3 : 2));
     const int64_t base[] = {0, static_cast<int64_t>(pos), static_cast<int64_t>(end)};
     // Without the new rules a stream that writes would read after it.
     if (!place_unknown && random.one_in(100) && (kNewRules || mode == ASF_READ || !reads))
@@ -187,7 +209,7 @@ Model::Target Model::target() {
 void Model::do_salloc() {
     const auto n = static_cast<ssize_t>(random.one_in(200) ? 0 : length(mode));
     const bool some = random.one_in(3);
-    if (place_unknown)
+    if (place_unknown || (mode == ASF_WRITE && has_places() && !is_free(pos, static_cast<size_t>(n))))
         return;
     if (mode == ASF_READ && n > 0)
         feed(fed_pos + static_cast<size_t>(n));
@@ -198,7 +220,7 @@ void Model::do_Salloc() {
     const asf_mode m = random.one_in(2) ? ASF_READ : ASF_WRITE;
     const auto n = static_cast<ssize_t>(length(m));
     const int rc = switching(m);
-    if (place_unknown)
+    if (place_unknown || (m == ASF_WRITE && has_places() && !is_free(pos, static_cast<size_t>(n))))
         return;
     if (m == ASF_READ && rc == 0)
         feed(fed_pos + static_cast<size_t>(n));
@@ -209,22 +231,38 @@ void Model::do_Salloc() {
     allocated(got, n, false);
 }
 
+// With places of their own: the region is what is written there when it is given back, and
+// sequential output goes on after it.
+void Model::sought(const Target &t, const Got &got, ssize_t n) {
+    pos = static_cast<size_t>(t.at);
+    place_unknown = false;
+    latest = nullptr;
+    run++;
+    allocated(got, n, false);
+    if (mode == ASF_READ || !has_places() || failed)
+        return;
+    kept.back().positional = true;
+    latest = nullptr;
+}
+
 void Model::do_sallocAt() {
     const auto n = static_cast<ssize_t>(length(mode, true));
     const Target t = target();
-    const Got got = call_sallocAt(n, t);
-    if (refused(got, seeking(t)))
+    if (mode == ASF_WRITE && t.at >= 0 && has_places() &&
+        !is_free(static_cast<size_t>(t.at), static_cast<size_t>(n)))
         return;
-    pos = static_cast<size_t>(t.at);
-    latest = nullptr;
-    place_unknown = false;
-    allocated(got, n, false);
+    const Got got = call_sallocAt(n, t);
+    if (!refused(got, seeking(t)))
+        sought(t, got, n);
 }
 
 void Model::do_SallocAt() {
     const asf_mode m = random.one_in(2) ? ASF_READ : ASF_WRITE;
     const auto n = static_cast<ssize_t>(length(m, true));
     const Target t = target();
+    if (m == ASF_WRITE && t.at >= 0 && has_places() &&
+        !is_free(static_cast<size_t>(t.at), static_cast<size_t>(n)))
+        return;
     const Got got = call_SallocAt(m, n, t);
     if (refused(got, seeking(t)))
         return;
@@ -233,20 +271,49 @@ void Model::do_SallocAt() {
         latest = nullptr;
         return;
     }
-    pos = static_cast<size_t>(t.at);
-    place_unknown = false;
     switched(m);
-    latest = nullptr;
-    allocated(got, n, false);
+    sought(t, got, n);
 }
 
 // --- sfree -------------------------------------------------------------------------------------------
 
-void Model::complete(const Kept &k) {
+void Model::apply(const Kept &k) {
     std::string &to = seekable() ? file : sent;
     if (to.size() < k.at + k.bytes.size())
         to.resize(k.at + k.bytes.size());
     memcpy(to.data() + k.at, k.bytes.data(), k.bytes.size());
+}
+
+void Model::apply_waiting() {
+    while (!waiting.empty() && !is_behind(waiting.front())) {
+        apply(waiting.front());
+        buffered.push_back(std::move(waiting.front()));
+        waiting.erase(waiting.begin());
+    }
+}
+
+void Model::complete(Kept k) {
+    if (k.positional)
+        return apply(k);
+    auto at = waiting.begin();
+    while (at != waiting.end() && at->order < k.order)
+        ++at;
+    waiting.insert(at, std::move(k));
+    apply_waiting();
+}
+
+// What follows moves up.
+void Model::left_out(const Kept &gone) {
+    if (gone.positional)
+        return;
+    for (auto *list : {&kept, &waiting})
+        for (Kept &k : *list)
+            if (k.output && !k.positional && k.run == gone.run && k.order > gone.order)
+                k.at -= gone.bytes.size();
+    if (gone.run == run)
+        out_at() -= gone.bytes.size();
+    pos = append ? append_end : pos;
+    apply_waiting();
 }
 
 void Model::give_back(size_t i) {
@@ -262,6 +329,23 @@ void Model::give_back(size_t i) {
         latest = nullptr;
     if (call_sfree(k.p) != 0)
         fail("sfree");
+}
+
+void Model::do_abandon() {
+    if (!kNewRules || kept.empty())
+        return;
+    const size_t i = random.below(kept.size());
+    const Kept k = std::move(kept[i]);
+    kept.erase(kept.begin() + static_cast<ptrdiff_t>(i));
+    if (k.output && !k.filled)
+        memset(k.p, 'x', k.bytes.size());
+    latest = nullptr;
+    const int rc = abandon(s, k.p);
+    note("sabandon(%p) gives %d", k.p, rc);
+    if (rc != 0)
+        return fail("sabandon");
+    if (k.output)
+        left_out(k);
 }
 
 // The latest mostly, else any of those that are kept.
@@ -342,6 +426,10 @@ void Model::do_sflush() {
         return fail("sflush");
     if (!busy)
         check_below();
+    else if (kNewRules)
+        check_prefix();
+    if (rc == 0)
+        buffered.clear();
     if (!place_unknown)
         check_offset();
 }
@@ -375,7 +463,7 @@ void Model::do_copy() {
     note("asf_copy gives %lld", static_cast<long long>(n));
     if (n != static_cast<int64_t>(other.size()) || sclose(from) != 0)
         return fail("asf_copy");
-    complete({nullptr, out_at(), other, true, true});
+    apply({nullptr, out_at(), other, true, true});
     out_at() += other.size();
     pos = append ? append_end : pos;
     latest = nullptr;
@@ -390,6 +478,11 @@ void Model::do_wrong() {
     const Kept &k = kept[random.below(kept.size())];
     if (k.bytes.size() > 1 && call_sfree(k.p + 1) != -EINVAL)
         fail("sfree of a pointer into a region");
+    const size_t before = kept.size();
+    char *p = kept.back().p;
+    give_back(before - 1);
+    if (!failed && call_sfree(p) != -EINVAL)
+        fail("sfree of a region that was given back");
 }
 
 void Model::do_reopen() {
@@ -436,6 +529,8 @@ void Model::step() {
         do_set_stream_mode();
     else if (which < 197)
         do_copy();
+    else if (which < 198)
+        do_abandon();
     else
         do_wrong();
 }

@@ -15,8 +15,29 @@
 namespace asi {
 
 // Rules of regions that the library does not keep yet: sflush writes what lies before the
-// oldest region that is kept, positional output waits for nothing, sfree knows each region.
-inline constexpr bool kNewRules = false;
+// oldest region that is kept, positional output waits for nothing, regions can be abandoned,
+// sfree knows each region.
+#ifndef ASF_NEW_RULES
+#define ASF_NEW_RULES 0
+#endif
+inline constexpr bool kNewRules = ASF_NEW_RULES;
+
+inline int abandon(asf_cios *s, void *p) {
+#if ASF_NEW_RULES
+    return asf_sabandon(s, p);
+#else
+    return sfree(s, p);
+#endif
+}
+
+inline int set_bound(asf_cios *s, ssize_t bytes, int wait) {
+#if ASF_NEW_RULES
+    return asf_set_bound(s, bytes, wait);
+#else
+    (void)s, (void)bytes, (void)wait;
+    return -ENOSYS;
+#endif
+}
 
 inline uint64_t from_environment(const char *name, uint64_t otherwise) {
     const char *text = getenv(name);
@@ -71,6 +92,8 @@ class Model {
         size_t at;         // where it belongs
         std::string bytes; // what input held, or what output is to be
         bool output, filled;
+        bool positional = false;     // output with a place of its own
+        uint64_t order = 0, run = 0; // of sequential output; a run is without a gap
     };
     struct Got {
         char *p;
@@ -88,6 +111,7 @@ class Model {
     void do_sallocAt();
     void do_SallocAt();
     void do_sfree();
+    void do_abandon();
     void do_srealloc();
     void do_sflush();
     void do_set_stream_mode();
@@ -109,12 +133,18 @@ class Model {
     bool refused(const Got &got, int error);
     int switching(asf_mode to) const;
     void switched(asf_mode to);
+    void sought(const Target &t, const Got &got, ssize_t n);
     int seeking(const Target &t) const;
     void resized(Kept &kept, const Got &got, size_t asked);
     void resized_input(Kept &kept, const Got &got, size_t asked);
     void resized_output(Kept &kept, const Got &got, size_t asked);
     void give_back(size_t i);
-    void complete(const Kept &kept);
+    void complete(Kept kept);
+    void apply(const Kept &kept);
+    void apply_waiting();
+    void left_out(const Kept &kept);
+    bool is_free(size_t at, size_t n) const;
+    bool is_behind(const Kept &kept) const;
 
     // asi_model_below.cpp: what is below
     void open();
@@ -125,6 +155,7 @@ class Model {
     void feed(size_t upto);
     void start_draining(int fd);
     void check_below();
+    void check_prefix();
     void check_offset();
     std::string on_disk() const;
 
@@ -133,6 +164,7 @@ class Model {
     Target target();
     bool seekable() const { return kind == Kind::file; }
     bool has_output() const;
+    bool has_places() const { return kNewRules && seekable() && !append && fd < 0; }
     std::string &in() { return seekable() ? file : fed; }
     size_t &in_at() { return seekable() ? pos : fed_pos; }
     size_t &out_at() { return !seekable() ? sent_end : append ? append_end : pos; }
@@ -171,6 +203,9 @@ class Model {
     std::string drained;
 
     std::vector<Kept> kept;
+    std::vector<Kept> waiting;  // complete, behind one that is kept
+    std::vector<Kept> buffered; // before it, and perhaps not written yet
+    uint64_t order = 0, run = 0;
     char *latest = nullptr; // what srealloc may change
     bool end_was_met = false, after_input = true;
     bool place_unknown = false; // after a call that failed half-way

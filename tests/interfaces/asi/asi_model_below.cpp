@@ -118,6 +118,7 @@ void Model::open() {
         fail("the stream could not be opened");
     fed_all = feeder < 0;
     mode = reads ? ASF_READ : ASF_WRITE;
+    buffered.clear();
     latest = nullptr;
     end_was_met = place_unknown = false;
     after_input = true;
@@ -182,6 +183,14 @@ void Model::check_below() {
     const std::string is = on_disk();
     if (is != file)
         fail("the file has " + difference(is, file));
+}
+
+// What is complete and not behind a region that is kept has been written.
+void Model::check_prefix() {
+    const std::string is = seekable() ? on_disk() : "";
+    for (const Kept &k : buffered)
+        if (seekable() && is.compare(k.at, k.bytes.size(), file, k.at, k.bytes.size()) != 0)
+            return fail("what lies before the oldest region is not in the file, at " + std::to_string(k.at));
 }
 
 // The kernel's offset after sflush in read mode.
