@@ -16,6 +16,14 @@
 #define ASF_WITH_STDIO 0
 #endif
 
+#ifdef __SANITIZE_ADDRESS__
+// A thread that was cancelled has left marks of its frames on its stack, which the runtime's
+// end of a thread, with such a stack, takes for those of its own.
+extern "C" const char *__asan_default_options() {
+    return "use_sigaltstack=0";
+}
+#endif
+
 namespace asi {
 namespace {
 
@@ -100,7 +108,7 @@ TEST_F(Endings, ExitWritesWhatAnotherThreadGaveBack) {
 }
 
 TEST_F(Endings, ExitLeavesOutAPlaceThatIsKept) {
-    if (!kNewRules)
+    if (!kPlaces)
         GTEST_SKIP() << "positional output ends what was written before";
     put("out", "0123456789");
     expect_exit([&] {
@@ -369,7 +377,7 @@ TEST_F(Abandoned, APlaceIsNotWritten) {
 TEST_F(Abandoned, NoMoreWaitsThanTheBoundAllows) {
     Output o = open_output();
     const std::string much(100000, 'm');
-    EXPECT_EQ(set_bound(o.s, 2 * static_cast<ssize_t>(much.size()), 0), 0);
+    set_bound(o.s, 2 * much.size(), 0);
     ssize_t n = 0;
     int given = 0;
     for (; given < 5; given++) {
@@ -391,7 +399,7 @@ TEST_F(Abandoned, NoMoreWaitsThanTheBoundAllows) {
 TEST_F(Abandoned, SallocWaitsUntilTheRegionIsGivenBack) {
     Output o = open_output();
     const std::string much(100000, 'm');
-    EXPECT_EQ(set_bound(o.s, static_cast<ssize_t>(much.size()), 1), 0);
+    set_bound(o.s, much.size(), 1);
     std::thread other([&] {
         usleep(100000);
         EXPECT_EQ(sfree(o.s, o.kept), 0);

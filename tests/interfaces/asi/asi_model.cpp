@@ -171,7 +171,7 @@ void Model::switched(asf_mode to) {
 
 int Model::seeking(const Target &t) const {
     if (!seekable())
-        return !kNewRules && has_output() && kind == Kind::pipe ? -EBUSY : -ESPIPE;
+        return !kPlaces && has_output() && kind == Kind::pipe ? -EBUSY : -ESPIPE;
     return has_output() && !has_places() ? -EBUSY : t.at < 0 ? static_cast<int>(t.at) : 0;
 }
 

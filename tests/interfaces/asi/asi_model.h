@@ -15,12 +15,17 @@
 namespace asi {
 
 // Rules of regions that the library does not keep yet: sflush writes what lies before the
-// oldest region that is kept, positional output waits for nothing, regions can be abandoned,
-// sfree knows each region.
+// oldest region that is kept, regions can be abandoned, sfree knows each region.
 #ifndef ASF_NEW_RULES
 #define ASF_NEW_RULES 0
 #endif
 inline constexpr bool kNewRules = ASF_NEW_RULES;
+
+// And those of output that is allocated at a place of its own: it waits for nothing.
+#ifndef ASF_PLACES
+#define ASF_PLACES 0
+#endif
+inline constexpr bool kPlaces = ASF_PLACES;
 
 inline int abandon(asf_cios *s, void *p) {
 #if ASF_NEW_RULES
@@ -30,12 +35,11 @@ inline int abandon(asf_cios *s, void *p) {
 #endif
 }
 
-inline int set_bound(asf_cios *s, ssize_t bytes, int wait) {
+inline void set_bound(asf_cios *s, size_t bytes, int wait) {
 #if ASF_NEW_RULES
-    return asf_set_bound(s, bytes, wait);
+    asf_set_bound(s, bytes, wait);
 #else
     (void)s, (void)bytes, (void)wait;
-    return -ENOSYS;
 #endif
 }
 
@@ -164,7 +168,7 @@ class Model {
     Target target();
     bool seekable() const { return kind == Kind::file; }
     bool has_output() const;
-    bool has_places() const { return kNewRules && seekable() && !append && fd < 0; }
+    bool has_places() const { return kPlaces && seekable() && !append && fd < 0; }
     std::string &in() { return seekable() ? file : fed; }
     size_t &in_at() { return seekable() ? pos : fed_pos; }
     size_t &out_at() { return !seekable() ? sent_end : append ? append_end : pos; }

@@ -306,8 +306,8 @@ TEST_F(Parallel, OutputIsWhereItWasAllocated) {
     }
 }
 
-// Each thread has places of its own and writes each once; without the new rules it must wait
-// for others' regions.
+// Each thread has places of its own and writes each once; without the rules of places it
+// must wait for others' regions.
 void write_places(asf_cios *s, unsigned me, Random random, size_t places, size_t size) {
     std::vector<char *> held;
     for (size_t k = 0; k < places;) {
@@ -316,9 +316,9 @@ void write_places(asf_cios *s, unsigned me, Random random, size_t places, size_t
         auto *p = static_cast<char *>(random.one_in(2) ? sallocAt(s, &n, at, SEEK_SET)
                                                        : SallocAt(s, ASF_WRITE, &n, at, SEEK_SET));
         if (!p) {
-            EXPECT_TRUE(!kNewRules && n == -EBUSY) << n;
+            EXPECT_TRUE(!kPlaces && n == -EBUSY) << n;
         }
-        if (!p && (kNewRules || n != -EBUSY))
+        if (!p && (kPlaces || n != -EBUSY))
             return;
         if (p) {
             for (size_t i = 0; i < size; i++)
