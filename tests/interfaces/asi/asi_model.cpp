@@ -245,32 +245,46 @@ void Model::sought(const Target &t, const Got &got, ssize_t n) {
     latest = nullptr;
 }
 
+bool Model::may_be_written(const Target &t, ssize_t n) const {
+    return t.at < 0 || !has_places() || is_free(static_cast<size_t>(t.at), static_cast<size_t>(n));
+}
+
 void Model::do_sallocAt() {
     const auto n = static_cast<ssize_t>(length(mode, true));
     const Target t = target();
-    if (mode == ASF_WRITE && t.at >= 0 && has_places() &&
-        !is_free(static_cast<size_t>(t.at), static_cast<size_t>(n)))
+    if (mode == ASF_WRITE && !may_be_written(t, n))
         return;
     const Got got = call_sallocAt(n, t);
     if (!refused(got, seeking(t)))
         sought(t, got, n);
 }
 
+// Of two reasons to refuse it either may be told; the stream may be left in the other mode, and
+// anywhere.
+bool Model::refused_in_part(const Got &got, int seeking, int switching) {
+    if (seeking == 0 && switching == 0)
+        return false;
+    const bool other = seeking == 0 || (got.n == switching && switching < 0);
+    refused(got, other ? switching : seeking);
+    if (set_stream_mode(s, mode) != s)
+        fail("the stream does not go back to its mode");
+    place_unknown = place_unknown || seekable();
+    latest = nullptr;
+    after_input = true;
+    return true;
+}
+
 void Model::do_SallocAt() {
     const asf_mode m = random.one_in(2) ? ASF_READ : ASF_WRITE;
     const auto n = static_cast<ssize_t>(length(m, true));
     const Target t = target();
-    if (m == ASF_WRITE && t.at >= 0 && has_places() &&
-        !is_free(static_cast<size_t>(t.at), static_cast<size_t>(n)))
+    if (kPlaces && m == ASF_READ && has_output()) // which stays where it is, and is not modelled
+        return;
+    if (m == ASF_WRITE && !may_be_written(t, n))
         return;
     const Got got = call_SallocAt(m, n, t);
-    if (refused(got, seeking(t)))
+    if (refused_in_part(got, seeking(t), switching(m)))
         return;
-    if (refused(got, switching(m))) { // nobody says where it stands now
-        place_unknown = true;
-        latest = nullptr;
-        return;
-    }
     switched(m);
     sought(t, got, n);
 }

@@ -139,6 +139,8 @@ class Model {
     void switched(asf_mode to);
     void sought(const Target &t, const Got &got, ssize_t n);
     int seeking(const Target &t) const;
+    bool refused_in_part(const Got &got, int seeking, int switching);
+    bool may_be_written(const Target &t, ssize_t n) const;
     void resized(Kept &kept, const Got &got, size_t asked);
     void resized_input(Kept &kept, const Got &got, size_t asked);
     void resized_output(Kept &kept, const Got &got, size_t asked);
@@ -168,7 +170,7 @@ class Model {
     Target target();
     bool seekable() const { return kind == Kind::file; }
     bool has_output() const;
-    bool has_places() const { return kPlaces && seekable() && !append && fd < 0; }
+    bool has_places() const { return kPlaces && seekable() && !append; }
     std::string &in() { return seekable() ? file : fed; }
     size_t &in_at() { return seekable() ? pos : fed_pos; }
     size_t &out_at() { return !seekable() ? sent_end : append ? append_end : pos; }
