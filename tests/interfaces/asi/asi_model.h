@@ -151,6 +151,8 @@ class Model {
     void left_out(const Kept &kept);
     bool is_free(size_t at, size_t n) const;
     bool is_behind(const Kept &kept) const;
+    bool is_left_behind(asf_mode to) const;
+    bool begins(const char *p) const;
 
     // asi_model_below.cpp: what is below
     void open();
