@@ -453,7 +453,7 @@ void Model::do_sflush() {
         return fail("sflush");
     if (!busy)
         check_below();
-    else if (kNewRules)
+    else if (kNewRules && !kPlaces) // whether what follows a place waits for it, nobody says
         check_prefix();
     if (rc == 0)
         buffered.clear();

@@ -68,5 +68,81 @@ INSTANTIATE_TEST_SUITE_P(
                     Where{"socket", Kind::socket, "/tmp", 1}, Where{"socket_3", Kind::socket, "/tmp", 3}),
     [](const auto &one) { return one.param.name; });
 
+// --- what the model has found, call by call ---------------------------------------------------
+
+class AsiFound : public Asi {
+  protected:
+    // A region of n bytes that is given back at once.
+    static void pass(asf_cios *s, ssize_t n) {
+        void *p = salloc(s, &n);
+        EXPECT_EQ(sfree(s, p), 0);
+    }
+};
+
+// Not from where input stopped beyond the buffer's end.
+TEST_F(AsiFound, OutputAfterInputHasRoom) {
+    if (!kNewRules)
+        GTEST_SKIP() << "it has not";
+    asf_cios *s = must_open(put_pattern("file", 300000), O_RDWR);
+    pass(s, 131000);
+    ssize_t n = 1000;
+    void *p = Salloc(s, ASF_WRITE, &n);
+    ASSERT_NE(p, nullptr);
+    memset(p, 'x', 1000);
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_TRUE(contents("file") == pattern(131000) + std::string(1000, 'x') + pattern(168000, 132000));
+}
+
+TEST_F(AsiFound, ASallocAtThatFailsLeavesTheMode) {
+    if (!kNewRules)
+        GTEST_SKIP() << "the stream reads after it";
+    asf_cios *s = must_open(put("file", "0123456789"), O_RDWR);
+    ASSERT_EQ(set_stream_mode(s, ASF_WRITE), s);
+    ssize_t n = 1;
+    void *p = sallocAt(s, &n, -1, SEEK_SET);
+    expect_none(p, n, -EINVAL);
+    give(s, "abcd");
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("file"), "abcd456789");
+}
+
+TEST_F(AsiFound, ASallocAtThatFailsLeavesThePlace) {
+    for (const int whence : {SEEK_SET, SEEK_CUR, SEEK_END}) {
+        asf_cios *s = must_open(put_pattern("file", 300000), O_RDONLY);
+        pass(s, 1000);
+        ssize_t n = 5;
+        void *p = sallocAt(s, &n, -1000000, whence);
+        expect_none(p, n, -EINVAL);
+        EXPECT_EQ(take(s, 10), pattern(10, 1000)) << "whence " << whence;
+        EXPECT_EQ(sclose(s), 0);
+    }
+}
+
+TEST_F(AsiFound, TheLatestRegionNeedNotLieLast) {
+    asf_cios *s = must_open(put_pattern("file", 300000), O_RDWR);
+    pass(s, 1000);
+    ssize_t n = 100, few = 10, fewer = 5;
+    void *after = salloc(s, &n), *before = sallocAt(s, &few, 0, SEEK_SET);
+    EXPECT_EQ(srealloc(s, before, &fewer), before) << fewer;
+    EXPECT_EQ(take(s, 5), pattern(5, 5));
+    EXPECT_EQ(sfree(s, before), 0);
+    EXPECT_EQ(sfree(s, after), 0);
+    EXPECT_EQ(sclose(s), 0);
+}
+
+TEST_F(AsiFound, ANegativePlaceIsNoErrorsNumber) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    for (asf_cios *s :
+         {asf_sopen_fd(ends[1], O_WRONLY, nullptr), must_open(path("file"), O_WRONLY | O_CREAT | O_APPEND)}) {
+        ssize_t n = 5;
+        EXPECT_EQ(sallocAt(s, &n, -1, SEEK_SET), nullptr);
+        EXPECT_TRUE(n == -ESPIPE || n == -EINVAL) << n;
+        EXPECT_EQ(sclose(s), 0);
+    }
+    ::close(ends[0]);
+}
+
 } // namespace
 } // namespace asi
