@@ -160,7 +160,7 @@ class Model {
     void open_pipe();
     void open_socket();
     void close();
-    void feed(size_t upto);
+    void feed(size_t most);
     void start_draining(int fd);
     void check_below();
     void check_prefix();

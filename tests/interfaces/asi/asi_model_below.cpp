@@ -127,11 +127,11 @@ void Model::open() {
 // --- the other end ----------------------------------------------------------------------
 
 // What a call may ask for is there, or the end, so that it never waits for ever.
-void Model::feed(size_t upto) {
+void Model::feed(size_t most) {
     if (seekable() || fed_all)
         return;
-    if (fed.size() < upto) {
-        const std::string more = random.bytes(upto - fed.size() + random.below(3000));
+    if (fed.size() < most) {
+        const std::string more = random.bytes(most - fed.size() + random.below(3000));
         if (::write(feeder, more.data(), more.size()) != static_cast<ssize_t>(more.size()))
             fail("the other end could not be written to");
         fed += more;
