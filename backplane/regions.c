@@ -74,7 +74,9 @@ static void insert(struct asf_buffer *b, char *p, size_t n) {
     b->kept++;
 }
 
-static struct asf_region *find_kept(struct asf_buffer *b, const char *p) {
+/* The kept region at p; of the length n, unless that is ANY. */
+static const size_t ANY = SIZE_MAX;
+static struct asf_region *find_kept(struct asf_buffer *b, const char *p, size_t n) {
     struct asf_region *t = table(b);
     unsigned low = b->first, high = b->end;
     while (low < high) {
@@ -85,7 +87,7 @@ static struct asf_region *find_kept(struct asf_buffer *b, const char *p) {
             high = middle;
     }
     for (; low < b->end && t[low].p == p; low++)
-        if (t[low].state == ASF_KEPT)
+        if (t[low].state == ASF_KEPT && (n == ANY || n == t[low].n))
             return &t[low];
     return NULL;
 }
@@ -109,11 +111,9 @@ struct asf_region *asf__first_region(struct asf_buffer *b) {
 
 struct asf_region *asf__latest(struct asf_cios *c, const char *p) {
     asf__table_last(c);
-    struct asf_buffer *b = c->buffer;
-    struct asf_region *r = b && b->end ? &table(b)[b->end - 1] : NULL;
     const char *next = asf__is_putting(c) ? c->write_ptr : c->read_ptr;
-    bool latest = r && r->p == p && r->state == ASF_KEPT && p + r->n == next;
-    return latest && !(c->flags & ASF_IN_BACKUP) ? r : NULL;
+    bool none = !c->buffer || c->flags & ASF_IN_BACKUP || next < p;
+    return none ? NULL : find_kept(c->buffer, p, (size_t)(next - p));
 }
 
 static void set_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state) {
@@ -192,14 +192,14 @@ void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
 
 static struct asf_buffer *find_in(struct asf_buffer *list, const char *p, struct asf_region **r) {
     for (struct asf_buffer *b = list; b; b = b->next)
-        if (p >= b->base && p <= b->base + b->size && (*r = find_kept(b, p)))
+        if (p >= b->base && p <= b->base + b->size && (*r = find_kept(b, p, ANY)))
             return b;
     return NULL;
 }
 
 static struct asf_buffer *find(struct asf_cios *c, const char *p, struct asf_region **r) {
     asf__table_last(c);
-    if (c->buffer && (*r = find_kept(c->buffer, p)))
+    if (c->buffer && (*r = find_kept(c->buffer, p, ANY)))
         return c->buffer;
     struct asf_buffer *b = find_in(c->queue, p, r);
     return b ? b : find_in(c->retired, p, r);
@@ -250,7 +250,7 @@ int asf__abandon(struct asf_cios *c, char *p) {
         return asf__free_detached(c, p, asf__abandon);
     if (output && !reserve(b))
         return -ENOMEM;
-    r = find_kept(b, p);
+    r = find_kept(b, p, ANY);
     return give_back(c, b, r, output ? ASF_ABANDONED : ASF_FREED);
 }
 

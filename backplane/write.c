@@ -130,7 +130,7 @@ static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **fro
         struct asf_region *r = asf__first_region(b);
         const char *end = r ? r->p : to;
         int error = 0;
-        size_t n = (size_t)(end - *from), done = n ? put(c, *from, n, &error) : 0;
+        size_t n = (size_t)(end - *from), done = put(c, *from, n, &error);
         if (done > 0 || !is_stuck(c))
             *from += n;
         if (error || !r)
@@ -224,12 +224,16 @@ int asf__drain(struct asf_cios *c, size_t want) {
             return -ENOMEM; /* with everything as it was */
     }
     rc = in_use ? asf__go_to_output(c) : asf__flush_output(c);
+    if (rc == 0 && !in_use) /* nothing was pending: it still stands behind input */
+        rc = asf__go_to_output(c);
     if (rc == 0 && in_use)
         asf__queue_output(c);
     if (rc == 0 && larger)
         asf__use_buffer(c, larger);
     else if (larger)
         asf__retire_buffer(c, larger);
+    else if (rc == 0 && asf__room_in_buffer(c) < want)
+        begin_anew(c);
     asf__show_room(c);
     return rc;
 }

@@ -26,13 +26,15 @@
  * 200 MB were mapped after 3200 reads of 0.54 us each, and a region then took 0.04. */
 enum { FAULT_AROUND = 64 << 10 };
 
-/* Regions that begin in the same few bytes of the map share a slot.  It counts them, and has
- * the length of the latest: (offset of its begin) << 24 | length, or 0. */
-enum { SLOTS = 1024, SLOT_BYTES = 64, LENGTH_BITS = 24 };
-struct slot {
-    uint64_t latest;
-    unsigned count;
-};
+/* Regions that begin in the same few bytes of the map share a slot, which is one word: how many
+ * there are, and where the latest begins and its length, or 0: that is not known. */
+enum { SLOTS = 1024, SLOT_BYTES = 64, COUNT_BITS = 8, LENGTH_BITS = 16, PLACE_BITS = 40 };
+enum { MOST = (1 << COUNT_BITS) - 1 };
+#define LENGTH_OF(word) ((size_t)((word) >> COUNT_BITS & ((1 << LENGTH_BITS) - 1)))
+#define PLACE_OF(word)  ((size_t)((word) >> (COUNT_BITS + LENGTH_BITS)))
+#define COUNT_OF(word)  ((unsigned)((word)&MOST))
+#define WORD(at, n, many)                                                                                    \
+    ((uint64_t)(at) << (COUNT_BITS + LENGTH_BITS) | (uint64_t)(n) << COUNT_BITS | (many))
 
 struct asf_positional {
     char *map; /* set once, after the rest, and there until the stream is closed; or NULL */
@@ -45,7 +47,7 @@ struct asf_positional {
     const char *apart; /* the latest region that was read, its length, and where it ends */
     size_t apart_length;
     off64_t apart_end;
-    struct slot slots[SLOTS];
+    uint64_t slots[SLOTS];
 };
 
 static struct asf_positional *of(const struct asf_cios *c) {
@@ -56,7 +58,7 @@ static char *map_of(struct asf_positional *p) {
     return __atomic_load_n(&p->map, __ATOMIC_ACQUIRE);
 }
 
-static struct slot *slot_of(struct asf_positional *p, size_t at) {
+static uint64_t *slot_of(struct asf_positional *p, size_t at) {
     return &p->slots[at / SLOT_BYTES % SLOTS];
 }
 
@@ -117,15 +119,36 @@ static void consider_map(struct asf_cios *c, struct asf_positional *p) {
         __atomic_store_n(&p->map, map, __ATOMIC_RELEASE);
 }
 
+static bool enter_in_slot(uint64_t *slot, size_t at, size_t n) {
+    bool fits = n >> LENGTH_BITS == 0 && at >> PLACE_BITS == 0;
+    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED), next;
+    do {
+        if (COUNT_OF(word) == MOST)
+            return false;
+        next = fits ? WORD(at, n, COUNT_OF(word) + 1) : COUNT_OF(word) + 1;
+    } while (!__atomic_compare_exchange_n(slot, &word, next, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    return true;
+}
+
+/* Of the only region of a slot it is known whether it is this one. */
+static bool leave_slot(uint64_t *slot, size_t at) {
+    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED), next;
+    do {
+        bool known = LENGTH_OF(word) > 0, latest = known && PLACE_OF(word) == at;
+        if (COUNT_OF(word) == 0 || (COUNT_OF(word) == 1 && known && !latest))
+            return false;
+        next = latest ? COUNT_OF(word) - 1 : word - 1;
+    } while (!__atomic_compare_exchange_n(slot, &word, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    return true;
+}
+
 void *asf__read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
     struct asf_positional *p = of(c);
     char *map = p ? map_of(p) : NULL;
     if (!map || offset < 0 || (uint64_t)offset >= p->size || n == 0 || n > p->size - (size_t)offset)
         return NULL;
-    struct slot *s = slot_of(p, (size_t)offset);
-    bool fits = n < (size_t)1 << LENGTH_BITS;
-    __atomic_store_n(&s->latest, fits ? (uint64_t)offset << LENGTH_BITS | n : 0, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&s->count, 1, __ATOMIC_RELAXED);
+    if (!enter_in_slot(slot_of(p, (size_t)offset), (size_t)offset, n))
+        return NULL;
     move(c, offset + (off64_t)n);
     return map + offset;
 }
@@ -135,10 +158,10 @@ static bool is_in_map(struct asf_positional *p, const char *ptr) {
     return map && ptr >= map && ptr < map + p->size;
 }
 
-/* The length of the region, or 0: another has its place in the slot. */
-static size_t length_of(const struct slot *s, size_t at) {
-    uint64_t latest = __atomic_load_n(&s->latest, __ATOMIC_RELAXED);
-    return latest >> LENGTH_BITS == at ? latest & (((uint64_t)1 << LENGTH_BITS) - 1) : 0;
+/* The length of the region, or 0: it is not known. */
+static size_t length_of(const uint64_t *slot, size_t at) {
+    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    return PLACE_OF(word) == at ? LENGTH_OF(word) : 0;
 }
 
 /* What is behind the end of the file is zero.  Of a region whose length is not known the worst is
@@ -155,22 +178,15 @@ int asf__free_mapped(struct asf_cios *c, const char *ptr) {
     if (!is_in_map(p, ptr))
         return ASF_NOT_MAPPED;
     size_t at = (size_t)(ptr - p->map);
-    struct slot *s = slot_of(p, at);
-    int rc = lost(c, p, at, length_of(s, at));
-    unsigned count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
-    do {
-        if (count == 0)
-            return -EINVAL;
-    } while (
-        !__atomic_compare_exchange_n(&s->count, &count, count - 1, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    return rc;
+    int rc = lost(c, p, at, length_of(slot_of(p, at), at));
+    return leave_slot(slot_of(p, at), at) ? rc : -EINVAL;
 }
 
 bool asf__has_mapped_regions(const struct asf_cios *c) {
     const struct asf_positional *p = of(c);
     unsigned n = 0;
     for (size_t i = 0; p && i < SLOTS; i++)
-        n += __atomic_load_n(&p->slots[i].count, __ATOMIC_ACQUIRE);
+        n += COUNT_OF(__atomic_load_n(&p->slots[i], __ATOMIC_ACQUIRE));
     return n > 0;
 }
 

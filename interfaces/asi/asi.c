@@ -236,23 +236,6 @@ static off64_t absolute(struct asf_cios *c, off64_t offset, int whence) {
     return __builtin_add_overflow(base, offset, &offset) || offset < 0 ? -EINVAL : offset;
 }
 
-/* What *offset becomes is where to read apart from the buffer, if that is to be: true. */
-static bool reads_apart(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
-    asf__attach(c);
-    if (*length <= 0 || !is_positional(c))
-        return false;
-    *offset = absolute(c, *offset, whence);
-    if (*offset < 0) {
-        *region = asf__no_region(length, *offset);
-    } else if (is_in_window(c, *offset, (size_t)*length)) {
-        c->read_ptr = c->read_end - (c->offset - *offset);
-        *region = asf__u_salloc(c, length, false);
-    } else {
-        return true;
-    }
-    return false;
-}
-
 /* Output with regions that are kept is left behind. */
 static int leave_output(struct asf_cios *c) {
     int rc = c->ops->put_at ? asf__flush_output(c) : 0; /* else the seek does it */
@@ -270,37 +253,50 @@ static void use_small_buffer(struct asf_cios *c, size_t n) {
 }
 
 static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    if (c->ops->put_at && !(c->flags & ASF_APPENDING)) {
-        offset = absolute(c, offset, whence);
+    off64_t at = c->ops->seek ? c->ops->seek(c, 0, SEEK_CUR) : -ESPIPE;
+    if (at >= 0 && c->ops->put_at && !(c->flags & ASF_APPENDING)) {
+        at = offset = absolute(c, offset, whence);
         whence = SEEK_SET;
     }
-    off64_t at = offset < 0 && whence == SEEK_SET ? offset : leave_output(c);
-    if (at == 0 && *length > 0)
+    int rc = at < 0 ? (int)at : leave_output(c);
+    if (rc < 0)
+        return asf__no_region(length, rc);
+    if (*length > 0)
         use_small_buffer(c, (size_t)*length);
-    if (at == 0)
-        at = asf__seek(c, offset, whence);
-    if (at >= 0)
-        at = asf__to_write(c);
-    return at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
+    at = asf__seek(c, offset, whence);
+    rc = asf__to_write(c); /* the seek has ended output */
+    return at < 0 || rc < 0 ? asf__no_region(length, at < 0 ? at : rc) : asf__u_salloc(c, length, false);
 }
 
-static void *seek_and_allocate(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    off64_t at = asf__seek(c, offset, whence);
-    return at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
+/* In the window, or apart from it: true, with *offset from the beginning of the file. */
+static bool begin_to_read_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
+                             void **region) {
+    *offset = absolute(c, *offset, whence);
+    if (*offset < 0) {
+        *region = asf__no_region(length, *offset);
+        return false;
+    }
+    if (!is_in_window(c, *offset, (size_t)*length))
+        return true;
+    c->read_ptr = c->read_end - (c->offset - *offset);
+    *region = asf__u_salloc(c, length, false);
+    return false;
 }
 
 /* As far as the lock is needed; true: the rest is asf__read_at. */
 static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
     int rc = asf__to_bytes(c);
-    *region = NULL;
-    if (rc < 0)
-        *region = asf__no_region(length, rc);
-    else if (asf__is_putting(c) || c->flags & ASF_NO_READS)
+    off64_t at = rc;
+    asf__attach(c);
+    if (rc == 0 && (asf__is_putting(c) || c->flags & ASF_NO_READS)) {
         *region = write_at(c, length, *offset, whence);
-    else if (reads_apart(c, length, offset, whence, region))
-        return true;
-    else if (!*region && (*length <= 0 || !is_positional(c)))
-        *region = seek_and_allocate(c, length, *offset, whence);
+        return false;
+    }
+    if (rc == 0 && *length > 0 && is_positional(c))
+        return begin_to_read_at(c, length, offset, whence, region);
+    if (rc == 0)
+        at = asf__seek(c, *offset, whence);
+    *region = at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
     return false;
 }
 

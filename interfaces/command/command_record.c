@@ -12,9 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "interfaces/command/command_record.h"
+
+/* A module's stream has a buffer of BUFSIZ by default; a pipe holds 64 KB. */
+extern const char asf_conf[];
+const char asf_conf[] = "buffer=64K";
 
 int asf__record_help(void) {
     fputs("usage: asf record COMMAND [OPTION]... [FILE]\n"
@@ -50,14 +55,33 @@ static struct asf_record_store *open_store(const char *subcommand, const char *d
     return store;
 }
 
-struct record_input asf__record_open(const char *subcommand, const char *file, const char *store) {
-    struct record_input in = {.name = file && strcmp(file, "-") != 0 ? file : "standard input"};
+void asf__record_flush_stdout(void *unused) {
+    (void)unused;
+    if (asf__close_stdout() != 0)
+        exit(EXIT_OWN_FAILURE);
+}
+
+static bool is_regular(const char *file) {
+    struct stat st;
+    return (file ? stat(file, &st) : fstat(STDIN_FILENO, &st)) == 0 && S_ISREG(st.st_mode);
+}
+
+/* A regular file, which is not waited for, is mapped. */
+static struct asf_cios *open_input(const char *file, void (*flush)(void *arg), void *arg, int *error) {
+    bool regular = is_regular(file);
+    if (regular && file)
+        return asf_sopen(file, O_RDONLY | O_CLOEXEC, 0, error);
+    int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    return regular ? asf_sopen_fd(fd, O_RDONLY, error) : asf__record_open_waiting(fd, flush, arg, error);
+}
+
+struct record_input asf__record_open(const char *subcommand, const char *file, const char *store,
+                                     void (*flush)(void *arg), void *arg) {
+    bool named = file && strcmp(file, "-") != 0;
+    struct record_input in = {.name = named ? file : "standard input"};
     struct asf_record_options options = {.size = sizeof options};
     int error = 0;
-    if (in.name == file)
-        in.stream = asf_sopen(file, O_RDONLY | O_CLOEXEC, 0, &error);
-    else
-        in.stream = asf_sopen_fd(dup(STDIN_FILENO), O_RDONLY, &error);
+    in.stream = open_input(named ? file : NULL, flush, arg, &error);
     if (!in.stream)
         asf__fail("record %s: %s: open: %s; name a file that can be read", subcommand, in.name,
                   strerror(-error));

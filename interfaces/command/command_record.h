@@ -29,8 +29,18 @@ int asf__record_convert(int argc, char **argv);
 int asf__record_help(void);
 
 /* asf__record_open: a file, or standard input for "-"; `store` is a directory or
- * NULL.  Ends with a message when it cannot be opened. */
-struct record_input asf__record_open(const char *subcommand, const char *file, const char *store);
+ * NULL.  Ends with a message when it cannot be opened.
+ *   flush    called with `arg` before the command waits for a pipe, a terminal or the like:
+ *            what has been printed is to be seen by then */
+struct record_input asf__record_open(const char *subcommand, const char *file, const char *store,
+                                     void (*flush)(void *arg), void *arg);
+
+/* asf__record_flush_stdout: such a function, for what is printed; `unused` is NULL. */
+void asf__record_flush_stdout(void *unused);
+
+/* asf__record_open_waiting: a stream of such input.  It owns the descriptor, which may be
+ * negative, with the reason in errno. */
+struct asf_cios *asf__record_open_waiting(int fd, void (*flush)(void *arg), void *arg, int *error);
 
 /* asf__record_close: `rc` is what asf_record_next ended with.
  * returns  0; after a message 1 when the records are broken, and what came before

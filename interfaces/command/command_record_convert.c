@@ -140,6 +140,14 @@ static int convert_one(struct converting *c, struct asf_record *record) {
     return 0;
 }
 
+/* Before more input is waited for. */
+static void flush_output(void *arg) {
+    struct converting *c = arg;
+    int rc = c->stream ? asf_sflush(c->stream) : 0;
+    if (rc < 0)
+        cannot_write(c, rc);
+}
+
 /* What is read must not be emptied. */
 static bool is_the_input(const struct converting *c, struct asf_cios *input) {
     struct stat to, from;
@@ -199,7 +207,7 @@ int asf__record_convert(int argc, char **argv) {
     int rc = 0, written = 0;
     if (!parse(&c, argc, argv))
         return asf__record_help();
-    struct record_input in = asf__record_open(argv[0], argv[optind], c.store);
+    struct record_input in = asf__record_open(argv[0], argv[optind], c.store, flush_output, &c);
     open_output(&c, in.stream);
     while (written == 0 && (rc = asf_record_next(in.reader, &record)) > 0)
         written = convert_one(&c, record);

@@ -170,7 +170,7 @@ int asf__record_formats(int argc, char **argv) {
     int rc;
     if (!parse(&d, argc, argv, false))
         return asf__record_help();
-    struct record_input in = asf__record_open(argv[0], argv[optind], d.store);
+    struct record_input in = asf__record_open(argv[0], argv[optind], d.store, asf__record_flush_stdout, NULL);
     while ((rc = asf_record_next(in.reader, &record)) > 0) {
         struct asf_record_format *f = asf_record_format_of(record);
         if (is_new(&shown, asf_record_hash(f)))
@@ -306,7 +306,7 @@ int asf__record_dump(int argc, char **argv) {
     struct asf_record *record;
     if (!parse(&d, argc, argv, true))
         return asf__record_help();
-    struct record_input in = asf__record_open(argv[0], argv[optind], d.store);
+    struct record_input in = asf__record_open(argv[0], argv[optind], d.store, asf__record_flush_stdout, NULL);
     int rc = skip(&in, d.number);
     for (uint64_t i = 0; rc > 0 && i < d.count; i++) {
         rc = asf_record_next(in.reader, &record);

@@ -5,9 +5,14 @@
  * Layer: interfaces.  May include: streams/streams.h, interfaces/stdio/popen.h, backplane, lib.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <paths.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "interfaces/pipes/pipe_rings.h"
@@ -99,8 +104,40 @@ static void *before_popen(int ours, const char **command, char ***environment) {
     return o;
 }
 
+/* Children whose shell became the program. */
+struct became {
+    pid_t child;
+    struct became *next;
+};
+static struct became *all_became;
+static struct asf_lock became_lock = {.biasable = false};
+
+static void remember(pid_t child) {
+    struct became *b = malloc(sizeof *b);
+    if (!b) /* only the status after a signal is another then */
+        return;
+    asf__lock(&became_lock);
+    *b = (struct became){child, all_became};
+    all_became = b;
+    asf__unlock(&became_lock);
+}
+
+static bool forget(pid_t child) {
+    asf__lock(&became_lock);
+    struct became **at = &all_became, *b;
+    while (*at && (*at)->child != child)
+        at = &(*at)->next;
+    if ((b = *at))
+        *at = b->next;
+    asf__unlock(&became_lock);
+    free(b);
+    return b != NULL;
+}
+
 static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     struct offer *o = offer;
+    if (child > 0 && o->command)
+        remember(child);
     free(o->environment);
     free(o->options);
     free(o->command);
@@ -115,8 +152,35 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     free(o);
 }
 
+/* What the shell makes of a program that a signal has ended: dash says so on stderr and exits
+ * with 128 and more, bash becomes the program by itself.  So the shell is asked, by a program
+ * that ends in this way. */
+static int status_of_shell(int sig) {
+    char command[64], *const argv[] = {(char *)"sh", (char *)"-c", command, NULL};
+    posix_spawnattr_t attributes;
+    sigset_t set;
+    pid_t child;
+    int status = (128 + sig) << 8;
+    snprintf(command, sizeof command, _PATH_BSHELL " -c 'ulimit -c 0; kill -%d $$'", sig);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    sigemptyset(&set);
+    posix_spawnattr_setsigmask(&attributes, &set);
+    sigaddset(&set, sig);
+    posix_spawnattr_setsigdefault(&attributes, &set);
+    if (posix_spawn(&child, _PATH_BSHELL, NULL, &attributes, argv, environ) == 0)
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            continue;
+    posix_spawnattr_destroy(&attributes);
+    return status;
+}
+
+static int ended_popen(pid_t child, int status) {
+    return forget(child) && WIFSIGNALED(status) ? status_of_shell(WTERMSIG(status)) : status;
+}
+
 void asf__offer_rings(void) {
-    asf__popen_hooks = (struct asf_popen_hooks){before_popen, after_popen};
+    asf__popen_hooks = (struct asf_popen_hooks){before_popen, after_popen, ended_popen};
     if (asf__rings())
         asf__pipe_module = &ring_module;
 }

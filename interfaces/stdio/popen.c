@@ -125,6 +125,8 @@ int asf__pclose_child(pid_t child) {
     do {
         r = waitpid(child, &status, 0);
     } while (r < 0 && errno == EINTR);
+    if (asf__popen_hooks.ended)
+        status = asf__popen_hooks.ended(child, r < 0 ? 0 : status);
     pthread_setcancelstate(before, &before);
     return r < 0 ? -1 : status;
 }

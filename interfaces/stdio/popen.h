@@ -13,10 +13,12 @@
 
 /* before: popen has made its pipe, of which it keeps the end `ours`; another command or environment may
  * be given to the shell.  Returns NULL, or what `after` is to have.
- * after: the child is there, or is not (0).  Lock: popen's, held. */
+ * after: the child is there, or is not (0).  Lock of both: popen's, held.
+ * ended: the status that pclose returns for a child that ended with `status`.  Lock: none. */
 struct asf_popen_hooks {
     void *(*before)(int ours, const char **command, char ***environment);
     void (*after)(void *offer, int ours, bool reading, pid_t child);
+    int (*ended)(pid_t child, int status);
 };
 extern struct asf_popen_hooks asf__popen_hooks;
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Commands, or text with rules of its own, after a dollar sign; and $$, which is the
@@ -128,14 +129,20 @@ static const char *skip_assignment(const char *text) {
     return p + strspn(p, " \t");
 }
 
+/* "exec" complains about others in words of its own. */
+static bool can_be_executed(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 static bool is_program(const char *name) {
     char path[PATH_MAX];
     const char *directory = getenv("PATH");
     if (strchr(name, '/'))
-        return access(name, X_OK) == 0;
+        return can_be_executed(name);
     for (; directory; directory = strchr(directory, ':') ? strchr(directory, ':') + 1 : NULL) {
         int n = snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(directory, ":"), directory, name);
-        if (n < (int)sizeof path && access(path, X_OK) == 0)
+        if (n < (int)sizeof path && can_be_executed(path))
             return true;
     }
     return false;

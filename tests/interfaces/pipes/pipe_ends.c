@@ -3,7 +3,7 @@
  * pipe_ends.c - a program at either end of a pipe: writes or copies a stream of
  * numbered lines in one of many ways, changing over in the middle of it to what
  * a ring beside the pipe cannot do.
- *   pipe_ends write WAY LINES      pipe_ends read WAY
+ *   pipe_ends write WAY LINES      pipe_ends read WAY      pipe_ends stay WAY MILLISECONDS
  * Layer: tests.
  */
 #define _GNU_SOURCE
@@ -401,6 +401,17 @@ static void read_lines(char *self, const char *way, const char *other) {
     }
 }
 
+/* A reader that stops. */
+static void stay(const char *way, useconds_t milliseconds) {
+    if (!is(way, "sleep") && read(0, text, 1000) < 0)
+        die("read");
+    if (is(way, "closes"))
+        close(0);
+    usleep(1000 * milliseconds);
+    if (is(way, "killed") || is(way, "terminated"))
+        kill(getpid(), is(way, "killed") ? SIGKILL : SIGTERM);
+}
+
 static void by_popen(const char *mode, const char *command, unsigned n) {
     FILE *f = popen(command, mode);
     static char line[64];
@@ -425,6 +436,8 @@ int main(int argc, char **argv) {
         clearenv();
     if (strncmp(argv[1], "popen", 5) == 0)
         by_popen(argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 10));
+    else if (is(argv[1], "stay"))
+        stay(argv[2], argc > 3 ? (useconds_t)strtoul(argv[3], NULL, 10) : 0);
     else if (is(argv[1], "write"))
         write_lines(self, argv[2], argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0,
                     argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 0);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// asi_model.h - random calls of the Alloc Stream Interface against a byte array: what a
+// stream and the file, pipe or socket below it must hold after each.
+//   ASF_MODEL_SEED, ASF_MODEL_STEPS    in the environment: other sequences, longer ones
+// Layer: tests.
+#ifndef ASF_TESTS_ASI_MODEL_H
+#define ASF_TESTS_ASI_MODEL_H
+
+#include <deque>
+#include <thread>
+
+#include "tests/interfaces/asi/asi_test.h"
+
+namespace asi {
+
+// Rules of regions that the library does not keep yet: sflush writes what lies before the
+// oldest region that is kept, regions can be abandoned, sfree knows each region.
+#ifndef ASF_NEW_RULES
+#define ASF_NEW_RULES 1
+#endif
+inline constexpr bool kNewRules = ASF_NEW_RULES;
+
+// And those of output that is allocated at a place of its own: it waits for nothing.
+#ifndef ASF_PLACES
+#define ASF_PLACES 1
+#endif
+inline constexpr bool kPlaces = ASF_PLACES;
+
+inline int abandon(asf_cios *s, void *p) {
+#if ASF_NEW_RULES
+    return asf_sabandon(s, p);
+#else
+    return sfree(s, p);
+#endif
+}
+
+inline void set_bound(asf_cios *s, size_t bytes, int wait) {
+#if ASF_NEW_RULES
+    asf_set_bound(s, bytes, wait);
+#else
+    (void)s, (void)bytes, (void)wait;
+#endif
+}
+
+inline uint64_t from_environment(const char *name, uint64_t otherwise) {
+    const char *text = getenv(name);
+    return text ? strtoull(text, nullptr, 10) : otherwise;
+}
+
+// splitmix64: the same numbers on every machine.
+class Random {
+  public:
+    explicit Random(uint64_t seed) : state(seed) {}
+
+    uint64_t next() {
+        uint64_t z = state += 0x9e3779b97f4a7c15;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+        z = (z ^ z >> 27) * 0x94d049bb133111eb;
+        return z ^ z >> 31;
+    }
+
+    size_t below(size_t n) { return n ? next() % n : 0; }
+    bool one_in(size_t n) { return below(n) == 0; }
+
+    std::string bytes(size_t n) {
+        std::string s(n, '\0');
+        for (size_t i = 0; i < n; i += sizeof(uint64_t)) {
+            const uint64_t word = next();
+            memcpy(s.data() + i, &word, n - i < sizeof word ? n - i : sizeof word);
+        }
+        return s;
+    }
+
+  private:
+    uint64_t state;
+};
+
+// What is below the stream.
+enum class Kind { file, pipe, socket };
+
+class Model {
+  public:
+    Model(Kind kind, std::string path, uint64_t seed);
+    ~Model();
+    Model(const Model &) = delete;
+    Model &operator=(const Model &) = delete;
+
+    void step();   // one random call, with what it must give
+    void finish(); // all regions given back, all written
+    bool has_failed() const { return failed; }
+
+  private:
+    struct Kept {
+        char *p;
+        size_t at;         // where it belongs
+        std::string bytes; // what input held, or what output is to be
+        bool output, filled;
+        bool positional = false;     // output with a place of its own
+        uint64_t order = 0, run = 0; // of sequential output; a run is without a gap
+    };
+    struct Got {
+        char *p;
+        ssize_t n;
+    };
+    struct Target {
+        int64_t offset;
+        int whence;
+        int64_t at; // the offset meant, or -EINVAL
+    };
+
+    // asi_model.cpp: the calls
+    void do_salloc();
+    void do_Salloc();
+    void do_sallocAt();
+    void do_SallocAt();
+    void do_sfree();
+    void do_abandon();
+    void do_srealloc();
+    void do_sflush();
+    void do_set_stream_mode();
+    void do_copy();
+    void do_reopen();
+    void do_wrong();
+
+    Got call_salloc(ssize_t n, bool some);
+    Got call_Salloc(asf_mode m, ssize_t n);
+    Got call_sallocAt(ssize_t n, const Target &t);
+    Got call_SallocAt(asf_mode m, ssize_t n, const Target &t);
+    Got call_srealloc(char *p, ssize_t n);
+    int call_sfree(char *p);
+
+    // asi_model.cpp: what they must give
+    void allocated(const Got &got, ssize_t asked, bool some);
+    void input(const Got &got, size_t asked, bool some);
+    void output(const Got &got, size_t asked);
+    bool refused(const Got &got, int error);
+    int switching(asf_mode to) const;
+    void switched(asf_mode to);
+    void sought(const Target &t, const Got &got, ssize_t n);
+    int seeking(const Target &t) const;
+    bool refused_in_part(const Got &got, int seeking, int switching);
+    bool may_be_written(const Target &t, ssize_t n) const;
+    void resized(Kept &kept, const Got &got, size_t asked);
+    void resized_input(Kept &kept, const Got &got, size_t asked);
+    void resized_output(Kept &kept, const Got &got, size_t asked);
+    void give_back(size_t i);
+    void complete(Kept kept);
+    void apply(const Kept &kept);
+    void apply_waiting();
+    void left_out(const Kept &kept);
+    bool is_free(size_t at, size_t n) const;
+    bool is_behind(const Kept &kept) const;
+    bool is_left_behind(asf_mode to) const;
+    bool begins(const char *p) const;
+
+    // asi_model_below.cpp: what is below
+    void open();
+    void open_file();
+    void open_pipe();
+    void open_socket();
+    void close();
+    void feed(size_t most);
+    void start_draining(int fd);
+    void check_below();
+    void check_prefix();
+    void check_offset();
+    std::string on_disk() const;
+
+    size_t length();
+    size_t length(asf_mode m, bool moved = false);
+    Target target();
+    bool seekable() const { return kind == Kind::file; }
+    bool has_output() const;
+    bool has_places() const { return kPlaces && seekable() && !append; }
+    std::string &in() { return seekable() ? file : fed; }
+    size_t &in_at() { return seekable() ? pos : fed_pos; }
+    size_t &out_at() { return !seekable() ? sent_end : append ? append_end : pos; }
+
+    void note(const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void fail(const std::string &what);
+    template <typename F> auto locked(F call) {
+        lockAsfStream(s);
+        auto result = call();
+        unlockAsfStream(s);
+        return result;
+    }
+
+    const Kind kind;
+    const std::string path;
+    const uint64_t seed;
+    Random random;
+    uint64_t steps = 0;
+    bool failed = false;
+    std::deque<std::string> journal;
+
+    asf_cios *s = nullptr;
+    int fd = -1; // the stream's, where it is known
+    bool reads = false, writes = false, append = false;
+    asf_mode mode = ASF_READ;
+
+    std::string file;      // with all output that is complete
+    size_t pos = 0;        // of the stream
+    size_t append_end = 0; // the file's end, with output that is not complete
+    std::string fed, sent; // through a pipe or socket, in and out
+    size_t fed_pos = 0, sent_end = 0;
+    int feeder = -1; // the other end; -1: there is none, or it is closed
+    bool fed_all = true;
+    int drained_fd = -1;
+    std::thread drainer;
+    std::string drained;
+
+    std::vector<Kept> kept;
+    std::vector<Kept> waiting;  // complete, behind one that is kept
+    std::vector<Kept> buffered; // before it, and perhaps not written yet
+    uint64_t order = 0, run = 0;
+    char *latest = nullptr; // what srealloc may change
+    bool end_was_met = false, after_input = true;
+    bool place_unknown = false; // after a call that failed half-way
+};
+
+} // namespace asi
+
+#endif
