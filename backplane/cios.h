@@ -78,7 +78,7 @@ enum asf_kind {
 };
 
 /* Why salloc is not served from the window: it is a wide stream's; or the stream is somewhere
- * else, at `moved_to`, since a positional call. */
+ * else since a positional call (streams/positional.c). */
 enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2 };
 
 /* What the stream is in: no call, one that has taken its lock, one that has not
@@ -187,7 +187,6 @@ struct asf_cios {
         off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
         pid_t child;    /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
-        off64_t moved_to;                  /* with ASF_MOVED; set without the lock */
         /* How the program is going to read, and what follows from it. */
         enum asf_advice advice;
         struct asf_ahead ahead;

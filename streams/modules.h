@@ -39,10 +39,10 @@ ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t of
 /* What the modules of regular files of the ASI have for positional calls. */
 #define ASF__POSITIONAL_OPS                                                                                  \
     .close = asf__file_close, .length = asf__fd_length, .put_at = asf__fd_put_at,                            \
-    .busy = asf__has_mapped_regions, .arrive = asf__arrive_slow
+    .busy = asf__has_regions_apart, .arrive = asf__arrive_slow
 int asf__file_close(struct asf_cios *c);
 void asf__end_positional(struct asf_cios *c);
-bool asf__has_mapped_regions(const struct asf_cios *c);
+bool asf__has_regions_apart(const struct asf_cios *c);
 void asf__arrive_slow(struct asf_cios *c);
 
 /* A module that is nothing but those. */

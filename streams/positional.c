@@ -2,11 +2,11 @@
  *
  * positional.c - regions of input anywhere in a regular file, for sallocAt outside the current
  * buffer: by pread into memory of their own, and from a map of the whole file once as many reads
- * have been made as mapping it costs page faults.  Regions of the map need no lock.
+ * have been made as mapping it costs page faults.  Neither needs the stream's lock.
  *
  * The stream goes on after such a region, but its window and descriptor follow only when a
- * sequential call comes (ASF_MOVED): until then the offset is `moved_to`, which threads that
- * use the map set without the lock.  A call that is under way while a sequential one takes
+ * sequential call comes (ASF_MOVED): until then it is where the latest of them ended, which each
+ * thread notes for itself, with the time.  A call that is under way while a sequential one takes
  * that gate away counts as having come before it.
  * Layer: streams.  May include: streams, backplane, lib.
  */
@@ -17,49 +17,94 @@
 #include "backplane/pushback.h"
 #include "backplane/regions.h"
 #include "lib/sys/cleanup.h"
+#include "lib/sys/clock.h"
 #include "lib/sys/fault.h"
-#include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
 /* The kernel maps sixteen pages a fault, and a fault costs about as much as two reads of few bytes:
- * 200 MB were mapped after 3200 reads of 0.54 us each, and a region then took 0.04. */
+ * 200 MB are mapped after 3200 reads of 0.5 us each. */
 enum { FAULT_AROUND = 64 << 10 };
 
-/* Regions that begin in the same few bytes of the map share a slot, which is one word: how many
- * there are, and where the latest begins and its length, or 0: that is not known. */
-enum { SLOTS = 1024, SLOT_BYTES = 64, COUNT_BITS = 8, LENGTH_BITS = 16, PLACE_BITS = 40 };
-enum { MOST = (1 << COUNT_BITS) - 1 };
-#define LENGTH_OF(word) ((size_t)((word) >> COUNT_BITS & ((1 << LENGTH_BITS) - 1)))
-#define PLACE_OF(word)  ((size_t)((word) >> (COUNT_BITS + LENGTH_BITS)))
-#define COUNT_OF(word)  ((unsigned)((word)&MOST))
-#define WORD(at, n, many)                                                                                    \
-    ((uint64_t)(at) << (COUNT_BITS + LENGTH_BITS) | (uint64_t)(n) << COUNT_BITS | (many))
+/* Threads share no line of the cache, as long as they are few and keep few regions. */
+enum { SHARDS = 16, REGIONS = 60 };
+
+struct shard {
+    struct kept {
+        char *p; /* NULL: free */
+        size_t n;
+    } kept[REGIONS];
+    /* Of the latest region by one of its threads. */
+    const char *region;
+    size_t length;
+    off64_t moved_to;    /* where it ends */
+    uint64_t moved_when; /* asf__ticks */
+};
 
 struct asf_positional {
-    char *map; /* set once, after the rest, and there until the stream is closed; or NULL */
+    _Alignas(64) struct shard shards[SHARDS];
+    char *map; /* set once, after `size`, and there until the stream is closed; or NULL */
     size_t size;
     int watch;
     bool truncated;
-    char *unused_end;  /* what asf__watch would set */
-    bool never;        /* the file is not to be mapped */
-    unsigned reads;    /* until it is */
-    const char *apart; /* the latest region that was read, its length, and where it ends */
-    size_t apart_length;
-    off64_t apart_end;
-    uint64_t slots[SLOTS];
+    char *unused_end;       /* what asf__watch would set */
+    uint64_t reads, needed; /* how many there were, and until the file is mapped, or NEVER */
 };
+
+static const uint64_t NEVER = UINT64_MAX;
+
+static unsigned threads; /* that have a number, from 1 on */
+
+static struct shard *my_shard(struct asf_positional *p) {
+    static __thread unsigned mine;
+    if (asf__unlikely(mine == 0))
+        mine = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+    return &p->shards[mine % SHARDS];
+}
 
 static struct asf_positional *of(const struct asf_cios *c) {
     return __atomic_load_n(&c->positional, __ATOMIC_ACQUIRE);
 }
 
-static char *map_of(struct asf_positional *p) {
-    return __atomic_load_n(&p->map, __ATOMIC_ACQUIRE);
+/* --- the regions that are kept ------------------------------------------------------- */
+
+static bool enter(struct asf_positional *p, char *region, size_t n) {
+    struct kept *k = my_shard(p)->kept, *end = k + REGIONS;
+    for (char *none = NULL; k < end; k++, none = NULL) {
+        if (!__atomic_load_n(&k->p, __ATOMIC_RELAXED) &&
+            __atomic_compare_exchange_n(&k->p, &none, region, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&k->n, n, __ATOMIC_RELAXED);
+            return true;
+        }
+    }
+    return false;
 }
 
-static uint64_t *slot_of(struct asf_positional *p, size_t at) {
-    return &p->slots[at / SLOT_BYTES % SLOTS];
+static struct kept *find_in(struct shard *s, const char *region) {
+    for (struct kept *k = s->kept; k < s->kept + REGIONS; k++)
+        if (__atomic_load_n(&k->p, __ATOMIC_RELAXED) == region)
+            return k;
+    return NULL;
+}
+
+static struct kept *find(struct asf_positional *p, const char *region) {
+    struct kept *k = find_in(my_shard(p), region);
+    unsigned last = __atomic_load_n(&threads, __ATOMIC_RELAXED);
+    for (unsigned i = 0; !k && i < SHARDS && i <= last; i++)
+        k = find_in(&p->shards[i], region);
+    return k;
+}
+
+static bool leave(struct kept *k, char *region) {
+    return __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+bool asf__has_regions_apart(const struct asf_cios *c) {
+    struct asf_positional *p = of(c);
+    for (size_t i = 0; p && i < SHARDS * REGIONS; i++)
+        if (__atomic_load_n(&p->shards[i / REGIONS].kept[i % REGIONS].p, __ATOMIC_ACQUIRE))
+            return true;
+    return false;
 }
 
 /* --- where the stream goes on ------------------------------------------------------- */
@@ -74,20 +119,45 @@ static void leave_window(struct asf_cios *c) {
     __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
 }
 
-static void move(struct asf_cios *c, off64_t at) {
-    __atomic_store_n(&c->moved_to, at, __ATOMIC_RELEASE);
-    if (asf__unlikely(!(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))) {
-        asf__lock(&c->lk);
-        if (!(c->gate & ASF_MOVED))
-            leave_window(c);
-        __atomic_store_n(&c->moved_to, at, __ATOMIC_RELEASE);
-        asf__unlock(&c->lk);
-    }
+static void note(struct asf_positional *p, const char *region, size_t n, off64_t end) {
+    struct shard *s = my_shard(p);
+    __atomic_store_n(&s->region, region, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->length, n, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->moved_to, end, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->moved_when, asf__ticks(), __ATOMIC_RELEASE);
+}
+
+static void move(struct asf_cios *c, struct asf_positional *p, const char *region, size_t n, off64_t end) {
+    note(p, region, n, end);
+    if (asf__likely(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))
+        return;
+    asf__lock(&c->lk);
+    if (!(c->gate & ASF_MOVED))
+        leave_window(c);
+    note(p, region, n, end);
+    asf__unlock(&c->lk);
+}
+
+/* The shard that has the latest move. */
+static const struct shard *latest(const struct asf_positional *p) {
+    const struct shard *latest = p->shards;
+    for (const struct shard *s = p->shards + 1; s < p->shards + SHARDS; s++)
+        if (__atomic_load_n(&s->moved_when, __ATOMIC_ACQUIRE) >
+            __atomic_load_n(&latest->moved_when, __ATOMIC_ACQUIRE))
+            latest = s;
+    return latest;
 }
 
 void asf__arrive_slow(struct asf_cios *c) {
+    off64_t at = __atomic_load_n(&latest(c->positional)->moved_to, __ATOMIC_RELAXED);
     __atomic_store_n(&c->gate, c->gate & ~(unsigned)ASF_MOVED, __ATOMIC_RELEASE);
-    c->offset = c->ops->seek(c, __atomic_load_n(&c->moved_to, __ATOMIC_ACQUIRE), SEEK_SET);
+    c->offset = c->ops->seek(c, at, SEEK_SET);
+}
+
+size_t asf__latest_at(struct asf_cios *c, const char *region) {
+    const struct shard *s = c->gate & ASF_MOVED ? latest(c->positional) : NULL;
+    bool is_latest = s && __atomic_load_n(&s->region, __ATOMIC_RELAXED) == region;
+    return is_latest ? __atomic_load_n(&s->length, __ATOMIC_RELAXED) : 0;
 }
 
 /* --- the map ------------------------------------------------------------------------------ */
@@ -97,18 +167,17 @@ static bool is_dense(const struct stat64 *st) {
     return st->st_blocks >= st->st_size / 512 / 2;
 }
 
-/* Lock: held. */
+/* Lock: held.  As many reads are waited for as touching all of the map costs faults. */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;
-    if (p->never || p->map || asf__fstat(c->fd, &st) < 0 || st.st_size <= 0 ||
-        p->reads <= (uint64_t)st.st_size / FAULT_AROUND)
+    bool can = !p->map && asf__fstat(c->fd, &st) == 0 && st.st_size > 0 && is_dense(&st);
+    uint64_t needed = can ? (uint64_t)st.st_size / FAULT_AROUND + 1 : NEVER;
+    __atomic_store_n(&p->needed, needed, __ATOMIC_RELAXED);
+    if (!can || __atomic_load_n(&p->reads, __ATOMIC_RELAXED) <= needed)
         return;
-    p->never = true;
-    if (!is_dense(&st) || !asf__why_map(c, &st))
-        return;
-    char *map = asf__sys.map((size_t)st.st_size, c->fd, 0, &error);
-    c->stats.syscalls++;
+    __atomic_store_n(&p->needed, NEVER, __ATOMIC_RELAXED);
+    char *map = asf__why_map(c, &st) ? asf__sys.map((size_t)st.st_size, c->fd, 0, &error) : NULL;
     if (!map)
         return;
     p->size = (size_t)st.st_size;
@@ -119,90 +188,59 @@ static void consider_map(struct asf_cios *c, struct asf_positional *p) {
         __atomic_store_n(&p->map, map, __ATOMIC_RELEASE);
 }
 
-static bool enter_in_slot(uint64_t *slot, size_t at, size_t n) {
-    bool fits = n >> LENGTH_BITS == 0 && at >> PLACE_BITS == 0;
-    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED), next;
-    do {
-        if (COUNT_OF(word) == MOST)
-            return false;
-        next = fits ? WORD(at, n, COUNT_OF(word) + 1) : COUNT_OF(word) + 1;
-    } while (!__atomic_compare_exchange_n(slot, &word, next, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-    return true;
-}
-
-/* Of the only region of a slot it is known whether it is this one. */
-static bool leave_slot(uint64_t *slot, size_t at) {
-    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED), next;
-    do {
-        bool known = LENGTH_OF(word) > 0, latest = known && PLACE_OF(word) == at;
-        if (COUNT_OF(word) == 0 || (COUNT_OF(word) == 1 && known && !latest))
-            return false;
-        next = latest ? COUNT_OF(word) - 1 : word - 1;
-    } while (!__atomic_compare_exchange_n(slot, &word, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    return true;
-}
-
-void *asf__read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
+static void *read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
     struct asf_positional *p = of(c);
-    char *map = p ? map_of(p) : NULL;
-    if (!map || offset < 0 || (uint64_t)offset >= p->size || n == 0 || n > p->size - (size_t)offset)
+    char *map = p ? __atomic_load_n(&p->map, __ATOMIC_ACQUIRE) : NULL;
+    if (!map || (uint64_t)offset >= p->size || n > p->size - (size_t)offset || !enter(p, map + offset, n))
         return NULL;
-    if (!enter_in_slot(slot_of(p, (size_t)offset), (size_t)offset, n))
-        return NULL;
-    move(c, offset + (off64_t)n);
+    move(c, p, map + offset, n, offset + (off64_t)n);
     return map + offset;
 }
 
-static bool is_in_map(struct asf_positional *p, const char *ptr) {
-    const char *map = p ? map_of(p) : NULL;
-    return map && ptr >= map && ptr < map + p->size;
+static bool is_in_map(struct asf_positional *p, const char *region) {
+    const char *map = __atomic_load_n(&p->map, __ATOMIC_ACQUIRE);
+    return map && region >= map && region < map + p->size;
 }
 
-/* The length of the region, or 0: it is not known. */
-static size_t length_of(const uint64_t *slot, size_t at) {
-    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-    return PLACE_OF(word) == at ? LENGTH_OF(word) : 0;
-}
-
-/* What is behind the end of the file is zero.  Of a region whose length is not known the worst is
- * believed if the file has become shorter. */
-static int lost(struct asf_cios *c, const struct asf_positional *p, size_t at, size_t n) {
-    if (n > 0 && *(const volatile char *)(p->map + at + n - 1))
+/* What is behind the end of the file is zero. */
+static int lost(struct asf_cios *c, const struct asf_positional *p, const char *region, size_t n) {
+    if (region[n - 1])
         return 0;
-    off64_t size = asf__fd_length(c);
-    return size < (off64_t)(n > 0 ? at + n : p->size) ? -EIO : 0;
+    return asf__fd_length(c) < region - p->map + (off64_t)n ? -EIO : 0;
 }
 
-int asf__free_mapped(struct asf_cios *c, const char *ptr) {
+int asf__free_apart(struct asf_cios *c, char *region) {
     struct asf_positional *p = of(c);
-    if (!is_in_map(p, ptr))
-        return ASF_NOT_MAPPED;
-    size_t at = (size_t)(ptr - p->map);
-    int rc = lost(c, p, at, length_of(slot_of(p, at), at));
-    return leave_slot(slot_of(p, at), at) ? rc : -EINVAL;
-}
-
-bool asf__has_mapped_regions(const struct asf_cios *c) {
-    const struct asf_positional *p = of(c);
-    unsigned n = 0;
-    for (size_t i = 0; p && i < SLOTS; i++)
-        n += COUNT_OF(__atomic_load_n(&p->slots[i], __ATOMIC_ACQUIRE));
-    return n > 0;
+    struct kept *k = p && region ? find(p, region) : NULL;
+    if (!k)
+        return ASF_NOT_APART;
+    bool mapped = is_in_map(p, region);
+    int rc = mapped ? lost(c, p, region, __atomic_load_n(&k->n, __ATOMIC_RELAXED)) : 0;
+    if (!leave(k, region))
+        return -EINVAL; /* another thread gives it back, too */
+    if (!mapped)
+        free(region);
+    return rc;
 }
 
 /* --- reads --------------------------------------------------------------------------------- */
 
-/* Lock: held.  One more read is about to be made. */
-static int prepare(struct asf_cios *c) {
-    if (!c->positional) {
-        struct asf_positional *p = calloc(1, sizeof *p);
-        if (!p)
-            return -ENOMEM;
+/* One more read is about to be made.  Returns NULL: there is no memory. */
+static struct asf_positional *prepare(struct asf_cios *c) {
+    struct asf_positional *p = of(c);
+    uint64_t needed = p ? __atomic_load_n(&p->needed, __ATOMIC_RELAXED) : 0;
+    if (needed == NEVER || (p && __atomic_add_fetch(&p->reads, 1, __ATOMIC_RELAXED) <= needed))
+        return p;
+    asf__lock(&c->lk);
+    p = c->positional;
+    if (!p && (p = aligned_alloc(_Alignof(struct asf_positional), sizeof *p))) {
+        memset(p, 0, sizeof *p);
         __atomic_store_n(&c->positional, p, __ATOMIC_RELEASE);
     }
-    c->positional->reads++;
-    consider_map(c, c->positional);
-    return 0;
+    if (p)
+        consider_map(c, p);
+    asf__unlock(&c->lk);
+    return p;
 }
 
 static ssize_t read_all(struct asf_cios *c, char *to, size_t n, off64_t offset) {
@@ -228,52 +266,46 @@ static size_t within_file(struct asf_cios *c, size_t n, off64_t offset) {
     return n < there ? n : there;
 }
 
-static void *read_apart(struct asf_cios *c, ssize_t *length, off64_t offset) {
-    size_t n = within_file(c, (size_t)*length, offset);
+/* A thread that keeps very many has them among the stream's buffers. */
+static char *keep_in_buffer(struct asf_cios *c, char *region, size_t n) {
     struct asf_buffer *b = asf__buffer_new(n);
-    if (!b)
+    if (b) {
+        memcpy(b->base, region, n);
+        asf__lock(&c->lk);
+        asf__hand_out_apart(c, b, n);
+        asf__unlock(&c->lk);
+    }
+    free(region);
+    return b ? b->base : NULL;
+}
+
+static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *length, off64_t offset) {
+    size_t n = within_file(c, (size_t)*length, offset);
+    char *region = malloc(n);
+    if (!region)
         return asf__no_region(length, -ENOMEM);
     int cancellation = asf__forbid_cancellation();
-    ssize_t r = read_all(c, b->base, n, offset);
-    *length = r;
-    if (r >= 0)
-        move(c, offset + r);
-    asf__lock(&c->lk);
-    c->stats.syscalls++;
-    c->stats.in += r > 0 ? (uint64_t)r : 0;
-    if (r > 0) {
-        asf__hand_out_apart(c, b, (size_t)r);
-        c->positional->apart = b->base;
-        c->positional->apart_length = (size_t)r;
-        c->positional->apart_end = offset + r;
-    }
-    asf__unlock(&c->lk);
+    ssize_t r = read_all(c, region, n, offset);
     asf__permit_cancellation(cancellation);
-    if (r > 0)
-        return b->base;
-    asf__retire_buffer(c, b);
-    return NULL;
+    *length = r;
+    if (r <= 0) {
+        free(region);
+        region = NULL;
+    } else if (!enter(p, region, (size_t)r)) {
+        region = keep_in_buffer(c, region, (size_t)r);
+        *length = region ? r : -ENOMEM;
+    }
+    if (*length >= 0)
+        move(c, p, region, (size_t)r, offset + r);
+    return region;
 }
 
 void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset) {
-    asf__lock(&c->lk);
-    int rc = prepare(c);
-    asf__unlock(&c->lk);
-    if (rc < 0)
-        return asf__no_region(length, rc);
-    void *p = asf__read_mapped(c, (size_t)*length, offset);
-    return p ? p : read_apart(c, length, offset);
-}
-
-size_t asf__latest_at(struct asf_cios *c, const char *ptr) {
-    struct asf_positional *p = of(c);
-    off64_t here = __atomic_load_n(&c->moved_to, __ATOMIC_ACQUIRE);
-    if (!(c->gate & ASF_MOVED))
-        return 0;
-    if (!is_in_map(p, ptr))
-        return ptr == p->apart && here == p->apart_end ? p->apart_length : 0;
-    size_t at = (size_t)(ptr - p->map), n = length_of(slot_of(p, at), at);
-    return here == (off64_t)(at + n) ? n : 0;
+    void *region = read_mapped(c, (size_t)*length, offset);
+    if (region)
+        return region;
+    struct asf_positional *p = prepare(c);
+    return p ? read_apart(c, p, length, offset) : asf__no_region(length, -ENOMEM);
 }
 
 void asf__end_positional(struct asf_cios *c) {

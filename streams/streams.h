@@ -69,18 +69,14 @@ static inline bool asf__still_there(const struct asf_window *w, const char *last
 }
 
 /* asf__read_at: a region of input at an offset of a regular file of the ASI, apart from the current
- * buffer; the stream goes on after it.  As asf_salloc returns.  lock: taken, not while the
- * file is read.
- * asf__read_mapped: the same without a lock, from the map that asf__read_at has made after a while;
- * NULL: it has not, or the map does not have all of it.
- * asf__free_mapped: give such a region back; ASF_NOT_MAPPED: it is none.  lock: none.
- * asf__latest_at: the length of the region at `ptr` if a positional call has allocated it and the
- * stream stands at its end; else 0.  lock: held. */
-enum { ASF_NOT_MAPPED = 1 };
+ * buffer; the stream goes on after it.  As asf_salloc returns.  lock: none.
+ * asf__free_apart: give it back, as sfree; ASF_NOT_APART: it is no such region.  lock: none.
+ * asf__latest_at: the length of the region if asf__read_at has allocated it and the stream stands
+ * at its end; else 0.  lock: held. */
+enum { ASF_NOT_APART = 1 };
 void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset);
-void *asf__read_mapped(struct asf_cios *c, size_t n, off64_t offset);
-int asf__free_mapped(struct asf_cios *c, const char *ptr);
-size_t asf__latest_at(struct asf_cios *c, const char *ptr);
+int asf__free_apart(struct asf_cios *c, char *region);
+size_t asf__latest_at(struct asf_cios *c, const char *region);
 
 /* asf__advise: what the program says of how it will use the stream's file; asf_advise's contract. */
 int asf__advise(struct asf_cios *c, enum asf_advice advice);

@@ -97,7 +97,7 @@ struct asf_stream_ops {
      * NULL: output with regions that are kept cannot be left behind. */
     ssize_t (*put_at)(struct asf_cios *c, const void *buf, size_t n, int64_t offset);
     /* busy: whether there are regions that are in no buffer of the stream; NULL: never.
-     * arrive: the stream is at c->moved_to, where a positional call has left it: go there. */
+     * arrive: with ASF_MOVED: go where a positional call has left the stream. */
     bool (*busy)(const struct asf_cios *c);
     void (*arrive)(struct asf_cios *c);
 };

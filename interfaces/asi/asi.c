@@ -120,13 +120,13 @@ void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
 }
 
 int asf_v1_u_sfree(struct asf_cios *c, void *ptr) {
-    int rc = asf__free_mapped(c, ptr);
-    return rc == ASF_NOT_MAPPED ? asf__u_sfree(c, ptr) : rc;
+    int rc = asf__free_apart(c, ptr);
+    return rc == ASF_NOT_APART ? asf__u_sfree(c, ptr) : rc;
 }
 
 int asf_u_sabandon(struct asf_cios *c, void *ptr) {
-    int rc = asf__free_mapped(c, ptr);
-    return rc == ASF_NOT_MAPPED ? asf__abandon(c, ptr) : rc == -EIO ? 0 : rc;
+    int rc = asf__free_apart(c, ptr);
+    return rc == ASF_NOT_APART ? asf__abandon(c, ptr) : rc == -EIO ? 0 : rc;
 }
 
 /* The region given back and allocated anew with the other length; where that fails it is
@@ -287,7 +287,8 @@ static bool begin_to_read_at(struct asf_cios *c, ssize_t *length, off64_t *offse
 static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
     int rc = asf__to_bytes(c);
     off64_t at = rc;
-    asf__attach(c);
+    if (c->kind == ASF_UNKNOWN)
+        asf__attach(c);
     if (rc == 0 && (asf__is_putting(c) || c->flags & ASF_NO_READS)) {
         *region = write_at(c, length, *offset, whence);
         return false;
@@ -305,16 +306,16 @@ void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int wh
     return begin_at(c, length, &offset, whence, &region) ? asf__read_at(c, length, offset) : region;
 }
 
-/* Of a stream for input alone, whose mode does not change. */
-static void *read_mapped(struct asf_cios *c, ssize_t length, off64_t offset, int whence) {
-    bool can = c->access == O_RDONLY && whence == SEEK_SET && length > 0;
-    return can ? asf__read_mapped(c, (size_t)length, offset) : NULL;
+/* A stream for input alone, whose mode does not change and that has no window. */
+static bool is_apart(const struct asf_cios *c, ssize_t length, off64_t offset, int whence) {
+    return c->access == O_RDONLY && whence == SEEK_SET && length > 0 && offset >= 0 &&
+           __atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED;
 }
 
 void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    void *region = read_mapped(c, *length, offset, whence);
-    if (region)
-        return region;
+    void *region;
+    if (is_apart(c, *length, offset, whence))
+        return asf__read_at(c, length, offset);
     asf__lock(&c->lk);
     asf__check(c);
     bool apart = begin_at(c, length, &offset, whence, &region);
@@ -381,8 +382,8 @@ LOCKED(void *, SallocAt,
        asf_u_SallocAt(c, mode, length, offset, whence))
 
 int asf_v1_sfree(struct asf_cios *c, void *ptr) {
-    int rc = asf__free_mapped(c, ptr);
-    if (rc != ASF_NOT_MAPPED)
+    int rc = asf__free_apart(c, ptr);
+    if (rc != ASF_NOT_APART)
         return rc;
     asf__lock(&c->lk);
     asf__check(c);

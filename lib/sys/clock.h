@@ -16,4 +16,20 @@ static inline int64_t asf__nanoseconds(void) {
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* asf__ticks: which of two events came first, also on two processors: what a call notes after
+ * it has seen another's effect is later.  In no unit.  (Where the kernel reads a paravirtual
+ * clock asf__nanoseconds takes 170 ns, this 15.) */
+static inline uint64_t asf__ticks(void) {
+#if defined(__x86_64__)
+    unsigned processor;
+    return __builtin_ia32_rdtscp(&processor);
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t)::"memory");
+    return t;
+#else
+    return (uint64_t)asf__nanoseconds();
+#endif
+}
+
 #endif
