@@ -40,6 +40,9 @@ void asf__check(const struct asf_cios *c) {
     assert(!asf__is_putting(c) || c->read_ptr == c->read_end || c->orientation > 0);
     assert((c->buffer != NULL) == (c->buf_base != NULL));
     assert(c->buffer || c->read_ptr == c->read_end || c->flags & ASF_IN_BACKUP);
+    assert(c->mapped == (c->buffer && c->buffer->mapped));
+    assert(!(c->gate & ASF_MOVED) || (c->read_ptr == c->read_end && !asf__is_putting(c)));
+    assert(!c->buffer || c->buffer->kept <= c->buffer->end - c->buffer->first);
     for (const struct asf_buffer *b = c->retired; b; b = b->next)
         assert(b->refs > 0 && b != c->buffer);
     for (const struct asf_buffer *b = c->queue; b; b = b->next)

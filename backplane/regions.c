@@ -79,6 +79,8 @@ static const size_t ANY = SIZE_MAX;
 static struct asf_region *find_kept(struct asf_buffer *b, const char *p, size_t n) {
     struct asf_region *t = table(b);
     unsigned low = b->first, high = b->end;
+    if (low < high && t[low].p == p) /* most are given back in order */
+        high = low;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         if (t[middle].p < p)
@@ -99,6 +101,8 @@ static bool has_untabled(const struct asf_cios *c) {
 
 /* Those that were abandoned have left room for it. */
 void asf__table_last(struct asf_cios *c) {
+    if (!c->last)
+        return;
     if (has_untabled(c) && reserve(c->buffer))
         insert(c->buffer, c->last, (size_t)(c->last_end - c->last));
     c->last = c->last_end = NULL;
