@@ -46,7 +46,7 @@ struct asf_positional {
     char *map; /* set once, after `size`, and there until the stream is closed; or NULL */
     size_t size;
     int watch;
-    bool truncated;
+    bool truncated;         /* the map may have zero pages, also where the file has grown since */
     char *unused_end;       /* what asf__watch would set */
     uint64_t reads, needed; /* how many there were, and until the file is mapped, or NEVER */
 };
@@ -87,16 +87,22 @@ static struct kept *find_in(struct shard *s, const char *region) {
     return NULL;
 }
 
-static struct kept *find(struct asf_positional *p, const char *region) {
-    struct kept *k = find_in(my_shard(p), region);
+static struct kept *find(struct asf_positional *p, const char *region, struct shard **s) {
+    *s = my_shard(p);
+    struct kept *k = find_in(*s, region);
     unsigned last = __atomic_load_n(&threads, __ATOMIC_RELAXED);
     for (unsigned i = 0; !k && i < SHARDS && i <= last; i++)
-        k = find_in(&p->shards[i], region);
+        k = find_in(*s = &p->shards[i], region);
     return k;
 }
 
-static bool leave(struct kept *k, char *region) {
-    return __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+/* Its address may become another's: it is the latest region no more. */
+static bool leave(struct shard *s, struct kept *k, char *region) {
+    const char *latest = region;
+    bool left = __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    if (left && __atomic_load_n(&s->region, __ATOMIC_RELAXED) == latest)
+        __atomic_compare_exchange_n(&s->region, &latest, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return left;
 }
 
 bool asf__has_regions_apart(const struct asf_cios *c) {
@@ -132,7 +138,7 @@ static void move(struct asf_cios *c, struct asf_positional *p, const char *regio
     if (asf__likely(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))
         return;
     asf__lock(&c->lk);
-    if (!(c->gate & ASF_MOVED))
+    if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) /* else output has begun meanwhile */
         leave_window(c);
     note(p, region, n, end);
     asf__unlock(&c->lk);
@@ -155,9 +161,11 @@ void asf__arrive_slow(struct asf_cios *c) {
 }
 
 size_t asf__latest_at(struct asf_cios *c, const char *region) {
-    const struct shard *s = c->gate & ASF_MOVED ? latest(c->positional) : NULL;
-    bool is_latest = s && __atomic_load_n(&s->region, __ATOMIC_RELAXED) == region;
-    return is_latest ? __atomic_load_n(&s->length, __ATOMIC_RELAXED) : 0;
+    const struct shard *s = c->positional ? latest(c->positional) : NULL;
+    if (!s || __atomic_load_n(&s->region, __ATOMIC_RELAXED) != region)
+        return 0;
+    bool here = c->gate & ASF_MOVED || asf__tell(c) == __atomic_load_n(&s->moved_to, __ATOMIC_RELAXED);
+    return here ? __atomic_load_n(&s->length, __ATOMIC_RELAXED) : 0;
 }
 
 /* --- the map ------------------------------------------------------------------------------ */
@@ -167,11 +175,13 @@ static bool is_dense(const struct stat64 *st) {
     return st->st_blocks >= st->st_size / 512 / 2;
 }
 
-/* Lock: held.  As many reads are waited for as touching all of the map costs faults. */
+/* Lock: held.  As many reads are waited for as touching all of the map costs faults.  In a map what
+ * the stream itself writes would be seen in regions. */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;
-    bool can = !p->map && asf__fstat(c->fd, &st) == 0 && st.st_size > 0 && is_dense(&st);
+    bool can =
+        c->access == O_RDONLY && !p->map && asf__fstat(c->fd, &st) == 0 && st.st_size > 0 && is_dense(&st);
     uint64_t needed = can ? (uint64_t)st.st_size / FAULT_AROUND + 1 : NEVER;
     __atomic_store_n(&p->needed, needed, __ATOMIC_RELAXED);
     if (!can || __atomic_load_n(&p->reads, __ATOMIC_RELAXED) <= needed)
@@ -191,7 +201,8 @@ static void consider_map(struct asf_cios *c, struct asf_positional *p) {
 static void *read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
     struct asf_positional *p = of(c);
     char *map = p ? __atomic_load_n(&p->map, __ATOMIC_ACQUIRE) : NULL;
-    if (!map || (uint64_t)offset >= p->size || n > p->size - (size_t)offset || !enter(p, map + offset, n))
+    if (!map || __atomic_load_n(&p->truncated, __ATOMIC_RELAXED) || (uint64_t)offset >= p->size ||
+        n > p->size - (size_t)offset || !enter(p, map + offset, n))
         return NULL;
     move(c, p, map + offset, n, offset + (off64_t)n);
     return map + offset;
@@ -211,12 +222,13 @@ static int lost(struct asf_cios *c, const struct asf_positional *p, const char *
 
 int asf__free_apart(struct asf_cios *c, char *region) {
     struct asf_positional *p = of(c);
-    struct kept *k = p && region ? find(p, region) : NULL;
+    struct shard *s;
+    struct kept *k = p && region ? find(p, region, &s) : NULL;
     if (!k)
         return ASF_NOT_APART;
     bool mapped = is_in_map(p, region);
     int rc = mapped ? lost(c, p, region, __atomic_load_n(&k->n, __ATOMIC_RELAXED)) : 0;
-    if (!leave(k, region))
+    if (!leave(s, k, region))
         return -EINVAL; /* another thread gives it back, too */
     if (!mapped)
         free(region);
@@ -266,7 +278,7 @@ static size_t within_file(struct asf_cios *c, size_t n, off64_t offset) {
     return n < there ? n : there;
 }
 
-/* A thread that keeps very many has them among the stream's buffers. */
+/* A thread that keeps very many has them among the stream's buffers: they cannot be resized. */
 static char *keep_in_buffer(struct asf_cios *c, char *region, size_t n) {
     struct asf_buffer *b = asf__buffer_new(n);
     if (b) {
@@ -287,16 +299,17 @@ static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *l
     int cancellation = asf__forbid_cancellation();
     ssize_t r = read_all(c, region, n, offset);
     asf__permit_cancellation(cancellation);
+    bool kept = false;
     *length = r;
     if (r <= 0) {
         free(region);
         region = NULL;
-    } else if (!enter(p, region, (size_t)r)) {
+    } else if (!(kept = enter(p, region, (size_t)r))) {
         region = keep_in_buffer(c, region, (size_t)r);
         *length = region ? r : -ENOMEM;
     }
     if (*length >= 0)
-        move(c, p, region, (size_t)r, offset + r);
+        move(c, p, kept ? region : NULL, (size_t)r, offset + r);
     return region;
 }
 
