@@ -143,10 +143,9 @@ void add_turns(const std::string &directory) {
 
 void add_outputs(const std::string &directory) {
     const output_file &file = prepared(directory);
-    constexpr int flags = O_RDWR | O_CREAT | O_TRUNC;
+    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
     add_case("output at places/sallocAt", region_count, [&file] {
         asf_cios *out = sopen(file.path.c_str(), flags, 0600, nullptr);
-        set_stream_mode(out, ASF_WRITE);
         const auto put = [out](off_t at, const char *bytes) {
             ssize_t n = region_size;
             void *region = sallocAt(out, &n, at, SEEK_SET);
