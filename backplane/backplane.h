@@ -65,6 +65,9 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 void asf__queue_output(struct asf_cios *c);
 /* asf__allocate: a buffer of the stream's size, or without memory one of a byte. */
 void asf__allocate(struct asf_cios *c);
+/* asf__enlarge_buffer: input goes on in a plain buffer of `size` bytes, which begins with what is
+ * unread.  0 or -ENOMEM. */
+int asf__enlarge_buffer(struct asf_cios *c, size_t size);
 /* asf__set_buffer: setvbuf's part: p[0..n) is the buffer, or if n is 0 there is none. */
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 

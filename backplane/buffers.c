@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "backplane/regions.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,6 +105,18 @@ void asf__allocate(struct asf_cios *c) {
         c->save_base = c->save_end = c->buf_base;
         asf__set_read(c, base, p, end);
     }
+}
+
+int asf__enlarge_buffer(struct asf_cios *c, size_t size) {
+    size_t have = asf__avail(c);
+    struct asf_buffer *b = asf__buffer_new(size);
+    if (!b)
+        return -ENOMEM;
+    memcpy(b->base, c->read_ptr, have);
+    asf__use_buffer(c, b);
+    asf__set_read(c, b->base, b->base, b->base + have);
+    asf__set_write(c, b->base);
+    return 0;
 }
 
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {

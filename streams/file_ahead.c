@@ -30,12 +30,18 @@ static off64_t ahead_seek(struct asf_cios *c, off64_t offset, int whence) {
     return asf__fd_seek(c, offset, whence);
 }
 
-/* What is left of a buffer of another size is used up first. */
+/* A buffer of another size is replaced; without memory for that it stays. */
+static void fit_buffer(struct asf_cios *c, size_t size) {
+    bool small = c->buffer && c->buffer->size < c->block, large = c->buffer && c->buffer->size > 2 * size;
+    if ((small || large) && asf__avail(c) == 0)
+        asf__use_buffer(c, NULL);
+    else if (small && asf__avail(c) < c->block / 2)
+        asf__enlarge_buffer(c, c->block);
+}
+
 static ssize_t ahead_fill(struct asf_cios *c, size_t want) {
     c->block = ahead(c);
-    size_t size = want > c->block ? want : c->block;
-    if (c->buffer && asf__avail(c) == 0 && (c->buffer->size < c->block || c->buffer->size > 2 * size))
-        asf__use_buffer(c, NULL);
+    fit_buffer(c, want > c->block ? want : c->block);
     asf__read_ahead(c);
     ssize_t n = asf__fill_buffer(c, want);
     asf__filled(c);

@@ -27,14 +27,7 @@ static int enlarge_buffer(struct asf_cios *c, size_t have) {
     size_t usual = have > c->block ? have : c->block;
     if (!b || have == 0 || b->release || c->flags & ASF_IN_BACKUP || b->size >= have + c->block)
         return 0;
-    struct asf_buffer *larger = asf__buffer_new(2 * usual);
-    if (!larger)
-        return -ENOMEM;
-    memcpy(larger->base, c->read_ptr, have);
-    asf__use_buffer(c, larger);
-    asf__set_read(c, larger->base, larger->base, larger->base + have);
-    asf__set_write(c, larger->base);
-    return 0;
+    return asf__enlarge_buffer(c, 2 * usual);
 }
 
 /* Of a file, which keeps nobody waiting, as much again. */
