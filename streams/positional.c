@@ -28,7 +28,7 @@ enum { FAULT_AROUND = 64 << 10 };
 
 /* Regions that begin in the same few bytes of the map share a slot, which is one word: how many
  * there are, and where the latest begins and its length, or 0: that is not known. */
-enum { SLOTS = 1024, SLOT_BYTES = 64, COUNT_BITS = 8, LENGTH_BITS = 16, PLACE_BITS = 40 };
+enum { SLOTS = 1024, SLOT_BYTES = 64, COUNT_BITS = 8, LENGTH_BITS = 16, PLACE_BITS = 40, LATEST_BITS = 24 };
 enum { MOST = (1 << COUNT_BITS) - 1 };
 #define LENGTH_OF(word) ((size_t)((word) >> COUNT_BITS & ((1 << LENGTH_BITS) - 1)))
 #define PLACE_OF(word)  ((size_t)((word) >> (COUNT_BITS + LENGTH_BITS)))
@@ -40,13 +40,14 @@ struct asf_positional {
     char *map; /* set once, after the rest, and there until the stream is closed; or NULL */
     size_t size;
     int watch;
-    bool truncated;
+    bool truncated;    /* the map may have zero pages, also where the file has grown since */
     char *unused_end;  /* what asf__watch would set */
     bool never;        /* the file is not to be mapped */
     unsigned reads;    /* until it is */
-    const char *apart; /* the latest region that was read, its length, and where it ends */
+    const char *apart; /* the latest region that was read or is long, its length, and where it ends */
     size_t apart_length;
     off64_t apart_end;
+    uint64_t latest; /* the latest other one of the map: where it begins, and its length */
     uint64_t slots[SLOTS];
 };
 
@@ -78,7 +79,7 @@ static void move(struct asf_cios *c, off64_t at) {
     __atomic_store_n(&c->moved_to, at, __ATOMIC_RELEASE);
     if (asf__unlikely(!(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))) {
         asf__lock(&c->lk);
-        if (!(c->gate & ASF_MOVED))
+        if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) /* else output has begun meanwhile */
             leave_window(c);
         __atomic_store_n(&c->moved_to, at, __ATOMIC_RELEASE);
         asf__unlock(&c->lk);
@@ -97,11 +98,11 @@ static bool is_dense(const struct stat64 *st) {
     return st->st_blocks >= st->st_size / 512 / 2;
 }
 
-/* Lock: held. */
+/* Lock: held.  What the stream itself writes would be seen in regions of the map. */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;
-    if (p->never || p->map || asf__fstat(c->fd, &st) < 0 || st.st_size <= 0 ||
+    if (c->access != O_RDONLY || p->never || p->map || asf__fstat(c->fd, &st) < 0 || st.st_size <= 0 ||
         p->reads <= (uint64_t)st.st_size / FAULT_AROUND)
         return;
     p->never = true;
@@ -142,13 +143,29 @@ static bool leave_slot(uint64_t *slot, size_t at) {
     return true;
 }
 
+/* For srealloc.  Without the lock, if one word can say it. */
+static void note_latest(struct asf_cios *c, const char *p, off64_t at, size_t n) {
+    struct asf_positional *of_c = of(c);
+    if (n >> LATEST_BITS == 0 && at >> PLACE_BITS == 0) {
+        __atomic_store_n(&of_c->latest, (uint64_t)at << LATEST_BITS | n, __ATOMIC_RELAXED);
+        return;
+    }
+    asf__lock(&c->lk);
+    of_c->apart = p;
+    of_c->apart_length = n;
+    of_c->apart_end = at + (off64_t)n;
+    asf__unlock(&c->lk);
+}
+
 void *asf__read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
     struct asf_positional *p = of(c);
     char *map = p ? map_of(p) : NULL;
-    if (!map || offset < 0 || (uint64_t)offset >= p->size || n == 0 || n > p->size - (size_t)offset)
+    if (!map || __atomic_load_n(&p->truncated, __ATOMIC_RELAXED) || offset < 0 ||
+        (uint64_t)offset >= p->size || n == 0 || n > p->size - (size_t)offset)
         return NULL;
     if (!enter_in_slot(slot_of(p, (size_t)offset), (size_t)offset, n))
         return NULL;
+    note_latest(c, map + offset, offset, n);
     move(c, offset + (off64_t)n);
     return map + offset;
 }
@@ -267,13 +284,20 @@ void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset) {
 
 size_t asf__latest_at(struct asf_cios *c, const char *ptr) {
     struct asf_positional *p = of(c);
-    off64_t here = __atomic_load_n(&c->moved_to, __ATOMIC_ACQUIRE);
-    if (!(c->gate & ASF_MOVED))
-        return 0;
+    off64_t here = c->gate & ASF_MOVED ? __atomic_load_n(&c->moved_to, __ATOMIC_ACQUIRE) : asf__tell(c);
+    if (p && ptr == p->apart && here == p->apart_end)
+        return p->apart_length;
     if (!is_in_map(p, ptr))
-        return ptr == p->apart && here == p->apart_end ? p->apart_length : 0;
-    size_t at = (size_t)(ptr - p->map), n = length_of(slot_of(p, at), at);
-    return here == (off64_t)(at + n) ? n : 0;
+        return 0;
+    uint64_t latest = __atomic_load_n(&p->latest, __ATOMIC_RELAXED);
+    size_t at = (size_t)(latest >> LATEST_BITS), n = latest & (((uint64_t)1 << LATEST_BITS) - 1);
+    return ptr == p->map + at && here == (off64_t)(at + n) ? n : 0;
+}
+
+void asf__forget_latest(struct asf_cios *c, const char *ptr) {
+    struct asf_positional *p = c->positional;
+    if (asf__unlikely(p && p->apart == ptr))
+        p->apart = NULL;
 }
 
 void asf__end_positional(struct asf_cios *c) {

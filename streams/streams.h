@@ -81,6 +81,8 @@ void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset);
 void *asf__read_mapped(struct asf_cios *c, size_t n, off64_t offset);
 int asf__free_mapped(struct asf_cios *c, const char *ptr);
 size_t asf__latest_at(struct asf_cios *c, const char *ptr);
+/* asf__forget_latest: the region at `ptr` has been given back; its address may become another's. */
+void asf__forget_latest(struct asf_cios *c, const char *ptr);
 
 /* asf__advise: what the program says of how it will use the stream's file; asf_advise's contract. */
 int asf__advise(struct asf_cios *c, enum asf_advice advice);
