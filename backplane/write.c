@@ -85,7 +85,7 @@ int asf__go_to_output(struct asf_cios *c) {
         if (at < 0)
             return (int)at;
         c->offset = at;
-        c->read_end = c->write_base;
+        asf__set_read(c, c->write_base, c->write_base, c->write_base);
     }
     return 0;
 }

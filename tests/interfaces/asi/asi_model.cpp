@@ -201,7 +201,7 @@ size_t Model::end() const {
     size_t at = file.size();
     for (const auto *list : {&kept, &waiting})
         for (const Kept &k : *list)
-            if (k.output && k.at + k.bytes.size() > at)
+            if (k.output && !k.bytes.empty() && k.at + k.bytes.size() > at)
                 at = k.at + k.bytes.size();
     return at;
 }
@@ -300,6 +300,8 @@ void Model::do_SallocAt() {
 
 void Model::apply(const Kept &k) {
     std::string &to = seekable() ? file : sent;
+    if (k.bytes.empty())
+        return;
     if (to.size() < k.at + k.bytes.size())
         to.resize(k.at + k.bytes.size());
     memcpy(to.data() + k.at, k.bytes.data(), k.bytes.size());

@@ -219,6 +219,21 @@ TEST_F(AsiFound, SflushSetsTheOffsetBesideAPlace) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+// The invariants hold where output waits behind input that was read ahead.
+TEST_F(AsiFound, ARefusedScloseBehindInput) {
+    asf_cios *s = must_open(put_pattern("file", 10000), O_RDWR);
+    pass(s, 1);
+    ssize_t n = 4;
+    void *kept = Salloc(s, ASF_WRITE, &n);
+    memcpy(kept, "kept", 4);
+    EXPECT_EQ(sclose(s), -EBUSY);
+    EXPECT_EQ(sfree(s, kept), 0);
+    ASSERT_EQ(set_stream_mode(s, ASF_READ), s);
+    EXPECT_EQ(take(s, 3), pattern(3, 5));
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("file").substr(0, 6), pattern(1) + "kept" + pattern(1, 5));
+}
+
 // Also what the stream itself writes leaves regions unchanged.
 TEST_F(AsiFound, RegionsApartStayWhileTheFileIsWritten) {
     asf_cios *s = must_open(put_pattern("file", 300000), O_RDWR);
