@@ -375,13 +375,17 @@ TEST_F(Parallel, OutputBesideReadsUnderWay) {
             EXPECT_EQ(sabandon(s, p), 0) << n; // it may be output, too
         }
     });
+    Random random(seed + 1);
     for (size_t i = 0; i < places; i++) {
         ssize_t n = 10;
         void *p = SallocAt(s, ASF_WRITE, &n, static_cast<int64_t>(10 * i), SEEK_SET);
         ASSERT_NE(p, nullptr) << n;
         memset(p, 'x', 10);
         EXPECT_EQ(sfree(s, p), 0);
-        set_stream_mode(s, ASF_READ); // unless the other thread has a region
+        while (!set_stream_mode(s, ASF_READ)) // the other thread has a region
+            std::this_thread::yield();
+        if (random.one_in(2)) // so that the other thread reads
+            std::this_thread::yield();
     }
     ended = true;
     reader.join();
