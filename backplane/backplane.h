@@ -105,6 +105,8 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
  * asf__put_now: the same; what is after a region goes out with it, which is no error. */
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
+/* asf__waiting: the bytes of output that are not put yet, without those of abandoned regions. */
+size_t asf__waiting(const struct asf_cios *c);
 /* asf__go_to_output: set the descriptor where the pending output belongs; 0 or -errno. */
 int asf__go_to_output(struct asf_cios *c);
 /* asf__detach_output: the output, of which regions are kept, is left behind (detached.c): the stream

@@ -77,9 +77,10 @@ enum asf_kind {
     ASF_SEGMENT,
 };
 
-/* Why salloc is not served from the window: it is a wide stream's; or the stream is somewhere
- * else since a positional call (streams/positional.c). */
-enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2 };
+/* Why salloc is not served from the window: it is a wide stream's; the stream is somewhere
+ * else since a positional call (streams/positional.c); or threads may wait for a region to be given
+ * back, which is then not done in line. */
+enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
 
 /* What the stream is in: no call, one that has taken its lock, one that has not
  * (the program has), or a system call. */
@@ -197,12 +198,13 @@ struct asf_cios {
         struct asf_cios *detached;  /* output that waits for regions at other places */
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
-            single;     /* over `shortbuf`, for a stream without a buffer, or the program's memory */
-        size_t bound;   /* bytes of output that may wait for regions; */
-        bool waits;     /* salloc waits beyond that, */
-        bool full;      /* as the latest call met it */
-        unsigned turns; /* counts the times that waiting calls were woken: a futex */
-        int failed;     /* an error that the next call tells: -errno */
+            single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
+        size_t left_out; /* bytes of the output that are of regions that were abandoned */
+        size_t bound;    /* bytes of output that may wait for regions; */
+        bool waits;      /* salloc waits beyond that, */
+        bool full;       /* as the latest call met it */
+        unsigned turns;  /* counts the times that waiting calls were woken: a futex */
+        int failed;      /* an error that the next call tells: -errno */
     };
     struct {                    /* calls */
         enum asf_use use, left; /* now, and before the system call that it is in */

@@ -10,11 +10,24 @@
 
 #include <errno.h>
 
+/* What the window shows of the file may be what is written now: it is read again. */
+static void forget_window(struct asf_cios *c) {
+    if (asf__is_putting(c) || c->gate & ASF_MOVED || c->flags & ASF_IN_BACKUP)
+        return;
+    off64_t at = c->ops->seek(c, -(off64_t)asf__avail(c), SEEK_CUR);
+    if (at < 0)
+        return;
+    c->offset = at;
+    asf__empty_windows(c);
+}
+
 static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n) {
     struct asf_cios *c = d->data;
     ssize_t r = c->ops->put_at(c, p, n, d->place);
-    if (r > 0)
-        d->place += r;
+    if (r <= 0)
+        return r;
+    d->place += r;
+    forget_window(c);
     return r;
 }
 
@@ -44,11 +57,14 @@ int asf__detach_output(struct asf_cios *c) {
     d->write_base = c->write_base;
     asf__set_read(d, c->write_base, c->write_base, c->write_base);
     d->queue = c->queue;
+    d->left_out = c->left_out;
     c->queue = NULL;
+    c->left_out = 0;
     c->buffer = NULL;
     asf__use_buffer(c, NULL);
     d->next = c->detached;
     c->detached = d;
+    asf__wake_waiting(c);
     return 0;
 }
 
@@ -91,9 +107,7 @@ int asf__free_detached(struct asf_cios *c, char *p, int (*give_back)(struct asf_
 off64_t asf__end_of_detached(const struct asf_cios *c) {
     off64_t end = 0;
     for (const struct asf_cios *d = c->detached; d; d = d->next) {
-        off64_t at = d->place + (off64_t)asf__pending(d);
-        for (const struct asf_buffer *b = d->queue; b; b = b->next)
-            at += b->to - b->from;
+        off64_t at = d->place + (off64_t)asf__waiting(d);
         end = at > end ? at : end;
     }
     return end;

@@ -116,7 +116,7 @@ struct asf_region *asf__first_region(struct asf_buffer *b) {
 struct asf_region *asf__latest(struct asf_cios *c, const char *p) {
     asf__table_last(c);
     const char *next = asf__is_putting(c) ? c->write_ptr : c->read_ptr;
-    bool none = !c->buffer || c->flags & ASF_IN_BACKUP || next < p;
+    bool none = !c->buffer || c->flags & ASF_IN_BACKUP || c->gate & ASF_MOVED || next < p;
     return none ? NULL : find_kept(c->buffer, p, (size_t)(next - p));
 }
 
@@ -142,7 +142,7 @@ static void *grant(struct asf_cios *c, char **pointer, ssize_t *length, size_t n
     struct asf_buffer *b = c->buffer;
     char *p = *pointer;
     asf__table_last(c);
-    if (b->refs == 0 && !is_put_at_once(c)) {
+    if (b->refs == 0 && !is_put_at_once(c) && !c->waits) {
         c->last = p;
         c->last_end = p + n;
     } else if (reserve(b)) {
@@ -209,7 +209,7 @@ static struct asf_buffer *find(struct asf_cios *c, const char *p, struct asf_reg
     return b ? b : find_in(c->retired, p, r);
 }
 
-static void wake_waiting(struct asf_cios *c) {
+void asf__wake_waiting(struct asf_cios *c) {
     if (asf__unlikely(c->waits)) {
         __atomic_add_fetch(&c->turns, 1, __ATOMIC_RELEASE);
         asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
@@ -225,7 +225,7 @@ static int give_back(struct asf_cios *c, struct asf_buffer *b, struct asf_region
         rc = asf__flush_queue(c);
     if ((rc == 0 || rc == -EBUSY) && is_put_at_once(c))
         rc = asf__flush_output(c);
-    wake_waiting(c);
+    asf__wake_waiting(c);
     return rc == -EBUSY ? 0 : rc;
 }
 
@@ -255,13 +255,18 @@ int asf__abandon(struct asf_cios *c, char *p) {
     if (output && !reserve(b))
         return -ENOMEM;
     r = find_kept(b, p, ANY);
+    c->left_out += output ? r->n : 0;
     return give_back(c, b, r, output ? ASF_ABANDONED : ASF_FREED);
 }
 
-static void abandon_in(struct asf_buffer *b) {
-    for (unsigned i = b->first; i < b->end; i++)
-        if (table(b)[i].state == ASF_KEPT)
-            table(b)[i].state = ASF_ABANDONED;
+static void abandon_in(struct asf_cios *c, struct asf_buffer *b) {
+    for (unsigned i = b->first; i < b->end; i++) {
+        struct asf_region *r = &table(b)[i];
+        if (r->state != ASF_KEPT)
+            continue;
+        r->state = ASF_ABANDONED;
+        c->left_out += r->n;
+    }
 }
 
 void asf__abandon_all(struct asf_cios *c) {
@@ -271,9 +276,9 @@ void asf__abandon_all(struct asf_cios *c) {
         return;
     asf__table_last(c);
     for (struct asf_buffer *b = c->queue; b; b = b->next)
-        abandon_in(b);
+        abandon_in(c, b);
     if (c->buffer)
-        abandon_in(c->buffer);
+        abandon_in(c, c->buffer);
 }
 
 /* --- regions that are a buffer of their own ----------------------------------------------- */

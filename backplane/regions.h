@@ -22,8 +22,10 @@ int asf__sfree_slow(struct asf_cios *c, char *p);
  * asf__abandon_all: at exit, all regions of output; their memory stays. */
 int asf__abandon(struct asf_cios *c, char *p);
 void asf__abandon_all(struct asf_cios *c);
-/* asf__await_regions: wait until one is given back after `turns` was looked at.  lock: none. */
+/* asf__await_regions: wait until one is given back after `turns` was looked at.  lock: none.
+ * asf__wake_waiting: those who wait so look again. */
 void asf__await_regions(struct asf_cios *c, unsigned turns);
+void asf__wake_waiting(struct asf_cios *c);
 /* asf__flush_queue: put the output that was queued after regions, as far as these have been
  * given back (write.c).  -EBUSY: not all of it. */
 int asf__flush_queue(struct asf_cios *c);

@@ -110,11 +110,9 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
 
 /* Output that is not put yet, or input that is not read yet (negative). */
 static off64_t ahead_of_offset(struct asf_cios *c) {
-    off64_t pending = asf__is_putting(c) ? (off64_t)asf__pending(c) : 0;
-    for (const struct asf_buffer *b = c->queue; b; b = b->next)
-        pending += b->to - b->from;
-    if (pending == 0)
+    if (!asf__is_putting(c))
         return c->buffer ? -(off64_t)asf__avail(c) : 0;
+    off64_t pending = (off64_t)asf__waiting(c);
     return c->flags & ASF_APPENDING || c->queue ? pending : pending + (c->write_base - c->read_end);
 }
 
@@ -140,8 +138,7 @@ off64_t asf__tell(struct asf_cios *c) {
 int asf__sync(struct asf_cios *c) {
     asf__arrive(c);
     int rc = asf__flush_output(c);
-    if (rc == 0 && c->detached)
-        rc = asf__flush_detached(c);
+    int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
     asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr;
     if (rc < 0 || c->kind == ASF_MEMORY)
@@ -154,5 +151,5 @@ int asf__sync(struct asf_cios *c) {
             c->read_end = c->read_ptr;
     }
     c->offset = -1;
-    return 0;
+    return left;
 }

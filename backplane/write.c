@@ -60,7 +60,8 @@ int asf__to_write(struct asf_cios *c) {
         asf__allocate(c);
     struct asf_buffer *b = c->buffer;
     int rc = keep_unread(c);
-    if (rc == 0 && (c->ops->drain || b->refs || b->release))
+    /* What has been left behind may be put where the window is. */
+    if (rc == 0 && (c->ops->drain || b->refs || b->release || c->detached))
         rc = leave_input(c);
     if (rc < 0)
         return rc;
@@ -84,7 +85,7 @@ int asf__go_to_output(struct asf_cios *c) {
         if (at < 0)
             return (int)at;
         c->offset = at;
-        c->read_end = c->write_base;
+        asf__set_read(c, c->write_base, c->write_base, c->write_base);
     }
     return 0;
 }
@@ -138,6 +139,7 @@ static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **fro
         if (r->state == ASF_KEPT)
             return -EBUSY;
         r->state = ASF_FREED;
+        c->left_out -= r->n;
         *from += r->n;
     }
 }
@@ -192,6 +194,13 @@ int asf__flush_output(struct asf_cios *c) {
     if (rc == 0 && c->ops->flushed)
         rc = c->ops->flushed(c);
     return failed ? failed : rc;
+}
+
+size_t asf__waiting(const struct asf_cios *c) {
+    size_t n = asf__pending(c) - c->left_out;
+    for (const struct asf_buffer *b = c->queue; b; b = b->next)
+        n += (size_t)(b->to - b->from);
+    return n;
 }
 
 /* Whether more waits for regions than may. */

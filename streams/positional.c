@@ -96,13 +96,15 @@ static struct kept *find(struct asf_positional *p, const char *region, struct sh
     return k;
 }
 
+static bool leave(struct kept *k, char *region) {
+    return __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 /* Its address may become another's: it is the latest region no more. */
-static bool leave(struct shard *s, struct kept *k, char *region) {
+static void free_memory(struct shard *s, char *region) {
     const char *latest = region;
-    bool left = __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-    if (left && __atomic_load_n(&s->region, __ATOMIC_RELAXED) == latest)
-        __atomic_compare_exchange_n(&s->region, &latest, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return left;
+    __atomic_compare_exchange_n(&s->region, &latest, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    free(region);
 }
 
 bool asf__has_regions_apart(const struct asf_cios *c) {
@@ -228,10 +230,10 @@ int asf__free_apart(struct asf_cios *c, char *region) {
         return ASF_NOT_APART;
     bool mapped = is_in_map(p, region);
     int rc = mapped ? lost(c, p, region, __atomic_load_n(&k->n, __ATOMIC_RELAXED)) : 0;
-    if (!leave(s, k, region))
+    if (!leave(k, region))
         return -EINVAL; /* another thread gives it back, too */
     if (!mapped)
-        free(region);
+        free_memory(s, region);
     return rc;
 }
 

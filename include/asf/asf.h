@@ -123,8 +123,8 @@ ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
 
 /* sabandon: give up a region for its owner, which will not: from any thread, and when the
  * pointer is all that is known of it.  An output region counts as never allocated: its
- * bytes are left out, and what follows moves up; one of sallocAt is not written.  An
- * input region is given back, as by sfree.
+ * bytes are left out, and what follows in sequence moves up, also to the place of one of
+ * sallocAt.  An input region is given back, as by sfree.
  *   ptr      as sfree's; whoever still uses the region must not
  * returns  0; -EINVAL as sfree, -ENOMEM with nothing done; and what a write returned that
  *          waited for this region.
@@ -160,9 +160,10 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * returns  as salloc; -ESPIPE in *length for a stream that cannot seek.
  * On regular files that sopen or sopen_fd has opened, not with O_APPEND, there may be any number of
  * output regions at different places, each written where it belongs when it is given back
- * (sfree then returns that write's error); the order of writes that overlap is open.  Input
- * is read without the lock, and from a map of the file after a while.  On other streams
- * *length is -EBUSY while an output region has not been given back.
+ * (sfree then returns that write's error); the order of writes that overlap is open.  What follows
+ * such a region in sequence may wait for it, and waits for no other.  Input is read without the
+ * lock, and if the stream is for input alone from a map of the file after a while.  On other
+ * streams *length is -EBUSY while an output region has not been given back.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
@@ -223,12 +224,14 @@ ASF_EXPORT int asf_advise(struct asf_cios *stream, enum asf_advice advice);
 /* set_stream_mode: make the stream a reading or a writing one.  The offset
  * stays where it is.
  * returns  the stream, or NULL when it was not opened for that mode, its output
- *          could not be written, or an output region has not been given back.
+ *          could not be written, or an output region has not been given back, unless
+ *          sallocAt or SallocAt has gone to another place since.
  * source   paper, Figure 2. */
 ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
 
 /* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate.  Salloc to read
- * gives -EBUSY in *length while an output region has not been given back; SallocAt as sallocAt.
+ * gives -EBUSY in *length where set_stream_mode is refused for a region; SallocAt as sallocAt, and
+ * the mode may have been set when it fails.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
 ASF_EXPORT void *asf_SallocAt(struct asf_cios *stream, enum asf_mode mode, ssize_t *length, int64_t offset,

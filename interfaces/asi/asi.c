@@ -165,12 +165,14 @@ static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *ne
 
 /* One of a positional call is allocated anew. */
 static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
-    size_t old = asf__latest_at(c, p);
-    if (old == 0 || asf__is_putting(c))
+    size_t old = asf__is_putting(c) ? 0 : asf__latest_at(c, p);
+    if (old == 0)
         return asf__no_region(newlen, -EBUSY);
     off64_t at = asf__tell(c) - (off64_t)old;
     ssize_t wanted = *newlen > 0 ? *newlen : 1;
     void *q = asf__read_at(c, &wanted, at);
+    if (!q && wanted == 0)
+        wanted = -EBUSY; /* the file ends before it now */
     if (q && *newlen == 0)
         asf__seek(c, at, SEEK_SET);
     if (q)
@@ -226,7 +228,7 @@ static off64_t absolute(struct asf_cios *c, off64_t offset, int whence) {
     else if (whence == SEEK_END) {
         off64_t here = asf__tell(c), end = asf__end_of_detached(c);
         base = c->ops->length(c);
-        if (asf__is_putting(c) && base >= 0)
+        if (asf__is_putting(c) && base >= 0 && asf__waiting(c) > 0)
             base = here > base ? here : base;
         base = end > base ? end : base;
     } else if (whence != SEEK_SET)
@@ -326,8 +328,9 @@ void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int when
 
 int asf_u_sflush(struct asf_cios *c) {
     int rc = asf__to_bytes(c);
-    if (rc == 0)
-        rc = asf__is_putting(c) ? asf__flush_output(c) : asf__sync(c);
+    if (rc < 0 || !asf__is_putting(c))
+        return rc < 0 ? rc : asf__sync(c);
+    rc = asf__flush_output(c);
     int left = c->detached ? asf__flush_detached(c) : 0;
     return rc < 0 && rc != -EBUSY ? rc : left < 0 ? left : rc;
 }
@@ -351,7 +354,8 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
 
 void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence) {
     int rc = asf__to_bytes(c);
-    if (rc == 0 && mode == ASF_READ && asf__is_putting(c) && c->ops->put_at) {
+    bool leaves = mode == ASF_READ && asf__is_putting(c) && !(c->flags & ASF_NO_READS);
+    if (rc == 0 && leaves && c->ops->put_at) {
         offset = absolute(c, offset, whence);
         whence = SEEK_SET;
         rc = offset < 0 ? (int)offset : leave_output(c);
@@ -432,8 +436,12 @@ void asf_v1_leave(struct asf_cios *c) {
 
 void asf_set_bound(struct asf_cios *c, size_t bytes, int wait) {
     asf__lock(&c->lk);
+    asf__table_last(c);
+    asf__wake_waiting(c);
     c->bound = bytes;
     c->waits = wait != 0;
+    const unsigned gate = c->gate & ~(unsigned)ASF_WAITING;
+    __atomic_store_n(&c->gate, gate | (wait ? ASF_WAITING : 0), __ATOMIC_RELEASE);
     asf__unlock(&c->lk);
 }
 

@@ -30,8 +30,8 @@ static int go_to(struct asf_record_reader *r, uint64_t at) {
     if (!p)
         return got < 0 ? asf__record_fail((int)got, "the stream cannot seek") : 0;
     ssize_t none = 0;
-    asf_srealloc(r->stream, (void *)(uintptr_t)p, &none);
-    give_back(r, p);
+    const unsigned char *moved = asf_srealloc(r->stream, (void *)(uintptr_t)p, &none);
+    give_back(r, moved ? moved : p);
     return 0;
 }
 

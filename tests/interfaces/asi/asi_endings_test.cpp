@@ -2,7 +2,7 @@
 //
 // asi_endings_test.cpp - what becomes of regions when their process or thread ends, forks or
 // becomes another program, and when their stream is closed; with libasf alone and with
-// libasf_stdio (ASF_WITH_STDIO), whose exit flushes as libc's does.
+// libasf_stdio.
 // Layer: tests.
 #include <csignal>
 #include <functional>
@@ -11,10 +11,6 @@
 #include <thread>
 
 #include "tests/interfaces/asi/asi_model.h"
-
-#ifndef ASF_WITH_STDIO
-#define ASF_WITH_STDIO 0
-#endif
 
 #ifdef __SANITIZE_ADDRESS__
 // A thread that was cancelled has left marks of its frames on its stack, which the runtime's
@@ -26,8 +22,6 @@ extern "C" const char *__asan_default_options() {
 
 namespace asi {
 namespace {
-
-constexpr bool kExitFlushes = kNewRules || ASF_WITH_STDIO;
 
 // The stream of an output file with "before", a region of its own, and "after".
 struct Output {
@@ -86,7 +80,7 @@ TEST_F(Endings, ExitWritesWhatIsComplete) {
         open_output(false);
         exit(0);
     });
-    EXPECT_EQ(contents("out"), kExitFlushes ? "beforeafter" : "");
+    EXPECT_EQ(contents("out"), "beforeafter");
 }
 
 // Nobody knows what it holds.
@@ -95,7 +89,7 @@ TEST_F(Endings, ExitLeavesOutARegionThatIsKept) {
         open_output();
         exit(0);
     });
-    EXPECT_EQ(contents("out"), kNewRules ? "beforeafter" : "");
+    EXPECT_EQ(contents("out"), "beforeafter");
 }
 
 TEST_F(Endings, ExitWritesWhatAnotherThreadGaveBack) {
@@ -104,12 +98,10 @@ TEST_F(Endings, ExitWritesWhatAnotherThreadGaveBack) {
         std::thread([&] { sfree(o.s, o.kept); }).join();
         exit(0);
     });
-    EXPECT_EQ(contents("out"), kExitFlushes ? "beforeKEPTafter" : "");
+    EXPECT_EQ(contents("out"), "beforeKEPTafter");
 }
 
 TEST_F(Endings, ExitLeavesOutAPlaceThatIsKept) {
-    if (!kPlaces)
-        GTEST_SKIP() << "positional output ends what was written before";
     put("out", "0123456789");
     expect_exit([&] {
         asf_cios *s = must_open(path("out"), O_WRONLY);
@@ -154,7 +146,7 @@ TEST_F(Endings, AbruptEndsLeaveWhatWasFlushed) {
             if (sflush(o.s) == -EBUSY)
                 end();
         });
-        EXPECT_EQ(contents("out"), kNewRules ? "before" : "");
+        EXPECT_EQ(contents("out"), "before");
         expect_exit([&] {
             const Output o = open_output(false);
             if (sflush(o.s) == 0)
@@ -204,7 +196,7 @@ TEST_F(Endings, AChildThatExitsWritesItsCopyOfWhatIsComplete) {
     const Output o = open_output(false);
     expect_exit([&] { exit(0); });
     EXPECT_EQ(sclose(o.s), 0);
-    EXPECT_EQ(contents("out"), kExitFlushes ? "beforeafterbeforeafter" : "beforeafter");
+    EXPECT_EQ(contents("out"), "beforeafterbeforeafter");
 }
 
 TEST_F(Endings, NothingIsWrittenTwiceThatWasFlushedBeforeFork) {
@@ -237,7 +229,7 @@ TEST_F(Endings, ARegionOutlivesItsThread) {
     Output o = {};
     std::thread([&] { o = open_output(); }).join();
     EXPECT_EQ(sflush(o.s), -EBUSY);
-    EXPECT_EQ(contents("out"), kNewRules ? "before" : "");
+    EXPECT_EQ(contents("out"), "before");
     finish_output(o);
 }
 
@@ -308,7 +300,7 @@ TEST_F(Endings, AStreamOutlivesACancelledSalloc) {
 TEST_F(Endings, CloseRefusesWhileARegionIsKept) {
     const Output o = open_output();
     EXPECT_EQ(sclose(o.s), -EBUSY);
-    EXPECT_EQ(contents("out"), kNewRules ? "before" : "");
+    EXPECT_EQ(contents("out"), "before");
     EXPECT_EQ(sclose(o.s), -EBUSY);
     finish_output(o);
 }
@@ -326,19 +318,12 @@ TEST_F(Endings, CloseRefusesWhileInputIsKept) {
 
 // --- given up, and bounded -------------------------------------------------------------------------
 
-class Abandoned : public Endings {
-  protected:
-    void SetUp() override {
-        Endings::SetUp();
-        if (!kNewRules)
-            GTEST_SKIP() << "regions cannot be abandoned";
-    }
-};
+class Abandoned : public Endings {};
 
 TEST_F(Abandoned, OutputIsLeftOut) {
     const Output o = open_output();
-    EXPECT_EQ(abandon(o.s, o.kept), 0);
-    EXPECT_EQ(abandon(o.s, o.kept), -EINVAL);
+    EXPECT_EQ(sabandon(o.s, o.kept), 0);
+    EXPECT_EQ(sabandon(o.s, o.kept), -EINVAL);
     EXPECT_EQ(sfree(o.s, o.kept), -EINVAL);
     EXPECT_EQ(sclose(o.s), 0);
     EXPECT_EQ(contents("out"), "beforeafter");
@@ -347,7 +332,7 @@ TEST_F(Abandoned, OutputIsLeftOut) {
 TEST_F(Abandoned, ThatOfAThreadThatIsGone) {
     Output o = {};
     cancel_in([&] { o = open_output(); }, [] { pause(); });
-    EXPECT_EQ(abandon(o.s, o.kept), 0);
+    EXPECT_EQ(sabandon(o.s, o.kept), 0);
     EXPECT_EQ(sclose(o.s), 0);
     EXPECT_EQ(contents("out"), "beforeafter");
 }
@@ -356,7 +341,7 @@ TEST_F(Abandoned, InputIsGivenBack) {
     asf_cios *s = must_open(put_pattern("in", 300000), O_RDONLY);
     ssize_t n = 1000;
     void *p = salloc(s, &n);
-    EXPECT_EQ(abandon(s, p), 0);
+    EXPECT_EQ(sabandon(s, p), 0);
     EXPECT_EQ(take(s, 1000), pattern(1000, 1000));
     EXPECT_EQ(sclose(s), 0);
 }
@@ -368,7 +353,7 @@ TEST_F(Abandoned, APlaceIsNotWritten) {
     void *p = sallocAt(s, &n, 4, SEEK_SET);
     ASSERT_NE(p, nullptr);
     memcpy(p, "ab", 2);
-    EXPECT_EQ(abandon(s, p), 0);
+    EXPECT_EQ(sabandon(s, p), 0);
     EXPECT_EQ(sclose(s), 0);
     EXPECT_EQ(contents("out"), "0123456789");
 }
@@ -377,7 +362,7 @@ TEST_F(Abandoned, APlaceIsNotWritten) {
 TEST_F(Abandoned, NoMoreWaitsThanTheBoundAllows) {
     Output o = open_output();
     const std::string much(100000, 'm');
-    set_bound(o.s, 2 * much.size(), 0);
+    asf_set_bound(o.s, 2 * much.size(), 0);
     ssize_t n = 0;
     int given = 0;
     for (; given < 5; given++) {
@@ -399,7 +384,7 @@ TEST_F(Abandoned, NoMoreWaitsThanTheBoundAllows) {
 TEST_F(Abandoned, SallocWaitsUntilTheRegionIsGivenBack) {
     Output o = open_output();
     const std::string much(100000, 'm');
-    set_bound(o.s, much.size(), 1);
+    asf_set_bound(o.s, much.size(), 1);
     std::thread other([&] {
         usleep(100000);
         EXPECT_EQ(sfree(o.s, o.kept), 0);

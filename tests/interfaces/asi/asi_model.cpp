@@ -78,25 +78,24 @@ int Model::call_sfree(char *p) {
 
 // --- what they must give ---------------------------------------------------------------------
 
-// Of the kind that keeps others waiting.
 bool Model::has_output() const {
     for (const Kept &k : kept)
-        if (k.output && !k.positional)
+        if (k.output)
             return true;
     return false;
 }
 
-// Output with places may stay kept while the stream reads, or may not: this is not modelled.
-bool Model::is_left_behind(asf_mode to) const {
-    bool any = false;
+// Not left behind by a positional call.
+bool Model::has_output_here() const {
     for (const Kept &k : kept)
-        any = any || k.output;
-    return kPlaces && to == ASF_READ && mode == ASF_WRITE && any;
+        if (k.output && k.run == run)
+            return mode == ASF_WRITE;
+    return false;
 }
 
 bool Model::is_behind(const Kept &k) const {
     for (const Kept &other : kept)
-        if (other.output && !other.positional && other.order < k.order && (!kPlaces || other.run == k.run))
+        if (other.output && other.run == k.run && other.order < k.order)
             return true;
     return false;
 }
@@ -109,6 +108,10 @@ bool Model::is_free(size_t at, size_t n) const {
             if (meets(k))
                 return false;
     return true;
+}
+
+bool Model::may_be_written(asf_mode m, int64_t at, size_t n) const {
+    return m == ASF_READ || at < 0 || !has_places() || is_free(static_cast<size_t>(at), n);
 }
 
 bool Model::refused(const Got &got, int error) {
@@ -132,7 +135,6 @@ void Model::input(const Got &got, size_t asked, bool some) {
         return;
     end_was_met = n < asked;
     kept.push_back({got.p, in_at(), in().substr(in_at(), n), false, true});
-    after_input = true;
     in_at() += n;
     latest = got.p;
 }
@@ -148,8 +150,8 @@ void Model::output(const Got &got, size_t asked) {
     out_at() += asked;
     if (append)
         pos = append_end;
-    latest = !kNewRules && reads && asked == 1 ? nullptr : k.p;
-    after_input = end_was_met = false;
+    latest = k.p;
+    end_was_met = false;
     kept.push_back(std::move(k));
 }
 
@@ -165,33 +167,27 @@ void Model::allocated(const Got &got, ssize_t asked, bool some) {
 int Model::switching(asf_mode to) const {
     if (to == ASF_READ ? !reads : !writes)
         return -EBADF;
-    return to != mode && has_output() ? -EBUSY : 0;
+    return to != mode && has_output_here() ? -EBUSY : 0;
 }
 
 void Model::switched(asf_mode to) {
     if (to != mode) {
         latest = nullptr;
-        after_input = true;
         buffered.clear(); // output has been flushed, or there is none yet
+        run++;
     }
     mode = to;
 }
 
-int Model::seeking(const Target &t) const {
+// Of two reasons to refuse it either may be told.
+int Model::seeking(const Target &t, const Got &got) const {
     if (!seekable())
-        return !kPlaces && has_output() && kind == Kind::pipe ? -EBUSY : -ESPIPE;
-    return has_output() && !has_places() ? -EBUSY : t.at < 0 ? static_cast<int>(t.at) : 0;
+        return -ESPIPE;
+    const int there = t.at < 0 ? static_cast<int>(t.at) : 0;
+    return append && has_output() && got.n != there ? -EBUSY : there;
 }
 
 // --- lengths and places -------------------------------------------------------------------------
-
-// Output that begins after input, in the middle of a buffer, is granted beyond its end where
-// the new rules are not kept.
-size_t Model::length(asf_mode m, bool moved) {
-    if (!kNewRules && m == ASF_WRITE && reads && (after_input || moved))
-        return 1;
-    return length();
-}
 
 size_t Model::length() {
     const size_t most[] = {1, 20, 200, 200, 5000, 20000};
@@ -200,14 +196,22 @@ size_t Model::length() {
     return 1 + random.below(most[random.below(6)]);
 }
 
+// Of the file, and of output that is pending.
+size_t Model::end() const {
+    size_t at = file.size();
+    for (const auto *list : {&kept, &waiting})
+        for (const Kept &k : *list)
+            if (k.output && !k.bytes.empty() && k.at + k.bytes.size() > at)
+                at = k.at + k.bytes.size();
+    return at;
+}
+
 Model::Target Model::target() {
-    const size_t end = file.size();
-    const auto at = static_cast<int64_t>(random.below(end + 1 + (random.one_in(20) ? 5000 : 0)));
-    // Where the end is while output is kept, nobody says.
-    const int whence = place_unknown ? SEEK_SET : static_cast<int>(random.below(kept.empty() ? 3 : 2));
-    const int64_t base[] = {0, static_cast<int64_t>(pos), static_cast<int64_t>(end)};
-    // Without the new rules a stream that writes would read after it.
-    if (!place_unknown && random.one_in(100) && (kNewRules || mode == ASF_READ || !reads))
+    const auto at = static_cast<int64_t>(random.below(end() + 1 + (random.one_in(20) ? 5000 : 0)));
+    // Where a stream that appends stands when its output was abandoned, nobody says.
+    const int whence = static_cast<int>(append && !reads ? 2 * random.below(2) : random.below(3));
+    const int64_t base[] = {0, static_cast<int64_t>(pos), static_cast<int64_t>(end())};
+    if (random.one_in(100))
         return {-1 - base[whence], whence, -EINVAL};
     return {at - base[whence], whence, at};
 }
@@ -215,9 +219,9 @@ Model::Target Model::target() {
 // --- salloc and its kin ---------------------------------------------------------------------------
 
 void Model::do_salloc() {
-    const auto n = static_cast<ssize_t>(random.one_in(200) ? 0 : length(mode));
+    const auto n = static_cast<ssize_t>(random.one_in(200) ? 0 : length());
     const bool some = random.one_in(3);
-    if (place_unknown || (mode == ASF_WRITE && has_places() && !is_free(pos, static_cast<size_t>(n))))
+    if (!may_be_written(mode, static_cast<int64_t>(pos), static_cast<size_t>(n)))
         return;
     if (mode == ASF_READ && n > 0)
         feed(fed_pos + static_cast<size_t>(n));
@@ -226,10 +230,9 @@ void Model::do_salloc() {
 
 void Model::do_Salloc() {
     const asf_mode m = random.one_in(2) ? ASF_READ : ASF_WRITE;
-    const auto n = static_cast<ssize_t>(length(m));
+    const auto n = static_cast<ssize_t>(length());
     const int rc = switching(m);
-    if (is_left_behind(m) || place_unknown ||
-        (m == ASF_WRITE && has_places() && !is_free(pos, static_cast<size_t>(n))))
+    if (!may_be_written(m, static_cast<int64_t>(pos), static_cast<size_t>(n)))
         return;
     if (m == ASF_READ && rc == 0)
         feed(fed_pos + static_cast<size_t>(n));
@@ -240,36 +243,34 @@ void Model::do_Salloc() {
     allocated(got, n, false);
 }
 
-// With places of their own: the region is what is written there when it is given back, and
-// sequential output goes on after it.
-void Model::sought(const Target &t, const Got &got, ssize_t n) {
-    pos = static_cast<size_t>(t.at);
-    place_unknown = false;
-    latest = nullptr;
+// What is complete is written; what waits stays where it belongs.
+void Model::left_behind() {
+    buffered.clear();
     run++;
-    allocated(got, n, false);
-    if (mode == ASF_READ || !has_places() || failed)
-        return;
-    kept.back().positional = true;
-    latest = nullptr;
 }
 
-bool Model::may_be_written(const Target &t, ssize_t n) const {
-    return t.at < 0 || !has_places() || is_free(static_cast<size_t>(t.at), static_cast<size_t>(n));
+void Model::sought(const Target &t, const Got &got, ssize_t n) {
+    pos = static_cast<size_t>(t.at);
+    latest = nullptr;
+    if (mode == ASF_WRITE)
+        left_behind();
+    const size_t before = kept.size();
+    allocated(got, n, false);
+    if (mode == ASF_READ && kept.size() > before)
+        kept.back().apart = true;
 }
 
 void Model::do_sallocAt() {
-    const auto n = static_cast<ssize_t>(length(mode, true));
+    const auto n = static_cast<ssize_t>(length());
     const Target t = target();
-    if (mode == ASF_WRITE && !may_be_written(t, n))
+    if (!may_be_written(mode, t.at, static_cast<size_t>(n)))
         return;
     const Got got = call_sallocAt(n, t);
-    if (!refused(got, seeking(t)))
+    if (!refused(got, seeking(t, got)))
         sought(t, got, n);
 }
 
-// Of two reasons to refuse it either may be told; the stream may be left in the other mode, and
-// anywhere.
+// The stream may be left in the other mode, where it was.
 bool Model::refused_in_part(const Got &got, int seeking, int switching) {
     if (seeking == 0 && switching == 0)
         return false;
@@ -277,22 +278,19 @@ bool Model::refused_in_part(const Got &got, int seeking, int switching) {
     refused(got, other ? switching : seeking);
     if (set_stream_mode(s, mode) != s)
         fail("the stream does not go back to its mode");
-    place_unknown = place_unknown || seekable();
     latest = nullptr;
-    after_input = true;
     return true;
 }
 
 void Model::do_SallocAt() {
     const asf_mode m = random.one_in(2) ? ASF_READ : ASF_WRITE;
-    const auto n = static_cast<ssize_t>(length(m, true));
+    const auto n = static_cast<ssize_t>(length());
     const Target t = target();
-    if (is_left_behind(m))
-        return;
-    if (m == ASF_WRITE && !may_be_written(t, n))
+    if (!may_be_written(m, t.at, static_cast<size_t>(n)))
         return;
     const Got got = call_SallocAt(m, n, t);
-    if (refused_in_part(got, seeking(t), switching(m)))
+    const int rc = switching(m);
+    if (refused_in_part(got, seeking(t, got), rc == -EBUSY && has_places() ? 0 : rc))
         return;
     switched(m);
     sought(t, got, n);
@@ -302,6 +300,8 @@ void Model::do_SallocAt() {
 
 void Model::apply(const Kept &k) {
     std::string &to = seekable() ? file : sent;
+    if (k.bytes.empty())
+        return;
     if (to.size() < k.at + k.bytes.size())
         to.resize(k.at + k.bytes.size());
     memcpy(to.data() + k.at, k.bytes.data(), k.bytes.size());
@@ -314,14 +314,15 @@ void Model::apply_waiting() {
             continue;
         }
         apply(waiting[i]);
-        buffered.push_back(std::move(waiting[i]));
+        if (waiting[i].run == run)
+            buffered.push_back(std::move(waiting[i]));
+        else
+            latest = mode == ASF_READ ? nullptr : latest; // whose bytes may be others now
         waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(i));
     }
 }
 
 void Model::complete(Kept k) {
-    if (k.positional)
-        return apply(k);
     auto at = waiting.begin();
     while (at != waiting.end() && at->order < k.order)
         ++at;
@@ -331,13 +332,11 @@ void Model::complete(Kept k) {
 
 // What follows moves up.
 void Model::left_out(const Kept &gone) {
-    if (gone.positional)
-        return;
     for (auto *list : {&kept, &waiting})
         for (Kept &k : *list)
-            if (k.output && !k.positional && k.run == gone.run && k.order > gone.order)
+            if (k.output && k.run == gone.run && k.order > gone.order)
                 k.at -= gone.bytes.size();
-    if (gone.run == run)
+    if (gone.run == run && mode == ASF_WRITE)
         out_at() -= gone.bytes.size();
     pos = append ? append_end : pos;
     apply_waiting();
@@ -359,16 +358,20 @@ void Model::give_back(size_t i) {
 }
 
 void Model::do_abandon() {
-    if (!kNewRules || kept.empty())
+    if (kept.empty())
         return;
     const size_t i = random.below(kept.size());
+    if (kept[i].output && append && reads)
+        return;
     const Kept k = std::move(kept[i]);
     kept.erase(kept.begin() + static_cast<ptrdiff_t>(i));
     if (k.output && !k.filled)
         memset(k.p, 'x', k.bytes.size());
     latest = nullptr;
-    const int rc = abandon(s, k.p);
-    note("sabandon(%p) gives %d", k.p, rc);
+    const bool u = random.one_in(3);
+    const auto call = [&] { return (u ? u_sabandon : sabandon)(s, k.p); };
+    const int rc = u ? locked(call) : call();
+    note("%ssabandon(%p) gives %d", u ? "u_" : "", k.p, rc);
     if (rc != 0)
         return fail("sabandon");
     if (k.output)
@@ -432,6 +435,9 @@ void Model::do_srealloc() {
     }
     size_t n = random.one_in(2) ? random.below(k.bytes.size() + 1) : k.bytes.size() + length();
     n = n == 0 && append ? 1 : n; // where the offset is then, nobody says
+    if (n > k.bytes.size() && k.output &&
+        !may_be_written(mode, static_cast<int64_t>(k.at + k.bytes.size()), n - k.bytes.size()))
+        return;
     if (!k.output)
         feed(k.at + n);
     const Got got = call_srealloc(k.p, static_cast<ssize_t>(n));
@@ -445,27 +451,20 @@ void Model::do_srealloc() {
 // --- the others -----------------------------------------------------------------------------------------
 
 void Model::do_sflush() {
-    const bool u = random.one_in(3), busy = has_output() || is_left_behind(ASF_READ);
+    const bool u = random.one_in(3);
     const auto call = [&] { return (u ? u_sflush : sflush)(s); };
     const int rc = u ? locked(call) : call();
     note("%ssflush gives %d", u ? "u_" : "", rc);
-    if (rc != (busy ? -EBUSY : 0) && !(kNewRules && busy && rc == 0))
+    if (rc != (has_output() ? -EBUSY : 0))
         return fail("sflush");
-    if (!busy)
-        check_below();
-    else if (kNewRules && !kPlaces) // whether what follows a place waits for it, nobody says
-        check_prefix();
-    if (rc == 0)
-        buffered.clear();
-    if (!place_unknown)
-        check_offset();
+    buffered.clear();
+    check_below();
+    check_offset();
 }
 
 void Model::do_set_stream_mode() {
     const asf_mode m = random.one_in(2) ? ASF_READ : ASF_WRITE;
     const bool u = random.one_in(3);
-    if (is_left_behind(m))
-        return;
     const auto call = [&] { return (u ? u_set_stream_mode : set_stream_mode)(s, m); };
     const asf_cios *got = u ? locked(call) : call();
     note("%sset_stream_mode(%s) gives %s", u ? "u_" : "", name_of(m), got ? "the stream" : "NULL");
@@ -477,9 +476,9 @@ void Model::do_set_stream_mode() {
 
 // From another file to this stream.
 void Model::do_copy() {
-    if (!writes || has_output() || place_unknown || (!kNewRules && reads))
-        return;
     const std::string other = random.bytes(length()), name = path + ".other";
+    if (!writes || !may_be_written(ASF_WRITE, static_cast<int64_t>(pos), other.size()))
+        return;
     const int made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (::write(made, other.data(), other.size()) != static_cast<ssize_t>(other.size()))
         return fail("the other file could not be made");
@@ -492,9 +491,32 @@ void Model::do_copy() {
     note("asf_copy gives %lld", static_cast<long long>(n));
     if (n != static_cast<int64_t>(other.size()) || sclose(from) != 0)
         return fail("asf_copy");
-    apply({nullptr, out_at(), other, true, true});
+    complete({nullptr, out_at(), other, true, true, ++order, run});
     out_at() += other.size();
     pos = append ? append_end : pos;
+    latest = nullptr;
+}
+
+// From this stream to another file.
+void Model::do_copy_from() {
+    if (!reads || (mode == ASF_WRITE && has_output_here()))
+        return;
+    const std::string name = path + ".other";
+    asf_cios *to = sopen(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644, nullptr);
+    if (!set_stream_mode(s, ASF_READ))
+        return fail("set_stream_mode");
+    switched(ASF_READ);
+    const size_t n = length();
+    feed(fed_pos + n);
+    const size_t there = in().size() > in_at() ? in().size() - in_at() : 0, must = n < there ? n : there;
+    const int64_t got = asf_copy(s, to, static_cast<int64_t>(n));
+    note("asf_copy of %zu from here gives %lld", n, static_cast<long long>(got));
+    if (got != static_cast<int64_t>(must) || sclose(to) != 0)
+        return fail("asf_copy from here");
+    if (must > 0 && read_all(name) != in().substr(in_at(), must))
+        fail("what was copied from here is not what stands there");
+    in_at() += must;
+    end_was_met = must < n;
     latest = nullptr;
 }
 
@@ -502,7 +524,7 @@ void Model::do_wrong() {
     char on_stack = 0;
     if (call_sfree(&on_stack) != -EINVAL)
         fail("sfree of a pointer that is no region's");
-    if (!kNewRules || kept.empty())
+    if (kept.empty())
         return;
     const Kept &k = kept[random.below(kept.size())];
     if (k.bytes.size() > 1 && !begins(k.p + 1) && call_sfree(k.p + 1) != -EINVAL)
@@ -547,25 +569,27 @@ void Model::step() {
         return do_reopen();
     if (kept.size() > 8 + random.below(100)) // mostly a few
         return do_sfree();
-    if (which < 70)
+    if (which < 68)
         do_salloc();
-    else if (which < 80)
+    else if (which < 78)
         do_Salloc();
-    else if (which < 95)
+    else if (which < 93)
         do_sallocAt();
-    else if (which < 105)
+    else if (which < 103)
         do_SallocAt();
-    else if (which < 155)
+    else if (which < 153)
         do_sfree();
-    else if (which < 175)
+    else if (which < 173)
         do_srealloc();
-    else if (which < 188)
+    else if (which < 186)
         do_sflush();
-    else if (which < 195)
+    else if (which < 192)
         do_set_stream_mode();
-    else if (which < 197)
+    else if (which < 194)
         do_copy();
-    else if (which < 198)
+    else if (which < 195)
+        do_copy_from();
+    else if (which < 197)
         do_abandon();
     else
         do_wrong();

@@ -3,6 +3,7 @@
 // asi_model.h - random calls of the Alloc Stream Interface against a byte array: what a
 // stream and the file, pipe or socket below it must hold after each.
 //   ASF_MODEL_SEED, ASF_MODEL_STEPS    in the environment: other sequences, longer ones
+//   ASF_MODEL_CALLS                    how many of the last calls a failure shows
 // Layer: tests.
 #ifndef ASF_TESTS_ASI_MODEL_H
 #define ASF_TESTS_ASI_MODEL_H
@@ -13,35 +14,6 @@
 #include "tests/interfaces/asi/asi_test.h"
 
 namespace asi {
-
-// Rules of regions that the library does not keep yet: sflush writes what lies before the
-// oldest region that is kept, regions can be abandoned, sfree knows each region.
-#ifndef ASF_NEW_RULES
-#define ASF_NEW_RULES 1
-#endif
-inline constexpr bool kNewRules = ASF_NEW_RULES;
-
-// And those of output that is allocated at a place of its own: it waits for nothing.
-#ifndef ASF_PLACES
-#define ASF_PLACES 1
-#endif
-inline constexpr bool kPlaces = ASF_PLACES;
-
-inline int abandon(asf_cios *s, void *p) {
-#if ASF_NEW_RULES
-    return asf_sabandon(s, p);
-#else
-    return sfree(s, p);
-#endif
-}
-
-inline void set_bound(asf_cios *s, size_t bytes, int wait) {
-#if ASF_NEW_RULES
-    asf_set_bound(s, bytes, wait);
-#else
-    (void)s, (void)bytes, (void)wait;
-#endif
-}
 
 inline uint64_t from_environment(const char *name, uint64_t otherwise) {
     const char *text = getenv(name);
@@ -96,8 +68,8 @@ class Model {
         size_t at;         // where it belongs
         std::string bytes; // what input held, or what output is to be
         bool output, filled;
-        bool positional = false;     // output with a place of its own
-        uint64_t order = 0, run = 0; // of sequential output; a run is without a gap
+        uint64_t order = 0, run = 0; // of output: a run is without a gap and waits for its own alone
+        bool apart = false;          // input at a place of its own
     };
     struct Got {
         char *p;
@@ -120,6 +92,7 @@ class Model {
     void do_sflush();
     void do_set_stream_mode();
     void do_copy();
+    void do_copy_from();
     void do_reopen();
     void do_wrong();
 
@@ -138,9 +111,10 @@ class Model {
     int switching(asf_mode to) const;
     void switched(asf_mode to);
     void sought(const Target &t, const Got &got, ssize_t n);
-    int seeking(const Target &t) const;
+    int seeking(const Target &t, const Got &got) const;
     bool refused_in_part(const Got &got, int seeking, int switching);
-    bool may_be_written(const Target &t, ssize_t n) const;
+    bool may_be_written(asf_mode m, int64_t at, size_t n) const;
+    void left_behind();
     void resized(Kept &kept, const Got &got, size_t asked);
     void resized_input(Kept &kept, const Got &got, size_t asked);
     void resized_output(Kept &kept, const Got &got, size_t asked);
@@ -151,7 +125,6 @@ class Model {
     void left_out(const Kept &kept);
     bool is_free(size_t at, size_t n) const;
     bool is_behind(const Kept &kept) const;
-    bool is_left_behind(asf_mode to) const;
     bool begins(const char *p) const;
 
     // asi_model_below.cpp: what is below
@@ -163,16 +136,16 @@ class Model {
     void feed(size_t most);
     void start_draining(int fd);
     void check_below();
-    void check_prefix();
     void check_offset();
-    std::string on_disk() const;
+    static std::string read_all(const std::string &name);
 
     size_t length();
-    size_t length(asf_mode m, bool moved = false);
     Target target();
+    size_t end() const;
     bool seekable() const { return kind == Kind::file; }
     bool has_output() const;
-    bool has_places() const { return kPlaces && seekable() && !append; }
+    bool has_output_here() const;
+    bool has_places() const { return seekable() && !append; }
     std::string &in() { return seekable() ? file : fed; }
     size_t &in_at() { return seekable() ? pos : fed_pos; }
     size_t &out_at() { return !seekable() ? sent_end : append ? append_end : pos; }
@@ -212,11 +185,10 @@ class Model {
 
     std::vector<Kept> kept;
     std::vector<Kept> waiting;  // complete, behind one that is kept
-    std::vector<Kept> buffered; // before it, and perhaps not written yet
+    std::vector<Kept> buffered; // complete, and perhaps not written yet
     uint64_t order = 0, run = 0;
     char *latest = nullptr; // what srealloc may change
-    bool end_was_met = false, after_input = true;
-    bool place_unknown = false; // after a call that failed half-way
+    bool end_was_met = false;
 };
 
 } // namespace asi

@@ -37,7 +37,7 @@ void Model::note(const char *format, ...) {
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     journal.push_back(std::to_string(steps) + ": " + text);
-    if (journal.size() > 40)
+    if (journal.size() > from_environment("ASF_MODEL_CALLS", 40))
         journal.pop_front();
 }
 
@@ -120,8 +120,8 @@ void Model::open() {
     mode = reads ? ASF_READ : ASF_WRITE;
     buffered.clear();
     latest = nullptr;
-    end_was_met = place_unknown = false;
-    after_input = true;
+    end_was_met = false;
+    run++;
 }
 
 // --- the other end ----------------------------------------------------------------------
@@ -158,8 +158,8 @@ void Model::start_draining(int from) {
 
 // --- looked at -----------------------------------------------------------------------------
 
-std::string Model::on_disk() const {
-    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+std::string Model::read_all(const std::string &name) {
+    const int from = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat st = {};
     fstat(from, &st);
     std::string bytes(static_cast<size_t>(st.st_size), '\0');
@@ -180,17 +180,9 @@ static std::string difference(const std::string &is, const std::string &must) {
 void Model::check_below() {
     if (!seekable())
         return;
-    const std::string is = on_disk();
+    const std::string is = read_all(path);
     if (is != file)
         fail("the file has " + difference(is, file));
-}
-
-// What is complete and not behind a region that is kept has been written.
-void Model::check_prefix() {
-    const std::string is = seekable() ? on_disk() : "";
-    for (const Kept &k : buffered)
-        if (seekable() && is.compare(k.at, k.bytes.size(), file, k.at, k.bytes.size()) != 0)
-            return fail("what lies before the oldest region is not in the file, at " + std::to_string(k.at));
 }
 
 // The kernel's offset after sflush in read mode.

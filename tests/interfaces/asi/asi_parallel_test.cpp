@@ -5,6 +5,7 @@
 //   ASF_MODEL_SEED, ASF_MODEL_STEPS    as for the model
 // Layer: tests.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <thread>
 
@@ -210,7 +211,7 @@ class Writing {
     void allocate() {
         const size_t count = 3 + random.below(random.one_in(5) ? 4000 : 40);
         auto n = static_cast<ssize_t>(count * sizeof(uint64_t));
-        const size_t how = random.below(3);
+        const size_t how = may_wait ? 1 + random.below(2) : random.below(3);
         auto *p = static_cast<uint64_t *>(how == 0   ? by_srealloc(&n)
                                           : how == 1 ? Salloc(s, ASF_WRITE, &n)
                                                      : salloc(s, &n));
@@ -225,6 +226,7 @@ class Writing {
     }
 
     std::vector<uint64_t> abandoned;
+    bool may_wait = false; // which the u_ forms do not
 
   private:
     // No other thread's region may come between.
@@ -243,9 +245,9 @@ class Writing {
         records.pop_back();
         for (size_t i = 0; i < r.count; i++)
             r.p[i] = word_of(me, r.number, i, r.count);
-        if (kNewRules && random.one_in(20)) {
+        if (random.one_in(20)) {
             abandoned.push_back(r.number);
-            EXPECT_EQ(abandon(s, r.p), 0);
+            EXPECT_EQ(sabandon(s, r.p), 0);
         } else {
             EXPECT_EQ(sfree(s, r.p), 0);
         }
@@ -306,27 +308,19 @@ TEST_F(Parallel, OutputIsWhereItWasAllocated) {
     }
 }
 
-// Each thread has places of its own and writes each once; without the rules of places it
-// must wait for others' regions.
+// Each thread has places of its own and writes each once.
 void write_places(asf_cios *s, unsigned me, Random random, size_t places, size_t size) {
     std::vector<char *> held;
-    for (size_t k = 0; k < places;) {
+    for (size_t k = 0; k < places; k++) {
         const auto at = static_cast<int64_t>((k * THREADS + me) * size);
         auto n = static_cast<ssize_t>(size);
         auto *p = static_cast<char *>(random.one_in(2) ? sallocAt(s, &n, at, SEEK_SET)
                                                        : SallocAt(s, ASF_WRITE, &n, at, SEEK_SET));
-        if (!p) {
-            EXPECT_TRUE(!kPlaces && n == -EBUSY) << n;
-        }
-        if (!p && (kPlaces || n != -EBUSY))
-            return;
-        if (p) {
-            for (size_t i = 0; i < size; i++)
-                p[i] = pattern_at(static_cast<size_t>(at) + i);
-            held.push_back(p);
-            k++;
-        }
-        while (!held.empty() && (!p || held.size() > random.below(6))) {
+        ASSERT_NE(p, nullptr) << n;
+        for (size_t i = 0; i < size; i++)
+            p[i] = pattern_at(static_cast<size_t>(at) + i);
+        held.push_back(p);
+        while (!held.empty() && held.size() > random.below(6)) {
             std::swap(held[random.below(held.size())], held.back());
             EXPECT_EQ(sfree(s, held.back()), 0);
             held.pop_back();
@@ -344,6 +338,59 @@ TEST_F(Parallel, OutputIsWrittenWhereItBelongs) {
     const std::string out = contents("out");
     EXPECT_EQ(out.size(), places * THREADS * size);
     EXPECT_EQ(first_wrong(out.data(), out.size(), 0), out.size());
+}
+
+// A thread that waits at the bound has nothing itself that others would wait for.
+TEST_F(Parallel, OutputWaitsAtTheBound) {
+    const uint64_t each = steps / 20;
+    asf_cios *s = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+    std::vector<uint64_t> abandoned[THREADS];
+    asf_set_bound(s, 2000, 1);
+    at_once([&](unsigned i, Random random) {
+        Writing writing(s, i, random);
+        writing.may_wait = true;
+        for (uint64_t k = 0; k < each && !HasFatalFailure(); k++) {
+            writing.allocate();
+            if (random.one_in(3))
+                std::this_thread::yield();
+            writing.give_some_back(true);
+        }
+        abandoned[i] = writing.abandoned;
+    });
+    EXPECT_EQ(sclose(s), 0);
+    auto counts = read_records(contents("out"));
+    for (unsigned i = 0; i < THREADS; i++)
+        EXPECT_EQ(counts[i], each - abandoned[i].size()) << "thread " << i;
+}
+
+// Nor is output lost to a read that is under way as another thread begins to write.
+TEST_F(Parallel, OutputBesideReadsUnderWay) {
+    const size_t places = steps / 4;
+    asf_cios *s = must_open(put_pattern("out", 100000), O_RDWR);
+    std::atomic<bool> ended = false;
+    std::thread reader([&] {
+        for (Random random(seed); !ended;) {
+            ssize_t n = 10;
+            void *p = sallocAt(s, &n, static_cast<int64_t>(random.below(90000)), SEEK_SET);
+            EXPECT_EQ(sabandon(s, p), 0) << n; // it may be output, too
+        }
+    });
+    Random random(seed + 1);
+    for (size_t i = 0; i < places; i++) {
+        ssize_t n = 10;
+        void *p = SallocAt(s, ASF_WRITE, &n, static_cast<int64_t>(10 * i), SEEK_SET);
+        ASSERT_NE(p, nullptr) << n;
+        memset(p, 'x', 10);
+        EXPECT_EQ(sfree(s, p), 0);
+        while (!set_stream_mode(s, ASF_READ)) // the other thread has a region
+            std::this_thread::yield();
+        if (random.one_in(2)) // so that the other thread reads
+            std::this_thread::yield();
+    }
+    ended = true;
+    reader.join();
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("out").substr(0, 10 * places), std::string(10 * places, 'x'));
 }
 
 } // namespace
