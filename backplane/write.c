@@ -206,10 +206,7 @@ size_t asf__waiting(const struct asf_cios *c) {
 /* Whether more waits for regions than may. */
 static bool is_full(struct asf_cios *c) {
     enum { BOUND = 256 << 20 };
-    size_t bound = c->bound ? c->bound : BOUND, waiting = asf__pending(c);
-    for (const struct asf_buffer *b = c->queue; b; b = b->next)
-        waiting += (size_t)(b->to - b->from);
-    return c->full = waiting >= bound;
+    return c->full = asf__waiting(c) >= (c->bound ? c->bound : BOUND);
 }
 
 int asf__drain(struct asf_cios *c, size_t want) {
@@ -226,10 +223,10 @@ int asf__drain(struct asf_cios *c, size_t want) {
     struct asf_buffer *larger = NULL;
     if (in_use && is_full(c))
         return -ENOBUFS;
-    bool too_small = c->buffer->size < want || (c->buffer->size < c->block && c->buffer != &c->single);
-    if (in_use || too_small) {
+    bool too_small = c->buffer->size < want, is_small = c->buffer->size < c->block && c->buffer != &c->single;
+    if (in_use || too_small || is_small) {
         larger = asf__buffer_new(want > c->block ? want : c->block);
-        if (!larger)
+        if (!larger && (in_use || too_small))
             return -ENOMEM; /* with everything as it was */
     }
     rc = in_use ? asf__go_to_output(c) : asf__flush_output(c);

@@ -255,8 +255,8 @@ static void use_small_buffer(struct asf_cios *c, size_t n) {
 }
 
 static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    off64_t at = c->ops->seek ? c->ops->seek(c, 0, SEEK_CUR) : -ESPIPE;
-    if (at >= 0 && c->ops->put_at && !(c->flags & ASF_APPENDING)) {
+    off64_t at = c->ops->put_at ? 0 : c->ops->seek ? c->ops->seek(c, 0, SEEK_CUR) : -ESPIPE;
+    if (c->ops->put_at && !(c->flags & ASF_APPENDING)) {
         at = offset = absolute(c, offset, whence);
         whence = SEEK_SET;
     }
