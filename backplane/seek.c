@@ -108,11 +108,13 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     return seek_block(c, offset, exact);
 }
 
-/* Output that is not put yet, or input that is not read yet (negative). */
+/* Output that is not put yet, or input that is not read yet (negative).  Where nothing is pending
+ * behind input, as after __fpurge, the offset is that of the descriptor, as in glibc; but not for a
+ * stream of regions, which has just begun to write. */
 static off64_t ahead_of_offset(struct asf_cios *c) {
-    if (!asf__is_putting(c))
+    off64_t pending = asf__is_putting(c) ? (off64_t)asf__waiting(c) : 0;
+    if (pending == 0 && !(asf__is_putting(c) && c->ops->arrive))
         return c->buffer ? -(off64_t)asf__avail(c) : 0;
-    off64_t pending = (off64_t)asf__waiting(c);
     return c->flags & ASF_APPENDING || c->queue ? pending : pending + (c->write_base - c->read_end);
 }
 
