@@ -48,6 +48,7 @@ UNCOMPARABLE = {
     "wide-large": MILLIONS,
     "wide-rev-line-ends": MILLIONS,
     "killed-writers": TIMED,
+    "numfmt-units": TIMED,  # numfmt refuses the options and ends, while seq writes
     "tail-follows": TIMED,
     "tail-follows-process": TIMED,
     "timeouts": TIMED,
