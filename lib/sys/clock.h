@@ -17,8 +17,8 @@ static inline int64_t asf__nanoseconds(void) {
 }
 
 /* asf__ticks: which of two events came first, also on two processors: what a call notes after
- * it has seen another's effect is later.  In no unit.  (Where the kernel reads a paravirtual
- * clock asf__nanoseconds takes 170 ns, this 15.) */
+ * it has seen another's effect is later.  In no unit.  It waits for the loads before it; by
+ * itself it was measured to take 12 ns, asf__nanoseconds 20. */
 static inline uint64_t asf__ticks(void) {
 #if defined(__x86_64__)
     unsigned processor;
