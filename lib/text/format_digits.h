@@ -17,7 +17,7 @@
 #pragma GCC visibility push(hidden)
 
 /* "00" to "99". */
-extern const char asf__digit_pairs[200];
+extern const char asf__digit_pairs[201];
 /* 10^0 to 10^19. */
 extern const uint64_t asf__tens[20];
 

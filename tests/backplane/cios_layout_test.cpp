@@ -35,7 +35,9 @@ SAME_PLACE(save_end, _IO_save_end);
 SAME_PLACE(markers, _markers);
 SAME_PLACE(chain, _chain);
 SAME_PLACE(fd, _fileno);
-SAME_PLACE(flags2, _flags2);
+// A field of bits since glibc 2.41, whose highest byte is a character of its own then.
+static_assert(offsetof(asf_cios, flags2) == offsetof(FILE, _fileno) + sizeof(int));
+static_assert(ASF_REOPENED < 1 << 24);
 SAME_PLACE(old_offset, _old_offset);
 SAME_PLACE(cur_column, _cur_column);
 SAME_PLACE(lock, _lock);

@@ -4,6 +4,7 @@
 // at random and then damaged.  With a directory in the place of RUNS it writes
 // streams there, for libFuzzer to begin with.
 // Layer: tests.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

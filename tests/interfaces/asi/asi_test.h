@@ -7,6 +7,7 @@
 #ifndef ASF_TESTS_ASI_TEST_H
 #define ASF_TESTS_ASI_TEST_H
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>

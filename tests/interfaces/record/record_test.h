@@ -5,6 +5,7 @@
 #ifndef ASF_RECORD_TEST_H
 #define ASF_RECORD_TEST_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
