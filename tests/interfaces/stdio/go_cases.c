@@ -11,7 +11,8 @@
 static const struct {
     unsigned name_size, size, type;
     char name[4], build[4];
-} note __attribute__((section(".note.go.buildid,\"a\",@note#"), used, aligned(4))) = {4, 4, 4, "Go", {'t', 'e', 's', 't'}};
+} note __attribute__((section(".note.go.buildid,\"a\",@note#"), used, aligned(4))) = {
+    4, 4, 4, "Go", {'t', 'e', 's', 't'}};
 
 static long by_itself(long number, long a, long b, long c) {
     long r;
