@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "interfaces/stdio/libc_differences.h"
 #include "interfaces/stdio/popen.h"
 #include "lib/sys/syscalls.h"
 
@@ -55,7 +56,9 @@ static bool close_earlier(struct asf_cios *c, void *arg) {
 
 static int spawn(const char *command, int theirs, int standard, char **environment, pid_t *child) {
     struct closing k = {.standard = standard};
-    char *const argv[] = {"sh", "-c", (char *)command, NULL};
+    char *const with_operand[] = {"sh", "-c", "--", (char *)command, NULL};
+    char *const without[] = {"sh", "-c", (char *)command, NULL};
+    char *const *argv = ASF_LIBC(popen_operand) ? with_operand : without;
     posix_spawn_file_actions_init(&k.actions);
     /* dup2 onto itself clears close-on-exec (posix_spawn, POSIX 2024). */
     k.error = posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
@@ -91,10 +94,13 @@ static FILE *open_pipe(const int ends[2], const char *command, const struct pipe
     if (offer)
         asf__popen_hooks.after(offer, ours, m->reading, *child);
     FILE *f = rc < 0 ? NULL : open_on(ours, *child, m);
+    int why = rc < 0 ? -rc : errno;
     asf__unlock(&popen_lock);
     asf__sys.close(theirs);
-    if (!f)
+    if (!f) {
         asf__sys.close(ours);
+        errno = why;
+    }
     return f;
 }
 
@@ -111,7 +117,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     FILE *f = open_pipe(ends, command, &m, &child);
     if (f)
         return f;
-    int why = child > 0 ? errno : ENOMEM; /* as glibc, whatever the reason */
+    int why = child > 0 || ASF_LIBC(popen_errno) ? errno : ENOMEM;
     if (child > 0)
         asf__pclose_child(child); /* which finds its pipe closed */
     errno = why;

@@ -31,6 +31,13 @@ CASE(no_process_for_popen) {
     child(popen_without_a_process);
 }
 
+CASE(a_command_that_begins_with_a_hyphen) {
+    char line[100] = "";
+    FILE *f = popen("-c 'echo as an option' 2>/dev/null || echo not found", "r");
+    CALL(fgets(line, sizeof line, f));
+    CALL(pclose(f));
+}
+
 static int moment; /* microseconds */
 
 static void *set_a_variable(void *unused) {
