@@ -12,6 +12,7 @@
 #include <printf.h>
 #include <stdlib.h>
 
+#include "interfaces/stdio/libc_differences.h"
 #include "lib/sys/next.h"
 #include "lib/text/format_plain.h"
 
@@ -55,6 +56,10 @@ struct stream_output {
     char *array; /* where text is made, if not in the window */
 };
 
+bool asf__begins_anew(const struct asf__output *o) {
+    return o->before == 0 && ASF_LIBC(printf_failing);
+}
+
 static bool put_past_window(struct asf__output *o, const char *text, size_t n) {
     struct asf_cios *c = ((struct stream_output *)o)->c;
     c->write_ptr = o->p;
@@ -73,12 +78,17 @@ static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct 
     s.o.full = put_past_window;
     s.o.counts = fortify <= 0;
     const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
+    if (asf__unlikely(left && asf__begins_anew(&s.o))) {
+        asf__go_to(ap, first);
+        return print_by_libc(c, fortify, format, ap);
+    }
     c->write_ptr = s.o.p;
     int more = left ? print_by_libc(c, fortify, left, ap) : 0;
     return asf__sum(&s.o, asf__made(&s.o), more);
 }
 
-static bool put_array(struct stream_output *s) {
+static bool put_array(struct asf__output *o) {
+    struct stream_output *s = (struct stream_output *)o;
     size_t n = (size_t)(s->o.p - s->array);
     s->o.p = s->array;
     return n == 0 || asf__put_bytes(s->c, s->array, n) == n;
@@ -90,20 +100,18 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&s->o, format, ap);
     size_t n = asf__made(&s->o);
-    if (left && s->o.before == 0 && s->c->flags & ASF_UNBUFFERED) {
+    if (left && (asf__begins_anew(&s->o) || (s->o.before == 0 && s->c->flags & ASF_UNBUFFERED))) {
         asf__go_to(ap, first); /* so that all goes out at once */
         return print_by_libc(s->c, fortify, format, ap);
     }
-    if (!s->o.failed && !put_array(s))
+    if (!s->o.failed && !put_array(&s->o))
         return -1;
     return asf__sum(&s->o, n, left ? print_by_libc(s->c, fortify, left, ap) : 0);
 }
 
-/* Unbuffered, as libc: so much goes out at once, whatever the chunks. */
-static bool put_full_array(struct asf__output *o, const char *text, size_t n) {
-    struct stream_output *s = (struct stream_output *)o;
+bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *)) {
     for (size_t part; n > 0; text += part, n -= part) {
-        if (o->p == o->end && !put_array(s))
+        if (o->p == o->end && !put(o))
             return false;
         part = asf__left(o) < n ? asf__left(o) : n;
         memcpy(o->p, text, part);
@@ -112,6 +120,11 @@ static bool put_full_array(struct asf__output *o, const char *text, size_t n) {
     return true;
 }
 
+static bool put_full_array(struct asf__output *o, const char *text, size_t n) {
+    return asf__fill_array(o, text, n, put_array);
+}
+
+/* As libc: so much goes out at once, whatever the chunks. */
 static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fortify, const char *format,
                                                       va_list ap) {
     char array[BUFSIZ];
@@ -120,8 +133,9 @@ static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fo
 }
 
 /* Line buffered.  What has room in the buffer goes out up to its last newline, however it is
- * divided; a larger chunk must come as it is. */
-enum { LINES = 1024 };
+ * divided; a larger chunk must come as it is.  Newer libc's
+ * divide by a length, and so where there is no room yet. */
+enum { LINES = 1024, PIECE = 128 };
 
 static char *end_in_line(const struct asf_cios *c, char *array) {
     bool putting = c->flags & ASF_PUTTING && c->buf_end > c->write_ptr;
@@ -131,7 +145,7 @@ static char *end_in_line(const struct asf_cios *c, char *array) {
 
 static bool put_lines(struct asf__output *o, const char *text, size_t n) {
     struct stream_output *s = (struct stream_output *)o;
-    if (!put_array(s))
+    if (!put_array(o))
         return false;
     o->end = end_in_line(s->c, s->array);
     if (asf__left(o) >= n) {
@@ -148,6 +162,10 @@ static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify
                                                  va_list ap) {
     char array[LINES];
     struct stream_output s = {.o = {.end = end_in_line(c, array), .full = put_lines}, c, array};
+    if (ASF_LIBC(printf_pieces)) {
+        s.o.end = array + PIECE;
+        s.o.full = put_full_array;
+    }
     return print_in_array(&s, fortify, format, ap);
 }
 
@@ -173,7 +191,7 @@ static int print_anywhere(struct asf_cios *c, struct asf__format_begun begun, st
             return asf__error(c, -EBADF);
         if (c->flags & ASF_UNBUFFERED)
             return print_unbuffered(c, fortify, format, ap);
-        if (c->flags & ASF_LINE_BUF)
+        if (c->flags & ASF_LINE_BUF || (asf__room(c) == 0 && ASF_LIBC(printf_pieces)))
             return print_lines(c, fortify, format, ap);
         begun.p = c->write_ptr;
     }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "interfaces/stdio/libc_differences.h"
 #include "lib/sys/next.h"
 #include "lib/sys/syscalls.h"
 #include "lib/text/format_spec.h"
@@ -15,40 +16,36 @@
 struct descriptor_output {
     struct asf__output o; /* the first member: `full` is handed it */
     int fd;
-    char array[1024];
+    char array[2048]; /* as long as newer libc's, of which a call that fails writes whole ones */
 };
 
 static bool write_all(int fd, const char *p, size_t n) {
     for (ssize_t r; n > 0; p += r, n -= (size_t)r) {
         r = asf__write(fd, p, n);
-        if (r < 0) {
-            errno = (int)-r;
+        if (r >= 0)
+            continue;
+        errno = (int)-r;
+        if (r != -EINTR || !ASF_LIBC(dprintf_itself))
             return false;
-        }
+        r = 0;
     }
     return true;
 }
 
-static bool write_array(struct descriptor_output *d) {
+static bool write_array(struct asf__output *o) {
+    struct descriptor_output *d = (struct descriptor_output *)o;
     size_t n = (size_t)(d->o.p - d->array);
     d->o.p = d->array;
     return write_all(d->fd, d->array, n);
 }
 
 static bool write_full_array(struct asf__output *o, const char *text, size_t n) {
-    struct descriptor_output *d = (struct descriptor_output *)o;
-    if (!write_array(d))
-        return false;
-    if (asf__left(o) < n)
-        return write_all(d->fd, text, n);
-    memcpy(o->p, text, n);
-    o->p += n;
-    return true;
+    return asf__fill_array(o, text, n, write_array);
 }
 
-/* As libc finds out, which attaches a stream. */
+/* As libc finds out, which attaches a stream; newer ones do not look. */
 static bool is_open(int fd) {
-    if (asf__sys.lseek(fd, 0, SEEK_CUR) != -EBADF)
+    if (ASF_LIBC(dprintf_itself) || asf__sys.lseek(fd, 0, SEEK_CUR) != -EBADF)
         return true;
     errno = EBADF;
     return false;
@@ -80,9 +77,14 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
     d.fd = fd;
     if (asf__may_count(format) && !is_open(fd)) /* before %n is met */
         return -1;
+    struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&d.o, format, ap);
     size_t n = asf__made(&d.o);
-    if ((!d.o.failed && !write_array(&d)) || (n == 0 && !left && !is_open(fd)))
+    if (left && asf__begins_anew(&d.o)) {
+        asf__go_to(ap, first);
+        return print_by_libc(fd, fortify, format, ap);
+    }
+    if ((!d.o.failed && !write_array(&d.o)) || (n == 0 && !left && !is_open(fd)))
         return -1;
     return asf__sum(&d.o, n, left ? print_by_libc(fd, fortify, left, ap) : 0);
 }

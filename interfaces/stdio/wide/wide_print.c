@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
+#include "interfaces/stdio/libc_differences.h"
 #include "lib/text/format_spec.h"
 
 extern int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);
@@ -66,7 +67,14 @@ static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *forma
     wchar_t *p = c->wide.write_ptr;
     struct stream_output s = {.o = {.p = p, .end = end_of_window(c), .begin = p}, c};
     s.o.full = put_past_window;
+    if (asf__unlikely(p == s.o.end && ASF_LIBC(printf_pieces)))
+        return print_by_libc(c, fortify, format, ap);
+    struct asf__place first = asf__place_in(ap);
     const wchar_t *left = asf__format_wide(&s.o, format, ap);
+    if (asf__unlikely(left) && s.o.before == 0 && ASF_LIBC(printf_failing)) {
+        asf__go_to(ap, first); /* as in print.c */
+        return print_by_libc(c, fortify, format, ap);
+    }
     c->wide.write_ptr = s.o.p;
     size_t n = asf__wide_made(&s.o);
     if (asf__unlikely(s.o.failed && n <= INT_MAX))
@@ -124,7 +132,6 @@ static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format
     if (asf__likely(n > 0 && format)) {
         size_t most = ~(size_t)s / sizeof *s, room = n - 1 < most ? n - 1 : most; /* of the address space */
         struct asf__wide_output o = {.p = s, .end = s + room, .begin = s};
-        s[0] = L'\0'; /* as glibc: a text that is its own argument is empty */
         const wchar_t *left = asf__format_wide(&o, format, ap);
         size_t made = asf__wide_made(&o);
         if (asf__likely(!left && made <= INT_MAX)) {

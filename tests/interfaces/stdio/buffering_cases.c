@@ -564,19 +564,6 @@ CASE(line_buffering_given_late) {
     note_file("file");
 }
 
-/* The room is still there, but a line's end is not to stay in it. */
-CASE(a_string_after_line_buffering_given_late) {
-    FILE *f = fopen("file", "w");
-    fputs("before", f);
-    setlinebuf(f);
-    CALL(fprintf(f, "%s", " no whole line"));
-    note_file("file");
-    CALL(fprintf(f, "%s", " and\nmore"));
-    note_file("file");
-    CALL(fclose(f));
-    note_file("file");
-}
-
 /* Nothing more from malloc, of any size, nor from mmap. */
 static void take_all_memory(void) {
     setrlimit(RLIMIT_AS, &(struct rlimit){0, RLIM_INFINITY});

@@ -339,11 +339,11 @@ CASE(pieces_that_the_calls_show) {
         struct store *s = store("");
         FILE *f = fopencookie(s, "w", all);
         CALL(setvbuf(f, NULL, modes[m], 0));
-        if (modes[m] != _IOLBF) { /* whose lines may go out together */
+        if (modes[m] == _IOFBF) { /* else it is open which pieces a text goes out in */
             CALL(fprintf(f, "<%d>%.900s|%5.2f\n", m, many, 1.5));
             CALL(fprintf(f, "%d\n%s\n%d", m, "second line", 3));
+            CALL(fprintf(f, "<%s>", many));
         }
-        CALL(fprintf(f, "<%s>", many));
         CALL(fflush(f));
         s->at = s->size = 0;
         CALL(fwrite(many, 1, sizeof many, f));

@@ -418,8 +418,6 @@ CASE(errors_of_strings) {
     say("%s", text);
     WITH_ERRNO(asprintf(&allocated, "%ls", bad));
     WITH_ERRNO(dprintf(1, "%d-%ls-", 5, bad));
-    const char *volatile none = NULL;
-    WITH_ERRNO(snprintf(text, sizeof text, none));
     errno = ENOENT;
     WITH_ERRNO(snprintf(text, sizeof text, "%m %d", 5));
     say("%s", text);

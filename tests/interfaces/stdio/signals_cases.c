@@ -160,6 +160,27 @@ CASE(a_restarted_read) {
     pthread_join(t, NULL);
 }
 
+CASE(an_interrupted_dprintf) {
+    install(SIGUSR1, counts, 0);
+    int ends[2];
+    pipe(ends);
+    static char block[65536];
+    fcntl(ends[1], F_SETPIPE_SZ, sizeof block);
+    raw_write(ends[1], block, sizeof block);
+    pthread_t t;
+    interrupt_me(&t);
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(300000);
+        for (ssize_t n = 0, r; n < (ssize_t)sizeof block && (r = read(ends[0], block, sizeof block)) > 0;)
+            n += r;
+        _exit(0);
+    }
+    WITH_ERRNO(dprintf(ends[1], "%s", "late"));
+    finish(pid);
+    pthread_join(t, NULL);
+}
+
 CASE(an_interrupted_write) {
     install(SIGUSR1, counts, 0);
     int ends[2];

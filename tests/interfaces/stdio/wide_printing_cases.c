@@ -72,10 +72,10 @@ static void print_all_kinds(FILE *f) {
     PRINT(L"%*d|%-*d|%.*s", 6, 1, -4, 2, -1, "whole");
     PRINT(L"%y %d", 5);
     PRINT(L"%");
-    PRINT(L"before%d %", 5);
 }
 
 static void print_failures(FILE *f) {
+    PRINT(L"before%d %", 5);
     PRINT(L"before %d %s after", 5, "caf\xe9");
     PRINT(L"before\n%d %10s after", 5, "caf\xe9");
     PRINT(L"%.3s|", "caf\xe9");
@@ -220,8 +220,5 @@ CASE(strings) {
     }
     WITH_ERRNO(swprintf(text, 12, L"ab%s", "\xff"));
     WITH_ERRNO(swprintf(text, 12, L"%2$d %1$d", 1, 2));
-    CALL((wchar_t *)text);
-    wchar_t *volatile itself = wcscpy(text, L"itself");
-    WITH_ERRNO(swprintf(text, 12, L"<%ls>", itself));
     CALL((wchar_t *)text);
 }
