@@ -15,6 +15,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${ASF_WERROR}>:-Werror>)
+# With clang it would have more to say of C++ than gcc's.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
 # Distributions build without a configuration of CMake's; the invariants are asserted in ours alone.
 add_compile_definitions($<$<NOT:$<CONFIG:Debug>>:NDEBUG>)
 
