@@ -10,16 +10,19 @@ set(CMAKE_CXX_EXTENSIONS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
-
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Werror)
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${ASF_WERROR}>:-Werror>)
+# With clang it would have more to say of C++ than gcc's.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
+# Distributions build without a configuration of CMake's; the invariants are asserted in ours alone.
+add_compile_definitions($<$<NOT:$<CONFIG:Debug>>:NDEBUG>)
+
+# For what must not, or only in its own way, be compiled with _FORTIFY_SOURCE; what
+# follows -Wp comes last, and so distributions ask for it.
+set(asf_unfortified -U_FORTIFY_SOURCE -Wp,-U_FORTIFY_SOURCE)
 
 if(ASF_SANITIZE)
     add_compile_options(-fsanitize=${ASF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -48,10 +48,12 @@ endfunction()
 # model: the libraries are there from the start of the program, so no call is
 # needed to find a thread's data.
 function(asf_core_settings part)
-    target_compile_options(${part} PRIVATE -ftls-model=initial-exec -U_FORTIFY_SOURCE)
+    target_compile_options(${part} PRIVATE -ftls-model=initial-exec ${asf_unfortified})
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # by "rep stos", a stream is cleared slower
         target_compile_options(${part} PRIVATE
                                $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign>)
+    else() # see OF_LIBC in lib/sys/export.h
+        target_compile_options(${part} PRIVATE -fno-plt)
     endif()
     target_compile_definitions(${part} PRIVATE ASF_VERSION="${PROJECT_VERSION}")
 endfunction()
@@ -89,13 +91,16 @@ function(asf_shared_library name)
 endfunction()
 
 # The archive has one object, so that a reference to any name brings in the
-# whole library, and that object shows its public names only.
+# whole library, and that object shows its public names only.  It is machine code,
+# also where the rest is optimized when it is linked: names are made local in that,
+# and any compiler and linker can use it.
 function(asf_static_library name)
     set(objects ${name}_static_objects)
     set(merged ${PROJECT_BINARY_DIR}/lib/${name}_static.o)
     add_library(${objects} OBJECT)
     asf_compile_settings(${objects})
     target_compile_definitions(${objects} PRIVATE ASF_STATIC=1)
+    target_compile_options(${objects} PRIVATE -fno-lto)
     add_custom_command(
         OUTPUT ${merged}
         COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${merged} $<TARGET_OBJECTS:${objects}>

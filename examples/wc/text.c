@@ -28,8 +28,8 @@ static void count_space(struct wc_text *text, wint_t c) {
         text->column++;
 }
 
-/* A printable character starts a word, or goes on with one. */
-static inline void count_printable(struct wc_text *text, unsigned columns) {
+/* What is not white space starts a word, or goes on with one. */
+static inline void count_in_word(struct wc_text *text, unsigned columns) {
     text->column += columns;
     text->counts.words += !text->in_word;
     text->in_word = true;
@@ -48,10 +48,10 @@ static const enum kind *byte_kinds(void) {
 }
 
 static inline void count_byte(struct wc_text *text, const enum kind *kinds, unsigned char c) {
-    if (kinds[c] == PRINTABLE)
-        count_printable(text, 1);
-    else if (kinds[c] == SPACE)
+    if (kinds[c] == SPACE)
         count_space(text, c);
+    else
+        count_in_word(text, kinds[c] == PRINTABLE);
 }
 
 /* Spaces that typography does not break a line at part words all the same,
@@ -61,22 +61,22 @@ static bool is_fixed_space(wint_t c) {
 }
 
 static void count_wide(struct wc_text *text, wint_t c) {
-    int columns = wc_columns() ? wcwidth((wchar_t)c) : 0;
+    int width = wc_columns() ? wcwidth((wchar_t)c) : 0;
+    unsigned columns = width > 0 ? (unsigned)width : 0;
     if (c < 0x80) {
         count_byte(text, byte_kinds(), (unsigned char)c);
-    } else if (iswprint(c)) {
-        if (iswspace(c) || is_fixed_space(c)) {
-            text->column += columns > 0 ? (unsigned)columns : 0;
-            text->in_word = false;
-        } else {
-            count_printable(text, columns > 0 ? (unsigned)columns : 0);
-        }
+    } else if (iswspace(c) || is_fixed_space(c)) {
+        text->column += columns;
+        text->in_word = false;
+    } else {
+        count_in_word(text, columns);
     }
 }
 
-/* Count the next character of a block.  Bytes that are no character count for
- * nothing; the first byte of those that a block has cut in two is in an
- * earlier block, so the byte here has still to be looked at by itself.
+/* Count the next character of a block.  Bytes that are no character are part of
+ * a word and count for nothing else; the first byte of those that a block has cut
+ * in two is in an earlier block, so the byte here has still to be looked at by
+ * itself.
  * returns  the bytes it took. */
 static size_t count_character(struct wc_text *text, const char *p, size_t n) {
     wchar_t c;
@@ -87,6 +87,7 @@ static size_t count_character(struct wc_text *text, const char *p, size_t n) {
         return n;
     if (taken == (size_t)-1) {
         memset(&text->state, 0, sizeof text->state);
+        count_in_word(text, 0);
         return was_cut ? 0 : 1;
     }
     text->counts.chars++;
@@ -120,4 +121,9 @@ void wc_text(struct wc_text *text, const char *block, size_t n) {
         count_byte(text, kinds, (unsigned char)block[i]);
     if (text->column > text->counts.length)
         text->counts.length = text->column;
+}
+
+void wc_end(struct wc_text *text) {
+    if (text->cut)
+        count_in_word(text, 0);
 }

@@ -163,6 +163,7 @@ static void count_operand(const char *name, int width, struct wc_counts *total) 
     }
     if (!wc_file(name, &text))
         return;
+    wc_end(&text);
     if (wc_depth() != WC_CHARACTERS)
         text.counts.chars = text.counts.bytes;
     print_counts(&text.counts, width, name);

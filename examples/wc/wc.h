@@ -41,6 +41,10 @@ bool wc_columns(void);
  * needed; all but the bytes. */
 void wc_text(struct wc_text *text, const char *block, size_t n);
 
+/* wc_end: count what is left when the last block has been: the beginning of a
+ * character. */
+void wc_end(struct wc_text *text);
+
 /* wc_size: as many bytes of an open file as are known without reading: all,
  * or all but the last block where the size may be an estimate.
  * returns  the bytes to pass over, or -1 when nothing need be read. */

@@ -47,10 +47,10 @@ ASF_EXPORT size_t asf_scan_differ(const void *a, const void *b, size_t n);
  * returns  the offset of the first byte above 0x7f, or n. */
 ASF_EXPORT size_t asf_scan_ascii(const void *s, size_t n);
 
-/* asf_scan_words: count lines and words as wc does in the C locale.  A
- * graphic byte (0x21 to 0x7e) starts a word unless one is going on, white
- * space (0x09 to 0x0d and 0x20) ends it, any other byte does neither; so
- * "a\001b" is one word and "\001" none.
+/* asf_scan_words: count lines and words as POSIX's wc does in the C locale.  A
+ * word is the bytes, whatever they are, between two of white space (0x09 to
+ * 0x0d and 0x20); so "a\001b" is one word, and "\001" and "\200" are, too.
+ * (GNU's wc before 9.5 counts no word that has no graphic byte.)
  *   counts   added to.  Set it to zero before the first block; in_word then
  *            carries a word from block to block. */
 struct asf_scan_counts {

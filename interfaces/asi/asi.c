@@ -423,7 +423,6 @@ LOCKED_OR_WAITING(Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *len
                   asf_u_Salloc(c, mode, length))
 
 /* The names of functions that are also in line. */
-#define ALIAS(name) __attribute__((alias(#name)))
 void *asf_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_salloc);
 void *asf_u_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_u_salloc);
 int asf_sfree(struct asf_cios *c, void *ptr) ALIAS(asf_v1_sfree);

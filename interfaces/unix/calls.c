@@ -124,7 +124,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int status) {
 }
 
 /* The child of a vfork may close what is private here, in our memory. */
-void asf__before_vfork(void);
+__attribute__((used)) void asf__before_vfork(void);
 void asf__before_vfork(void) {
     if (!__libc_single_threaded)
         asf__never_private();

@@ -11,11 +11,11 @@
 #include <pthread.h>
 #include <sys/single_threaded.h>
 
-/* Found at start-up: to look them up at the first call takes a kilobyte of stack, which a
- * thread of the least size may not have left. */
-extern __attribute__((noplt)) void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b,
-                                                         void (*handler)(void *), void *arg);
-extern __attribute__((noplt)) void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int run);
+#include "lib/sys/export.h"
+
+extern OF_LIBC void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b, void (*handler)(void *),
+                                          void *arg);
+extern OF_LIBC void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int run);
 
 /* ASF_CLEANUP: the value of `call`; a thread cancelled within it calls handler(arg). */
 #define ASF_CLEANUP(handler, arg, call)                                                                      \

@@ -19,6 +19,8 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 
+#include "lib/sys/export.h"
+
 #pragma GCC visibility push(hidden)
 
 struct asf_syscalls {
@@ -78,14 +80,13 @@ static inline __attribute__((always_inline)) long asf__raw6(long number, long a,
     return r;
 }
 
-/* libc's calls by names that are never ours, found at start-up as those in lib/sys/cleanup.h. */
-#define ASF__OF_LIBC __attribute__((noplt, visibility("default")))
-extern ASF__OF_LIBC ssize_t __read(int fd, void *p, size_t n);
-extern ASF__OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
-extern ASF__OF_LIBC ssize_t __pread64(int fd, void *p, size_t n, off64_t at);
-extern ASF__OF_LIBC int __open64(const char *path, int flags, ...);
-extern ASF__OF_LIBC int *__errno_location(void);
-extern ASF__OF_LIBC void pthread_testcancel(void);
+/* libc's calls by names that are never ours. */
+extern OF_LIBC ssize_t __read(int fd, void *p, size_t n);
+extern OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
+extern OF_LIBC ssize_t __pread64(int fd, void *p, size_t n, off64_t at);
+extern OF_LIBC int __open64(const char *path, int flags, ...);
+extern OF_LIBC int *__errno_location(void);
+extern OF_LIBC void pthread_testcancel(void);
 
 /* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
  * moment of it.  As in libc, no thread is while there is only one.  With more libc makes

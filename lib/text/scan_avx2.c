@@ -38,22 +38,15 @@ INLINE uint64_t mask_high(const unsigned char *p) {
     return join(load(p), load(p + 32));
 }
 
-/* Compared as signed bytes, so that those above 0x7f are below all others. */
-INLINE vector graphic(vector x) {
-    return _mm256_andnot_si256(_mm256_cmpeq_epi8(x, splat(0x7f)), _mm256_cmpgt_epi8(x, splat(0x20)));
-}
-
 INLINE vector space(vector x) {
     vector from_tab = _mm256_sub_epi8(x, splat('\t'));
     vector tab_to_return = _mm256_cmpeq_epi8(_mm256_min_epu8(from_tab, splat('\r' - '\t')), from_tab);
     return _mm256_or_si256(_mm256_cmpeq_epi8(x, splat(' ')), tab_to_return);
 }
 
-INLINE struct classes classes(const unsigned char *p) {
+INLINE uint64_t mask_space(const unsigned char *p) {
     vector a = load(p), b = load(p + 32);
-    uint64_t graphics = join(graphic(a), graphic(b));
-    uint64_t spaces = join(space(a), space(b));
-    return (struct classes){mask_equal(p, splat('\n')), graphics, ~(graphics | spaces)};
+    return join(space(a), space(b));
 }
 
 const struct asf_scan_table asf__scan_avx2 = SCAN_KERNELS("avx2", places);

@@ -42,11 +42,9 @@ INLINE uint64_t between(vector x, int low, int high) {
     return _mm512_cmple_epu8_mask(_mm512_sub_epi8(x, splat(low)), splat(high - low));
 }
 
-INLINE struct classes classes(const unsigned char *p) {
+INLINE uint64_t mask_space(const unsigned char *p) {
     vector x = load(p);
-    uint64_t graphics = between(x, 0x21, 0x7e);
-    uint64_t spaces = between(x, '\t', '\r') | _mm512_cmpeq_epi8_mask(x, splat(' '));
-    return (struct classes){_mm512_cmpeq_epi8_mask(x, splat('\n')), graphics, ~(graphics | spaces)};
+    return between(x, '\t', '\r') | _mm512_cmpeq_epi8_mask(x, splat(' '));
 }
 
 #define COMPRESSING __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,bmi2,popcnt,lzcnt")))

@@ -17,20 +17,15 @@
 #define BLOCK  64
 #define INLINE static inline KERNEL __attribute__((always_inline))
 
-/* Bytes that are neither graphic nor white space are the third class. */
-struct classes {
-    uint64_t newline, graphic, neither;
-};
-
 /* What the kernel's file defines: a vector of `c`; which bytes equal those of
- * such a vector, which differ, which are above 0x7f, and which are of what
- * class in the C locale. */
+ * such a vector, which differ, which are above 0x7f, and which are white space
+ * in the C locale. */
 INLINE vector splat(int c);
 INLINE uint64_t mask_equal(const unsigned char *p, vector v);
 INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* of the first BLOCK of n bytes */
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
 INLINE uint64_t mask_high(const unsigned char *p);
-INLINE struct classes classes(const unsigned char *p);
+INLINE uint64_t mask_space(const unsigned char *p);
 
 /* As a bit, the end of n bytes if it lies in a block.  Without a branch: line after line it would go
  * either way. */
@@ -158,30 +153,23 @@ KERNEL static size_t ascii(const void *s, size_t n) {
     return at ? i + lowest(at) : n;
 }
 
-/* Whether a word is going on before byte i is the carry into bit i of an
- * addition: a graphic byte generates it, white space absorbs it, any other
- * byte hands it on.  A word starts at a graphic byte without a carry. */
-INLINE size_t word_starts(struct classes c, unsigned char *in_word) {
-    unsigned long long sum;
-    *in_word = _addcarry_u64(*in_word, c.graphic | c.neither, c.graphic, &sum);
-    return popcount(c.graphic & ~(sum ^ c.neither));
-}
-
 KERNEL static void words(struct asf_scan_counts *counts, const void *s, size_t n) {
     const unsigned char *p = s;
-    unsigned char block[BLOCK], in_word = counts->in_word != 0;
+    unsigned char block[BLOCK];
+    vector newline = splat('\n');
+    uint64_t in_word = counts->in_word != 0; /* before the block's first byte */
     size_t line_count = 0, word_count = 0;
-    while (n > 0) {
-        size_t taken = n < BLOCK ? n : BLOCK;
-        struct classes c = classes(taken < BLOCK ? padded(block, p, n) : p);
-        line_count += popcount(c.newline);
-        word_count += word_starts(c, &in_word);
-        p += taken;
-        n -= taken;
+    for (size_t taken; n > 0; p += taken, n -= taken) {
+        taken = n < BLOCK ? n : BLOCK;
+        const unsigned char *q = taken < BLOCK ? padded(block, p, n) : p;
+        uint64_t in = ~mask_space(q) & ~(uint64_t)0 >> (BLOCK - taken);
+        line_count += popcount(mask_equal(q, newline));
+        word_count += popcount(in & ~(in << 1 | in_word));
+        in_word = in >> (taken - 1);
     }
     counts->lines += line_count;
     counts->words += word_count;
-    counts->in_word = in_word;
+    counts->in_word = (int)in_word;
 }
 
 KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b) {

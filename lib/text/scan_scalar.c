@@ -50,12 +50,9 @@ static void words(struct asf_scan_counts *counts, const void *s, size_t n) {
     const unsigned char *p = s;
     for (size_t i = 0; i < n; i++) {
         counts->lines += p[i] == '\n';
-        if (p[i] > 0x20 && p[i] < 0x7f) {
-            counts->words += !counts->in_word;
-            counts->in_word = 1;
-        } else if (p[i] == 0x20 || (p[i] >= 0x09 && p[i] <= 0x0d)) {
-            counts->in_word = 0;
-        }
+        int in_word = p[i] != 0x20 && (p[i] < 0x09 || p[i] > 0x0d);
+        counts->words += in_word && !counts->in_word;
+        counts->in_word = in_word;
     }
 }
 

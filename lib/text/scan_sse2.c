@@ -43,22 +43,15 @@ INLINE uint64_t mask_high(const unsigned char *p) {
     return join(load(p), load(p + 16), load(p + 32), load(p + 48));
 }
 
-/* Compared as signed bytes, so that those above 0x7f are below all others. */
-INLINE vector graphic(vector x) {
-    return _mm_andnot_si128(_mm_cmpeq_epi8(x, splat(0x7f)), _mm_cmpgt_epi8(x, splat(0x20)));
-}
-
 INLINE vector space(vector x) {
     vector from_tab = _mm_sub_epi8(x, splat('\t'));
     vector tab_to_return = _mm_cmpeq_epi8(_mm_min_epu8(from_tab, splat('\r' - '\t')), from_tab);
     return _mm_or_si128(_mm_cmpeq_epi8(x, splat(' ')), tab_to_return);
 }
 
-INLINE struct classes classes(const unsigned char *p) {
+INLINE uint64_t mask_space(const unsigned char *p) {
     vector a = load(p), b = load(p + 16), c = load(p + 32), d = load(p + 48);
-    uint64_t graphics = join(graphic(a), graphic(b), graphic(c), graphic(d));
-    uint64_t spaces = join(space(a), space(b), space(c), space(d));
-    return (struct classes){mask_equal(p, splat('\n')), graphics, ~(graphics | spaces)};
+    return join(space(a), space(b), space(c), space(d));
 }
 
 const struct asf_scan_table asf__scan_sse2 = SCAN_KERNELS("sse2", places);

@@ -30,7 +30,8 @@ class Redis : public testing::TestWithParam<const char *> {
     void start() {
         server = fork();
         if (server == 0) {
-            freopen("/dev/null", "w", stdout);
+            if (!freopen("/dev/null", "w", stdout))
+                _exit(126);
             execlp(GetParam(), "redis-server", "--port", "0", "--unixsocket", socket().c_str(), "--save", "",
                    "--dir", directory.c_str(), nullptr);
             _exit(127);

@@ -521,7 +521,8 @@ CASE(what_was_read_of_unbuffered_input) {
         half_read = fopen("file", "r");
         setvbuf(half_read, NULL, mode, 0);
         CALL(getc(half_read));
-        CALL(ungetc(CALL(getc(half_read)), half_read));
+        int c = CALL(getc(half_read));
+        CALL(ungetc(c, half_read));
         child(ends_by_exit);
         say("mode %d: offset %ld", mode, raw_offset(fileno(half_read)));
         fclose(half_read);

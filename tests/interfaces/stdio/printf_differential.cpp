@@ -198,8 +198,8 @@ template <class Char> void print_integer(comparison<Char> &c, generator &g) {
 
 template <class Char> void print_text(comparison<Char> &c, generator &g) {
     static const char *const texts[] = {"text", "", "a", "some text of a middling length",
-                                        "a text that is longer than the others, and by far: it does not end "
-                                        "before it has filled more than a line, and then half of another"};
+                                        ("a text that is longer than the others, and by far: it does not end "
+                                         "before it has filled more than a line, and then half of another")};
     static const char *const bytes[] = {
         "caf\xc3\xa9",   "\xe2\x82\xac 5, \xf0\x9f\x98\x80 and some text behind it",
         "no text: \xff", "cut off \xe2\x82",

@@ -23,11 +23,12 @@ list(JOIN ASF_SKIPPED_CASES " " skipped)
 # compilers warn of, such as ignoring results.
 function(asf_compile_transcript target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_options(${target} PRIVATE -O2 -Wno-unused-result -Wno-format -Wno-deprecated-declarations)
+    target_compile_options(${target} PRIVATE -O2 -Wno-unused-result -Wno-format -Wno-format-security
+                                             -Wno-deprecated-declarations)
     if(target MATCHES "fortified$")
-        target_compile_definitions(${target} PRIVATE _FORTIFY_SOURCE=2)
+        target_compile_options(${target} PRIVATE ${asf_unfortified} -Wp,-D_FORTIFY_SOURCE=2)
     else()
-        target_compile_options(${target} PRIVATE -fno-builtin -U_FORTIFY_SOURCE)
+        target_compile_options(${target} PRIVATE -fno-builtin ${asf_unfortified})
     endif()
 endfunction()
 

@@ -542,7 +542,7 @@ static void run_program(struct slot *s) {
 /* --- a handler that reads what the program reads --------------------------------------------- */
 
 static int record_fd;
-static volatile long handled, last_record;
+static volatile long handled;
 
 static void take_record(int sig) {
     long record;
