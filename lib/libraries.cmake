@@ -49,7 +49,7 @@ endfunction()
 # needed to find a thread's data.
 function(asf_core_settings part)
     target_compile_options(${part} PRIVATE -ftls-model=initial-exec -U_FORTIFY_SOURCE)
-    if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # by "rep stos", a stream is cleared slower
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND ASF_MACHINE STREQUAL "x86_64") # by "rep stos", a stream is cleared slower
         target_compile_options(${part} PRIVATE
                                $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign>)
     endif()

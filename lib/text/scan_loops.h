@@ -9,7 +9,6 @@
 #ifndef ASF_LIB_SCAN_LOOPS_H
 #define ASF_LIB_SCAN_LOOPS_H
 
-#include <immintrin.h>
 #include <string.h>
 
 #include "lib/text/scan_kernels.h"
@@ -31,6 +30,11 @@ INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* of the 
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
 INLINE uint64_t mask_high(const unsigned char *p);
 INLINE struct classes classes(const unsigned char *p);
+
+/* Of any kernel on the machine: which of so many bytes equal c, as bits; a + b + carry. */
+INLINE uint64_t equal_16(const unsigned char *p, int c);
+INLINE uint64_t equal_8(const unsigned char *p, int c);
+INLINE unsigned char add(unsigned char carry, uint64_t a, uint64_t b, uint64_t *sum);
 
 /* As a bit, the end of n bytes if it lies in a block.  Without a branch: line after line it would go
  * either way. */
@@ -55,16 +59,6 @@ INLINE const unsigned char *padded(unsigned char *block, const unsigned char *p,
     memset(block, 0, BLOCK);
     memcpy(block, p, n);
     return block;
-}
-
-INLINE uint64_t equal_16(const unsigned char *p, int c) {
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8((char)c)));
-}
-
-INLINE uint64_t equal_8(const unsigned char *p, int c) {
-    __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)p);
-    return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8((char)c)));
 }
 
 INLINE uint64_t equal_few(const unsigned char *p, int c, size_t n) {
@@ -162,8 +156,8 @@ KERNEL static size_t ascii(const void *s, size_t n) {
  * addition: a graphic byte generates it, white space absorbs it, any other
  * byte hands it on.  A word starts at a graphic byte without a carry. */
 INLINE size_t word_starts(struct classes c, unsigned char *in_word) {
-    unsigned long long sum;
-    *in_word = _addcarry_u64(*in_word, c.graphic | c.neither, c.graphic, &sum);
+    uint64_t sum;
+    *in_word = add(*in_word, c.graphic | c.neither, c.graphic, &sum);
     return popcount(c.graphic & ~(sum ^ c.neither));
 }
 

@@ -20,7 +20,7 @@
 int asf__sum(const struct asf__output *o, size_t n, int more);
 
 /* asf__print_allocated: vasprintf. */
-int asf__print_allocated(char **result, int fortify, const char *format, va_list ap);
+int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap);
 
 #pragma GCC visibility pop
 

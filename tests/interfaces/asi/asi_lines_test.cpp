@@ -535,7 +535,7 @@ TEST_P(LinesTest, Records) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, LinesTest, testing::Values("scalar", "sse2", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Kernels, LinesTest, testing::ValuesIn(kernel_names()),
                          [](const auto &kernel) { return kernel.param; });
 
 using LinesOnce = Asi;

@@ -8,15 +8,15 @@
 
 #include <sys/syscall.h>
 
+#include "lib/sys/machine.h"
+
 static const struct {
     unsigned name_size, size, type;
     char name[4], build[4];
 } note __attribute__((section(".note.go.buildid,\"a\",@note#"), used, aligned(4))) = {4, 4, 4, "Go", "test"};
 
 static long by_itself(long number, long a, long b, long c) {
-    long r;
-    __asm__ volatile("syscall" : "=a"(r) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-    return r;
+    return asf__raw(number, a, b, c, 0);
 }
 
 CASE(ends_by_itself) {
