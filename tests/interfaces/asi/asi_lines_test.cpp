@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/interfaces/asi/asi_test.h"
+#include "tests/lib/text/kernel_names.h"
 
 namespace asi {
 namespace {

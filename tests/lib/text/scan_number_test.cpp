@@ -234,7 +234,7 @@ class Guarded {
     char *begin;
 
   private:
-    static constexpr size_t page = 4096;
+    static constexpr size_t page = 65536; // a multiple of every processor's
     size_t length;
     char *all;
 };

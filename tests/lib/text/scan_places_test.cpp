@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/lib/text/kernel_names.h"
+
 extern "C" {
 #include "lib/text/scan_kernels.h"
 }
