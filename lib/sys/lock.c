@@ -16,7 +16,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "lib/sys/restart.h"
 #include "lib/sys/stats.h"
 #include "lib/sys/syscalls.h"
 
@@ -35,7 +34,7 @@ void asf__lock_register(void) {
         return;
     registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 #ifndef __SANITIZE_THREAD__ /* which cannot see into a restartable sequence */
-    restartable = ASF_RESTARTS && registered && __rseq_size > 0 && !asf__counting &&
+    restartable = registered && __rseq_size > 0 && !asf__counting &&
                   membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
 #endif
 }

@@ -6,7 +6,6 @@
  * an atomic instruction.  The stream's lock is biased to the thread; who takes
  * it away first clears `fast` and has the kernel interrupt all threads
  * (lock.c).
- *   ASF_RESTARTS    whether there are such sequences for this machine
  *   asf__take_byte  (fast, at, end): the byte at *at, which moves on; -1 when the lock is not
  *                   this thread's, or there is none before `end`
  *   asf__put_byte   (fast, at, end, byte): the same for output; returns the byte, or -1
@@ -17,8 +16,8 @@
 
 #if defined(__x86_64__)
 #include "lib/sys/restart_x86_64.h"
-#else
-#include "lib/sys/restart_none.h"
+#elif defined(__aarch64__)
+#include "lib/sys/restart_aarch64.h"
 #endif
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "lib/sys/lock.h"
 
-enum { ASF_RESTARTS = 1 };
-
 /* Describes the sequence from 1 to 2 to the kernel, which goes on at 4 when it
  * interrupts it; the word before that is the signature it asks for.  `r` is -1
  * at 3 unless the sequence was gone through.  (An asm goto with outputs would

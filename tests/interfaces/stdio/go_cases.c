@@ -10,10 +10,11 @@
 
 #include "lib/sys/machine.h"
 
-static const struct {
-    unsigned name_size, size, type;
-    char name[4], build[4];
-} note __attribute__((section(".note.go.buildid,\"a\",@note#"), used, aligned(4))) = {4, 4, 4, "Go", "test"};
+__asm__(".pushsection .note.go.buildid, \"a\", %note\n"
+        ".balign 4\n"
+        ".long 4, 4, 4\n"
+        ".ascii \"Go\\0\\0test\"\n"
+        ".popsection\n");
 
 static long by_itself(long number, long a, long b, long c) {
     return asf__raw(number, a, b, c, 0);
