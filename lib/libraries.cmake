@@ -49,10 +49,11 @@ endfunction()
 # needed to find a thread's data.
 function(asf_core_settings part)
     target_compile_options(${part} PRIVATE -ftls-model=initial-exec ${asf_unfortified})
-    if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # by "rep stos", a stream is cleared slower
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND ASF_MACHINE STREQUAL "x86_64") # by "rep stos", a stream is cleared slower
         target_compile_options(${part} PRIVATE
                                $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign>)
-    else() # see OF_LIBC in lib/sys/export.h
+    endif()
+    if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU") # see OF_LIBC in lib/sys/export.h
         target_compile_options(${part} PRIVATE -fno-plt)
     endif()
     target_compile_definitions(${part} PRIVATE ASF_VERSION="${PROJECT_VERSION}")

@@ -3,9 +3,9 @@
  * scan.h - scanning kernels: what filters do to the bytes of a region.
  *
  * A region that salloc hands out is scanned in place; these functions do it
- * with the widest instructions the CPU has: AVX-512BW, AVX2, SSE2 or none
- * ("scalar").  The kernels are chosen at the first call.  The environment
- * variable ASF_SCAN=scalar|sse2|avx2|avx512 forces them, except in set-uid
+ * with the widest instructions the CPU has: AVX-512BW, AVX2 or SSE2 on x86-64,
+ * NEON on AArch64, or none ("scalar").  The kernels are chosen at the first call.  The environment
+ * variable ASF_SCAN=scalar|sse2|avx2|avx512|neon forces them, except in set-uid
  * programs; a name that is unknown or beyond this CPU is answered on stderr
  * and the best kernels are used.
  *

@@ -24,7 +24,7 @@ enum obstacle {
     NO_OBSTACLE,
     CANNOT_TELL,       /* the file cannot be read */
     STATICALLY_LINKED, /* no dynamic linker is there to preload anything */
-    FOREIGN_MACHINE,   /* not 64-bit x86-64 */
+    FOREIGN_MACHINE,   /* not this one, 64-bit */
     FOREIGN_LOADER,    /* another libc's dynamic linker */
     SET_ID,            /* set-uid or set-gid: the dynamic linker ignores LD_PRELOAD */
     CAPABILITIES,      /* file capabilities: likewise */
@@ -41,7 +41,7 @@ struct program {
  * lifetime  its strings live as long as the process. */
 struct program asf__find_program(const char *name);
 
-/* asf__is_library: whether the file is a shared object that an x86-64 program
+/* asf__is_library: whether the file is a shared object that a program of this machine
  * can load. */
 bool asf__is_library(const char *path);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "lib/sys/machine.h"
 
 /* The library's file name: its soname ends in the major version. */
 static const char *file_name(enum library library) {
@@ -79,7 +80,8 @@ const char *asf__find_library(enum library library) {
         asf__fail("%s: access: %s; %s", path, strerror(errno),
                   is_named ? "ASF_LIBRARY must name libasf_stdio.so or libasf_unix.so" : "make it readable");
     if (!asf__is_library(path))
-        asf__fail("%s is no shared library for x86-64; build or install it anew, or set ASF_LIBRARY", path);
+        asf__fail("%s is no shared library for " ASF_MACHINE "; build or install it anew, or set ASF_LIBRARY",
+                  path);
     /* ld.so(8) splits LD_PRELOAD at spaces and colons, knows no quoting, and
      * replaces $ORIGIN, $LIB and $PLATFORM. */
     if (strpbrk(path, " :$") != NULL)

@@ -21,11 +21,10 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "lib/sys/machine.h"
 
 /* The kernel follows this many interpreters that are scripts themselves. */
 enum { SCRIPT_DEPTH = 4 };
-
-#define LOADER "ld-linux-x86-64.so.2"
 
 static bool is_executable(const char *path) {
     struct stat file;
@@ -73,7 +72,7 @@ static bool is_elf(const Elf64_Ehdr *header) {
 }
 
 static bool is_of_this_machine(const Elf64_Ehdr *header) {
-    return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64;
+    return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == ASF_ELF;
 }
 
 static bool find_segment(FILE *file, const Elf64_Ehdr *header, Elf64_Word type, Elf64_Phdr *segment) {
@@ -110,7 +109,7 @@ static bool is_loaded_by_glibc(FILE *file, const Elf64_Phdr *segment) {
     if (!read_at(file, path, size, segment->p_offset))
         return true;
     const char *slash = strrchr(path, '/');
-    return strcmp(slash != NULL ? slash + 1 : path, LOADER) == 0;
+    return strcmp(slash != NULL ? slash + 1 : path, ASF_LOADER) == 0;
 }
 
 static enum obstacle obstacle_in_format(FILE *file) {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "lib/sys/machine.h"
 
 static int print_help(void) {
     fputs("usage: asf run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
@@ -98,7 +99,7 @@ static const char *remedy(enum obstacle obstacle) {
     case STATICALLY_LINKED:
         return "is statically linked and runs without asf; link it with libasf_stdio.a instead";
     case FOREIGN_MACHINE:
-        return "is not for 64-bit x86-64, and asf serves nothing else; give it a program that is";
+        return "is not for 64-bit " ASF_MACHINE ", and asf serves nothing else; give it a program that is";
     case FOREIGN_LOADER:
         return "uses another libc than glibc and runs without asf; build it for glibc";
     case SET_ID:

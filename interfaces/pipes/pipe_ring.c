@@ -69,7 +69,8 @@ static bool push(int fd, const char *p, size_t n) {
 
 static bool has_readers(int fd) {
     struct pollfd p = {.fd = fd};
-    return asf__raw_syscall(SYS_poll, (long)&p, 1, 0, 0) == 0 || !(p.revents & POLLERR);
+    const struct timespec now = {0};
+    return asf__raw_syscall(SYS_ppoll, (long)&p, 1, (long)&now, 0) == 0 || !(p.revents & POLLERR);
 }
 
 /* The writer takes back what has not been claimed.  Returns whether it was this

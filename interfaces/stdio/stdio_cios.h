@@ -25,18 +25,20 @@
 #include "backplane/check.h"
 #include "lib/sys/copy.h"
 #include "lib/sys/export.h"
+#include "lib/sys/machine.h"
 
 /* Of functions so short that it matters how they lie in the lines of the cache. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
 
-/* A function of which the arguments after `format` are in `ap` for the call. */
+/* A function of which the arguments after `format` are in `list`, and by `ap` in it, for the call. */
 #define ASF_VARIADIC(name, params, call)                                                                     \
     int name params;                                                                                         \
     EXPORT int name params {                                                                                 \
-        va_list ap;                                                                                          \
-        va_start(ap, format);                                                                                \
+        va_list list;                                                                                        \
+        va_start(list, format);                                                                              \
+        asf__arguments ap __attribute__((unused)) = ASF_ARGUMENTS(list);                                     \
         int r = call;                                                                                        \
-        va_end(ap);                                                                                          \
+        va_end(list);                                                                                        \
         return r;                                                                                            \
     }
 
@@ -250,7 +252,7 @@ int asf__flush_stream(struct asf_cios *c);
 /* asf__close_stream: fclose() of a stream of ours; the object is gone. */
 int asf__close_stream(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
-int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify);
+int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int fortify);
 /* asf__flush_all: fflush(NULL): ours, each with its lock, then what libc has
  * on its chain. */
 int asf__flush_all(void);

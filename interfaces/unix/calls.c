@@ -132,13 +132,7 @@ void asf__before_vfork(void) {
 }
 
 /* vfork returns twice: it must be entered with the caller's own frame. */
-__asm__(".text\n.globl vfork\n.type vfork, @function\nvfork:\n"
-        "    .cfi_startproc\n    endbr64\n"
-        "    sub $8, %rsp\n    .cfi_adjust_cfa_offset 8\n"
-        "    call asf__before_vfork\n"
-        "    add $8, %rsp\n    .cfi_adjust_cfa_offset -8\n"
-        "    jmp __vfork@PLT\n"
-        "    .cfi_endproc\n.size vfork, . - vfork\n");
+ASF_PASS_THROUGH(vfork, asf__before_vfork, __vfork);
 
 EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     va_list ap;

@@ -85,7 +85,10 @@ long asf__unix_dup3(int from, int to, int flags) {
 }
 
 long asf__unix_dup2(int from, int to) {
-    return from != to ? asf__unix_dup3(from, to, 0) : asf__answer(asf__raw(SYS_dup2, from, to, 0, 0));
+    if (from != to)
+        return asf__unix_dup3(from, to, 0);
+    long r = asf__raw(SYS_fcntl, from, F_GETFD, 0, 0);
+    return asf__answer(r < 0 ? r : to);
 }
 
 /* --- controlled ------------------------------------------------------------------------------- */

@@ -313,7 +313,7 @@ static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
         for (int i = 0; i < 8; i++) {
             if (is_ready(r, need))
                 return true;
-            __builtin_ia32_pause();
+            asf__pause();
         }
         if (spent > AT_ONCE)
             asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);

@@ -85,7 +85,7 @@ static int open_held(const char *pid, const char *fd, int flags) {
     static const char is[] = "/memfd:" NAME " ";
     char path[PATH], leads_to[sizeof is];
     snprintf(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, fd);
-    long n = asf__raw_syscall(SYS_readlink, (long)path, (long)leads_to, sizeof is - 1, 0);
+    long n = asf__raw_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)leads_to, sizeof is - 1);
     if (n < 0)
         return (int)n;
     if (n != sizeof is - 1 || memcmp(leads_to, is, sizeof is - 1) != 0)

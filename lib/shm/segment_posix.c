@@ -134,7 +134,7 @@ static int posix_attach(struct asf_segment *s, bool update) {
 static int posix_remove(const char *id) {
     char path[PATH];
     path_of(path, id);
-    int rc = (int)asf__raw_syscall(SYS_unlink, (long)path, 0, 0, 0);
+    int rc = (int)asf__raw_syscall(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0);
     if (rc == -ENOENT)
         return asf__segment_fail(rc, "there is no such segment");
     if (rc == -EISDIR)

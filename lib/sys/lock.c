@@ -70,12 +70,6 @@ static bool take_word(struct asf_lock *l) {
     return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static void pause_a_moment(void) {
-#ifdef __x86_64__
-    __builtin_ia32_pause();
-#endif
-}
-
 /* Most are held for less than a microsecond: sleeping at once would cost more.
  * After a thread that sleeps already there is nothing to win. */
 static bool take_soon(struct asf_lock *l) {
@@ -86,14 +80,14 @@ static bool take_soon(struct asf_lock *l) {
             return true;
         if (word == 2)
             return false;
-        pause_a_moment();
+        asf__pause();
     }
     return false;
 }
 
-static void own(struct asf_lock *l, void *self) {
+static void own(struct asf_lock *l) {
     l->depth = ASF_HELD_ONCE;
-    __atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->owner, asf__owner(), __ATOMIC_RELAXED);
 }
 
 /* Gives back the word alone: a biased lock may have an owner (asf__unbias). */
@@ -110,7 +104,7 @@ static void release(struct asf_lock *l) {
 
 /* Take the bias away from its holder and own the lock; the caller has the word.
  * With `wait` false give up when the holder is inside, and not for a moment only. */
-static bool take_bias(struct asf_lock *l, void *self, bool wait) {
+static bool take_bias(struct asf_lock *l, bool wait) {
     enum { TRIES = 200 };
     unsigned busy, tries = 0;
     __atomic_store_n(&l->revoke, 1, __ATOMIC_RELAXED);
@@ -118,7 +112,7 @@ static bool take_bias(struct asf_lock *l, void *self, bool wait) {
     fence_threads();
     while ((busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE)) != 0) {
         if (!wait && ++tries < TRIES) {
-            pause_a_moment();
+            asf__pause();
             continue;
         }
         if (!wait) {
@@ -128,8 +122,8 @@ static bool take_bias(struct asf_lock *l, void *self, bool wait) {
         }
         futex_wait(&l->busy, busy);
     }
-    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != self)
-        own(l, self); /* before the holder can look for itself there */
+    if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != asf__owner())
+        own(l); /* before the holder can look for itself there */
     __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
@@ -157,7 +151,7 @@ static void consider_bias(struct asf_lock *l, void *self) {
 /* The order of the loads: whoever takes a bias is the owner first. */
 static bool owns(const struct asf_lock *l, const void *self) {
     return __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE) != self &&
-           __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == self;
+           __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__owner();
 }
 
 void asf__lock_slow(struct asf_lock *l) {
@@ -173,9 +167,9 @@ void asf__lock_slow(struct asf_lock *l) {
     }
     void *holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
     if (holder && holder != self) {
-        take_bias(l, self, true);
+        take_bias(l, true);
     } else {
-        own(l, self);
+        own(l);
         consider_bias(l, self);
     }
 }
@@ -192,11 +186,11 @@ bool asf__trylock(struct asf_lock *l) {
     if (!take_word(l))
         return false;
     holder = __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE);
-    if (holder && !take_bias(l, self, false)) {
+    if (holder && !take_bias(l, false)) {
         release_word(l);
         return false;
     }
-    own(l, self);
+    own(l);
     return true;
 }
 
@@ -222,15 +216,15 @@ void asf__unbias(struct asf_lock *l) {
     if (!__atomic_load_n(&l->biasable, __ATOMIC_RELAXED))
         return;
     if (asf__bias_held(l)) { /* libc then finds its own thread the owner, and only counts */
-        own(l, asf__self());
+        own(l);
         return;
     }
-    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);                       /* no new bias meanwhile */
-    const bool mine = __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__self(); /* libc has locked it */
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED); /* no new bias meanwhile */
+    const bool mine = __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__owner(); /* libc has locked it */
     if (!mine)
         asf__lock_slow(l);
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED))
-        take_bias(l, asf__self(), true);
+        take_bias(l, true);
     if (!mine)
         asf__unlock(l);
 }

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/single_threaded.h>
 
+#include "lib/sys/machine.h"
+
 #pragma GCC visibility push(hidden)
 
 #define asf__likely(x)   __builtin_expect(!!(x), 1)
@@ -31,7 +33,7 @@ typedef uintptr_t asf__tag;
 struct asf_lock {
     int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
     int depth;       /* libc's count of `owner`'s locks: ASF_HELD_ONCE, and recursions */
-    void *owner;     /* the holder's thread pointer */
+    void *owner;     /* the holder, by libc's name: asf__owner */
     void *holder;    /* the thread the lock is biased to, or NULL */
     unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
     unsigned revoke; /* a revoker waits for busy == 0 */
@@ -125,7 +127,7 @@ static inline void asf__lock(struct asf_lock *l) {
     if (__libc_single_threaded && l->word == 0) {
         __atomic_store_n(&l->word, 1, __ATOMIC_RELAXED); /* or GCC loads both from .rodata, a page more */
         l->depth = ASF_HELD_ONCE;
-        l->owner = self;
+        l->owner = asf__owner();
     } else {
         asf__lock_slow(l);
     }

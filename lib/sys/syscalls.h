@@ -20,6 +20,7 @@
 #include <sys/vfs.h>
 
 #include "lib/sys/export.h"
+#include "lib/sys/machine.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -56,31 +57,7 @@ struct asf_syscalls {
 
 extern struct asf_syscalls asf__sys;
 
-/* The kernel returns -errno; libc's syscall() would have to be undone. */
-static inline __attribute__((always_inline)) long asf__raw(long number, long a, long b, long c, long d) {
-    long r;
-    register long fourth __asm__("r10") = d;
-    __asm__ volatile("syscall"
-                     : "=a"(r)
-                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
-                     : "rcx", "r11", "memory");
-    return r;
-}
-
-static inline __attribute__((always_inline)) long asf__raw6(long number, long a, long b, long c, long d,
-                                                            long e, long f) {
-    long r;
-    register long fourth __asm__("r10") = d;
-    register long fifth __asm__("r8") = e;
-    register long sixth __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(r)
-                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
-                     : "rcx", "r11", "memory");
-    return r;
-}
-
-/* libc's calls by names that are never ours. */
+/* libc's calls by names that are never ours, found at start-up as those in lib/sys/cleanup.h. */
 extern OF_LIBC ssize_t __read(int fd, void *p, size_t n);
 extern OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
 extern OF_LIBC ssize_t __pread64(int fd, void *p, size_t n, off64_t at);

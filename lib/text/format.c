@@ -138,19 +138,19 @@ static __attribute__((noinline)) void put_error(struct asf__output *o, struct as
 
 /* --- a conversion, whichever it is ------------------------------------------ */
 
-static bool put_wide(struct asf__output *o, struct asf__spec *s, va_list ap) {
+static bool put_wide(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     if (s->conversion == 's' || s->conversion == 'S')
-        return asf__put_wide_string(o, s, va_arg(ap, const wchar_t *));
+        return asf__put_wide_string(o, s, asf__next_of(ap, const wchar_t *));
     bool character = s->conversion == 'c' || s->conversion == 'C';
-    return character && asf__put_wide_character(o, s, va_arg(ap, wint_t));
+    return character && asf__put_wide_character(o, s, asf__next_of(ap, wint_t));
 }
 
 /* %n: the bytes so far.  After what did not fit it is libc's. */
-static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list ap) {
+static bool put_count(struct asf__output *o, const struct asf__spec *s, asf__arguments ap) {
     size_t n = asf__made(o);
     if (!o->counts || o->before > 0 || n > INT_MAX)
         return false;
-    void *to = va_arg(ap, void *);
+    void *to = asf__next_of(ap, void *);
     if (s->length == LENGTH_INT)
         *(int *)to = (int)n;
     else if (s->length == LENGTH_SHORT)
@@ -162,20 +162,20 @@ static bool put_count(struct asf__output *o, const struct asf__spec *s, va_list 
     return true;
 }
 
-static bool put_other(struct asf__output *o, struct asf__spec *s, va_list ap) {
+static bool put_other(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     if (s->conversion == 'n')
         return put_count(o, s, ap);
     if (s->length != LENGTH_INT)
         return s->length == LENGTH_LONG && put_wide(o, s, ap);
     switch (s->conversion) {
     case 's':
-        put_string(o, s, va_arg(ap, const char *));
+        put_string(o, s, asf__next_of(ap, const char *));
         return true;
     case 'c':
-        put_character(o, s, (char)va_arg(ap, int));
+        put_character(o, s, (char)asf__next_of(ap, int));
         return true;
     case 'p':
-        put_pointer(o, s, va_arg(ap, const void *));
+        put_pointer(o, s, asf__next_of(ap, const void *));
         return true;
     case '%':
         if (s->flags || s->width || s->precision >= 0)
@@ -200,7 +200,7 @@ static bool digits_are_grouped(void) {
     return *grouping != '\0' && *grouping != CHAR_MAX && *nl_langinfo(THOUSEP) != '\0';
 }
 
-static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list ap) {
+static bool put_conversion(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     if (s->flags & FLAG_GROUP && digits_are_grouped())
         return false;
     switch (s->conversion) {
@@ -220,7 +220,8 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, va_list a
 
 /* With anything between the percent sign and the letter; returns what follows.
  * When it is left to libc its arguments are still to be taken. */
-static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f, va_list ap) {
+static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f,
+                                                         asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
     struct asf__place before = asf__place_in(ap);
     f = asf__parse_spec(f, &s, ap);
@@ -245,9 +246,9 @@ struct brief {
     int width, precision;
 };
 
-static inline const char *brief_number(const char *f, int *n, va_list ap) {
+static inline const char *brief_number(const char *f, int *n, asf__arguments ap) {
     if (*f == '*') {
-        *n = va_arg(ap, int);
+        *n = asf__next_of(ap, int);
         return f + 1;
     }
     for (*n = 0; *f >= '0' && *f <= '9' && *n <= BRIEF_NUMBER; f++)
@@ -256,7 +257,7 @@ static inline const char *brief_number(const char *f, int *n, va_list ap) {
 }
 
 /* Returns where the letter should be, or anything that is none. */
-static inline const char *parse_brief(const char *f, struct brief *b, va_list ap) {
+static inline const char *parse_brief(const char *f, struct brief *b, asf__arguments ap) {
     if (*f == '0' || *f == '-')
         b->flag = *f++;
     if (*f <= '9' && *f != '.') {
@@ -328,12 +329,12 @@ static __attribute__((noinline)) void put_long_number(struct asf__output *o, str
         asf__put_hexadecimal(o, &s, n, "");
 }
 
-static inline uint64_t brief_unsigned(struct brief b, va_list ap) {
-    return b.length == LENGTH_INT ? va_arg(ap, unsigned) : va_arg(ap, unsigned long);
+static inline uint64_t brief_unsigned(struct brief b, asf__arguments ap) {
+    return b.length == LENGTH_INT ? asf__next_of(ap, unsigned) : asf__next_of(ap, unsigned long);
 }
 
-static inline uint64_t brief_signed(struct brief *b, va_list ap) {
-    int64_t v = b->length == LENGTH_INT ? va_arg(ap, int) : va_arg(ap, long);
+static inline uint64_t brief_signed(struct brief *b, asf__arguments ap) {
+    int64_t v = b->length == LENGTH_INT ? asf__next_of(ap, int) : asf__next_of(ap, long);
     b->negative = v < 0;
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
@@ -350,15 +351,16 @@ static inline void put_brief_hexadecimal(struct asf__output *o, struct brief b, 
         put_long_number(o, b, n, letter);
 }
 
-static __attribute__((noinline)) bool put_brief_string(struct asf__output *o, struct brief b, va_list ap) {
+static __attribute__((noinline)) bool put_brief_string(struct asf__output *o, struct brief b,
+                                                       asf__arguments ap) {
     struct asf__spec s = whole_spec(b, 's');
     if (b.length != LENGTH_INT)
         return put_other(o, &s, ap);
-    put_string(o, &s, va_arg(ap, const char *));
+    put_string(o, &s, asf__next_of(ap, const char *));
     return true;
 }
 
-static inline bool put_brief(struct asf__output *o, struct brief b, char letter, va_list ap) {
+static inline bool put_brief(struct asf__output *o, struct brief b, char letter, asf__arguments ap) {
     uint64_t n;
     switch (letter) {
     case 'd':
@@ -389,7 +391,7 @@ static inline bool put_brief(struct asf__output *o, struct brief b, char letter,
 }
 
 static inline __attribute__((always_inline)) const char *convert(struct asf__output *o, const char *f,
-                                                                 va_list ap) {
+                                                                 asf__arguments ap) {
     struct brief b = {.precision = -1};
     struct asf__place before = asf__place_in(ap);
     const char *letter = parse_brief(f, &b, ap);
@@ -399,12 +401,12 @@ static inline __attribute__((always_inline)) const char *convert(struct asf__out
     return *letter == '$' ? NULL : convert_any(o, f, ap); /* %1$d: libc's */
 }
 
-__attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, va_list ap) {
+__attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, asf__arguments ap) {
     return convert(o, f, ap);
 }
 
 __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, char *end, const char *f,
-                                                                     va_list ap) {
+                                                                     asf__arguments ap) {
     if (f[0] != '\0' && f[1] == '$')
         return (struct asf__format_begun){NULL, f};
     struct asf__output o = {.p = p, .end = end, .begin = p, .error = NOT_LOOKED_AT};
@@ -445,7 +447,7 @@ static inline bool is_numbered(const char *f) {
 
 /* Goes on at f, which is not plain, as far as is known; returns where in the format
  * it stopped. */
-static inline const char *format_all(struct asf__output *o, const char *f, va_list ap) {
+static inline const char *format_all(struct asf__output *o, const char *f, asf__arguments ap) {
     while (*f != '\0' && !o->failed) {
         const char *behind = *f == '%' ? asf__convert(o, f + 1, ap) : put_literal(o, f);
         if (!behind)
@@ -458,14 +460,14 @@ static inline const char *format_all(struct asf__output *o, const char *f, va_li
 }
 
 /* From the first argument; an output that is full loses what it has. */
-static void begin_anew(struct asf__output *o, va_list ap, struct asf__place first) {
+static void begin_anew(struct asf__output *o, asf__arguments ap, struct asf__place first) {
     o->p = o->begin;
     o->before = 0;
     asf__go_to(ap, first);
 }
 
 /* Up to the end, or to what libc is to go on with: all of it, if that counts or numbers. */
-static const char *format_rest(struct asf__output *o, const char *f, const char *format, va_list ap,
+static const char *format_rest(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                struct asf__place first) {
     if (!is_numbered(f))
         f = format_all(o, f, ap);
@@ -484,7 +486,7 @@ static const char *format_rest(struct asf__output *o, const char *f, const char 
 
 /* What counts or numbers can be begun anew, by libc, until something has been handed over:
  * it is made in the room that there is, or left. */
-static const char *format_in_room(struct asf__output *o, const char *f, const char *format, va_list ap,
+static const char *format_in_room(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                   struct asf__place first) {
     bool (*full)(struct asf__output *, const char *, size_t) = o->full;
     o->full = NULL;
@@ -496,7 +498,7 @@ static const char *format_in_room(struct asf__output *o, const char *f, const ch
     return format;
 }
 
-const char *asf__format_on(struct asf__output *o, const char *f, const char *format, va_list ap,
+const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first) {
     if (asf__unlikely(asf__format_custom || !format))
         return format ? format : "%"; /* an error of the same kind */
@@ -506,7 +508,7 @@ const char *asf__format_on(struct asf__output *o, const char *f, const char *for
     return format_rest(o, f, format, ap, first);
 }
 
-const char *asf__format(struct asf__output *o, const char *format, va_list ap) {
+const char *asf__format(struct asf__output *o, const char *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
     struct asf__format_begun begun = {o->p, format};
     if (asf__format_begins(format))

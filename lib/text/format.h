@@ -11,13 +11,9 @@
 #include <stddef.h>
 #include <wchar.h>
 
-#pragma GCC visibility push(hidden)
+#include "lib/sys/machine.h"
 
-/* Where va_arg is among the arguments. */
-struct asf__place {
-    unsigned general, floating;
-    void *in_memory;
-};
+#pragma GCC visibility push(hidden)
 
 /* Where text is made: in memory, from p on.  The caller sets all but `before` and `failed`,
  * which are 0. */
@@ -48,7 +44,7 @@ static inline size_t asf__made(const struct asf__output *o) {
  *          and nothing was made or handed to `full`, where libc cannot go on from the middle.
  * It uses no memory but its stack and the output.  `ap` is after what was taken, as it is
  * when libc's returns, which programs look at; where arguments are numbered, it is as it was. */
-const char *asf__format(struct asf__output *o, const char *format, va_list ap);
+const char *asf__format(struct asf__output *o, const char *format, asf__arguments ap);
 /* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */
 bool asf__may_count(const char *format);
 
@@ -67,7 +63,7 @@ static inline size_t asf__wide_made(const struct asf__wide_output *o) {
 
 /* asf__format_wide: the same as wprintf would, and also for %ls, %lc and, in
  * UTF-8 and ASCII, for %s. */
-const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, va_list ap);
+const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, asf__arguments ap);
 
 /* asf__format_custom: the program has registered conversions of its own. */
 extern bool asf__format_custom;

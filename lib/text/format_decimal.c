@@ -10,6 +10,7 @@
  */
 #include "lib/text/format_decimal.h"
 
+#include "lib/sys/machine.h"
 #include "lib/text/format_digits.h"
 #include "lib/text/powers.h"
 
@@ -173,18 +174,11 @@ struct limbs {
     int low, count;
 };
 
-/* The quotient must fit: high < divisor. */
-static uint64_t divide(uint64_t high, uint64_t low, uint64_t divisor, uint64_t *remainder) {
-    uint64_t quotient;
-    __asm__("divq %4" : "=a"(quotient), "=d"(*remainder) : "a"(low), "d"(high), "r"(divisor) : "cc");
-    return quotient;
-}
-
 /* Divides by 10^19; returns the remainder. */
 static uint64_t divide_group(struct limbs *n) {
     uint64_t remainder = 0;
     for (int i = n->count - 1; i >= 0; i--)
-        n->limb[i] = divide(remainder, n->limb[i], GROUP_VALUE, &remainder);
+        n->limb[i] = asf__divide(remainder, n->limb[i], GROUP_VALUE, &remainder);
     while (n->count > 0 && n->limb[n->count - 1] == 0)
         n->count--;
     return remainder;

@@ -41,33 +41,49 @@ static struct real from_double(double v) {
     return r;
 }
 
+/* The 64 bits of a long double that are looked at, its sign and exponent; false where it has
+ * more. */
+#if __LDBL_MANT_DIG__ == 64 /* x86-64 */
+static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *exponent) {
+    *exponent = 0;
+    memcpy(mantissa, &v, sizeof *mantissa);
+    memcpy(exponent, (const char *)&v + sizeof *mantissa, 2);
+    return true;
+}
+#else /* binary128: the one before the point is not stored, nor are there 64 bits of most values */
+static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *exponent) {
+    enum { MORE = 49 };
+    unsigned __int128 bits;
+    memcpy(&bits, &v, sizeof bits);
+    *exponent = (unsigned)(bits >> 112);
+    *mantissa = (uint64_t)(bits >> MORE) | (uint64_t)((*exponent & 0x7fff) > 0) << 63;
+    return !((uint64_t)bits & ((UINT64_C(1) << MORE) - 1));
+}
+#endif
+
 /* False for what no double could hold, and for patterns that no operation of
  * the processor yields. */
 static bool from_long_double(long double v, struct real *r) {
-    struct {
-        uint64_t mantissa;
-        uint16_t exponent;
-    } parts;
-    memcpy(&parts, &v, 10);
-    int exponent = parts.exponent & 0x7fff;
-    *r = (struct real){.negative = parts.exponent >> 15};
-    if (parts.mantissa == 0 && exponent == 0)
+    uint64_t mantissa;
+    unsigned top;
+    if (!long_double_parts(v, &mantissa, &top))
+        return false;
+    int exponent = top & 0x7fff;
+    *r = (struct real){.negative = top >> 15};
+    if (mantissa == 0 && exponent == 0)
         return true;
-    if (!(parts.mantissa >> 63))
+    if (!(mantissa >> 63))
         return false;
     if (exponent == 0x7fff)
-        r->word = parts.mantissa << 1 ? "nan" : "inf";
-    r->value = (struct asf__binary){parts.mantissa, exponent - LONG_DOUBLE_BIAS};
+        r->word = mantissa << 1 ? "nan" : "inf";
+    r->value = (struct asf__binary){mantissa, exponent - LONG_DOUBLE_BIAS};
     return r->word || (r->value.exponent >= ASF__EXPONENT_MIN && r->value.exponent <= ASF__EXPONENT_MAX);
 }
 
-/* libc asks the x87 for the rounding mode.  Returns the decimal point, or 0
- * where it is longer than a byte. */
+/* The decimal point, or 0 where it is longer than a byte or the rounding mode is unusual. */
 static char plain_point(void) {
     const char *point = nl_langinfo(RADIXCHAR);
-    uint16_t control;
-    __asm__ __volatile__("fnstcw %0" : "=m"(control));
-    if (control & 0xc00 || point[0] == '\0' || point[1] != '\0')
+    if (!asf__rounds_to_nearest() || point[0] == '\0' || point[1] != '\0')
         return '\0';
     return point[0];
 }
@@ -295,7 +311,7 @@ static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__f
         put_significant(o, s, f, v, point);
 }
 
-bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap) {
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     struct real r;
     double v = 0;
     char point = plain_point();
@@ -303,10 +319,10 @@ bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap) {
     if (!point || s->length == LENGTH_CHAR || s->length == LENGTH_SHORT || s->length == LENGTH_WORD)
         return false;
     if (s->length == LENGTH_LONG_LONG) {
-        if (hexadecimal || !from_long_double(va_arg(ap, long double), &r))
+        if (hexadecimal || !from_long_double(asf__next_of(ap, long double), &r))
             return false;
     } else {
-        v = va_arg(ap, double);
+        v = asf__next_of(ap, double);
         r = from_double(v);
     }
     struct asf__field f = {.prefix = asf__sign(s, r.negative)};

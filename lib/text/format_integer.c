@@ -7,29 +7,29 @@
 #include "lib/text/format_digits.h"
 #include "lib/text/format_spec.h"
 
-static uint64_t unsigned_value(const struct asf__spec *s, va_list ap) {
+static uint64_t unsigned_value(const struct asf__spec *s, asf__arguments ap) {
     switch (s->length) {
     case LENGTH_CHAR:
-        return (unsigned char)va_arg(ap, unsigned);
+        return (unsigned char)asf__next_of(ap, unsigned);
     case LENGTH_SHORT:
-        return (unsigned short)va_arg(ap, unsigned);
+        return (unsigned short)asf__next_of(ap, unsigned);
     case LENGTH_INT:
-        return va_arg(ap, unsigned);
+        return asf__next_of(ap, unsigned);
     default:
-        return va_arg(ap, unsigned long);
+        return asf__next_of(ap, unsigned long);
     }
 }
 
-static int64_t signed_value(const struct asf__spec *s, va_list ap) {
+static int64_t signed_value(const struct asf__spec *s, asf__arguments ap) {
     switch (s->length) {
     case LENGTH_CHAR:
-        return (signed char)va_arg(ap, int);
+        return (signed char)asf__next_of(ap, int);
     case LENGTH_SHORT:
-        return (short)va_arg(ap, int);
+        return (short)asf__next_of(ap, int);
     case LENGTH_INT:
-        return va_arg(ap, int);
+        return asf__next_of(ap, int);
     default:
-        return va_arg(ap, long);
+        return asf__next_of(ap, long);
     }
 }
 
@@ -116,12 +116,12 @@ void asf__put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value
     put_number(o, s, sign, *sign != '\0', &n);
 }
 
-static void put_signed(struct asf__output *o, struct asf__spec *s, va_list ap) {
+static void put_signed(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     int64_t v = signed_value(s, ap);
     asf__put_decimal(o, s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, asf__sign(s, v < 0));
 }
 
-bool asf__put_integer(struct asf__output *o, struct asf__spec *s, va_list ap) {
+bool asf__put_integer(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     switch (s->conversion) {
     case 'd':
     case 'i':

@@ -23,7 +23,7 @@ union argument {
 
 /* What a conversion takes; UNKNOWN also for what is left to libc, such as a width
  * that is an argument.  It begins after the dollar sign. */
-static enum kind kind_of(const char *f, va_list ap) {
+static enum kind kind_of(const char *f, asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
     struct asf__place before = asf__place_in(ap), after;
     const char *letter = asf__parse_spec(f, &s, ap);
@@ -59,7 +59,7 @@ static enum kind kind_of(const char *f, va_list ap) {
 
 /* The kinds of all arguments; how many there are, or 0 for a format that is left
  * to libc. */
-static size_t find_kinds(const char *f, enum kind *kinds, va_list ap) {
+static size_t find_kinds(const char *f, enum kind *kinds, asf__arguments ap) {
     size_t n = 0;
     while (*(f = strchrnul(f, '%')) != '\0') {
         if (f[1] == '%') {
@@ -78,27 +78,21 @@ static size_t find_kinds(const char *f, enum kind *kinds, va_list ap) {
 }
 
 /* False when one has no conversion that tells its kind. */
-static bool take_arguments(union argument *arguments, const enum kind *kinds, size_t n, va_list ap) {
+static bool take_arguments(union argument *arguments, const enum kind *kinds, size_t n, asf__arguments ap) {
     for (size_t i = 0; i < n; i++) {
         if (kinds[i] == UNKNOWN)
             return false;
         if (kinds[i] == GENERAL)
-            arguments[i].general = va_arg(ap, long);
+            arguments[i].general = asf__next_of(ap, long);
         else if (kinds[i] == FLOATING)
-            arguments[i].floating = va_arg(ap, double);
+            arguments[i].floating = asf__next_of(ap, double);
         else
-            arguments[i].long_floating = va_arg(ap, long double);
+            arguments[i].long_floating = asf__next_of(ap, long double);
     }
     return true;
 }
 
-/* System V ABI, AMD64 3.5.7: the registers are used up, and this is next. */
-static struct asf__place place_of(union argument *argument) {
-    enum { GENERAL_END = 48, FLOATING_END = 176 };
-    return (struct asf__place){GENERAL_END, FLOATING_END, argument};
-}
-
-bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap) {
+bool asf__format_numbered(struct asf__output *o, const char *format, asf__arguments ap) {
     enum kind kinds[ARGUMENTS] = {UNKNOWN};
     union argument arguments[ARGUMENTS];
     size_t n = find_kinds(format, kinds, ap);
@@ -111,7 +105,7 @@ bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap)
             return true;
         f = percent + 1;
         if (*f != '%') {
-            asf__go_to(ap, place_of(&arguments[*f - '1']));
+            asf__go_to(ap, asf__place_behind(&arguments[*f - '1']));
             f += 2;
         }
         f = asf__convert(o, f, ap);

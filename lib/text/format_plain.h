@@ -51,9 +51,9 @@ static inline char *asf__plain_pointer(char *p, const void *value) {
 }
 
 /* A text that fits; NULL, and the argument still to be taken, for another. */
-static inline char *asf__plain_string(char *p, const char *end, va_list ap) {
-    unsigned general = ap->gp_offset;
-    const char *text = va_arg(ap, const char *);
+static inline char *asf__plain_string(char *p, const char *end, asf__arguments ap) {
+    const __auto_type general = asf__general(ap);
+    const char *text = asf__next_of(ap, const char *);
     size_t left = (size_t)(end - p), n = text ? strnlen(text, left) : left;
     if (asf__unlikely(n == left)) {
         asf__untake(ap, general);
@@ -71,18 +71,19 @@ struct asf__format_begun {
 
 /* asf__convert_here: the specification that f follows the percent sign of, into room
  * for all of it. */
-struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, va_list ap);
+struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, asf__arguments ap);
 
 /* With the letter after an l, ll, or z. */
-static inline struct asf__format_begun asf__plain_long(char *p, char *end, const char *f, va_list ap) {
+static inline struct asf__format_begun asf__plain_long(char *p, char *end, const char *f, asf__arguments ap) {
     const char *letter = f + 1 + (f[0] == 'l' && f[1] == 'l');
     switch (*letter) {
     case 'd':
-        return (struct asf__format_begun){asf__plain_signed(p, va_arg(ap, long)), letter + 1};
+        return (struct asf__format_begun){asf__plain_signed(p, asf__next_of(ap, long)), letter + 1};
     case 'u':
-        return (struct asf__format_begun){asf__plain_unsigned(p, va_arg(ap, unsigned long)), letter + 1};
+        return (struct asf__format_begun){asf__plain_unsigned(p, asf__next_of(ap, unsigned long)),
+                                          letter + 1};
     case 'x':
-        return (struct asf__format_begun){asf__plain_long_hexadecimal(p, va_arg(ap, unsigned long)),
+        return (struct asf__format_begun){asf__plain_long_hexadecimal(p, asf__next_of(ap, unsigned long)),
                                           letter + 1};
     default:
         return asf__convert_here(p, end, f, ap);
@@ -91,22 +92,22 @@ static inline struct asf__format_begun asf__plain_long(char *p, char *end, const
 
 /* The specification that f follows the percent sign of. */
 static inline __attribute__((always_inline)) struct asf__format_begun
-asf__plain_conversion(char *p, char *end, const char *f, va_list ap) {
+asf__plain_conversion(char *p, char *end, const char *f, asf__arguments ap) {
     switch (*f) {
     case 'd':
     case 'i':
-        p = asf__plain_signed(p, va_arg(ap, int));
+        p = asf__plain_signed(p, asf__next_of(ap, int));
         break;
     case 'u':
-        p = asf__plain_unsigned(p, va_arg(ap, unsigned));
+        p = asf__plain_unsigned(p, asf__next_of(ap, unsigned));
         break;
     case 'x':
-        p = asf__plain_hexadecimal(p, va_arg(ap, unsigned), 1);
+        p = asf__plain_hexadecimal(p, asf__next_of(ap, unsigned), 1);
         break;
     case '0':
         if (f[1] < '1' || f[1] > '8' || f[2] != 'x')
             return asf__convert_here(p, end, f, ap);
-        p = asf__plain_hexadecimal(p, va_arg(ap, unsigned), (unsigned)(f[1] - '0'));
+        p = asf__plain_hexadecimal(p, asf__next_of(ap, unsigned), (unsigned)(f[1] - '0'));
         f += 2;
         break;
     case 'l':
@@ -116,10 +117,10 @@ asf__plain_conversion(char *p, char *end, const char *f, va_list ap) {
         p = asf__plain_string(p, end, ap);
         break;
     case 'c':
-        *p++ = (char)va_arg(ap, int);
+        *p++ = (char)asf__next_of(ap, int);
         break;
     case 'p':
-        p = asf__plain_pointer(p, va_arg(ap, void *));
+        p = asf__plain_pointer(p, asf__next_of(ap, void *));
         break;
     case '%':
         *p++ = '%';
@@ -140,7 +141,7 @@ static inline const char *asf__literal_end(const char *f) {
 }
 
 static inline __attribute__((always_inline)) struct asf__format_begun
-asf__format_plain(char *p, char *end, const char *f, va_list ap) {
+asf__format_plain(char *p, char *end, const char *f, asf__arguments ap) {
     while (*f != '\0' && asf__likely(end - p >= ASF__INTEGER_ROOM)) {
         if (*f == '%') {
             struct asf__format_begun next = asf__plain_conversion(p, end, f + 1, ap);
@@ -164,7 +165,7 @@ asf__format_plain(char *p, char *end, const char *f, va_list ap) {
 
 /* asf__format_on: asf__format, from f on, where what is plain has ended; `first`: where the
  * first argument is. */
-const char *asf__format_on(struct asf__output *o, const char *f, const char *format, va_list ap,
+const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first);
 
 /* asf__format_begins: whether asf__format_plain may be called. */

@@ -21,9 +21,9 @@ static inline const char *parse_flags(const char *f, struct asf__spec *s) {
 }
 
 /* A number or an asterisk; NULL when it is too large or one of %1$*2$d. */
-static inline const char *parse_number(const char *f, int *n, va_list ap) {
+static inline const char *parse_number(const char *f, int *n, asf__arguments ap) {
     if (*f == '*') {
-        *n = va_arg(ap, int);
+        *n = asf__next_of(ap, int);
         return *n == INT_MIN || (f[1] >= '0' && f[1] <= '9') ? NULL : f + 1;
     }
     for (*n = 0; *f >= '0' && *f <= '9'; f++) {
@@ -57,7 +57,7 @@ static inline const char *parse_length(const char *f, struct asf__spec *s) {
     }
 }
 
-const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap) {
+const char *asf__parse_spec(const char *f, struct asf__spec *s, asf__arguments ap) {
     f = parse_flags(f, s);
     if ((*f >= '1' && *f <= '9') || *f == '*') {
         f = parse_number(f, &s->width, ap);

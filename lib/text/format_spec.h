@@ -117,48 +117,22 @@ static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
 /* asf__put_field: all of it; what does not fit in the chunks that libc would write. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
 
-/* A va_list that a function is handed is the caller's own object (System V ABI,
- * AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
- * for the stores that va_start has just made, since it loads several of them at
- * once. */
-
-/* volatile: two loads, not one of both words. */
-static inline struct asf__place asf__place_in(va_list ap) {
-    return (struct asf__place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
-                               ap->overflow_arg_area};
-}
-
-static inline void asf__go_to(va_list ap, struct asf__place place) {
-    ap->gp_offset = place.general;
-    ap->fp_offset = place.floating;
-    ap->overflow_arg_area = place.in_memory;
-}
-
-/* The general argument taken last is the next again; `general`: where it was looked
- * for. */
-static inline void asf__untake(va_list ap, unsigned general) {
-    if (ap->gp_offset != general)
-        ap->gp_offset = general;
-    else
-        ap->overflow_arg_area = (char *)ap->overflow_arg_area - sizeof(long);
-}
-
 /* asf__parse_spec: what follows the percent sign; returns the letter, which is
  * `conversion` as well, or NULL when it is left to libc. */
-const char *asf__parse_spec(const char *f, struct asf__spec *s, va_list ap);
+const char *asf__parse_spec(const char *f, struct asf__spec *s, asf__arguments ap);
 /* asf__put_integer: of any integer conversion; false, and nothing done, for another.
  * The others: a value that has been taken, with `sign` ("" for none) before it. */
-bool asf__put_integer(struct asf__output *o, struct asf__spec *s, va_list ap);
+bool asf__put_integer(struct asf__output *o, struct asf__spec *s, asf__arguments ap);
 void asf__put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
 void asf__put_hexadecimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
 void asf__put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value);
 /* asf__convert: the specification that f follows the percent sign of.  Returns
  * what follows, or NULL, and `ap` as it was, when it is left to libc. */
-const char *asf__convert(struct asf__output *o, const char *f, va_list ap);
+const char *asf__convert(struct asf__output *o, const char *f, asf__arguments ap);
 
 /* asf__format_numbered: all of a format of %1$d and its kin.  False, with `ap`
  * anywhere, when it is left to libc. */
-bool asf__format_numbered(struct asf__output *o, const char *format, va_list ap);
+bool asf__format_numbered(struct asf__output *o, const char *format, asf__arguments ap);
 
 /* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False when the text has
  * something unusual, is long or in another character set than UTF-8 or ASCII: it is
@@ -168,7 +142,7 @@ bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t 
 
 /* asf__put_float: %f %e %g %a and their capitals; false when the value or the
  * environment is left to libc. */
-bool asf__put_float(struct asf__output *o, struct asf__spec *s, va_list ap);
+bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments ap);
 
 #pragma GCC visibility pop
 

@@ -191,7 +191,7 @@ static bool put_character(struct asf__wide_output *o, const struct asf__spec *s,
     return (wint_t)ch != WEOF && put_text(o, s, &ch, 1);
 }
 
-static bool put_number(struct asf__wide_output *o, const char *spec, va_list ap) {
+static bool put_number(struct asf__wide_output *o, const char *spec, asf__arguments ap) {
     char text[NUMBER_ROOM];
     struct asf__output number = {.p = text, .end = text + sizeof text, .begin = text};
     const char *from = text;
@@ -217,18 +217,18 @@ static bool is_grouped(const char *spec) {
     return strchr(spec, '\'') && *nl_langinfo(GROUPING) != '\0';
 }
 
-static bool put_parsed(struct asf__wide_output *o, const struct asf__spec *s, va_list ap) {
+static bool put_parsed(struct asf__wide_output *o, const struct asf__spec *s, asf__arguments ap) {
     bool wide = s->length == LENGTH_LONG || s->conversion == 'S' || s->conversion == 'C';
     if (s->length != LENGTH_INT && s->length != LENGTH_LONG)
         return false;
     switch (s->conversion) {
     case 's':
     case 'S':
-        return wide ? put_wide_string(o, s, va_arg(ap, const wchar_t *))
-                    : put_string(o, s, va_arg(ap, const char *));
+        return wide ? put_wide_string(o, s, asf__next_of(ap, const wchar_t *))
+                    : put_string(o, s, asf__next_of(ap, const char *));
     case 'c':
     case 'C': {
-        wint_t ch = va_arg(ap, wint_t);
+        wint_t ch = asf__next_of(ap, wint_t);
         return (wide || (unsigned char)ch < 0x80) &&
                put_character(o, s, wide ? (wchar_t)ch : (unsigned char)ch);
     }
@@ -265,7 +265,7 @@ static inline const wchar_t *narrow(char spec[SPEC_ROOM], char *letter, const wc
     return f + 1;
 }
 
-static bool put_conversion(struct asf__wide_output *o, const char *spec, char letter, va_list ap) {
+static bool put_conversion(struct asf__wide_output *o, const char *spec, char letter, asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
     switch (letter) {
     case 's':
@@ -280,7 +280,7 @@ static bool put_conversion(struct asf__wide_output *o, const char *spec, char le
 }
 
 /* Returns what follows, or NULL, and `ap` as it was, when it is left to libc. */
-static const wchar_t *convert(struct asf__wide_output *o, const wchar_t *f, va_list ap) {
+static const wchar_t *convert(struct asf__wide_output *o, const wchar_t *f, asf__arguments ap) {
     char spec[SPEC_ROOM], letter;
     struct asf__place before = asf__place_in(ap);
     const wchar_t *behind = narrow(spec, &letter, f);
@@ -322,7 +322,7 @@ static bool needs_all(const wchar_t *f) {
 /* Where libc is to go on, at f, where formatting stopped; or with all, before anything is
  * handed over. */
 static __attribute__((noinline)) const wchar_t *left_to_libc(struct asf__wide_output *o, const wchar_t *f,
-                                                             va_list ap, struct asf__place first) {
+                                                             asf__arguments ap, struct asf__place first) {
     if (o->failed)
         return NULL;
     if (o->before > 0 || !needs_all(f))
@@ -332,7 +332,7 @@ static __attribute__((noinline)) const wchar_t *left_to_libc(struct asf__wide_ou
     return o->format;
 }
 
-const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, va_list ap) {
+const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
     const wchar_t *f = format;
     o->format = format;

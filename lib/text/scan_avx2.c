@@ -8,7 +8,7 @@
 typedef __m256i vector;
 #define KERNEL __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
 
-#include "lib/text/scan_loops.h"
+#include "lib/text/scan_x86.h"
 
 INLINE vector load(const unsigned char *p) {
     return _mm256_loadu_si256((const vector *)(const void *)p);

@@ -10,7 +10,7 @@
 typedef __m512i vector;
 #define KERNEL __attribute__((target("avx512f,avx512bw,bmi,bmi2,popcnt,lzcnt")))
 
-#include "lib/text/scan_loops.h"
+#include "lib/text/scan_x86.h"
 
 INLINE vector load(const unsigned char *p) {
     return _mm512_loadu_si512(p);

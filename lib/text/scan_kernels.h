@@ -8,6 +8,7 @@
 #define ASF_LIB_SCAN_KERNELS_H
 
 #include <asf/scan.h>
+#include <stdbool.h>
 
 /* How many places the function of this name has room for, and how many bytes may have them. */
 enum { ASF_SCAN_PLACES = 512, ASF_SCAN_PLACES_BYTES = 1 << 16 };
@@ -31,12 +32,16 @@ struct asf_scan_table {
     size_t (*places)(const void *s, size_t *n, int c, uint16_t *at);
 };
 
-extern const struct asf_scan_table asf__scan_scalar;
-extern const struct asf_scan_table asf__scan_sse2;
-extern const struct asf_scan_table asf__scan_avx2;
-extern const struct asf_scan_table asf__scan_avx512;
-
 #pragma GCC visibility push(hidden)
+
+extern const struct asf_scan_table asf__scan_scalar, asf__scan_sse2, asf__scan_avx2, asf__scan_avx512;
+extern const struct asf_scan_table asf__scan_neon;
+
+/* Those of this machine, from the simplest to the widest, then NULL; which of them its CPU has,
+ * and the best of these. */
+extern const struct asf_scan_table *const asf__scan_all[];
+bool asf__scan_has(int which);
+int asf__scan_best(void);
 
 /* The kernels in use, or NULL before they are first chosen, by asf__scan_choose. */
 extern const struct asf_scan_table *asf__scan_chosen;

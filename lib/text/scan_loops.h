@@ -9,7 +9,6 @@
 #ifndef ASF_LIB_SCAN_LOOPS_H
 #define ASF_LIB_SCAN_LOOPS_H
 
-#include <immintrin.h>
 #include <string.h>
 
 #include "lib/text/scan_kernels.h"
@@ -26,6 +25,10 @@ INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* of the 
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
 INLINE uint64_t mask_high(const unsigned char *p);
 INLINE uint64_t mask_space(const unsigned char *p);
+
+/* Of any kernel on the machine: which of so many bytes equal c, as bits. */
+INLINE uint64_t equal_16(const unsigned char *p, int c);
+INLINE uint64_t equal_8(const unsigned char *p, int c);
 
 /* As a bit, the end of n bytes if it lies in a block.  Without a branch: line after line it would go
  * either way. */
@@ -50,16 +53,6 @@ INLINE const unsigned char *padded(unsigned char *block, const unsigned char *p,
     memset(block, 0, BLOCK);
     memcpy(block, p, n);
     return block;
-}
-
-INLINE uint64_t equal_16(const unsigned char *p, int c) {
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8((char)c)));
-}
-
-INLINE uint64_t equal_8(const unsigned char *p, int c) {
-    __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)p);
-    return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8((char)c)));
 }
 
 INLINE uint64_t equal_few(const unsigned char *p, int c, size_t n) {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/sys/machine.h"
 #include "lib/text/powers.h"
 #include "lib/text/scan_digits.h"
 
@@ -144,19 +145,6 @@ static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent
     return power > 0 && *stored >> to->bits < (uint64_t)to->infinite;
 }
 
-enum { ROUNDING = 0xc00, PRECISION = 0x300 };
-
-static inline unsigned x87_control(void) {
-    unsigned short word;
-    __asm__ volatile("fnstcw %0" : "=m"(word));
-    return word;
-}
-
-/* To ask takes as long as half of a conversion. */
-static inline bool rounds_to_nearest(void) {
-    return !(x87_control() & ROUNDING);
-}
-
 /* With more digits than are stored: where these and the next number of so many
  * give the same. */
 static __attribute__((noinline)) bool same_above(const struct asf_decimal *number, const struct binary *to,
@@ -189,26 +177,25 @@ static inline __attribute__((always_inline)) bool to_double(const struct asf_dec
 }
 
 bool asf__decimal_double(const struct asf_decimal *number, double *value) {
-    return rounds_to_nearest() && to_double(number, value);
+    return asf__rounds_to_nearest() && to_double(number, value);
 }
 
 bool asf__decimal_float(const struct asf_decimal *number, float *value) {
     uint64_t stored;
-    if (!rounds_to_nearest() || !convert(number, &binary32, &stored))
+    if (!asf__rounds_to_nearest() || !convert(number, &binary32, &stored))
         return false;
     uint32_t bits = (uint32_t)stored | (uint32_t)number->negative << 31;
     memcpy(value, &bits, sizeof *value);
     return true;
 }
 
-/* Both operands are exact in 64 bits, so one operation rounds once. */
+/* Both operands are exact, so one operation rounds once. */
 bool asf__decimal_long_double(const struct asf_decimal *number, long double *value) {
     static const long double tens[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
                                        1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
                                        1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
     enum { LAST = sizeof tens / sizeof *tens - 1 };
-    if (number->more || number->exponent > LAST || number->exponent < -LAST ||
-        (x87_control() & (ROUNDING | PRECISION)) != PRECISION)
+    if (number->more || number->exponent > LAST || number->exponent < -LAST || !asf__long_double_is_exact())
         return false;
     long double exact = (long double)number->digits;
     exact = number->exponent < 0 ? exact / tens[-number->exponent] : exact * tens[number->exponent];
@@ -230,7 +217,7 @@ static __attribute__((noinline)) const unsigned char *scan_any(const unsigned ch
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most) {
     const unsigned char *p = *text, *begin = p;
     size_t n = 0;
-    if (!rounds_to_nearest())
+    if (!asf__rounds_to_nearest())
         return 0;
     for (; n < most; n++) {
         struct asf_decimal number;

@@ -9,7 +9,7 @@
 typedef __m128i vector;
 #define KERNEL __attribute__((target("sse2")))
 
-#include "lib/text/scan_loops.h"
+#include "lib/text/scan_x86.h"
 
 INLINE vector load(const unsigned char *p) {
     return _mm_loadu_si128((const vector *)(const void *)p);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.c - see utf8.h.  Runs of ASCII go sixteen at a time with SSE2, which
- * every x86-64 has; the others one by one.
+ * utf8.c - see utf8.h.  Runs of ASCII go sixteen at a time; the others one
+ * by one.
  * Layer: lib.  May include: lib.
  */
 #include "lib/text/utf8.h"
 
-#include <emmintrin.h>
 #include <langinfo.h>
 #include <string.h>
 
-enum { RUN = 16 };
+#if defined(__x86_64__)
+#include "lib/text/utf8_sse2.h"
+#else
+#include "lib/text/utf8_neon.h"
+#endif
 
 enum asf__charset asf__charset_of_locale(void) {
     const char *name = nl_langinfo(CODESET);
@@ -21,22 +24,8 @@ enum asf__charset asf__charset_of_locale(void) {
 
 /* --- decoding ------------------------------------------------------------- */
 
-static inline void widen_run(__m128i bytes, wchar_t *to) {
-    const __m128i zero = _mm_setzero_si128();
-    __m128i low = _mm_unpacklo_epi8(bytes, zero), high = _mm_unpackhi_epi8(bytes, zero);
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_unpacklo_epi16(low, zero));
-    _mm_storeu_si128((__m128i *)(void *)(to + 4), _mm_unpackhi_epi16(low, zero));
-    _mm_storeu_si128((__m128i *)(void *)(to + 8), _mm_unpacklo_epi16(high, zero));
-    _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm_unpackhi_epi16(high, zero));
-}
-
-/* The ASCII at p, up to sixteen; returns how many.  What stands after them is
- * written over. */
-static inline int widen_ascii(const char *p, wchar_t *to) {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-    unsigned others = (unsigned)_mm_movemask_epi8(bytes);
-    widen_run(bytes, to);
-    return others ? __builtin_ctz(others) : RUN;
+static inline int is_ascii(char byte) {
+    return (unsigned char)byte < 0x80;
 }
 
 void asf__ascii_decode(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
@@ -49,7 +38,7 @@ void asf__ascii_decode(const char **from, const char *end, wchar_t **to, wchar_t
         if (n < RUN)
             break;
     }
-    while (p < end && q < to_end && *p >= 0)
+    while (p < end && q < to_end && is_ascii(*p))
         *q++ = *p++;
     *from = p;
     *to = q;
@@ -89,7 +78,7 @@ static inline int decode_long(const char *p, const char *end, wchar_t *ch) {
 /* The characters beyond ASCII from here to the next of ASCII; false where the
  * caller must stop. */
 static inline int decode_others(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
-    while (*from < end && *to < to_end && **from < 0) {
+    while (*from < end && *to < to_end && !is_ascii(**from)) {
         int n = decode_long(*from, end, *to);
         if (n == 0)
             return 0;
@@ -111,7 +100,7 @@ void asf__utf8_decode(const char **from, const char *end, wchar_t **to, wchar_t 
             going = decode_others(&p, end, &q, to_end);
     }
     while (going && p < end && q < to_end) {
-        if (*p >= 0)
+        if (is_ascii(*p))
             *q++ = *p++;
         else
             going = decode_others(&p, end, &q, to_end);
@@ -131,19 +120,6 @@ size_t asf__utf8_span(const char *from, const char *end, size_t n) {
 }
 
 /* --- encoding ------------------------------------------------------------- */
-
-/* Four characters a register: whether all sixteen are ASCII. */
-static inline int narrow_run(const wchar_t *from, char *to) {
-    const __m128i *p = (const __m128i *)(const void *)from;
-    __m128i a = _mm_loadu_si128(p), b = _mm_loadu_si128(p + 1), c = _mm_loadu_si128(p + 2),
-            d = _mm_loadu_si128(p + 3);
-    __m128i all = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
-    __m128i others = _mm_andnot_si128(_mm_set1_epi32(0x7f), all);
-    if (_mm_movemask_epi8(_mm_cmpeq_epi32(others, _mm_setzero_si128())) != 0xffff)
-        return 0;
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
-    return 1;
-}
 
 void asf__ascii_encode(const wchar_t **from, const wchar_t *end, char **to, char *to_end) {
     const wchar_t *p = *from;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/rseq.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,7 +97,7 @@ TEST_F(StreamLock, BiasIsTakenAway) {
         for (int i = 0; i < 5; i++) {
             hammer(1);
             for (int pause = 0; pause < round * 3; pause++)
-                asm volatile("pause");
+                asf__pause();
         }
         holder.join();
         ASSERT_EQ(first, 3205);

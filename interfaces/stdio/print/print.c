@@ -20,7 +20,7 @@
 
 #ifdef ASF_STATIC
 /* libc's formatter for streams cannot be reached: by way of memory. */
-static int print_by_libc(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+static int print_by_libc(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
     char *text;
     int n = asf__print_allocated(&text, fortify, format, ap);
     if (n < 0)
@@ -32,10 +32,10 @@ static int print_by_libc(struct asf_cios *c, int fortify, const char *format, va
 #else
 extern int __vfprintf_chk(FILE *, int, const char *, va_list);
 
-static int print_by_libc(struct asf_cios *c, int fortify, const char *format, va_list ap) {
+static int print_by_libc(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
     asf__show_lock(c);
-    return fortify > 0 ? ASF_NEXT(__vfprintf_chk)(asf__file(c), fortify, format, ap)
-                       : ASF_NEXT(vfprintf)(asf__file(c), format, ap);
+    return fortify > 0 ? ASF_NEXT(__vfprintf_chk)(asf__file(c), fortify, format, asf__list(ap))
+                       : ASF_NEXT(vfprintf)(asf__file(c), format, asf__list(ap));
 }
 #endif
 
@@ -72,7 +72,7 @@ static bool put_past_window(struct asf__output *o, const char *text, size_t n) {
 /* Where the window has no room, the first chunk sees to it. */
 static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct asf__format_begun begun,
                                                      struct asf__place first, int fortify, const char *format,
-                                                     va_list ap) {
+                                                     asf__arguments ap) {
     char *p = c->write_ptr;
     struct stream_output s = {.o = {.p = begun.p, .end = p + asf__room(c), .begin = p}, .c = c};
     s.o.full = put_past_window;
@@ -94,7 +94,7 @@ static bool put_array(struct asf__output *o) {
     return n == 0 || asf__put_bytes(s->c, s->array, n) == n;
 }
 
-static int print_in_array(struct stream_output *s, int fortify, const char *format, va_list ap) {
+static int print_in_array(struct stream_output *s, int fortify, const char *format, asf__arguments ap) {
     s->o.p = s->o.begin = s->array;
     s->o.counts = fortify <= 0;
     struct asf__place first = asf__place_in(ap);
@@ -126,7 +126,7 @@ static bool put_full_array(struct asf__output *o, const char *text, size_t n) {
 
 /* As libc: so much goes out at once, whatever the chunks. */
 static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fortify, const char *format,
-                                                      va_list ap) {
+                                                      asf__arguments ap) {
     char array[BUFSIZ];
     struct stream_output s = {.o = {.end = array + sizeof array, .full = put_full_array}, c, array};
     return print_in_array(&s, fortify, format, ap);
@@ -159,7 +159,7 @@ static bool put_lines(struct asf__output *o, const char *text, size_t n) {
 }
 
 static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify, const char *format,
-                                                 va_list ap) {
+                                                 asf__arguments ap) {
     char array[LINES];
     struct stream_output s = {.o = {.end = end_in_line(c, array), .full = put_lines}, c, array};
     if (ASF_LIBC(printf_pieces)) {
@@ -174,7 +174,7 @@ static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify
 /* The usual case: an ordinary window, and a format that is plain, or begins so.  NULL for p:
  * nothing is begun. */
 static inline __attribute__((always_inline)) struct asf__format_begun
-begin_in_window(const struct asf_cios *c, const char *format, va_list ap) {
+begin_in_window(const struct asf_cios *c, const char *format, asf__arguments ap) {
     enum { LEAST = 128 };
     size_t room = asf__room(c);
     if (asf__unlikely(room - LEAST > INT_MAX - LEAST || !asf__format_begins(format)))
@@ -183,7 +183,7 @@ begin_in_window(const struct asf_cios *c, const char *format, va_list ap) {
 }
 
 static int print_anywhere(struct asf_cios *c, struct asf__format_begun begun, struct asf__place first,
-                          int fortify, const char *format, va_list ap) {
+                          int fortify, const char *format, asf__arguments ap) {
     if (!begun.p) {
         if (!asf__bytes(c))
             return -1;
@@ -200,7 +200,7 @@ static int print_anywhere(struct asf_cios *c, struct asf__format_begun begun, st
 
 static __attribute__((noinline)) int print_on(struct asf_cios *c, bool locked, struct asf__format_begun begun,
                                               struct asf__place first, int fortify, const char *format,
-                                              va_list ap) {
+                                              asf__arguments ap) {
     if (!locked) {
         asf__enter(c);
         asf__count(c);
@@ -211,7 +211,7 @@ static __attribute__((noinline)) int print_on(struct asf_cios *c, bool locked, s
     return n;
 }
 
-int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortify) {
+int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int fortify) {
     const bool locked = !asf__alone();
     int n;
     if (locked) {
@@ -232,19 +232,19 @@ int asf__vfprintf(struct asf_cios *c, const char *format, va_list ap, int fortif
 }
 
 EXPORT int vfprintf(FILE *f, const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(f), format, ap, 0);
+    return asf__vfprintf(asf__cios(f), format, ASF_ARGUMENTS(ap), 0);
 }
 
 EXPORT int vprintf(const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(stdout), format, ap, 0);
+    return asf__vfprintf(asf__cios(stdout), format, ASF_ARGUMENTS(ap), 0);
 }
 
 EXPORT int __vfprintf_chk(FILE *f, int flag, const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(f), format, ap, flag);
+    return asf__vfprintf(asf__cios(f), format, ASF_ARGUMENTS(ap), flag);
 }
 
 EXPORT int __vprintf_chk(int flag, const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(stdout), format, ap, flag);
+    return asf__vfprintf(asf__cios(stdout), format, ASF_ARGUMENTS(ap), flag);
 }
 
 ASF_VARIADIC(fprintf, (FILE * f, const char *format, ...), asf__vfprintf(asf__cios(f), format, ap, 0))

@@ -28,7 +28,7 @@ bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*p
 bool asf__begins_anew(const struct asf__output *o);
 
 /* asf__print_allocated: vasprintf. */
-int asf__print_allocated(char **result, int fortify, const char *format, va_list ap);
+int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap);
 
 #pragma GCC visibility pop
 

@@ -52,7 +52,7 @@ static bool is_open(int fd) {
 }
 
 #ifdef ASF_STATIC
-static int print_by_libc(int fd, int fortify, const char *format, va_list ap) {
+static int print_by_libc(int fd, int fortify, const char *format, asf__arguments ap) {
     char *text;
     int n = asf__print_allocated(&text, fortify, format, ap);
     if (n < 0)
@@ -64,13 +64,13 @@ static int print_by_libc(int fd, int fortify, const char *format, va_list ap) {
 #else
 extern int __vdprintf_chk(int, int, const char *, va_list);
 
-static int print_by_libc(int fd, int fortify, const char *format, va_list ap) {
-    return fortify > 0 ? ASF_NEXT(__vdprintf_chk)(fd, fortify, format, ap)
-                       : ASF_NEXT(vdprintf)(fd, format, ap);
+static int print_by_libc(int fd, int fortify, const char *format, asf__arguments ap) {
+    return fortify > 0 ? ASF_NEXT(__vdprintf_chk)(fd, fortify, format, asf__list(ap))
+                       : ASF_NEXT(vdprintf)(fd, format, asf__list(ap));
 }
 #endif
 
-static int print_fd(int fd, int fortify, const char *format, va_list ap) {
+static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) {
     struct descriptor_output d;
     d.o = (struct asf__output){d.array, d.array + sizeof d.array, d.array, .full = write_full_array};
     d.o.counts = fortify <= 0;
@@ -90,11 +90,11 @@ static int print_fd(int fd, int fortify, const char *format, va_list ap) {
 }
 
 EXPORT int vdprintf(int fd, const char *format, va_list ap) {
-    return print_fd(fd, 0, format, ap);
+    return print_fd(fd, 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list ap) {
-    return print_fd(fd, flag, format, ap);
+    return print_fd(fd, flag, format, ASF_ARGUMENTS(ap));
 }
 
 ASF_VARIADIC(dprintf, (int fd, const char *format, ...), print_fd(fd, 0, format, ap))

@@ -25,8 +25,9 @@ extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 extern int __vasprintf_chk(char **, int, const char *, va_list);
 
 #ifdef ASF_STATIC
-int asf__print_allocated(char **result, int fortify, const char *format, va_list ap) {
-    return fortify > 0 ? __vasprintf_chk(result, fortify, format, ap) : vasprintf(result, format, ap);
+int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap) {
+    return fortify > 0 ? __vasprintf_chk(result, fortify, format, asf__list(ap))
+                       : vasprintf(result, format, asf__list(ap));
 }
 #else
 
@@ -39,17 +40,17 @@ extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
 /* Only where libc has `all` of the format can it meet %n, which is what the check
  * is for.  sprintf may read what it is about to write over, so it is not to
  * begin with a null as vsnprintf does. */
-static int print_by_libc(char *p, size_t room, int fortify, bool all, const char *format, va_list ap) {
+static int print_by_libc(char *p, size_t room, int fortify, bool all, const char *format, asf__arguments ap) {
     if (fortify > 0 && all)
-        return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, format, ap);
+        return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, format, asf__list(ap));
     if (room > SSIZE_MAX)
-        return _IO_vsprintf(p, format, ap);
-    return __vsnprintf(p, room + 1, format, ap);
+        return _IO_vsprintf(p, format, asf__list(ap));
+    return __vsnprintf(p, room + 1, format, asf__list(ap));
 }
 
 /* libc goes on after the first n bytes, or where there is no room for anything. */
 static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
-                                                const char *left, va_list ap) {
+                                                const char *left, asf__arguments ap) {
     char none[1];
     if (n <= room)
         return print_by_libc(p + n, room - n, fortify, all, left, ap);
@@ -59,7 +60,7 @@ static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, 
 
 static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__format_begun begun,
                                               struct asf__place first, int fortify, const char *format,
-                                              va_list ap) {
+                                              asf__arguments ap) {
     size_t reach = ~(size_t)p; /* to the end of the address space */
     struct asf__output o = {
         .p = begun.p, .end = (char *)((size_t)p + (room < reach ? room : reach)), .begin = p};
@@ -75,11 +76,11 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
 }
 
 typedef int print_on_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
-                              int fortify, const char *format, va_list ap);
+                              int fortify, const char *format, asf__arguments ap);
 
 /* What is plain is made here, the rest by `on`. */
 static inline __attribute__((always_inline)) int
-print_here(char *p, size_t room, int fortify, const char *format, va_list ap, print_on_function *on) {
+print_here(char *p, size_t room, int fortify, const char *format, asf__arguments ap, print_on_function *on) {
     struct asf__place first = asf__place_in(ap);
     struct asf__format_begun begun = {p, format};
     if (asf__format_begins(format))
@@ -90,11 +91,11 @@ print_here(char *p, size_t room, int fortify, const char *format, va_list ap, pr
     return (int)(begun.p - p);
 }
 
-static int print(char *p, size_t room, int fortify, const char *format, va_list ap) {
+static int print(char *p, size_t room, int fortify, const char *format, asf__arguments ap) {
     return print_here(p, room, fortify, format, ap, print_on);
 }
 
-static inline int print_bounded(char *s, size_t n, int fortify, const char *format, va_list ap) {
+static inline int print_bounded(char *s, size_t n, int fortify, const char *format, asf__arguments ap) {
     char none[1];
     if (asf__unlikely(n == 0)) {
         s = none;
@@ -108,7 +109,7 @@ static inline int print_bounded(char *s, size_t n, int fortify, const char *form
  * one, libc finds out. */
 static __attribute__((noinline)) int print_on_checked(char *p, size_t room, struct asf__format_begun begun,
                                                       struct asf__place first, int fortify,
-                                                      const char *format, va_list ap) {
+                                                      const char *format, asf__arguments ap) {
     int before = errno, made = print_on(p, room, begun, first, fortify, format, ap);
     if (made >= 0 && (size_t)made > room)
         __chk_fail();
@@ -116,10 +117,10 @@ static __attribute__((noinline)) int print_on_checked(char *p, size_t room, stru
         return made;
     errno = before;
     asf__go_to(ap, first);
-    return ASF_NEXT(__vsprintf_chk)(p, fortify, room + 1, format, ap);
+    return ASF_NEXT(__vsprintf_chk)(p, fortify, room + 1, format, asf__list(ap));
 }
 
-static int print_checked(char *s, size_t n, int fortify, const char *format, va_list ap) {
+static int print_checked(char *s, size_t n, int fortify, const char *format, asf__arguments ap) {
     if (n == 0)
         __chk_fail();
     s[0] = '\0';
@@ -156,9 +157,9 @@ static bool grow(struct asf__output *o, const char *text, size_t n) {
 }
 
 /* libc's part of it, after what was made. */
-static bool append_left(struct allocated_output *a, int fortify, const char *left, va_list ap) {
+static bool append_left(struct allocated_output *a, int fortify, const char *left, asf__arguments ap) {
     char *text;
-    int n = ASF_NEXT(__vasprintf_chk)(&text, fortify, left, ap);
+    int n = ASF_NEXT(__vasprintf_chk)(&text, fortify, left, asf__list(ap));
     if (n < 0)
         return false;
     asf__put(&a->o, text, (size_t)n);
@@ -166,7 +167,7 @@ static bool append_left(struct allocated_output *a, int fortify, const char *lef
     return !a->o.failed;
 }
 
-int asf__print_allocated(char **result, int fortify, const char *format, va_list ap) {
+int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap) {
     struct allocated_output a;
     a.o = (struct asf__output){.p = a.array, .end = a.array + sizeof a.array, .begin = a.array};
     a.o.full = grow;
@@ -174,7 +175,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, va_list
     a.base = a.array;
     const char *left = asf__format(&a.o, format, ap);
     if (left == format)
-        return ASF_NEXT(__vasprintf_chk)(result, fortify, format, ap);
+        return ASF_NEXT(__vasprintf_chk)(result, fortify, format, asf__list(ap));
     bool whole = !left || append_left(&a, fortify, left, ap);
     int n = asf__sum(&a.o, asf__made(&a.o), whole ? 0 : -1);
     char *p = n >= 0 ? resize(&a, (size_t)n + 1) : NULL;
@@ -189,34 +190,34 @@ int asf__print_allocated(char **result, int fortify, const char *format, va_list
 }
 
 EXPORT int vsnprintf(char *s, size_t n, const char *format, va_list ap) {
-    return print_bounded(s, n, 0, format, ap);
+    return print_bounded(s, n, 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vsnprintf_chk(char *s, size_t n, int flag, size_t size, const char *format, va_list ap) {
     if (size < n)
         __chk_fail();
-    return print_bounded(s, n, flag, format, ap);
+    return print_bounded(s, n, flag, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int vsprintf(char *s, const char *format, va_list ap) {
-    return print(s, UNLIMITED, 0, format, ap);
+    return print(s, UNLIMITED, 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vsprintf_chk(char *s, int flag, size_t size, const char *format, va_list ap) {
-    return print_checked(s, size, flag, format, ap);
+    return print_checked(s, size, flag, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int vasprintf(char **result, const char *format, va_list ap) {
-    return asf__print_allocated(result, 0, format, ap);
+    return asf__print_allocated(result, 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vasprintf_chk(char **result, int flag, const char *format, va_list ap) {
-    return asf__print_allocated(result, flag, format, ap);
+    return asf__print_allocated(result, flag, format, ASF_ARGUMENTS(ap));
 }
 
 ASF_VARIADIC(snprintf, (char *s, size_t n, const char *format, ...), print_bounded(s, n, 0, format, ap))
 ASF_VARIADIC(__snprintf_chk, (char *s, size_t n, int flag, size_t size, const char *format, ...),
-             __vsnprintf_chk(s, n, flag, size, format, ap))
+             __vsnprintf_chk(s, n, flag, size, format, asf__list(ap)))
 ASF_VARIADIC(sprintf, (char *s, const char *format, ...), print(s, UNLIMITED, 0, format, ap))
 ASF_VARIADIC(__sprintf_chk, (char *s, int flag, size_t size, const char *format, ...),
              print_checked(s, size, flag, format, ap))

@@ -37,11 +37,11 @@ static int scan_text_list(const char *text, enum asf_dialect dialect, const char
         return scan_text_list(text, dialect, format, ap);                                                    \
     }                                                                                                        \
     ASF_VARIADIC(prefix##fscanf, (FILE * f, const char *format, ...),                                        \
-                 asf__scan_stream(asf__cios(f), dialect, format, &ap))                                       \
+                 asf__scan_stream(asf__cios(f), dialect, format, &list))                                     \
     ASF_VARIADIC(prefix##scanf, (const char *format, ...),                                                   \
-                 asf__scan_stream(asf__cios(stdin), dialect, format, &ap))                                   \
+                 asf__scan_stream(asf__cios(stdin), dialect, format, &list))                                 \
     ASF_VARIADIC(prefix##sscanf, (const char *text, const char *format, ...),                                \
-                 asf__scan_text(text, dialect, format, &ap))
+                 asf__scan_text(text, dialect, format, &list))
 
 /* <stdio.h> redirects the plain names to the C99 ones unless told not to. */
 #define DECLARE(prefix, name)                                                                                \
@@ -74,5 +74,5 @@ EXPORT int __vsscanf(const char *text, const char *format, va_list ap) {
 
 int _IO_sscanf(const char *, const char *, ...);
 ASF_VARIADIC(_IO_sscanf, (const char *text, const char *format, ...),
-             asf__scan_text(text, ASF_SCAN_GNU, format, &ap))
+             asf__scan_text(text, ASF_SCAN_GNU, format, &list))
 #endif

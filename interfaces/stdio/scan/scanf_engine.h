@@ -172,11 +172,10 @@ enum { ASF_SCAN_ASK = 17 };
 static inline unsigned asf__scan_space_in(const unsigned char *p) {
     typedef unsigned char bytes __attribute__((vector_size(16), aligned(1), may_alias));
     typedef unsigned char vector __attribute__((vector_size(16)));
-    typedef char mask __attribute__((vector_size(16)));
     vector v = *(const bytes *)p;
-    mask space = (mask)(v == ' ') | (mask)((vector)(v - '\t') < 5);
-    unsigned beyond = (unsigned)__builtin_ia32_pmovmskb128((mask)v);
-    unsigned at = (unsigned)__builtin_ctz((unsigned)__builtin_ia32_pmovmskb128(space) | beyond | 0x10000);
+    vector space = (vector)(v == ' ') | (vector)((vector)(v - '\t') < 5);
+    unsigned beyond = asf__high_bits(v);
+    unsigned at = (unsigned)__builtin_ctz(asf__high_bits(space) | beyond | 0x10000);
     return asf__unlikely(beyond >> at & 1) ? ASF_SCAN_ASK : at;
 }
 

@@ -48,7 +48,7 @@ static inline size_t add_byte(struct wide *w, int ch) {
     char byte = (char)ch;
     if (w->ascii && w->initial && ch > 0 && ch < 0x80) {
         if (w->sink.to)
-            *place(w) = ch;
+            *place(w) = (wchar_t)ch;
         return 1;
     }
     size_t n = mbrtowc(place(w), &byte, 1, &w->state);

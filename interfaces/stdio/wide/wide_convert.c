@@ -28,9 +28,7 @@ static enum charset charset_of(const struct asf_conversion *v, const char *name,
 /* libc keeps the address of a loaded module's function mangled (PTR_DEMANGLE). */
 static __gconv_fct function_of(const struct __gconv_step *step) {
     uintptr_t p = (uintptr_t)step->__fct;
-    if (step->__shlib_handle)
-        __asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(p));
-    return (__gconv_fct)p;
+    return (__gconv_fct)(step->__shlib_handle ? asf__demangled(p) : p);
 }
 
 static enum asf_converted run(struct asf_conversion *v, mbstate_t *state, const void **from, const void *end,

@@ -22,10 +22,10 @@ extern int __vswprintf_chk(wchar_t *, size_t, int, size_t, const wchar_t *, va_l
 extern void __chk_fail(void) __attribute__((noreturn));
 
 /* The level of checking goes with the arguments of libc's checked form. */
-static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format, va_list ap) {
+static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     asf__show_lock(c);
-    return fortify > 0 ? ASF_NEXT(__vfwprintf_chk)(asf__file(c), fortify, format, ap)
-                       : ASF_NEXT(vfwprintf)(asf__file(c), format, ap);
+    return fortify > 0 ? ASF_NEXT(__vfwprintf_chk)(asf__file(c), fortify, format, asf__list(ap))
+                       : ASF_NEXT(vfwprintf)(asf__file(c), format, asf__list(ap));
 }
 
 /* --- on streams ---------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static inline int sum(size_t n, int more) {
     return -1;
 }
 
-static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *format, va_list ap) {
+static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__unlikely(!asf__ours_wide(c) || !format || c->flags & (ASF_NO_WRITES | ASF_UNBUFFERED)))
         return print_by_libc(c, fortify, format, ap);
     wchar_t *p = c->wide.write_ptr;
@@ -83,7 +83,7 @@ static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *forma
 }
 
 static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortify, const wchar_t *format,
-                                                  va_list ap) {
+                                                  asf__arguments ap) {
     asf__enter(c);
     asf__count(c);
     if (!asf__stdio_started)
@@ -93,27 +93,27 @@ static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortif
     return r;
 }
 
-static int print(struct asf_cios *c, int fortify, const wchar_t *format, va_list ap) {
+static int print(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__alone() && asf__likely(asf__stdio_started))
         return print_on(c, fortify, format, ap);
     return print_locked(c, fortify, format, ap);
 }
 
 EXPORT int vfwprintf(FILE *f, const wchar_t *format, va_list ap) {
-    return print(asf__cios(f), 0, format, ap);
+    return print(asf__cios(f), 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int vwprintf(const wchar_t *format, va_list ap) {
-    return print(asf__cios(stdout), 0, format, ap);
+    return print(asf__cios(stdout), 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vfwprintf_chk(FILE *f, int flag, const wchar_t *format, va_list ap) {
-    return print(asf__cios(f), flag, format, ap);
+    return print(asf__cios(f), flag, format, ASF_ARGUMENTS(ap));
 }
 
 int __vwprintf_chk(int, const wchar_t *, va_list);
 EXPORT int __vwprintf_chk(int flag, const wchar_t *format, va_list ap) {
-    return print(asf__cios(stdout), flag, format, ap);
+    return print(asf__cios(stdout), flag, format, ASF_ARGUMENTS(ap));
 }
 
 ASF_VARIADIC(fwprintf, (FILE * f, const wchar_t *format, ...), print(asf__cios(f), 0, format, ap))
@@ -127,7 +127,7 @@ ASF_VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...),
 
 /* Begun anew by libc where something is left, for instance because it does not
  * fit, which is an error. */
-static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format, va_list ap) {
+static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
     if (asf__likely(n > 0 && format)) {
         size_t most = ~(size_t)s / sizeof *s, room = n - 1 < most ? n - 1 : most; /* of the address space */
@@ -140,22 +140,23 @@ static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format
         }
         asf__go_to(ap, first);
     }
-    return fortify > 0 ? ASF_NEXT(__vswprintf_chk)(s, n, fortify, n, format, ap)
-                       : ASF_NEXT(vswprintf)(s, n, format, ap);
+    return fortify > 0 ? ASF_NEXT(__vswprintf_chk)(s, n, fortify, n, format, asf__list(ap))
+                       : ASF_NEXT(vswprintf)(s, n, format, asf__list(ap));
 }
 
-static int print_checked(wchar_t *s, size_t n, int fortify, size_t size, const wchar_t *format, va_list ap) {
+static int print_checked(wchar_t *s, size_t n, int fortify, size_t size, const wchar_t *format,
+                         asf__arguments ap) {
     if (size < n)
         __chk_fail();
     return print_string(s, n, fortify, format, ap);
 }
 
 EXPORT int vswprintf(wchar_t *s, size_t n, const wchar_t *format, va_list ap) {
-    return print_string(s, n, 0, format, ap);
+    return print_string(s, n, 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vswprintf_chk(wchar_t *s, size_t n, int flag, size_t size, const wchar_t *format, va_list ap) {
-    return print_checked(s, n, flag, size, format, ap);
+    return print_checked(s, n, flag, size, format, ASF_ARGUMENTS(ap));
 }
 
 ASF_VARIADIC(swprintf, (wchar_t * s, size_t n, const wchar_t *format, ...), print_string(s, n, 0, format, ap))

@@ -148,9 +148,9 @@ static scanner *plain(void) {
         return scan(asf__cios(stdin), dialect, libc, format, ap);                                            \
     }                                                                                                        \
     ASF_VARIADIC(prefix##fwscanf, (FILE * f, const wchar_t *format, ...),                                    \
-                 scan(asf__cios(f), dialect, libc, format, ap))                                              \
+                 scan(asf__cios(f), dialect, libc, format, list))                                            \
     ASF_VARIADIC(prefix##wscanf, (const wchar_t *format, ...),                                               \
-                 scan(asf__cios(stdin), dialect, libc, format, ap))
+                 scan(asf__cios(stdin), dialect, libc, format, list))
 
 FAMILY(asf__plain_, ASF_SCAN_GNU, "", plain())
 FAMILY(asf__isoc99_, ASF_SCAN_C99, "__isoc99_", ASF_NEXT(__isoc99_vfwscanf))

@@ -20,11 +20,10 @@
 #include <unistd.h>
 
 #include "emit.h"
+#include "lib/sys/machine.h"
 
 static long unseen_call(long number, long a, long b, long c) {
-    long result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-    return result;
+    return asf__raw(number, a, b, c, 0);
 }
 
 static long arrived(void) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/interfaces/asi/asi_test.h"
+#include "tests/lib/text/kernel_names.h"
 
 namespace asi {
 namespace {
@@ -535,7 +536,7 @@ TEST_P(LinesTest, Records) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, LinesTest, testing::Values("scalar", "sse2", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Kernels, LinesTest, testing::ValuesIn(kernel_names()),
                          [](const auto &kernel) { return kernel.param; });
 
 using LinesOnce = Asi;

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "lib/sys/machine.h"
+
 static FILE *left_open(void) {
     FILE *f = fopen("open", "w");
     fputs("in a file left open", f);
@@ -133,8 +135,7 @@ static int deadly;
 
 /* As from outside: nobody notices that it is coming. */
 static void raw_kill(pid_t pid, int sig) {
-    long r;
-    __asm__ volatile("syscall" : "=a"(r) : "a"(SYS_kill), "D"(pid), "S"(sig) : "rcx", "r11", "memory");
+    asf__raw(SYS_kill, pid, sig, 0, 0);
 }
 
 static void _dies_while_it_computes(void) {

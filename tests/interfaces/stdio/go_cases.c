@@ -8,16 +8,16 @@
 
 #include <sys/syscall.h>
 
-static const struct {
-    unsigned name_size, size, type;
-    char name[4], build[4];
-} note __attribute__((section(".note.go.buildid,\"a\",@note#"), used, aligned(4))) = {
-    4, 4, 4, "Go", {'t', 'e', 's', 't'}};
+#include "lib/sys/machine.h"
+
+__asm__(".pushsection .note.go.buildid, \"a\", %note\n"
+        ".balign 4\n"
+        ".long 4, 4, 4\n"
+        ".ascii \"Go\\0\\0test\"\n"
+        ".popsection\n");
 
 static long by_itself(long number, long a, long b, long c) {
-    long r;
-    __asm__ volatile("syscall" : "=a"(r) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-    return r;
+    return asf__raw(number, a, b, c, 0);
 }
 
 CASE(ends_by_itself) {

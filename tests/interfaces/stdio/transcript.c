@@ -316,8 +316,8 @@ pid_t start_case(const char *name, int in, int out, int err) {
     if (pid == 0) {
         const int wanted[3] = {in, out, err};
         for (int i = 0; i < 3; i++)
-            if (wanted[i] >= 0)
-                syscall(SYS_dup2, wanted[i], i);
+            if (wanted[i] >= 0 && wanted[i] != i)
+                syscall(SYS_dup3, wanted[i], i, 0);
         exec_case(name);
     }
     return pid;

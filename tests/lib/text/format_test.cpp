@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cfenv>
 #include <clocale>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -37,7 +38,7 @@ size_t format(Left *left, char *to, size_t room, const char *text, ...) {
     va_list ap;
     va_start(ap, text);
     asf__output o = output(to, room);
-    const char *rest = asf__format(&o, text, ap);
+    const char *rest = asf__format(&o, text, ASF_ARGUMENTS(ap));
     *left = {rest, rest ? va_arg(ap, int) : 0};
     va_end(ap);
     return asf__made(&o);
@@ -50,6 +51,13 @@ template <typename... Values> void expect_same(const std::string &text, Values..
     ASSERT_EQ(left.format, nullptr) << "left: " << text;
     const int m = snprintf(libcs, sizeof libcs, text.c_str(), values...);
     ASSERT_EQ(std::string(ours, n), std::string(libcs, static_cast<size_t>(m))) << text;
+}
+
+// What a long double of x86-64 has; of a longer one the formatter leaves the others to libc.
+long double with_64_bits(long double value) {
+    int exponent;
+    const long double mantissa = std::frexp(value, &exponent);
+    return std::ldexp(std::trunc(std::ldexp(mantissa, 64)), exponent - 64);
 }
 
 struct Random {
@@ -112,7 +120,7 @@ TEST(Format, SignificantDigitsAsLibcPrintsThem) {
         else
             value /= i % 3 == 1 ? 1000 : 64;
         expect_same(random.specification(letters[random.below(6)]), value);
-        expect_same(random.specification("Lg"), static_cast<long double>(value) / 3);
+        expect_same(random.specification("Lg"), with_64_bits(static_cast<long double>(value) / 3));
     }
     for (const double value : {999999.5, 99999.95, 1e6, 9.5, 0.00001, 1e300, 5e-324})
         expect_same("%#g %g %#.0e %.0e %.40g %.400f", value, value, value, value, value, value);
@@ -155,7 +163,7 @@ const char *format_in_pieces(Pieces *pieces, size_t room, const char *text, ...)
     pieces->o = output(pieces->room, room);
     pieces->o.full = take;
     pieces->o.counts = true;
-    const char *rest = asf__format(&pieces->o, text, ap);
+    const char *rest = asf__format(&pieces->o, text, ASF_ARGUMENTS(ap));
     va_end(ap);
     pieces->all += std::string(pieces->room, pieces->o.p);
     return rest;
@@ -273,7 +281,7 @@ TEST(Format, CountsWhereTheCallerAllowsIt) {
         o.counts = counts;
         va_list ap;
         va_start(ap, text);
-        const char *rest = asf__format(&o, text, ap);
+        const char *rest = asf__format(&o, text, ASF_ARGUMENTS(ap));
         va_end(ap);
         return rest == nullptr;
     };

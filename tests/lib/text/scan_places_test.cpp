@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/lib/text/kernel_names.h"
+
 extern "C" {
 #include "lib/text/scan_kernels.h"
 }
@@ -126,7 +128,7 @@ TEST_P(ScanPlaces, NothingAtNull) {
     EXPECT_EQ(n, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, ScanPlaces, testing::Values("scalar", "sse2", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Kernels, ScanPlaces, testing::ValuesIn(kernel_names()),
                          [](const auto &kernel) { return kernel.param; });
 
 } // namespace

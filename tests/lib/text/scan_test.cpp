@@ -19,6 +19,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/lib/text/kernel_names.h"
+
 namespace {
 
 using Bytes = std::vector<unsigned char>;
@@ -274,13 +276,6 @@ TEST_P(Scan, NothingAtNull) {
     asf_scan_masks(nullptr, 0, 'a', 'b', &at_a, &at_b);
     EXPECT_EQ(at_a, 7U);
     EXPECT_EQ(at_b, 8U);
-}
-
-std::vector<std::string> kernel_names() {
-    std::vector<std::string> names;
-    for (const char *const *name = asf_scan_kernels(); *name; name++)
-        names.emplace_back(*name);
-    return names;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Scan, testing::ValuesIn(kernel_names()),

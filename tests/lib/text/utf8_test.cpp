@@ -133,7 +133,7 @@ TEST_F(utf8, decodes_ascii_up_to_the_first_other_byte) {
 TEST_F(utf8, encodes_as_libc) {
     static const wchar_t letters[] = {L'a',  L'\n',  0,      0x7f,   0x80,    0x7ff,
                                       0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff};
-    static const wchar_t without[] = {0xd800, 0xdfff, 0x110000, 0x7fffffff, -1};
+    static const wchar_t without[] = {0xd800, 0xdfff, 0x110000, 0x7fffffff, static_cast<wchar_t>(-1)};
     for (int i = 0; i < 20000; i++) {
         std::wstring characters;
         for (size_t n = draw(90); n > 0; n--)
