@@ -85,10 +85,15 @@ static int next_word(FILE *f, struct word *w) {
     return rc;
 }
 
-/* Back over a word that belongs to what comes after the array. */
-static void push_back(FILE *f, const struct word *w) {
-    for (size_t i = w->length; i > 0; i--)
-        ungetc((unsigned char)w->text[i - 1], f);
+/* Back over a word that belongs to what comes after the array.  musl's ungetc stops a little before
+ * the beginning of its buffer. */
+static int push_back(FILE *f, const struct word *w) {
+    size_t i = w->length;
+    while (i > 0 && ungetc((unsigned char)w->text[i - 1], f) != EOF)
+        i--;
+    if (i == 0 || fseeko(f, -(off_t)i, SEEK_CUR) == 0)
+        return 0;
+    return asf__segment_fail(-ENOBUFS, "the word after the array could not be put back");
 }
 
 /* The rest of the line, blanks at both ends left out. */
@@ -216,8 +221,8 @@ static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) 
     for (;;) {
         int rc = w->length ? asf__get_double(w->text, w->length, &value) : -EBADMSG;
         if (rc == -EBADMSG && is_name(w)) {
-            push_back(f, w);
-            return wanted > n->count ? too_few() : 0;
+            rc = push_back(f, w);
+            return rc == 0 && wanted > n->count ? too_few() : rc;
         }
         if (rc < 0)
             return bad_number(rc);

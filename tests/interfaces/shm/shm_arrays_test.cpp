@@ -151,6 +151,10 @@ TEST_F(Arrays, TextIsTheShortest) {
     for (const double value : unusual()) {
         std::string text = written({value});
         text.pop_back();
+#ifndef __GLIBC__ // musl's leaves out a NaN's sign and payload
+        if (std::isnan(value))
+            continue;
+#endif
         EXPECT_EQ(bits_of(strtod(text.c_str(), nullptr)), bits_of(value)) << text;
         for (int digits = 1; digits <= 17 && std::isfinite(value); digits++) {
             char shorter[64];
@@ -285,8 +289,11 @@ TEST_F(Arrays, StreamsThatFail) {
     EXPECT_EQ(asf_shm_write_doubles(f, &value, 1, "bad\nname"), -EINVAL);
     size_t n = 1;
     errno = 0;
+    EXPECT_EQ(getc(f), EOF);
+    const int libcs = errno ? errno : EIO; // musl says nothing
+    errno = 0;
     EXPECT_EQ(asf_shm_read_doubles(f, &n), nullptr) << "opened to write";
-    EXPECT_EQ(errno, EBADF);
+    EXPECT_EQ(errno, libcs);
     fclose(f);
 }
 
