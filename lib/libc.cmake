@@ -3,12 +3,15 @@
 # Which libc this is, and what is built for it.  libasf_stdio and libasf_unix are for glibc
 # alone; for musl, the headers of lib/musl make up for what all else needs of glibc.
 include(CheckCSourceCompiles)
-check_c_source_compiles("
+include(CheckCXXSourceCompiles)
+set(is_glibc "
 #include <stdio.h>
 #ifndef __GLIBC__
 #error another libc
 #endif
-int main(void) { return 0; }" ASF_GLIBC)
+int main(void) { return 0; }")
+check_c_source_compiles("${is_glibc}" ASF_GLIBC)
+check_cxx_source_compiles("${is_glibc}" ASF_CXX_GLIBC)
 
 set(ASF_STDIO AUTO CACHE STRING "Build libasf_stdio and libasf_unix: ON, OFF, or AUTO (when libc is glibc)")
 set_property(CACHE ASF_STDIO PROPERTY STRINGS AUTO ON OFF)
@@ -22,4 +25,12 @@ if(NOT ASF_GLIBC)
     endif()
     include_directories(${CMAKE_CURRENT_LIST_DIR}/musl)
     add_compile_options(-include ${CMAKE_CURRENT_LIST_DIR}/musl/glibc.h)
+    if(ASF_CXX_GLIBC)
+        message(STATUS "Left out: libasf_xbyak, tests: the C++ compiler is for glibc, and the C compiler is not")
+        set(ASF_XBYAK OFF)
+        set(ASF_TESTS OFF)
+    endif()
+endif()
+if(NOT ASF_STDIO)
+    set(ASF_BENCH OFF) # which is mostly about libasf_stdio
 endif()

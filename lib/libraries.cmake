@@ -50,9 +50,9 @@ endfunction()
 # What those of libasf, libasf_stdio and libasf_unix are compiled with besides.
 # _FORTIFY_SOURCE would redirect the very names that are defined here.  The TLS
 # model: the libraries are there from the start of the program, so no call is
-# needed to find a thread's data.
+# needed to find a thread's data; musl would not load one of that model later.
 function(asf_core_settings part)
-    target_compile_options(${part} PRIVATE -ftls-model=initial-exec -U_FORTIFY_SOURCE)
+    target_compile_options(${part} PRIVATE $<$<BOOL:${ASF_GLIBC}>:-ftls-model=initial-exec> -U_FORTIFY_SOURCE)
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # by "rep stos", a stream is cleared slower
         target_compile_options(${part} PRIVATE
                                $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign>)

@@ -8,7 +8,8 @@
 
 int asf__run(int argc, char **argv) {
     (void)argc;
-    asf__fail("%s: libasf_stdio and libasf_unix are left out of this build of asf; use one for glibc", argv[0]);
+    asf__fail("%s: libasf_stdio and libasf_unix are left out of this build of asf; use one for glibc",
+              argv[0]);
 }
 
 int asf__pipeline(int argc, char **argv) {

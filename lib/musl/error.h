@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline __attribute__((format(printf, 3, 4))) void error(int status, int number, const char *format, ...) {
+static inline __attribute__((format(printf, 3, 4))) void error(int status, int number, const char *format,
+                                                               ...) {
     va_list arguments;
     fflush(stdout);
     fprintf(stderr, "%s: ", program_invocation_name);

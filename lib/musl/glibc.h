@@ -24,7 +24,7 @@
 #define __register_atfork(before, after, child, object) pthread_atfork(before, after, child)
 
 /* musl's strerror keeps its texts. */
-#define strerrordesc_np                 strerror
+#define strerrordesc_np                strerror
 #define strerror_r(number, text, size) ((void)(text), strerror(number))
 
 /* musl's locales group no digits, and answer in English. */

@@ -209,6 +209,27 @@ TEST_F(Arrays, NoMoreIsReadThanThere) {
     EXPECT_EQ(reading("1 " + name).rest, name) << "however long the name";
 }
 
+// glibc's ungetc takes back any number of bytes, musl's those of its buffer.
+TEST_F(Arrays, ALongWordOfAPipeIsPutBackOrTold) {
+    const std::string name(3000, 'n'), text = "1 " + name;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    FILE *f = fdopen(ends[0], "r");
+    size_t count = 0;
+    const double *array = asf_shm_read_doubles(f, &count);
+#ifdef __GLIBC__
+    EXPECT_NE(array, nullptr);
+    EXPECT_EQ(rest_of(f), name);
+#else
+    EXPECT_EQ(errno, ENOBUFS);
+    EXPECT_EQ(array, nullptr);
+#endif
+    EXPECT_EQ(asf_shm_free_doubles(array), 0);
+    fclose(f);
+}
+
 TEST_F(Arrays, WhatIsNoArrayIsRefused) {
     EXPECT_EQ(reading("1 2", 3).error, ENODATA);
     EXPECT_EQ(reading("", 1).error, ENODATA);
