@@ -13,8 +13,12 @@
 # archive (ASF_STATIC: libc's own objects are in the same program then).  The
 # folders' CMakeLists.txt name their files with asf_core_sources (all libraries),
 # asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources (libasf_unix).
-set(asf_unix_parts asf_unix asf_unix_static_objects)
-set(asf_stdio_parts asf_stdio asf_stdio_static_objects ${asf_unix_parts})
+set(asf_names asf)
+if(ASF_STDIO)
+    list(APPEND asf_names asf_stdio asf_unix)
+    set(asf_unix_parts asf_unix asf_unix_static_objects)
+    set(asf_stdio_parts asf_stdio asf_stdio_static_objects ${asf_unix_parts})
+endif()
 set(asf_core_parts asf asf_static_objects ${asf_stdio_parts})
 
 function(asf_core_sources)
@@ -46,9 +50,9 @@ endfunction()
 # What those of libasf, libasf_stdio and libasf_unix are compiled with besides.
 # _FORTIFY_SOURCE would redirect the very names that are defined here.  The TLS
 # model: the libraries are there from the start of the program, so no call is
-# needed to find a thread's data.
+# needed to find a thread's data; musl would not load one of that model later.
 function(asf_core_settings part)
-    target_compile_options(${part} PRIVATE -ftls-model=initial-exec ${asf_unfortified})
+    target_compile_options(${part} PRIVATE $<$<BOOL:${ASF_GLIBC}>:-ftls-model=initial-exec> ${asf_unfortified})
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND ASF_MACHINE STREQUAL "x86_64") # by "rep stos", a stream is cleared slower
         target_compile_options(${part} PRIVATE
                                $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign>)
@@ -114,7 +118,7 @@ function(asf_static_library name)
     set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
 endfunction()
 
-foreach(name IN ITEMS asf asf_stdio asf_unix)
+foreach(name IN LISTS asf_names)
     asf_shared_library(${name})
     asf_static_library(${name})
     add_library(asf::${name} ALIAS ${name})

@@ -176,7 +176,8 @@ ASF_EXPORT int asf_shm_remove(const char *label);
  *          NULL and errno: ENODATA (fewer than wanted), EBADMSG (another word that
  *          is no number; a segment whose size is no multiple of 8), ERANGE (a
  *          number too large for a double), asf_shm_open's for a label, ENOMEM,
- *          what the stream fails with.
+ *          ENOBUFS (a long word after the array cannot be put back: musl's ungetc on
+ *          what cannot seek), what the stream fails with.
  * lifetime until asf_shm_free_doubles. */
 ASF_EXPORT const double *asf_shm_read_doubles(FILE *stream, size_t *count);
 

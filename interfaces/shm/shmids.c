@@ -22,6 +22,26 @@ enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };
 
 static const char keyword[] = "shmids";
 
+/* Where a stream reads next in its buffer, and where it writes; NULL: libc does not show its FILE. */
+#ifdef __GLIBC__
+static char **read_window(FILE *f, char **end) {
+    *end = f->_IO_read_end;
+    return &f->_IO_read_ptr;
+}
+
+static char **write_window(FILE *f, char **end) {
+    *end = f->_IO_write_end;
+    return &f->_IO_write_ptr;
+}
+#else
+static char **read_window(FILE *f, char **end) {
+    (void)f, (void)end;
+    return NULL;
+}
+
+#define write_window read_window
+#endif
+
 /* --- words of a stream ------------------------------------------------------- */
 
 /* A word that grows as it is read. */
@@ -65,10 +85,15 @@ static int next_word(FILE *f, struct word *w) {
     return rc;
 }
 
-/* Back over a word that belongs to what comes after the array. */
-static void push_back(FILE *f, const struct word *w) {
-    for (size_t i = w->length; i > 0; i--)
-        ungetc((unsigned char)w->text[i - 1], f);
+/* Back over a word that belongs to what comes after the array.  musl's ungetc stops a little before
+ * the beginning of its buffer. */
+static int push_back(FILE *f, const struct word *w) {
+    size_t i = w->length;
+    while (i > 0 && ungetc((unsigned char)w->text[i - 1], f) != EOF)
+        i--;
+    if (i == 0 || fseeko(f, -(off_t)i, SEEK_CUR) == 0)
+        return 0;
+    return asf__segment_fail(-ENOBUFS, "the word after the array could not be put back");
 }
 
 /* The rest of the line, blanks at both ends left out. */
@@ -174,11 +199,12 @@ static int bad_number(int rc) {
 
 /* Numbers that stand as a whole in the stream's buffer, read there. */
 static int take_numbers(FILE *f, size_t wanted, struct numbers *n) {
-    for (;;) {
+    char *end, **at = read_window(f, &end);
+    while (at) {
         size_t room = n->room - n->count, most = wanted - n->count < room ? wanted - n->count : room;
-        const unsigned char *p = (unsigned char *)f->_IO_read_ptr;
-        size_t got = asf__scan_doubles(&p, (unsigned char *)f->_IO_read_end, n->first + n->count, most);
-        f->_IO_read_ptr += p - (unsigned char *)f->_IO_read_ptr;
+        const unsigned char *p = (unsigned char *)*at;
+        size_t got = asf__scan_doubles(&p, (unsigned char *)end, n->first + n->count, most);
+        *at += p - (unsigned char *)*at;
         n->count += got;
         if (got < most || n->count == wanted)
             return 0;
@@ -186,6 +212,7 @@ static int take_numbers(FILE *f, size_t wanted, struct numbers *n) {
         if (rc < 0)
             return rc;
     }
+    return 0;
 }
 
 /* Numbers in text; the first word has been read. */
@@ -194,8 +221,8 @@ static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) 
     for (;;) {
         int rc = w->length ? asf__get_double(w->text, w->length, &value) : -EBADMSG;
         if (rc == -EBADMSG && is_name(w)) {
-            push_back(f, w);
-            return wanted > n->count ? too_few() : 0;
+            rc = push_back(f, w);
+            return rc == 0 && wanted > n->count ? too_few() : rc;
         }
         if (rc < 0)
             return bad_number(rc);
@@ -250,9 +277,9 @@ int asf_shm_free_doubles(const double *array) {
 static void put_number(FILE *f, double value, size_t *column) {
     static const char line[] = "\n      ";
     enum { MOST = ASF_DECIMAL + sizeof line };
-    char text[MOST];
-    bool room = f->_IO_write_end - f->_IO_write_ptr >= MOST;
-    char *to = room ? f->_IO_write_ptr : text, *at = to;
+    char text[MOST], *end, **window = write_window(f, &end);
+    bool room = window && end - *window >= MOST;
+    char *to = room ? *window : text, *at = to;
     if (*column > 0)
         *at++ = ' ';
     size_t n = asf__put_double(at, value);
@@ -265,7 +292,7 @@ static void put_number(FILE *f, double value, size_t *column) {
     at += n;
     *column += 1 + n;
     if (room)
-        f->_IO_write_ptr = at;
+        *window = at;
     else
         fwrite_unlocked(text, 1, (size_t)(at - to), f);
 }

@@ -3,8 +3,10 @@
  * robust.c - the process-shared lock.  The kernel finds the locks that a dying
  * thread holds by a list that the thread keeps in user space; there is one list
  * a thread, libc's, so that our locks are entered there beside its robust
- * mutexes: with the links where a mutex of glibc has them, for both to be able
- * to take neighbours out.
+ * mutexes: with the links as far behind the word as in a mutex of libc's (32
+ * bytes in glibc, 28 in musl), for both to be able to take neighbours out.  A
+ * thread of musl that ends with a lock of ours reads the word before it, as its
+ * mutex's type.
  * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
@@ -12,6 +14,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,13 +23,14 @@
 #include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
-/* An entry of the list, as its pointers see it: they point at `next`. */
-struct link {
-    struct link *next;
-};
+/* An entry of the list is two of these, back and on; pointers to it point at the second. */
+typedef void *asf__link __attribute__((aligned(4)));
 
-enum { WORD_FROM_LINK = -32, LINKS_AT = 24 };
-_Static_assert(offsetof(struct asf_shm_lock, links) == LINKS_AT, "glibc's pthread_mutex_t");
+/* How far behind the word the second is: both are within the lock. */
+enum {
+    NEAREST = sizeof(uint32_t) + sizeof(asf__link),
+    FARTHEST = sizeof(struct asf_shm_lock) - sizeof(asf__link)
+};
 
 /* What a thread needs to know of itself.  The page that `generation` points to
  * is zeroed in the child of a fork, however it was made: then all is asked anew. */
@@ -57,16 +61,39 @@ static uint32_t this_generation(uint32_t *page) {
                                                                                                    : was;
 }
 
-static struct self *ask_anew(void) {
+static struct robust_list_head *registered_list(void) {
     struct robust_list_head *head = NULL;
     size_t length = 0;
+    return asf__raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&length, 0) < 0 ? NULL : head;
+}
+
+/* musl registers its list with the first robust mutex of a thread, and anew in the child of a
+ * fork, where it leaves the parent's locks in it. */
+static struct robust_list_head *list_of_libc(void) {
+    struct robust_list_head *head = registered_list();
+    pthread_mutexattr_t robust;
+    pthread_mutex_t mutex;
+    if (head)
+        return head;
+    if (me.head)
+        me.head->list.next = &me.head->list;
+    pthread_mutexattr_init(&robust);
+    pthread_mutexattr_setpshared(&robust, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&mutex, &robust);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return registered_list();
+}
+
+static struct self *ask_anew(void) {
     int saved = errno;
     uint32_t *page = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
     if (!page)
         page = make_page();
     errno = saved;
-    if (!page || asf__raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&length, 0) < 0 || !head ||
-        head->futex_offset != WORD_FROM_LINK)
+    struct robust_list_head *head = page ? list_of_libc() : NULL;
+    if (!head || head->futex_offset > -NEAREST || head->futex_offset < -FARTHEST)
         return NULL;
     me.tid = (uint32_t)asf__raw_syscall(SYS_gettid, 0, 0, 0, 0);
     me.generation = this_generation(page);
@@ -87,38 +114,42 @@ static inline void barrier(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline struct link *entry_of(struct asf_shm_lock *l) {
-    return (struct link *)(void *)&l->links[1];
+static inline asf__link *entry_of(const struct self *s, struct asf_shm_lock *l) {
+    return (asf__link *)(void *)((char *)&l->word - s->head->futex_offset);
 }
 
 /* The lowest bit of a pointer marks priority inheritance. */
-static inline struct link *plain(void *p) {
-    return (struct link *)((uintptr_t)p & ~(uintptr_t)1); // NOLINT(performance-no-int-to-ptr)
+static inline asf__link *plain(void *p) {
+    return (asf__link *)((uintptr_t)p & ~(uintptr_t)1); // NOLINT(performance-no-int-to-ptr)
 }
 
-static inline void **previous_of(struct link *entry) {
-    return (void **)(void *)entry - 1;
+/* The head has no link back. */
+static inline void link_back(const struct self *s, void *p, void *to) {
+    if ((void *)plain(p) != s->head)
+        plain(p)[-1] = to;
 }
 
 /* The lock that is being taken or given back: the kernel looks at it too. */
 static inline void announce(const struct self *s, struct asf_shm_lock *l) {
-    s->head->list_op_pending = l ? (struct robust_list *)(void *)entry_of(l) : NULL;
+    s->head->list_op_pending = l ? (struct robust_list *)(void *)entry_of(s, l) : NULL;
     barrier();
 }
 
 static inline void enter(const struct self *s, struct asf_shm_lock *l) {
+    asf__link *entry = entry_of(s, l);
     void *first = s->head->list.next;
-    l->links[0] = s->head;
-    l->links[1] = first;
-    *previous_of(plain(first)) = entry_of(l);
+    entry[-1] = s->head;
+    *entry = first;
+    link_back(s, first, entry);
     barrier();
-    s->head->list.next = (struct robust_list *)(void *)entry_of(l);
+    s->head->list.next = (struct robust_list *)(void *)entry;
     barrier();
 }
 
-static inline void leave(struct asf_shm_lock *l) {
-    *previous_of(plain(l->links[1])) = l->links[0];
-    plain(l->links[0])->next = l->links[1];
+static inline void leave(const struct self *s, struct asf_shm_lock *l) {
+    asf__link *entry = entry_of(s, l);
+    link_back(s, *entry, entry[-1]);
+    *plain(entry[-1]) = *entry;
     barrier();
 }
 
@@ -181,7 +212,7 @@ int asf__robust_release(struct asf_shm_lock *l) {
     if ((__atomic_load_n(&l->word, __ATOMIC_RELAXED) & FUTEX_TID_MASK) != s->tid)
         return -EPERM;
     announce(s, l);
-    leave(l);
+    leave(s, l);
     if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
         asf__raw_syscall(SYS_futex, (long)&l->word, FUTEX_WAKE, 1, 0);
     announce(s, NULL);

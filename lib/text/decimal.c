@@ -234,12 +234,26 @@ size_t asf__put_double(char *to, double value) {
 
 /* --- from text ------------------------------------------------------------------------ */
 
+/* A NaN with its sign and payload, which musl's strtod leaves out. */
+static double nan_of(const char *word) {
+    const uint64_t quiet = UINT64_C(0x7ff8000000000000), most = (UINT64_C(1) << 51) - 1;
+    const char *open = strchr(word, '(');
+    char *end;
+    uint64_t payload = open ? strtoull(open + 1, &end, 0) : 0;
+    uint64_t bits = quiet | (open && *end == ')' ? payload & most : 0) | (uint64_t)(*word == '-') << 63;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static int by_libc(const char *word, double *value) {
     char *end;
     int saved = errno;
     errno = 0;
     *value = strtod_l(word, &end, plain());
     bool huge = errno == ERANGE && isinf(*value);
+    if (isnan(*value))
+        *value = nan_of(word);
     errno = saved;
     if (end == word || *end != '\0' || isspace((unsigned char)word[0]))
         return -EBADMSG;

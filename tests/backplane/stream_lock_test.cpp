@@ -213,6 +213,7 @@ TEST_F(StreamLock, TheHolderItselfEndsItsBias) {
     EXPECT_EQ(lock.holder, nullptr);
 }
 
+#ifdef __GLIBC__ // of another libc, FILE has another lock
 // What libc does on entry and exit of its own functions.
 class LibcInside : public StreamLock, public testing::WithParamInterface<bool> {
   protected:
@@ -293,6 +294,7 @@ TEST_F(StreamLock, LibcWorksForAHolderWhoIsWaitedFor) {
         ASSERT_EQ(lock.word, 0);
     }
 }
+#endif
 
 // Forks while another thread holds, waits for, or revokes: the child can go on.
 TEST_F(StreamLock, InheritedByAChild) {

@@ -151,6 +151,10 @@ TEST_F(Arrays, TextIsTheShortest) {
     for (const double value : unusual()) {
         std::string text = written({value});
         text.pop_back();
+#ifndef __GLIBC__ // musl's leaves out a NaN's sign and payload
+        if (std::isnan(value))
+            continue;
+#endif
         EXPECT_EQ(bits_of(strtod(text.c_str(), nullptr)), bits_of(value)) << text;
         for (int digits = 1; digits <= 17 && std::isfinite(value); digits++) {
             char shorter[64];
@@ -203,6 +207,27 @@ TEST_F(Arrays, NoMoreIsReadThanThere) {
     EXPECT_EQ(r.rest, " 4\n");
     const std::string name(3000, 'n');
     EXPECT_EQ(reading("1 " + name).rest, name) << "however long the name";
+}
+
+// glibc's ungetc takes back any number of bytes, musl's those of its buffer.
+TEST_F(Arrays, ALongWordOfAPipeIsPutBackOrTold) {
+    const std::string name(3000, 'n'), text = "1 " + name;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    FILE *f = fdopen(ends[0], "r");
+    size_t count = 0;
+    const double *array = asf_shm_read_doubles(f, &count);
+#ifdef __GLIBC__
+    EXPECT_NE(array, nullptr);
+    EXPECT_EQ(rest_of(f), name);
+#else
+    EXPECT_EQ(errno, ENOBUFS);
+    EXPECT_EQ(array, nullptr);
+#endif
+    EXPECT_EQ(asf_shm_free_doubles(array), 0);
+    fclose(f);
 }
 
 TEST_F(Arrays, WhatIsNoArrayIsRefused) {
@@ -285,8 +310,11 @@ TEST_F(Arrays, StreamsThatFail) {
     EXPECT_EQ(asf_shm_write_doubles(f, &value, 1, "bad\nname"), -EINVAL);
     size_t n = 1;
     errno = 0;
+    EXPECT_EQ(getc(f), EOF);
+    const int libcs = errno ? errno : EIO; // musl says nothing
+    errno = 0;
     EXPECT_EQ(asf_shm_read_doubles(f, &n), nullptr) << "opened to write";
-    EXPECT_EQ(errno, EBADF);
+    EXPECT_EQ(errno, libcs);
     fclose(f);
 }
 

@@ -17,7 +17,7 @@ bool no_more_memory;
 }
 
 // What the library's lists grow by.
-extern "C" void *reallocarray(void *p, size_t n, size_t size) noexcept {
+extern "C" void *reallocarray(void *p, size_t n, size_t size) {
     if (!no_more_memory)
         return realloc(p, n * size);
     errno = ENOMEM;
@@ -191,7 +191,7 @@ TEST_P(Memfd, AnotherUsersIsHandedOver) {
               }),
               0);
     EXPECT_EQ(as_nobody([&] {
-                  close_range(3, ~0U, 0); // what it has inherited would do
+                  syscall(SYS_close_range, 3, ~0U, 0); // what it has inherited would do
                   return asf_shm_open(shm) ? 0 : errno;
               }),
               EACCES);

@@ -132,6 +132,22 @@ TEST(Decimal, LaidOutAsPercentG) {
     EXPECT_LT(asf__put_double(text, -std::numeric_limits<double>::denorm_min() * 123456789), sizeof text);
 }
 
+TEST(Decimal, NaNsHaveTheirSignAndPayload) {
+    const auto get = [](const std::string &word) {
+        double value = 0;
+        EXPECT_EQ(asf__get_double(word.c_str(), word.size(), &value), 0) << word;
+        return bits_of(value);
+    };
+    for (const uint64_t bits : {UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000000000),
+                                UINT64_C(0x7ff8000000001234), UINT64_MAX})
+        EXPECT_EQ(get(put(double_of(bits))), bits);
+#ifdef __GLIBC__ // musl's strtod leaves both out
+    for (const char *word : {"nan", "-NaN", "+nan(18)", "nan(0x12)", "-NAN(022)", "nan()", "nan(1x)",
+                             "nan(x)", "nan(0xfffffffffffffffff)"})
+        EXPECT_EQ(get(word), bits_of(strtod(word, nullptr))) << word;
+#endif
+}
+
 TEST(Decimal, ReadsWhatStrtodReads) {
     const auto get = [](const std::string &word) {
         double value = -1;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_left_out.c - "asf run" and "asf pipe" where libasf_stdio and libasf_unix are left out.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ */
+#include "interfaces/command/command.h"
+
+int asf__run(int argc, char **argv) {
+    (void)argc;
+    asf__fail("%s: libasf_stdio and libasf_unix are left out of this build of asf; use one for glibc",
+              argv[0]);
+}
+
+int asf__pipeline(int argc, char **argv) {
+    return asf__run(argc, argv);
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+#
+# Which libc this is, and what is built for it.  libasf_stdio and libasf_unix are for glibc
+# alone; for musl, the headers of lib/musl make up for what all else needs of glibc.
+include(CheckCSourceCompiles)
+include(CheckCXXSourceCompiles)
+set(is_glibc "
+#include <stdio.h>
+#ifndef __GLIBC__
+#error another libc
+#endif
+int main(void) { return 0; }")
+check_c_source_compiles("${is_glibc}" ASF_GLIBC)
+check_cxx_source_compiles("${is_glibc}" ASF_CXX_GLIBC)
+
+set(ASF_STDIO AUTO CACHE STRING "Build libasf_stdio and libasf_unix: ON, OFF, or AUTO (when libc is glibc)")
+set_property(CACHE ASF_STDIO PROPERTY STRINGS AUTO ON OFF)
+if(NOT ASF_GLIBC)
+    if(ASF_STDIO STREQUAL "AUTO")
+        message(STATUS "Left out: libasf_stdio, libasf_unix, asf run, asf pipe: libc is not glibc")
+        set(ASF_STDIO OFF)
+    elseif(ASF_STDIO)
+        message(FATAL_ERROR "libasf_stdio and libasf_unix stand in the place of glibc's FILE, and the FILE of this "
+                            "libc is its own and hidden: build the other libraries with -DASF_STDIO=OFF")
+    endif()
+    include_directories(${CMAKE_CURRENT_LIST_DIR}/musl)
+    add_compile_options(-include ${CMAKE_CURRENT_LIST_DIR}/musl/glibc.h)
+    if(ASF_CXX_GLIBC)
+        message(STATUS "Left out: libasf_xbyak, tests: the C++ compiler is for glibc, and the C compiler is not")
+        set(ASF_XBYAK OFF)
+        set(ASF_TESTS OFF)
+    endif()
+endif()
+if(NOT ASF_STDIO)
+    set(ASF_BENCH OFF) # which is mostly about libasf_stdio
+endif()

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gconv.h - glibc's state of a conversion, which is in its FILE.  Nothing converts on musl.
+ * Layer: lib.  May include: nothing.
+ */
+#ifndef ASF_LIB_MUSL_GCONV_H
+#define ASF_LIB_MUSL_GCONV_H
+
+#include <wchar.h>
+
+struct __gconv_step_data {
+    unsigned char *out, *out_end;
+    int flags, calls, internal;
+    mbstate_t *at, state;
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * glibc.h - what the library uses of glibc and musl has under another name.  Where libc is
+ * musl, it comes before every file (lib/flags.cmake), and the headers of glibc that musl
+ * lacks are beside it; no other file knows of musl.
+ * Layer: lib.  May include: nothing.
+ */
+#ifndef ASF_LIB_MUSL_GLIBC_H
+#define ASF_LIB_MUSL_GLIBC_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#define _LARGEFILE64_SOURCE /* off64_t, stat64 and so on */
+#include <string.h>
+
+#define __open64    open
+#define __pread64   pread
+#define __read      read
+#define __sigaction sigaction
+#define __write     write
+
+#define _pthread_cleanup_buffer                         __ptcb
+#define __register_atfork(before, after, child, object) pthread_atfork(before, after, child)
+
+/* musl's strerror keeps its texts. */
+#define strerrordesc_np                strerror
+#define strerror_r(number, text, size) ((void)(text), strerror(number))
+
+/* musl's locales group no digits, and answer in English. */
+#define GROUPING THOUSEP
+static inline int rpmatch(const char *answer) {
+    return *answer == 'y' || *answer == 'Y' ? 1 : *answer == 'n' || *answer == 'N' ? 0 : -1;
+}
+
+#endif

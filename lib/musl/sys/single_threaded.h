@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * single_threaded.h - musl does not tell whether a process has one thread: every lock is
+ * taken as if it had more.
+ * Layer: lib.  May include: nothing.
+ */
+#ifndef ASF_LIB_MUSL_SINGLE_THREADED_H
+#define ASF_LIB_MUSL_SINGLE_THREADED_H
+
+#define __libc_single_threaded 0
+
+#endif
