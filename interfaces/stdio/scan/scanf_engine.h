@@ -3,10 +3,10 @@
  * scanf_engine.h - what the files of the scanf engine share: a format taken
  * apart, and the input it is run on, a stream's window or a string.
  *
- * What is consumed, stored and left in errno is what glibc 2.36 does, its
- * oddities included.  A format or locale that asks for more than is done here
- * is refused before anything is read; libc then has the whole call.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
+ * What is consumed, stored and left in errno is what glibc does, its oddities
+ * included, and where its versions differ the one that is there.  A format or locale that asks for more than
+ * is done here is refused before anything is read; libc then has the whole call. Layer: interfaces.  May
+ * include: backplane, lib, include/asf.
  */
 #ifndef ASF_INTERFACES_SCANF_ENGINE_H
 #define ASF_INTERFACES_SCANF_ENGINE_H
@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <wchar.h>
 
+#include "interfaces/stdio/libc_differences.h"
 #include "interfaces/stdio/stdio_cios.h"
 
 #pragma GCC visibility push(hidden)

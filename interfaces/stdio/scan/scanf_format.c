@@ -104,7 +104,7 @@ static text parse_length(text p, enum asf_dialect dialect, struct asf_directive 
         d->is.flags |= ASF_SCAN_MALLOC_GNU;
         return p + 1;
     case 'w': /* C23's; what it means is for a libc that knows it */
-        return dialect == ASF_SCAN_C23 ? NULL : p;
+        return NULL;
     default:
         return p;
     }
@@ -143,13 +143,14 @@ static bool take_decimal_point(struct asf_directive *d) {
 }
 
 /* What C23 adds: %b, and 0b for %i. */
-static void allow_binary(struct asf_directive *d, unsigned char letter) {
+static void allow_binary(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
+    if (dialect != ASF_SCAN_C23 && (letter == 'i' || !ASF_LIBC(scan_binary)))
+        return;
+    d->is.flags |= ASF_SCAN_BINARY;
     if (letter == 'b') {
         d->is.kind = ASF_SCAN_INTEGER;
         d->is.base = 2;
     }
-    if (letter == 'b' || letter == 'i')
-        d->is.flags |= ASF_SCAN_BINARY;
 }
 
 /* False when libc must do it. */
@@ -158,8 +159,8 @@ static inline bool take_letter(struct asf_directive *d, unsigned char letter, en
     d->is.kind = l.kind;
     d->is.base = l.base;
     d->is.flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);
-    if (dialect == ASF_SCAN_C23)
-        allow_binary(d, letter);
+    if (letter == 'b' || letter == 'i')
+        allow_binary(d, letter, dialect);
     if (l.kind == ASF_SCAN_FLOAT)
         return take_decimal_point(d);
     bool of_text = l.kind == ASF_SCAN_CHARS || l.kind == ASF_SCAN_STRING || l.kind == ASF_SCAN_SET;

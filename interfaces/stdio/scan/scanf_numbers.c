@@ -115,10 +115,12 @@ static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int c
     if (base == 8 || n->base != base)
         return ch;
     use_width(&n->width);
-    return asf__scan_next(s);
+    n->digits = !ASF_LIBC(scan_digits);
+    return n->digits || n->width != 0 ? asf__scan_next(s) : EOF;
 }
 
-static void read_digits(struct asf_scan *s, struct integer *n, int ch) {
+/* Returns the byte after them. */
+static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
     unsigned digit, base = (unsigned)n->base;
     while (ch != EOF && n->width != 0 && (digit = digit_value((unsigned char)ch)) < base) {
         n->digits = true;
@@ -127,6 +129,7 @@ static void read_digits(struct asf_scan *s, struct integer *n, int ch) {
         use_width(&n->width);
         ch = asf__scan_next(s);
     }
+    return ch;
 }
 
 /* "(nil)", whose bracket has been read. */
@@ -159,9 +162,9 @@ read_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value)
     ch = read_prefix(s, &n, (d->is.flags & ASF_SCAN_BINARY) != 0, ch);
     if (n.base == 0)
         n.base = 10;
-    read_digits(s, &n, ch);
+    ch = read_digits(s, &n, ch);
     bool nil = !n.digits && d->is.flags & ASF_SCAN_POINTER && read_nil(s, &n);
-    if (!nil)
+    if (!nil && ch != EOF)
         asf__scan_unget(s);
     *value = in_range(&n, (d->is.flags & ASF_SCAN_SIGNED) != 0);
     return n.digits || nil ? ASF_SCANNED : ASF_MISMATCH;
@@ -278,18 +281,38 @@ static bool read_word(struct asf_scan *s, struct token *t, const char *rest) {
     return true;
 }
 
-static bool read_infinity(struct asf_scan *s, struct token *t) {
-    if (!read_word(s, t, "nf"))
-        return false;
+/* Whether the word goes on with this byte; it is added then. */
+static bool goes_on(struct asf_scan *s, struct token *t, int wanted) {
     if (t->width == 0 || asf__scan_next(s) == EOF)
-        return true;
-    if (tolower(s->now.last) != 'i') {
+        return false;
+    if (tolower(s->now.last) != wanted) {
         asf__scan_unget(s);
-        return true;
+        return false;
     }
     use_width(&t->width);
     add(t, s->now.last);
-    return read_word(s, t, "nity");
+    return true;
+}
+
+static bool read_infinity(struct asf_scan *s, struct token *t) {
+    return read_word(s, t, "nf") && (!goes_on(s, t, 'i') || read_word(s, t, "nity"));
+}
+
+/* What stands in the brackets after "nan". */
+static bool read_payload(struct asf_scan *s, struct token *t) {
+    for (int ch; (ch = next_in_width(s, t)) != EOF;) {
+        bool letter = (unsigned)(lower(ch) - 'a') < 26, digit = (unsigned)(ch - '0') < 10;
+        if (!letter && !digit && ch != '_' && ch != ')')
+            return false;
+        add(t, ch);
+        if (ch == ')')
+            return true;
+    }
+    return false;
+}
+
+static bool read_nan(struct asf_scan *s, struct token *t) {
+    return read_word(s, t, "an") && (!ASF_LIBC(scan_nan) || !goes_on(s, t, '(') || read_payload(s, t));
 }
 
 /* What has been seen of a number. */
@@ -300,14 +323,13 @@ struct seen {
 /* Whether the byte goes on with the number; it is added then. */
 static bool add_to_number(struct token *t, struct seen *seen, int ch) {
     int mark = seen->hexadecimal ? 'p' : 'e';
-    bool digit =
-        ch != EOF && digit_value((unsigned char)ch) < (seen->hexadecimal && !seen->exponent ? 16 : 10);
-    if (digit) {
+    if (digit_value((unsigned char)ch) < (seen->hexadecimal && !seen->exponent ? 16 : 10)) {
         seen->digit = true;
     } else if (seen->exponent && t->bytes[t->used - 1] == mark && (ch == '-' || ch == '+')) {
         /* the exponent's sign */
-    } else if (seen->digit && !seen->exponent && ch != EOF && lower(ch) == mark) {
+    } else if (seen->digit && !seen->exponent && lower(ch) == mark) {
         seen->exponent = seen->point = true;
+        seen->digit = false;
         ch = mark;
     } else if (!seen->point && ch == t->point) {
         seen->point = true;
@@ -325,12 +347,14 @@ static int read_float_prefix(struct asf_scan *s, struct token *t, struct seen *s
     add(t, ch);
     ch = asf__scan_next(s);
     use_width(&t->width);
-    if (t->width == 0 || ch == EOF || lower(ch) != 'x') {
+    if (ch == EOF || lower(ch) != 'x' || (t->width == 0 && !ASF_LIBC(scan_digits))) {
         seen->digit = true;
         return ch;
     }
     add(t, ch);
     seen->hexadecimal = true;
+    if (t->width == 0)
+        return EOF;
     ch = asf__scan_next(s);
     use_width(&t->width);
     return ch;
@@ -338,17 +362,16 @@ static int read_float_prefix(struct asf_scan *s, struct token *t, struct seen *s
 
 static bool read_number(struct asf_scan *s, struct token *t, size_t sign, int ch) {
     struct seen seen = {.digit = false};
-    ch = read_float_prefix(s, t, &seen, ch);
-    do {
+    for (ch = read_float_prefix(s, t, &seen, ch); ch != EOF; ch = next_in_width(s, t)) {
         if (t->failed)
             return false;
         if (!add_to_number(t, &seen, ch)) {
             asf__scan_unget(s);
             break;
         }
-        ch = next_in_width(s, t);
-    } while (ch != EOF);
-    return t->used > sign + (seen.hexadecimal ? 2 : 0);
+    }
+    bool enough = seen.digit || !ASF_LIBC(scan_digits) || (!seen.exponent && !ASF_LIBC(scan_complete));
+    return enough && t->used > sign + (seen.hexadecimal ? 2 : 0);
 }
 
 static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
@@ -367,7 +390,7 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
     int letter = tolower(ch);
     if (letter == 'n' || letter == 'i') {
         add(t, ch);
-        right = letter == 'n' ? read_word(s, t, "an") : read_infinity(s, t);
+        right = letter == 'n' ? read_nan(s, t) : read_infinity(s, t);
     } else {
         right = read_number(s, t, sign, ch);
     }

@@ -157,8 +157,11 @@ static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_s
     enum asf_scan_result r = asf__scan_unless_cut(s, take(s, d, m, width, k));
     if (r != ASF_SCANNED)
         return r;
-    if (d->is.kind == ASF_SCAN_SET && asf__scan_consumed(s) == before)
+    size_t taken = asf__scan_consumed(s) - before;
+    if (d->is.kind == ASF_SCAN_SET && taken == 0)
         return ASF_MISMATCH;
+    if (d->is.kind == ASF_SCAN_CHARS && taken < width && ASF_LIBC(scan_complete))
+        return ASF_INPUT_END;
     asf__scan_close(s, k);
     return ASF_SCANNED;
 }
@@ -170,7 +173,7 @@ scan_into(struct asf_scan *s, const struct asf_directive *d, const struct member
     text end = asf__scan_end(s);
     size_t n = end > s->at ? smaller((size_t)(end - s->at), width) : 0;
     size_t taken = n > 0 ? length(m, kind, s->at, n) : 0;
-    bool complete = taken < n || (n > 0 && (n == width || asf__scan_ended(s)));
+    bool complete = taken < n || (n > 0 && (n == width || (kind != ANYTHING && asf__scan_ended(s))));
     if (complete)
         k->size = taken + k->reserved;
     enum asf_scan_result r = asf__scan_open(s, d, k);

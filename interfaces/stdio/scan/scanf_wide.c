@@ -92,7 +92,7 @@ static inline enum asf_scan_result take_characters(struct asf_scan *s, const str
         if ((r = take_character(s, d, w, ch)) != ASF_SCANNED)
             return r;
     } while (--width > 0 && (ch = asf__scan_next(s)) != EOF);
-    if (asf__scan_cut(s))
+    if (asf__scan_cut(s) || (!word && width > 0 && ASF_LIBC(scan_complete)))
         return ASF_INPUT_END;
     asf__scan_close(s, &w->sink);
     return ASF_SCANNED;

@@ -150,23 +150,38 @@ extern int old_vfscanf(FILE *, const char *, va_list) __asm__("vfscanf");
 extern int inner_vfscanf(FILE *, const char *, va_list) __asm__("__vfscanf");
 extern int new_vscanf(const char *, va_list) __asm__("__isoc99_vscanf");
 extern int new_vfscanf(FILE *, const char *, va_list) __asm__("__isoc99_vfscanf");
+extern int new_scanf(const char *, ...) __asm__("__isoc99_scanf");
+extern int new_fscanf(FILE *, const char *, ...) __asm__("__isoc99_fscanf");
+
+/* And programs built as C23 these. */
+#if __GLIBC_PREREQ(2, 38)
+#define NEWEST "__isoc23_"
+#else
+#define NEWEST "__isoc99_"
+#endif
+extern int newest_scanf(const char *, ...) __asm__(NEWEST "scanf");
+extern int newest_fscanf(FILE *, const char *, ...) __asm__(NEWEST "fscanf");
+extern int newest_vscanf(const char *, va_list) __asm__(NEWEST "vscanf");
+extern int newest_vfscanf(FILE *, const char *, va_list) __asm__(NEWEST "vfscanf");
 
 static void scan_lists(const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    int n[5];
-    va_list copies[5];
-    for (int i = 0; i < 5; i++)
+    int n[7];
+    va_list copies[7];
+    for (int i = 0; i < 7; i++)
         va_copy(copies[i], ap);
     n[0] = old_vscanf(format, copies[0]);
     n[1] = old_vfscanf(stdin, format, copies[1]);
     n[2] = inner_vfscanf(stdin, format, copies[2]);
     n[3] = new_vscanf(format, copies[3]);
     n[4] = new_vfscanf(stdin, format, copies[4]);
-    for (int i = 0; i < 5; i++)
+    n[5] = newest_vscanf(format, copies[5]);
+    n[6] = newest_vfscanf(stdin, format, copies[6]);
+    for (int i = 0; i < 7; i++)
         va_end(copies[i]);
     va_end(ap);
-    say("%d %d %d %d %d", n[0], n[1], n[2], n[3], n[4]);
+    say("%b", n, (int)sizeof n);
 }
 
 CASE(scanning_by_old_names) {
@@ -177,6 +192,11 @@ CASE(scanning_by_old_names) {
     CALL(old_fscanf(stdin, "%as %d", &allocated, &number));
     say("%s %d", allocated ? allocated : "none", number);
     free(allocated);
+    CALL(new_scanf("%19s %d", word, &number));
+    CALL(new_fscanf(stdin, "%19s %d", word, &number));
+    CALL(newest_scanf("%19s %d", word, &number));
+    CALL(newest_fscanf(stdin, "%19s %d", word, &number));
+    say("%s %d", word, number);
     scan_lists("%19s %d", word, &number);
     say("%s %d", word, number);
     CALL(ftell(stdin));
@@ -278,14 +298,18 @@ static int scan_wide_lists(FILE *f, const wchar_t *format, ...) {
     extern int newer_here(const wchar_t *, va_list) __asm__("__isoc99_vwscanf");
     extern int older(FILE *, const wchar_t *, va_list) __asm__("vfwscanf");
     extern int older_here(const wchar_t *, va_list) __asm__("vwscanf");
+    extern int newest(FILE *, const wchar_t *, va_list) __asm__(NEWEST "vfwscanf");
+    extern int newest_here(const wchar_t *, va_list) __asm__(NEWEST "vwscanf");
     int sum = 0;
     va_list ap;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         va_start(ap, format);
         sum = 10 * sum + (i == 0   ? newer(f, format, ap)
                           : i == 1 ? older(f, format, ap)
-                          : i == 2 ? newer_here(format, ap)
-                                   : older_here(format, ap));
+                          : i == 2 ? newest(f, format, ap)
+                          : i == 3 ? newer_here(format, ap)
+                          : i == 4 ? older_here(format, ap)
+                                   : newest_here(format, ap));
         va_end(ap);
     }
     return sum;
@@ -294,20 +318,24 @@ static int scan_wide_lists(FILE *f, const wchar_t *format, ...) {
 CASE(wide_printing_and_scanning_by_lists) {
     extern int old_wscanf(const wchar_t *, ...) __asm__("wscanf");
     extern int old_fwscanf(FILE *, const wchar_t *, ...) __asm__("fwscanf");
+    extern int new_wscanf(const wchar_t *, ...) __asm__("__isoc99_wscanf");
+    extern int new_fwscanf(FILE *, const wchar_t *, ...) __asm__("__isoc99_fwscanf");
     setlocale(LC_ALL, "C.UTF-8");
     wchar_t word[20];
     int number;
     FILE *f = fopen("file", "w+");
     CALL(print_wide_lists(f, L"%d %ls\n", 5, L"text"));
-    fwprintf(f, L"6 word 7 more 8 last");
+    fwprintf(f, L"6 word 7 more 8 still 9 some 10 last");
     rewind(f);
     CALL(fwscanf(f, L"%d %ls", &number, word));
     CALL(old_fwscanf(f, L"%d %ls", &number, word));
+    CALL(new_fwscanf(f, L"%d %ls", &number, word));
     CALL(scan_wide_lists(f, L"%d %19ls", &number, word));
     say("%d %lx", number, (unsigned long)word[0]);
     fclose(f);
     CALL(wscanf(L"%19ls %d", word, &number));
     CALL(old_wscanf(L"%19ls %d", word, &number));
+    CALL(new_wscanf(L"%19ls %d", word, &number));
     say("%d", number);
     CALL(wprintf(L"%d\n", 5));
 }

@@ -24,12 +24,6 @@
 #include <unistd.h>
 #include <vector>
 
-extern "C" {
-int __isoc99_fscanf(FILE *, const char *, ...);
-int __isoc99_sscanf(const char *, const char *, ...);
-int __isoc99_fwscanf(FILE *, const wchar_t *, ...);
-}
-
 namespace {
 
 using scanner = int(FILE *, const char *, ...);
@@ -38,11 +32,19 @@ using wide_scanner = int(FILE *, const wchar_t *, ...);
 
 bool wide_calls;
 
+// The three families of names; libc has the last since 2.38.
+enum dialect : size_t { gnu, c99, c23 };
+#if __GLIBC_PREREQ(2, 38)
+constexpr size_t dialects = 3;
+#else
+constexpr size_t dialects = 2;
+#endif
+
 struct side {
     void *handle;
-    scanner *c99, *gnu;
-    text_scanner *text_c99, *text_gnu;
-    wide_scanner *wide_c99, *wide_gnu;
+    scanner *stream[dialects];
+    text_scanner *text[dialects];
+    wide_scanner *wide[dialects];
     decltype(&::fopen) fopen;
     decltype(&::fdopen) fdopen;
     decltype(&::fopencookie) fopencookie;
@@ -76,12 +78,13 @@ side load(const char *soname) {
         dprintf(2, "scanf_differential: %s is not in this process\n", soname);
         exit(2);
     }
-    find(s.handle, "__isoc99_fscanf", s.c99);
-    find(s.handle, "fscanf", s.gnu);
-    find(s.handle, "__isoc99_sscanf", s.text_c99);
-    find(s.handle, "sscanf", s.text_gnu);
-    find(s.handle, "__isoc99_fwscanf", s.wide_c99);
-    find(s.handle, "fwscanf", s.wide_gnu);
+    static const char *const prefixes[] = {"", "__isoc99_", "__isoc23_"};
+    for (size_t i = 0; i < dialects; i++) {
+        const std::string prefix = prefixes[i];
+        find(s.handle, (prefix + "fscanf").c_str(), s.stream[i]);
+        find(s.handle, (prefix + "sscanf").c_str(), s.text[i]);
+        find(s.handle, (prefix + "fwscanf").c_str(), s.wide[i]);
+    }
 #define FIND(name) find(s.handle, #name, s.name)
     FIND(fopen), FIND(fdopen), FIND(fopencookie), FIND(fmemopen), FIND(fclose), FIND(setvbuf), FIND(getc);
     FIND(ungetc), FIND(fgetwc), FIND(ungetwc), FIND(fseek), FIND(ftell), FIND(feof), FIND(ferror),
@@ -108,7 +111,7 @@ enum stored { nothing, bytes, text_pointer, wide_pointer, char_pointer };
 struct format {
     std::string text;
     stored kinds[arguments] = {};
-    bool gnu = false;
+    dialect family = c99;
     size_t used = 0;
 };
 
@@ -152,16 +155,16 @@ std::string set() {
     return dice.of(sets);
 }
 
-conversion word(bool gnu) {
+conversion word(dialect family) {
     switch (dice.below(8)) {
     case 0:
         return {"ms", text_pointer};
     case 1:
         return {"m" + set(), text_pointer};
     case 2:
-        return gnu ? conversion{"as", text_pointer} : conversion{"s", bytes};
+        return family == gnu ? conversion{"as", text_pointer} : conversion{"s", bytes};
     case 3:
-        return gnu ? conversion{"a" + set(), text_pointer} : conversion{set(), bytes};
+        return family == gnu ? conversion{"a" + set(), text_pointer} : conversion{set(), bytes};
     case 4:
     case 5:
         return {set(), bytes};
@@ -177,11 +180,12 @@ conversion wide() {
 }
 
 conversion odd() {
-    static const char *const all[] = {"n", "n", "ln", "hn", "hhn", "jn", "%", "y", "D", "k", "!", "b", "w"};
+    static const char *const all[] = {"n", "n", "ln", "hn", "hhn", "jn", "%",    "y",
+                                      "D", "k", "!",  "b",  "b",   "w",  "w16d", "wf32x"};
     return {dice.of(all), bytes};
 }
 
-conversion any(bool gnu) {
+conversion any(dialect family) {
     switch (dice.below(24)) {
     case 0:
         return wide();
@@ -195,7 +199,7 @@ conversion any(bool gnu) {
     case 6:
     case 7:
     case 8:
-        return word(gnu);
+        return word(family);
     case 9:
     case 10:
     case 11:
@@ -209,7 +213,7 @@ conversion any(bool gnu) {
 }
 
 void add_conversion(format &f, bool positional) {
-    conversion c = any(f.gnu);
+    conversion c = any(f.family);
     if (c.kind == nothing)
         c.kind = c.text == "mc" ? char_pointer : bytes;
     bool suppressed = dice.one_in(8);
@@ -238,7 +242,7 @@ format make_format() {
                                           ",", ", ",  "x",  "=",   " = ",      "-",  ".",
                                           ":", "key", "%%", " %%", "\xc3\xa4", "0x", "( "};
     format f;
-    f.gnu = dice.one_in(5);
+    f.family = dice.one_in(5) ? gnu : static_cast<dialect>(1 + dice.below(dialects - 1));
     bool positional = dice.one_in(12);
     size_t n = dice.one_in(3) ? 1 : 1 + dice.below(5);
     if (dice.one_in(150))
@@ -269,6 +273,8 @@ std::string number_text() {
     static const char *const special[] = {"0x",
                                           "0X1f",
                                           "0b101",
+                                          "0b",
+                                          "-0B2",
                                           "00012",
                                           "0",
                                           "-0",
@@ -318,6 +324,9 @@ std::string float_text() {
                                           "nan",
                                           "NaN",
                                           "nan(12)",
+                                          "NaN(",
+                                          "-nan(a_Z",
+                                          "nan(!)",
                                           "-nan",
                                           "na",
                                           "in",
@@ -603,7 +612,8 @@ void escape(const char *label, const char *p, size_t n) {
 
 bool complain(const format &f, const char *what, long libc, long ours) {
     printf("call %lu: %s: libc %ld, asf %ld\n", calls, what, libc, ours);
-    escape(f.gnu ? "GNU format" : "format", f.text.data(), f.text.size());
+    static const char *const labels[] = {"GNU format", "format", "C23 format"};
+    escape(labels[f.family], f.text.data(), f.text.size());
     return false;
 }
 
@@ -669,8 +679,8 @@ bool scan_both(stream (&t)[2], source kind) {
     for (int i : {0, 1})
         run(outcomes[i], f, mode, [&](char **a) {
             const side &s = *t[i].of;
-            return wide_calls ? call_with(f.gnu ? s.wide_gnu : s.wide_c99, t[i].file, wide, a)
-                              : call_with(f.gnu ? s.gnu : s.c99, t[i].file, f.text, a);
+            return wide_calls ? call_with(s.wide[f.family], t[i].file, wide, a)
+                              : call_with(s.stream[f.family], t[i].file, f.text, a);
         });
     bool same = compare_outcomes(f);
     return compare_streams(f, t, kind) && same;
@@ -760,7 +770,7 @@ bool text_session() {
         memcpy(copy.get(), content.c_str() + at, content.size() - at + 1);
         for (int k : {0, 1})
             run(outcomes[k], f, mode, [&](char **a) {
-                text_scanner *scan = f.gnu ? sides[k].text_gnu : sides[k].text_c99;
+                text_scanner *scan = sides[k].text[f.family];
                 return scan(copy.get(), f.text.c_str(), a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
                             a[9], a[10], a[11]);
             });

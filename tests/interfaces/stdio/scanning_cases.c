@@ -318,12 +318,58 @@ static void scan_once(const char *format, const char *input) {
 }
 
 CASE(what_a_mismatch_consumes) {
-    static const char *const inputs[] = {"0x",   "0xg",   "-",    "-x",   "+",         "--1",    "0b101",
-                                         "08",   "0x1F ", "1e",   "1e+",  "1e+x",      "1.e5x",  ".",
-                                         "..5",  ".5.5",  "0x.",  "0x1p", "0x1p+",     "nan(1)", "na",
-                                         "nax",  "infi",  "infx", "inf",  "infinity!", "i",      "-inf",
-                                         "+nan", "",      "  ",   "x",    "1'234",     "(nil)",  "(nip"};
-    static const char *const formats[] = {"%d%n", "%i%n", "%x%n", "%o%n", "%p%n", "%lf%n", "%f%n", "%Lf%n"};
+    static const char *const inputs[] = {"0x",
+                                         "0xg",
+                                         "-",
+                                         "-x",
+                                         "+",
+                                         "--1",
+                                         "0b101",
+                                         "08",
+                                         "0x1F ",
+                                         "1e",
+                                         "1e+",
+                                         "1e+x",
+                                         "1.e5x",
+                                         ".",
+                                         "..5",
+                                         ".5.5",
+                                         "0x.",
+                                         "0x1p",
+                                         "0x1p+",
+                                         "nan(1)",
+                                         "na",
+                                         "nax",
+                                         "infi",
+                                         "infx",
+                                         "inf",
+                                         "infinity!",
+                                         "i",
+                                         "-inf",
+                                         "+nan",
+                                         "",
+                                         "  ",
+                                         "x",
+                                         "1'234",
+                                         "(nil)",
+                                         "(nip",
+                                         "nan(",
+                                         "nan()",
+                                         "nan(a",
+                                         "nan(_Z9) ",
+                                         "nan(a b)",
+                                         "-NAN(0x1",
+                                         "0b",
+                                         "-0b2",
+                                         "0x(nil)",
+                                         "-0x(nil)",
+                                         "-0x.",
+                                         "0x.p1",
+                                         "0x1.",
+                                         "a\xc3\xa4"
+                                         "b"};
+    static const char *const formats[] = {"%d%n",  "%i%n", "%x%n",  "%o%n",  "%p%n",   "%b%n",
+                                          "%lf%n", "%f%n", "%Lf%n", "%5c%n", "%*5c%n", "%5lc%n"};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
             scan_once(formats[j], inputs[i]);
@@ -332,9 +378,11 @@ CASE(what_a_mismatch_consumes) {
 CASE(widths_within_numbers) {
     static const char *const formats[] = {"%1d%n",  "%2d%n",  "%3i%n",  "%2i%n",     "%1i%n",  "%3x%n",
                                           "%2lf%n", "%3lf%n", "%4lf%n", "%5lf%n",    "%6lf%n", "%1lf%n",
-                                          "%4p%n",  "%5p%n",  "%0d%n",  "%00003d%n", "%2s%n",  "%3c%n"};
-    static const char *const inputs[] = {"12345", "-12345", "0x1234",   "0x",  "-0x12", "1.5e10",
-                                         "1e-10", "-.5e1",  "infinity", "nan", "(nil)"};
+                                          "%4p%n",  "%5p%n",  "%0d%n",  "%00003d%n", "%2s%n",  "%3c%n",
+                                          "%2b%n",  "%3b%n",  "%7p%n",  "%7lf%n"};
+    static const char *const inputs[] = {"12345",  "-12345",  "0x1234",   "0x",     "-0x12", "1.5e10",
+                                         "1e-10",  "-.5e1",   "infinity", "nan",    "(nil)", "0b101",
+                                         "-0x1p2", "0x(nil)", "nan(12)",  "-nan(1)"};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
             scan_once(formats[j], inputs[i]);
@@ -412,6 +460,28 @@ CASE(odd_formats) {
 int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
 int plain_sscanf(const char *, const char *, ...) __asm__("sscanf");
 int _IO_sscanf(const char *, const char *, ...);
+
+int c99_sscanf(const char *, const char *, ...) __asm__("__isoc99_sscanf");
+
+CASE(binary_numbers) {
+    static int (*const names[])(const char *, const char *, ...) = {plain_sscanf, c99_sscanf, sscanf};
+    static const char *const inputs[] = {"0b101", "-0B12", "110", "0b", "b1", "0x1"};
+    static const char *const formats[] = {"%b%n", "%i%n", "%hhb%n", "%*b%n", "%3b%n", "%B%n"};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+            for (size_t j = 0; j < sizeof formats / sizeof *formats; j++) {
+                int value = -7, count = -1, n = names[k](inputs[i], formats[j], &value, &count);
+                say("%d: %q of %q: %d value %d count %d", (int)k, formats[j], inputs[i], n, value, count);
+            }
+}
+
+CASE(sizes_of_integers_by_their_bits) {
+    static const char *const formats[] = {"%w8d%n",  "%w16u%n",  "%w32i%n",  "%w64x%n",
+                                          "%wf8d%n", "%wf16d%n", "%wf32d%n", "%wf64d%n",
+                                          "%w5d%n",  "%*w64d%n", "%wd%n",    "%w8b%n"};
+    for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+        scan_once(formats[j], "101112131415");
+}
 
 CASE(allocation_flag_of_old) {
     FILE *f = text("word set99 1.5s 2.5");
@@ -516,7 +586,7 @@ CASE(returns_without_more_input) {
     kernel_write(ends[1], "abc");
     CALL(fscanf(f, "%3s", word));
     kernel_write(ends[1], "inf,nan");
-    CALL(fscanf(f, "%lf,%lf", &d, &d));
+    CALL(fscanf(f, "%lf,%3lf", &d, &d)); /* without a width glibc 2.41 looks for a bracket */
     close(ends[1]);
     CALL(fscanf(f, "%d", &a));
     note_flags(f);
