@@ -301,7 +301,9 @@ static FILE *refuse_everything(struct asf_cios *c) {
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
     bool valid = parse_mode(mode, &m, false);
-    m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
+    const bool anew = ASF_LIBC(freopen_anew);
+    if (!anew)
+        m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
     int fd = reopen_file(c, path, &m, valid);
     c->flags2 |= m.flags2;
     if (fd < 0) {
@@ -313,8 +315,10 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         c->fd = -1;
         return refuse_everything(c);
     }
-    c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
-    c->orientation = 0;
+    if (!anew) { /* the orientation is open again, and the charset forgotten */
+        c->vtable = &asf__jumps;
+        c->orientation = 0;
+    }
     set_modes(c, &m);
     if (path)
         asf__set_name(c, path);

@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "interfaces/stdio/libc_differences.h"
+
 extern void __chk_fail(void) __attribute__((noreturn));
 extern wint_t __wuflow(FILE *);
 
@@ -208,9 +210,9 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
         return WEOF;
     bool backup =
         c->flags & ASF_IN_BACKUP && w->backup_base; /* not that of a byte, from before it was wide */
-    /* As glibc, which means the characters and looks at the bytes. */
+    /* As glibc, which meant the characters and looked at the bytes. */
     if (!backup && w->read_ptr > w->read_base && c->read_ptr > c->read_base &&
-        (wint_t)c->read_ptr[-1] == ch) {
+        (wint_t)c->read_ptr[-1] == ch && !ASF_LIBC(ungetwc_characters)) {
         c->read_ptr--;
         return ch;
     }
