@@ -125,8 +125,11 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 /* asf__tell: while the window is the backup, what waits after it is not counted. */
 off64_t asf__tell(struct asf_cios *c);
 /* asf__sync: fflush's part: output is put, and the offset goes back over input that was not
- * read. */
-int asf__sync(struct asf_cios *c);
+ * read.  asf__sync_behind: and over that many bytes before it. */
+int asf__sync_behind(struct asf_cios *c, size_t pushed);
+static inline int asf__sync(struct asf_cios *c) {
+    return asf__sync_behind(c, 0);
+}
 
 #pragma GCC visibility pop
 

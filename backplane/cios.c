@@ -46,6 +46,7 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
     c->lock = &c->lk;
     c->lk.biasable = true;
     c->lk.fast = &c->fast;
+    c->prevchain = &c->chain;
 }
 
 struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access) {

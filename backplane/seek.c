@@ -137,12 +137,12 @@ off64_t asf__tell(struct asf_cios *c) {
     return at + ahead < 0 ? -EINVAL : at + ahead;
 }
 
-int asf__sync(struct asf_cios *c) {
+int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     asf__arrive(c);
     int rc = asf__flush_output(c);
     int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
     asf__trim(c);
-    off64_t unread = c->read_end - c->read_ptr;
+    off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;
     if (rc < 0 || c->kind == ASF_MEMORY)
         return rc;
     if (unread != 0 && !asf__is_putting(c)) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "backplane/pushback.h"
+#include "interfaces/stdio/libc_differences.h"
 #include "lib/sys/guard.h"
 #include "lib/sys/next.h"
 #include "lib/sys/syscalls.h"
@@ -184,10 +185,22 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
 /* --- both ------------------------------------------------------------------- */
 
 int asf__flush_stream(struct asf_cios *c) {
+    size_t pushed = 0;
     if (!asf__ours(c))
         return asf__jump(c)->sync(c);
-    int rc = asf__sync(c);
+    if (c->flags & ASF_IN_BACKUP && ASF_LIBC(fflush_pushed_back)) {
+        pushed = asf__avail(c);
+        asf__free_backup(c);
+    }
+    int rc = asf__sync_behind(c, pushed);
     return rc < 0 ? output_error(rc) : 0;
+}
+
+off64_t asf__tell_file(struct asf_cios *c) {
+    off64_t at = asf__tell(c);
+    if (at != -EINVAL || !ASF_LIBC(tell_nowhere))
+        return at;
+    return (c->offset >= 0 ? c->offset : c->ops->seek(c, 0, SEEK_CUR)) == 0 ? -ESPIPE : at;
 }
 
 static int jump_overflow(struct asf_cios *c, int ch) {
@@ -228,7 +241,7 @@ static void jump_finish(struct asf_cios *c, int unused) {
 }
 
 static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
-    off64_t at = ASF_JUMP(c, mode == 0 ? asf__tell(c) : asf__seek(c, offset, whence));
+    off64_t at = ASF_JUMP(c, mode == 0 ? asf__tell_file(c) : asf__seek(c, offset, whence));
     if (at >= 0 && mode != 0)
         c->flags &= ~ASF_EOF;
     if (at >= 0)
@@ -241,7 +254,13 @@ static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
     return jump_seekoff(c, offset, SEEK_SET, mode);
 }
 
+static int jump_sync(struct asf_cios *c) {
+    return ASF_JUMP(c, asf__flush_stream(c));
+}
+
 static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
+    if (c->flags & ASF_IN_BACKUP && jump_sync(c) == EOF)
+        return NULL;
     int rc = ASF_JUMP(c, asf__set_buffer(c, p, p && size > 0 ? (size_t)size : 0));
     if (rc < 0)
         asf__set_errno(rc);
@@ -288,10 +307,6 @@ int asf__jump_showmanyc(struct asf_cios *c) {
 void asf__jump_imbue(struct asf_cios *c, void *locale) {
     (void)c;
     (void)locale;
-}
-
-static int jump_sync(struct asf_cios *c) {
-    return ASF_JUMP(c, asf__flush_stream(c));
 }
 
 const struct asf_jumps asf__jumps = {

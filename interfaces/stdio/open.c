@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backplane/report.h"
+#include "interfaces/stdio/libc_differences.h"
 #include "lib/sys/cleanup.h"
 #include "lib/sys/next.h"
 #include "lib/sys/syscalls.h"
@@ -194,6 +195,33 @@ static int close_wide(struct asf_cios *c) {
     return rc;
 }
 
+/* What stays open below the descriptor stands where the program has read. */
+static int give_back_input(struct asf_cios *c) {
+    const struct asf_wide *w = c->wide_data;
+    bool unread = c->orientation > 0 ? w->read_ptr < w->read_end : c->read_ptr < c->read_end;
+    if (c->fd < 0 || asf__is_putting(c) || !(unread || c->flags & ASF_IN_BACKUP))
+        return 0;
+    off64_t at = asf__jump(c)->seekoff(c, 0, SEEK_CUR, 0);
+    if (at >= 0 && c->flags & ASF_IN_BACKUP)
+        at -= c->save_end - c->save_base;
+    if (at != EOF)
+        at = asf__jump(c)->seek(c, at, SEEK_SET);
+    if (at < 0)
+        return errno == ESPIPE ? 0 : EOF;
+    c->offset = at; /* for a stream that stays, since it has regions */
+    c->read_ptr = c->read_end;
+    return 0;
+}
+
+static int leave_input(struct asf_cios *c) {
+    if (!ASF_LIBC(fclose_gives_back))
+        return 0;
+    asf__lock(&c->lk);
+    int rc = give_back_input(c);
+    asf__unlock(&c->lk);
+    return rc;
+}
+
 bool asf__is_standard(const struct asf_cios *c) {
     extern struct asf_cios _IO_2_1_stdin_ EXPORT, _IO_2_1_stdout_ EXPORT, _IO_2_1_stderr_ EXPORT;
     return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
@@ -212,10 +240,10 @@ static void give_back(struct asf_cios *c) {
 
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
-    int written = close_wide(c), rc = end_stream(c);
+    int left = leave_input(c), written = close_wide(c), rc = end_stream(c);
     if (rc == ASF_HAS_REGIONS)
         return EOF;
-    rc = rc ? rc : written;
+    rc = rc ? rc : written ? written : left;
     give_back(c);
     if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: without its descriptor nobody waits */
         return rc;
@@ -273,7 +301,9 @@ static FILE *refuse_everything(struct asf_cios *c) {
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
     bool valid = parse_mode(mode, &m, false);
-    m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
+    const bool anew = ASF_LIBC(freopen_anew);
+    if (!anew)
+        m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
     int fd = reopen_file(c, path, &m, valid);
     c->flags2 |= m.flags2;
     if (fd < 0) {
@@ -285,8 +315,10 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         c->fd = -1;
         return refuse_everything(c);
     }
-    c->vtable = &asf__jumps; /* as glibc: the orientation is open again, and the charset forgotten */
-    c->orientation = 0;
+    if (!anew) { /* the orientation is open again, and the charset forgotten */
+        c->vtable = &asf__jumps;
+        c->orientation = 0;
+    }
     set_modes(c, &m);
     if (path)
         asf__set_name(c, path);

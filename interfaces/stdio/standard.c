@@ -14,6 +14,7 @@
 #include "backplane/pushback.h"
 #include "backplane/regions.h"
 #include "backplane/report.h"
+#include "interfaces/stdio/libc_differences.h"
 #include "interfaces/stdio/wide/wide.h"
 #include "lib/sys/stats.h"
 #include "streams/streams.h"
@@ -23,10 +24,11 @@ extern int _IO_flush_all(void);
 
 bool asf__stdio_started;
 
-#define STANDARD(object, number, mode, refuse, next_one)                                                     \
+#define STANDARD(object, number, mode, refuse, next_one, before)                                             \
     EXPORT struct asf_cios object = {                                                                        \
         .flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | (refuse),                             \
         .chain = next_one,                                                                                   \
+        .prevchain = before,                                                                                 \
         .fd = number,                                                                                        \
         .flags2 = ASF_OURS,                                                                                  \
         .offset = -1,                                                                                        \
@@ -42,9 +44,10 @@ bool asf__stdio_started;
     }
 
 extern struct asf_cios _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
-STANDARD(_IO_2_1_stdin_, 0, O_RDONLY, ASF_NO_WRITES, NULL);
-STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_);
-STANDARD(_IO_2_1_stderr_, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &_IO_2_1_stdout_);
+STANDARD(_IO_2_1_stdin_, 0, O_RDONLY, ASF_NO_WRITES, NULL, &_IO_2_1_stdout_.chain);
+STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_, &_IO_2_1_stderr_.chain);
+STANDARD(_IO_2_1_stderr_, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &_IO_2_1_stdout_,
+         NULL); /* _IO_link_in sets it */
 
 /* --- the sentinel --------------------------------------------------------------- */
 
@@ -80,7 +83,23 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
     return asf__is_putting(c) && c->kind != ASF_MEMORY && (asf__pending(c) > 0 || c->queue);
 }
 
+/* Input that the program has not read. */
+ASF_RACY static bool has_input(const struct asf_cios *c) {
+    bool unread = asf__ours_wide(c) ? c->wide.read_ptr < c->wide.read_end : c->read_ptr < c->read_end;
+    return unread && c->fd >= 0 && ASF_LIBC(flush_all_input);
+}
+
+static void sync_input(struct asf_cios *c, int *result) {
+    if (asf__jump(c)->sync(c) != 0)
+        *result = EOF;
+    c->exclusive = false;
+}
+
 static void flush_one(struct asf_cios *c, int *result) {
+    if (has_input(c))
+        sync_input(c, result);
+    if (!has_output(c))
+        return;
     int rc = asf__ours_wide(c) ? asf__wide_flush(c) : asf__flush_output(c);
     if (rc >= 0 || rc == -EBUSY)
         return;
@@ -90,11 +109,10 @@ static void flush_one(struct asf_cios *c, int *result) {
 }
 
 static bool flush_locked(struct asf_cios *c, void *result) {
-    if (!has_output(c))
+    if (!has_output(c) && !has_input(c))
         return true;
     asf__lock(&c->lk);
-    if (has_output(c))
-        flush_one(c, result);
+    flush_one(c, result);
     asf__unlock(&c->lk);
     return true;
 }
@@ -122,7 +140,7 @@ ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
 static bool flush_anyway(struct asf_cios *c, void *result) {
     bool locked;
     bool by_libc = asf__is_standard(c) && !(c->flags2 & ASF_REOPENED); /* which comes to them last */
-    if (!has_output(c) || by_libc)
+    if (by_libc || (!has_output(c) && !has_input(c)))
         return true;
     if (lock_at_exit(c, &locked))
         flush_one(c, result);

@@ -249,6 +249,8 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
 /* asf__flush_stream: fflush() of one stream. */
 int asf__flush_stream(struct asf_cios *c);
+/* asf__tell_file: asf__tell, with libc's error of a device that stands nowhere. */
+off64_t asf__tell_file(struct asf_cios *c);
 /* asf__close_stream: fclose() of a stream of ours; the object is gone. */
 int asf__close_stream(struct asf_cios *c);
 int asf__pclose_child(pid_t child);

@@ -45,6 +45,8 @@ SAME_PLACE(lock, _lock);
 SAME_PLACE(offset, _offset);
 SAME_PLACE(wide_data, _wide_data);
 SAME_PLACE(orientation, _mode);
+// _prevchain since glibc 2.41.
+static_assert(offsetof(asf_cios, prevchain) == offsetof(FILE, _mode) - sizeof(void *));
 
 TEST(Cios, EndsWhereTheTableOfJumpsIs) {
     EXPECT_EQ(offsetof(asf_cios, vtable), sizeof(FILE));

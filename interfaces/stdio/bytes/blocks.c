@@ -5,6 +5,8 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
+#include "interfaces/stdio/libc_differences.h"
+
 extern void __chk_fail(void) __attribute__((noreturn));
 
 /* From here on the backplane looks closer: a large write may go past the
@@ -48,11 +50,22 @@ static inline __attribute__((always_inline)) size_t read_locked(struct asf_cios 
     return done;
 }
 
+/* All is in the buffer, or was when what was pending could not be written: since glibc 2.42 what was
+ * written of this call counts, and never all. */
+static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
+    uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
+    size_t done = asf__put_bytes(c, p, bytes);
+    if (done != (size_t)EOF || !asf__ours(c) || !ASF_LIBC(fwrite_pending))
+        return done;
+    uint64_t out = c->stats.out, written = out > before && c->kind != ASF_CALLBACK ? out - before : 0;
+    return written < bytes ? written : bytes - 1;
+}
+
 static inline __attribute__((always_inline)) size_t write_locked(struct asf_cios *c, const void *p,
                                                                  size_t bytes) {
     asf__enter(c);
     asf__count(c);
-    size_t done = put_fast(c, p, bytes) ? bytes : asf__put_bytes(c, p, bytes);
+    size_t done = put_fast(c, p, bytes) ? bytes : put_through(c, p, bytes);
     asf__leave(c);
     return done;
 }

@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "interfaces/stdio/libc_differences.h"
+
 extern void __chk_fail(void) __attribute__((noreturn));
 
 /* Bytes of the window up to and with the delimiter, at most n. */
@@ -166,15 +168,28 @@ static bool make_room(char **line, size_t *size, size_t needed) {
     return true;
 }
 
+/* For its arguments, or for memory. */
+static ssize_t not_delimited(struct asf_cios *c) {
+    if (ASF_LIBC(getdelim_error))
+        c->flags |= ASF_ERR;
+    return -1;
+}
+
 static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int delimiter) {
     size_t done = 0;
     bool found = false;
-    if (c->flags & ASF_ERR) /* as glibc: nothing is read past an error */
-        return -1;
+    if (c->flags & ASF_ERR && ((line && size) || ASF_LIBC(getdelim_error)))
+        return -1; /* as glibc: nothing is read past an error */
+    if (!line || !size) {
+        errno = EINVAL;
+        return not_delimited(c);
+    }
     if (!*line || *size == 0) { /* then the pointer is no memory's, whatever it says */
         char *first = malloc(120);
         if (!first)
-            return -1;
+            return not_delimited(c);
+        if (ASF_LIBC(getdelim_terminates))
+            *first = '\0';
         *line = first;
         *size = 120;
     }
@@ -184,10 +199,10 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
         size_t length = span(c, delimiter, SIZE_MAX, &found);
         if (length >= SSIZE_MAX - done) {
             errno = EOVERFLOW;
-            return -1;
+            return not_delimited(c);
         }
         if (!make_room(line, size, done + length + 1))
-            return -1;
+            return not_delimited(c);
         asf__copy(*line + done, c->read_ptr, length);
         length = kept(c, length, &found);
         c->read_ptr += length;
@@ -202,11 +217,7 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
 EXPORT ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     bool found;
-    if (!line || !size) {
-        errno = EINVAL;
-        return -1;
-    }
-    if (asf__alone() && asf__avail(c) > 0 && *line && !(c->flags & ASF_ERR)) {
+    if (asf__alone() && asf__avail(c) > 0 && line && size && *line && !(c->flags & ASF_ERR)) {
         size_t length = span(c, delimiter, *size, &found);
         if (asf__likely(found && length < *size)) {
             asf__copy(*line, c->read_ptr, length);

@@ -52,7 +52,7 @@ EXPORT off_t ftello(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);
     asf__count(c);
-    off64_t at = asf__ours(c) ? asf__tell(c) : tell_of_libc(c);
+    off64_t at = asf__ours(c) ? asf__tell_file(c) : tell_of_libc(c);
     if (at >= 0 && asf__ours(c) && c->flags & ASF_IN_BACKUP) {
         at -= c->save_end - c->save_base;
         errno = at == -1 ? EIO : errno; /* glibc tells other places before the start */

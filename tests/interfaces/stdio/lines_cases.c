@@ -5,6 +5,8 @@
  */
 #include "transcript.h"
 
+#include <malloc.h>
+
 static const char text[] = "one\ntwo\n\nfour and more\n\0with\0zero\nlast without newline";
 
 static FILE *text_file(void) {
@@ -153,6 +155,20 @@ CASE(getline_refuses_null) {
     CALL(getline(no_line, &size, f));
     CALL(getline(&line, no_size, f));
     note_flags(f);
+    CALL(getline(&line, &size, f));
+}
+
+/* Memory that malloc fills, so that it does not look like the end of a string. */
+CASE(getline_of_an_empty_file) {
+    char *line = NULL;
+    size_t size = 0;
+    FILE *f = fopen("/dev/null", "r");
+    mallopt(M_PERTURB, 0x55);
+    for (int i = 0; i < 20; i++) /* what was freed before is not filled */
+        *(char *volatile *)&line = malloc(120);
+    line = NULL;
+    CALL(getline(&line, &size, f));
+    say("size %lu, terminated %d", size, line[0] == 0);
 }
 
 CASE(getline_size_without_buffer) {

@@ -438,10 +438,21 @@ CASE(special_files) {
         CALL(fgets(text, sizeof text, f));
 }
 
-/* "e" once said stays said, unless the descriptor was lost meanwhile. */
-static void note_reopened(const char *path, const char *mode, FILE *f) {
+/* "e" once said stays said, unless the descriptor was lost meanwhile; or not at all, since glibc 2.41,
+ * which frees a stream that cannot be reopened, unless it is a standard one. */
+static bool note_reopened(const char *path, const char *mode, FILE *f) {
     FILE *r = freopen(path, mode, f);
     say("%s %s: %d", path ? path : "itself", mode, r ? fcntl(fileno(r), F_GETFD) : -1);
+    return r != NULL;
+}
+
+static void note_standard(const char *first, const char *second) {
+    note_reopened("file", first, stdin);
+    if (note_reopened("file", second, stdin)) /* or glibc aborts */
+        note_reopened(NULL, "r", stdin);
+    note_reopened("nowhere", "re", stdin);
+    note_reopened("file", "r", stdin);
+    note_reopened("file", "r", stdin);
 }
 
 CASE(closed_by_exec_however_reopened) {
@@ -452,17 +463,12 @@ CASE(closed_by_exec_however_reopened) {
         for (int second = 0; second < n; second++) {
             FILE *f = fopen("file", marked[first]);
             say("%s: %d", marked[first], fcntl(fileno(f), F_GETFD));
-            note_reopened("file", marked[second], f);
-            if (fileno(f) >= 0) /* or glibc aborts */
-                note_reopened(NULL, "r", f);
-            note_reopened("nowhere", "re", f);
-            note_reopened("file", "r", f);
-            note_reopened("file", "r", f);
-            fclose(f);
+            if (note_reopened("file", marked[second], f) && note_reopened(NULL, "r", f) &&
+                note_reopened("file", "r", f))
+                fclose(f);
+            note_standard(marked[first], marked[second]);
         }
     FILE *f = fdopen(open("file", O_RDONLY | O_CLOEXEC), "re");
     note_reopened("file", "r", f);
     fclose(f);
-    note_reopened("file", "re", stdin);
-    note_reopened("file", "r", stdin);
 }

@@ -51,6 +51,56 @@ CASE(moved_by_other_names) {
     note_file("file");
 }
 
+/* Bytes that were just read, others, more than were read; what the buffering is, and on a pipe. */
+static void note_pushed_back(FILE *f, const char *pushed) {
+    int fd = dup(fileno(f));
+    CALL(getc(f));
+    CALL(getc(f));
+    for (; *pushed; pushed++)
+        CALL(ungetc(*pushed, f));
+    CALL(fflush(f));
+    say("offset %ld", raw_offset(fd));
+    note_state(f);
+    CALL(getc(f));
+    CALL(ungetc('!', f));
+    CALL(fflush(f));
+    CALL(getc(f));
+    CALL(ungetc('!', f));
+    CALL(fclose(f));
+    say("offset %ld", raw_offset(fd));
+    close(fd);
+}
+
+CASE(fflush_after_pushing_back) {
+    static const char *const pushed[] = {"b", "ba", "x", "bx", "xy", "xyz"};
+    put_text("file", "abcdefgh");
+    for (int i = 0; i < 6; i++)
+        for (int mode = _IOFBF; mode <= _IONBF; mode++) {
+            say("%s, mode %d", pushed[i], mode);
+            FILE *f = fopen("file", mode == _IOLBF ? "r+" : "r");
+            setvbuf(f, NULL, mode, 0);
+            note_pushed_back(f, pushed[i]);
+        }
+    for (int i = 0; i < 6; i++) {
+        int ends[2];
+        pipe(ends);
+        raw_write(ends[1], "abcdefgh", 8);
+        note_pushed_back(fdopen(ends[0], "r"), pushed[i]);
+        close(ends[1]);
+    }
+}
+
+/* One more buffering, given while bytes are pushed back. */
+CASE(setvbuf_after_pushing_back) {
+    put_text("file", "abcdefgh");
+    FILE *f = fopen("file", "r");
+    CALL(getc(f));
+    CALL(ungetc('x', f));
+    CALL(setvbuf(f, NULL, _IONBF, 0));
+    say("offset %ld", raw_offset(fileno(f)));
+    CALL(fclose(f));
+}
+
 CASE(devices_that_stand_nowhere) {
     static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/urandom"};
     for (int i = 0; i < 3; i++) {

@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 
 /* What libc's stdio is seen to call, and what the test itself needs. */
-static const int allowed[] = {SYS_read,       SYS_write,   SYS_lseek,    SYS_newfstatat, SYS_openat,
-                              SYS_close,      SYS_brk,     SYS_mmap,     SYS_munmap,     SYS_ioctl,
-                              SYS_exit_group, SYS_pread64, SYS_getrandom};
+static const int allowed[] = {SYS_read,       SYS_write,   SYS_lseek,     SYS_newfstatat, SYS_openat,
+                              SYS_close,      SYS_brk,     SYS_mmap,      SYS_munmap,     SYS_ioctl,
+                              SYS_exit_group, SYS_pread64, SYS_getrandom, SYS_fstat};
 enum { ALLOWED = sizeof allowed / sizeof *allowed };
 
 static void forbid_the_rest_by(bool number) {
