@@ -173,7 +173,8 @@ scan_into(struct asf_scan *s, const struct asf_directive *d, const struct member
     text end = asf__scan_end(s);
     size_t n = end > s->at ? smaller((size_t)(end - s->at), width) : 0;
     size_t taken = n > 0 ? length(m, kind, s->at, n) : 0;
-    bool complete = taken < n || (n > 0 && (n == width || (kind != ANYTHING && asf__scan_ended(s))));
+    bool complete = kind == ANYTHING ? asf__likely(n == width)
+                                     : taken < n || (n > 0 && (n == width || asf__scan_ended(s)));
     if (complete)
         k->size = taken + k->reserved;
     enum asf_scan_result r = asf__scan_open(s, d, k);
