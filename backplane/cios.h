@@ -50,10 +50,11 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is
- * the program's, freopen opens with close-on-exec, glibc's own functions lock it, which it says itself of
- * those in its list), and three that glibc leaves alone: this FILE is a CIOS, its end of file is looked for
- * again (fopen's "m"), and it was reopened: at exit it is flushed before streams that are older. */
+/* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is the program's,
+ * freopen opens with close-on-exec, glibc's own functions take the lock, which glibc says
+ * of those in its list alone), and three that glibc leaves alone: this FILE is a CIOS, its end of
+ * file is looked for again (fopen's "m"), and it was reopened: at exit it is flushed before
+ * streams that are older. */
 enum {
     ASF_NOT_CANCELLED = 0x2,
     ASF_WIDE_USER_BUF = 0x8,
