@@ -26,7 +26,7 @@ static struct asf_cios *spare;                          /* closed last: for the 
 ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
     static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
     c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];
-    c->flags2 = ASF_OURS;
+    c->flags2 = ASF_OURS | ASF_NEEDS_LOCK;
     c->fd = fd;
     c->offset = c->place = -1;
     c->vtable = asf__vtable;

@@ -50,14 +50,16 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is
- * the program's, freopen opens with close-on-exec), and three that glibc leaves alone:
- * this FILE is a CIOS, its end of file is looked for again (fopen's "m"), and it was
- * reopened: at exit it is flushed before streams that are older. */
+/* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is the program's,
+ * freopen opens with close-on-exec, glibc's own functions take the lock, which glibc says
+ * of those in its list alone), and three that glibc leaves alone: this FILE is a CIOS, its end of
+ * file is looked for again (fopen's "m"), and it was reopened: at exit it is flushed before
+ * streams that are older. */
 enum {
     ASF_NOT_CANCELLED = 0x2,
     ASF_WIDE_USER_BUF = 0x8,
     ASF_CLOSE_ON_EXEC = 0x40,
+    ASF_NEEDS_LOCK = 0x80,
     ASF_OURS = 0x100000,
     ASF_FOLLOWS = 0x200000,
     ASF_REOPENED = 0x400000,
@@ -200,6 +202,7 @@ struct asf_cios {
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
+        char pushed;     /* the backup where there is no memory for one */
         size_t left_out; /* bytes of the output that are of regions that were abandoned */
         size_t bound;    /* bytes of output that may wait for regions; */
         bool waits;      /* salloc waits beyond that, */

@@ -28,13 +28,18 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
+static void free_memory(struct asf_cios *c, char *backup) {
+    if (backup != &c->pushed)
+        free(backup);
+}
+
 static bool widen_backup(struct asf_cios *c) {
     size_t size = (size_t)(c->read_end - c->read_base);
     char *wider = calloc(2, size);
     if (!wider)
         return false;
     memcpy(wider + size, c->read_base, size);
-    free(c->read_base);
+    free_memory(c, c->read_base);
     c->backup_base = wider + size;
     asf__set_read(c, wider, wider + size, wider + 2 * size);
     return true;
@@ -55,6 +60,14 @@ int asf__push_back(struct asf_cios *c, int byte) {
     return (unsigned char)byte;
 }
 
+int asf__push_back_one(struct asf_cios *c, int byte) {
+    if (c->save_base)
+        return -ENOMEM;
+    c->save_base = &c->pushed;
+    c->save_end = c->backup_base = c->save_base + 1;
+    return asf__push_back(c, byte);
+}
+
 void asf__free_backup(struct asf_cios *c) {
     if (asf__likely(!c->backup_base)) /* the flag may speak of characters */
         return;
@@ -65,5 +78,5 @@ void asf__free_backup(struct asf_cios *c) {
         c->flags &= ~ASF_IN_BACKUP;
     }
     c->save_base = c->backup_base = c->save_end = NULL;
-    free(backup);
+    free_memory(c, backup);
 }

@@ -115,6 +115,8 @@ int asf__uflow(struct asf_cios *c) {
 
 int asf__unget(struct asf_cios *c, int ch) {
     int r = asf__push_back(c, ch);
+    if (r == -ENOMEM && ASF_LIBC(ungetc_one))
+        r = asf__push_back_one(c, ch);
     if (r >= 0 || r == -ENOMEM)
         return r < 0 ? EOF : r;
     return asf__error(c, r);

@@ -48,7 +48,7 @@ static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
     const char *last = text; /* the last letter that glibc looks for ",ccs=" after */
     bool ended = false;
     for (int i = 1; i < (of_descriptor ? 5 : 7) && text[i] && !ended; i++) {
-        ended = of_descriptor && text[i] == '+';
+        ended = of_descriptor ? text[i] == '+' : text[i] == ',' && ASF_LIBC(mode_comma);
         if (text[i] == '+')
             m->flags = (m->flags & ~O_ACCMODE) | O_RDWR;
         else if (text[i] == 'x')

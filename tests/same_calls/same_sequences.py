@@ -99,7 +99,7 @@ def try_all(arguments, environment):
     """How many were tried and how many differ."""
     tried = different = 0
     seeds = range(arguments.seed, arguments.seed + arguments.count)
-    with multiprocessing.Pool(arguments.jobs, start_tracer, (arguments.program, environment)) as pool:
+    with multiprocessing.get_context("fork").Pool(arguments.jobs, start_tracer, (arguments.program, environment)) as pool:
         for seed, found in itertools.islice(pool.imap(try_seed, seeds, chunksize=4), arguments.count):
             tried += 1
             if not found:

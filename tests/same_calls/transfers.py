@@ -11,8 +11,8 @@ import re
 
 import tracing
 
-# The dynamic linker's files, and the one that tells what it has loaded.
-LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload)|/proc/self/maps)"')
+# The dynamic linker's files, the one that tells what it has loaded, and malloc's.
+LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload)|/proc/self/maps|/overcommit_memory)"')
 FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")  # argument, a descriptor with its file
 # Their sizes depend on when the process at the other end ran.
 BY_TURNS = re.compile(r"pipe:|socket:|UNIX|TCP|/dev/pts/|/dev/tty|/dev/ptmx")

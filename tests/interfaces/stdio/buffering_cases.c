@@ -655,6 +655,7 @@ CASE(no_memory_for_wide_characters) {
     take_all_memory();
     CALL(fputwc(L'a', out));
     CALL(fclose(out));
+    take_all_memory(); /* what fclose gave back: glibc takes a buffer of no characters for one */
     CALL(fgetwc(in));
     CALL(fgetwc(in));
     CALL(fputws(L"no memory\n", stderr));

@@ -438,6 +438,13 @@ CASE(special_files) {
         CALL(fgets(text, sizeof text, f));
 }
 
+CASE(letters_of_a_character_set) {
+    put_text("file", "text");
+    FILE *f = CALL(fopen("file", "r,ccs=euc-jp"));
+    CALL(f ? fcntl(fileno(f), F_GETFD) : 0);
+    CALL(fopen("file", "w,x"));
+}
+
 /* "e" once said stays said, unless the descriptor was lost meanwhile; or not at all, since glibc 2.41,
  * which frees a stream that cannot be reopened, unless it is a standard one. */
 static bool note_reopened(const char *path, const char *mode, FILE *f) {
