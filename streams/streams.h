@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "backplane/backplane.h"
+#include "lib/sys/machine.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -58,9 +59,9 @@ unsigned asf__map_costs(const struct asf_cios *c, off64_t size);
  * copied.  By the time that a truncation is over there are zeros behind the new end, and no pages.
  * False is not certain. */
 static inline bool asf__still_there(const struct asf_window *w, const char *last) {
-    enum { PAGE = 4096 };
     if (asf__unlikely(*(const volatile char *)last == 0)) {
-        const char *next = last + (PAGE - ((uintptr_t)last & (PAGE - 1)));
+        const size_t page = asf__page();
+        const char *next = last + (page - ((uintptr_t)last & (page - 1)));
         if (next >= w->b.base + w->b.size)
             return false;
         (void)*(const volatile char *)next;

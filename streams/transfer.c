@@ -253,9 +253,9 @@ static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct 
 /* Whether all of n bytes are in memory and still in the file. */
 static bool is_in_memory(const struct asf_cios *in, int64_t n) {
     struct stat64 st;
-    off64_t from = in->offset / BLOCK * BLOCK, end = in->offset + n;
+    off64_t page = (off64_t)asf__page(), from = in->offset / page * page, end = in->offset + n;
     return asf__sys.fstat(in->fd, &st) == 0 && st.st_uid == geteuid() && st.st_size >= end &&
-           asf__sys.cached_pages(in->fd, from, (size_t)(end - from)) >= (end - from + BLOCK - 1) / BLOCK;
+           asf__sys.cached_pages(in->fd, from, (size_t)(end - from)) >= (end - from + page - 1) / page;
 }
 
 /* To the null device: bytes that are in memory can be read, and nobody will

@@ -93,7 +93,7 @@ ASF_INLINE int asf_view_enter(struct asf_view *v) {
         return 0;
     __atomic_store_n(&v->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(!__atomic_load_n(&v->revoke, __ATOMIC_RELAXED) &&
+    if (__builtin_expect(!__atomic_load_n(&v->revoke, __ATOMIC_ACQUIRE) &&
                              __atomic_load_n(&v->holder, __ATOMIC_RELAXED) == self,
                          1))
         return 2;

@@ -112,7 +112,7 @@ static int take(int fd, enum asf_ring_end end, int ring) {
         return rc;
     r->dirty = true;
     ends[end_count] = (struct asf_pipe_end){.fd = fd, .ring = r};
-    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before `shares` is looked at */
     return 0;
 }
 
@@ -165,7 +165,7 @@ static struct asf_pipe_end *find(int fd, size_t n, enum asf_ring_end end) {
     unsigned before = __atomic_load_n(&shares, __ATOMIC_ACQUIRE);
     search(fd, end);
     __atomic_clear(&searching, __ATOMIC_RELEASE);
-    if (before != __atomic_load_n(&shares, __ATOMIC_ACQUIRE)) /* by another thread meanwhile */
+    if (before != __atomic_load_n(&shares, __ATOMIC_SEQ_CST)) /* by another thread meanwhile */
         asf__pipe_leave(fd);
     return end_of(fd);
 }
@@ -227,7 +227,7 @@ void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits) {
 }
 
 void asf__pipe_leave_all(void) {
-    for (int i = 0; i < end_count; i++)
+    for (int i = 0; i < __atomic_load_n(&end_count, __ATOMIC_SEQ_CST); i++)
         if (!ends[i].over)
             leave(&ends[i]);
 }
@@ -258,7 +258,7 @@ void asf__pipe_lose(int fd) {
 void asf__pipe_share(void) {
     if (!asf__rings())
         return;
-    __atomic_add_fetch(&shares, 1, __ATOMIC_ACQ_REL);
+    __atomic_add_fetch(&shares, 1, __ATOMIC_SEQ_CST);
     asf__pipe_leave_all();
     memset(moved, 0xff, sizeof moved);
 }

@@ -77,9 +77,10 @@ static inline struct asf_fd *asf__fd(int fd) {
     return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNELS ? d : NULL;
 }
 
-/* asf__is: whether it is in that state. */
+/* asf__is: whether it is in that state.  Sequentially consistent: see hold() in read.c and
+ * asf__begin(), each of which writes one of state and users and then looks at the other. */
 static inline bool asf__is(const struct asf_fd *d, enum asf_fd_state state) {
-    return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) == state;
+    return d && __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) == state;
 }
 
 /* asf__answer: a result as POSIX has it, errno set. */

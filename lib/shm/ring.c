@@ -29,7 +29,7 @@
 
 #define MAGIC 0x31676e7220465341u /* "ASF rng1" */
 
-enum { MOST_AWAKE = 300000, LEAST_AWAKE = 500, AT_ONCE = 20000, MOST_TURNS = 4, PAGE = 4096 };
+enum { MOST_AWAKE = 300000, LEAST_AWAKE = 500, AT_ONCE = 20000, MOST_TURNS = 4, PAGE = ASF_PAGE_MOST };
 
 /* --- made ------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ uint32_t asf__ring_size(size_t wanted) {
     uint32_t size = ASF_RING_LEAST;
     if (wanted > ASF_RING_MOST)
         return 0;
-    while (size < wanted)
+    while (size < wanted || size < asf__page()) /* it is mapped twice in a row */
         size *= 2;
     return size;
 }

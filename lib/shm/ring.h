@@ -16,13 +16,15 @@
 
 #include <asf/shm.h>
 
+#include "lib/sys/machine.h"
+
 #pragma GCC visibility push(hidden)
 
 enum asf_ring_end { ASF_RING_READER, ASF_RING_WRITER };
 
 /* Where things stand in the file: a page for a segment's label, the control
  * block, the data. */
-enum { ASF_RING_CONTROL = 4096, ASF_RING_DATA = 8192 };
+enum { ASF_RING_CONTROL = ASF_PAGE_MOST, ASF_RING_DATA = 2 * ASF_PAGE_MOST };
 enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 2 << 20 };
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): a cache line for each side */
@@ -83,8 +85,10 @@ void asf__ring_detach(struct asf_ring *r);
  * written over any more: `keep` copies into it what is still pointed to. */
 int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg);
 
+/* Sequentially consistent, as all that a side that is about to sleep looks at after it has said
+ * so, and the other changes before it looks whether somebody sleeps. */
 static inline uint64_t asf__ring_state(const struct asf_ring *r) {
-    return __atomic_load_n(&r->control->state, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&r->control->state, __ATOMIC_SEQ_CST);
 }
 static inline uint32_t asf__ring_tail(uint64_t state) {
     return (uint32_t)state & ASF_RING_MASK;
@@ -102,7 +106,7 @@ static inline uint32_t asf__ring_room_behind(const struct asf_ring *r, uint64_t 
     return used <= r->size ? r->size - used : 0;
 }
 static inline uint32_t asf__ring_room(const struct asf_ring *r, uint64_t state) {
-    return asf__ring_room_behind(r, state, __atomic_load_n(&r->control->released, __ATOMIC_ACQUIRE));
+    return asf__ring_room_behind(r, state, __atomic_load_n(&r->control->released, __ATOMIC_SEQ_CST));
 }
 /* The writer's: room for `need` bytes by what it saw of the reader last time,
  * since each look takes the reader's cache line away from it; else as above. */

@@ -16,7 +16,7 @@
 
 #include "lib/sys/syscalls.h"
 
-enum { SLOTS = 512, PAGE = 4096 };
+enum { SLOTS = 512 };
 
 struct slot {
     bool used;
@@ -29,6 +29,7 @@ static struct slot *slots; /* made by the first watch */
 static int hint;
 static struct sigaction program; /* what the program asked for */
 static bool installed;
+static size_t page; /* in a handler nothing may be looked up */
 
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
@@ -50,7 +51,7 @@ static bool replace_page(const siginfo_t *info) {
         return false;
     /* By number: it is no write of this thread, as a race detector would have it.
      * Writable: a segment may have been attached to write to it. */
-    if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
+    if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(page - 1)), (long)page, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
         return false;
     __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
@@ -119,6 +120,7 @@ static bool install(void) {
         return true;
     if (!__atomic_compare_exchange_n(&state, &none, UNDER_WAY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return none == DONE;
+    page = asf__page();
     bool done = set_ours(&by_default, &program) == 0;
     if (done && has_handler(&program))
         set_ours(&program, NULL);

@@ -125,7 +125,7 @@ static bool take_bias(struct asf_lock *l, bool wait) {
     if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != asf__owner())
         own(l); /* before the holder can look for itself there */
     __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&l->holder, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->holder, NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
     return true;
 }

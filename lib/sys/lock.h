@@ -90,7 +90,8 @@ static inline bool asf__bias_enter(struct asf_lock *l) {
     /* A constant: no chain of loads and stores from call to call. */
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (asf__likely(!__atomic_load_n(&l->revoke, __ATOMIC_RELAXED) &&
+    /* Acquire: after a revocation that is over, `holder` is not seen as it was before. */
+    if (asf__likely(!__atomic_load_n(&l->revoke, __ATOMIC_ACQUIRE) &&
                     __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self()))
         return true;
     __atomic_store_n(&l->busy, 0, __ATOMIC_RELEASE);

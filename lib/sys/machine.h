@@ -12,6 +12,7 @@
  *   asf__owner               what libc's locks call this thread
  *   asf__rounds_to_nearest   the rounding mode that libc's printf and scanf ask for
  *   asf__long_double_is_exact   whether an operation on long doubles rounds once, to nearest
+ *   asf__page, ASF_PAGE_MOST how large the kernel's pages are, and the largest that there are
  *   asf__divide              128 bits by 64
  *   asf__high_bits           the highest bits of 16 bytes
  *   ASF_PASS_THROUGH         a function that calls another one first, and then becomes libc's

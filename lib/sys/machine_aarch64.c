@@ -6,3 +6,4 @@
 #include "lib/sys/machine.h"
 
 ptrdiff_t asf__descriptor;
+_Alignas(64) uint64_t asf__tick;

@@ -42,11 +42,17 @@ static inline __attribute__((always_inline)) long asf__raw(long number, long a, 
     return r;
 }
 
-/* The counter may be read ahead of loads that stand before it; isb waits for them. */
+enum { ASF_PAGE_MOST = 64 << 10 };
+
+static inline size_t asf__page(void) {
+    return getauxval(AT_PAGESZ);
+}
+
+/* The processor's counter, of 25 MHz on many, gives events of two threads the same number. */
+extern uint64_t asf__tick;
+
 static inline uint64_t asf__ticks(void) {
-    uint64_t t;
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t)::"memory");
-    return t;
+    return __atomic_add_fetch(&asf__tick, 1, __ATOMIC_ACQ_REL);
 }
 
 static inline void asf__pause(void) {

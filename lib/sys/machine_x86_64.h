@@ -37,6 +37,12 @@ static inline __attribute__((always_inline)) long asf__raw6(long number, long a,
     return r;
 }
 
+enum { ASF_PAGE_MOST = 4096 };
+
+static inline size_t asf__page(void) {
+    return ASF_PAGE_MOST;
+}
+
 static inline uint64_t asf__ticks(void) {
     unsigned processor;
     return __builtin_ia32_rdtscp(&processor);

@@ -134,8 +134,9 @@ static int sys_truncate(int fd, off64_t size) {
 /* By mincore, which unlike cachestat counts no page whose read has failed or is
  * still under way. */
 static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
-    enum { PAGE = 4096, AT_ONCE = 1 << 20 };
-    unsigned char there[AT_ONCE / PAGE];
+    enum { AT_ONCE = 1 << 20, PAGE_LEAST = 4096 };
+    const size_t page = asf__page();
+    unsigned char there[AT_ONCE / PAGE_LEAST];
     int error = 0;
     int64_t count = 0;
     char *p = sys_map(n, fd, offset, &error);
@@ -145,7 +146,7 @@ static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
         size_t size = n - at < AT_ONCE ? n - at : AT_ONCE;
         if (asf__raw(SYS_mincore, (long)(p + at), (long)size, (long)there, 0) < 0)
             break;
-        for (size_t i = 0; i < (size + PAGE - 1) / PAGE; i++)
+        for (size_t i = 0; i < (size + page - 1) / page; i++)
             count += there[i] & 1;
     }
     sys_unmap(p, n);
