@@ -163,8 +163,7 @@ struct asf_cios {
     void *codecvt;
     void *wide_data;
     void *freeres_list, *freeres_buf;
-    void *
-        prevchain; /* since glibc 2.41: what points to it in glibc's list; if it is in none its own `chain` */
+    void *prevchain; /* since glibc 2.41: what points to it in glibc's list; in none: its `chain` */
     int orientation; /* <0 bytes, >0 wide */
     char unused2[12];
     asf__tag fast; /* ours, in bytes that glibc leaves alone: see lib/sys/restart.h */

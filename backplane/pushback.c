@@ -61,7 +61,7 @@ int asf__push_back(struct asf_cios *c, int byte) {
 }
 
 int asf__push_back_one(struct asf_cios *c, int byte) {
-    if (c->save_base)
+    if (c->backup_base)
         return -ENOMEM;
     c->save_base = &c->pushed;
     c->save_end = c->backup_base = c->save_base + 1;

@@ -188,24 +188,17 @@ static int end_stream(struct asf_cios *c) {
     return rc == ASF_HAS_REGIONS ? rc : EOF;
 }
 
-static int close_wide(struct asf_cios *c) {
-    asf__lock(&c->lk);
-    int rc = asf__ours_wide(c) ? asf__wide_close(c) : 0;
-    asf__unlock(&c->lk);
-    return rc;
-}
-
-/* What stays open below the descriptor stands where the program has read. */
+/* Since glibc 2.42: what stays open below the descriptor stands where the program has read. */
 static int give_back_input(struct asf_cios *c) {
     const struct asf_wide *w = c->wide_data;
     bool unread = c->orientation > 0 ? w->read_ptr < w->read_end : c->read_ptr < c->read_end;
-    if (c->fd < 0 || asf__is_putting(c) || !(unread || c->flags & ASF_IN_BACKUP))
+    if (c->fd < 0 || asf__is_putting(c) || !(unread || c->flags & ASF_IN_BACKUP) ||
+        !ASF_LIBC(fclose_gives_back))
         return 0;
+    off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
     off64_t at = asf__jump(c)->seekoff(c, 0, SEEK_CUR, 0);
-    if (at >= 0 && c->flags & ASF_IN_BACKUP)
-        at -= c->save_end - c->save_base;
-    if (at != EOF)
-        at = asf__jump(c)->seek(c, at, SEEK_SET);
+    if (at >= 0)
+        at = asf__jump(c)->seek(c, at - behind, SEEK_SET);
     if (at < 0)
         return errno == ESPIPE ? 0 : EOF;
     c->offset = at; /* for a stream that stays, since it has regions */
@@ -213,13 +206,12 @@ static int give_back_input(struct asf_cios *c) {
     return 0;
 }
 
-static int leave_input(struct asf_cios *c) {
-    if (!ASF_LIBC(fclose_gives_back))
-        return 0;
+/* What the descriptor is still needed for. */
+static int close_window(struct asf_cios *c) {
     asf__lock(&c->lk);
-    int rc = give_back_input(c);
+    int left = give_back_input(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     asf__unlock(&c->lk);
-    return rc;
+    return written ? written : left;
 }
 
 bool asf__is_standard(const struct asf_cios *c) {
@@ -240,10 +232,10 @@ static void give_back(struct asf_cios *c) {
 
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
-    int left = leave_input(c), written = close_wide(c), rc = end_stream(c);
+    int left = close_window(c), rc = end_stream(c);
     if (rc == ASF_HAS_REGIONS)
         return EOF;
-    rc = rc ? rc : written ? written : left;
+    rc = rc ? rc : left;
     give_back(c);
     if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: without its descriptor nobody waits */
         return rc;
@@ -279,6 +271,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd;
     asf__jump(c)->sync(c);
+    give_back_input(c);
     if (asf__ours_wide(c))
         asf__wide_close(c);
     asf__report(c);

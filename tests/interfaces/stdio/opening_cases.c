@@ -445,6 +445,18 @@ CASE(letters_of_a_character_set) {
     CALL(fopen("file", "w,x"));
 }
 
+/* More than was read is pushed back: the offset cannot go to where that begins. */
+CASE(freopen_after_pushing_back) {
+    put_pattern("file", 5000);
+    int fd = open("file", O_RDONLY);
+    FILE *f = fdopen(dup(fd), "r");
+    CALL(getc(f));
+    for (int i = 0; i < 100; i++)
+        ungetc('x', f);
+    CALL(freopen("/dev/null", "r", f) != NULL);
+    say("offset %ld", raw_offset(fd));
+}
+
 /* "e" once said stays said, unless the descriptor was lost meanwhile; or not at all, since glibc 2.41,
  * which frees a stream that cannot be reopened, unless it is a standard one. */
 static bool note_reopened(const char *path, const char *mode, FILE *f) {

@@ -113,7 +113,7 @@ def defined(steps):
         free = free or name == "bycaller"
         if mixed and name == "about" or pushed and name in OUTPUTS + ("buf", "about", "fork"):
             return False
-        if pushed and (name == "tell" and forked or name == "cur" and not oriented):
+        if pushed and (name == "tell" and forked or name in ("cur", "flush", "flushall") and not oriented):
             return False
         if several and name in ("tell", "getpos") or several and not oriented and name in INPUTS:
             return False  # C promises one byte, and leaves open what place the others have
