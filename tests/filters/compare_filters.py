@@ -28,6 +28,7 @@ import inputs
 import random_cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 class Unusable(Exception):
@@ -67,8 +68,8 @@ def compile_programs(case_files, target):
     for folder in sorted(folders):
         for source in glob.glob(os.path.join(folder, "*.c")):
             program = os.path.join(target, os.path.basename(source)[:-2])
-            compiled = subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-o", program, source, "-lpthread"],
-                                      check=False)
+            compiled = subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-I", ROOT, "-o", program, source,
+                                       "-lpthread"], check=False)
             if compiled.returncode:
                 raise Unusable(f"{source} does not compile: is a C compiler installed?")
 
