@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# common.sh: what tests/run and the scripts of tests/systems share.  `me` is the script's
+# name, for messages.
+
+say() { printf '\n== %s\n' "$1"; }
+
+fail() {
+    printf '%s: %s\n' "${me:?}" "$1" >&2
+    exit 2
+}
+
+must_be_root() {
+    [ "$(id -u)" -eq 0 ] || fail "a root directory is made and entered by root alone"
+}
+
+# install_packages PACKAGE...: those of Debian's that are not there
+install_packages() {
+    local package missing=()
+    command -v dpkg-query >/dev/null || fail "this is not a Debian system; install the equivalents of: $*"
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "Installing ${missing[*]}"
+    [ "$(id -u)" -eq 0 ] || fail "not root; run this first: sudo apt-get install ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -q update || echo "$me: apt-get update failed; trying with the lists that are there" >&2
+    apt-get -q -y install --no-install-recommends "${missing[@]}" || fail "apt-get install failed; its messages are above"
+}
+
+# systems_directory TREE: where root directories and tools are kept
+systems_directory() {
+    mkdir -p "${ASF_SYSTEMS:-$1/build/systems}"
+    realpath "${ASF_SYSTEMS:-$1/build/systems}"
+}
+
+# inside ROOT TREE PLACE COMMAND...: in the root directory ROOT, where TREE is mounted at PLACE, with
+# processes and mounts that end with the command.  By pivot_root, since the kernel refuses
+# user namespaces, which tests make, in a chroot.
+inside() {
+    # shellcheck disable=SC2016 # for the shell behind unshare
+    unshare --mount --pid --fork --kill-child bash -eu -c '
+        tree=$2 place=$3
+        cd "$1"
+        shift 3
+        mkdir -p ".$place"
+        mount --bind . .
+        cd "$PWD"
+        mount --bind "$tree" ".$place"
+        mount -t proc proc proc
+        mount --rbind /sys sys
+        mount --rbind /dev dev
+        mount -t tmpfs -o mode=1777 tmpfs dev/shm
+        pivot_root . .
+        umount -l .
+        cd "$place"
+        exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+            TERM="${TERM:-dumb}" LANG=C.UTF-8 ${CI:+CI="$CI"} "$@"
+    ' bash "$@"
+}
