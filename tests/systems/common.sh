@@ -38,15 +38,13 @@ systems_directory() {
 
 # inside ROOT TREE PLACE COMMAND...: in the root directory ROOT, where TREE is mounted at PLACE, with
 # processes and mounts that end with the command.  By pivot_root, since the kernel refuses
-# user namespaces, which tests make, in a chroot; in an `emulated` root, whose own umount
-# fails, by chroot.
-emulated=
+# user namespaces, which tests make, in a chroot.
 inside() {
     # shellcheck disable=SC2016 # for the shell behind unshare
     unshare --mount --pid --fork --kill-child bash -eu -c '
         cd "$1"
-        tree=$2 place=$3 emulated=$4
-        shift 4
+        tree=$2 place=$3
+        shift 3
         mkdir -p ".$place" mnt
         mount --bind . .
         cd "$PWD"
@@ -55,14 +53,9 @@ inside() {
         mount --rbind /sys sys
         mount --rbind /dev dev
         mount -t tmpfs -o mode=1777 tmpfs dev/shm
-        enter=
-        if [ -n "$emulated" ]; then
-            enter="chroot ."
-        else
-            pivot_root . mnt
-            umount -l /mnt
-        fi
-        exec $enter env -C "$place" -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+        pivot_root . mnt
+        umount -l /mnt
+        exec env -C "$place" -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
             TERM="${TERM:-dumb}" LANG=C.UTF-8 ${CI:+CI="$CI"} "$@"
-    ' bash "$1" "$2" "$3" "$emulated" "${@:4}"
+    ' bash "$@"
 }
