@@ -63,7 +63,7 @@ static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const
     if (rc < 0)
         return rc;
     asf__frame_put(region, &frame);
-    if (frame.length > 0)
+    if (payload)
         memcpy(region + asf__frame_before(&frame), payload, frame.length);
     return close_frame(w, &frame, region);
 }

@@ -29,8 +29,9 @@ struct asf_stats_line {
 /* asf__stats_start: read the options; once, when the library starts. */
 void asf__stats_start(void);
 void asf__stats_line(const struct asf_stats_line *line);
-/* asf__stats_verbose: say which module serves a stream, as it is chosen. */
-void asf__stats_verbose(const char *stream, const char *module, const char *why);
+/* asf__stats_verbose: say which module serves a stream, as it is chosen.  Never in line: a thread of the
+ * least size has no room for its buffer, which would be on the stack of each stream's first call. */
+__attribute__((noinline)) void asf__stats_verbose(const char *stream, const char *module, const char *why);
 
 #pragma GCC visibility pop
 
