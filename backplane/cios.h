@@ -201,7 +201,6 @@ struct asf_cios {
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
-        char pushed;     /* the backup where there is no memory for one */
         size_t left_out; /* bytes of the output that are of regions that were abandoned */
         size_t bound;    /* bytes of output that may wait for regions; */
         bool waits;      /* salloc waits beyond that, */

@@ -15,7 +15,7 @@
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
     if (!c->save_base) {
-        c->save_base = calloc(BACKUP, 1); /* its bytes are compared before they are written */
+        c->save_base = malloc(BACKUP);
         if (!c->save_base)
             return false;
         c->save_end = c->backup_base = c->save_base + BACKUP;
@@ -28,14 +28,19 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
+/* Of a backup without memory: in the stream, where glibc since 2.41 has its own, and does not free it. */
+static char *byte_in_place(struct asf_cios *c) {
+    return (char *)&c->flags2 + sizeof c->flags2 - 1;
+}
+
 static void free_memory(struct asf_cios *c, char *backup) {
-    if (backup != &c->pushed)
+    if (backup != byte_in_place(c))
         free(backup);
 }
 
 static bool widen_backup(struct asf_cios *c) {
     size_t size = (size_t)(c->read_end - c->read_base);
-    char *wider = calloc(2, size);
+    char *wider = malloc(2 * size);
     if (!wider)
         return false;
     memcpy(wider + size, c->read_base, size);
@@ -49,11 +54,11 @@ int asf__push_back(struct asf_cios *c, int byte) {
     int rc = asf__is_putting(c) ? asf__to_read(c) : 0;
     if (rc < 0)
         return rc;
-    if (c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)byte) {
+    bool in_backup = c->flags & ASF_IN_BACKUP;
+    if (!in_backup && c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)byte) {
         c->read_ptr--;
         return (unsigned char)byte;
     }
-    bool in_backup = c->flags & ASF_IN_BACKUP;
     if (!in_backup ? !enter_backup(c) : c->read_ptr == c->read_base && !widen_backup(c))
         return -ENOMEM;
     *--c->read_ptr = (char)byte;
@@ -63,7 +68,7 @@ int asf__push_back(struct asf_cios *c, int byte) {
 int asf__push_back_one(struct asf_cios *c, int byte) {
     if (c->backup_base)
         return -ENOMEM;
-    c->save_base = &c->pushed;
+    c->save_base = byte_in_place(c);
     c->save_end = c->backup_base = c->save_base + 1;
     return asf__push_back(c, byte);
 }

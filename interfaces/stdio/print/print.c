@@ -74,7 +74,7 @@ static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct 
                                                      struct asf__place first, int fortify, const char *format,
                                                      asf__arguments ap) {
     char *p = c->write_ptr;
-    struct stream_output s = {.o = {.p = begun.p, .end = p + asf__room(c), .begin = p}, .c = c};
+    struct stream_output s = {.o = {.p = begun.p ? begun.p : p, .end = p + asf__room(c), .begin = p}, .c = c};
     s.o.full = put_past_window;
     s.o.counts = fortify <= 0;
     const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
@@ -133,9 +133,8 @@ static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fo
 }
 
 /* Line buffered.  What has room in the buffer goes out up to its last newline, however it is
- * divided; a larger chunk must come as it is.  Newer libc's
- * divide by a length, and so where there is no room yet. */
-enum { LINES = 1024, PIECE = 128 };
+ * divided; a larger chunk must come as it is. */
+enum { LINES = 1024 };
 
 static char *end_in_line(const struct asf_cios *c, char *array) {
     bool putting = c->flags & ASF_PUTTING && c->buf_end > c->write_ptr;
@@ -162,11 +161,68 @@ static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify
                                                  asf__arguments ap) {
     char array[LINES];
     struct stream_output s = {.o = {.end = end_in_line(c, array), .full = put_lines}, c, array};
-    if (ASF_LIBC(printf_pieces)) {
-        s.o.end = array + PIECE;
-        s.o.full = put_full_array;
-    }
     return print_in_array(&s, fortify, format, ap);
+}
+
+/* --- as newer libc's divide it ---------------------------------------------------------- */
+
+/* Straight into the window, up to its last byte; the byte after that comes by itself, and empties
+ * the buffer; where there is no room then, or yet, text is made in an array. */
+enum { PIECE = 128 };
+
+static bool in_array(const struct stream_output *s) {
+    return s->o.end == s->array + PIECE;
+}
+
+static void choose_place(struct stream_output *s) {
+    size_t room = asf__room(s->c);
+    s->o.p = room ? s->c->write_ptr : s->array;
+    s->o.end = s->o.p + (room ? room : PIECE);
+}
+
+static bool put_place(struct stream_output *s) {
+    if (in_array(s))
+        return put_array(&s->o);
+    s->c->write_ptr = s->o.p;
+    return true;
+}
+
+static bool put_pieces(struct asf__output *o, const char *text, size_t n) {
+    struct stream_output *s = (struct stream_output *)o;
+    for (size_t part;; text += part, n -= part) {
+        bool array = in_array(s);
+        part = asf__left(o) < n ? asf__left(o) : n;
+        memcpy(o->p, text, part);
+        o->p += part;
+        if (part == n)
+            return true;
+        bool put = put_place(s);
+        if (!array && put)
+            put = asf__put_char(s->c, (unsigned char)text[part++]) != EOF;
+        choose_place(s);
+        if (!put)
+            return false;
+    }
+}
+
+static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct asf__format_begun begun,
+                                                     struct asf__place first, int fortify, const char *format,
+                                                     asf__arguments ap) {
+    char array[PIECE];
+    struct stream_output s = {.o.full = put_pieces, .o.counts = fortify <= 0, .c = c, .array = array};
+    choose_place(&s);
+    s.o.begin = s.o.p;
+    if (begun.p)
+        s.o.p = begun.p;
+    const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
+    if (asf__unlikely(left && asf__begins_anew(&s.o))) {
+        asf__go_to(ap, first);
+        return print_by_libc(c, fortify, format, ap);
+    }
+    size_t n = asf__made(&s.o);
+    if (!s.o.failed && !put_place(&s))
+        return -1;
+    return asf__sum(&s.o, n, left ? print_by_libc(c, fortify, left, ap) : 0);
 }
 
 /* --- the call ------------------------------------------------------------------------- */
@@ -191,11 +247,11 @@ static int print_anywhere(struct asf_cios *c, struct asf__format_begun begun, st
             return asf__error(c, -EBADF);
         if (c->flags & ASF_UNBUFFERED)
             return print_unbuffered(c, fortify, format, ap);
-        if (c->flags & ASF_LINE_BUF || (asf__room(c) == 0 && ASF_LIBC(printf_pieces)))
+        if (c->flags & ASF_LINE_BUF && !ASF_LIBC(printf_pieces))
             return print_lines(c, fortify, format, ap);
-        begun.p = c->write_ptr;
     }
-    return print_in_window(c, begun, first, fortify, format, ap);
+    return ASF_LIBC(printf_pieces) ? print_in_pieces(c, begun, first, fortify, format, ap)
+                                   : print_in_window(c, begun, first, fortify, format, ap);
 }
 
 static __attribute__((noinline)) int print_on(struct asf_cios *c, bool locked, struct asf__format_begun begun,

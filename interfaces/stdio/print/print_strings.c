@@ -182,6 +182,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
     if (!p) {
         if (a.base != a.array)
             free(a.base);
+        *result = NULL;
         return -1;
     }
     p[n] = '\0';
