@@ -47,7 +47,7 @@ extern "C" {
  *   nbytes  bytes of data, which are zero at first; 0 is allowed
  * returns  the head; NULL and errno: EINVAL (name), EOVERFLOW (nbytes), EFBIG
  *          (over SHMMAX or RLIMIT_FSIZE), ENOSPC (no room: nothing is made),
- *          ENOMEM and the like.
+ *          ENOMEM (or it cannot be guarded against truncation) and the like.
  * lifetime of the pointer: until asf_shm_close or the end of the process; of
  *          the segment: until it is removed.
  * source   Grosse's shm_create. */
@@ -77,7 +77,8 @@ ASF_EXPORT char *asf_shm_create_on(const char *backend, const char *name, mode_t
  * returns  the head; NULL and errno: EINVAL (no label of ours), ENOENT (no
  *          such segment), EACCES, ELOOP (a symbolic link in its place), ESTALE
  *          (what is there is not what the label names, or not whole: stale,
- *          forged, truncated or foreign).
+ *          forged, truncated or foreign), ENOMEM (no memory, or no way to guard it
+ *          against truncation).
  * lifetime as asf_shm_create's; a segment that is removed or truncated
  *          meanwhile stays attached (bytes that are gone read as zero).
  * source   Grosse's shm_open. */
@@ -96,7 +97,8 @@ ASF_EXPORT char *asf_shm_open_fd(int fd, int flags);
 
 /* asf_shm_close: detach a segment; the segment stays.
  * returns  0; -1 and errno: EINVAL (no segment that is attached), EIO (it is
- *          detached, but was truncated while it was attached).
+ *          detached, but was truncated while it was attached: by a page or more,
+ *          if it still was truncated when a byte there was used, or is now).
  * source   Grosse's shm_close. */
 ASF_EXPORT int asf_shm_close(char *shm);
 

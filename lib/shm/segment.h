@@ -36,9 +36,8 @@ struct asf_segment {
     char *base;
     size_t size, data; /* bytes of all, and of data */
     int fd;            /* a descriptor on it, or -1 */
-    int watch;         /* its slot in the fault table, or -1 */
+    int watch;         /* its slot in the fault table; -1: not yet */
     bool torn;         /* it was truncated while attached */
-    char *window_end;  /* for the fault table, which wants one */
 };
 
 /* What one of them looks like from outside. */
