@@ -26,21 +26,19 @@
 /* An entry of the list is two of these, back and on; pointers to it point at the second. */
 typedef void *asf__link __attribute__((aligned(4)));
 
-/* How far behind the word the second is: both are within the lock. */
-enum {
-    NEAREST = sizeof(uint32_t) + sizeof(asf__link),
-    FARTHEST = sizeof(struct asf_shm_lock) - sizeof(asf__link)
-};
+/* How far behind the word the second is. */
+enum { NEAREST = ASF_ROBUST_LINKS + sizeof(asf__link), FARTHEST = ASF_ROBUST_END - sizeof(asf__link) };
 
 /* What a thread needs to know of itself.  The page that `generation` points to
  * is zeroed in the child of a fork, however it was made: then all is asked anew. */
 struct self {
     struct robust_list_head *head;
     uint32_t tid, generation;
+    uint64_t number;
 };
 static _Thread_local struct self me;
 static uint32_t *generation;
-static uint32_t generations;
+static uint32_t generations, numbers;
 
 static uint32_t *make_page(void) {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,6 +95,7 @@ static struct self *ask_anew(void) {
         return NULL;
     me.tid = (uint32_t)asf__raw_syscall(SYS_gettid, 0, 0, 0, 0);
     me.generation = this_generation(page);
+    me.number = (uint64_t)__atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED) << 32 | me.tid;
     me.head = head;
     return &me;
 }
@@ -114,8 +113,8 @@ static inline void barrier(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline asf__link *entry_of(const struct self *s, struct asf_shm_lock *l) {
-    return (asf__link *)(void *)((char *)&l->word - s->head->futex_offset);
+static inline asf__link *entry_of(const struct self *s, uint32_t *word) {
+    return (asf__link *)(void *)((char *)word - s->head->futex_offset);
 }
 
 /* The lowest bit of a pointer marks priority inheritance. */
@@ -130,13 +129,13 @@ static inline void link_back(const struct self *s, void *p, void *to) {
 }
 
 /* The lock that is being taken or given back: the kernel looks at it too. */
-static inline void announce(const struct self *s, struct asf_shm_lock *l) {
-    s->head->list_op_pending = l ? (struct robust_list *)(void *)entry_of(s, l) : NULL;
+static inline void announce(const struct self *s, uint32_t *word) {
+    s->head->list_op_pending = word ? (struct robust_list *)(void *)entry_of(s, word) : NULL;
     barrier();
 }
 
-static inline void enter(const struct self *s, struct asf_shm_lock *l) {
-    asf__link *entry = entry_of(s, l);
+static inline void enter(const struct self *s, uint32_t *word) {
+    asf__link *entry = entry_of(s, word);
     void *first = s->head->list.next;
     entry[-1] = s->head;
     *entry = first;
@@ -146,8 +145,8 @@ static inline void enter(const struct self *s, struct asf_shm_lock *l) {
     barrier();
 }
 
-static inline void leave(const struct self *s, struct asf_shm_lock *l) {
-    asf__link *entry = entry_of(s, l);
+static inline void leave(const struct self *s, uint32_t *word) {
+    asf__link *entry = entry_of(s, word);
     link_back(s, *entry, entry[-1]);
     *plain(entry[-1]) = *entry;
     barrier();
@@ -167,11 +166,11 @@ static bool swap(uint32_t *word, uint32_t *seen, uint32_t new) {
 }
 
 /* Who has slept marks the word contended also when taking it: others may sleep. */
-static int obtain_slowly(struct asf_shm_lock *l, uint32_t tid, uint32_t seen, bool wait) {
+static int obtain_slowly(uint32_t *word, uint32_t tid, uint32_t seen, bool wait) {
     uint32_t contended = 0;
     for (;;) {
         if ((seen & FUTEX_TID_MASK) == 0) {
-            if (swap(&l->word, &seen, tid | contended | (seen & FUTEX_WAITERS)))
+            if (swap(word, &seen, tid | contended | (seen & FUTEX_WAITERS)))
                 return seen & FUTEX_OWNER_DIED ? -EOWNERDEAD : 0;
             continue;
         }
@@ -179,11 +178,11 @@ static int obtain_slowly(struct asf_shm_lock *l, uint32_t tid, uint32_t seen, bo
             return -EDEADLK;
         if (!wait)
             return -EBUSY;
-        if (!(seen & FUTEX_WAITERS) && !swap(&l->word, &seen, seen | FUTEX_WAITERS))
+        if (!(seen & FUTEX_WAITERS) && !swap(word, &seen, seen | FUTEX_WAITERS))
             continue;
-        sleep_on(&l->word, seen | FUTEX_WAITERS);
+        sleep_on(word, seen | FUTEX_WAITERS);
         contended = FUTEX_WAITERS;
-        seen = __atomic_load_n(&l->word, __ATOMIC_RELAXED);
+        seen = __atomic_load_n(word, __ATOMIC_RELAXED);
     }
 }
 
@@ -192,43 +191,57 @@ int asf__robust_init(struct asf_shm_lock *l) {
     return myself() ? 0 : -ENOTSUP;
 }
 
-int asf__robust_obtain(struct asf_shm_lock *l, bool wait) {
+int asf__robust_obtain(uint32_t *word, bool wait) {
     struct self *s = myself();
     uint32_t seen = 0;
     if (!s)
         return -ENOTSUP;
-    announce(s, l);
-    int rc = swap(&l->word, &seen, s->tid) ? 0 : obtain_slowly(l, s->tid, seen, wait);
+    announce(s, word);
+    int rc = swap(word, &seen, s->tid) ? 0 : obtain_slowly(word, s->tid, seen, wait);
     if (rc == 0 || rc == -EOWNERDEAD)
-        enter(s, l);
+        enter(s, word);
     announce(s, NULL);
     return rc;
 }
 
-int asf__robust_release(struct asf_shm_lock *l) {
-    struct self *s = myself();
-    if (!s)
-        return -ENOTSUP;
-    if ((__atomic_load_n(&l->word, __ATOMIC_RELAXED) & FUTEX_TID_MASK) != s->tid)
-        return -EPERM;
-    announce(s, l);
-    leave(s, l);
-    if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
-        asf__raw_syscall(SYS_futex, (long)&l->word, FUTEX_WAKE, 1, 0);
+static inline int give_back(const struct self *s, uint32_t *word) {
+    announce(s, word);
+    leave(s, word);
+    if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
+        asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, 1, 0);
     announce(s, NULL);
     return 0;
 }
 
+int asf__robust_release(uint32_t *word) {
+    const struct self *s = myself();
+    if (!s)
+        return -ENOTSUP;
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK) != s->tid)
+        return -EPERM;
+    return give_back(s, word);
+}
+
+uint64_t asf__robust_me(void) {
+    const struct self *s = myself();
+    return s ? s->number : 0;
+}
+
+int asf__robust_give_back(uint32_t *word, uint64_t holder) {
+    const struct self *s = myself();
+    return s && s->number == holder ? give_back(s, word) : -EPERM;
+}
+
 /* Killed in the middle, with the word free and the lock announced, this thread
  * wakes the sleeper by the kernel. */
-void asf__robust_pass(struct asf_shm_lock *l) {
+void asf__robust_pass(uint32_t *word) {
     struct self *s = myself();
     uint32_t now = 0;
     if (s)
-        announce(s, l);
-    uint32_t owner = __atomic_exchange_n(&l->word, 0, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
-    asf__raw_syscall(SYS_futex, (long)&l->word, FUTEX_WAKE, INT32_MAX, 0);
-    while (!swap(&l->word, &now, owner | (now & FUTEX_WAITERS)))
+        announce(s, word);
+    uint32_t owner = __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
+    while (!swap(word, &now, owner | (now & FUTEX_WAITERS)))
         ;
     if (s)
         announce(s, NULL);
