@@ -203,8 +203,11 @@ ASF_EXPORT int asf_shm_write_doubles(FILE *stream, const double *array, size_t c
  * fair.  When its holder ends, killed or not, the next one is told.
  *
  * A zeroed lock is free.  It must be released before its memory is detached,
- * and not be used by the child of a vfork().  Its links are the holder's, so
- * share it only with processes that you trust, in one PID namespace. */
+ * and not be used by the child of a vfork().  Who shares it must be in one PID
+ * namespace.  Whoever can write to it can let others wait or go on as he likes, and
+ * keep the end of a thread that holds it, or others, from being told; under musl,
+ * whose threads follow its links when they end while they hold it, he must be
+ * trusted. */
 struct asf_shm_lock {
     uint32_t word; /* the holder's thread id; the top bit: contended */
     uint32_t reserved[5];
@@ -218,7 +221,8 @@ ASF_EXPORT int asf_shm_lock_init(struct asf_shm_lock *lock);
 /* asf_shm_obtain, asf_shm_obtain_no_wait: take the lock.
  * returns  0; -EOWNERDEAD: taken, but who held it has ended, so that what it
  *          guards may be in a half-way state; -EDEADLK: this thread holds it;
- *          -EBUSY: held by another (no_wait); -ENOTSUP as asf_shm_lock_init. */
+ *          -EBUSY: held by another (no_wait); -ENOTSUP as asf_shm_lock_init;
+ *          -ENOMEM: for the list of what this thread holds. */
 ASF_EXPORT int asf_shm_obtain(struct asf_shm_lock *lock);
 ASF_EXPORT int asf_shm_obtain_no_wait(struct asf_shm_lock *lock);
 

@@ -46,8 +46,6 @@ _Static_assert(sizeof(struct asf_ring_control) - offsetof(struct asf_ring_contro
                    sizeof((struct asf_ring *)0)->links >= ASF_ROBUST_END,
                "the locks' links are in this process's own page");
 
-extern int __sigaction(int, const struct sigaction *, struct sigaction *);
-
 /* --- made ------------------------------------------------------------------------- */
 
 uint32_t asf__ring_size(size_t wanted) {
@@ -75,6 +73,8 @@ int asf__ring_new(uint32_t size) {
     asf__ring_format(&first, size);
     if (rc == 0)
         rc = asf__raw_syscall(SYS_pwrite64, fd, (long)&first, sizeof first, ASF_RING_CONTROL);
+    if (rc >= 0)
+        rc = asf__raw_syscall(SYS_fchmod, fd, 0600, 0, 0);
     if (rc >= 0)
         rc = asf__memfd_seal(fd);
     if (rc == 0)
@@ -246,8 +246,8 @@ static bool one_processor(void) {
 }
 
 /* Somebody had it, and has ended: as the kernel left the lock. */
-static int had_by_another(const struct asf_ring *r, uint32_t *word) {
-    asf__robust_give_back(word, r->holder);
+static int had_by_another(uint32_t *word) {
+    asf__robust_release(word);
     __atomic_fetch_or(word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
     asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
     return -EBUSY;
@@ -257,7 +257,7 @@ static int obtain(struct asf_ring *r) {
     int rc = asf__robust_obtain(own_word(r), false);
     if (rc < 0 && rc != -EOWNERDEAD)
         return rc;
-    r->holder = asf__robust_me();
+    r->holder = (int32_t)asf__raw_syscall(SYS_gettid, 0, 0, 0, 0);
     return 0;
 }
 
@@ -274,7 +274,7 @@ static int take(struct asf_ring *r) {
     clock_gettime(CLOCK_REALTIME, &now);
     c->pid[r->end] = getpid();
     c->since[r->end] = now.tv_sec;
-    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(r, own_word(r)) : 0;
+    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(own_word(r)) : 0;
 }
 
 static void look_for_peer(struct asf_ring *r);
@@ -304,7 +304,7 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
 
 /* The thread in whose list the lock is has ended: nobody looks at that any more. */
 static bool holder_ended(const struct asf_ring *r) {
-    return asf__raw_syscall(SYS_tgkill, getpid(), (int32_t)r->holder, 0, 0) == -ESRCH;
+    return asf__raw_syscall(SYS_tgkill, getpid(), r->holder, 0, 0) == -ESRCH;
 }
 
 /* A stream that has lost bytes does not end as one that is whole. */
@@ -325,7 +325,7 @@ int asf__ring_detach(struct asf_ring *r) {
     for (size_t i = 0; i < r->olds; i++)
         asf__sys.unmap(r->old[i], 2 * (size_t)r->size);
     free(r->old);
-    bool given_back = asf__robust_give_back(own_word(r), r->holder) == 0;
+    bool given_back = asf__robust_release(own_word(r)) == 0;
     int rc = asf__ring_spoilt(r) ? -EIO : 0;
     unwatch(r);
     if (given_back || holder_ended(r))
@@ -342,16 +342,11 @@ void asf__ring_wake(struct asf_ring *r) {
         asf__robust_pass(own_word(r));
 }
 
-static void take_over(struct asf_ring *r) {
-    if (r->holder != asf__robust_me() && holder_ended(r))
-        obtain(r);
-}
-
 /* The thread that took this end has ended, and another goes on with it: that is
  * whom the other side must be told of. */
 static void own_again(struct asf_ring *r) {
-    if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_RELAXED) & FUTEX_OWNER_DIED))
-        take_over(r);
+    if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_RELAXED) & FUTEX_OWNER_DIED) && holder_ended(r))
+        obtain(r);
 }
 
 void asf__ring_publish(struct asf_ring *r, uint32_t n) {
@@ -484,12 +479,18 @@ static int look_after(struct asf_ring *r) {
     return asf__raw_syscall(SYS_nanosleep, (long)&little, 0, 0, 0) == -EINTR ? -EINTR : 0;
 }
 
-/* Whether the program has a handler that wants calls to be interrupted. */
+/* Whether the program has a handler that wants calls to be interrupted, or libc one to cancel a
+ * thread, of which its sigaction does not tell. */
 static bool wants_interruptions(void) {
-    struct sigaction act;
-    for (int sig = 1; sig <= SIGRTMAX; sig == SIGSYS ? sig = SIGRTMIN : sig++)
-        if (__sigaction(sig, NULL, &act) == 0 && act.sa_handler != SIG_DFL && act.sa_handler != SIG_IGN &&
-            !(act.sa_flags & (int)SA_RESTART))
+    enum { SIGNALS = 64 };
+    struct {
+        uintptr_t handler;
+        unsigned long flags;
+        uint64_t rest[4];
+    } act;
+    for (int sig = 1; sig <= SIGNALS; sig++)
+        if (asf__raw_syscall(SYS_rt_sigaction, sig, 0, (long)&act, SIGNALS / 8) == 0 &&
+            act.handler > (uintptr_t)SIG_IGN && !(act.flags & (unsigned)SA_RESTART))
             return true;
     return false;
 }

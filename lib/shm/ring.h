@@ -70,9 +70,9 @@ struct asf_ring {
     char *data;                       /* mapped twice in a row */
     uint32_t size;
     enum asf_ring_end end;
-    uint32_t at;     /* by asf__ring_publish or _claim: how far */
-    uint64_t holder; /* the thread in whose list the lock is (asf__robust_me) */
-    int32_t peer;    /* who has the other end, as seen first; 0: nobody yet; -1: nobody that there is */
+    uint32_t at;    /* by asf__ring_publish or _claim: how far */
+    int32_t holder; /* the thread in whose list the lock is */
+    int32_t peer;   /* who has the other end, as seen first; 0: nobody yet; -1: nobody that there is */
     uint64_t peer_start;
     int64_t looked_at; /* when it was last looked after: nanoseconds */
     bool spoilt;       /* a page of it was gone, or the control block was written over */

@@ -4,7 +4,8 @@
  * brief with its two words, held and contended, made one (the holder's thread
  * id and a bit), since the kernel marks that word when the holder ends, and a
  * futex in the place of the semaphore.  Whoever can write to a lock can forge its
- * links, so that those of a ring's locks are not in the memory that is shared.
+ * links, which this library does not read; but the kernel does, and musl, so that those
+ * of a ring's locks are not in the memory that is shared.
  * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_ROBUST_H
@@ -27,12 +28,6 @@ enum {
 int asf__robust_init(struct asf_shm_lock *l);
 int asf__robust_obtain(uint32_t *word, bool wait);
 int asf__robust_release(uint32_t *word);
-/* asf__robust_me: this thread, as no other of the process is or was; the lower half
- * is its thread id.  0: it can hold no lock. */
-uint64_t asf__robust_me(void);
-/* asf__robust_give_back: as release, of a lock whose word cannot be trusted to say who
- * holds it: `holder` does.  -EPERM: it is another thread. */
-int asf__robust_give_back(uint32_t *word, uint64_t holder);
 /* asf__robust_pass: wake who sleeps on a lock that this process holds, and goes
  * on to hold. */
 void asf__robust_pass(uint32_t *word);
