@@ -37,7 +37,7 @@ extern "C" {
 /* Room for a label, with its null byte. */
 #define ASF_RING_LABEL 112
 
-/* asf_ring_create: make a ring without a name.
+/* asf_ring_create: make a ring without a name, of mode 0600.
  *   size  bytes; rounded up to a power of two, from 8 KiB to 32 MiB.  0: 2 MiB:
  *         as much as one end moves while the other, asleep, is woken
  * returns  a descriptor, close-on-exec, for asf_ring_sopen_fd in this process
@@ -47,7 +47,7 @@ extern "C" {
 ASF_EXPORT int asf_ring_create(size_t size);
 
 /* asf_ring_create_named: make one with a label, in a segment (<asf/shm.h>).
- *   name, mode  as asf_shm_create's
+ *   name, mode  as asf_shm_create's: 0600 keeps it to this user
  *   label       where to put the label, ASF_RING_LABEL bytes
  * returns  0; as asf_shm_create, negated.
  * lifetime until it is removed: asf_shm_remove, "asf shm rm". */

@@ -191,7 +191,7 @@ ASF_EXPORT int asf_shm_free_doubles(const double *array);
  *   name  NULL: as numbers, the shortest that are read back exactly, in lines.
  *         Otherwise as "shmids LABEL": of the segment whose data the array is,
  *         if it is that of one, otherwise of a new segment of this name with
- *         mode 0666 less the umask.
+ *         mode 0600.  Others get at one that asf_shm_create makes for them.
  * returns  0; a negated errno value. */
 ASF_EXPORT int asf_shm_write_doubles(FILE *stream, const double *array, size_t count, const char *name);
 

@@ -434,6 +434,9 @@ TEST_F(Ring, AnEndIsTakenOnce) {
     EXPECT_EQ(error, -EINVAL) << "not a ring";
     ::close(other);
     EXPECT_EQ(asf_ring_create((1 << 25) + 1), -EINVAL);
+    struct stat st {};
+    EXPECT_EQ(fstat(ring, &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0600U);
 }
 
 TEST_F(Ring, AForkedChildCannotUseAnEnd) {

@@ -3,6 +3,7 @@
 // shm_faults_test.cpp - what is refused, and how: segments that are forged,
 // truncated or not one's own, and systems that have no more to give.
 // Layer: tests.
+#include <algorithm>
 #include <dirent.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -429,6 +430,30 @@ TEST_P(Limits, KeysAllTaken) {
     for (const int id : taken)
         shmctl(id, IPC_RMID, nullptr);
     set("shmmni", "4096");
+}
+
+// As under a filter of system calls that does not know it.
+TEST_P(Limits, NoRandomNumbers) {
+    for (const unsigned error : {ENOSYS, EPERM})
+        EXPECT_EQ(in_child([&] {
+                      alarm(10);
+                      if (!refuse(SYS_getrandom, 2, 0, error))
+                          return 0;
+                      std::vector<std::string> names;
+                      for (int i = 0; i < 20; i++) {
+                          const char *shm = asf_shm_create_on(GetParam(), "not random", 0600, 8);
+                          if (!shm)
+                              return 1;
+                          names.push_back(label_of(shm));
+                      }
+                      std::sort(names.begin(), names.end());
+                      const bool different = std::unique(names.begin(), names.end()) == names.end();
+                      for (const std::string &label : names)
+                          if (asf_shm_remove(label.c_str()) != 0)
+                              return 2;
+                      return different ? 0 : 3;
+                  }),
+                  0);
 }
 
 TEST_P(Limits, ModesThatCannotBeSet) {
