@@ -480,16 +480,19 @@ static int look_after(struct asf_ring *r) {
 }
 
 /* Whether the program has a handler that wants calls to be interrupted, or libc one to cancel a
- * thread, of which its sigaction does not tell. */
+ * thread, of which its sigaction does not tell.  Those of faults come to no thread that waits. */
 static bool wants_interruptions(void) {
     enum { SIGNALS = 64 };
+    static const uint32_t faults =
+        1u << SIGILL | 1u << SIGTRAP | 1u << SIGABRT | 1u << SIGBUS | 1u << SIGFPE | 1u << SIGSEGV;
     struct {
         uintptr_t handler;
         unsigned long flags;
         uint64_t rest[4];
     } act;
     for (int sig = 1; sig <= SIGNALS; sig++)
-        if (asf__raw_syscall(SYS_rt_sigaction, sig, 0, (long)&act, SIGNALS / 8) == 0 &&
+        if ((sig > SIGSEGV || !(faults & 1u << sig)) &&
+            asf__raw_syscall(SYS_rt_sigaction, sig, 0, (long)&act, SIGNALS / 8) == 0 &&
             act.handler > (uintptr_t)SIG_IGN && !(act.flags & (unsigned)SA_RESTART))
             return true;
     return false;
