@@ -294,7 +294,7 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
         return 0;
     size_t done = put(c, p, whole, error);
-    if (done > 0 || *error == 0)
+    if (done > 0 || !is_stuck(c))
         begin_anew(c);
     return done;
 }
