@@ -81,15 +81,9 @@ static const char *stats_to_file(const char *file) {
     return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
 }
 
-/* The same as the library takes it, which would only warn. */
+/* The library would only warn of what is none. */
 static const char *buffer_of(const char *size) {
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(size, &end, 10);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
-    if (size[0] < '0' || size[0] > '9' || end[shift > 0] || errno != 0 || n == 0 || n > 1ull << (40 - shift))
-        asf__fail("run: --buffer %s: not a size; give a number of bytes, of K or of M, such as 64K", size);
-    return asf__text("buffer=%s", size);
+    return asf__text("buffer=%zu", asf__size("run", "buffer", size));
 }
 
 static const char *remedy(enum obstacle obstacle) {
