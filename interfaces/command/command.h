@@ -89,7 +89,7 @@ void asf__fail(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 void asf__bad_option(const char *command, int option, char **argv) __attribute__((noreturn));
 
 /* asf__size: the bytes that an option's value asks for, as the library takes it; it is never 0.  It
- * fails with a complaint about anything else; `command` is "run" or "record dump". */
+ * fails with a complaint about anything else; `command` is "run" or "record". */
 size_t asf__size(const char *command, const char *option, const char *value);
 
 /* asf__text: format into memory that is never freed. */

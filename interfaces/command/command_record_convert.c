@@ -209,7 +209,7 @@ static bool parse(struct converting *c, int argc, char **argv) {
         else if (option == 's')
             c->source.store = optarg;
         else if (option == 'm')
-            c->source.footprint = asf__size("record convert", "memory", optarg);
+            c->source.footprint = asf__size("record", "memory", optarg);
         else if (option == 'h')
             return false;
         else

@@ -174,7 +174,7 @@ static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
         else if (option == 's')
             d->source.store = optarg;
         else if (option == 'm')
-            d->source.footprint = asf__size(asf__text("record %s", argv[0]), "memory", optarg);
+            d->source.footprint = asf__size("record", "memory", optarg);
         else if (option == 'h')
             return false;
         else if (option == 'n')
