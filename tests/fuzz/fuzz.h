@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <random>
 #include <string>
 
@@ -33,14 +32,16 @@ class Random {
 // Each target has its own.
 std::string make(Random &random);
 
-// Words of a target's language, and bytes that are none of it.
-inline std::string of_words(Random &random, std::initializer_list<const char *> words, size_t most) {
+// Words of a target's language, which a bar separates, and bytes that are none of it.
+inline std::string of_words(Random &random, const std::string &words, size_t most) {
     std::string s;
-    for (size_t n = random.below(most + 1); n > 0; n--)
+    for (size_t n = random.below(most + 1); n > 0; n--) {
+        const size_t at = words.rfind('|', random.below(words.size())) + 1;
         if (random.one_in(8))
             s += static_cast<char>(random.bits());
         else
-            s += words.begin()[random.below(words.size())];
+            s += words.substr(at, words.find('|', at) - at);
+    }
     return s;
 }
 

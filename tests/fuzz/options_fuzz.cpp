@@ -4,6 +4,7 @@
 // be, each thing that is complained of is one line, and errno is the program's.
 // Layer: tests.
 #include <cerrno>
+#include <initializer_list>
 
 #include "fuzz.h"
 extern "C" {
@@ -43,50 +44,24 @@ bool are_good(const asf_options &o) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const asf_options before = asf__option_values;
-    const std::string text(reinterpret_cast<const char *>(data), size);
+    static char variable[1 << 16] = "ASF_OPTIONS="; // setenv would keep each value for ever
+    static const int put = putenv(variable);
+    const size_t most = sizeof variable - 1 - strlen("ASF_OPTIONS="), n = size < most ? size : most;
+    memcpy(variable + strlen("ASF_OPTIONS="), data, n);
+    variable[strlen("ASF_OPTIONS=") + n] = '\0';
     asf__option_values = before;
     asf__sys.write = count_lines;
-    setenv("ASF_OPTIONS", text.c_str(), 1);
     lines = 0;
     errno = 0;
     asf__parse_options();
-    if (errno != 0 || lines > 1 + size || !are_good(asf__option_values))
+    if (put != 0 || errno != 0 || lines > 1 + size || !are_good(asf__option_values))
         fuzz::wrong("the options are not what they may be");
     return 0;
 }
 
 std::string fuzz::make(Random &random) {
     return of_words(random,
-                    {"stats",
-                     "module",
-                     "map_min",
-                     "window",
-                     "buffer",
-                     "tune",
-                     "verbose",
-                     "shm",
-                     "decompress",
-                     "write",
-                     "ring",
-                     "rings",
-                     "=",
-                     "=",
-                     ",",
-                     ",",
-                     "map",
-                     "read",
-                     "posix",
-                     "sysv",
-                     "on",
-                     "off",
-                     "1",
-                     "0",
-                     "4M",
-                     "64K",
-                     "2097152",
-                     "-1",
-                     "99999999999999999999",
-                     "stderr",
-                     "/"},
+                    "stats|module|map_min|window|buffer|tune|verbose|shm|decompress|write|ring|rings|=|=|,|,|"
+                    "map|read|posix|sysv|on|off|1|0|4M|64K|2097152|-1|99999999999999999999|stderr|/",
                     20);
 }

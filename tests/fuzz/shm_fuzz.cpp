@@ -88,9 +88,8 @@ std::string fuzz::make(Random &random) {
     if (s[0] == 1)
         s += "asf-1.2 name\n" + std::string(99, '\0') + of_bytes(random, 40);
     s += of_words(random,
-                  {"shmids", "asf-",  "posix:", "/asf-shm-1", "memfd", "sysv:1", "1",
-                   "2.5",    "-3e10", "nan",    "inf",        " ",     "\n",     " ",
-                   "1e400",  "0x1p3", "coeff",  ".",          "/",     "..",     "12345678901234567890"},
+                  "shmids|asf-|posix:|/asf-shm-1|memfd|sysv:1|1|2.5|-3e10|nan|inf| |\n| "
+                  "|1e400|0x1p3|coeff|.|/|..|12345678901234567890",
                   20);
     return s;
 }
