@@ -466,6 +466,25 @@ TEST(RecordHostileStreams, formats_that_take_memory) {
     EXPECT_EQ(read_all(s, &o), 0) << asf_record_why();
 }
 
+TEST(RecordHostileStreams, a_writer_writes_no_more_formats_than_a_reader_takes) {
+    asf_record_options o = options();
+    o.most_formats = 1;
+    const Format small(many_strings(10)), large(many_strings(5000));
+    const std::vector<char> none(50'000);
+    const File file;
+    {
+        const Writer w(file, &o);
+        EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
+        EXPECT_EQ(asf_record_write(w, large, none.data()), -E2BIG);
+        EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
+    }
+    o.most_memory = 100'000;
+    EXPECT_EQ(read_all(file.contents(), &o), 0) << asf_record_why();
+    const Writer w(file, &o);
+    EXPECT_EQ(asf_record_write(w, large, none.data()), -E2BIG);
+    EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
+}
+
 // Each START gives up the formats before it; to make them is work all the same.
 TEST(RecordHostileStreams, formats_that_take_time) {
     std::string s;
