@@ -261,9 +261,10 @@ int asf__overflow(struct asf_cios *c, unsigned char byte) {
 
 static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
     n = n < room ? n : room;
-    if (n > 0)
+    if (n > 0) { /* else there may be no buffer */
         memcpy(c->write_ptr, p, n);
-    c->write_ptr += n;
+        c->write_ptr += n;
+    }
     return n;
 }
 
