@@ -69,7 +69,7 @@ bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_
     c->stats.syscalls++;
     if (!w->b.base)
         return false;
-    w->watch = asf__watch(w->b.base, size, &w->b.truncated, &c->read_end);
+    w->watch = asf__watch(w->b.base, size, &w->b.truncated, &c->read_end, ASF_MOST_WINDOWS);
     if (w->watch < 0)
         asf__sys.unmap(w->b.base, size);
     return w->watch >= 0;

@@ -47,7 +47,6 @@ struct asf_positional {
     size_t size;
     int watch;
     bool truncated;         /* the map may have zero pages, also where the file has grown since */
-    char *unused_end;       /* what asf__watch would set */
     uint64_t reads, needed; /* how many there were, and until the file is mapped, or NEVER */
 };
 
@@ -193,7 +192,7 @@ static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     if (!map)
         return;
     p->size = (size_t)st.st_size;
-    p->watch = asf__watch(map, p->size, &p->truncated, &p->unused_end);
+    p->watch = asf__watch(map, p->size, &p->truncated, NULL, ASF_MOST_WINDOWS);
     if (p->watch < 0)
         asf__sys.unmap(map, p->size);
     else

@@ -38,7 +38,6 @@ struct ring_stream {
     struct asf_ring *r;
     struct asf_cios *c;
     struct ring_stream *next; /* of all there are */
-    uint32_t at;              /* reader: how far it has claimed; writer: published */
     uint32_t from;            /* reader: what is done with when there is no view */
     struct view *oldest;      /* reader: its views in order */
 };
@@ -69,6 +68,14 @@ static struct view *new_view(struct ring_stream *s) {
 }
 
 /* --- reading ------------------------------------------------------------------------ */
+
+/* The parent's ring, or one of which a page was gone, holds nothing that could be relied on. */
+static bool is_usable(const struct ring_stream *s, int *error) {
+    if (asf__likely(s->r->control && !asf__ring_spoilt(s->r)))
+        return true;
+    *error = s->r->control ? -EIO : -EBADF;
+    return false;
+}
 
 static void release(const struct ring_stream *s) {
     asf__ring_release(s->r, s->oldest ? s->oldest->start : s->from);
@@ -120,13 +127,13 @@ static int make_way(struct ring_stream *s) {
     int rc = asf__ring_fresh(s->r, copy_views, s);
     if (rc < 0)
         return rc;
-    s->from = s->at;
+    s->from = s->r->at;
     release(s);
     return 0;
 }
 
 static uint32_t kept(const struct ring_stream *s) {
-    return ((s->at - (s->oldest ? s->oldest->start : s->from)) & ASF_RING_MASK);
+    return ((s->r->at - (s->oldest ? s->oldest->start : s->from)) & ASF_RING_MASK);
 }
 
 /* Wait for `need` bytes.  Fewer are there when the writer has closed, ended or
@@ -138,14 +145,15 @@ static uint32_t await(struct ring_stream *s, uint32_t need, int *error) {
         return n;
     if (!asf__ring_spin(s->r, need))
         *error = asf__ring_wait(s->r, need);
-    return asf__ring_avail(s->r, asf__ring_state(s->r));
+    n = asf__ring_avail(s->r, asf__ring_state(s->r));
+    return is_usable(s, error) ? n : 0;
 }
 
 static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     struct ring_stream *s = c->data;
     int error;
-    if (!s->r->control)
-        return -EBADF;
+    if (!is_usable(s, &error))
+        return error;
     if (kept(s) > s->r->size / 4 && asf__ring_avail(s->r, asf__ring_state(s->r)) == 0 &&
         (error = make_way(s)) < 0)
         return error;
@@ -154,15 +162,14 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
         return error;
     if (n > there)
         n = there;
-    memcpy(buf, asf__ring_at(s->r, s->at), n);
+    memcpy(buf, asf__ring_at(s->r, s->r->at), n);
     asf__ring_claim(s->r, (uint32_t)n);
-    s->at += (uint32_t)n;
-    s->from = s->at;
+    s->from = s->r->at;
     if (is_view(c->buffer) && c->buffer->refs == 0 && asf__avail(c) == 0)
-        view_of(c->buffer)->start = s->at;
+        view_of(c->buffer)->start = s->r->at;
     release(s);
     c->stats.in += n;
-    return (ssize_t)n;
+    return is_usable(s, &error) ? (ssize_t)n : error;
 }
 
 /* The view in which the window is to stand; the one before lives on while
@@ -202,11 +209,11 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
     struct ring_stream *s = c->data;
     size_t have = asf__avail(c);
     int error;
-    if (!s->r->control)
-        return -EBADF;
+    if (!is_usable(s, &error))
+        return error;
     if (want > s->r->size / 2 || (have > 0 && !is_view(c->buffer)))
         return asf__fill_buffer(c, want);
-    uint32_t from = s->at - (uint32_t)have, need = (uint32_t)(want - have), most = portion(s);
+    uint32_t from = s->r->at - (uint32_t)have, need = (uint32_t)(want - have), most = portion(s);
     finish_read_part(c, from);
     if (kept(s) > s->r->size / 4 + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
         error = make_way(s);
@@ -220,7 +227,6 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
         return -ENOMEM;
     uint32_t n = there < need ? there : need > most ? need : there < most ? there : most;
     asf__ring_claim(s->r, n);
-    s->at += n;
     c->stats.in += n;
     show(c, v, from, have + n);
     return (ssize_t)asf__avail(c);
@@ -240,38 +246,41 @@ static bool has_reader(struct asf_ring *r) {
 static bool is_in_place(const struct ring_stream *s, const char *p) {
     uint32_t size = s->r->size;
     return p >= s->r->data && p < s->r->data + 2 * (size_t)size &&
-           (((size_t)(p - s->r->data) ^ s->at) & (size - 1)) == 0;
+           (((size_t)(p - s->r->data) ^ s->r->at) & (size - 1)) == 0;
 }
 
 /* The window begins after what is published, of which `end` is the end. */
 static void move(struct asf_cios *c, uint32_t n, const char *end) {
-    struct ring_stream *s = c->data;
-    s->at += n;
+    const struct ring_stream *s = c->data;
     struct asf_buffer *b = c->buffer;
     if (b && b->release && b->refs == 0 && !c->queue) {
         bool within = end >= b->base && end <= b->base + b->size;
         b->size = within ? (size_t)(b->base + b->size - end) : b->size < n ? 0 : b->size - n;
-        b->base = asf__ring_at(s->r, s->at);
+        b->base = asf__ring_at(s->r, s->r->at);
     }
     c->stats.out += n;
 }
 
 static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
     struct ring_stream *s = c->data;
-    if (!s->r->control)
-        return -EBADF;
+    int rc;
+    if (!is_usable(s, &rc))
+        return rc;
     if (!has_reader(s->r))
         return reader_gone();
     if (!is_in_place(s, buf)) {
         uint32_t need = n < s->r->size / 4 ? (uint32_t)n : s->r->size / 4;
-        int rc = asf__ring_wait(s->r, need);
+        rc = asf__ring_wait(s->r, need);
         if (rc < 0)
             return rc == -EPIPE ? reader_gone() : rc;
         uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
         if (n > room)
             n = room;
-        memmove(asf__ring_at(s->r, s->at), buf, n); /* after a region that was abandoned: within the ring */
+        memmove(asf__ring_at(s->r, s->r->at), buf,
+                n); /* after a region that was abandoned: within the ring */
     }
+    if (!is_usable(s, &rc))
+        return rc;
     asf__ring_publish(s->r, (uint32_t)n);
     move(c, (uint32_t)n, (const char *)buf + n);
     return (ssize_t)n;
@@ -299,12 +308,13 @@ static int64_t waiting(const struct asf_cios *c) {
  * is a good part of the ring, but one that is wanted is slept for alone. */
 static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint32_t *room) {
     uint32_t good = s->r->size / 8 > want ? s->r->size / 8 : want;
-    *room = asf__ring_room(s->r, asf__ring_state(s->r)) - ahead;
+    *room = asf__ring_room(s->r, asf__ring_state(s->r));
+    *room = *room > ahead ? *room - ahead : 0;
     if (ahead > 0 || *room >= good)
         return 0;
     int rc = asf__ring_spin(s->r, good) ? 0 : asf__ring_wait(s->r, want);
     *room = asf__ring_room(s->r, asf__ring_state(s->r));
-    return rc == -EPIPE ? reader_gone() : rc;
+    return is_usable(s, &rc) && rc == -EPIPE ? reader_gone() : rc;
 }
 
 /* The window moves on to `b`; when there is none, for want of memory, it stays. */
@@ -334,8 +344,8 @@ static struct asf_buffer *output_view(struct asf_cios *c, uint32_t at, uint32_t 
 static int ring_drain(struct asf_cios *c, size_t want) {
     struct ring_stream *s = c->data;
     int rc = 0;
-    if (!s->r->control)
-        return -EBADF;
+    if (!is_usable(s, &rc))
+        return rc;
     uint32_t room = 0, most = s->r->size / 4;
     if (!in_use(c) && asf__pending(c) > 0)
         rc = asf__flush_output(c);
@@ -347,7 +357,7 @@ static int ring_drain(struct asf_cios *c, size_t want) {
     if (room < want)
         return move_to(c, asf__buffer_new(want > most ? want : most));
     uint32_t n = want > portion(s) ? (uint32_t)want : portion(s);
-    return move_to(c, output_view(c, s->at + (uint32_t)ahead, room < n ? room : n));
+    return move_to(c, output_view(c, s->r->at + (uint32_t)ahead, room < n ? room : n));
 }
 
 /* --- forks ----------------------------------------------------------------------------
@@ -409,9 +419,9 @@ static int ring_close(struct asf_cios *c) {
     leave(s);
     for (struct view *v = s->oldest; v; v = v->newer)
         v->b.release = free_view;
-    asf__ring_detach(s->r);
+    int rc = asf__ring_detach(s->r);
     free(s);
-    return 0;
+    return rc;
 }
 
 static const struct asf_stream_ops shm_ring = {

@@ -33,7 +33,7 @@ static int written(int rc) {
 
 /* The array is computed where it is read: nothing is copied. */
 static int write_segment(size_t n) {
-    char *shm = asf_shm_create("coeff", 0666, n * sizeof(double));
+    char *shm = asf_shm_create("coeff", 0600, n * sizeof(double));
     if (!shm)
         return complain("asf_shm_create", errno, asf_shm_why());
     double *coeff = (double *)(void *)(shm + ASF_SHM_HEAD);

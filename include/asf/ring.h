@@ -15,7 +15,13 @@
  *
  * An end belongs to the process that opened it: the child of a fork cannot use
  * its parent's (-EBADF), but may open one that nobody has.  Who shares a ring
- * must trust each other, and be in one PID namespace.
+ * must be in one PID namespace.
+ *
+ * Whoever can write to a ring decides what is read from it and when it ends, but
+ * harms no process beyond that.  An end answers -EIO, in sclose, too, when the ring was
+ * truncated (bytes of a region that are gone read as zero) or its control block written
+ * over, as far as it comes upon that; what happens while it waits, or the end of a
+ * process that hides it, is noticed after 250 ms at most.
  *
  * Calls return a negated errno value on failure.
  */
@@ -31,7 +37,7 @@ extern "C" {
 /* Room for a label, with its null byte. */
 #define ASF_RING_LABEL 112
 
-/* asf_ring_create: make a ring without a name.
+/* asf_ring_create: make a ring without a name, of mode 0600.
  *   size  bytes; rounded up to a power of two, from 8 KiB to 32 MiB.  0: 2 MiB:
  *         as much as one end moves while the other, asleep, is woken
  * returns  a descriptor, close-on-exec, for asf_ring_sopen_fd in this process
@@ -41,7 +47,7 @@ extern "C" {
 ASF_EXPORT int asf_ring_create(size_t size);
 
 /* asf_ring_create_named: make one with a label, in a segment (<asf/shm.h>).
- *   name, mode  as asf_shm_create's
+ *   name, mode  as asf_shm_create's: 0600 keeps it to this user
  *   label       where to put the label, ASF_RING_LABEL bytes
  * returns  0; as asf_shm_create, negated.
  * lifetime until it is removed: asf_shm_remove, "asf shm rm". */
@@ -52,7 +58,8 @@ ASF_EXPORT int asf_ring_create_named(const char *name, mode_t mode, size_t size,
  *   flags  O_RDONLY or O_WRONLY
  *   error  where to put 0 or a negated errno value; may be NULL.  -EBUSY: that
  *          end has been taken before; -EINVAL: no ring, or other flags; for a
- *          label as asf_shm_open_update, negated
+ *          label as asf_shm_open_update, negated; -ENOMEM, -ENOTSUP (the kernel or
+ *          libc keep no robust list)
  * returns  the stream, for the ASI and, with libasf_stdio, for stdio
  *          (asf_file); or NULL.
  * lifetime until sclose or fclose. */

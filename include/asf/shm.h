@@ -47,7 +47,7 @@ extern "C" {
  *   nbytes  bytes of data, which are zero at first; 0 is allowed
  * returns  the head; NULL and errno: EINVAL (name), EOVERFLOW (nbytes), EFBIG
  *          (over SHMMAX or RLIMIT_FSIZE), ENOSPC (no room: nothing is made),
- *          ENOMEM and the like.
+ *          ENOMEM (or it cannot be guarded against truncation) and the like.
  * lifetime of the pointer: until asf_shm_close or the end of the process; of
  *          the segment: until it is removed.
  * source   Grosse's shm_create. */
@@ -77,7 +77,8 @@ ASF_EXPORT char *asf_shm_create_on(const char *backend, const char *name, mode_t
  * returns  the head; NULL and errno: EINVAL (no label of ours), ENOENT (no
  *          such segment), EACCES, ELOOP (a symbolic link in its place), ESTALE
  *          (what is there is not what the label names, or not whole: stale,
- *          forged, truncated or foreign).
+ *          forged, truncated or foreign), ENOMEM (no memory, or no way to guard it
+ *          against truncation).
  * lifetime as asf_shm_create's; a segment that is removed or truncated
  *          meanwhile stays attached (bytes that are gone read as zero).
  * source   Grosse's shm_open. */
@@ -96,7 +97,8 @@ ASF_EXPORT char *asf_shm_open_fd(int fd, int flags);
 
 /* asf_shm_close: detach a segment; the segment stays.
  * returns  0; -1 and errno: EINVAL (no segment that is attached), EIO (it is
- *          detached, but was truncated while it was attached).
+ *          detached, but was truncated while it was attached: by a page or more,
+ *          if it still was truncated when a byte there was used, or is now).
  * source   Grosse's shm_close. */
 ASF_EXPORT int asf_shm_close(char *shm);
 
@@ -189,7 +191,7 @@ ASF_EXPORT int asf_shm_free_doubles(const double *array);
  *   name  NULL: as numbers, the shortest that are read back exactly, in lines.
  *         Otherwise as "shmids LABEL": of the segment whose data the array is,
  *         if it is that of one, otherwise of a new segment of this name with
- *         mode 0666 less the umask.
+ *         mode 0600.  Others get at one that asf_shm_create makes for them.
  * returns  0; a negated errno value. */
 ASF_EXPORT int asf_shm_write_doubles(FILE *stream, const double *array, size_t count, const char *name);
 
@@ -201,8 +203,11 @@ ASF_EXPORT int asf_shm_write_doubles(FILE *stream, const double *array, size_t c
  * fair.  When its holder ends, killed or not, the next one is told.
  *
  * A zeroed lock is free.  It must be released before its memory is detached,
- * and not be used by the child of a vfork().  Its links are the holder's, so
- * share it only with processes that you trust, in one PID namespace. */
+ * and not be used by the child of a vfork().  Who shares it must be in one PID
+ * namespace.  Whoever can write to it can let others wait or go on as he likes, and
+ * keep the end of a thread that holds it, or others, from being told; under musl,
+ * whose threads follow its links when they end while they hold it, he must be
+ * trusted. */
 struct asf_shm_lock {
     uint32_t word; /* the holder's thread id; the top bit: contended */
     uint32_t reserved[5];
@@ -216,7 +221,8 @@ ASF_EXPORT int asf_shm_lock_init(struct asf_shm_lock *lock);
 /* asf_shm_obtain, asf_shm_obtain_no_wait: take the lock.
  * returns  0; -EOWNERDEAD: taken, but who held it has ended, so that what it
  *          guards may be in a half-way state; -EDEADLK: this thread holds it;
- *          -EBUSY: held by another (no_wait); -ENOTSUP as asf_shm_lock_init. */
+ *          -EBUSY: held by another (no_wait); -ENOTSUP as asf_shm_lock_init;
+ *          -ENOMEM: for the list of what this thread holds. */
 ASF_EXPORT int asf_shm_obtain(struct asf_shm_lock *lock);
 ASF_EXPORT int asf_shm_obtain_no_wait(struct asf_shm_lock *lock);
 

@@ -175,6 +175,7 @@ struct packing {
     size_t least;        /* numbers that are worth a segment */
     const char *prefix;  /* of the segments' names, or NULL */
     const char *backend; /* or NULL */
+    mode_t mode;         /* of the segments */
     struct text name;    /* the last word that was no number */
     struct text lead;    /* what stands before the first number of a run */
     struct text raw;     /* the run as it stands, while it is short */
@@ -218,7 +219,7 @@ static char *segment_name(const struct packing *p) {
 
 static void put_segment(struct packing *p) {
     char *name = segment_name(p);
-    char *shm = asf_shm_create_on(p->backend, name, 0666, p->count * sizeof(double));
+    char *shm = asf_shm_create_on(p->backend, name, p->mode, p->count * sizeof(double));
     if (!shm)
         give_up(p, strerror(errno), asf_shm_why());
     memcpy(shm + ASF_SHM_HEAD, p->numbers, p->count * sizeof(double));
@@ -307,6 +308,14 @@ static size_t parse_count(const char *text) {
     return n;
 }
 
+static mode_t parse_mode(const char *text) {
+    char *end;
+    unsigned long mode = strtoul(text, &end, 8);
+    if (text[0] < '0' || text[0] > '7' || *end != '\0' || mode > 0777)
+        asf__fail("shm pack: --mode %s: give permissions in octal digits, 0600 say", text);
+    return (mode_t)mode;
+}
+
 /* A memfd ends with its maker, which is this command. */
 static const char *parse_backend(const char *name) {
     if (strcmp(name, "posix") != 0 && strcmp(name, "sysv") != 0)
@@ -315,11 +324,10 @@ static const char *parse_backend(const char *name) {
 }
 
 static bool parse(struct packing *p, int argc, char **argv) {
-    static const struct option options[] = {{"min", required_argument, NULL, 'm'},
-                                            {"name", required_argument, NULL, 'n'},
-                                            {"backend", required_argument, NULL, 'b'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"min", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
+        {"backend", required_argument, NULL, 'b'}, {"mode", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
         if (option == 'm')
             p->least = parse_count(optarg);
@@ -327,6 +335,8 @@ static bool parse(struct packing *p, int argc, char **argv) {
             p->prefix = optarg;
         else if (option == 'b')
             p->backend = parse_backend(optarg);
+        else if (option == 'o')
+            p->mode = parse_mode(optarg);
         else if (option == 'h')
             return false;
         else
@@ -347,7 +357,7 @@ static void free_packing(struct packing *p) {
 }
 
 int asf__shm_pack(int argc, char **argv) {
-    struct packing p = {.least = 1000};
+    struct packing p = {.least = 1000, .mode = 0600};
     if (!parse(&p, argc, argv))
         return asf__shm_help();
     FILE *in = open_input("pack", argc, argv);

@@ -47,7 +47,8 @@ static int in_pipe(int fd) {
 
 /* The other side is moving bytes to the pipe; it may be killed meanwhile. */
 static void await_pushed(const struct asf_pipe_end *e) {
-    while (!(asf__ring_state(e->ring) & ASF_RING_PUSHED) && asf__ring_alive(e->ring))
+    while (!(asf__ring_state(e->ring) & ASF_RING_PUSHED) && asf__ring_alive(e->ring) &&
+           asf__ring_look(e->ring) == 0)
         asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
 }
 
@@ -201,9 +202,11 @@ static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
         return 0;
     int rc = asf__ring_sleep(e->ring, need);
     asf__ring_waited(e->ring);
-    if (rc == -EOWNERDEAD)
+    if (rc == -EINTR)
+        return rc;
+    if (rc < 0)
         asf__pipe_end_leave(e);
-    return rc == -EINTR ? rc : 0;
+    return 0;
 }
 
 /* Whether the ring is the way to go: its reader is there and well, and the pipe
@@ -277,7 +280,6 @@ static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t
     if (n == there ||
         ((at - r->released) & ASF_RING_MASK) >= r->size / 8) { /* now and then: the writer looks */
         asf__ring_release(r, at);
-        r->released = at;
     }
     return n;
 }

@@ -11,13 +11,13 @@ int asf_shm_lock_init(struct asf_shm_lock *lock) {
 }
 
 int asf_shm_obtain(struct asf_shm_lock *lock) {
-    return asf__robust_obtain(lock, true);
+    return asf__robust_obtain(&lock->word, true);
 }
 
 int asf_shm_obtain_no_wait(struct asf_shm_lock *lock) {
-    return asf__robust_obtain(lock, false);
+    return asf__robust_obtain(&lock->word, false);
 }
 
 int asf_shm_release(struct asf_shm_lock *lock) {
-    return asf__robust_release(lock);
+    return asf__robust_release(&lock->word);
 }

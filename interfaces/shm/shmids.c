@@ -326,7 +326,7 @@ static int put_segment(FILE *f, const double *array, size_t count, const char *n
         return asf__segment_fail(-EINVAL, "there is no array");
     if (count > PTRDIFF_MAX / DOUBLE)
         return asf__segment_fail(-EOVERFLOW, "no address space has so many numbers");
-    int rc = asf__segment_create(NULL, name, 0666, count * DOUBLE, &shm);
+    int rc = asf__segment_create(NULL, name, 0600, count * DOUBLE, &shm);
     if (rc < 0)
         return rc;
     if (count > 0)

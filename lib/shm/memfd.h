@@ -26,6 +26,12 @@ static inline int asf__memfd_seal(int fd) {
     return (int)asf__raw_syscall(SYS_fcntl, fd, F_ADD_SEALS, ASF_MEMFD_SEALS, 0);
 }
 
+/* asf__memfd_sealed: whether a descriptor is on such memory. */
+static inline bool asf__memfd_sealed(int fd) {
+    long seals = asf__raw_syscall(SYS_fcntl, fd, F_GET_SEALS, 0, 0);
+    return seals >= 0 && (seals & ASF_MEMFD_SEALS) == ASF_MEMFD_SEALS;
+}
+
 /* asf__exceeds_file_limit: a larger file is not made; SIGXFSZ would come. */
 static inline bool asf__exceeds_file_limit(size_t size) {
     struct rlimit limit;

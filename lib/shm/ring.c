@@ -12,8 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -24,12 +26,25 @@
 #include "lib/shm/robust.h"
 #include "lib/shm/segment.h"
 #include "lib/sys/clock.h"
+#include "lib/sys/fault.h"
 #include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
-#define MAGIC 0x31676e7220465341u /* "ASF rng1" */
+#define MAGIC 0x32676e7220465341u /* "ASF rng2" */
 
-enum { MOST_AWAKE = 300000, LEAST_AWAKE = 500, AT_ONCE = 20000, MOST_TURNS = 4, PAGE = ASF_PAGE_MOST };
+enum {
+    MOST_AWAKE = 300000,
+    LEAST_AWAKE = 500,
+    AT_ONCE = 20000,
+    MOST_TURNS = 4,
+    BETWEEN_LOOKS = 250000000,
+    PAGE = ASF_PAGE_MOST
+};
+
+_Static_assert(sizeof(struct asf_ring_control) - offsetof(struct asf_ring_control, lock) ==
+                       ASF_ROBUST_LINKS &&
+                   sizeof((struct asf_ring *)0)->links >= ASF_ROBUST_END,
+               "the locks' links are in this process's own page");
 
 /* --- made ------------------------------------------------------------------------- */
 
@@ -58,6 +73,8 @@ int asf__ring_new(uint32_t size) {
     asf__ring_format(&first, size);
     if (rc == 0)
         rc = asf__raw_syscall(SYS_pwrite64, fd, (long)&first, sizeof first, ASF_RING_CONTROL);
+    if (rc >= 0)
+        rc = asf__raw_syscall(SYS_fchmod, fd, 0600, 0, 0);
     if (rc >= 0)
         rc = asf__memfd_seal(fd);
     if (rc == 0)
@@ -104,30 +121,59 @@ static int map_twice(char *at, int fd, uint32_t size) {
     return rc < 0 ? rc : map_at(at + size, fd, ASF_RING_DATA, size);
 }
 
-/* This process's own page, then control block and data. */
+/* The control block's page, this process's own, and the data. */
 static int map_all(int fd, uint32_t size, struct asf_ring **ring) {
     size_t all = 2 * (size_t)PAGE + 2 * (size_t)size;
-    char *p = reserve(all);
+    char *p = reserve(all), *own = p + PAGE;
     if (!p)
         return -ENOMEM;
-    int rc = mprotect(p, PAGE, PROT_READ | PROT_WRITE) == 0 && madvise(p, PAGE, MADV_WIPEONFORK) == 0
-                 ? map_at(p + PAGE, fd, ASF_RING_CONTROL, PAGE)
+    int rc = mprotect(own, PAGE, PROT_READ | PROT_WRITE) == 0 && madvise(own, PAGE, MADV_WIPEONFORK) == 0
+                 ? map_at(p, fd, ASF_RING_DATA - PAGE, PAGE)
                  : -ENOMEM;
     if (rc == 0)
-        rc = map_twice(p + 2 * (size_t)PAGE, fd, size);
+        rc = map_twice(own + PAGE, fd, size);
     if (rc < 0) {
         asf__sys.unmap(p, all);
         return rc;
     }
-    *ring = (struct asf_ring *)(void *)p;
-    (*ring)->control = (struct asf_ring_control *)(void *)(p + PAGE);
-    (*ring)->data = p + 2 * (size_t)PAGE;
+    *ring = (struct asf_ring *)(void *)own;
+    (*ring)->control = (struct asf_ring_control *)(void *)own - 1;
+    (*ring)->data = own + PAGE;
     (*ring)->size = size;
     return 0;
 }
 
-/* The data's pages once more, twice in a row; NULL: there is no room. */
-static char *second_view(const struct asf_ring *r) {
+static char *control_page(struct asf_ring *r) {
+    return (char *)r - PAGE;
+}
+
+static void unmap_all(struct asf_ring *r) {
+    asf__sys.unmap(r->data, 2 * (size_t)r->size);
+    asf__sys.unmap(control_page(r), 2 * (size_t)PAGE);
+}
+
+/* Bytes that are truncated away must not end the process. */
+static int watch(struct asf_ring *r, char *base, size_t size) {
+    return asf__watch(base, size, &r->spoilt, NULL, INT_MAX);
+}
+
+static void unwatch(struct asf_ring *r) {
+    for (int i = 0; i < 2; i++)
+        if (r->watch[i] >= 0)
+            asf__unwatch(r->watch[i]);
+}
+
+static int guard(struct asf_ring *r, int fd) {
+    r->watch[0] = r->watch[1] = -1;
+    if (asf__memfd_sealed(fd))
+        return 0;
+    r->watch[0] = watch(r, control_page(r), PAGE);
+    r->watch[1] = watch(r, r->data, 2 * (size_t)r->size);
+    return r->watch[0] < 0 || r->watch[1] < 0 ? -ENOMEM : 0;
+}
+
+/* The data's pages once more, twice in a row, and guarded; NULL: there is no room. */
+static char *second_view(struct asf_ring *r, int *slot) {
     size_t twice = 2 * (size_t)r->size;
     char *view = mmap(NULL, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (view == MAP_FAILED)
@@ -138,19 +184,31 @@ static char *second_view(const struct asf_ring *r) {
             return NULL;
         }
     }
-    return view;
+    *slot = r->watch[1] < 0 ? -1 : watch(r, view, twice);
+    if (r->watch[1] < 0 || *slot >= 0)
+        return view;
+    munmap(view, twice);
+    return NULL;
+}
+
+static void swap_views(struct asf_ring *r, char *view, int slot) {
+    if (slot >= 0)
+        asf__unwatch(r->watch[1]);
+    r->old[r->olds++] = r->data;
+    r->data = view;
+    r->watch[1] = slot;
 }
 
 int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg) {
     size_t twice = 2 * (size_t)r->size;
-    int saved = errno;
+    int saved = errno, slot = -1;
     char **old = reallocarray(r->old, r->olds + 1, sizeof *old);
     if (!old)
         return -ENOMEM;
     r->old = old;
     char *copy =
         mmap(NULL, twice, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *view = copy != MAP_FAILED ? second_view(r) : NULL;
+    char *view = copy != MAP_FAILED ? second_view(r, &slot) : NULL;
     if (!view) {
         if (copy != MAP_FAILED)
             munmap(copy, twice);
@@ -160,9 +218,10 @@ int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), voi
     keep(arg, copy);
     bool moved = mremap(copy, twice, twice, MREMAP_MAYMOVE | MREMAP_FIXED, r->data) != MAP_FAILED;
     if (moved) {
-        r->old[r->olds++] = r->data;
-        r->data = view;
+        swap_views(r, view, slot);
     } else {
+        if (slot >= 0)
+            asf__unwatch(slot);
         munmap(copy, twice);
         munmap(view, twice);
     }
@@ -172,6 +231,14 @@ int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), voi
 
 /* --- taken and given back ------------------------------------------------------------- */
 
+static uint32_t *own_word(struct asf_ring *r) {
+    return &r->control->lock[r->end].word;
+}
+
+static uint32_t *other_word(struct asf_ring *r) {
+    return &r->control->lock[!r->end].word;
+}
+
 static bool one_processor(void) {
     cpu_set_t set;
     long n = asf__raw_syscall(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0);
@@ -179,29 +246,38 @@ static bool one_processor(void) {
 }
 
 /* Somebody had it, and has ended: as the kernel left the lock. */
-static int had_by_another(struct asf_shm_lock *lock) {
-    asf__robust_release(lock);
-    __atomic_fetch_or(&lock->word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
-    asf__raw_syscall(SYS_futex, (long)&lock->word, FUTEX_WAKE, INT32_MAX, 0);
+static int had_by_another(uint32_t *word) {
+    asf__robust_release(word);
+    __atomic_fetch_or(word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
     return -EBUSY;
+}
+
+static int obtain(struct asf_ring *r) {
+    int rc = asf__robust_obtain(own_word(r), false);
+    if (rc < 0 && rc != -EOWNERDEAD)
+        return rc;
+    r->holder = (int32_t)asf__raw_syscall(SYS_gettid, 0, 0, 0, 0);
+    return 0;
 }
 
 /* The lock first: who is killed from then on is told of. */
 static int take(struct asf_ring *r) {
     struct asf_ring_control *c = r->control;
-    struct asf_shm_lock *lock = &c->lock[r->end];
     struct timespec now;
     uint64_t seen = ASF_RING_SEEN(r->end);
     if (asf__ring_state(r) & seen)
         return -EBUSY;
-    int rc = asf__robust_obtain(lock, false);
-    if (rc < 0 && rc != -EOWNERDEAD)
+    int rc = obtain(r);
+    if (rc < 0)
         return rc;
     clock_gettime(CLOCK_REALTIME, &now);
     c->pid[r->end] = getpid();
     c->since[r->end] = now.tv_sec;
-    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(lock) : 0;
+    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(own_word(r)) : 0;
 }
+
+static void look_for_peer(struct asf_ring *r);
 
 int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
     struct asf_ring *r = NULL;
@@ -213,53 +289,71 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
     r->alone = one_processor();
     r->budget = MOST_TURNS;
     r->usual_wait = MOST_AWAKE / 4;
-    rc = take(r);
+    rc = guard(r, fd);
+    if (rc == 0)
+        rc = take(r);
     if (rc < 0) {
-        asf__sys.unmap(r, 2 * (size_t)PAGE + 2 * (size_t)r->size);
+        unwatch(r);
+        unmap_all(r);
         return rc;
     }
+    look_for_peer(r);
     *ring = r;
     return 0;
 }
 
+/* The thread in whose list the lock is has ended: nobody looks at that any more. */
+static bool holder_ended(const struct asf_ring *r) {
+    return asf__raw_syscall(SYS_tgkill, getpid(), r->holder, 0, 0) == -ESRCH;
+}
+
+/* A stream that has lost bytes does not end as one that is whole. */
+static void tell_end(struct asf_ring *r) {
+    if (asf__ring_spoilt(r))
+        __atomic_store_n(&r->control->magic, 0, __ATOMIC_SEQ_CST);
+    else
+        __atomic_fetch_or(&r->control->state, ASF_RING_CLOSED(r->end), __ATOMIC_SEQ_CST);
+    asf__ring_wake(r);
+}
+
 /* The lock may be in the list of another thread, which the kernel reads when
  * that ends: its page then stays. */
-void asf__ring_detach(struct asf_ring *r) {
-    struct asf_ring_control *c = r->control;
-    if (!c) { /* a child's copy */
-        asf__sys.unmap(r, PAGE);
-        return;
-    }
-    __atomic_fetch_or(&c->state, ASF_RING_CLOSED(r->end), __ATOMIC_SEQ_CST);
-    asf__ring_wake(r);
+int asf__ring_detach(struct asf_ring *r) {
+    if (!r->control) /* a child's copy, which may have regions */
+        return 0;
+    tell_end(r);
     for (size_t i = 0; i < r->olds; i++)
         asf__sys.unmap(r->old[i], 2 * (size_t)r->size);
     free(r->old);
-    asf__sys.unmap(r->data, 2 * (size_t)r->size);
-    if (asf__robust_release(&c->lock[r->end]) == 0)
-        asf__sys.unmap(r, 2 * (size_t)PAGE);
+    bool given_back = asf__robust_release(own_word(r)) == 0;
+    int rc = asf__ring_spoilt(r) ? -EIO : 0;
+    unwatch(r);
+    if (given_back || holder_ended(r))
+        unmap_all(r);
+    else
+        asf__sys.unmap(r->data, 2 * (size_t)r->size);
+    return rc;
 }
 
 /* --- moved along ------------------------------------------------------------------------ */
 
 void asf__ring_wake(struct asf_ring *r) {
-    struct asf_shm_lock *lock = &r->control->lock[r->end];
-    if (asf__unlikely(__atomic_load_n(&lock->word, __ATOMIC_SEQ_CST) & FUTEX_WAITERS))
-        asf__robust_pass(lock);
+    if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_SEQ_CST) & FUTEX_WAITERS))
+        asf__robust_pass(own_word(r));
 }
 
 /* The thread that took this end has ended, and another goes on with it: that is
  * whom the other side must be told of. */
 static void own_again(struct asf_ring *r) {
-    struct asf_shm_lock *lock = &r->control->lock[r->end];
-    if (asf__unlikely(__atomic_load_n(&lock->word, __ATOMIC_RELAXED) & FUTEX_OWNER_DIED))
-        asf__robust_obtain(lock, false);
+    if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_RELAXED) & FUTEX_OWNER_DIED) && holder_ended(r))
+        obtain(r);
 }
 
 void asf__ring_publish(struct asf_ring *r, uint32_t n) {
     uint64_t state = asf__ring_state(r);
     while (!asf__ring_change(r, &state, asf__ring_with_tail(state, asf__ring_tail(state) + n)))
         ;
+    r->at += n;
     own_again(r);
     asf__ring_wake(r);
 }
@@ -268,10 +362,12 @@ void asf__ring_claim(struct asf_ring *r, uint32_t n) {
     uint64_t state = asf__ring_state(r);
     while (!asf__ring_change(r, &state, asf__ring_with_claimed(state, asf__ring_claimed(state) + n)))
         ;
+    r->at += n;
 }
 
 void asf__ring_release(struct asf_ring *r, uint32_t position) {
-    __atomic_exchange_n(&r->control->released, position & ASF_RING_MASK, __ATOMIC_SEQ_CST);
+    r->released = position & ASF_RING_MASK;
+    __atomic_exchange_n(&r->control->released, r->released, __ATOMIC_SEQ_CST);
     own_again(r);
     if (asf__ring_room(r, asf__ring_state(r)) >= r->size / 2)
         asf__ring_wake(r);
@@ -281,7 +377,7 @@ void asf__ring_release(struct asf_ring *r, uint32_t position) {
 
 static bool is_ready(const struct asf_ring *r, uint32_t need) {
     uint64_t state = asf__ring_state(r);
-    if (state & (ASF_RING_CLOSED(!r->end) | ASF_RING_ENDED))
+    if (state & (ASF_RING_CLOSED(!r->end) | ASF_RING_ENDED) || asf__ring_spoilt(r))
         return true;
     return (r->end == ASF_RING_READER ? asf__ring_avail(r, state) : asf__ring_room(r, state)) >= need;
 }
@@ -331,54 +427,131 @@ bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
     return true;
 }
 
+/* What the control block says of the other end is believed once: it may be written over later. */
+static void look_for_peer(struct asf_ring *r) {
+    const struct asf_ring_control *c = r->control;
+    if (r->peer != 0 || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
+        return;
+    int32_t pid = __atomic_load_n(&c->pid[!r->end], __ATOMIC_RELAXED);
+    int64_t since = __atomic_load_n(&c->since[!r->end], __ATOMIC_RELAXED);
+    r->peer_start = pid > 0 && !asf__process_ended(pid, since) ? asf__process_start(pid) : 0;
+    r->peer = r->peer_start ? pid : -1;
+}
+
+static bool peer_ended(struct asf_ring *r) {
+    look_for_peer(r);
+    if (r->peer <= 0)
+        return r->peer < 0;
+    uint64_t start = asf__process_start(r->peer);
+    return start == 0 || (start > 1 && r->peer_start > 1 && start != r->peer_start);
+}
+
+static bool is_spoilt(struct asf_ring *r) {
+    if (__atomic_load_n(&r->control->magic, __ATOMIC_RELAXED) != MAGIC)
+        r->spoilt = true;
+    return asf__ring_spoilt(r);
+}
+
+int asf__ring_look(struct asf_ring *r) {
+    int64_t now = asf__nanoseconds();
+    if (now - r->looked_at < BETWEEN_LOOKS)
+        return 0;
+    r->looked_at = now;
+    return is_spoilt(r) ? -EIO : peer_ended(r) ? -EOWNERDEAD : 0;
+}
+
+bool asf__ring_alive(struct asf_ring *r) {
+    uint32_t word = __atomic_load_n(other_word(r), __ATOMIC_RELAXED);
+    if (asf__likely(word & FUTEX_TID_MASK) || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
+        return true;
+    return !peer_ended(r);
+}
+
 /* Nobody holds the other end's lock: who had it has ended or is just waking us
  * (asf__robust_pass).  The kernel tells of a thread's end before the rest of the
  * process is gone; and there may be other threads. */
 static int look_after(struct asf_ring *r) {
     struct timespec little = {.tv_nsec = 200000};
+    if (is_spoilt(r))
+        return -EIO;
     if (!asf__ring_alive(r))
         return -EOWNERDEAD;
     return asf__raw_syscall(SYS_nanosleep, (long)&little, 0, 0, 0) == -EINTR ? -EINTR : 0;
 }
 
-bool asf__ring_alive(struct asf_ring *r) {
-    const struct asf_ring_control *c = r->control;
-    uint32_t word = __atomic_load_n(&c->lock[!r->end].word, __ATOMIC_RELAXED);
-    if (asf__likely(word & FUTEX_TID_MASK) || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
-        return true;
-    return c->pid[!r->end] > 0 && !asf__process_ended(c->pid[!r->end], c->since[!r->end]);
+/* Whether the program has a handler that wants calls to be interrupted, or libc one to cancel a
+ * thread, of which its sigaction does not tell. */
+static bool wants_interruptions(void) {
+    enum { SIGNALS = 64 };
+    struct {
+        uintptr_t handler;
+        unsigned long flags;
+        uint64_t rest[4];
+    } act;
+    for (int sig = 1; sig <= SIGNALS; sig++)
+        if (asf__raw_syscall(SYS_rt_sigaction, sig, 0, (long)&act, SIGNALS / 8) == 0 &&
+            act.handler > (uintptr_t)SIG_IGN && !(act.flags & (unsigned)SA_RESTART))
+            return true;
+    return false;
+}
+
+/* The kernel restarts a wait for SA_RESTART only if that has no limit. */
+static int sleep_on_word(uint32_t *word, uint32_t seen, const struct timespec *most) {
+    long rc = asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)most);
+    return rc == -EINTR && (!most || wants_interruptions()) ? -EINTR : 0;
+}
+
+static int sleep_once(struct asf_ring *r, uint32_t need, const struct timespec *most) {
+    uint32_t *word = other_word(r);
+    uint32_t seen = __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST) | FUTEX_WAITERS;
+    look_for_peer(r);
+    if (is_ready(r, need))
+        return 0;
+    bool held = seen & FUTEX_TID_MASK || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end));
+    int rc = held ? sleep_on_word(word, seen, most) : look_after(r);
+    if (rc == 0)
+        rc = asf__ring_look(r);
+    return rc == -EOWNERDEAD && is_ready(r, need) ? 0 : rc;
 }
 
 int asf__ring_sleep(struct asf_ring *r, uint32_t need) {
-    uint32_t *word = &r->control->lock[!r->end].word;
-    uint32_t seen = __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST) | FUTEX_WAITERS;
-    if (is_ready(r, need))
-        return 0;
-    if (!(seen & FUTEX_TID_MASK) && asf__ring_state(r) & ASF_RING_SEEN(!r->end)) {
-        int rc = look_after(r);
-        return rc == -EOWNERDEAD && is_ready(r, need) ? 0 : rc;
-    }
-    return asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, 0) == -EINTR ? -EINTR : 0;
+    return sleep_once(r, need, NULL);
 }
 
 /* Its futex call may be about to be restarted after a signal's handler. */
 void asf__ring_get_up(struct asf_ring *r) {
-    uint32_t *word = &r->control->lock[!r->end].word;
+    uint32_t *word = other_word(r);
     if (__atomic_fetch_and(word, ~FUTEX_WAITERS, __ATOMIC_SEQ_CST) & FUTEX_WAITERS)
         asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
 }
 
 static int outcome(const struct asf_ring *r) {
+    if (asf__ring_spoilt(r))
+        return -EIO;
     return r->end == ASF_RING_WRITER && asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER) ? -EPIPE : 0;
 }
 
+/* What this end has said there stands no more: both could wait for each other. */
+static bool is_forged(struct asf_ring *r) {
+    uint64_t state = asf__ring_state(r);
+    uint32_t at = r->end == ASF_RING_READER ? asf__ring_claimed(state) : asf__ring_tail(state);
+    if (at != (r->at & ASF_RING_MASK) ||
+        (r->end == ASF_RING_READER &&
+         __atomic_load_n(&r->control->released, __ATOMIC_RELAXED) != r->released))
+        r->spoilt = true;
+    return asf__ring_spoilt(r);
+}
+
+/* The kernel wakes who sleeps when the other process ends, unless that has written over its
+ * word, or the word is no longer the same memory for both. */
 int asf__ring_wait(struct asf_ring *r, uint32_t need) {
+    static const struct timespec most = {.tv_nsec = BETWEEN_LOOKS};
     if (is_ready(r, need) || asf__ring_spin(r, need))
         return outcome(r);
     /* Whoever sleeps must not leave the other asleep. */
     asf__ring_wake(r);
-    while (!is_ready(r, need)) {
-        int rc = asf__ring_sleep(r, need);
+    while (!is_ready(r, need) && !is_forged(r)) {
+        int rc = sleep_once(r, need, &most);
         asf__ring_waited(r);
         if (rc < 0)
             return rc == -EOWNERDEAD && r->end == ASF_RING_WRITER ? -EPIPE : rc;

@@ -5,6 +5,10 @@
  * and swap; each holds a robust lock for as long as it has its end, and the
  * other sleeps on that lock's word, so that the kernel wakes it when a process
  * ends, however it ends.  Failures are negated errno values.
+ *
+ * The other side may write anything into the memory that is shared, or truncate it:
+ * what is found there is bounded by what this process knows by itself, no pointer is
+ * there, and what nobody but this process may say stands in its own page.
  * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_RING_H
@@ -22,9 +26,6 @@
 
 enum asf_ring_end { ASF_RING_READER, ASF_RING_WRITER };
 
-/* Where things stand in the file: a page for a segment's label, the control
- * block, the data. */
-enum { ASF_RING_CONTROL = ASF_PAGE_MOST, ASF_RING_DATA = 2 * ASF_PAGE_MOST };
 enum { ASF_RING_LEAST = 8192, ASF_RING_MOST = 1 << 25, ASF_RING_USUAL = 2 << 20 };
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): a cache line for each side */
@@ -36,7 +37,17 @@ struct asf_ring_control {
     int64_t since[2];
     _Alignas(64) uint64_t state;    /* see below */
     _Alignas(64) uint32_t released; /* the reader is done with all before this */
-    _Alignas(64) struct asf_shm_lock lock[2];
+    _Alignas(64) char unused[48];
+    struct {
+        uint32_t word, unused;
+    } lock[2]; /* at the end of the page: their links are behind it (asf__robust_obtain) */
+};
+
+/* Where things stand in the file: a page for a segment's label, a page that the control
+ * block ends, the data. */
+enum {
+    ASF_RING_DATA = 2 * ASF_PAGE_MOST,
+    ASF_RING_CONTROL = ASF_RING_DATA - sizeof(struct asf_ring_control)
 };
 
 /* The state: how far the writer has published, how far the reader has claimed
@@ -52,12 +63,20 @@ struct asf_ring_control {
 #define ASF_RING_ENDED      (1ull << 62) /* nothing more is published */
 #define ASF_RING_PUSHED     (1ull << 63) /* what was to go back to the pipe is there */
 
-/* One end, in a page that the child of a fork finds zeroed. */
+/* One end, in the page after the control block's, which the child of a fork finds zeroed. */
 struct asf_ring {
+    char links[64];                   /* the lock's */
     struct asf_ring_control *control; /* NULL: the parent's, not this process's */
     char *data;                       /* mapped twice in a row */
     uint32_t size;
     enum asf_ring_end end;
+    uint32_t at;    /* by asf__ring_publish or _claim: how far */
+    int32_t holder; /* the thread in whose list the lock is */
+    int32_t peer;   /* who has the other end, as seen first; 0: nobody yet; -1: nobody that there is */
+    uint64_t peer_start;
+    int64_t looked_at; /* when it was last looked after: nanoseconds */
+    bool spoilt;       /* a page of it was gone, or the control block was written over */
+    int watch[2];      /* of control block and data in the fault table, or -1 */
     bool alone;        /* one processor: waiting is better spent giving it away */
     uint32_t released; /* the writer's: how far the reader was seen to be; the reader's: what it has told */
     int64_t waiting_since; /* when the last wait began, and how long they have lately been: nanoseconds */
@@ -79,11 +98,16 @@ void asf__ring_format(struct asf_ring_control *control, uint32_t size);
 int64_t asf__ring_check(int fd);
 /* asf__ring_attach: take an end.  -EBUSY: it was taken before. */
 int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring);
-/* asf__ring_detach: give the end back; the other is told. */
-void asf__ring_detach(struct asf_ring *r);
+/* asf__ring_detach: give the end back; the other is told.  -EIO: the ring was truncated. */
+int asf__ring_detach(struct asf_ring *r);
 /* asf__ring_fresh: map the data anew, where the old mapping's bytes are not
  * written over any more: `keep` copies into it what is still pointed to. */
 int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg);
+
+/* asf__ring_spoilt: nothing there can be relied on any more. */
+static inline bool asf__ring_spoilt(const struct asf_ring *r) {
+    return __atomic_load_n(&r->spoilt, __ATOMIC_RELAXED); /* by a handler, in the midst */
+}
 
 /* Sequentially consistent, as all that a side that is about to sleep looks at after it has said
  * so, and the other changes before it looks whether somebody sleeps. */
@@ -140,18 +164,22 @@ void asf__ring_claim(struct asf_ring *r, uint32_t n);
 void asf__ring_release(struct asf_ring *r, uint32_t position);
 /* asf__ring_wait: wait until `need` bytes are there, or room for them.
  * returns  0, also at the end of file, with fewer bytes; -EINTR; -EPIPE (the
- *          reader has gone); -EOWNERDEAD (the writer has ended without closing). */
+ *          reader has gone); -EOWNERDEAD (the writer has ended without closing);
+ *          -EIO (the ring has been truncated or written over). */
 int asf__ring_wait(struct asf_ring *r, uint32_t need);
 /* asf__ring_spin: the part of it that makes no system call, or on one
  * processor gives it away.  Returns whether waiting is over. */
 bool asf__ring_spin(struct asf_ring *r, uint32_t need);
 /* asf__ring_waited: the wait that spin began, in vain, has ended. */
 void asf__ring_waited(struct asf_ring *r);
-/* asf__ring_sleep: the other part, once.  0: look again; -EINTR; -EOWNERDEAD:
- * the process at the other end has ended. */
+/* asf__ring_sleep: the other part, once.  0: look again; -EINTR; and as asf__ring_look. */
 int asf__ring_sleep(struct asf_ring *r, uint32_t need);
-/* asf__ring_alive: false when the process that had the other end has ended. */
+/* asf__ring_alive: false when the process that had the other end has ended, as far as
+ * its lock tells. */
 bool asf__ring_alive(struct asf_ring *r);
+/* asf__ring_look: now and then, what no word in shared memory can hide.  -EOWNERDEAD: the
+ * process at the other end has ended; -EIO: the ring has been truncated or written over. */
+int asf__ring_look(struct asf_ring *r);
 /* asf__ring_get_up: end this side's own sleep, in which a handler or another
  * thread has changed the state. */
 void asf__ring_get_up(struct asf_ring *r);

@@ -16,6 +16,8 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -26,17 +28,18 @@
 /* An entry of the list is two of these, back and on; pointers to it point at the second. */
 typedef void *asf__link __attribute__((aligned(4)));
 
-/* How far behind the word the second is: both are within the lock. */
-enum {
-    NEAREST = sizeof(uint32_t) + sizeof(asf__link),
-    FARTHEST = sizeof(struct asf_shm_lock) - sizeof(asf__link)
-};
+/* How far behind the word the second is. */
+enum { NEAREST = ASF_ROBUST_LINKS + sizeof(asf__link), FARTHEST = ASF_ROBUST_END - sizeof(asf__link) };
 
 /* What a thread needs to know of itself.  The page that `generation` points to
  * is zeroed in the child of a fork, however it was made: then all is asked anew. */
+enum { FEW = 8 };
 struct self {
     struct robust_list_head *head;
     uint32_t tid, generation;
+    uint32_t **held; /* the words of the locks that it holds, as they are in the list */
+    size_t count, room;
+    uint32_t *few[FEW];
 };
 static _Thread_local struct self me;
 static uint32_t *generation;
@@ -97,6 +100,9 @@ static struct self *ask_anew(void) {
         return NULL;
     me.tid = (uint32_t)asf__raw_syscall(SYS_gettid, 0, 0, 0, 0);
     me.generation = this_generation(page);
+    me.held = me.few;
+    me.count = 0;
+    me.room = FEW;
     me.head = head;
     return &me;
 }
@@ -108,14 +114,22 @@ static inline struct self *myself(void) {
     return ask_anew();
 }
 
-/* --- the list: read by the kernel when this thread ends, at any instruction ------ */
+/* --- the list: read by the kernel when this thread ends, at any instruction ------
+
+   The links of a lock may be written by others; so they are not read.  Our locks are at the end of
+   the list, in the order of `held`, and libc's mutexes, which it enters at the beginning, before
+   them: nothing but our own calls changes what a lock of ours leads to. */
 
 static inline void barrier(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline asf__link *entry_of(const struct self *s, struct asf_shm_lock *l) {
-    return (asf__link *)(void *)((char *)&l->word - s->head->futex_offset);
+static inline asf__link *head_of(const struct self *s) {
+    return (asf__link *)(void *)s->head;
+}
+
+static inline asf__link *entry_of(const struct self *s, uint32_t *word) {
+    return (asf__link *)(void *)((char *)word - s->head->futex_offset);
 }
 
 /* The lowest bit of a pointer marks priority inheritance. */
@@ -123,34 +137,68 @@ static inline asf__link *plain(void *p) {
     return (asf__link *)((uintptr_t)p & ~(uintptr_t)1); // NOLINT(performance-no-int-to-ptr)
 }
 
-/* The head has no link back. */
-static inline void link_back(const struct self *s, void *p, void *to) {
-    if ((void *)plain(p) != s->head)
-        plain(p)[-1] = to;
-}
-
 /* The lock that is being taken or given back: the kernel looks at it too. */
-static inline void announce(const struct self *s, struct asf_shm_lock *l) {
-    s->head->list_op_pending = l ? (struct robust_list *)(void *)entry_of(s, l) : NULL;
+static inline void announce(const struct self *s, uint32_t *word) {
+    s->head->list_op_pending = word ? (struct robust_list *)(void *)entry_of(s, word) : NULL;
     barrier();
 }
 
-static inline void enter(const struct self *s, struct asf_shm_lock *l) {
-    asf__link *entry = entry_of(s, l);
-    void *first = s->head->list.next;
-    entry[-1] = s->head;
-    *entry = first;
-    link_back(s, first, entry);
-    barrier();
-    s->head->list.next = (struct robust_list *)(void *)entry;
-    barrier();
+/* What leads to the lock with this number: another of ours, or the last of libc's. */
+static inline asf__link *before(const struct self *s, size_t i) {
+    asf__link *first = s->count > 0 ? entry_of(s, s->held[0]) : head_of(s), *at = head_of(s);
+    if (i > 0)
+        return entry_of(s, s->held[i - 1]);
+    while (plain(*at) != first && plain(*at) != head_of(s))
+        at = plain(*at);
+    return at;
 }
 
-static inline void leave(const struct self *s, struct asf_shm_lock *l) {
-    asf__link *entry = entry_of(s, l);
-    link_back(s, *entry, entry[-1]);
-    *plain(entry[-1]) = *entry;
+static inline void enter(struct self *s, uint32_t *word) {
+    asf__link *entry = entry_of(s, word), *last = before(s, s->count);
+    entry[-1] = last;
+    *entry = head_of(s);
     barrier();
+    *last = entry;
+    barrier();
+    s->held[s->count++] = word;
+}
+
+/* The head has no link back. */
+static inline void leave(struct self *s, size_t i) {
+    asf__link *last = before(s, i), *next = i + 1 < s->count ? entry_of(s, s->held[i + 1]) : head_of(s);
+    if (next != head_of(s))
+        next[-1] = last;
+    *last = next;
+    barrier();
+    s->count--;
+    memmove(s->held + i, s->held + i + 1, (s->count - i) * sizeof *s->held);
+    if (asf__unlikely(s->count == 0 && s->held != s->few)) {
+        free(s->held);
+        s->held = s->few;
+        s->room = FEW;
+    }
+}
+
+/* The number of a lock that this thread holds; s->count: it does not. */
+static inline size_t number_of(const struct self *s, const uint32_t *word) {
+    for (size_t i = s->count; i > 0; i--)
+        if (s->held[i - 1] == word)
+            return i - 1;
+    return s->count;
+}
+
+static int make_room(struct self *s) {
+    int saved = errno;
+    uint32_t **more = reallocarray(NULL, s->room * 2, sizeof *more);
+    errno = saved;
+    if (!more)
+        return -ENOMEM;
+    memcpy(more, s->held, s->count * sizeof *more);
+    if (s->held != s->few)
+        free(s->held);
+    s->held = more;
+    s->room *= 2;
+    return 0;
 }
 
 /* --- the word ---------------------------------------------------------------------- */
@@ -167,11 +215,11 @@ static bool swap(uint32_t *word, uint32_t *seen, uint32_t new) {
 }
 
 /* Who has slept marks the word contended also when taking it: others may sleep. */
-static int obtain_slowly(struct asf_shm_lock *l, uint32_t tid, uint32_t seen, bool wait) {
+static int obtain_slowly(uint32_t *word, uint32_t tid, uint32_t seen, bool wait) {
     uint32_t contended = 0;
     for (;;) {
         if ((seen & FUTEX_TID_MASK) == 0) {
-            if (swap(&l->word, &seen, tid | contended | (seen & FUTEX_WAITERS)))
+            if (swap(word, &seen, tid | contended | (seen & FUTEX_WAITERS)))
                 return seen & FUTEX_OWNER_DIED ? -EOWNERDEAD : 0;
             continue;
         }
@@ -179,11 +227,11 @@ static int obtain_slowly(struct asf_shm_lock *l, uint32_t tid, uint32_t seen, bo
             return -EDEADLK;
         if (!wait)
             return -EBUSY;
-        if (!(seen & FUTEX_WAITERS) && !swap(&l->word, &seen, seen | FUTEX_WAITERS))
+        if (!(seen & FUTEX_WAITERS) && !swap(word, &seen, seen | FUTEX_WAITERS))
             continue;
-        sleep_on(&l->word, seen | FUTEX_WAITERS);
+        sleep_on(word, seen | FUTEX_WAITERS);
         contended = FUTEX_WAITERS;
-        seen = __atomic_load_n(&l->word, __ATOMIC_RELAXED);
+        seen = __atomic_load_n(word, __ATOMIC_RELAXED);
     }
 }
 
@@ -192,43 +240,46 @@ int asf__robust_init(struct asf_shm_lock *l) {
     return myself() ? 0 : -ENOTSUP;
 }
 
-int asf__robust_obtain(struct asf_shm_lock *l, bool wait) {
+int asf__robust_obtain(uint32_t *word, bool wait) {
     struct self *s = myself();
     uint32_t seen = 0;
     if (!s)
         return -ENOTSUP;
-    announce(s, l);
-    int rc = swap(&l->word, &seen, s->tid) ? 0 : obtain_slowly(l, s->tid, seen, wait);
+    if (asf__unlikely(s->count == s->room) && make_room(s) < 0)
+        return -ENOMEM;
+    announce(s, word);
+    int rc = swap(word, &seen, s->tid) ? 0 : obtain_slowly(word, s->tid, seen, wait);
     if (rc == 0 || rc == -EOWNERDEAD)
-        enter(s, l);
+        enter(s, word);
     announce(s, NULL);
     return rc;
 }
 
-int asf__robust_release(struct asf_shm_lock *l) {
+int asf__robust_release(uint32_t *word) {
     struct self *s = myself();
     if (!s)
         return -ENOTSUP;
-    if ((__atomic_load_n(&l->word, __ATOMIC_RELAXED) & FUTEX_TID_MASK) != s->tid)
+    size_t i = number_of(s, word);
+    if (i == s->count)
         return -EPERM;
-    announce(s, l);
-    leave(s, l);
-    if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
-        asf__raw_syscall(SYS_futex, (long)&l->word, FUTEX_WAKE, 1, 0);
+    announce(s, word);
+    leave(s, i);
+    if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
+        asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, 1, 0);
     announce(s, NULL);
     return 0;
 }
 
 /* Killed in the middle, with the word free and the lock announced, this thread
  * wakes the sleeper by the kernel. */
-void asf__robust_pass(struct asf_shm_lock *l) {
+void asf__robust_pass(uint32_t *word) {
     struct self *s = myself();
     uint32_t now = 0;
     if (s)
-        announce(s, l);
-    uint32_t owner = __atomic_exchange_n(&l->word, 0, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
-    asf__raw_syscall(SYS_futex, (long)&l->word, FUTEX_WAKE, INT32_MAX, 0);
-    while (!swap(&l->word, &now, owner | (now & FUTEX_WAITERS)))
+        announce(s, word);
+    uint32_t owner = __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
+    asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
+    while (!swap(word, &now, owner | (now & FUTEX_WAITERS)))
         ;
     if (s)
         announce(s, NULL);

@@ -3,25 +3,34 @@
  * robust.h - the lock that processes share: the unsequenced lock of the DG/UX
  * brief with its two words, held and contended, made one (the holder's thread
  * id and a bit), since the kernel marks that word when the holder ends, and a
- * futex in the place of the semaphore.
+ * futex in the place of the semaphore.  Whoever can write to a lock can forge its
+ * links, which this library does not read; but the kernel does, and musl, so that those
+ * of a ring's locks are not in the memory that is shared.
  * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_ROBUST_H
 #define ASF_LIB_ROBUST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <asf/shm.h>
 
 #pragma GCC visibility push(hidden)
 
+/* A lock is its word, and so many bytes behind this begin and end its links. */
+enum {
+    ASF_ROBUST_LINKS = 2 * sizeof(uint64_t),
+    ASF_ROBUST_END = sizeof(struct asf_shm_lock),
+};
+
 /* As the public calls of <asf/shm.h>. */
 int asf__robust_init(struct asf_shm_lock *l);
-int asf__robust_obtain(struct asf_shm_lock *l, bool wait);
-int asf__robust_release(struct asf_shm_lock *l);
+int asf__robust_obtain(uint32_t *word, bool wait);
+int asf__robust_release(uint32_t *word);
 /* asf__robust_pass: wake who sleeps on a lock that this process holds, and goes
  * on to hold. */
-void asf__robust_pass(struct asf_shm_lock *l);
+void asf__robust_pass(uint32_t *word);
 
 #pragma GCC visibility pop
 

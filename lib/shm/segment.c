@@ -9,6 +9,7 @@
 #include "lib/shm/segment.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,10 @@ const struct asf_segment *asf__segment_of(const char *shm) {
 static int detach(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
-    if (s->watch >= 0)
+    if (s->watch >= 0) {
+        (void)*(volatile const char *)(s->base + s->size - 1); /* if that is gone the fault tells */
         asf__unwatch(s->watch);
+    }
     int rc = s->base ? s->backend->detach(s) : 0;
     if (rc == 0 && s->torn)
         rc = asf__segment_fail(-EIO, "the segment was truncated while it was attached");
@@ -216,8 +219,10 @@ static const struct asf_segment_backend *backend_named(const char *name) {
 }
 
 /* Bytes that are truncated away later must not end the process. */
-static void guard(struct asf_segment *s) {
-    s->watch = asf__watch(s->base, s->size, &s->torn, &s->window_end);
+static int guard(struct asf_segment *s) {
+    s->watch = asf__watch(s->base, s->size, &s->torn, NULL, INT_MAX);
+    return s->watch < 0 ? asf__segment_fail(-ENOMEM, "the segment could not be guarded against truncation")
+                        : 0;
 }
 
 int asf__segment_create(const char *backend, const char *name, mode_t mode, size_t nbytes, char **shm) {
@@ -242,7 +247,11 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
         show(s, NULL);
         return rc;
     }
-    guard(s);
+    if ((rc = guard(s)) < 0) {
+        b->remove(s->id);
+        detach(s);
+        return rc;
+    }
     *shm = s->base;
     show(s, s->base);
     return 0;
@@ -263,10 +272,10 @@ static int attach(const char *label, int fd, bool update, struct asf_segment **a
     s->backend = l.backend;
     memcpy(s->id, l.id, sizeof s->id);
     rc = fd < 0 ? s->backend->attach(s, update) : s->backend->adopt(s, fd, update);
-    if (rc == 0) {
-        guard(s);
+    if (rc == 0)
+        rc = guard(s);
+    if (rc == 0)
         rc = verify(s, l.text);
-    }
     if (rc < 0)
         detach(s);
     *attached = s;

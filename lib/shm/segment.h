@@ -36,9 +36,8 @@ struct asf_segment {
     char *base;
     size_t size, data; /* bytes of all, and of data */
     int fd;            /* a descriptor on it, or -1 */
-    int watch;         /* its slot in the fault table, or -1 */
+    int watch;         /* its slot in the fault table; -1: not yet */
     bool torn;         /* it was truncated while attached */
-    char *window_end;  /* for the fault table, which wants one */
 };
 
 /* What one of them looks like from outside. */
@@ -107,6 +106,9 @@ void asf__segment_describe(struct asf_segment_state *state, const char *id, size
 /* asf__count_users: set info.attached of those that are objects in a file
  * system, by one pass over all processes' maps. */
 void asf__count_users(struct asf_segment_state *states, size_t count);
+/* asf__process_start: when a process was started, as a number that no other with its id
+ * has; 0: it has ended; 1: it is there, and no more is told. */
+uint64_t asf__process_start(pid_t pid);
 /* asf__process_ended: whether the process that had this id at that time is gone. */
 bool asf__process_ended(pid_t pid, int64_t at);
 /* asf__proc_number: the number after the first `key` in a short file. */

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "lib/shm/memfd.h"
 #include "lib/sys/syscalls.h"
@@ -28,10 +29,20 @@ bool asf__id_random(const char *id, size_t digits) {
     return strspn(id, "0123456789abcdef") == digits && id[digits] == '\0';
 }
 
+/* Where a filter of system calls knows no getrandom: the time, and never the same in this process. */
+static uint64_t any_number(void) {
+    static uint64_t tries;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec +
+           __atomic_add_fetch(&tries, 1, __ATOMIC_RELAXED);
+}
+
 uint64_t asf__new_random(size_t digits) {
-    uint64_t random = 0;
-    asf__raw_syscall(SYS_getrandom, (long)&random, sizeof random, 0, 0);
-    return random >> (64 - 4 * digits);
+    uint64_t random;
+    if (asf__raw_syscall(SYS_getrandom, (long)&random, sizeof random, 0, 0) != sizeof random)
+        random = any_number();
+    return random & (UINT64_MAX >> (64 - 4 * digits));
 }
 
 /* --- memory ---------------------------------------------------------------------- */

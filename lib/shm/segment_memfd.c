@@ -158,8 +158,7 @@ static int find(const char *id, int flags) {
 /* --- attaching --------------------------------------------------------------------- */
 
 static int memfd_adopt(struct asf_segment *s, int fd, bool update) {
-    long seals = asf__raw_syscall(SYS_fcntl, fd, F_GET_SEALS, 0, 0);
-    if (seals < 0 || (seals & ASF_MEMFD_SEALS) != ASF_MEMFD_SEALS)
+    if (!asf__memfd_sealed(fd))
         return asf__segment_fail(-ESTALE,
                                  "what is there is not sealed against truncation: foreign or forged");
     return asf__adopt_file(s, fd, update);

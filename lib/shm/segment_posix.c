@@ -52,12 +52,13 @@ static int give_name(int fd, const char *id) {
 
 /* Labelled before it has a name, and so before others can see it. */
 static int label(struct asf_segment *s, int fd, const char *name) {
-    int rc;
-    do {
+    enum { TRIES = 100 };
+    int rc = -EEXIST;
+    for (int i = 0; i < TRIES && rc == -EEXIST; i++) {
         choose_id(s);
         asf__segment_label(s, name);
         rc = give_name(fd, s->id);
-    } while (rc == -EEXIST);
+    }
     return rc == 0
                ? 0
                : asf__segment_fail(rc, "the segment could not be named in " DIRECTORY "; is /proc mounted?");

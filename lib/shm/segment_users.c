@@ -102,11 +102,10 @@ mode_t asf__umask(void) {
 
 /* --- whether a creator is still there ---------------------------------------------- */
 
-/* The state of a process and when it was started; false: there is none. */
-static bool status_of(pid_t pid, char *state, int64_t *started) {
-    char path[32], text[1024];
-    struct timespec now, up;
-    long long ticks;
+/* When a process was started, in the kernel's ticks since it was; false: there is none. */
+static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
+    char path[32], text[1024], state;
+    long threads;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
     ssize_t n = fd < 0 ? 0 : asf__sys.read(fd, text, sizeof text - 1);
@@ -115,24 +114,37 @@ static bool status_of(pid_t pid, char *state, int64_t *started) {
     text[n > 0 ? n : 0] = '\0';
     const char *rest = strrchr(text, ')'); /* after the name, which may hold anything */
     static const char fields[] =
-        ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld";
+        ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu";
     // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
-    if (!rest || sscanf(rest, fields, state, &ticks) != 2)
+    if (!rest || sscanf(rest, fields, &state, &threads, ticks) != 3)
         return false;
-    clock_gettime(CLOCK_REALTIME, &now);
-    clock_gettime(CLOCK_BOOTTIME, &up);
-    *started = now.tv_sec - up.tv_sec + ticks / sysconf(_SC_CLK_TCK);
+    *ended = state == 'X' || (state == 'Z' && threads <= 1); /* a first thread may end before the others */
     return true;
+}
+
+static bool is_there(pid_t pid) {
+    return asf__raw_syscall(SYS_kill, pid, 0, 0, 0) != -ESRCH;
+}
+
+uint64_t asf__process_start(pid_t pid) {
+    bool ended;
+    unsigned long long ticks;
+    if (!find_start(pid, &ended, &ticks))
+        return is_there(pid) ? 1 : 0;
+    return ended ? 0 : ticks + 2;
 }
 
 /* A process that was started later has but the number in common; 2 s: clocks
  * are adjusted, and the three of them are rounded. */
 bool asf__process_ended(pid_t pid, int64_t at) {
-    char state;
-    int64_t started;
+    bool ended;
+    struct timespec now, up;
+    unsigned long long ticks;
     if (pid <= 0)
         return false;
-    if (!status_of(pid, &state, &started))
-        return asf__raw_syscall(SYS_kill, pid, 0, 0, 0) == -ESRCH;
-    return state == 'Z' || state == 'X' || started > at + 2;
+    if (!find_start(pid, &ended, &ticks))
+        return !is_there(pid);
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    return ended || now.tv_sec - up.tv_sec + (int64_t)ticks / sysconf(_SC_CLK_TCK) > at + 2;
 }

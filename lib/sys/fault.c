@@ -2,7 +2,7 @@
  *
  * fault.c - the SIGBUS handler and the table of guarded mappings.  The table
  * is read by the handler without a lock; slots are claimed by one atomic
- * exchange and never move.
+ * exchange and never move.  It grows by blocks, which are never given back.
  * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
@@ -16,7 +16,7 @@
 
 #include "lib/sys/syscalls.h"
 
-enum { SLOTS = 512 };
+enum { SLOTS = 512 }; /* of a block */
 
 struct slot {
     bool used;
@@ -25,8 +25,13 @@ struct slot {
     char **end_of_window;
 };
 
-static struct slot *slots; /* made by the first watch */
-static int hint;
+struct block {
+    struct slot slots[SLOTS];
+    struct block *next;
+};
+
+static struct block *table;      /* made by the first watch */
+static int hint;                 /* slots before it are in use, but for a few that threads freed at once */
 static struct sigaction program; /* what the program asked for */
 static bool installed;
 static size_t page; /* in a handler nothing may be looked up */
@@ -34,13 +39,12 @@ static size_t page; /* in a handler nothing may be looked up */
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 static struct slot *find(uintptr_t at) {
-    struct slot *all = __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
-    for (int i = 0; all && i < SLOTS; i++) {
-        struct slot *s = &all[i];
-        if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base &&
-            at < __atomic_load_n(&s->end, __ATOMIC_RELAXED))
-            return s;
-    }
+    struct block *b = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    for (; b; b = __atomic_load_n(&b->next, __ATOMIC_ACQUIRE))
+        for (struct slot *s = b->slots; s < b->slots + SLOTS; s++)
+            if (__atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at >= s->base &&
+                at < __atomic_load_n(&s->end, __ATOMIC_RELAXED))
+                return s;
     return NULL;
 }
 
@@ -55,7 +59,7 @@ static bool replace_page(const siginfo_t *info) {
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
         return false;
     __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
-    uintptr_t end = (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED);
+    uintptr_t end = s->end_of_window ? (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED) : 0;
     if (end > s->base && end <= s->end)
         __atomic_store_n(s->end_of_window, (char *)s->base, __ATOMIC_RELEASE); // NOLINT
     return true;
@@ -110,59 +114,76 @@ static int set_ours(const struct sigaction *act, struct sigaction *old) {
     return __sigaction(SIGBUS, &ours, old);
 }
 
-/* False also while another thread is about it. */
+/* Of several threads that are about it at once one sees the program's action. */
 static bool install(void) {
-    enum { NO, UNDER_WAY, DONE };
     static const struct sigaction by_default = {.sa_handler = SIG_DFL};
-    static int state;
-    int none = NO;
-    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == DONE)
+    struct sigaction before;
+    if (__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
         return true;
-    if (!__atomic_compare_exchange_n(&state, &none, UNDER_WAY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        return none == DONE;
-    page = asf__page();
-    bool done = set_ours(&by_default, &program) == 0;
-    if (done && has_handler(&program))
+    __atomic_store_n(&page, asf__page(), __ATOMIC_RELAXED);
+    if (set_ours(&by_default, &before) != 0)
+        return false;
+    if (before.sa_sigaction == on_sigbus)
+        return true;
+    program = before;
+    if (has_handler(&program))
         set_ours(&program, NULL);
-    __atomic_store_n(&installed, done, __ATOMIC_RELEASE);
-    __atomic_store_n(&state, done ? DONE : NO, __ATOMIC_RELEASE);
-    return done;
+    __atomic_store_n(&installed, true, __ATOMIC_RELEASE);
+    return true;
 }
 
-static bool make_slots(void) {
-    struct slot *none = NULL, *made;
-    if (__atomic_load_n(&slots, __ATOMIC_ACQUIRE))
-        return true;
-    made = asf__zero_pages(SLOTS * sizeof *made);
-    if (made && !__atomic_compare_exchange_n(&slots, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        asf__sys.unmap(made, SLOTS * sizeof *made); /* another thread was first */
-    return made != NULL;
+/* The block that `link` leads to, made if there is none; NULL: no memory. */
+static struct block *block_at(struct block **link) {
+    struct block *there = __atomic_load_n(link, __ATOMIC_ACQUIRE);
+    struct block *made = there ? NULL : asf__zero_pages(sizeof *made);
+    if (!made)
+        return there;
+    if (__atomic_compare_exchange_n(link, &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    asf__sys.unmap(made, sizeof *made); /* another thread was first */
+    return there;
 }
 
-int asf__watch(char *base, size_t size, bool *torn, char **end) {
-    if (!install() || !make_slots())
+static bool claim(struct slot *s) {
+    return __atomic_load_n(&s->end, __ATOMIC_RELAXED) == 0 &&
+           __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+/* A free slot with a number from..most-1; NULL: none, and no memory for more. */
+static struct slot *claim_from(int from, int most, int *number) {
+    struct block **link = &table, *b;
+    for (int first = 0; first < most && (b = block_at(link)); first += SLOTS, link = &b->next)
+        for (int i = from > first ? from - first : 0; i < SLOTS && first + i < most; i++)
+            if (claim(&b->slots[i])) {
+                *number = first + i;
+                return &b->slots[i];
+            }
+    return NULL;
+}
+
+int asf__watch(char *base, size_t size, bool *torn, char **end, int most) {
+    int i;
+    struct slot *s = install() ? claim_from(__atomic_load_n(&hint, __ATOMIC_RELAXED), most, &i) : NULL;
+    if (!s)
         return -1;
-    int first = __atomic_load_n(&hint, __ATOMIC_RELAXED);
-    for (int n = 0; n < SLOTS; n++) {
-        int i = (first + n) % SLOTS;
-        struct slot *s = &slots[i];
-        if (__atomic_load_n(&s->end, __ATOMIC_RELAXED) != 0 ||
-            __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) != 0)
-            continue;
-        s->base = (uintptr_t)base;
-        s->torn = torn;
-        s->end_of_window = end;
-        __atomic_store_n(&s->end, (uintptr_t)base + size, __ATOMIC_RELAXED);
-        __atomic_store_n(&s->used, true, __ATOMIC_RELEASE);
-        __atomic_store_n(&hint, (i + 1) % SLOTS, __ATOMIC_RELAXED);
-        return i;
-    }
-    return -1;
+    s->base = (uintptr_t)base;
+    s->torn = torn;
+    s->end_of_window = end;
+    __atomic_store_n(&s->end, (uintptr_t)base + size, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->used, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&hint, i + 1, __ATOMIC_RELAXED);
+    return i;
 }
 
 void asf__unwatch(int slot) {
-    __atomic_store_n(&slots[slot].used, false, __ATOMIC_RELEASE);
-    __atomic_store_n(&slots[slot].end, 0, __ATOMIC_RELEASE);
+    struct block *b = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    for (int block = slot / SLOTS; block > 0; block--)
+        b = __atomic_load_n(&b->next, __ATOMIC_ACQUIRE);
+    struct slot *s = &b->slots[slot % SLOTS];
+    __atomic_store_n(&s->used, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->end, 0, __ATOMIC_RELEASE);
+    if (slot < __atomic_load_n(&hint, __ATOMIC_RELAXED))
+        __atomic_store_n(&hint, slot, __ATOMIC_RELAXED);
 }
 
 static bool hides_ignored(void) {

@@ -15,10 +15,11 @@
 
 /* asf__watch: guard a mapping.  When a page of it had to be replaced `*torn`
  * becomes true, and `*end`, if it points into the mapping, is set to its base:
- * a window that ends before its pointer tells the fast paths.  Returns a slot,
- * or -1 when the mapping cannot be guarded.  The first call installs the
- * handler. */
-int asf__watch(char *base, size_t size, bool *torn, char **end);
+ * a window that ends before its pointer tells the fast paths (NULL: there is none).
+ * Returns a slot, or -1 when the mapping cannot be guarded: there is no memory, or
+ * `most` others are.  The first call installs the handler. */
+enum { ASF_MOST_WINDOWS = 512 }; /* so many at most are streams', which can do without a map */
+int asf__watch(char *base, size_t size, bool *torn, char **end, int most);
 void asf__unwatch(int slot);
 
 /* asf__count_faults: how many page faults it costs to touch a new mapping at

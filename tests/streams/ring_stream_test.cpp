@@ -4,6 +4,7 @@
 // end in a process of its own.
 // Layer: tests.
 #include <malloc.h>
+#include <sys/time.h>
 
 #include "tests/streams/ring_test.h"
 
@@ -184,6 +185,33 @@ TEST_F(Ring, AReaderSleepsUntilThereIsSomething) {
     EXPECT_EQ(take(s, 10), "");
     EXPECT_EQ(sclose(s), 0);
     EXPECT_EQ(finish(writer), 0);
+}
+
+// As the handler wants it, however long it is waited.
+TEST_F(Ring, SignalsInterruptAsTheirHandlersSay) {
+    for (const int flags : {SA_RESTART, 0}) {
+        const int own = asf_ring_create(8192);
+        const pid_t reader = start([&] {
+            asf_cios *s = open_end(own, O_RDONLY);
+            struct sigaction act {};
+            act.sa_handler = [](int) {};
+            act.sa_flags = flags;
+            sigaction(SIGALRM, &act, nullptr);
+            const itimerval often = {{0, 20000}, {0, 20000}};
+            setitimer(ITIMER_REAL, &often, nullptr);
+            ssize_t n = 1;
+            return salloc(s, &n) ? 0 : static_cast<int>(-n);
+        });
+        asf_cios *w = open_end(own, O_WRONLY);
+        usleep(600000);
+        signal(SIGPIPE, SIG_IGN);
+        give(w, "x");
+        sflush(w);
+        EXPECT_EQ(finish(reader), flags ? 0 : EINTR);
+        sclose(w);
+        ::close(own);
+    }
+    signal(SIGPIPE, SIG_DFL);
 }
 
 TEST_F(Ring, AWriterWithoutReaderIsTold) {
@@ -406,6 +434,9 @@ TEST_F(Ring, AnEndIsTakenOnce) {
     EXPECT_EQ(error, -EINVAL) << "not a ring";
     ::close(other);
     EXPECT_EQ(asf_ring_create((1 << 25) + 1), -EINVAL);
+    struct stat st {};
+    EXPECT_EQ(fstat(ring, &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0600U);
 }
 
 TEST_F(Ring, AForkedChildCannotUseAnEnd) {

@@ -280,6 +280,7 @@ TEST_F(Arrays, ASegmentsOwnArrayIsNotCopied) {
     rewind(f);
     const std::string part = label_in(rest_of(f));
     EXPECT_NE(part, label_of(shm)) << "a part is another array";
+    EXPECT_EQ(find(all(), part)->info.mode, 0600U) << "nobody else's";
     EXPECT_EQ(asf_shm_remove(part.c_str()), 0);
     EXPECT_EQ(asf_shm_remove(label_of(shm).c_str()), 0);
     EXPECT_EQ(asf_shm_close(shm), 0);

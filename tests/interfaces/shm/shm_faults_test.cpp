@@ -3,6 +3,7 @@
 // shm_faults_test.cpp - what is refused, and how: segments that are forged,
 // truncated or not one's own, and systems that have no more to give.
 // Layer: tests.
+#include <algorithm>
 #include <dirent.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -135,6 +136,61 @@ TEST_P(Files, TruncatedUnderAWriter) {
     errno = 0;
     EXPECT_EQ(asf_shm_close(shm), -1);
     EXPECT_EQ(errno, EIO);
+}
+
+TEST_P(Files, TruncatedAndNeverLookedAt) {
+    const std::string label = made_by_another(20000);
+    char *shm = asf_shm_open(label.c_str());
+    ASSERT_NE(shm, nullptr);
+    ASSERT_EQ(truncate(path_of(label).c_str(), 4096), 0);
+    errno = 0;
+    EXPECT_EQ(asf_shm_close(shm), -1);
+    EXPECT_EQ(errno, EIO) << "it is told all the same";
+}
+
+// Each of very many is guarded, and what is detached makes room for others.
+TEST_P(Files, ManyTruncated) {
+    const std::string label = made_by_another(20000);
+    EXPECT_EQ(in_child([&] {
+                  std::vector<char *> attached;
+                  for (int i = 0; i < 2000; i++)
+                      attached.push_back(asf_shm_open(label.c_str()));
+                  for (size_t i = 0; i < 2000; i += 3)
+                      if (asf_shm_close(attached[i]) != 0 || !(attached[i] = asf_shm_open(label.c_str())))
+                          return 1;
+                  if (truncate(path_of(label).c_str(), 4096) != 0)
+                      return 2;
+                  for (const char *shm : attached)
+                      if (shm[19999] != 0)
+                          return 3;
+                  for (char *shm : attached)
+                      if (asf_shm_close(shm) != -1 || errno != EIO)
+                          return 4;
+                  return 0;
+              }),
+              0);
+}
+
+// What cannot be guarded is not attached.
+TEST_P(Files, NoGuard) {
+    struct sigaction now {};
+    sigaction(SIGBUS, nullptr, &now);
+    if (now.sa_handler != SIG_DFL)
+        GTEST_SKIP() << "a segment has been attached before";
+    const auto refused = [](const char *shm) {
+        return !shm && errno == ENOMEM && strstr(asf_shm_why(), "guarded");
+    };
+    const std::string label = made_by_another(20000);
+    EXPECT_EQ(in_child([&] {
+                  if (!refuse(SYS_rt_sigaction, 0, SIGBUS, EPERM))
+                      return 0;
+                  if (!refused(asf_shm_open(label.c_str())))
+                      return 1;
+                  if (!refused(asf_shm_create_on(GetParam(), "unguarded", 0600, 8)))
+                      return 2;
+                  return all().size() == 1 ? 0 : 3;
+              }),
+              0);
 }
 
 TEST_P(Files, ASymbolicLink) {
@@ -374,6 +430,30 @@ TEST_P(Limits, KeysAllTaken) {
     for (const int id : taken)
         shmctl(id, IPC_RMID, nullptr);
     set("shmmni", "4096");
+}
+
+// As under a filter of system calls that does not know it.
+TEST_P(Limits, NoRandomNumbers) {
+    for (const unsigned error : {ENOSYS, EPERM})
+        EXPECT_EQ(in_child([&] {
+                      alarm(10);
+                      if (!refuse(SYS_getrandom, 2, 0, error))
+                          return 0;
+                      std::vector<std::string> names;
+                      for (int i = 0; i < 20; i++) {
+                          const char *shm = asf_shm_create_on(GetParam(), "not random", 0600, 8);
+                          if (!shm)
+                              return 1;
+                          names.push_back(label_of(shm));
+                      }
+                      std::sort(names.begin(), names.end());
+                      const bool different = std::unique(names.begin(), names.end()) == names.end();
+                      for (const std::string &label : names)
+                          if (asf_shm_remove(label.c_str()) != 0)
+                              return 2;
+                      return different ? 0 : 3;
+                  }),
+                  0);
 }
 
 TEST_P(Limits, ModesThatCannotBeSet) {

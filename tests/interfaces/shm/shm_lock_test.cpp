@@ -235,6 +235,67 @@ TEST_F(Lock, AmongRobustMutexesOfLibc) {
         EXPECT_EQ(asf_shm_release(l), 0);
 }
 
+// Whatever another process writes to locks that are held, releasing them writes to them alone,
+// and the mutexes of libc among them are found.
+TEST_F(Lock, ForgedLinks) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    EXPECT_EQ(in_child([&] {
+                  static pthread_mutex_t early, late;
+                  pthread_mutex_init(&early, &attributes);
+                  pthread_mutex_init(&late, &attributes);
+                  static uintptr_t trap[64];
+                  asf_shm_lock *locks[] = {&s->lock, &s->more[0], &s->more[1], &s->more[2]};
+                  int rc = pthread_mutex_lock(&early);
+                  for (asf_shm_lock *l : locks)
+                      rc += asf_shm_obtain(l);
+                  rc += pthread_mutex_lock(&late);
+                  for (asf_shm_lock *l : locks) {
+                      std::fill_n(l->reserved, 5, 0x10U);
+                      l->links[0] = &trap[16];
+                      l->links[1] = &trap[32];
+                      l->word ^= 1;
+                  }
+                  rc += pthread_mutex_unlock(&early);
+                  for (asf_shm_lock *l : {locks[2], locks[0], locks[3], locks[1]})
+                      rc += asf_shm_release(l);
+                  rc += pthread_mutex_lock(&early) + asf_shm_obtain(&s->lock);
+                  for (const uintptr_t word : trap)
+                      rc += word != 0;
+                  rc += pthread_mutex_unlock(&late) + asf_shm_release(&s->lock);
+                  return rc + pthread_mutex_unlock(&early);
+              }),
+              0);
+    new (s) Shared();
+}
+
+// More than there is room for at first, and given back in any order.
+TEST_F(Lock, VeryMany) {
+    auto *shared = static_cast<asf_shm_lock *>(
+        mmap(nullptr, 300 * sizeof(asf_shm_lock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    EXPECT_EQ(in_child([&] {
+                  int rc = 0;
+                  for (int round = 0; round < 2; round++)
+                      for (int i = 0; i < 300; i++)
+                          rc += asf_shm_obtain(&shared[i]);
+                  if (rc != 300 * -EDEADLK)
+                      return 1;
+                  rc = 0;
+                  for (int i = 0; i < 300; i += 3)
+                      rc += asf_shm_release(&shared[i]);
+                  for (int i = 299; i >= 0; i -= 3)
+                      rc += asf_shm_release(&shared[i]);
+                  return rc == 0 ? 0 : 2; // with a third of them
+              }),
+              0);
+    for (int i = 0; i < 300; i++)
+        EXPECT_EQ(asf_shm_obtain_no_wait(&shared[i]), i % 3 == 1 ? -EOWNERDEAD : 0) << i;
+    for (int i = 0; i < 300; i++)
+        EXPECT_EQ(asf_shm_release(&shared[i]), 0);
+    munmap(shared, 300 * sizeof(asf_shm_lock));
+}
+
 TEST_F(Lock, AForkedChildIsNotTheHolder) {
     EXPECT_EQ(asf_shm_obtain(&s->lock), 0);
     EXPECT_EQ(in_child([&] {
