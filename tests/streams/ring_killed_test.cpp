@@ -6,6 +6,7 @@
 // environment sets the number of rounds, ASF_RING_SEED where they begin.
 // Layer: tests.
 #include <random>
+#include <thread>
 
 #include "tests/streams/ring_test.h"
 
@@ -109,6 +110,44 @@ TEST_F(Killed, AtAnyPoint) {
                                    << r.in << " out " << r.out << " total " << r.total << " pause "
                                    << r.pause;
     }
+}
+
+// A writer notes what it has flushed; that is what is read when it has been killed, or more.
+TEST_F(Killed, WhatWasFlushedIsThere) {
+    auto *flushed = static_cast<size_t *>(
+        mmap(nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const size_t rounds = from_environment("ASF_RING_ROUNDS", ROUNDS) / 10;
+    for (size_t i = 0; i < rounds && !HasFailure(); i++) {
+        const int ring = asf_ring_create(one_of({8192, 65536, 262144}));
+        const size_t piece = 1 + random() % 3000;
+        const bool meanwhile = random() % 2;
+        *flushed = 0;
+        const pid_t writer = start([&] {
+            alarm(60);
+            asf_cios *s = open_end(ring, O_WRONLY);
+            for (size_t at = 0; s && write_pattern(s, piece, piece, at) == 0 && sflush(s) == 0; at += piece)
+                __atomic_store_n(flushed, at + piece, __ATOMIC_SEQ_CST);
+            return 1;
+        });
+        while (__atomic_load_n(flushed, __ATOMIC_SEQ_CST) == 0)
+            usleep(10);
+        std::thread killer([&, pause = random() % 1500] {
+            usleep(static_cast<useconds_t>(pause));
+            kill(writer, SIGKILL);
+        });
+        if (!meanwhile)
+            killer.join();
+        asf_cios *r = open_end(ring, O_RDONLY);
+        size_t got = 0;
+        EXPECT_EQ(read_pattern(r, 1 + random() % 5000, &got), -EOWNERDEAD);
+        if (meanwhile)
+            killer.join();
+        EXPECT_EQ(finish(writer), -SIGKILL);
+        EXPECT_GE(got, *flushed) << "round " << i;
+        sclose(r);
+        close(ring);
+    }
+    munmap(flushed, sizeof(size_t));
 }
 
 } // namespace
