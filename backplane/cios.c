@@ -160,6 +160,8 @@ static void in_child(void) {
     }
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;
+    if (asf__hooks.forked)
+        asf__hooks.forked();
 }
 
 /* --- the end ------------------------------------------------------------------------ */

@@ -187,7 +187,8 @@ struct asf_cios {
         int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
         size_t block;   /* the size of the buffer that is made when one is needed */
         bool exclusive; /* nobody else can have moved the descriptor's offset: it is `place` */
-        off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
+        off64_t place;  /* where the descriptor stands, if exclusive and not -1; less than that: what
+                           a callback told last, which is no place */
         pid_t child;    /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         /* How the program is going to read, and what follows from it. */

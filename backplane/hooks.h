@@ -13,12 +13,14 @@
 /* For an interface that minds descriptors: called when a stream enters the list, when the
  * program asks for its ASI, and when what lies below it is about to be closed (lock: held).
  * NULL: nobody does.
+ * forked: in the child of a fork.
  * to_bytes: of the interface of wide characters: the stream is to be used as bytes: what has been
  * put in characters is converted, and input goes on at the next one that was not taken (lock: held). */
 struct asf_hooks {
     void (*linked)(struct asf_cios *c);
     void (*joined)(struct asf_cios *c);
     void (*closing)(struct asf_cios *c);
+    void (*forked)(void);
     int (*to_bytes)(struct asf_cios *c);
 };
 extern struct asf_hooks asf__hooks;

@@ -134,7 +134,9 @@ off64_t asf__tell(struct asf_cios *c) {
         at = knows_place(c) ? c->place : c->ops->seek(c, 0, SEEK_CUR);
     if (at < 0)
         return at;
-    return at + ahead < 0 ? -EINVAL : at + ahead;
+    if (c->place < -1)
+        at = c->place;
+    return __builtin_add_overflow(at, ahead, &at) || at < 0 ? -EINVAL : at;
 }
 
 int asf__sync_behind(struct asf_cios *c, size_t pushed) {

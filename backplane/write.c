@@ -261,9 +261,10 @@ int asf__overflow(struct asf_cios *c, unsigned char byte) {
 
 static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
     n = n < room ? n : room;
-    if (n > 0)
+    if (n > 0) { /* else there may be no buffer */
         memcpy(c->write_ptr, p, n);
-    c->write_ptr += n;
+        c->write_ptr += n;
+    }
     return n;
 }
 
@@ -294,7 +295,7 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
         return 0;
     size_t done = put(c, p, whole, error);
-    if (done > 0 || *error == 0)
+    if (done > 0 || !is_stuck(c))
         begin_anew(c);
     return done;
 }

@@ -240,11 +240,19 @@ struct asf_record_options {
     /* Formats that are not in the stream are put into it or asked from it; NULL: none. */
     struct asf_record_store *store;
 
-    /* Reader; 0 stands for what is said here. */
+    /* Reader; 0 stands for what is said here.  What one of them forbids fails with -E2BIG,
+     * and what came before it is good. */
     size_t most_bytes;    /* of a record on the wire: 256 MiB */
     size_t most_expanded; /* of a record when converted: 1 GiB */
-    size_t most_formats;  /* of one stream: 1024 */
+    size_t most_formats;  /* of one stream: 1024; a writer's, too */
     size_t most_plans;    /* conversions kept: 256 */
+
+    /* Bytes of memory for the formats of one stream, and as many for the conversions
+     * kept, of which the oldest goes when they take more; 0: 64 MiB.  A reader takes,
+     * and a writer writes, no format beyond it (-E2BIG).  A stream that begins again
+     * and again, with new formats each time, is refused when it has little else:
+     * beyond these bytes, when its formats would take more than 64 times its length. */
+    size_t most_memory;
 };
 
 /* --- writing ---------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #define ASF_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Exit statuses, as env(1) and the shell give them. */
 enum exit_status {
@@ -86,6 +87,10 @@ void asf__fail(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 /* asf__bad_option: fail with a complaint about what getopt_long, which answered
  * `option`, did not understand; `command` is "pipe" or "shm ls". */
 void asf__bad_option(const char *command, int option, char **argv) __attribute__((noreturn));
+
+/* asf__size: the bytes that an option's value asks for, as the library takes it; it is never 0.  It
+ * fails with a complaint about anything else; `command` is "run" or "record". */
+size_t asf__size(const char *command, const char *option, const char *value);
 
 /* asf__text: format into memory that is never freed. */
 char *asf__text(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -35,6 +35,18 @@ void asf__fail(const char *format, ...) {
     exit(EXIT_OWN_FAILURE);
 }
 
+size_t asf__size(const char *command, const char *option, const char *value) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(value, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    if (value[0] < '0' || value[0] > '9' || end[shift > 0] || errno != 0 || n == 0 ||
+        n > 1ull << (40 - shift))
+        asf__fail("%s: --%s %s: not a size; give a number of bytes, of K or of M, such as 64K", command,
+                  option, value);
+    return (size_t)n << shift;
+}
+
 /* getopt_long names a short option in optopt, and a long one nowhere. */
 void asf__bad_option(const char *command, int option, char **argv) {
     const char *word = argv[optind - 1];

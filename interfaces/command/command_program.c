@@ -3,15 +3,15 @@
  * command_program.c - what a program's file tells about whether asf can serve
  * it.
  *
- * Layer: interfaces/command; may include command.h and libc's headers.
+ * Layer: interfaces/command; may include command.h, libc's headers, lib.
  *
  * Everything here errs on the side of "no obstacle": a warning must be true.
  */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,6 +22,7 @@
 
 #include "interfaces/command/command.h"
 #include "lib/sys/machine.h"
+#include "lib/sys/syscalls.h"
 
 /* The kernel follows this many interpreters that are scripts themselves. */
 enum { SCRIPT_DEPTH = 4 };
@@ -52,15 +53,14 @@ static const char *search_path(const char *name) {
 }
 
 /* Reads all of it or nothing. */
-static bool read_at(FILE *file, void *data, size_t size, Elf64_Off offset) {
-    return offset <= LLONG_MAX && fseeko(file, (off_t)offset, SEEK_SET) == 0 &&
-           fread(data, size, 1, file) == 1;
+static bool read_at(int file, void *data, size_t size, Elf64_Off offset) {
+    return offset <= LLONG_MAX && asf__sys.pread(file, data, size, (off_t)offset) == (ssize_t)size;
 }
 
 /* The interpreter that the first line of a script names, or NULL. */
-static const char *interpreter(FILE *file) {
+static const char *interpreter(int file) {
     char line[256] = "";
-    if (fgets(line, sizeof line, file) == NULL || strncmp(line, "#!", 2) != 0)
+    if (asf__sys.pread(file, line, sizeof line - 1, 0) < 0 || strncmp(line, "#!", 2) != 0)
         return NULL;
     const char *name = line + 2 + strspn(line + 2, " \t");
     size_t length = strcspn(name, " \t\n");
@@ -75,9 +75,13 @@ static bool is_of_this_machine(const Elf64_Ehdr *header) {
     return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == ASF_ELF;
 }
 
-static bool find_segment(FILE *file, const Elf64_Ehdr *header, Elf64_Word type, Elf64_Phdr *segment) {
+/* The kernel takes no other size of a segment's header, and no more of them. */
+static bool find_segment(int file, const Elf64_Ehdr *header, Elf64_Word type, Elf64_Phdr *segment) {
+    enum { MOST = 65536 / sizeof *segment };
+    if (header->e_phentsize != sizeof *segment || header->e_phnum > MOST)
+        return false;
     for (Elf64_Half i = 0; i < header->e_phnum; i++) {
-        Elf64_Off offset = header->e_phoff + (Elf64_Off)i * header->e_phentsize;
+        Elf64_Off offset = header->e_phoff + (Elf64_Off)i * sizeof *segment;
         if (!read_at(file, segment, sizeof *segment, offset))
             return false;
         if (segment->p_type == type)
@@ -88,22 +92,27 @@ static bool find_segment(FILE *file, const Elf64_Ehdr *header, Elf64_Word type, 
 
 /* A file of type ET_DYN without an interpreter is a static program only when
  * it says that it is a program at all: the dynamic linker itself does not. */
-static bool says_it_is_a_program(FILE *file, const Elf64_Ehdr *header) {
+static bool says_it_is_a_program(int file, const Elf64_Ehdr *header) {
+    enum { MOST = 4096 }; /* entries; a program has some thirty */
     Elf64_Phdr dynamic;
-    Elf64_Dyn entry = {.d_tag = DT_NULL};
+    Elf64_Dyn entry;
     if (!find_segment(file, header, PT_DYNAMIC, &dynamic))
         return false;
-    for (Elf64_Xword at = 0; at < dynamic.p_filesz; at += sizeof entry)
-        if (!read_at(file, &entry, sizeof entry, dynamic.p_offset + at) || entry.d_tag == DT_FLAGS_1)
-            break;
-    return entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0;
+    for (Elf64_Xword i = 0; i < MOST && i < dynamic.p_filesz / sizeof entry; i++) {
+        Elf64_Off at = dynamic.p_offset + i * sizeof entry;
+        if (!read_at(file, &entry, sizeof entry, at) || entry.d_tag == DT_NULL)
+            return false;
+        if (entry.d_tag == DT_FLAGS_1)
+            return (entry.d_un.d_val & DF_1_PIE) != 0;
+    }
+    return false;
 }
 
-static bool is_static(FILE *file, const Elf64_Ehdr *header) {
+static bool is_static(int file, const Elf64_Ehdr *header) {
     return header->e_type == ET_EXEC || (header->e_type == ET_DYN && says_it_is_a_program(file, header));
 }
 
-static bool is_loaded_by_glibc(FILE *file, const Elf64_Phdr *segment) {
+static bool is_loaded_by_glibc(int file, const Elf64_Phdr *segment) {
     char path[PATH_MAX] = "";
     size_t size = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
     if (!read_at(file, path, size, segment->p_offset))
@@ -112,7 +121,7 @@ static bool is_loaded_by_glibc(FILE *file, const Elf64_Phdr *segment) {
     return strcmp(slash != NULL ? slash + 1 : path, ASF_LOADER) == 0;
 }
 
-static enum obstacle obstacle_in_format(FILE *file) {
+static enum obstacle obstacle_in_format(int file) {
     Elf64_Ehdr header;
     Elf64_Phdr segment;
     if (!read_at(file, &header, sizeof header, 0) || !is_elf(&header))
@@ -125,40 +134,39 @@ static enum obstacle obstacle_in_format(FILE *file) {
 }
 
 /* Whether the kernel heeds set-id bits and capabilities of this file. */
-static bool can_raise_privileges(FILE *file) {
+static bool can_raise_privileges(int file) {
     struct statvfs mount;
-    return fstatvfs(fileno(file), &mount) == 0 && (mount.f_flag & ST_NOSUID) == 0 &&
+    return fstatvfs(file, &mount) == 0 && (mount.f_flag & ST_NOSUID) == 0 &&
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
 }
 
 /* A set-id bit that changes nothing (root's own set-uid programs) does not
  * make the dynamic linker careful; nor do capabilities, when root has them. */
-static enum obstacle obstacle_in_privileges(FILE *file) {
+static enum obstacle obstacle_in_privileges(int file) {
     struct stat status;
-    if (fstat(fileno(file), &status) != 0 || !can_raise_privileges(file))
+    if (fstat(file, &status) != 0 || !can_raise_privileges(file))
         return NO_OBSTACLE;
     bool sets_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
     bool sets_group =
         (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != getgid();
     if (sets_user || sets_group)
         return SET_ID;
-    return getuid() != 0 && fgetxattr(fileno(file), "security.capability", NULL, 0) > 0 ? CAPABILITIES
-                                                                                        : NO_OBSTACLE;
+    return getuid() != 0 && fgetxattr(file, "security.capability", NULL, 0) > 0 ? CAPABILITIES : NO_OBSTACLE;
 }
 
-static enum obstacle obstacle_in(FILE *file) {
+static enum obstacle obstacle_in(int file) {
     enum obstacle found = obstacle_in_privileges(file);
     return found != NO_OBSTACLE ? found : obstacle_in_format(file);
 }
 
 /* Look at one file; when it is a script, `next` names its interpreter. */
 static enum obstacle look_at(const char *path, const char **next) {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
         return errno == EACCES ? CANNOT_TELL : NO_OBSTACLE;
     *next = interpreter(file);
     enum obstacle obstacle = *next != NULL ? NO_OBSTACLE : obstacle_in(file);
-    fclose(file);
+    close(file);
     return obstacle;
 }
 
@@ -180,11 +188,11 @@ struct program asf__find_program(const char *name) {
 
 bool asf__is_library(const char *path) {
     Elf64_Ehdr header;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
         return false;
     bool is_library = read_at(file, &header, sizeof header, 0) && is_elf(&header) &&
                       is_of_this_machine(&header) && header.e_type == ET_DYN;
-    fclose(file);
+    close(file);
     return is_library;
 }

@@ -37,6 +37,7 @@ int asf__record_help(void) {
           "\n"
           "  --store DIRECTORY\n"
           "                 where formats are that the records only name\n"
+          "  --memory SIZE  what the formats of a stream may take: bytes, of K or of M (64M)\n"
           "\n"
           "Exit status: 0, or 1 when the records end where they should not, or 125 after any\n"
           "other failure.  The manual page asf-record(1) has the details.\n",
@@ -75,18 +76,19 @@ static struct asf_cios *open_input(const char *file, void (*flush)(void *arg), v
     return regular ? asf_sopen_fd(fd, O_RDONLY, error) : asf__record_open_waiting(fd, flush, arg, error);
 }
 
-struct record_input asf__record_open(const char *subcommand, const char *file, const char *store,
-                                     void (*flush)(void *arg), void *arg) {
+struct record_input asf__record_open(const char *subcommand, const char *file,
+                                     const struct record_source *source, void (*flush)(void *arg),
+                                     void *arg) {
     bool named = file && strcmp(file, "-") != 0;
     struct record_input in = {.name = named ? file : "standard input"};
-    struct asf_record_options options = {.size = sizeof options};
+    struct asf_record_options options = {.size = sizeof options, .most_memory = source->footprint};
     int error = 0;
     in.stream = open_input(named ? file : NULL, flush, arg, &error);
     if (!in.stream)
         asf__fail("record %s: %s: open: %s; name a file that can be read", subcommand, in.name,
                   strerror(-error));
-    if (store)
-        in.store = open_store(subcommand, store);
+    if (source->store)
+        in.store = open_store(subcommand, source->store);
     options.store = in.store;
     if (asf_record_reader_new(in.stream, &options, &in.reader) < 0)
         asf__fail("record %s: %s", subcommand, asf_record_why());

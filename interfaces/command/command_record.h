@@ -12,6 +12,12 @@
 
 #include "interfaces/command/command.h"
 
+/* What the options say of the input. */
+struct record_source {
+    const char *store; /* a directory, or NULL */
+    size_t footprint;  /* for formats; 0: what the library takes */
+};
+
 /* The records of a file, or of standard input. */
 struct record_input {
     const char *name;
@@ -28,12 +34,12 @@ int asf__record_convert(int argc, char **argv);
 /* asf__record_help: print what the subcommands are. */
 int asf__record_help(void);
 
-/* asf__record_open: a file, or standard input for "-"; `store` is a directory or
- * NULL.  Ends with a message when it cannot be opened.
+/* asf__record_open: a file, or standard input for "-".  Ends with a message when it
+ * cannot be opened.
  *   flush    called with `arg` before the command waits for a pipe, a terminal or the like:
  *            what has been printed is to be seen by then */
-struct record_input asf__record_open(const char *subcommand, const char *file, const char *store,
-                                     void (*flush)(void *arg), void *arg);
+struct record_input asf__record_open(const char *subcommand, const char *file,
+                                     const struct record_source *source, void (*flush)(void *arg), void *arg);
 
 /* asf__record_flush_stdout: such a function, for what is printed; `unused` is NULL. */
 void asf__record_flush_stdout(void *unused);

@@ -26,8 +26,8 @@ static void *allocate(size_t count, size_t size) {
 /* --- this machine's layout ------------------------------------------------------------ */
 
 struct target {
-    struct asf_record_format *wire, *native;
-    const struct asf_record_type *type;
+    unsigned char hash[16]; /* of the format that it is the counterpart of */
+    struct asf_record_format *native;
     void *data; /* room for one */
 };
 
@@ -85,20 +85,40 @@ static const struct asf_record_type *type_of(const struct asf_record_layout *s, 
     return type;
 }
 
-/* What is made for a format stays until the command ends. */
-static struct target make_target(struct asf_record_format *wire) {
+static void free_types(struct made *made) {
+    for (struct made *next; made; made = next) {
+        next = made->next;
+        free((void *)(uintptr_t)made->type->fields);
+        free(made->type);
+        free(made);
+    }
+}
+
+static struct target make_target(const struct asf_record_format *wire) {
     struct made *made = NULL;
-    struct target t = {.wire = wire, .type = type_of(asf_record_layout_of(wire), &made)};
-    if (asf_record_declare(t.type, &t.native) < 0)
+    struct target t = {0};
+    const struct asf_record_type *type = type_of(asf_record_layout_of(wire), &made);
+    memcpy(t.hash, asf_record_hash(wire), sizeof t.hash);
+    if (asf_record_declare(type, &t.native) < 0)
         asf__fail("record convert: %s", asf_record_why());
-    t.data = allocate(1, t.type->size);
+    t.data = allocate(1, type->size);
+    free_types(made);
     return t;
+}
+
+static void free_targets(struct target *targets, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        asf_record_format_free(targets[i].native);
+        free(targets[i].data);
+    }
+    free(targets);
 }
 
 /* --- converting ------------------------------------------------------------------------- */
 
 struct converting {
-    const char *store, *output;
+    struct record_source source;
+    const char *output;
     bool index;
     struct asf_cios *stream;
     struct asf_record_writer *writer;
@@ -108,17 +128,12 @@ struct converting {
 
 static struct target *target_for(struct converting *c, struct asf_record_format *wire) {
     for (size_t i = 0; i < c->count; i++)
-        if (!memcmp(asf_record_hash(c->targets[i].wire), asf_record_hash(wire), 16))
+        if (!memcmp(c->targets[i].hash, asf_record_hash(wire), sizeof c->targets[i].hash))
             return &c->targets[i];
     c->targets = reallocarray(c->targets, c->count + 1, sizeof *c->targets);
     if (!c->targets)
         asf__fail("record convert: malloc: %s; give asf more memory", strerror(ENOMEM));
-    size_t n;
-    const void *description = asf_record_describe(wire, &n);
-    struct asf_record_format *copy; /* that of the stream goes with the stream */
-    if (asf_record_parse(description, n, &copy) < 0)
-        asf__fail("record convert: %s", asf_record_why());
-    c->targets[c->count] = make_target(copy);
+    c->targets[c->count] = make_target(wire);
     return &c->targets[c->count++];
 }
 
@@ -127,16 +142,18 @@ static _Noreturn void cannot_write(const struct converting *c, int error) {
               c->output ? c->output : "standard output", strerror(-error));
 }
 
-static int convert_one(struct converting *c, struct asf_record *record) {
+static int convert_one(struct converting *c, const struct record_input *in, struct asf_record *record) {
     struct target *t = target_for(c, asf_record_format_of(record));
     void *block;
     int rc = asf_record_into(record, t->native, t->data, &block);
     if (rc < 0)
         return rc;
     rc = asf_record_write(c->writer, t->native, t->data);
+    free(block);
+    if (rc == -E2BIG)
+        asf__fail("record convert: %s: %s", in->name, asf_record_why());
     if (rc < 0)
         cannot_write(c, rc);
-    free(block);
     return 0;
 }
 
@@ -158,7 +175,8 @@ static bool is_the_input(const struct converting *c, struct asf_cios *input) {
 static void open_output(struct converting *c, struct asf_cios *input) {
     if (is_the_input(c, input))
         asf__fail("record convert: %s: it is the input; name another file", c->output);
-    struct asf_record_options options = {.size = sizeof options, .indexed = c->index};
+    struct asf_record_options options = {
+        .size = sizeof options, .indexed = c->index, .most_memory = c->source.footprint};
     int error = 0;
     c->stream = c->output ? asf_sopen(c->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666, &error)
                           : asf_sopen_fd(dup(STDOUT_FILENO), O_WRONLY, &error);
@@ -179,18 +197,19 @@ static void close_output(struct converting *c) {
 }
 
 static bool parse(struct converting *c, int argc, char **argv) {
-    static const struct option options[] = {{"index", no_argument, NULL, 'i'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"store", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"index", no_argument, NULL, 'i'},       {"output", required_argument, NULL, 'o'},
+        {"store", required_argument, NULL, 's'}, {"memory", required_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
         if (option == 'i')
             c->index = true;
         else if (option == 'o')
             c->output = optarg;
         else if (option == 's')
-            c->store = optarg;
+            c->source.store = optarg;
+        else if (option == 'm')
+            c->source.footprint = asf__size("record", "memory", optarg);
         else if (option == 'h')
             return false;
         else
@@ -207,12 +226,13 @@ int asf__record_convert(int argc, char **argv) {
     int rc = 0, written = 0;
     if (!parse(&c, argc, argv))
         return asf__record_help();
-    struct record_input in = asf__record_open(argv[0], argv[optind], c.store, flush_output, &c);
+    struct record_input in = asf__record_open(argv[0], argv[optind], &c.source, flush_output, &c);
     open_output(&c, in.stream);
     while (written == 0 && (rc = asf_record_next(in.reader, &record)) > 0)
-        written = convert_one(&c, record);
+        written = convert_one(&c, &in, record);
     if (written < 0)
         asf__fail("record convert: %s: %s", in.name, asf_record_why());
     close_output(&c);
+    free_targets(c.targets, c.count);
     return asf__record_close(argv[0], &in, rc);
 }

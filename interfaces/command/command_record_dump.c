@@ -18,6 +18,13 @@
 #include "interfaces/command/command_record.h"
 #include "lib/text/decimal.h"
 
+/* What the options ask for. */
+struct dumping {
+    bool json;
+    struct record_source source;
+    uint64_t number, count;
+};
+
 /* --- formats ---------------------------------------------------------------------- */
 
 static const char *const kinds[] = {"", "int", "uint", "float", "char", "bool", "enum", "string", "struct"};
@@ -98,6 +105,25 @@ static void put_json_format(const struct asf_record_format *f) {
     fputs("}\n", stdout);
 }
 
+/* Structs behind pointers can stand for any number of fields.
+ * returns  the fields, those of its structs counted each time; no more than `most` */
+static size_t count_fields(const struct asf_record_layout *s, size_t most) {
+    struct asf_record_member m;
+    size_t n = 0;
+    for (size_t i = 0; n < most && asf_record_layout_field(s, i, &m) == 0; i++)
+        n += 1 + (m.layout ? count_fields(m.layout, most - n - 1) : 0);
+    return n;
+}
+
+static void put_one_format(const struct asf_record_format *f, const struct dumping *d, const char *input) {
+    enum { MOST = 1000000 };
+    const struct asf_record_layout *s = asf_record_layout_of(f);
+    if (count_fields(s, MOST + 1) > MOST)
+        asf__fail("record formats: %s: the format '%s' has more than %d fields with those of its structs",
+                  input, asf_record_layout_name(s), MOST);
+    (d->json ? put_json_format : put_format)(f);
+}
+
 /* Formats that were shown already, by their hashes. */
 struct shown {
     unsigned char (*hashes)[16];
@@ -118,12 +144,6 @@ static bool is_new(struct shown *shown, const unsigned char *hash) {
 
 /* --- options ------------------------------------------------------------------------- */
 
-struct dumping {
-    bool json;
-    const char *store;
-    uint64_t number, count;
-};
-
 static uint64_t parse_number(const char *subcommand, const char *option, const char *text) {
     char *end;
     errno = 0;
@@ -135,12 +155,16 @@ static uint64_t parse_number(const char *subcommand, const char *option, const c
 
 /* false: help is asked for. */
 static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},        {"store", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},        {"number", required_argument, NULL, 'n'},
-        {"count", required_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"store", required_argument, NULL, 's'},
+                                            {"memory", required_argument, NULL, 'm'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"number", required_argument, NULL, 'n'},
+                                            {"count", required_argument, NULL, 'c'},
+                                            {NULL, 0, NULL, 0}};
     static const struct option no_numbers[] = {{"json", no_argument, NULL, 'j'},
                                                {"store", required_argument, NULL, 's'},
+                                               {"memory", required_argument, NULL, 'm'},
                                                {"help", no_argument, NULL, 'h'},
                                                {NULL, 0, NULL, 0}};
     const struct option *known = numbers ? options : no_numbers;
@@ -148,7 +172,9 @@ static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
         if (option == 'j')
             d->json = true;
         else if (option == 's')
-            d->store = optarg;
+            d->source.store = optarg;
+        else if (option == 'm')
+            d->source.footprint = asf__size("record", "memory", optarg);
         else if (option == 'h')
             return false;
         else if (option == 'n')
@@ -170,11 +196,12 @@ int asf__record_formats(int argc, char **argv) {
     int rc;
     if (!parse(&d, argc, argv, false))
         return asf__record_help();
-    struct record_input in = asf__record_open(argv[0], argv[optind], d.store, asf__record_flush_stdout, NULL);
+    struct record_input in =
+        asf__record_open(argv[0], argv[optind], &d.source, asf__record_flush_stdout, NULL);
     while ((rc = asf_record_next(in.reader, &record)) > 0) {
         struct asf_record_format *f = asf_record_format_of(record);
         if (is_new(&shown, asf_record_hash(f)))
-            (d.json ? put_json_format : put_format)(f);
+            put_one_format(f, &d, in.name);
     }
     free(shown.hashes);
     return asf__record_close(argv[0], &in, rc);
@@ -306,7 +333,8 @@ int asf__record_dump(int argc, char **argv) {
     struct asf_record *record;
     if (!parse(&d, argc, argv, true))
         return asf__record_help();
-    struct record_input in = asf__record_open(argv[0], argv[optind], d.store, asf__record_flush_stdout, NULL);
+    struct record_input in =
+        asf__record_open(argv[0], argv[optind], &d.source, asf__record_flush_stdout, NULL);
     int rc = skip(&in, d.number);
     for (uint64_t i = 0; rc > 0 && i < d.count; i++) {
         rc = asf_record_next(in.reader, &record);

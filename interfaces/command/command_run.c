@@ -2,7 +2,7 @@
  *
  * command_run.c - "asf run": start a program that libasf_stdio.so, or libasf_unix.so, serves.
  *
- * Layer: interfaces/command; may include command.h and libc's headers.
+ * Layer: interfaces/command; may include command.h, libc's headers, lib.
  *
  * All there is to do is to set LD_PRELOAD and ASF_OPTIONS and to become the
  * program.  What can be said beforehand of a program that cannot be served is
@@ -10,7 +10,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 
 #include "interfaces/command/command.h"
 #include "lib/sys/machine.h"
+#include "lib/sys/stats.h"
 
 static int print_help(void) {
     fputs("usage: asf run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
@@ -69,9 +69,9 @@ static const char *stats_to_file(const char *file) {
     char directory[PATH_MAX] = "";
     if (file[0] == '\0' || strchr(file, ',') != NULL)
         asf__fail("run: --stats=%s: the file needs a name without commas, which separate options", file);
-    int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = asf__stats_open(file);
     if (fd < 0)
-        asf__fail("run: --stats: %s: open: %s; name a file that can be appended to", file, strerror(errno));
+        asf__fail("run: --stats: %s: open: %s; name a file that can be appended to", file, strerror(-fd));
     close(fd);
     if (file[0] != '/' && getcwd(directory, sizeof directory) == NULL)
         asf__fail("run: --stats: getcwd: %s; name the file by its absolute path", strerror(errno));
@@ -81,14 +81,9 @@ static const char *stats_to_file(const char *file) {
     return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
 }
 
-/* The same as the library takes it, which would only warn. */
+/* The library would only warn of what is none. */
 static const char *buffer_of(const char *size) {
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(size, &end, 10);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
-    if (size[0] < '0' || size[0] > '9' || end[shift > 0] || errno != 0 || n == 0 || n > 1ull << (40 - shift))
-        asf__fail("run: --buffer %s: not a size; give a number of bytes, of K or of M, such as 64K", size);
+    asf__size("run", "buffer", size);
     return asf__text("buffer=%s", size);
 }
 

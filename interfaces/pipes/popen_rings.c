@@ -104,32 +104,29 @@ static void *before_popen(int ours, const char **command, char ***environment) {
     return o;
 }
 
-/* Children whose shell became the program. */
+/* Children whose shell became the program.  Lock: asf__popen_lock. */
 struct became {
     pid_t child;
     struct became *next;
 };
 static struct became *all_became;
-static struct asf_lock became_lock = {.biasable = false};
 
 static void remember(pid_t child) {
     struct became *b = malloc(sizeof *b);
     if (!b) /* only the status after a signal is another then */
         return;
-    asf__lock(&became_lock);
     *b = (struct became){child, all_became};
     all_became = b;
-    asf__unlock(&became_lock);
 }
 
 static bool forget(pid_t child) {
-    asf__lock(&became_lock);
+    asf__lock(&asf__popen_lock);
     struct became **at = &all_became, *b;
     while (*at && (*at)->child != child)
         at = &(*at)->next;
     if ((b = *at))
         *at = b->next;
-    asf__unlock(&became_lock);
+    asf__unlock(&asf__popen_lock);
     free(b);
     return b != NULL;
 }

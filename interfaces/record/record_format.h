@@ -37,6 +37,8 @@ enum {
     DEPTH_MOST = 16,
     SPOTS_MOST = 64 * 1024, /* slots and booleans to be looked at in all structs of a format */
     SIZE_MOST = 1 << 24,    /* bytes of a struct */
+    FORMATS_MOST = 1024,    /* of a stream, where the options do not say */
+    MEMORY_MOST = 64 << 20, /* of a stream's formats, likewise */
     HEADER = 16,
     STRUCT_ENTRY = 16,
     FIELD_ENTRY = 20,
@@ -98,6 +100,7 @@ struct asf_record_format {
     struct asf_record_layout *structs; /* the last is the record */
     struct asf__field *fields;
     uint32_t length;
+    size_t footprint; /* bytes that it takes in all, or more */
     unsigned char *description;
     unsigned char hash[16];
 };
@@ -106,6 +109,16 @@ struct asf_record_format {
 int asf__record_fail(int code, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 /* asf__record_no_memory: -ENOMEM, and the text for it; `what`: "for …" or "to …". */
 int asf__record_no_memory(const char *what) __attribute__((cold));
+
+/* asf__limit: a limit of the options, or what stands for 0. */
+static inline size_t asf__limit(size_t limit, size_t standard) {
+    return limit ? limit : standard;
+}
+
+/* asf__fits_stream: whether a stream that has `count` formats, of `footprint` bytes, may have one more.
+ * returns  0; -E2BIG */
+int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
+                     const struct asf_record_format *f);
 
 /* asf__record_keep: one more user of a format. */
 struct asf_record_format *asf__record_keep(struct asf_record_format *f);

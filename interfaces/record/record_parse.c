@@ -307,6 +307,17 @@ static int parse_all(struct parse *in, struct asf_record_format *f, size_t lengt
     return rc < 0 ? rc : asf__list_spots(f);
 }
 
+/* Of the lists that grow at most half is room. */
+static size_t memory_of(const struct asf_record_format *f) {
+    size_t bytes = sizeof *f + f->length + f->count * sizeof *f->structs;
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct asf_record_layout *s = &f->structs[i];
+        bytes += s->fields_count * (sizeof *s->fields + sizeof *s->by_name);
+        bytes += 2 * (s->slots_count * sizeof *s->slots + s->flags_count * sizeof *s->flags);
+    }
+    return bytes;
+}
+
 int asf_record_parse(const void *description, size_t length, struct asf_record_format **format) {
     *format = NULL;
     if (length < HEADER)
@@ -328,8 +339,18 @@ int asf_record_parse(const void *description, size_t length, struct asf_record_f
         asf_record_format_free(f);
         return rc;
     }
+    f->footprint = memory_of(f);
     asf__hash(copy, length, f->hash);
     *format = f;
+    return 0;
+}
+
+int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
+                     const struct asf_record_format *f) {
+    if (count >= o->most_formats)
+        return asf__record_fail(-E2BIG, "the stream has more than %zu formats", o->most_formats);
+    if (footprint > o->most_memory || f->footprint > o->most_memory - footprint)
+        return asf__record_fail(-E2BIG, "the stream's formats take more than %zu bytes", o->most_memory);
     return 0;
 }
 

@@ -250,6 +250,16 @@ static int prepare(struct asf__plan *plan) {
     return rc;
 }
 
+/* An engine's code is taken for as long as the moves, twice. */
+static size_t memory_of(const struct asf__plan *plan) {
+    size_t bytes = sizeof *plan + plan->wire->footprint + plan->absent_room * sizeof *plan->absent +
+                   plan->room * sizeof *plan->routines;
+    for (uint32_t i = 0; i < plan->count; i++)
+        bytes += plan->routines[i].moves_count * 4 * sizeof *plan->routines[i].moves +
+                 plan->routines[i].fills_count * sizeof *plan->routines[i].fills;
+    return bytes;
+}
+
 int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *native,
                    struct asf__plan **made) {
     uint32_t root;
@@ -276,6 +286,7 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
                          : wire->swapped    ? ASF_RECORD_SWAPPED
                                             : ASF_RECORD_IN_PLACE;
         rc = prepare(plan);
+        plan->footprint = memory_of(plan);
     }
     if (rc < 0)
         asf__plan_free(plan);

@@ -91,6 +91,7 @@ struct asf__plan {
     const struct asf__engine *engine;
     struct asf__routine *routines; /* the first is the record's */
     uint32_t count, room, moves;
+    size_t footprint; /* bytes, about, with the wire format's, which may have no other user */
     struct asf_record_receipt receipt;
     size_t absent_room;
     const char **absent;

@@ -16,11 +16,6 @@ enum { HASHED_MOST = 64 }; /* formats of the store that a reader keeps; the stor
 
 /* --- the reader itself --------------------------------------------------------------- */
 
-static void set_default(size_t *limit, size_t value) {
-    if (*limit == 0)
-        *limit = value;
-}
-
 int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
                           struct asf_record_reader **reader) {
     *reader = NULL;
@@ -35,10 +30,12 @@ int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_optio
     r->stream = stream;
     if (options)
         r->options = *options;
-    set_default(&r->options.most_bytes, (size_t)256 << 20);
-    set_default(&r->options.most_expanded, (size_t)1 << 30);
-    set_default(&r->options.most_formats, 1024);
-    set_default(&r->options.most_plans, 256);
+    struct asf_record_options *o = &r->options;
+    o->most_bytes = asf__limit(o->most_bytes, (size_t)256 << 20);
+    o->most_expanded = asf__limit(o->most_expanded, (size_t)1 << 30);
+    o->most_formats = asf__limit(o->most_formats, FORMATS_MOST);
+    o->most_plans = asf__limit(o->most_plans, 256);
+    o->most_memory = asf__limit(o->most_memory, MEMORY_MOST);
     r->record.reader = r;
     *reader = r;
     return 0;
@@ -53,7 +50,7 @@ void asf__reader_release(struct asf_record_reader *r) {
 void asf__reader_start(struct asf_record_reader *r) {
     for (size_t i = 0; i < r->formats_count; i++)
         asf_record_format_free(r->formats[i]);
-    r->formats_count = 0;
+    r->formats_count = r->formats_memory = 0;
 }
 
 void asf_record_reader_free(struct asf_record_reader *r) {
@@ -63,8 +60,8 @@ void asf_record_reader_free(struct asf_record_reader *r) {
     asf__reader_start(r);
     for (size_t i = 0; i < r->hashed_count; i++)
         asf_record_format_free(r->hashed[i]);
-    for (size_t i = 0; i < r->plans_count; i++)
-        asf__plan_free(r->plans[i]);
+    while (r->plans_count > 0)
+        asf__drop_plan(r);
     free(r->formats);
     free(r->hashed);
     free(r->plans);
@@ -76,6 +73,36 @@ void asf_record_reader_free(struct asf_record_reader *r) {
 
 /* --- formats ---------------------------------------------------------------------------- */
 
+/* A format may take a thousand times the bytes of its description: strings in an array do, but
+ * then the records are as long.  Hence a stream is refused that has the one without the other. */
+static int check_work(struct asf_record_reader *r, const struct asf_record_format *f) {
+    enum { FACTOR = 64 };
+    r->made += f->footprint;
+    return r->made / FACTOR <= r->taken + r->options.most_memory / FACTOR
+               ? 0
+               : asf__record_fail(-E2BIG, "the stream has little but formats, of %llu bytes in all",
+                                  (unsigned long long)r->made);
+}
+
+static int keep_format(struct asf_record_reader *r, struct asf_record_format *f) {
+    int rc = asf__fits_stream(&r->options, r->formats_count, r->formats_memory, f);
+    if (rc == 0)
+        rc = check_work(r, f);
+    if (rc < 0)
+        return rc;
+    if (r->formats_count == r->formats_room) {
+        size_t room = 2 * r->formats_room + 8;
+        struct asf_record_format **more = reallocarray(r->formats, room, sizeof *more);
+        if (!more)
+            return asf__record_no_memory("for one more format");
+        r->formats = more;
+        r->formats_room = room;
+    }
+    r->formats_memory += f->footprint;
+    r->formats[r->formats_count++] = f;
+    return 0;
+}
+
 int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
                        const unsigned char *payload) {
     struct asf_record_format *f;
@@ -86,19 +113,12 @@ int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *fra
     }
     if (frame->token != r->formats_count)
         return asf__record_fail(-EBADMSG, "a format has not the number that is its turn");
-    if (r->formats_count == r->options.most_formats)
-        return asf__record_fail(-E2BIG, "the stream has more than %zu formats", r->options.most_formats);
-    if (r->formats_count == r->formats_room) {
-        size_t room = 2 * r->formats_room + 8;
-        struct asf_record_format **more = reallocarray(r->formats, room, sizeof *more);
-        if (!more)
-            return asf__record_no_memory("for one more format");
-        r->formats = more;
-        r->formats_room = room;
-    }
     int rc = asf_record_parse(payload, frame->length, &f);
-    if (rc == 0)
-        r->formats[r->formats_count++] = f;
+    if (rc < 0)
+        return rc;
+    rc = keep_format(r, f);
+    if (rc < 0)
+        asf_record_format_free(f);
     return rc;
 }
 
@@ -164,6 +184,7 @@ int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, con
     if (rc == 0)
         rc = check_length(r, frame);
     uint64_t rest = rc == 0 ? asf__frame_bytes(frame) - FRAME_HEAD : 0;
+    r->taken += FRAME_HEAD + rest;
     if (rc < 0 || rest == 0)
         return rc < 0 ? rc : 1;
     rc = take(r, rest, false, &at);

@@ -28,11 +28,14 @@ struct asf_record_reader {
 
     struct asf_record_format **formats; /* by token */
     size_t formats_count, formats_room;
+    size_t formats_memory;             /* of these */
+    uint64_t made, taken;              /* bytes of all formats so far, forgotten ones too; of the stream */
     struct asf_record_format **hashed; /* from the store */
     size_t hashed_count;
 
     struct asf__plan **plans;
     size_t plans_count, next_plan;
+    size_t plans_memory;
     struct asf__plan *last;
 
     struct asf_record record;
@@ -55,6 +58,9 @@ int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, con
 /* asf__reader_format: take a FORMAT frame. */
 int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
                        const unsigned char *payload);
+
+/* asf__drop_plan: free the oldest of the plans, which stand in a circle. */
+void asf__drop_plan(struct asf_record_reader *r);
 
 /* asf__reader_start: forget the formats of the stream. */
 void asf__reader_start(struct asf_record_reader *r);

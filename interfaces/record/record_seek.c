@@ -217,7 +217,9 @@ static int by_frames(struct asf_record_reader *r) {
     }
 }
 
+/* What was read before is no part of the work that this call takes. */
 static int find_records(struct asf_record_reader *r) {
+    r->made = 0;
     if (r->indexed)
         return 0;
     if (!r->stream)

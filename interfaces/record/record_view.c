@@ -15,7 +15,14 @@ enum { WIDEST = 64 };
 
 /* --- plans ------------------------------------------------------------------------------- */
 
-/* When there are too many the oldest goes. */
+void asf__drop_plan(struct asf_record_reader *r) {
+    size_t most = r->options.most_plans;
+    struct asf__plan *oldest = r->plans[(r->next_plan + most - r->plans_count) % most];
+    r->plans_memory -= oldest->footprint;
+    r->plans_count--;
+    asf__plan_free(oldest);
+}
+
 static int keep_plan(struct asf_record_reader *r, struct asf__plan *plan) {
     if (!r->plans)
         r->plans = calloc(r->options.most_plans, sizeof(void *));
@@ -23,10 +30,11 @@ static int keep_plan(struct asf_record_reader *r, struct asf__plan *plan) {
         asf__plan_free(plan);
         return asf__record_no_memory("for one more conversion");
     }
-    if (r->plans_count == r->options.most_plans)
-        asf__plan_free(r->plans[r->next_plan]);
-    else
-        r->plans_count++;
+    while (r->plans_count > 0 && (r->plans_count == r->options.most_plans ||
+                                  r->plans_memory + plan->footprint > r->options.most_memory))
+        asf__drop_plan(r);
+    r->plans_count++;
+    r->plans_memory += plan->footprint;
     r->plans[r->next_plan] = r->last = plan;
     r->next_plan = (r->next_plan + 1) % r->options.most_plans;
     return 0;
@@ -34,11 +42,14 @@ static int keep_plan(struct asf_record_reader *r, struct asf__plan *plan) {
 
 SELDOM static int find_plan(struct asf_record_reader *r, struct asf_record_format *wire,
                             struct asf_record_format *native, struct asf__plan **plan) {
-    for (size_t i = 0; i < r->plans_count; i++)
-        if (r->plans[i]->wire == wire && r->plans[i]->native == native) {
-            *plan = r->last = r->plans[i];
+    size_t most = r->options.most_plans;
+    for (size_t i = 1; i <= r->plans_count; i++) {
+        struct asf__plan *one = r->plans[(r->next_plan + most - i) % most];
+        if (one->wire == wire && one->native == native) {
+            *plan = r->last = one;
             return 0;
         }
+    }
     int rc = asf__plan_make(wire, native, plan);
     return rc < 0 ? rc : keep_plan(r, *plan);
 }

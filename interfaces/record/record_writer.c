@@ -28,6 +28,7 @@ struct asf_record_writer {
     uint64_t position; /* bytes of the stream so far, from START on */
     struct asf_record_format **formats;
     uint32_t count, room, last;
+    size_t footprint; /* of the formats */
     struct slot slot;
     struct asf__index index;
     int failed; /* what the stream failed with: what is behind that is lost, and so are places */
@@ -81,6 +82,9 @@ static int announce(struct asf_record_writer *w, struct asf_record_format *f, ui
 static int add_format(struct asf_record_writer *w, struct asf_record_format *f) {
     if (f->swapped || f->slot != sizeof(void *))
         return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", asf__root(f)->name);
+    int rc = w->options.hashed ? 0 : asf__fits_stream(&w->options, w->count, w->footprint, f);
+    if (rc < 0)
+        return rc;
     if (w->count == w->room) {
         uint32_t room = 2 * w->room + 8;
         struct asf_record_format **more = reallocarray(w->formats, room, sizeof *more);
@@ -89,10 +93,11 @@ static int add_format(struct asf_record_writer *w, struct asf_record_format *f) 
         w->formats = more;
         w->room = room;
     }
-    int rc = announce(w, f, w->count);
+    rc = announce(w, f, w->count);
     if (rc < 0)
         return rc;
     w->last = w->count;
+    w->footprint += f->footprint;
     w->formats[w->count++] = asf__record_keep(f);
     return 0;
 }
@@ -275,6 +280,8 @@ int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_optio
     w->stream = stream;
     if (options)
         w->options = *options;
+    w->options.most_formats = asf__limit(w->options.most_formats, FORMATS_MOST);
+    w->options.most_memory = asf__limit(w->options.most_memory, MEMORY_MOST);
     int rc = put_frame(w, (struct asf__frame){.token = FRAME_TOKEN, .kind = FRAME_START}, NULL);
     if (rc < 0)
         free(w);

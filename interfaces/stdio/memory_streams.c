@@ -118,7 +118,12 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
     ssize_t r = take_turn(c, take_seek, (struct turn){.offset = &offset, .whence = whence});
     if (r == -1 || offset == -1)
         return failure();
-    return offset < 0 ? 0 : offset; /* a callback that does not say where it stands */
+    c->place = offset < 0 ? offset : -1;
+    if (offset >= 0)
+        return offset;
+    /* No place that there can be: as in libc the stream does not go on from there by a block, and stands
+     * there all the same. */
+    return whence == SEEK_SET && !(c->flags & ASF_NO_READS) ? -ASF_NO_ERRNO : 0;
 }
 
 static int cookie_close(struct asf_cios *c) {

@@ -232,6 +232,8 @@ static void give_back(struct asf_cios *c) {
 
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
+    if (child > 0) /* out of the list, it is not found by a popen that another thread makes now */
+        asf__raw_syscall(SYS_fcntl, c->fd, F_SETFD, FD_CLOEXEC, 0);
     int left = close_window(c), rc = end_stream(c);
     if (rc == ASF_HAS_REGIONS)
         return EOF;

@@ -81,21 +81,24 @@ static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {
     return f;
 }
 
-/* From where the streams that a child is not to have are looked up until the new one is
- * among them. */
-static struct asf_lock popen_lock = {.biasable = false};
+struct asf_lock asf__popen_lock = {.biasable = false};
+
+void asf__popen_in_child(void) {
+    asf__lock_reset(&asf__popen_lock);
+    asf__popen_lock.biasable = false;
+}
 
 static FILE *open_pipe(const int ends[2], const char *command, const struct pipe_mode *m, pid_t *child) {
     int ours = m->reading ? ends[0] : ends[1], theirs = m->reading ? ends[1] : ends[0];
     char **environment = environ;
-    asf__lock(&popen_lock);
+    asf__lock(&asf__popen_lock);
     void *offer = asf__popen_hooks.before ? asf__popen_hooks.before(ours, &command, &environment) : NULL;
     int rc = spawn(command, theirs, m->reading ? 1 : 0, environment, child);
     if (offer)
         asf__popen_hooks.after(offer, ours, m->reading, *child);
     FILE *f = rc < 0 ? NULL : open_on(ours, *child, m);
     int why = rc < 0 ? -rc : errno;
-    asf__unlock(&popen_lock);
+    asf__unlock(&asf__popen_lock);
     asf__sys.close(theirs);
     if (!f) {
         asf__sys.close(ours);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * popen.h - what another interface may add to popen.
- * Layer: interfaces.  May include: nothing.
+ * Layer: interfaces.  May include: lib.
  */
 #ifndef ASF_INTERFACES_STDIO_POPEN_H
 #define ASF_INTERFACES_STDIO_POPEN_H
 
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "lib/sys/lock.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -21,6 +23,12 @@ struct asf_popen_hooks {
     int (*ended)(pid_t child, int status);
 };
 extern struct asf_popen_hooks asf__popen_hooks;
+
+/* Held from where the streams that a child is not to have are looked up until the new one is among
+ * them. */
+extern struct asf_lock asf__popen_lock;
+/* asf__popen_in_child: free it in the child of a fork, where the thread that held it is not. */
+void asf__popen_in_child(void);
 
 #pragma GCC visibility pop
 

@@ -15,6 +15,7 @@
 #include "backplane/regions.h"
 #include "backplane/report.h"
 #include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/popen.h"
 #include "interfaces/stdio/wide/wide.h"
 #include "lib/sys/stats.h"
 #include "streams/streams.h"
@@ -213,6 +214,7 @@ void asf__stdio_start(void) {
     asf__vtable = &asf__jumps;
     asf__wide_vtable = &asf__wide_jumps;
     asf__hooks.to_bytes = asf__wide_to_bytes;
+    asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();
     asf__cios_link(&_IO_2_1_stdin_);
     asf__cios_link(&_IO_2_1_stdout_);

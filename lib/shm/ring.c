@@ -549,7 +549,10 @@ static bool is_forged(struct asf_ring *r) {
  * word, or the word is no longer the same memory for both. */
 int asf__ring_wait(struct asf_ring *r, uint32_t need) {
     static const struct timespec most = {.tv_nsec = BETWEEN_LOOKS};
-    if (is_ready(r, need) || asf__ring_spin(r, need))
+    if (is_ready(r, need))
+        return outcome(r);
+    look_for_peer(r);
+    if (asf__ring_spin(r, need))
         return outcome(r);
     /* Whoever sleeps must not leave the other asleep. */
     asf__ring_wake(r);

@@ -75,7 +75,9 @@ static bool set_text(char *to, size_t size, const char *value, size_t length) {
 
 static bool set_stats(const char *value, size_t length) {
     enum { LONGEST = 4096 };
-    char *path = asf__zero_pages(LONGEST);
+    static char *path;
+    if (!path)
+        path = asf__zero_pages(LONGEST);
     if (!path || !set_text(path, LONGEST, value, length))
         return false;
     asf__option_values.stats = path;

@@ -32,6 +32,16 @@ __attribute__((constructor)) void asf__stats_start(void) {
         asf__stats_verbose("libasf", asf_version(), "ASF_OPTIONS asks for verbose");
 }
 
+static bool is_descriptor(const char *path) {
+    return !strcmp(path, "/dev/stderr") || !strcmp(path, "/dev/stdout") || !strncmp(path, "/dev/fd/", 8) ||
+           !strncmp(path, "/proc/self/fd/", 14);
+}
+
+int asf__stats_open(const char *path) {
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    return asf__sys.open(path, is_descriptor(path) ? flags : flags | O_NOFOLLOW, 0600);
+}
+
 static void emit(const char *line, int length, size_t size) {
     size_t n = (size_t)length < size ? (size_t)length : size - 1;
     const char *to = asf__options()->stats;
@@ -39,7 +49,7 @@ static void emit(const char *line, int length, size_t size) {
         asf__sys.write(2, line, n);
         return;
     }
-    int fd = asf__sys.open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    int fd = asf__stats_open(to);
     if (fd >= 0) {
         asf__sys.write(fd, line, n);
         asf__sys.close(fd);

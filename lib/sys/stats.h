@@ -28,6 +28,11 @@ struct asf_stats_line {
 
 /* asf__stats_start: read the options; once, when the library starts. */
 void asf__stats_start(void);
+/* asf__stats_open: a file, to append a report to.  It waits for no reader of a FIFO, and what is
+ * written does not wait for room.  It follows no link but those of a process to its descriptors:
+ * somebody else may have put it there.
+ * returns  a descriptor, or -errno */
+int asf__stats_open(const char *path);
 void asf__stats_line(const struct asf_stats_line *line);
 /* asf__stats_verbose: say which module serves a stream, as it is chosen.  Never in line: a thread of the
  * least size has no room for its buffer, which would be on the stack of each stream's first call. */

@@ -18,6 +18,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "filters"))
 # pylint: disable=wrong-import-position
 import arena
+import compare_filters
 import corpus
 import inputs
 
@@ -99,9 +100,10 @@ class Run:
         return slot.run(situation, self.forms.environment(form))
 
     def try_situation(self, situation):
-        if (situation.case.user or situation.case.tmpfs) and os.geteuid():
+        reason = compare_filters.why_skipped(situation.case)
+        if reason:
             self.counts["skipped"] += 1
-            print(f"skip {situation.name}: needs root")
+            print(f"skip {situation.name}: {reason}")
             return
         expected = self.outcome(situation, None)
         for form in self.forms.folders:

@@ -9,6 +9,7 @@ Programs of our own that some commands use are compiled from programs/*.c beside
 import argparse
 import collections
 import concurrent.futures
+import functools
 import glob
 import os
 import queue
@@ -113,7 +114,16 @@ class Preload:
             raise Unusable(f"{self.path}: loaded into sort, but ASF_OPTIONS=stats=FILE reports no stream")
 
 
+@functools.cache
+def version(program):
+    """The numbers of what stands last in the first line of --version."""
+    said = subprocess.run([program, "--version"], stdout=subprocess.PIPE, check=False).stdout.decode()
+    return [int(number) for number in re.findall(r"\d+", said.partition("\n")[0].split()[-1])]
+
+
 def why_skipped(case):
+    if case.before and version(case.before[0]) >= [int(number) for number in case.before[1].split(".")]:
+        return "not before " + " ".join(case.before)
     missing = [program for program in case.needs if not shutil.which(program, path=arena.PATH)]
     if missing:
         return "not installed: " + " ".join(missing)

@@ -22,6 +22,7 @@ class Case:
     source: str
     command: str = ""
     needs: list = dataclasses.field(default_factory=list)  # %needs PROGRAM...: skipped without them
+    before: list = dataclasses.field(default_factory=list)  # %before PROGRAM VERSION: which says it otherwise
     locales: list = dataclasses.field(default_factory=lambda: ["C"])  # %locale C C.UTF-8
     # %out: "file" and "pipe" catch stdout and stderr apart, "log" and "logpipe" join them as
     # 2>&1 does, "append" is a log that has text already, "tty" is a pseudo-terminal.
@@ -61,8 +62,8 @@ def set_option(case, key, value):
         case.outputs = ["tty"]
     elif key in ("shell", "user", "tmpfs", "mask"):
         setattr(case, key, value)
-    elif key in ("needs", "locale", "out"):
-        field = {"needs": "needs", "locale": "locales", "out": "outputs"}[key]
+    elif key in ("needs", "before", "locale", "out"):
+        field = {"locale": "locales", "out": "outputs"}.get(key, key)
         setattr(case, field, value.split())
     else:
         raise ValueError(f"{case.source}: unknown option %{key}")

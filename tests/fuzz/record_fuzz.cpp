@@ -4,19 +4,12 @@
 // end, every field of every record is looked at, every record is viewed and
 // copied out as structs of this program, the file is sought in, and what could be
 // messages is handed over, to be turned where it lies.
-//
-// LLVMFuzzerTestOneInput is what libFuzzer calls (see CONTRIBUTING.md);
-// record_fuzz_driver.cpp calls it where there is no libFuzzer.
 // Layer: tests.
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-
 #include <asf/record.h>
 #include <asf/stream.h>
 
 #include "../interfaces/record/record_types.h"
+#include "fuzz.h"
 
 namespace {
 
@@ -185,6 +178,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.most_expanded = 4 << 20;
     options.most_formats = 16;
     options.most_plans = 4;
+    options.most_memory = 8 << 20;
     asf_cios *stream = asf_sopen_with(&ops, &place, O_RDONLY, nullptr);
     asf_record_reader *reader = nullptr;
     if (asf_record_reader_new(stream, &options, &reader) != 0)

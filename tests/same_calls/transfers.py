@@ -23,7 +23,7 @@ FORKS = {"fork", "vfork", "clone", "clone3"}
 DUPLICATES = {"dup", "dup2", "dup3"}
 COPIES = {"sendfile", "splice", "copy_file_range", "tee"}
 SIZES = {"ftruncate", "truncate", "fallocate"}
-ASKING_IOCTLS = ("TCGETS", "TIOCGWINSZ", "TIOCGPGRP", "FIONREAD")
+ASKING_IOCTLS = ("TCGETS", "TCGETS2", "TIOCGWINSZ", "TIOCGPGRP", "FIONREAD")
 ASKING_FCNTLS = ("F_GET", "F_OFD_GETLK", "F_SETFD")
 
 

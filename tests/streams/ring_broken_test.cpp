@@ -299,8 +299,9 @@ class Garbage : public testing::Test {
     };
 
     static bool is_stopped(const Shared *shared) { return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED); }
-    static void note(Shared *shared, size_t at) {
-        if (at == 64)
+    static void note(Shared *shared, size_t before, size_t now) {
+        constexpr size_t enough = 65536;
+        if (before < enough && now >= enough)
             __atomic_fetch_add(&shared->moving, 1, __ATOMIC_SEQ_CST);
     }
 
@@ -318,7 +319,7 @@ class Garbage : public testing::Test {
                 rc = sfree(s, p);
             else
                 rc = n ? static_cast<int>(n) : 1;
-            note(shared, i);
+            note(shared, i * piece, (i + 1) * piece);
         }
         if (s)
             sclose(s);

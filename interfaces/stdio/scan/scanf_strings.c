@@ -134,7 +134,8 @@ static enum asf_scan_result take(struct asf_scan *s, const struct asf_directive 
         s->at += taken;
         width -= taken;
         k->room -= k->owner ? taken : 0;
-        k->to += k->to ? taken : 0;
+        if (k->to)
+            k->to += taken;
         if (width == 0 || (taken < n && !torn))
             return ASF_SCANNED;
         if (s->at >= asf__scan_end(s) && !asf__scan_ready(s))

@@ -20,10 +20,12 @@ inline uint64_t from_environment(const char *name, uint64_t otherwise) {
     return text ? strtoull(text, nullptr, 10) : otherwise;
 }
 
-// splitmix64: the same numbers on every machine.
+// splitmix64: the same numbers on every machine; or choices as bytes from outside tell, for as
+// long as there are some.
 class Random {
   public:
     explicit Random(uint64_t seed) : state(seed) {}
+    Random(uint64_t seed, const uint8_t *choices, size_t n) : state(seed), p(choices), left(n) {}
 
     uint64_t next() {
         uint64_t z = state += 0x9e3779b97f4a7c15;
@@ -32,7 +34,8 @@ class Random {
         return z ^ z >> 31;
     }
 
-    size_t below(size_t n) { return n ? next() % n : 0; }
+    size_t below(size_t n) { return n == 0 ? 0 : (left ? chosen(n) : next()) % n; }
+    bool is_used_up() const { return left == 0; }
     bool one_in(size_t n) { return below(n) == 0; }
 
     std::string bytes(size_t n) {
@@ -45,7 +48,17 @@ class Random {
     }
 
   private:
+    // As many bytes as n takes.
+    uint64_t chosen(size_t n) {
+        uint64_t value = 0;
+        for (; n > 1 && left > 0; n = (n + 255) / 256, left--)
+            value = value << 8 | *p++;
+        return value;
+    }
+
     uint64_t state;
+    const uint8_t *p = nullptr;
+    size_t left = 0;
 };
 
 // What is below the stream.
@@ -53,7 +66,8 @@ enum class Kind { file, pipe, socket };
 
 class Model {
   public:
-    Model(Kind kind, std::string path, uint64_t seed);
+    Model(Kind k, std::string p, uint64_t first) : Model(k, std::move(p), Random(first), first) {}
+    Model(Kind k, std::string p, Random choices, uint64_t first = 0);
     ~Model();
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
@@ -61,6 +75,7 @@ class Model {
     void step();   // one random call, with what it must give
     void finish(); // all regions given back, all written
     bool has_failed() const { return failed; }
+    bool is_used_up() const { return random.is_used_up(); }
 
   private:
     struct Kept {

@@ -10,8 +10,8 @@
 
 namespace asi {
 
-Model::Model(Kind k, std::string p, uint64_t first)
-    : kind(k), path(std::move(p)), seed(first), random(first) {
+Model::Model(Kind k, std::string p, Random choices, uint64_t first)
+    : kind(k), path(std::move(p)), seed(first), random(choices) {
     file = random.bytes(random.below(300000));
     if (seekable()) {
         const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -3,6 +3,7 @@
 // record_hostile_test.cpp - descriptions and records that someone has forged:
 // each is refused, by its name, and memory stays bounded.
 // Layer: tests.
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include "record_random.h"
@@ -427,6 +428,105 @@ TEST(RecordHostileStreams, formats_without_end) {
     EXPECT_EQ(read_all(s, &o), -E2BIG);
     o.most_formats = 9;
     EXPECT_EQ(read_all(s, &o), 0);
+}
+
+// "t": strings, of which each takes room in the format, and an integer.
+std::string many_strings(size_t count, size_t number = 0) {
+    Type t;
+    t.name = "t";
+    t.fields = {
+        {"s", ASF_RECORD_STRING, ASF_RECORD_ARRAY, 8, count, 0, "", nullptr, ""},
+        {"id" + std::to_string(number), ASF_RECORD_INT, ASF_RECORD_SINGLE, 4, 1, 8 * count, "", nullptr, ""},
+        {"id", ASF_RECORD_INT, ASF_RECORD_SINGLE, 4, 1, 8 * count + 4, "", nullptr, ""}};
+    t.size = 8 * count + 8;
+    t.alignment = 8;
+    return Describer::describe(t, Machine());
+}
+
+TEST(RecordHostileStreams, formats_that_take_memory) {
+    std::string s = honest_stream();
+    for (uint32_t i = 1; i < 1024; i++)
+        Forged::add(s, i, 1, many_strings(65530));
+    EXPECT_LT(s.size(), 150'000U);
+    EXPECT_EQ(read_all(s), -E2BIG);
+    EXPECT_NE(strstr(asf_record_why(), "formats take more than 67108864 bytes"), nullptr) << asf_record_why();
+
+    s = honest_stream();
+    Forged::add(s, 1, 1, many_strings(5000));
+    Forged::add(s, 0, 2, Forged().record);
+    asf_record_options o = options();
+    o.most_memory = 100'000;
+    const File file;
+    file.put(s);
+    Reader r(file, &o);
+    r.next();
+    asf_record *got;
+    EXPECT_EQ(asf_record_next(r, &got), -E2BIG);
+    o.most_memory = 1'000'000;
+    EXPECT_EQ(read_all(s, &o), 0) << asf_record_why();
+}
+
+TEST(RecordHostileStreams, a_writer_writes_no_more_formats_than_a_reader_takes) {
+    asf_record_options o = options();
+    o.most_formats = 1;
+    const Format small(many_strings(10)), large(many_strings(5000));
+    const std::vector<char> none(50'000);
+    const File file;
+    {
+        const Writer w(file, &o);
+        EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
+        EXPECT_EQ(asf_record_write(w, large, none.data()), -E2BIG);
+        EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
+    }
+    o.most_memory = 100'000;
+    EXPECT_EQ(read_all(file.contents(), &o), 0) << asf_record_why();
+    const Writer w(file, &o);
+    EXPECT_EQ(asf_record_write(w, large, none.data()), -E2BIG);
+    EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
+}
+
+// Each START gives up the formats before it; to make them is work all the same.
+TEST(RecordHostileStreams, formats_that_take_time) {
+    std::string s;
+    for (int i = 0; i < 5000; i++) {
+        Forged::add(s, 0x72667361, 0, "");
+        Forged::add(s, 0, 1, many_strings(65530));
+    }
+    EXPECT_EQ(read_all(s), -E2BIG);
+    EXPECT_NE(strstr(asf_record_why(), "little but formats"), nullptr) << asf_record_why();
+    s.clear();
+    for (int i = 0; i < 2500; i++) { // many streams joined, with a record each
+        Forged::add(s, 0x72667361, 0, "");
+        Forged::add(s, 0, 1, many_strings(1000));
+        Forged::add(s, 0, 2, std::string(8008, '\0'));
+    }
+    EXPECT_EQ(read_all(s), 0) << asf_record_why();
+}
+
+TEST(RecordHostileStreams, conversions_that_take_memory) {
+    asf_record_options o = options();
+    o.most_memory = 4 << 20;
+    std::string s;
+    for (size_t i = 0; i < 200; i++) {
+        Forged::add(s, 0x72667361, 0, "");
+        Forged::add(s, 0, 1, many_strings(2000, i));
+        Forged::add(s, 0, 2, std::string(16'008, '\0'));
+    }
+    const File file;
+    file.put(s);
+    Reader r(file, &o);
+    struct wanted {
+        int id;
+    };
+    const asf_record_field field = ASF_FIELD(INT, wanted, id);
+    const asf_record_type type = {"t", sizeof(wanted), alignof(wanted), &field, 1};
+    const Format native(type);
+    const size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 200; i++) {
+        const void *view;
+        ASSERT_EQ(asf_record_view(r.next(), native, &view), ASF_RECORD_CONVERTED) << asf_record_why();
+    }
+    EXPECT_LT(mallinfo2().uordblks, before + (10 << 20));
 }
 
 TEST(RecordHostileStreams, a_format_out_of_turn) {

@@ -365,6 +365,98 @@ CASE(a_line_that_cannot_be_written) {
     }
 }
 
+/* A seek that succeeds and tells some other place, or none that there can be. */
+struct liar {
+    off64_t told;
+    bool always; /* for SEEK_CUR, too */
+};
+
+static int seek_lies(void *cookie, off64_t *offset, int whence) {
+    const struct liar *l = cookie;
+    say("    seek %ld %d", (long)*offset, whence);
+    if (l->always || whence != SEEK_CUR)
+        *offset = l->told;
+    return 0;
+}
+
+static ssize_t read_letters(void *cookie, char *buffer, size_t n) {
+    (void)cookie;
+    say("    read");
+    n = n < 10 ? n : 10;
+    memcpy(buffer, "abcdefghij", n);
+    return (ssize_t)n;
+}
+
+static ssize_t write_all(void *cookie, const char *buffer, size_t n) {
+    (void)cookie;
+    say("    write %b", buffer, (int)n);
+    return (ssize_t)n;
+}
+
+static void with_a_liar(struct liar l, const char *mode) {
+    say("%s: told %ld%s", mode, (long)l.told, l.always ? " always" : "");
+    FILE *f = fopencookie(&l, mode, (cookie_io_functions_t){read_letters, write_all, seek_lies, NULL});
+    fpos_t position;
+    memset(&position, 0, sizeof position);
+    WITH_ERRNO(ftello(f));
+    if (mode[0] == 'r') {
+        CALL(getc(f));
+        WITH_ERRNO(ftello(f));
+    }
+    if (mode[0] != 'r' || mode[1]) {
+        WITH_ERRNO(fseeko(f, 0, SEEK_CUR));
+        CALL(putc('X', f));
+        WITH_ERRNO(ftello(f));
+        WITH_ERRNO(fflush(f));
+    }
+    for (int whence = SEEK_SET; whence <= SEEK_END; whence++) {
+        WITH_ERRNO(fseeko(f, 3, whence));
+        WITH_ERRNO(ftello(f));
+        if (mode[0] == 'r')
+            CALL(getc(f));
+        else
+            CALL(putc('Y', f));
+        WITH_ERRNO(ftello(f));
+    }
+    WITH_ERRNO(fgetpos(f, &position));
+    WITH_ERRNO(fsetpos(f, &position));
+    WITH_ERRNO(fseeko(f, 100000, SEEK_SET));
+    WITH_ERRNO(fseeko(f, INT64_MAX, SEEK_SET));
+    WITH_ERRNO(fseeko(f, INT64_MAX, SEEK_CUR));
+    WITH_ERRNO(fseeko(f, INT64_MIN, SEEK_CUR));
+    rewind(f);
+    WITH_ERRNO(ftello(f));
+    note_flags(f);
+    WITH_ERRNO(fclose(f));
+}
+
+static void with_liars(off64_t told) {
+    static const char *const modes[] = {"r", "w", "a", "r+", "w+"};
+    for (int m = 0; m < 5; m++)
+        for (int always = 0; always < 2; always++)
+            with_a_liar((struct liar){told, always}, modes[m]);
+}
+
+CASE(seek_that_tells_minus_one) {
+    with_liars(-1);
+}
+
+CASE(seek_that_tells_less_than_nothing) {
+    with_liars(-2);
+    with_liars(INT64_MIN + 100); /* below that libc overflows */
+}
+
+CASE(seek_that_tells_too_much) {
+    with_liars(INT64_MAX);
+    with_liars(INT64_MAX - 5);
+}
+
+CASE(seek_that_tells_another_place) {
+    with_liars(0);
+    with_liars(77);
+    with_liars(1LL << 40);
+}
+
 /* The block before the place is shorter than the way there. */
 CASE(sought_behind_a_short_block) {
     struct store *s = store("0123456789abcdefghij");

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// record_fuzz_driver.cpp [RUNS [SEED]]: record_fuzz.cpp on streams that are made
-// at random and then damaged.  With a directory in the place of RUNS it writes
-// streams there, for libFuzzer to begin with.
+// record_fuzz_streams.cpp - streams of records for record_fuzz.cpp, made at random and
+// then damaged.
 // Layer: tests.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <sys/stat.h>
 
 #include "../interfaces/record/record_random.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 namespace record {
 namespace {
@@ -29,7 +23,7 @@ void add_frame(std::string &s, uint32_t token, int kind, const std::string &payl
 }
 
 // A stream of one or two formats with some records of each.
-std::string make(Random &r) {
+std::string make_stream(Random &r) {
     std::string s;
     add_frame(s, 0x72667361, 0, "");
     const size_t formats = 1 + r.below(2);
@@ -71,37 +65,12 @@ void damage(Random &r, std::string &s) {
     }
 }
 
-int write_some(const std::string &directory) {
-    mkdir(directory.c_str(), 0777);
-    for (uint64_t i = 0; i < 200; i++) {
-        Random r(i);
-        const std::string s = make(r);
-        FILE *f = fopen((directory + "/" + std::to_string(i)).c_str(), "we");
-        if (!f || fwrite(s.data(), 1, s.size(), f) != s.size() || fclose(f) != 0)
-            return 1;
-    }
-    return 0;
-}
-
 } // namespace
 } // namespace record
 
-int main(int argc, char **argv) {
-    const char *first = argc > 1 ? argv[1] : "20000";
-    char *end;
-    const unsigned long long runs = strtoull(first, &end, 10),
-                             seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 1;
-    if (*end)
-        return record::write_some(first);
-    for (unsigned long long i = 0; i < runs; i++) {
-        record::Random r(seed * 1000000007 + i);
-        std::string s = record::make(r);
-        record::damage(r, s);
-        // A block of its own, so that the sanitizer sees what is beyond it.
-        const auto copy = std::make_unique<uint8_t[]>(s.size());
-        std::copy(s.begin(), s.end(), copy.get());
-        LLVMFuzzerTestOneInput(copy.get(), s.size());
-    }
-    printf("%llu streams\n", runs);
-    return 0;
+std::string fuzz::make(Random &random) {
+    record::Random r(random.bits());
+    std::string s = record::make_stream(r);
+    record::damage(r, s);
+    return s;
 }

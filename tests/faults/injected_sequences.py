@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""injected_sequences.py - random sequences of stdio calls whose system calls fail, plainly and under a preloaded library.
+
+In each of the sequences of tests/interfaces/stdio/random_streams.py strace makes the n-th read, write or open of the file
+fail, once or from then on, for every n until none is left to fail.  After each fault, what every call returned, the
+flags, the offsets and the file must be as with libc under the same fault.
+"""
+import argparse
+import itertools
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "interfaces", "stdio"))
+
+import random_streams
+
+FAULTS = {"read": ["error=EIO", "error=EINTR", "error=EAGAIN", "error=EISDIR"],
+          "write": ["error=ENOSPC", "error=EIO", "error=EINTR", "error=EAGAIN", "error=EFBIG", "error=EDQUOT",
+                    "error=EPIPE"],
+          "openat": ["error=EMFILE", "error=ENOENT", "error=EINTR"],
+          "close": ["error=EIO", "error=EINTR"]}
+MOST = 40  # faults in one sequence and of one kind
+
+
+class Injector(random_streams.Runner):
+    """Runs a sequence with a fault in it."""
+
+    def __init__(self, program, environment):
+        super().__init__(program, environment)
+        handle, self.log = tempfile.mkstemp(prefix="log.")
+        os.close(handle)
+        self.fault = ""
+
+    def status_of(self, command, environment, standard):
+        variables = [word for name in self.preloaded if name in environment
+                     for word in ("-E", f"{name}={environment[name]}")]
+        strace = ["strace", "-f", "-q", "-s", "0", "-e", "signal=none", "-o", self.log, "-P", os.path.abspath("data"),
+                  "-e", "trace=" + self.fault.partition(":")[0], "-e", "inject=" + self.fault, *variables, "--"]
+        rest = {name: value for name, value in environment.items() if name not in self.preloaded}
+        return random_streams.Runner.status_of(strace + command, {**rest, "PATH": os.environ["PATH"]}, standard)
+
+    def was_injected(self):
+        with open(self.log, encoding="utf-8") as log:
+            return "(INJECTED)" in log.read()
+
+    def is_different(self, plain, preloaded):
+        return plain != preloaded and not is_open(plain[0], preloaded[0])
+
+    def differs(self, size, mode, steps):
+        return self.is_different(self.run(size, mode, steps, {}), self.run(size, mode, steps, self.preloaded))
+
+    def first_difference(self, size, mode, steps, fault, when):
+        """How many faults there were, and the one that makes a difference, or None."""
+        for n in range(1, MOST):
+            self.fault = f"{fault}:when={n}{when}"
+            plain = self.run(size, mode, steps, {})
+            if not self.was_injected():
+                return n - 1, None
+            if self.is_different(plain, self.run(size, mode, steps, self.preloaded)):
+                return n, self.fault
+        return MOST, None
+
+
+def is_open(plain, preloaded):
+    """Whether C leaves open what a call does from which on they differ: input where output, or the seek behind it, has
+    failed; or it is of the wrong direction, which some calls ask the kernel about."""
+    failed = False
+    for ours, libcs in itertools.zip_longest(preloaded, plain, fillvalue=""):
+        if ours != libcs and "EBADF" in ours + libcs:
+            return True
+        name, _, result = (libcs or ours).strip().removeprefix("t:").removeprefix("2:").partition(": ")
+        if ours != libcs:
+            return failed and name in random_streams.INPUTS
+        if re.search(r" E[A-Z]+$", result):
+            failed = True
+        elif name in random_streams.BETWEEN:
+            failed = False
+    return False
+
+
+injector = None
+
+
+def start_injector(*arguments):
+    global injector
+    injector = Injector(*arguments)
+
+
+def is_alone(steps):
+    """Of one process and one thread: which of several meets the n-th call is a matter of luck."""
+    return not any(step.startswith(("fork", "thread", "memory")) for step in steps) and steps[0] != "growing"
+
+
+def try_seed(seed):
+    """The number of faults, and the sequence, shortened, with the fault by which it differs."""
+    size, mode, steps = random_streams.sequence(seed)
+    if not is_alone(steps):
+        return seed, 0, None
+    rng = random.Random(seed)
+    call = rng.choice(["read", "write"] if rng.random() < 0.8 else ["openat", "close"])
+    faults, found = injector.first_difference(size, mode, steps, f"{call}:{rng.choice(FAULTS[call])}", rng.choice(["", "+"]))
+    if not found:
+        return seed, faults, None
+    injector.fault = found
+    size, steps = injector.shorten(size, mode, steps)
+    return seed, faults, (found, size, mode, steps)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="the program stream_steps")
+    parser.add_argument("--preload", metavar="LIB", required=True)
+    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
+    parser.add_argument("--environment", metavar="NAME=VALUE", action="append", default=[],
+                        help="set for the preloaded runs")
+    parser.add_argument("--count", type=int, default=500, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
+    parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
+    parser.add_argument("--fault", metavar="FAULT", help="with this fault, as strace's inject has it")
+    return parser.parse_args()
+
+
+def try_all(arguments, environment):
+    """How many were tried, how many faults there were, and how many sequences differ."""
+    tried = faults = different = 0
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    with multiprocessing.get_context("fork").Pool(arguments.jobs, start_injector,
+                                                  (arguments.program, environment)) as pool:
+        for seed, several, found in itertools.islice(pool.imap(try_seed, seeds, chunksize=4), arguments.count):
+            tried += 1
+            faults += several
+            if not found:
+                continue
+            different += 1
+            fault, size, mode, steps = found
+            print(f"seed {seed}: --fault {fault} --steps '{size},{mode},{' '.join(steps)}'")
+            injector.fault = fault
+            injector.show(size, mode, steps)
+            sys.stdout.flush()
+            if different == arguments.shown:
+                break
+    return tried, faults, different
+
+
+def main():
+    arguments = parse_arguments()
+    if not shutil.which("strace"):
+        print("skipped: strace is not installed")
+        return 77
+    environment = {"LD_PRELOAD": ":".join(os.path.abspath(path) for path in arguments.preload.split(":")),
+                   **dict(setting.split("=", 1) for setting in arguments.environment)}
+    if arguments.options:
+        environment["ASF_OPTIONS"] = arguments.options
+    folder = tempfile.mkdtemp(prefix="asf-injected.")
+    tempfile.tempdir = folder  # of the processes of the pool, too
+    try:
+        start_injector(arguments.program, environment)
+        if arguments.steps:
+            injector.fault = arguments.fault
+            parsed = random_streams.parsed(arguments.steps)
+            injector.show(*parsed)
+            return injector.differs(*parsed)
+        tried, faults, different = try_all(arguments, environment)
+        print(f"{tried} sequences, {faults} faults injected, {different} differ")
+        return different > 0
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder, ignore_errors=True)  # a process of the pool may be in it yet
+
+
+if __name__ == "__main__":
+    sys.exit(main())
