@@ -71,7 +71,7 @@ static struct view *new_view(struct ring_stream *s) {
 
 /* The parent's ring, or one of which a page was gone, holds nothing that could be relied on. */
 static bool is_usable(const struct ring_stream *s, int *error) {
-    if (asf__likely(s->r->control && !asf__ring_spoilt(s->r)))
+    if (asf__likely(s->r->control && !asf__ring_corrupt(s->r)))
         return true;
     *error = s->r->control ? -EIO : -EBADF;
     return false;
@@ -276,8 +276,8 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
         uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
         if (n > room)
             n = room;
-        memmove(asf__ring_at(s->r, s->r->at), buf,
-                n); /* after a region that was abandoned: within the ring */
+        /* After a region that was abandoned it is within the ring. */
+        memmove(asf__ring_at(s->r, s->r->at), buf, n);
     }
     if (!is_usable(s, &rc))
         return rc;

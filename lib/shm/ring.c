@@ -154,7 +154,7 @@ static void unmap_all(struct asf_ring *r) {
 
 /* Bytes that are truncated away must not end the process. */
 static int watch(struct asf_ring *r, char *base, size_t size) {
-    return asf__watch(base, size, &r->spoilt, NULL, INT_MAX);
+    return asf__watch(base, size, &r->corrupt, NULL, INT_MAX);
 }
 
 static void unwatch(struct asf_ring *r) {
@@ -277,7 +277,16 @@ static int take(struct asf_ring *r) {
     return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(own_word(r)) : 0;
 }
 
-static void look_for_peer(struct asf_ring *r);
+/* What the control block says of the other end is believed once: it may be written over later. */
+static void look_for_peer(struct asf_ring *r) {
+    const struct asf_ring_control *c = r->control;
+    if (r->peer != 0 || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
+        return;
+    int32_t pid = __atomic_load_n(&c->pid[!r->end], __ATOMIC_RELAXED);
+    int64_t since = __atomic_load_n(&c->since[!r->end], __ATOMIC_RELAXED);
+    r->peer_start = pid > 0 && !asf__process_ended(pid, since) ? asf__process_start(pid) : 0;
+    r->peer = r->peer_start ? pid : -1;
+}
 
 int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
     struct asf_ring *r = NULL;
@@ -309,7 +318,7 @@ static bool holder_ended(const struct asf_ring *r) {
 
 /* A stream that has lost bytes does not end as one that is whole. */
 static void tell_end(struct asf_ring *r) {
-    if (asf__ring_spoilt(r))
+    if (asf__ring_corrupt(r))
         __atomic_store_n(&r->control->magic, 0, __ATOMIC_SEQ_CST);
     else
         __atomic_fetch_or(&r->control->state, ASF_RING_CLOSED(r->end), __ATOMIC_SEQ_CST);
@@ -326,7 +335,7 @@ int asf__ring_detach(struct asf_ring *r) {
         asf__sys.unmap(r->old[i], 2 * (size_t)r->size);
     free(r->old);
     bool given_back = asf__robust_release(own_word(r)) == 0;
-    int rc = asf__ring_spoilt(r) ? -EIO : 0;
+    int rc = asf__ring_corrupt(r) ? -EIO : 0;
     unwatch(r);
     if (given_back || holder_ended(r))
         unmap_all(r);
@@ -377,7 +386,7 @@ void asf__ring_release(struct asf_ring *r, uint32_t position) {
 
 static bool is_ready(const struct asf_ring *r, uint32_t need) {
     uint64_t state = asf__ring_state(r);
-    if (state & (ASF_RING_CLOSED(!r->end) | ASF_RING_ENDED) || asf__ring_spoilt(r))
+    if (state & (ASF_RING_CLOSED(!r->end) | ASF_RING_ENDED) || asf__ring_corrupt(r))
         return true;
     return (r->end == ASF_RING_READER ? asf__ring_avail(r, state) : asf__ring_room(r, state)) >= need;
 }
@@ -418,6 +427,7 @@ static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
 }
 
 bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
+    look_for_peer(r);
     r->waiting_since = asf__nanoseconds();
     if (r->alone)
         return give_turns(r, need);
@@ -425,17 +435,6 @@ bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
         return false;
     asf__ring_waited(r);
     return true;
-}
-
-/* What the control block says of the other end is believed once: it may be written over later. */
-static void look_for_peer(struct asf_ring *r) {
-    const struct asf_ring_control *c = r->control;
-    if (r->peer != 0 || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
-        return;
-    int32_t pid = __atomic_load_n(&c->pid[!r->end], __ATOMIC_RELAXED);
-    int64_t since = __atomic_load_n(&c->since[!r->end], __ATOMIC_RELAXED);
-    r->peer_start = pid > 0 && !asf__process_ended(pid, since) ? asf__process_start(pid) : 0;
-    r->peer = r->peer_start ? pid : -1;
 }
 
 static bool peer_ended(struct asf_ring *r) {
@@ -446,10 +445,10 @@ static bool peer_ended(struct asf_ring *r) {
     return start == 0 || (start > 1 && r->peer_start > 1 && start != r->peer_start);
 }
 
-static bool is_spoilt(struct asf_ring *r) {
+static bool is_corrupt(struct asf_ring *r) {
     if (__atomic_load_n(&r->control->magic, __ATOMIC_RELAXED) != MAGIC)
-        r->spoilt = true;
-    return asf__ring_spoilt(r);
+        r->corrupt = true;
+    return asf__ring_corrupt(r);
 }
 
 int asf__ring_look(struct asf_ring *r) {
@@ -457,7 +456,7 @@ int asf__ring_look(struct asf_ring *r) {
     if (now - r->looked_at < BETWEEN_LOOKS)
         return 0;
     r->looked_at = now;
-    return is_spoilt(r) ? -EIO : peer_ended(r) ? -EOWNERDEAD : 0;
+    return is_corrupt(r) ? -EIO : peer_ended(r) ? -EOWNERDEAD : 0;
 }
 
 bool asf__ring_alive(struct asf_ring *r) {
@@ -472,7 +471,7 @@ bool asf__ring_alive(struct asf_ring *r) {
  * process is gone; and there may be other threads. */
 static int look_after(struct asf_ring *r) {
     struct timespec little = {.tv_nsec = 200000};
-    if (is_spoilt(r))
+    if (is_corrupt(r))
         return -EIO;
     if (!asf__ring_alive(r))
         return -EOWNERDEAD;
@@ -507,7 +506,6 @@ static int sleep_on_word(uint32_t *word, uint32_t seen, const struct timespec *m
 static int sleep_once(struct asf_ring *r, uint32_t need, const struct timespec *most) {
     uint32_t *word = other_word(r);
     uint32_t seen = __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST) | FUTEX_WAITERS;
-    look_for_peer(r);
     if (is_ready(r, need))
         return 0;
     bool held = seen & FUTEX_TID_MASK || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end));
@@ -529,7 +527,7 @@ void asf__ring_get_up(struct asf_ring *r) {
 }
 
 static int outcome(const struct asf_ring *r) {
-    if (asf__ring_spoilt(r))
+    if (asf__ring_corrupt(r))
         return -EIO;
     return r->end == ASF_RING_WRITER && asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER) ? -EPIPE : 0;
 }
@@ -541,18 +539,15 @@ static bool is_forged(struct asf_ring *r) {
     if (at != (r->at & ASF_RING_MASK) ||
         (r->end == ASF_RING_READER &&
          __atomic_load_n(&r->control->released, __ATOMIC_RELAXED) != r->released))
-        r->spoilt = true;
-    return asf__ring_spoilt(r);
+        r->corrupt = true;
+    return asf__ring_corrupt(r);
 }
 
 /* The kernel wakes who sleeps when the other process ends, unless that has written over its
  * word, or the word is no longer the same memory for both. */
 int asf__ring_wait(struct asf_ring *r, uint32_t need) {
     static const struct timespec most = {.tv_nsec = BETWEEN_LOOKS};
-    if (is_ready(r, need))
-        return outcome(r);
-    look_for_peer(r);
-    if (asf__ring_spin(r, need))
+    if (is_ready(r, need) || asf__ring_spin(r, need))
         return outcome(r);
     /* Whoever sleeps must not leave the other asleep. */
     asf__ring_wake(r);

@@ -75,7 +75,7 @@ struct asf_ring {
     int32_t peer;   /* who has the other end, as seen first; 0: nobody yet; -1: nobody that there is */
     uint64_t peer_start;
     int64_t looked_at; /* when it was last looked after: nanoseconds */
-    bool spoilt;       /* a page of it was gone, or the control block was written over */
+    bool corrupt;      /* a page of it was gone, or the control block was written over */
     int watch[2];      /* of control block and data in the fault table, or -1 */
     bool alone;        /* one processor: waiting is better spent giving it away */
     uint32_t released; /* the writer's: how far the reader was seen to be; the reader's: what it has told */
@@ -104,9 +104,9 @@ int asf__ring_detach(struct asf_ring *r);
  * written over any more: `keep` copies into it what is still pointed to. */
 int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg);
 
-/* asf__ring_spoilt: nothing there can be relied on any more. */
-static inline bool asf__ring_spoilt(const struct asf_ring *r) {
-    return __atomic_load_n(&r->spoilt, __ATOMIC_RELAXED); /* by a handler, in the midst */
+/* asf__ring_corrupt: nothing there can be relied on any more. */
+static inline bool asf__ring_corrupt(const struct asf_ring *r) {
+    return __atomic_load_n(&r->corrupt, __ATOMIC_RELAXED); /* by a handler, in the midst */
 }
 
 /* Sequentially consistent, as all that a side that is about to sleep looks at after it has said

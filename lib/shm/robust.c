@@ -144,7 +144,7 @@ static inline void announce(const struct self *s, uint32_t *word) {
 }
 
 /* What leads to the lock with this number: another of ours, or the last of libc's. */
-static inline asf__link *before(const struct self *s, size_t i) {
+static inline asf__link *link_before(const struct self *s, size_t i) {
     asf__link *first = s->count > 0 ? entry_of(s, s->held[0]) : head_of(s), *at = head_of(s);
     if (i > 0)
         return entry_of(s, s->held[i - 1]);
@@ -154,7 +154,7 @@ static inline asf__link *before(const struct self *s, size_t i) {
 }
 
 static inline void enter(struct self *s, uint32_t *word) {
-    asf__link *entry = entry_of(s, word), *last = before(s, s->count);
+    asf__link *entry = entry_of(s, word), *last = link_before(s, s->count);
     entry[-1] = last;
     *entry = head_of(s);
     barrier();
@@ -165,7 +165,7 @@ static inline void enter(struct self *s, uint32_t *word) {
 
 /* The head has no link back. */
 static inline void leave(struct self *s, size_t i) {
-    asf__link *last = before(s, i), *next = i + 1 < s->count ? entry_of(s, s->held[i + 1]) : head_of(s);
+    asf__link *last = link_before(s, i), *next = i + 1 < s->count ? entry_of(s, s->held[i + 1]) : head_of(s);
     if (next != head_of(s))
         next[-1] = last;
     *last = next;

@@ -6,7 +6,6 @@ The sequences are those of tests/interfaces/stdio/random_streams.py.  The progra
 by system calls of its own, so that after each call of stdio all transfers must be those that libc made.  A sequence
 that differs is made shorter, step by step, before it is shown.
 """
-import argparse
 import itertools
 import multiprocessing
 import os
@@ -81,17 +80,8 @@ def try_seed(seed):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", help="the program stream_steps")
-    parser.add_argument("--preload", metavar="LIB", required=True)
-    parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
-    parser.add_argument("--environment", metavar="NAME=VALUE", action="append", default=[],
-                        help="set for the preloaded runs")
-    parser.add_argument("--count", type=int, default=500, metavar="N")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
-    parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
+    parser = random_streams.argument_parser(__doc__)
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
-    parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
     return parser.parse_args()
 
 
@@ -120,10 +110,7 @@ def main():
         print("skipped: strace is not installed")
         return 77
     arguments.program = os.path.abspath(arguments.program)
-    environment = {"LD_PRELOAD": ":".join(os.path.abspath(path) for path in arguments.preload.split(":")),
-                   **dict(setting.split("=", 1) for setting in arguments.environment)}
-    if arguments.options:
-        environment["ASF_OPTIONS"] = arguments.options
+    environment = random_streams.environment_of(arguments)
     folder = tempfile.mkdtemp(prefix="asf-same.")
     tempfile.tempdir = folder  # of the processes of the pool, too
     try:

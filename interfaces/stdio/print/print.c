@@ -190,14 +190,13 @@ static bool put_place(struct stream_output *s) {
 static bool put_pieces(struct asf__output *o, const char *text, size_t n) {
     struct stream_output *s = (struct stream_output *)o;
     for (size_t part;; text += part, n -= part) {
-        bool array = in_array(s);
         part = asf__left(o) < n ? asf__left(o) : n;
         memcpy(o->p, text, part);
         o->p += part;
         if (part == n)
             return true;
-        bool put = put_place(s);
-        if (!array && put)
+        bool array = in_array(s), put = put_place(s);
+        if (!array)
             put = asf__put_char(s->c, (unsigned char)text[part++]) != EOF;
         choose_place(s);
         if (!put)

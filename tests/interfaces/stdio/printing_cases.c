@@ -476,6 +476,28 @@ CASE(lines_with_more_behind_than_fits) {
     }
 }
 
+static long size_of(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 ? (long)st.st_size : -1;
+}
+
+/* What is in the file after each call, and so when a buffer that is just full goes out. */
+CASE(buffers_filled_to_the_last_byte) {
+    static const int sizes[] = {128, 4096, 5000};
+    for (int i = 0; i < 3; i++) {
+        FILE *f = fopen("filled", "w");
+        setvbuf(f, NULL, _IOFBF, (size_t)sizes[i]);
+        for (int n = 1; n <= 5; n++) {
+            int width = n * sizes[i] - n % 2;
+            CALL(fprintf(f, "%*d", width, n));
+            say("%d: %ld", sizes[i], size_of("filled"));
+            CALL(fprintf(f, "%s|%c", "ab", 'c'));
+            say("%d: %ld", sizes[i], size_of("filled"));
+        }
+        fclose(f);
+    }
+}
+
 CASE(counts_behind_what_failed) {
     static char buffer[256];
     int n = -5;

@@ -303,8 +303,9 @@ def try_kept(runner, path):
     return different
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def argument_parser(description):
+    """What each program that tries such sequences takes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the program stream_steps")
     parser.add_argument("--preload", metavar="LIB", required=True)
     parser.add_argument("--options", metavar="TEXT", help="ASF_OPTIONS for the preloaded runs")
@@ -314,12 +315,23 @@ def main():
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
     parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
     parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
-    parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
-    arguments = parser.parse_args()
-    environment = {"LD_PRELOAD": arguments.preload, **dict(s.split("=", 1) for s in arguments.environment)}
+    return parser
+
+
+def environment_of(arguments):
+    """What is set for the preloaded runs; they have a working directory of their own."""
+    environment = {"LD_PRELOAD": ":".join(os.path.abspath(path) for path in arguments.preload.split(":")),
+                   **dict(setting.split("=", 1) for setting in arguments.environment)}
     if arguments.options:
         environment["ASF_OPTIONS"] = arguments.options
-    runner = Runner(arguments.program, environment)
+    return environment
+
+
+def main():
+    parser = argument_parser(__doc__)
+    parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
+    arguments = parser.parse_args()
+    runner = Runner(arguments.program, environment_of(arguments))
     if arguments.steps:
         size, mode, steps = parsed(arguments.steps)
         runner.show(size, mode, steps)
