@@ -14,7 +14,7 @@ foreach(name IN LISTS asf_names)
     install(TARGETS ${name} ${name}_static EXPORT asf)
 endforeach()
 install(TARGETS asf_command)
-install(DIRECTORY include/asf TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "record*" EXCLUDE)
+install(DIRECTORY include/asf TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "record*" EXCLUDE)
 asf_manuals(asf asi shm command)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -9,8 +9,8 @@
  * copied between library and program.
  *
  * Every call is exported with the prefix asf_ (asf_salloc, ...).  This header
- * also spells them as the paper does (salloc, ...); define
- * ASF_NO_SHORT_NAMES before including it to be left with the prefixed names.
+ * also spells them as the paper does (salloc, ...), by macros: in C, unless
+ * ASF_NO_SHORT_NAMES is defined before it is included; in C++ if ASF_SHORT_NAMES is.
  *
  * Lengths and offsets are 64 bits wide.  Errors are returned directly, never
  * through errno: a call that returns int gives 0 or a negated errno value
@@ -280,7 +280,11 @@ ASF_EXPORT const char *asf_version(void);
 ASF_EXPORT const char *asf_module_name(struct asf_cios *stream);
 ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
 
-#ifndef ASF_NO_SHORT_NAMES
+#if defined(ASF_NO_SHORT_NAMES) || (defined(__cplusplus) && !defined(ASF_SHORT_NAMES))
+#define ASF_PREFIXED_NAMES
+#endif
+
+#ifndef ASF_PREFIXED_NAMES
 #define sopen             asf_sopen
 #define sclose            asf_sclose
 #define salloc            asf_salloc

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * asf.hpp - <asf/asf.h> and <asf/lines.h> for C++20: streams and regions that give
+ * themselves back, and the lines, fields and records of a stream as ranges.
+ *
+ *     asf::stream in("table.tsv");
+ *     for (std::string_view line : in.lines())
+ *         for (std::string_view field : asf::fields(line, '\t'))
+ *             use(field);
+ *
+ * Nothing is copied: what a range or a region shows lies in the stream's own buffer.
+ *
+ * Errors: a call that can fail throws std::system_error, or, where it is given a
+ * std::error_code as its last argument, clears or sets that and throws nothing.  The end of
+ * the file is no error: a region is empty, a range ends.
+ *
+ * Thread safety: as <asf/asf.h>'s for one stream; an object of this header belongs to one thread
+ * at a time.
+ *
+ * Source: the paper's C++ stream interface ("Interface modules"); an extension in this form.
+ */
+#ifndef ASF_ASF_HPP
+#define ASF_ASF_HPP
+
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <version>
+
+#ifdef __cpp_lib_format
+#include <format>
+#endif
+
+#include <fcntl.h>
+
+#include <asf/asf.h>
+#include <asf/lines.h>
+
+namespace asf {
+
+namespace detail {
+
+/* The error of a negated errno value; none of anything else. */
+inline std::error_code error_of(std::int64_t result) noexcept {
+    return result < 0 ? std::error_code(static_cast<int>(-result), std::system_category())
+                      : std::error_code();
+}
+
+inline void check(const std::error_code &error, const char *call) {
+    if (error)
+        throw std::system_error(error, call);
+}
+
+/* What `call` gives, which takes a std::error_code; throws when it sets that. */
+template <class Call> auto thrown(const char *name, Call call) {
+    std::error_code error;
+    if constexpr (std::is_void_v<decltype(call(error))>) {
+        call(error);
+        check(error, name);
+    } else {
+        auto result = call(error);
+        check(error, name);
+        return result;
+    }
+}
+
+/* What the two kinds of region have in common: the bytes of one stream. */
+class piece {
+  public:
+    piece() noexcept = default;
+    piece(asf_cios *stream, void *data, std::size_t size) noexcept
+        : stream_(stream), data_(data), size_(size) {}
+    piece(piece &&other) noexcept { swap(other); }
+    piece &operator=(piece &&) = delete;
+
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+
+  protected:
+    ~piece() = default;
+    void swap(piece &other) noexcept {
+        std::swap(stream_, other.stream_);
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+    }
+    void *take() noexcept {
+        size_ = 0;
+        return std::exchange(data_, nullptr);
+    }
+
+    asf_cios *stream_ = nullptr;
+    void *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+} // namespace detail
+
+/* region: bytes of an input stream, where they lie.  It is empty at the end of the file.
+ * lifetime  until release or its destructor, whatever else happens on the stream, whose close is
+ *           refused (EBUSY) meanwhile. */
+class region : public detail::piece {
+  public:
+    using piece::piece;
+    region(region &&) noexcept = default;
+    region &operator=(region other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~region() {
+        if (data_)
+            asf_sfree(stream_, data_);
+    }
+
+    const std::byte *data() const noexcept { return static_cast<const std::byte *>(data_); }
+    std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
+    std::string_view text() const noexcept { return {static_cast<const char *>(data_), size_}; }
+    auto begin() const noexcept { return bytes().begin(); }
+    auto end() const noexcept { return bytes().end(); }
+
+    /* release: give the bytes back now, and hear of it.
+     * errors  EIO: the file was truncated under the region, whose missing part has read as
+     *         zero bytes. */
+    void release() {
+        detail::thrown("asf::region::release", [&](auto &error) { release(error); });
+    }
+    void release(std::error_code &error) noexcept {
+        void *data = take();
+        error = detail::error_of(data ? asf_sfree(stream_, data) : 0);
+    }
+};
+
+/* output_region: space in an output stream, for the program to fill and commit.  One that is
+ * not committed, as when an exception passes, leaves nothing in the stream.
+ * lifetime  until commit, abandon or its destructor. */
+class output_region : public detail::piece {
+  public:
+    using piece::piece;
+    output_region(output_region &&) noexcept = default;
+    output_region &operator=(output_region other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~output_region() { abandon(); }
+
+    std::byte *data() const noexcept { return static_cast<std::byte *>(data_); }
+    std::span<std::byte> bytes() const noexcept { return {data(), size_}; }
+    std::span<char> text() const noexcept { return {static_cast<char *>(data_), size_}; }
+    auto begin() const noexcept { return bytes().begin(); }
+    auto end() const noexcept { return bytes().end(); }
+
+    /* commit: the first `used` bytes, or all, are complete and may be written.
+     *   used    at most size(); fewer only while the region is the latest of its stream
+     * errors  EBUSY: it is not, and is as it was.  EINVAL for more than size().  Those of a write
+     *         that has waited for this region. */
+    void commit() { commit(size_); }
+    void commit(std::size_t used) {
+        detail::thrown("asf::output_region::commit", [&](auto &error) { commit(used, error); });
+    }
+    void commit(std::size_t used, std::error_code &error) noexcept {
+        ssize_t length = used > size_ ? -EINVAL : static_cast<ssize_t>(used);
+        if (used < size_)
+            if (void *data = asf_srealloc(stream_, data_, &length); length >= 0)
+                data_ = data;
+        error = detail::error_of(length);
+        if (error)
+            return;
+        void *data = take();
+        error = detail::error_of(data ? asf_sfree(stream_, data) : 0);
+    }
+
+    /* abandon: leave the region out of the stream. */
+    void abandon() noexcept {
+        if (void *data = take())
+            asf_sabandon(stream_, data);
+    }
+};
+
+namespace detail {
+
+/* The two iterators of <asf/lines.h> under the same names. */
+struct lines_state : asf_lines {
+    void begin(asf_cios *of, int until, std::size_t most) noexcept {
+        asf_lines_begin(this, of, until, static_cast<ssize_t>(most));
+    }
+    void begin_as(const lines_state &other) noexcept { begin(other.stream, other.delimiter, other.longest); }
+    const char *next(ssize_t *length) noexcept { return asf_lines_next(this, length); }
+    void end() noexcept { asf_lines_end(this); }
+};
+
+struct records_state : asf_records {
+    void begin(asf_cios *of, std::size_t bytes) noexcept { asf_records_begin(this, of, bytes); }
+    void begin_as(const records_state &other) noexcept { begin(other.stream, other.size); }
+    const char *next(ssize_t *length) noexcept {
+        return static_cast<const char *>(asf_records_next(this, length));
+    }
+    void end() noexcept { asf_records_end(this); }
+};
+
+/* What they have in common as ranges. */
+template <class State> class range : public std::ranges::view_base {
+  public:
+    class iterator {
+      public:
+        using value_type = std::string_view;
+        using difference_type = std::ptrdiff_t;
+        using iterator_concept = std::input_iterator_tag;
+
+        iterator() noexcept = default;
+        explicit iterator(range &of) : range_(&of) { ++*this; }
+        std::string_view operator*() const noexcept { return {data_, static_cast<std::size_t>(length_)}; }
+        iterator &operator++() {
+            data_ = range_->state_.next(&length_);
+            if (!data_) [[unlikely]]
+                range_->stop(length_);
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        friend bool operator==(const iterator &i, std::default_sentinel_t) noexcept { return !i.data_; }
+
+      private:
+        range *range_ = nullptr;
+        const char *data_ = nullptr;
+        ssize_t length_ = 0;
+    };
+
+    iterator begin() {
+        if (state_.stream)
+            return iterator(*this);
+        stop(-EBADF);
+        return {};
+    }
+    std::default_sentinel_t end() const noexcept { return {}; }
+
+  protected:
+    template <class... Arguments>
+    explicit range(std::error_code *error, asf_cios *stream, Arguments... arguments) noexcept
+        : error_(error) {
+        state_.begin(stream, arguments...);
+    }
+    range(range &&other) noexcept { begin_as(other); }
+    range &operator=(range &&other) noexcept {
+        if (this != &other) {
+            give_back();
+            begin_as(other);
+        }
+        return *this;
+    }
+    ~range() { give_back(); }
+
+    State state_;
+
+  private:
+    void begin_as(range &other) noexcept {
+        other.give_back();
+        state_.begin_as(other.state_);
+        error_ = other.error_;
+    }
+    void give_back() noexcept {
+        if (state_.region)
+            state_.end();
+    }
+    /* At the end, or at an error: told to the caller's variable, or to who iterates. */
+    void stop(ssize_t result) {
+        if (error_)
+            *error_ = error_of(result);
+        else
+            check(error_of(result), "asf::stream");
+    }
+
+    std::error_code *error_;
+};
+
+} // namespace detail
+
+/* lines: an input range of the lines of a stream, without their delimiters: struct asf_lines of
+ * <asf/lines.h>.  Made by stream::lines.
+ * lifetime  of a line: until its iterator moves on.  While the range lives no other call may use
+ *           the stream; after it, also after a loop that was left early, the stream stands behind
+ *           the last line that was looked at.  A range that is moved begins there, too.
+ * errors    of begin and of operator++, which give the end then; the stream stands before the
+ *           line: EMSGSIZE: it is longer than `longest`; EBUSY: another call has used the
+ *           stream; EIO: the file was truncated under lines that were looked at; those of
+ *           salloc. */
+class lines : public detail::range<detail::lines_state> {
+  public:
+    lines(asf_cios *stream, char delimiter, std::size_t longest, std::error_code *error) noexcept
+        : range(error, stream, delimiter, longest) {}
+
+    /* delimited: whether the line that was looked at last has its delimiter. */
+    bool delimited() const noexcept { return asf_lines_delimited(&state_); }
+    /* at_hand: whether the next line needs no look at the stream, which may wait. */
+    bool at_hand() const noexcept { return asf_lines_at_hand(&state_); }
+};
+
+/* records: an input range of pieces of one size, the last of which may be shorter; else as lines.
+ * Made by stream::records. */
+class records : public detail::range<detail::records_state> {
+  public:
+    records(asf_cios *stream, std::size_t size, std::error_code *error) noexcept
+        : range(error, stream, size) {}
+};
+
+/* fields: a forward range of the fields of a text: n separators part n + 1 of them.
+ *   text       stays the caller's, and must stay as it is while fields are looked at
+ * errors  none. */
+class fields : public std::ranges::view_base {
+  public:
+    fields(std::string_view text, char separator) noexcept : text_(text), separator_(separator) {}
+
+    class iterator {
+      public:
+        using value_type = std::string_view;
+        using difference_type = std::ptrdiff_t;
+        using iterator_concept = std::forward_iterator_tag;
+
+        iterator() noexcept = default;
+        iterator(std::string_view text, char separator) noexcept {
+            asf_fields_begin(&state_, text.data(), static_cast<ssize_t>(text.size()), separator);
+            ++*this;
+        }
+        std::string_view operator*() const noexcept { return {field_, static_cast<std::size_t>(length_)}; }
+        iterator &operator++() noexcept {
+            field_ = asf_fields_next(&state_, &length_);
+            return *this;
+        }
+        iterator operator++(int) noexcept { return std::exchange(*this, iterator(*this).operator++()); }
+        friend bool operator==(const iterator &a, const iterator &b) noexcept { return a.field_ == b.field_; }
+        friend bool operator==(const iterator &i, std::default_sentinel_t) noexcept { return !i.field_; }
+
+      private:
+        asf_fields state_ = {};
+        const char *field_ = nullptr;
+        ssize_t length_ = 0;
+    };
+
+    iterator begin() const noexcept { return {text_, separator_}; }
+    std::default_sentinel_t end() const noexcept { return {}; }
+
+  private:
+    std::string_view text_;
+    char separator_;
+};
+
+/* stream: a stream that is closed by its destructor, which says nothing of errors: a program
+ * that has written calls close.  Every use of one that was moved from or closed is EBADF. */
+class stream {
+  public:
+    stream() noexcept = default;
+    /* As asf_sopen: flags and mode are open()'s. */
+    explicit stream(const std::filesystem::path &path, int flags = O_RDONLY, mode_t mode = 0666) {
+        std::error_code error;
+        *this = stream(path, flags, mode, error);
+        if (error)
+            throw std::filesystem::filesystem_error("asf::stream", path, error);
+    }
+    stream(const std::filesystem::path &path, int flags, mode_t mode, std::error_code &error) noexcept {
+        int code = 0;
+        stream_ = asf_sopen(path.c_str(), flags, mode, &code);
+        error = detail::error_of(code);
+    }
+    /* on: a stream on a descriptor, which it owns from now on unless it fails; as asf_sopen_fd. */
+    static stream on(int descriptor, int flags = O_RDONLY) {
+        return detail::thrown("asf::stream::on", [&](auto &error) { return on(descriptor, flags, error); });
+    }
+    static stream on(int descriptor, int flags, std::error_code &error) noexcept {
+        int code = 0;
+        stream opened(asf_sopen_fd(descriptor, flags, &code));
+        error = detail::error_of(code);
+        return opened;
+    }
+    /* A stream of the C interface, which this object closes. */
+    explicit stream(asf_cios *owned) noexcept : stream_(owned) {}
+    stream(stream &&other) noexcept : stream_(other.release()) {}
+    stream &operator=(stream &&other) noexcept {
+        stream(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~stream() {
+        if (stream_)
+            asf_sclose(stream_);
+    }
+
+    void swap(stream &other) noexcept { std::swap(stream_, other.stream_); }
+    explicit operator bool() const noexcept { return stream_; }
+    /* get: for the calls of <asf/asf.h>. */
+    asf_cios *get() const noexcept { return stream_; }
+    /* release: give up the stream, open, to who calls asf_sclose. */
+    asf_cios *release() noexcept { return std::exchange(stream_, nullptr); }
+
+    /* close: write what is pending and close.
+     * errors  those of a write or close, after which the stream is closed; EBUSY while there are
+     *         regions: nothing is closed. */
+    void close() {
+        detail::thrown("asf::stream::close", [&](auto &error) { close(error); });
+    }
+    void close(std::error_code &error) noexcept {
+        int result = stream_ ? asf_sclose(stream_) : -EBADF;
+        if (result != -EBUSY)
+            stream_ = nullptr;
+        error = detail::error_of(result);
+    }
+    /* flush: as asf_sflush. */
+    void flush() {
+        detail::thrown("asf::stream::flush", [&](auto &error) { flush(error); });
+    }
+    void flush(std::error_code &error) noexcept {
+        error = detail::error_of(stream_ ? asf_sflush(stream_) : -EBADF);
+    }
+
+    /* read: the next n bytes, fewer only at the end of the file or before an error (asf_salloc).
+     * read_some: at least one and at most n, those at hand (asf_salloc_some).
+     * read_at: n bytes from an offset on, to which the stream moves (asf_sallocAt).
+     * errors  besides theirs EBADF: the stream was not opened for reading. */
+    region read(std::size_t n) {
+        return detail::thrown("asf::stream::read", [&](auto &error) { return read(n, error); });
+    }
+    region read(std::size_t n, std::error_code &error) noexcept {
+        return allocate<region>(n, error,
+                                [&](ssize_t *length) { return asf_Salloc(stream_, ASF_READ, length); });
+    }
+    region read_some(std::size_t n) {
+        return detail::thrown("asf::stream::read_some", [&](auto &error) { return read_some(n, error); });
+    }
+    region read_some(std::size_t n, std::error_code &error) noexcept {
+        return allocate<region>(n, error, [&](ssize_t *length) -> void * {
+            if (mode(ASF_READ))
+                return asf_salloc_some(stream_, length);
+            *length = -EBADF;
+            return nullptr;
+        });
+    }
+    region read_at(std::int64_t offset, std::size_t n) {
+        return detail::thrown("asf::stream::read_at", [&](auto &error) { return read_at(offset, n, error); });
+    }
+    region read_at(std::int64_t offset, std::size_t n, std::error_code &error) noexcept {
+        return allocate<region>(n, error, [&](ssize_t *length) {
+            return asf_SallocAt(stream_, ASF_READ, length, offset, SEEK_SET);
+        });
+    }
+    /* read_line: the next line with its delimiter, as a region of its own (asf_salloc_until);
+     * what threads use that share a stream. */
+    region read_line(char delimiter = '\n', std::size_t longest = 0) {
+        return detail::thrown("asf::stream::read_line",
+                              [&](auto &error) { return read_line(delimiter, longest, error); });
+    }
+    region read_line(char delimiter, std::size_t longest, std::error_code &error) noexcept {
+        return allocate<region>(longest ? longest : ASF_LONGEST_LINE, error, [&](ssize_t *length) {
+            return asf_salloc_until(stream_, delimiter, length);
+        });
+    }
+
+    /* lines, records: what comes next of the stream as a range.
+     *   longest  the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
+     *   error    where the iteration puts its error, instead of throwing it; it must outlive the
+     *            range, and is left alone until the range ends */
+    asf::lines lines(char delimiter = '\n', std::size_t longest = 0) noexcept {
+        return {stream_, delimiter, longest, nullptr};
+    }
+    asf::lines lines(char delimiter, std::size_t longest, std::error_code &error) noexcept {
+        return {stream_, delimiter, longest, &error};
+    }
+    asf::records records(std::size_t size) noexcept { return {stream_, size, nullptr}; }
+    asf::records records(std::size_t size, std::error_code &error) noexcept {
+        return {stream_, size, &error};
+    }
+
+    /* write: space for the next n bytes (asf_Salloc).  write_at: for those at an offset, to which
+     * the stream moves (asf_SallocAt). */
+    output_region write(std::size_t n) {
+        return detail::thrown("asf::stream::write", [&](auto &error) { return write(n, error); });
+    }
+    output_region write(std::size_t n, std::error_code &error) noexcept {
+        return allocate<output_region>(
+            n, error, [&](ssize_t *length) { return asf_Salloc(stream_, ASF_WRITE, length); });
+    }
+    output_region write_at(std::int64_t offset, std::size_t n) {
+        return detail::thrown("asf::stream::write_at",
+                              [&](auto &error) { return write_at(offset, n, error); });
+    }
+    output_region write_at(std::int64_t offset, std::size_t n, std::error_code &error) noexcept {
+        return allocate<output_region>(n, error, [&](ssize_t *length) {
+            return asf_SallocAt(stream_, ASF_WRITE, length, offset, SEEK_SET);
+        });
+    }
+    /* put: a copy of the text becomes the next bytes. */
+    void put(std::string_view text) {
+        detail::thrown("asf::stream::put", [&](auto &error) { put(text, error); });
+    }
+    void put(std::string_view text, std::error_code &error) noexcept {
+        if (text.empty())
+            return error.clear();
+        output_region space = write(text.size(), error);
+        if (error)
+            return;
+        std::memcpy(space.data(), text.data(), text.size());
+        space.commit(text.size(), error);
+    }
+
+#ifdef __cpp_lib_format
+    /* print: std::format, into the stream's own buffer; twice when that has too little room left
+     * for the text.  Standard libraries without <format> (before that of gcc 13) lack it.
+     * errors  those of write; what std::format throws, with nothing written. */
+    template <class... Arguments>
+    void print(std::format_string<const Arguments &...> format, const Arguments &...arguments) {
+        for (std::size_t room = 128;;) {
+            output_region space = write(room);
+            auto wanted = static_cast<std::size_t>(
+                std::format_to_n(space.text().data(), static_cast<std::ptrdiff_t>(room), format, arguments...)
+                    .size);
+            if (wanted <= room)
+                return space.commit(wanted);
+            room = wanted;
+        }
+    }
+#endif
+
+    /* mode: make it a reading or a writing stream (asf_set_stream_mode).
+     * returns  whether it is. */
+    bool mode(asf_mode wanted) noexcept {
+        return stream_ && asf_set_stream_mode(stream_, wanted);
+    }
+    /* advise: as asf_advise. */
+    void advise(asf_advice advice) {
+        detail::thrown("asf::stream::advise", [&](auto &error) { advise(advice, error); });
+    }
+    void advise(asf_advice advice, std::error_code &error) noexcept {
+        error = detail::error_of(stream_ ? asf_advise(stream_, advice) : -EBADF);
+    }
+
+  private:
+    template <class Region, class Call>
+    Region allocate(std::size_t n, std::error_code &error, Call call) noexcept {
+        auto length = static_cast<ssize_t>(n < SSIZE_MAX ? n : SSIZE_MAX);
+        void *data = stream_ && n > 0 ? call(&length) : nullptr;
+        if (!stream_)
+            length = -EBADF;
+        error = detail::error_of(length);
+        return data ? Region(stream_, data, static_cast<std::size_t>(length)) : Region();
+    }
+
+    asf_cios *stream_ = nullptr;
+};
+
+/* copy: the next bytes of one stream to another, as asf_copy.
+ * returns  how many, fewer than n only at the end of `in`. */
+inline std::int64_t copy(stream &in, stream &out, std::int64_t n, std::error_code &error) noexcept {
+    std::int64_t result = in && out ? asf_copy(in.get(), out.get(), n) : -EBADF;
+    error = detail::error_of(result);
+    return result < 0 ? 0 : result;
+}
+inline std::int64_t copy(stream &in, stream &out, std::int64_t n = INT64_MAX) {
+    return detail::thrown("asf::copy", [&](auto &error) { return copy(in, out, n, error); });
+}
+
+} // namespace asf
+
+/* Iterators of fields do not refer to the range, but to the text. */
+template <> inline constexpr bool std::ranges::enable_borrowed_range<asf::fields> = true;
+
+#endif

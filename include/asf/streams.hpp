@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * streams.hpp - the streams of C++ over the Alloc Stream Interface: asf::istream, asf::ostream
+ * and asf::iostream in the place of std::ifstream, std::ofstream and std::fstream.
+ *
+ *     asf::istream in("numbers.txt");      // was: std::ifstream in("numbers.txt");
+ *     for (int n; in >> n;)
+ *         sum += n;
+ *
+ * They are std::istream and so on: every function that takes one takes them, and what is read and
+ * written is the same.  The get and put areas of asf::streambuf are regions: a file is read
+ * where it lies.  operator>> and << of numbers are faster while the variable's type is an
+ * asf::istream or asf::ostream, the locale is the classic one and the format is the default;
+ * else the standard library's own are used.
+ *
+ * Not as std::basic_filebuf: a locale with a codecvt that converts bytes (none of the standard's
+ * own does) is refused: whatever reads or writes then fails with badbit.  Only the end of a
+ * get area is known after a read error.
+ *
+ * Errors: as of std::fstream: failbit where a file cannot be opened, badbit of a read or write that
+ * fails, exceptions as the program has asked for.
+ * Thread safety: as of any std::istream: none for one object.
+ * Source: the paper's C++ stream interface ("Interface modules"); ISO C++20, [fstreams].
+ */
+#ifndef ASF_STREAMS_HPP
+#define ASF_STREAMS_HPP
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <istream>
+#include <locale>
+#include <ostream>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asf/asf.h>
+
+namespace asf {
+
+class istream;
+class ostream;
+
+/* streambuf: a buffer whose get and put areas are regions of a stream. */
+class streambuf : public std::streambuf {
+  public:
+    streambuf() = default;
+    streambuf(streambuf &&other) : std::streambuf(other) { take(other); }
+    streambuf &operator=(streambuf &&other) {
+        if (this != &other) {
+            close();
+            std::streambuf::operator=(other);
+            take(other);
+        }
+        return *this;
+    }
+    ~streambuf() override { close(); }
+
+    /* open: as std::filebuf::open.
+     * returns  this, or nullptr when a file is open already or cannot be opened; errno says why. */
+    streambuf *open(const std::filesystem::path &path, std::ios_base::openmode mode);
+    /* close: write what is pending and close.
+     * returns  this, or nullptr when none was open or something could not be written. */
+    streambuf *close();
+    bool is_open() const noexcept { return stream_; }
+    /* get: the stream, for the calls of <asf/asf.h>, which begin where the area ends. */
+    asf_cios *get() const noexcept { return stream_; }
+
+  protected:
+    int_type underflow() override;
+    int_type pbackfail(int_type c) override;
+    int_type overflow(int_type c) override;
+    std::streamsize xsgetn(char *to, std::streamsize n) override;
+    std::streamsize xsputn(const char *text, std::streamsize n) override;
+    int sync() override { return eback() || (give_back() && flush()) ? 0 : -1; }
+    pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override;
+    pos_type seekpos(pos_type position, std::ios_base::openmode which) override {
+        return seekoff(off_type(position), std::ios_base::beg, which);
+    }
+    std::streambuf *setbuf(char *, std::streamsize n) override {
+        unbuffered_ = n == 0; // what else a buffer of the program's could do, the stream's does
+        return this;
+    }
+    void imbue(const std::locale &locale) override {
+        converts_ = !std::use_facet<std::codecvt<char, char, std::mbstate_t>>(locale).always_noconv();
+    }
+
+  private:
+    friend class istream;
+    friend class ostream;
+    static constexpr ssize_t area = 1 << 16, area_after_seek = 1 << 13;
+
+    void take(streambuf &other) noexcept;
+    void end_putback() noexcept;
+    bool give_back() noexcept;
+    bool flush() noexcept;
+    char *space(ssize_t n) noexcept;
+    std::int64_t position() const noexcept;
+    void refuse_conversion() const {
+        if (converts_)
+            throw std::ios_base::failure("asf::streambuf: the locale's codecvt converts",
+                                         std::make_error_code(std::errc::not_supported));
+    }
+
+    asf_cios *stream_ = nullptr;
+    std::int64_t start_ = 0; // where the area begins in the file, or the next one will
+    std::ios_base::openmode mode_ = {};
+    bool moved_ = false;      // start_ is not where the stream stands
+    bool wrote_ = false;      // since the last flush
+    bool unbuffered_ = false; // output
+    bool converts_ = false;
+    bool put_back_ = false; // the get area is `back_`, and the real one is in `kept_`
+    char back_ = 0;
+    char *kept_[3] = {};
+};
+
+inline streambuf *streambuf::open(const std::filesystem::path &path, std::ios_base::openmode mode) {
+    using std::ios_base;
+    if (stream_)
+        return nullptr;
+    bool in = (mode & ios_base::in) != 0, trunc = (mode & ios_base::trunc) != 0,
+         app = (mode & ios_base::app) != 0;
+    bool out = (mode & ios_base::out) != 0 || app;
+    if ((!in && !out) || (trunc && (!out || app))) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    int flags = in && out ? O_RDWR : out ? O_WRONLY : O_RDONLY, error = 0;
+    if (out && (!in || trunc || app))
+        flags |= O_CREAT | (app ? O_APPEND : O_TRUNC);
+    stream_ = asf_sopen(path.c_str(), flags, 0666, &error);
+    if (!stream_) {
+        errno = -error;
+        return nullptr;
+    }
+    mode_ = mode | (app ? ios_base::out : ios_base::openmode{});
+    start_ = 0;
+    moved_ = wrote_ = false;
+    if (app && !in)
+        start_ = std::max<off_t>(lseek(asf_fileno(stream_), 0, SEEK_END), 0);
+    if ((mode & ios_base::ate) != 0 && seekoff(0, ios_base::end, mode) == pos_type(off_type(-1))) {
+        close();
+        return nullptr;
+    }
+    return this;
+}
+
+inline streambuf *streambuf::close() {
+    if (!stream_)
+        return nullptr;
+    bool whole = give_back();
+    whole = asf_sclose(std::exchange(stream_, nullptr)) == 0 && whole;
+    return whole ? this : nullptr;
+}
+
+inline void streambuf::take(streambuf &other) noexcept {
+    other.end_putback();
+    setg(other.eback(), other.gptr(), other.egptr());
+    stream_ = std::exchange(other.stream_, nullptr);
+    start_ = other.start_;
+    mode_ = other.mode_;
+    moved_ = other.moved_;
+    wrote_ = other.wrote_;
+    unbuffered_ = other.unbuffered_;
+    converts_ = other.converts_;
+    other.setg(nullptr, nullptr, nullptr);
+    other.setp(nullptr, nullptr);
+}
+
+/* A byte that was put back in the place of another one: what is left of it goes. */
+inline void streambuf::end_putback() noexcept {
+    if (!put_back_)
+        return;
+    put_back_ = false;
+    setg(kept_[0], kept_[1] + (gptr() != eback()), kept_[2]);
+}
+
+/* The area becomes part of the stream: what was put is complete, and what was not got is read
+ * again, by a seek. */
+inline bool streambuf::give_back() noexcept {
+    int result = 0;
+    end_putback();
+    if (char *region = eback()) {
+        moved_ = moved_ || gptr() != egptr();
+        start_ += gptr() - region;
+        setg(nullptr, nullptr, nullptr);
+        asf_u_sfree(stream_, region); // truncated meanwhile: what was got cannot be taken back
+    } else if (char *space = pbase()) {
+        ssize_t used = pptr() - space;
+        start_ += used;
+        setp(nullptr, nullptr);
+        if (void *rest = asf_u_srealloc(stream_, space, &used))
+            result = asf_u_sfree(stream_, rest);
+        else
+            result = static_cast<int>(used);
+    }
+    return result == 0;
+}
+
+/* What was written is where others can see it. */
+inline bool streambuf::flush() noexcept {
+    if (!std::exchange(wrote_, false))
+        return true;
+    bool written = asf_u_sflush(stream_) == 0;
+    if (mode_ & std::ios_base::app) // at the end, which others may have moved
+        start_ = lseek(asf_fileno(stream_), 0, SEEK_CUR);
+    return written;
+}
+
+inline streambuf::int_type streambuf::underflow() {
+    refuse_conversion();
+    if (put_back_)
+        end_putback();
+    if (gptr() < egptr())
+        return traits_type::to_int_type(*gptr());
+    if (!(mode_ & std::ios_base::in) || !give_back() || !flush())
+        return traits_type::eof();
+    ssize_t n = moved_ ? area_after_seek : area;
+    if (mode_ & std::ios_base::out)
+        asf_u_set_stream_mode(stream_, ASF_READ);
+    void *region =
+        moved_ ? asf_u_SallocAt(stream_, ASF_READ, &n, start_, SEEK_SET) : asf_u_salloc_some(stream_, &n);
+    if (n < 0)
+        throw std::ios_base::failure("asf::streambuf: reading",
+                                     std::error_code(static_cast<int>(-n), std::system_category()));
+    moved_ = false;
+    if (!region)
+        return traits_type::eof();
+    auto *begin = static_cast<char *>(region);
+    setg(begin, begin, begin + n);
+    return traits_type::to_int_type(*begin);
+}
+
+/* What is longer than an area goes from the file to the program: to map it and copy is slower. */
+inline std::streamsize streambuf::xsgetn(char *to, std::streamsize n) {
+    std::streamsize done = std::streambuf::xsgetn(to, std::min<std::streamsize>(n, egptr() - gptr()));
+    while (n - done >= area && !wrote_ && !converts_ && (mode_ & std::ios_base::in) && give_back()) {
+        ssize_t got = pread(asf_fileno(stream_), to + done, static_cast<std::size_t>(n - done), start_);
+        if (got <= 0) // the end, or a pipe, or an error, which underflow tells
+            break;
+        start_ += got;
+        done += got;
+        moved_ = true;
+    }
+    return done + (done < n ? std::streambuf::xsgetn(to + done, n - done) : 0);
+}
+
+/* What is in the area is a file's, and not written to: another byte than what was read stands in
+ * `back_`.  Before the beginning of the area the file is read again. */
+inline streambuf::int_type streambuf::pbackfail(int_type c) {
+    if (put_back_ || !(mode_ & std::ios_base::in))
+        return traits_type::eof();
+    if (gptr() == eback()) {
+        std::int64_t at = position();
+        if (at <= 0 || seekoff(at - 1, std::ios_base::beg, mode_) == pos_type(off_type(-1)) ||
+            traits_type::eq_int_type(underflow(), traits_type::eof()))
+            return traits_type::eof();
+    } else {
+        gbump(-1);
+    }
+    if (traits_type::eq_int_type(c, traits_type::eof()) ||
+        traits_type::eq_int_type(c, traits_type::to_int_type(*gptr())))
+        return traits_type::not_eof(c);
+    kept_[0] = eback(), kept_[1] = gptr(), kept_[2] = egptr();
+    back_ = traits_type::to_char_type(c);
+    setg(&back_, &back_, &back_ + 1);
+    put_back_ = true;
+    return c;
+}
+
+/* Space for n bytes where the stream is to be written; null when there is none. */
+inline char *streambuf::space(ssize_t n) noexcept {
+    if (!(mode_ & std::ios_base::out) || !give_back())
+        return nullptr;
+    if (moved_ && !(mode_ & std::ios_base::app)) { // go there by a region that nothing comes of
+        ssize_t one = 1;
+        void *nothing = asf_u_SallocAt(stream_, ASF_WRITE, &one, start_, SEEK_SET);
+        if (!nothing || asf_u_sabandon(stream_, nothing) < 0)
+            return nullptr;
+    }
+    moved_ = false;
+    wrote_ = true;
+    return static_cast<char *>(asf_u_Salloc(stream_, ASF_WRITE, &n));
+}
+
+inline streambuf::int_type streambuf::overflow(int_type c) {
+    refuse_conversion();
+    if (traits_type::eq_int_type(c, traits_type::eof()))
+        return give_back() ? traits_type::not_eof(c) : c;
+    char byte = traits_type::to_char_type(c);
+    if (unbuffered_)
+        return xsputn(&byte, 1) == 1 ? c : traits_type::eof();
+    char *begin = space(area);
+    if (!begin)
+        return traits_type::eof();
+    setp(begin, begin + area);
+    return sputc(byte);
+}
+
+inline std::streamsize streambuf::xsputn(const char *text, std::streamsize n) {
+    if (!unbuffered_ && n < area)
+        return std::streambuf::xsputn(text, n);
+    refuse_conversion();
+    char *begin = n > 0 ? space(n) : nullptr;
+    if (!begin)
+        return 0;
+    std::memcpy(begin, text, static_cast<std::size_t>(n));
+    start_ += n;
+    if (asf_u_sfree(stream_, begin) < 0 || (unbuffered_ && !flush()))
+        return 0;
+    return n;
+}
+
+/* Where the next byte is read or written. */
+inline std::int64_t streambuf::position() const noexcept {
+    if (put_back_)
+        return start_ + (kept_[1] - kept_[0]) + (gptr() != eback());
+    return start_ + (eback() ? gptr() - eback() : pptr() - pbase());
+}
+
+inline streambuf::pos_type streambuf::seekoff(off_type offset, std::ios_base::seekdir from,
+                                              std::ios_base::openmode) {
+    const pos_type failed(off_type(-1));
+    if (!stream_ || lseek(asf_fileno(stream_), 0, SEEK_CUR) < 0)
+        return failed;
+    std::int64_t base = 0;
+    if (from == std::ios_base::cur)
+        base = position();
+    if (from == std::ios_base::cur && offset == 0)
+        return base;
+    if (!give_back() || !flush())
+        return failed;
+    if (from == std::ios_base::end) {
+        struct stat status;
+        if (fstat(asf_fileno(stream_), &status) < 0)
+            return failed;
+        base = status.st_size;
+    }
+    std::int64_t target = 0;
+    if (base < 0 || __builtin_add_overflow(base, std::int64_t(offset), &target) || target < 0)
+        return failed;
+    start_ = target;
+    moved_ = true;
+    return target;
+}
+
+namespace detail {
+
+/* A stream of the standard library, Base, with a streambuf of its own.
+ * Mode is added to what the program opens it with. */
+template <class Base, std::ios_base::openmode Default, std::ios_base::openmode Mode>
+class file_stream : public Base {
+  public:
+    file_stream() : Base(nullptr) { begin(); }
+    explicit file_stream(const std::filesystem::path &path, std::ios_base::openmode mode = Default)
+        : Base(nullptr) {
+        begin();
+        open(path, mode);
+    }
+    file_stream(file_stream &&other) : Base(std::move(other)), buffer_(std::move(other.buffer_)) {
+        this->set_rdbuf(&buffer_);
+    }
+    file_stream &operator=(file_stream &&other) {
+        Base::operator=(std::move(other));
+        buffer_ = std::move(other.buffer_);
+        return *this;
+    }
+
+    streambuf *rdbuf() const { return const_cast<streambuf *>(&buffer_); }
+    bool is_open() const { return buffer_.is_open(); }
+    void open(const std::filesystem::path &path, std::ios_base::openmode mode = Default) {
+        if (buffer_.open(path, mode | Mode))
+            this->clear();
+        else
+            this->setstate(std::ios_base::failbit);
+    }
+    void close() {
+        if (!buffer_.close())
+            this->setstate(std::ios_base::failbit);
+    }
+
+  protected:
+    /* Whether numbers look as in the C locale: kept where ios_base keeps what belongs to a stream,
+     * since every way to another locale passes the callback. */
+    bool is_plain() { return this->iword(plain_index()) != 0; }
+
+  private:
+    static int plain_index() {
+        static const int index = std::ios_base::xalloc();
+        return index;
+    }
+    static void look(std::ios_base::event event, std::ios_base &stream, int index) {
+        if (event != std::ios_base::erase_event)
+            stream.iword(index) = stream.getloc() == std::locale::classic();
+    }
+    void begin() {
+        std::basic_ios<char>::rdbuf(&buffer_);
+        buffer_.pubimbue(this->getloc());
+        this->register_callback(look, plain_index());
+        look(std::ios_base::imbue_event, *this, plain_index());
+    }
+
+    streambuf buffer_;
+};
+
+template <class Number, class... Types>
+inline constexpr bool is_one_of = (std::is_same_v<Number, Types> || ...);
+
+inline bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+inline bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* scan_number: a number as std::num_get takes it in the classic locale, base ten.
+ * returns  behind it; nullptr where it may not be all in [p, end), is not in range, or is not one. */
+template <class Number> const char *scan_number(const char *p, const char *end, Number &value) {
+    while (p < end && is_space(*p))
+        p++;
+    const char *digits = p + (p < end && (*p == '+' || (*p == '-' && std::is_signed_v<Number>)));
+    if (digits == end || !is_digit(*digits)) // nor what from_chars would make a number of
+        return nullptr;
+    auto [behind, error] = std::from_chars(*p == '+' ? digits : p, end, value);
+    if (error != std::errc() || behind == end)
+        return nullptr;
+    if (std::is_floating_point_v<Number> && std::strchr(".eE+-", *behind) != nullptr)
+        return nullptr;
+    return behind;
+}
+
+} // namespace detail
+
+/* istream: a std::istream on a file, in the place of std::ifstream. */
+class istream : public detail::file_stream<std::istream, std::ios_base::in, std::ios_base::in> {
+  public:
+    using file_stream::file_stream;
+    istream(istream &&other) : file_stream(std::move(other)) {}
+    istream &operator=(istream &&) = default;
+
+    using std::istream::operator>>;
+    istream &operator>>(short &value) { return extract(value); }
+    istream &operator>>(unsigned short &value) { return extract(value); }
+    istream &operator>>(int &value) { return extract(value); }
+    istream &operator>>(unsigned &value) { return extract(value); }
+    istream &operator>>(long &value) { return extract(value); }
+    istream &operator>>(unsigned long &value) { return extract(value); }
+    istream &operator>>(long long &value) { return extract(value); }
+    istream &operator>>(unsigned long long &value) { return extract(value); }
+    istream &operator>>(float &value) { return extract(value); }
+    istream &operator>>(double &value) { return extract(value); }
+    /* Those that are no members of std::istream, so that what follows them in an expression is
+     * still this class's. */
+    friend istream &operator>>(istream &in, std::string &text) { return in.extract(text); }
+    friend istream &operator>>(istream &in, char &c) { return static_cast<std::istream &>(in) >> c, in; }
+
+  private:
+    /* Whether the next value may be taken from the area as in the C locale. */
+    bool is_quick() { return good() && !tie() && (flags() & skipws) != 0 && is_plain(); }
+    void pass(const char *to) { rdbuf()->gbump(static_cast<int>(to - rdbuf()->gptr())); }
+    istream &extract(std::string &text) {
+        const char *from = rdbuf()->gptr(), *stop = rdbuf()->egptr();
+        const char *word = std::find_if_not(from, stop, detail::is_space);
+        const char *behind = std::find_if(word, stop, detail::is_space);
+        if (!is_quick() || width() != 0 || word == behind || behind == stop)
+            return static_cast<std::istream &>(*this) >> text, *this;
+        text.assign(word, behind);
+        pass(behind);
+        return *this;
+    }
+    template <class Number> istream &extract(Number &value) {
+        if (is_quick() && (flags() & basefield) == dec)
+            if (const char *behind = detail::scan_number(rdbuf()->gptr(), rdbuf()->egptr(), value)) {
+                pass(behind);
+                return *this;
+            }
+        std::istream::operator>>(value);
+        return *this;
+    }
+};
+
+/* ostream: a std::ostream on a file, in the place of std::ofstream. */
+class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std::ios_base::out> {
+  public:
+    using file_stream::file_stream;
+    ostream(ostream &&other) : file_stream(std::move(other)) {}
+    ostream &operator=(ostream &&) = default;
+
+    using std::ostream::operator<<;
+    ostream &operator<<(short value) { return insert(value); }
+    ostream &operator<<(unsigned short value) { return insert(value); }
+    ostream &operator<<(int value) { return insert(value); }
+    ostream &operator<<(unsigned value) { return insert(value); }
+    ostream &operator<<(long value) { return insert(value); }
+    ostream &operator<<(unsigned long value) { return insert(value); }
+    ostream &operator<<(long long value) { return insert(value); }
+    ostream &operator<<(unsigned long long value) { return insert(value); }
+    ostream &operator<<(float value) { return insert(value); }
+    ostream &operator<<(double value) { return insert(value); }
+    friend ostream &operator<<(ostream &out, char c) { return out.put_text({&c, 1}); }
+    friend ostream &operator<<(ostream &out, const char *text) {
+        return text ? out.put_text(text) : (out.setstate(badbit), out);
+    }
+    friend ostream &operator<<(ostream &out, std::string_view text) { return out.put_text(text); }
+    friend ostream &operator<<(ostream &out, const std::string &text) { return out.put_text(text); }
+
+  private:
+    /* Whether the next value may be put into the area as it is. */
+    bool is_quick() { return good() && !tie() && flags() == (dec | skipws) && width() == 0 && is_plain(); }
+    template <class Number> ostream &insert(Number value) {
+        streambuf &to = *rdbuf();
+        if (is_quick()) {
+            std::to_chars_result written = {};
+            if constexpr (std::is_floating_point_v<Number>)
+                written = std::to_chars(to.pptr(), to.epptr(), value, std::chars_format::general,
+                                        static_cast<int>(precision()));
+            else
+                written = std::to_chars(to.pptr(), to.epptr(), value);
+            if (written.ec == std::errc()) {
+                to.pbump(static_cast<int>(written.ptr - to.pptr()));
+                return *this;
+            }
+        }
+        std::ostream::operator<<(value);
+        return *this;
+    }
+    ostream &put_text(std::string_view text) {
+        if (!is_quick())
+            static_cast<std::ostream &>(*this) << text;
+        else if (auto n = static_cast<std::streamsize>(text.size()); rdbuf()->sputn(text.data(), n) != n)
+            setstate(badbit);
+        return *this;
+    }
+};
+
+/* iostream: a std::iostream on a file, in the place of std::fstream. */
+class iostream : public detail::file_stream<std::iostream, std::ios_base::in | std::ios_base::out,
+                                            std::ios_base::openmode{}> {
+  public:
+    using file_stream::file_stream;
+    iostream(iostream &&other) : file_stream(std::move(other)) {}
+    iostream &operator=(iostream &&) = default;
+};
+
+} // namespace asf
+
+#endif

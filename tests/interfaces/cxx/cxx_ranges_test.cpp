@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+//
+// cxx_ranges_test.cpp - <asf/asf.hpp>: regions that give themselves back, ranges of lines, fields
+// and records, both ways of errors; lines and fields beside std::getline.
+#include "tests/interfaces/cxx/cxx_test.h"
+
+#include <asf/asf.hpp>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace cxx;
+
+static_assert(std::ranges::input_range<asf::lines> && std::ranges::view<asf::lines>);
+static_assert(std::ranges::input_range<asf::records> && std::ranges::view<asf::records>);
+static_assert(std::ranges::forward_range<asf::fields> && std::ranges::view<asf::fields>);
+static_assert(std::ranges::borrowed_range<asf::fields> && !std::ranges::borrowed_range<asf::lines>);
+static_assert(std::same_as<std::ranges::range_value_t<asf::lines>, std::string_view>);
+static_assert(std::is_nothrow_move_constructible_v<asf::stream> &&
+              !std::is_copy_constructible_v<asf::stream>);
+static_assert(std::is_nothrow_move_constructible_v<asf::region> &&
+              !std::is_copy_constructible_v<asf::region>);
+static_assert(std::is_convertible_v<asf::region &, std::span<const std::byte>>);
+static_assert(std::is_convertible_v<asf::output_region &, std::span<std::byte>>);
+
+std::vector<std::string> split(const std::string &text, char delimiter) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, delimiter);)
+        parts.push_back(part);
+    return parts;
+}
+
+// Lines of all lengths, some longer than any buffer, with a delimiter at the end or without.
+std::string some_lines(std::mt19937 &random, char delimiter) {
+    std::string text;
+    for (std::size_t n = random() % 2000; n-- > 0;)
+        text += std::string(random() % (random() % 200 == 0 ? 200000 : 40),
+                            static_cast<char>('a' + random() % 26)) +
+                delimiter;
+    if (random() % 2 && !text.empty())
+        text.pop_back();
+    return text;
+}
+
+TEST(CxxRanges, LinesAreThoseOfGetline) {
+    Directory directory;
+    std::mt19937 random(1);
+    for (int i = 0; i < 30; i++) {
+        char delimiter = "\n:\0"[random() % 3];
+        std::string text = some_lines(random, delimiter);
+        asf::stream in(make(directory / "file", text));
+        std::vector<std::string> lines;
+        for (std::string_view line : in.lines(delimiter))
+            lines.emplace_back(line);
+        ASSERT_EQ(lines, split(text, delimiter)) << "round " << i;
+    }
+}
+
+TEST(CxxRanges, FieldsAreTheTextBetweenSeparators) {
+    std::mt19937 random(2);
+    for (int i = 0; i < 3000; i++) {
+        std::string text;
+        for (std::size_t n = random() % 200; n-- > 0;)
+            text += "ab\t\t"[random() % 4];
+        std::vector<std::string> expected = split(text + '\t', '\t'), fields;
+        for (std::string_view field : asf::fields(text, '\t'))
+            fields.emplace_back(field);
+        ASSERT_EQ(fields, expected) << text;
+        asf::fields range(text, '\t');
+        EXPECT_EQ(std::ranges::distance(range), static_cast<std::ptrdiff_t>(expected.size()));
+        std::size_t at = random() % expected.size();
+        EXPECT_EQ(*std::ranges::next(range.begin(), static_cast<std::ptrdiff_t>(at)), expected[at]);
+    }
+}
+
+TEST(CxxRanges, RecordsAreOfOneSizeButTheLast) {
+    Directory directory;
+    std::string text;
+    for (int i = 0; i < 10007; i++)
+        text += std::to_string(i % 10);
+    asf::stream in(make(directory / "file", text));
+    std::string all;
+    for (std::string_view record : in.records(100)) {
+        EXPECT_EQ(record.size(), all.size() < 10000 ? 100U : 7U);
+        all += record;
+    }
+    EXPECT_EQ(all, text);
+}
+
+TEST(CxxRanges, TheStreamStandsBehindTheLineThatWasSeen) {
+    Directory directory;
+    asf::stream in(make(directory / "file", "one\ntwo\nthree\nfour"));
+    for (std::string_view line : in.lines())
+        if (line == "two")
+            break;
+    EXPECT_EQ(in.read(5).text(), "three");
+    auto range = in.lines();
+    EXPECT_EQ(*range.begin(), "");
+    auto moved = std::move(range); // goes on there
+    EXPECT_EQ(*moved.begin(), "four");
+    EXPECT_FALSE(moved.delimited());
+    EXPECT_EQ(moved.begin(), moved.end());
+}
+
+TEST(CxxRanges, RangesAreParts) {
+    Directory directory;
+    asf::stream in(make(directory / "file", "1 2\n\n3\n4 5 6\n"));
+    std::vector<std::size_t> counts;
+    for (auto n :
+         in.lines() | std::views::filter([](auto line) { return !line.empty(); }) |
+             std::views::transform([](auto line) { return std::ranges::distance(asf::fields(line, ' ')); }))
+        counts.push_back(static_cast<std::size_t>(n));
+    EXPECT_EQ(counts, (std::vector<std::size_t>{2, 1, 3}));
+}
+
+TEST(CxxRanges, ErrorsAreThrownOrLeftInAVariable) {
+    Directory directory;
+    std::error_code error;
+    EXPECT_FALSE(asf::stream(directory / "none", O_RDONLY, 0, error));
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    try {
+        asf::stream(directory / "none");
+        FAIL();
+    } catch (const std::filesystem::filesystem_error &e) {
+        EXPECT_EQ(e.code(), std::errc::no_such_file_or_directory);
+        EXPECT_EQ(e.path1(), directory / "none");
+    }
+    asf::stream in(make(directory / "file", "short\na line that is long\n"));
+    std::vector<std::string> seen;
+    for (auto line : in.lines('\n', 10, error))
+        seen.emplace_back(line);
+    EXPECT_EQ(error, std::errc::message_size);
+    EXPECT_EQ(seen, std::vector<std::string>{"short"});
+    EXPECT_THROW(for ([[maybe_unused]] auto line : in.lines('\n', 10)){}, std::system_error);
+    EXPECT_EQ(in.read_line().text(), "a line that is long\n"); // nothing was lost
+    EXPECT_TRUE(in.read(1).empty());
+    EXPECT_THROW(in.write(1), std::system_error);
+    in.write(1, error);
+    EXPECT_EQ(error, std::errc::bad_file_descriptor);
+
+    asf::stream closed;
+    for (auto call : {+[](asf::stream &s) { s.read(1); }, +[](asf::stream &s) { s.write(1); },
+                      +[](asf::stream &s) { s.flush(); }, +[](asf::stream &s) { s.close(); },
+                      +[](asf::stream &s) { s.put("x"); },
+                      +[](asf::stream &s) {
+                          for ([[maybe_unused]] auto line : s.lines()) {
+                          }
+                      }})
+        EXPECT_THROW(call(closed), std::system_error);
+}
+
+TEST(CxxRanges, ARegionKeepsItsStreamOpenAndGivesItselfBack) {
+    Directory directory;
+    asf::stream in(make(directory / "file", "some text"));
+    {
+        asf::region some = in.read(4), moved = std::move(some);
+        EXPECT_TRUE(some.empty());
+        EXPECT_EQ(moved.text(), "some");
+        std::error_code error;
+        in.close(error);
+        EXPECT_EQ(error, std::errc::device_or_resource_busy);
+        moved = in.read_at(5, 100);
+        EXPECT_EQ(moved.text(), "text");
+        EXPECT_EQ(std::to_integer<char>(*moved.begin()), 't');
+    }
+    in.close();
+    EXPECT_FALSE(in);
+}
+
+TEST(CxxRanges, WhatIsNotCommittedIsNotWritten) {
+    Directory directory;
+    asf::stream out(directory / "file", O_WRONLY | O_CREAT);
+    out.put("one ");
+    try {
+        asf::output_region lost = out.write(100);
+        std::ranges::fill(lost.text(), 'x');
+        throw 1;
+    } catch (int) {
+    }
+    asf::output_region part = out.write(100);
+    std::ranges::copy(std::string_view("two "), part.text().begin());
+    part.commit(4);
+    asf::output_region none = out.write(10);
+    none.commit(0);
+    out.put("");
+    out.write(1).abandon();
+    asf::output_region first = out.write(3), second = out.write(3);
+    std::error_code error;
+    first.commit(2, error);
+    EXPECT_EQ(error, std::errc::device_or_resource_busy);
+    first.commit(4, error);
+    EXPECT_EQ(error, std::errc::invalid_argument);
+    std::ranges::fill(first.bytes(), std::byte('f'));
+    std::ranges::fill(second, std::byte('s'));
+    second.commit();
+    first.commit();
+    out.close();
+    EXPECT_EQ(contents(directory / "file"), "one two fffsss");
+}
+
+#ifdef __cpp_lib_format
+TEST(CxxRanges, PrintIsFormat) {
+    Directory directory;
+    asf::stream out(directory / "file", O_WRONLY | O_CREAT);
+    std::string expected;
+    for (std::size_t i = 0; i < 3000; i++) {
+        std::string word(i, 'x');
+        out.print("{:>8}|{}|{:.3f}\n", i, word, 1.0 / static_cast<double>(i));
+        expected += std::format("{:>8}|{}|{:.3f}\n", i, word, 1.0 / static_cast<double>(i));
+    }
+    out.close();
+    EXPECT_TRUE(contents(directory / "file") == expected);
+}
+#endif
+
+TEST(CxxRanges, AFullDeviceIsToldOfByClose) {
+    asf::stream out("/dev/full", O_WRONLY);
+    out.put("text");
+    std::error_code error;
+    out.close(error);
+    EXPECT_EQ(error, std::errc::no_space_on_device);
+    EXPECT_FALSE(out);
+}
+
+TEST(CxxRanges, CopyMovesWhatThereIs) {
+    Directory directory;
+    std::string text(300000, 'c');
+    asf::stream in(make(directory / "file", text)), out(directory / "copy", O_WRONLY | O_CREAT);
+    EXPECT_EQ(asf::copy(in, out, 1000), 1000);
+    EXPECT_EQ(asf::copy(in, out), 299000);
+    out.close();
+    EXPECT_TRUE(contents(directory / "copy") == text);
+}
+
+TEST(CxxRanges, ThreadsShareAStreamLineByLine) {
+    Directory directory;
+    std::string text;
+    for (int i = 0; i < 20000; i++)
+        text += std::to_string(i) + "\n";
+    asf::stream in(make(directory / "file", text));
+    std::vector<std::string> lines[4];
+    {
+        std::vector<std::jthread> threads;
+        for (auto &mine : lines)
+            threads.emplace_back([&] {
+                for (asf::region line; line = in.read_line(), !line.empty();)
+                    mine.emplace_back(line.text());
+            });
+    }
+    std::vector<std::string> all;
+    for (auto &some : lines)
+        all.insert(all.end(), some.begin(), some.end());
+    std::ranges::sort(all, {}, [](auto &line) { return std::stoi(line); });
+    std::string together;
+    for (auto &line : all)
+        together += line;
+    EXPECT_TRUE(together == text);
+}
+
+TEST(CxxRanges, ADescriptorIsTakenOver) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    asf::stream out = asf::stream::on(ends[1], O_WRONLY), in = asf::stream::on(ends[0]);
+    out.put("through\n");
+    out.flush();
+    EXPECT_EQ(in.read_some(100).text(), "through\n");
+    EXPECT_THROW(asf::stream::on(-1), std::system_error);
+    asf_cios *plain = in.release();
+    EXPECT_EQ(asf_fileno(plain), ends[0]);
+    EXPECT_EQ(asf_sclose(plain), 0);
+}
+
+} // namespace
