@@ -35,7 +35,7 @@ STAGES = ["sort", "sort -r", "sort -n -k2", "uniq -c", "uniq -d", "cut -d' ' -f1
           "fold -w 30", "nl", "cat -A", "od -c", "expand", "fmt", "wc", "cksum", "tail -n 50", "tac", "base64",
           "gzip -c | gzip -dc",
           "bash -c 'while read -r a b; do printf \"%s|%s\\n\" \"$b\" \"$a\"; done'", "perl -pe 's/(\\d+)/$1+1/ge'",
-          "join -a1 - sorted.txt 2>/dev/null", "comm -3 - sorted.txt 2>/dev/null", "xargs -n 20 echo",
+          "comm -3 - sorted.txt 2>/dev/null", "xargs -n 900 echo",
           "dd bs=1000 status=none", "split -l 900 --filter='wc -c'"]
 ENDS = ["", "", " | head -n 7", " | sed 5q", " | tee copy | cksum; cat copy", " >made; wc <made",
         " >made; sort made made | tail -n 3"]
@@ -128,10 +128,10 @@ def soak(run, pairs, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preload", metavar="LIB", required=True)
+    compare_filters.add_preload_arguments(parser)
     parser.add_argument("--minutes", type=float, default=60)
     arguments = parser.parse_args()
-    arguments = argparse.Namespace(**vars(arguments), options=None, environment=[], jobs=1)
+    arguments.jobs = 1
     with tempfile.TemporaryDirectory(prefix="asf-soak.") as folder:
         os.chmod(folder, 0o755)
         run = compare_filters.Run(arguments, folder)

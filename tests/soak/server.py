@@ -18,7 +18,9 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "filters"))
 
+import compare_filters
 import twins
 
 SAMPLES = 200  # over all requests
@@ -142,16 +144,16 @@ def serve(name, kind, count, preload, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preload", metavar="LIB", required=True)
+    compare_filters.add_preload_arguments(parser)
     parser.add_argument("--requests", type=int, metavar="N", default=100000, help="to each server")
     arguments = parser.parse_args()
-    preload = {"LD_PRELOAD": os.path.realpath(arguments.preload)}
     servers = ("redis-server", Redis, REDIS), ("openssl-s_server", Openssl, OPENSSL)
     found = [(name, kind) for name, kind, program in servers if program]
     if not found:
         print("skipped: neither redis-tools nor openssl is installed")
         return 77
     with tempfile.TemporaryDirectory(prefix="asf-soak.") as folder:
+        preload = compare_filters.Preload(arguments, folder).environment
         print(twins.HEAD, flush=True)
         good = [serve(name, kind, arguments.requests, preload, folder) for name, kind in found]
     return 0 if all(good) else 1

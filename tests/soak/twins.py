@@ -41,6 +41,7 @@ class Twins:
 
     def __init__(self, name, start, preload):
         self.name = name
+        self.library = preload["LD_PRELOAD"].split(":")[0]
         self.programs = [start(number, environment) for number, environment in enumerate(({}, preload))]
         self.samples = [], []
         self.asked = self.differing = 0
@@ -60,6 +61,9 @@ class Twins:
 
     def end(self):
         """Ends both, prints the row of the table, and returns whether all was equal and flat."""
+        with open(f"/proc/{self.programs[1].pid}/maps", encoding="utf-8") as maps:
+            if self.library not in maps.read():
+                sys.exit(f"{self.name}: the loader did not take {self.library} into it")
         for program in self.programs:
             program.end()
         libc, ours = [list(zip(most(samples, 1), most(samples, 3))) for samples in self.samples]
