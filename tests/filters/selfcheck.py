@@ -15,6 +15,8 @@ COMMANDS = ["compare_filters.py", "--filter",
             "^(cat-files|seq-forms|head-then-cat-shown|stdout-then-stderr-putc|tty-cat|tee-files)"]
 EMPTIED = ["latency.py", "--filter", "putc emptied"]
 NOTES = ["latency.py", "--filter", "putc dribble"]
+SERVER = ["../soak/server.py", "--requests", "300"]
+PIPELINES = ["../soak/pipelines.py", "--minutes", "0"]
 
 # Defect, program, exit status, what the report must hold.
 EXPECTED = [
@@ -31,6 +33,13 @@ EXPECTED = [
     ("", NOTES, 0, [" 0 failed, 0 skipped"]),
     ("LATE", NOTES, 1, ["late after"]),
     ("LATE", EMPTIED, 1, ["late after"]),
+    ("", SERVER, 0, ["| yes |"]),
+    ("MEMORY", SERVER, 1, ["| NO |"]),
+    ("DESCRIPTOR", SERVER, 1, ["| NO |"]),
+    ("MAPPING", SERVER, 1, ["| NO |"]),
+    ("READ", SERVER, 1, ["differs: openssl"]),
+    ("", PIPELINES, 0, ["| gawk | 20 | 0 |"]),
+    ("BYTE", PIPELINES, 1, ["FAIL pipeline-1"]),
 ]
 
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,16 @@ size_t fwrite_unlocked(const void *data, size_t size, size_t n, FILE *file) {
     fflush(file);
     ssize_t done = write(fileno(file), data, size * n);
     return done < 0 ? 0 : (size_t)done / size;
+}
+#endif
+
+#ifdef DEFECT_READ
+/* The first byte of each block is another one. */
+size_t fread(void *data, size_t size, size_t n, FILE *file) {
+    size_t (*next)(void *, size_t, size_t, FILE *) = dlsym(RTLD_NEXT, "fread");
+    size_t done = next(data, size, n, file);
+    *(char *)data ^= done > 0;
+    return done;
 }
 #endif
 
@@ -82,5 +93,21 @@ __attribute__((constructor)) static void start(void) {
 /* Looks like the library under test, and serves nothing. */
 const char *asf_version(void) {
     return "0";
+}
+#endif
+
+#if defined DEFECT_MEMORY
+#define LEAKED memset(malloc(16384), 1, 16384)
+#elif defined DEFECT_DESCRIPTOR
+#define LEAKED dup(0)
+#elif defined DEFECT_MAPPING /* shared, which the kernel does not join */
+#define LEAKED mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+#endif
+#ifdef LEAKED
+/* Each fclose leaves something behind. */
+int fclose(FILE *file) {
+    int (*next)(FILE *) = dlsym(RTLD_NEXT, "fclose");
+    LEAKED;
+    return next(file);
 }
 #endif

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""twins.py - a program that runs for long, plainly and preloaded, both asked the same by turns.
+
+Their answers must be the same, and what the preloaded one holds of memory, descriptors and mappings must be flat: in
+the last quarter of the samples at most a little more than in the second quarter, or than libc's own grew by.
+"""
+import os
+import re
+import sys
+
+# What counts as flat: KB of memory, descriptors, mappings.  Who loses 8 bytes at each of 100,000 questions is seen.
+BOUNDS = (256, 1, 2)
+ENOUGH = 16  # samples
+SHOWN = 3  # differing answers
+
+HEAD = """
+| program | questions | differ | KB, descriptors, mappings: plain | preloaded | flat |
+| --- | --- | --- | --- | --- | --- |"""
+
+
+def held(pid):
+    """KB of memory, descriptors, mappings."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status, open(f"/proc/{pid}/maps", "rb") as maps:
+        return (int(re.search(r"^VmRSS:\s*(\d+)", status.read(), re.MULTILINE)[1]), len(os.listdir(f"/proc/{pid}/fd")),
+                sum(1 for _ in maps))
+
+
+def most(samples, quarter):
+    """The largest of each in one quarter of the samples."""
+    part = samples[len(samples) * quarter // 4:len(samples) * (quarter + 1) // 4]
+    return [max(values) for values in zip(*part)]
+
+
+def growth(second_and_last):
+    return second_and_last[1] - second_and_last[0]
+
+
+class Twins:
+    """Two programs that `start` makes of a number, 0 or 1, and the variables of its environment.  A program has a pid,
+    ask(question), which returns the answer, and end()."""
+
+    def __init__(self, name, start, preload):
+        self.name = name
+        self.library = preload["LD_PRELOAD"].split(":")[0]
+        self.programs = [start(number, environment) for number, environment in enumerate(({}, preload))]
+        self.samples = [], []
+        self.asked = self.differing = 0
+
+    def ask(self, question):
+        plain, preloaded = [program.ask(question) for program in self.programs]
+        self.asked += 1
+        if plain != preloaded:
+            self.differing += 1
+            if self.differing <= SHOWN:
+                print(f"differs: {self.name}: {question!r}: {plain[-200:]!r} plain, {preloaded[-200:]!r} preloaded",
+                      file=sys.stderr)
+
+    def sample(self):
+        for samples, program in zip(self.samples, self.programs):
+            samples.append(held(program.pid))
+
+    def end(self):
+        """Ends both, prints the row of the table, and returns whether all was equal and flat."""
+        with open(f"/proc/{self.programs[1].pid}/maps", encoding="utf-8") as maps:
+            if self.library not in maps.read():
+                sys.exit(f"{self.name}: the loader did not take {self.library} into it")
+        for program in self.programs:
+            program.end()
+        libc, ours = [list(zip(most(samples, 1), most(samples, 3))) for samples in self.samples]
+        flat = len(self.samples[1]) >= ENOUGH and all(growth(mine) <= max(0, growth(libcs)) + bound
+                                                      for mine, libcs, bound in zip(ours, libc, BOUNDS))
+        held_by = [", ".join(f"{second} → {last}" for second, last in pairs) for pairs in (libc, ours)]
+        columns = (self.name, self.asked, self.differing, *held_by, "yes" if flat else "NO")
+        print("| " + " | ".join(map(str, columns)) + " |", flush=True)
+        return flat and not self.differing
