@@ -283,8 +283,10 @@ Call<Op> some_call(Random &random, const Kind &kind, bool forks, bool cancels, u
     What what = kind.calls[random.below(kind.calls.size())];
     if (what == What::in_child && !(forks && random.one_in(3)))
         what = What::put;
-    if (what == What::take_twice && cancels) // the first region would be nobody's
+    if (cancels && (what == What::take_twice || what == What::take_less)) // not in a call with u_
         what = What::take;
+    if (cancels && what == What::put_less)
+        what = What::put;
     Op op = {what, some_length(random, true), random.below(length)};
     if (what >= What::put && what != What::flush && what != What::abandon)
         op.bytes = some_text(random, thread, number, op.n);
@@ -372,6 +374,8 @@ TEST_P(Orders, HaveWhatAChildWrites) {
 
 TEST_P(Orders, HaveCancelledCallsOrNot) {
     Sum sum;
+    if (GetParam().calls == updating)
+        GTEST_SKIP() << "all of its calls are under the lock";
     for (uint64_t i = 0; i < rounds && sum.wrong < 3; i++)
         play(true, false, first + i, sum);
     sum.print(GetParam().name, first);
