@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "backplane/backplane.h"
 #include "backplane/pushback.h"
+#include "lib/sys/cleanup.h"
 
 #include <errno.h>
 
@@ -50,7 +51,9 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
         if (c->buffer->refs || c->buffer->release)
             return seek_below(c, target, SEEK_SET);
         enum asf_use was = asf__begin_system_call(c);
+        int before = asf__forbid_cancellation(); /* half-way the window is not what is below */
         n = c->ops->get(c, c->buf_base, (size_t)(exact ? into : size));
+        asf__permit_cancellation(before);
         asf__end_system_call(c, was);
         if (n < into)
             return seek_below(c, into - (n > 0 ? n : 0), SEEK_CUR);

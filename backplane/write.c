@@ -141,6 +141,10 @@ static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **fro
         r->state = ASF_FREED;
         c->left_out -= r->n;
         *from += r->n;
+        if (b == c->buffer) { /* a thread may be cancelled in the next step */
+            c->write_base = *from;
+            asf__set_read(c, *from, *from, *from);
+        }
     }
 }
 

@@ -13,5 +13,7 @@ int asf__libc_minor;
 
 int asf__find_libc_minor(void) {
     const char *point = strchr(gnu_get_libc_version(), '.');
-    return asf__libc_minor = point ? atoi(point + 1) : 36;
+    int minor = point ? atoi(point + 1) : 36;
+    __atomic_store_n(&asf__libc_minor, minor, __ATOMIC_RELAXED); /* by each thread that is first */
+    return minor;
 }

@@ -20,7 +20,8 @@ extern int asf__libc_minor;
 int asf__find_libc_minor(void);
 
 static inline bool asf__libc_is(int since) {
-    return (asf__libc_minor ? asf__libc_minor : asf__find_libc_minor()) >= since;
+    int minor = __atomic_load_n(&asf__libc_minor, __ATOMIC_RELAXED);
+    return (minor ? minor : asf__find_libc_minor()) >= since;
 }
 
 #define ASF_LIBC(name) asf__libc_is(ASF_SINCE_##name)
