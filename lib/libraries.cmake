@@ -85,9 +85,6 @@ function(asf_shared_library name)
     if(NOT ASF_SANITIZE AND NOT ASF_COVERAGE)
         target_link_options(${name} PRIVATE -nostartfiles)
     endif()
-    if(ASF_COVERAGE AND NOT name STREQUAL "asf_unix") # which has an _exit of its own
-        target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/coverage_exit.c)
-    endif()
     # The page cache keeps a file in pieces as large as it was written in, and the fewer
     # they are the less costs each page fault.  The linker writes in small ones.
     add_custom_command(
