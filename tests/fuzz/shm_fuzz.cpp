@@ -2,6 +2,7 @@
 //
 // shm_fuzz.cpp - a label, an array in a text file, or a segment that somebody has forged:
 // each is taken or refused, and an array that was read is written and read again the same.
+// Or locks that somebody writes over while they are held: the thread's list of them stays whole.
 // Layer: tests.
 #include <asf/shm.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "tests/streams/ring_test.h"
 
 namespace {
 
@@ -32,6 +34,27 @@ void open_forged(const std::string &bytes) {
         asf_shm_close(shm);
     }
     close(fd);
+}
+
+void hold_forged(fuzz::Bytes in) {
+    asf_shm_lock locks[12] = {}; // more than a thread's first room for them
+    auto *bytes = reinterpret_cast<char *>(locks);
+    while (in.any()) {
+        asf_shm_lock &lock = locks[in.below(12)];
+        if (const size_t what = in.below(4); what == 0) {
+            asf_shm_release(&lock);
+        } else if (what == 1) {
+            const auto word = in.number<uint32_t>();
+            memcpy(bytes + in.number<uint16_t>() % (sizeof locks - sizeof word), &word, sizeof word);
+        } else {
+            asf_shm_obtain_no_wait(&lock);
+        }
+    }
+    for (asf_shm_lock &lock : locks)
+        while (asf_shm_release(&lock) == 0)
+            continue;
+    if (!asi::is_list_empty())
+        fuzz::wrong("the list of locks leads elsewhere");
 }
 
 void read_again(const double *array, size_t count) {
@@ -68,12 +91,15 @@ void read_array(std::string text, size_t wanted) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz::Bytes in(data, size);
-    switch (in.below(4)) {
+    switch (in.below(5)) {
     case 0:
         open_label(in.rest());
         break;
     case 1:
         open_forged(in.rest());
+        break;
+    case 4:
+        hold_forged(in);
         break;
     default: {
         const size_t wanted = in.below(3) ? 0 : in.next();
@@ -84,7 +110,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 std::string fuzz::make(Random &random) {
-    std::string s(1, static_cast<char>(random.below(4)));
+    std::string s(1, static_cast<char>(random.below(5)));
+    if (s[0] == 4)
+        return s + of_bytes(random, 200);
     if (s[0] == 1)
         s += "asf-1.2 name\n" + std::string(99, '\0') + of_bytes(random, 40);
     s += of_words(random,

@@ -9,7 +9,6 @@
 #include <array>
 #include <pthread.h>
 #include <random>
-#include <sys/syscall.h>
 
 #include "tests/streams/ring_test.h"
 
@@ -324,21 +323,6 @@ class Garbage : public testing::Test {
         if (s)
             sclose(s);
         return is_list_empty() && ring_still_works() ? 0 : 3;
-    }
-
-    static bool is_list_empty() {
-        void **head = nullptr;
-        size_t length = 0;
-        return syscall(SYS_get_robust_list, 0, &head, &length) == 0 && *head == head;
-    }
-
-    static bool ring_still_works() {
-        const int ring = asf_ring_create(8192);
-        asf_cios *w = open_end(ring, O_WRONLY), *r = open_end(ring, O_RDONLY);
-        bool works = w && r && write_pattern(w, 100, 100) == 0 && sclose(w) == 0;
-        works = works && read_pattern(r, 10) == 100 && sclose(r) == 0;
-        ::close(ring);
-        return works;
     }
 
     uint32_t adversarial(const std::vector<pid_t> &ends) {

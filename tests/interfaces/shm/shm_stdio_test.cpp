@@ -55,6 +55,26 @@ TEST_P(SegmentAsFile, ReadsLinesAndNumbers) {
     EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
+// A region across a byte that was pushed back is a copy; stdio goes on behind it.
+TEST_P(SegmentAsFile, RegionsAfterAPushedBackByte) {
+    char *shm = make("pushed", 20);
+    fill(shm);
+    std::string data(shm + ASF_SHM_HEAD, 20);
+    int error = 1;
+    asf_cios *s = asf_shm_sopen(shm, O_RDONLY, &error);
+    ASSERT_NE(s, nullptr) << asf_shm_why();
+    EXPECT_EQ(ungetc('x', asf_file(s)), 'x');
+    ssize_t n = 8;
+    auto *p = static_cast<char *>(asf_salloc(s, &n));
+    ASSERT_TRUE(p && n == 8) << n;
+    EXPECT_EQ(std::string(p, 8), "x" + data.substr(0, 7));
+    EXPECT_EQ(asf_sfree(s, p), 0);
+    EXPECT_EQ(getc(asf_file(s)), static_cast<unsigned char>(data[7]));
+    EXPECT_EQ(ftell(asf_file(s)), 8);
+    EXPECT_EQ(asf_sclose(s), 0);
+    EXPECT_EQ(asf_shm_close(shm), 0);
+}
+
 TEST_P(SegmentAsFile, BlocksAndSeeks) {
     constexpr size_t n = 100000;
     char *shm = make("blocks", n);
