@@ -61,7 +61,10 @@ fn std_fields(path: &str) -> io::Result<Tally> {
     let mut input = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
-        line.strip_suffix(b"\n").unwrap_or(&line).split(|&byte| byte == b' ').for_each(|f| add(&mut tally, f));
+        line.strip_suffix(b"\n")
+            .unwrap_or(&line)
+            .split(|&byte| byte == b' ')
+            .for_each(|f| add(&mut tally, f));
         line.clear();
     }
     Ok(tally)
@@ -113,7 +116,7 @@ const WRITING: usize = 4;
 
 /// Lines of random lengths, of words with blanks between them.
 fn make_text(path: &str, size: usize, shortest: u64, longest: u64) -> io::Result<()> {
-    let mut output = BufWriter::new(File::create(path)?);
+    let mut text = Vec::with_capacity(size);
     let mut state = 20240301;
     let mut random = |n: u64| {
         state = state * 16807 % 2147483647;
@@ -122,13 +125,11 @@ fn make_text(path: &str, size: usize, shortest: u64, longest: u64) -> io::Result
     let mut left = size;
     while left > 0 {
         let length = left.min((shortest + random(longest - shortest + 1) + 1) as usize);
-        let line: Vec<u8> =
-            (1..length).map(|_| if random(7) == 0 { b' ' } else { b'a' + random(26) as u8 }).collect();
-        output.write_all(&line)?;
-        output.write_all(b"\n")?;
+        text.extend((1..length).map(|_| if random(7) == 0 { b' ' } else { b'a' + random(26) as u8 }));
+        text.push(b'\n');
         left -= length;
     }
-    output.flush()
+    fs::write(path, text)
 }
 
 #[repr(C)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys [FILE]: for each key, the first column of a TSV, how many lines have it and the sum of
+// count_keys FILE: for each key, the first column of a TSV, how many lines have it and the sum of
 // their second column, by asf: lines and fields are looked at where they lie.
 
 use std::collections::HashMap;
@@ -11,11 +11,8 @@ fn number(field: Option<&[u8]>) -> i64 {
     field.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
 }
 
-fn main() -> io::Result<()> {
-    let mut input = match std::env::args_os().nth(1) {
-        Some(path) => asf::Reader::open(path)?,
-        None => asf::Reader::new(io::stdin().as_fd().try_clone_to_owned()?)?,
-    };
+fn count_keys(path: &str) -> io::Result<()> {
+    let mut input = asf::Reader::open(path)?;
     let mut keys: HashMap<Vec<u8>, (u64, i64)> = HashMap::new();
     input.lines_in_place().for_each(|line| {
         let mut fields = asf::fields(line, b'\t');
@@ -37,4 +34,15 @@ fn main() -> io::Result<()> {
         writeln!(output, "\t{lines}\t{sum}")?;
     }
     output.close()
+}
+
+fn main() {
+    let path = std::env::args().nth(1).unwrap_or_else(|| {
+        eprintln!("usage: count_keys FILE");
+        std::process::exit(2)
+    });
+    if let Err(error) = count_keys(&path) {
+        eprintln!("{path}: {error}");
+        std::process::exit(1);
+    }
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys_plain [FILE]: what count_keys does, by the standard library.
+// count_keys_plain FILE: what count_keys does, by the standard library.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
 fn number(field: Option<&[u8]>) -> i64 {
     field.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
 }
 
-fn main() -> io::Result<()> {
-    let input: Box<dyn Read> = match std::env::args_os().nth(1) {
-        Some(path) => Box::new(File::open(path)?),
-        None => Box::new(io::stdin()),
-    };
-    let mut input = BufReader::new(input);
+fn count_keys(path: &str) -> io::Result<()> {
+    let mut input = BufReader::new(File::open(path)?);
     let mut keys: HashMap<Vec<u8>, (u64, i64)> = HashMap::new();
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
@@ -40,4 +36,15 @@ fn main() -> io::Result<()> {
         writeln!(output, "\t{lines}\t{sum}")?;
     }
     output.flush()
+}
+
+fn main() {
+    let path = std::env::args().nth(1).unwrap_or_else(|| {
+        eprintln!("usage: count_keys FILE");
+        std::process::exit(2)
+    });
+    if let Err(error) = count_keys(&path) {
+        eprintln!("{path}: {error}");
+        std::process::exit(1);
+    }
 }

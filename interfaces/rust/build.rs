@@ -13,7 +13,9 @@ fn find_by_pkg_config() {
         Err(_) => return, // there is no pkg-config: libasf may be where the linker looks
     };
     if !said.status.success() {
-        panic!("pkg-config does not know asf: install libasf, or set ASF_LIB_DIR to the directory that has it");
+        panic!(
+            "pkg-config does not know asf: install libasf, or set ASF_LIB_DIR to the directory that has it"
+        );
     }
     for flag in String::from_utf8_lossy(&said.stdout).split_whitespace() {
         println!("cargo:rustc-link-search=native={}", flag.trim_start_matches("-L"));
@@ -24,10 +26,14 @@ fn main() {
     for name in ["ASF_LIB_DIR", "ASF_STATIC", "PKG_CONFIG", "PKG_CONFIG_PATH"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    match env::var("ASF_LIB_DIR") {
+    let directory = env::var("ASF_LIB_DIR");
+    match &directory {
         Ok(directory) => println!("cargo:rustc-link-search=native={directory}"),
         Err(_) => find_by_pkg_config(),
     }
-    let kind = if env::var_os("ASF_STATIC").is_some() { "static" } else { "dylib" };
-    println!("cargo:rustc-link-lib={kind}=asf");
+    let archive = env::var_os("ASF_STATIC").is_some();
+    println!("cargo:rustc-link-lib={}=asf", if archive { "static" } else { "dylib" });
+    if let (true, Ok(directory)) = (archive, directory) {
+        println!("cargo:rerun-if-changed={directory}/libasf.a");
+    }
 }

@@ -149,7 +149,8 @@ impl<'a> Lines<'a> {
     /// ```
     /// # std::fs::write("/tmp/asf-doc-each", "a line\nanother\n")?;
     /// let mut longest = 0;
-    /// asf::Reader::open("/tmp/asf-doc-each")?.lines_in_place().for_each(|line| longest = longest.max(line.len()))?;
+    /// let mut input = asf::Reader::open("/tmp/asf-doc-each")?;
+    /// input.lines_in_place().for_each(|line| longest = longest.max(line.len()))?;
     /// assert_eq!(longest, 7);
     /// # std::io::Result::Ok(())
     /// ```

@@ -179,7 +179,8 @@ impl Reader {
     fn fill(&mut self) -> io::Result<&[u8]> {
         self.settle()?;
         // SAFETY: a call on an open stream; what is at hand is all that is taken.
-        let next = self.stream.allocate(usize::MAX, |stream, n| unsafe { sys::asf_salloc_some(stream, n) })?;
+        let next =
+            self.stream.allocate(usize::MAX, |stream, n| unsafe { sys::asf_salloc_some(stream, n) })?;
         self.held = next.map(|(region, length)| Held { region, used: 0, length });
         Ok(self.at_hand())
     }
