@@ -67,7 +67,7 @@ fn write_some(ours: &mut asf::Writer, expected: &mut impl Write, text: &[u8], ra
 
 #[test]
 fn files_as_std() {
-    for seed in seeds(100) {
+    for seed in seeds(50) {
         println!("seed {seed}");
         let mut random = Random::new(seed);
         let (ours_at, expected_at) = (Scratch::new("ours"), Scratch::new("expected"));
