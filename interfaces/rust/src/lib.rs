@@ -23,12 +23,16 @@ use std::io;
 /// buffer.
 ///
 /// ```
-/// # std::fs::write("/tmp/asf-doc-from", "some text")?;
-/// let mut from = asf::Reader::open("/tmp/asf-doc-from")?;
-/// let mut to = asf::Writer::create("/tmp/asf-doc-to")?;
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # let (source, target) = (path.with_extension("1"), path.with_extension("2"));
+/// # std::fs::write(&source, "some text")?;
+/// let mut from = asf::Reader::open(&source)?;
+/// let mut to = asf::Writer::create(&target)?;
 /// assert_eq!(asf::copy(&mut from, &mut to, u64::MAX)?, 9);
 /// to.close()?;
-/// # assert_eq!(std::fs::read("/tmp/asf-doc-to")?, b"some text");
+/// # assert_eq!(std::fs::read(&target)?, b"some text");
+/// # std::fs::remove_file(&source)?;
+/// # std::fs::remove_file(&target)?;
 /// # std::io::Result::Ok(())
 /// ```
 ///

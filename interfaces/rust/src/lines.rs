@@ -18,12 +18,14 @@ use std::slice;
 /// This is no [`Iterator`], since a line is borrowed until the next one is asked for:
 ///
 /// ```
-/// # std::fs::write("/tmp/asf-doc-lines", "a line\nanother\n")?;
-/// let mut input = asf::Reader::open("/tmp/asf-doc-lines")?;
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # std::fs::write(&path, "a line\nanother\n")?;
+/// let mut input = asf::Reader::open(&path)?;
 /// let mut lines = input.lines_in_place();
 /// while let Some(line) = lines.next() {
 ///     println!("{} bytes", line?.len());
 /// }
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 ///
@@ -147,11 +149,13 @@ impl<'a> Lines<'a> {
     /// Calls `f` with each line that is left.
     ///
     /// ```
-    /// # std::fs::write("/tmp/asf-doc-each", "a line\nanother\n")?;
+    /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+    /// # std::fs::write(&path, "a line\nanother\n")?;
     /// let mut longest = 0;
-    /// let mut input = asf::Reader::open("/tmp/asf-doc-each")?;
+    /// let mut input = asf::Reader::open(&path)?;
     /// input.lines_in_place().for_each(|line| longest = longest.max(line.len()))?;
     /// assert_eq!(longest, 7);
+    /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
     ///
@@ -214,8 +218,9 @@ fn found<'a>(data: *const u8, length: isize) -> Option<io::Result<&'a [u8]>> {
 /// [`records`](crate::Reader::records).  What is said of [`Lines`] holds here.
 ///
 /// ```
-/// # std::fs::write("/tmp/asf-doc-records", [1, 0, 0, 0, 2, 0, 0, 0, 9])?;
-/// let mut input = asf::Reader::open("/tmp/asf-doc-records")?;
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # std::fs::write(&path, [1, 0, 0, 0, 2, 0, 0, 0, 9])?;
+/// let mut input = asf::Reader::open(&path)?;
 /// let mut records = input.records(4);
 /// let mut sum = 0;
 /// while let Some(record) = records.next() {
@@ -225,6 +230,7 @@ fn found<'a>(data: *const u8, length: isize) -> Option<io::Result<&'a [u8]>> {
 ///     }
 /// }
 /// assert_eq!(sum, 3);
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 pub struct Records<'a> {

@@ -26,13 +26,15 @@ use std::slice;
 /// becomes of the file.  [`Reader::mapped`] is for who can promise that nobody changes it.
 ///
 /// ```
-/// # std::fs::write("/tmp/asf-doc-reader", "one\ntwo\n")?;
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # std::fs::write(&path, "one\ntwo\n")?;
 /// use std::io::BufRead;
-/// let mut input = asf::Reader::open("/tmp/asf-doc-reader")?;
+/// let mut input = asf::Reader::open(&path)?;
 /// let mut first = String::new();
 /// input.read_line(&mut first)?;
 /// assert_eq!(first, "one\n");
 /// assert_eq!(input.region(3)?.as_deref(), Some(&b"two"[..]));
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 ///
@@ -110,12 +112,14 @@ impl Reader {
     /// What is between delimiters, in place and without them.
     ///
     /// ```
-    /// # std::fs::write("/tmp/asf-doc-split", "one:two:three")?;
-    /// let mut input = asf::Reader::open("/tmp/asf-doc-split")?;
+    /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+    /// # std::fs::write(&path, "one:two:three")?;
+    /// let mut input = asf::Reader::open(&path)?;
     /// let mut parts = input.split_in_place(b':');
     /// while let Some(part) = parts.next() {
     ///     println!("{} bytes", part?.len());
     /// }
+    /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
     pub fn split_in_place(&mut self, delimiter: u8) -> Lines<'_> {
@@ -240,8 +244,9 @@ impl Drop for Reader {
 /// no two calls the same.  It can be copied and sent.
 ///
 /// ```
-/// # std::fs::write("/tmp/asf-doc-shared", "a\nb\nc\n".repeat(1000))?;
-/// let mut input = asf::Reader::open("/tmp/asf-doc-shared")?;
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # std::fs::write(&path, "a\nb\nc\n".repeat(1000))?;
+/// let mut input = asf::Reader::open(&path)?;
 /// let shared = input.share()?;
 /// let count = || std::iter::from_fn(|| shared.until(b'\n', 0).transpose()).count();
 /// let lines = std::thread::scope(|threads| {
@@ -249,6 +254,7 @@ impl Drop for Reader {
 ///     count() + other.join().unwrap()
 /// });
 /// assert_eq!(lines, 3000);
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 ///

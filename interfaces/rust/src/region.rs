@@ -16,11 +16,13 @@ use std::slice;
 /// any thread.
 ///
 /// ```
-/// # std::fs::write("/tmp/asf-doc-region", "one two")?;
-/// let mut input = asf::Reader::open("/tmp/asf-doc-region")?;
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # std::fs::write(&path, "one two")?;
+/// let mut input = asf::Reader::open(&path)?;
 /// let shared = input.share()?;
 /// let (one, two) = (shared.region(4)?.unwrap(), shared.region(4)?.unwrap());
 /// assert_eq!((&one[..], &two[..]), (&b"one "[..], &b"two"[..]));
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 pub struct Region<'a> {
@@ -70,15 +72,17 @@ impl Drop for Region<'_> {
 /// makes that part of the stream; a region that is dropped counts as never allocated.
 ///
 /// ```
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
 /// use std::io::Write;
-/// let mut output = asf::Writer::create("/tmp/asf-doc-region-mut")?;
+/// let mut output = asf::Writer::create(&path)?;
 /// let mut region = output.region(100)?;
 /// write!(region, "{:08x}", 0xa5f)?;
 /// region[0] = b'x';
 /// region.commit()?;
 /// drop(output.region(1000)?); // nothing of it is written
 /// output.close()?;
-/// assert_eq!(std::fs::read("/tmp/asf-doc-region-mut")?, b"x0000a5f");
+/// assert_eq!(std::fs::read(&path)?, b"x0000a5f");
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 ///

@@ -23,11 +23,13 @@ const ROOM: usize = 32 << 10;
 /// [`Writer::close`] tells how that went.
 ///
 /// ```
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
 /// use std::io::Write;
-/// let mut output = asf::Writer::create("/tmp/asf-doc-writer")?;
+/// let mut output = asf::Writer::create(&path)?;
 /// writeln!(output, "{} and {}", 1, 2)?;
 /// output.close()?;
-/// assert_eq!(std::fs::read("/tmp/asf-doc-writer")?, b"1 and 2\n");
+/// assert_eq!(std::fs::read(&path)?, b"1 and 2\n");
+/// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
 ///

@@ -62,7 +62,7 @@ fn line(expected: &mut impl BufRead) -> Option<(Vec<u8>, bool)> {
     expected.read_until(b'\n', &mut line).unwrap();
     let delimited = line.last() == Some(&b'\n');
     line.truncate(line.len() - usize::from(delimited));
-    (delimited || !line.is_empty()).then(|| (line, delimited))
+    (delimited || !line.is_empty()).then_some((line, delimited))
 }
 
 fn read_lines(ours: &mut asf::Reader, expected: &mut impl BufRead, most: usize) {
