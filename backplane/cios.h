@@ -193,6 +193,7 @@ struct asf_cios {
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         /* How the program is going to read, and what follows from it. */
         enum asf_advice advice;
+        bool copied; /* ASF_COPIED was advised: no maps */
         struct asf_ahead ahead;
     };
     struct {                        /* buffers: the backplane's */

@@ -43,7 +43,7 @@ static bool would_grow(const struct statfs64 *fs, const struct stat64 *st) {
 const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st) {
     struct statfs64 fs;
     const char *module = asf__options()->module;
-    if (module[0] == 'r' || asf__sys.fstatfs(c->fd, &fs) < 0 || would_grow(&fs, st))
+    if (c->copied || module[0] == 'r' || asf__sys.fstatfs(c->fd, &fs) < 0 || would_grow(&fs, st))
         return NULL;
     if (module[0] == 'm')
         return "ASF_OPTIONS asks for map";
@@ -166,6 +166,8 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         return (ssize_t)asf__avail(c);
     if (c->advice == ASF_RANDOM)
         return fall_back(c, want, "the program reads here and there");
+    if (c->copied)
+        return fall_back(c, want, "the program asks for copies");
     asf__read_ahead(c);
     off64_t base = at & ~(off64_t)(BOUNDARY - 1);
     bool first = !c->buffer;

@@ -141,12 +141,13 @@ int asf__advise(struct asf_cios *c, enum asf_advice advice) {
                                    [ASF_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
                                    [ASF_RANDOM] = POSIX_FADV_RANDOM,
                                    [ASF_ONCE] = POSIX_FADV_SEQUENTIAL};
-    if ((unsigned)advice > ASF_ONCE)
+    if ((unsigned)advice > ASF_COPIED)
         return -EINVAL;
-    bool lasts = advice != ASF_WILLNEED && advice != ASF_DONTNEED;
+    bool lasts = advice != ASF_WILLNEED && advice != ASF_DONTNEED && advice != ASF_COPIED;
     enum asf_advice before = c->advice;
     if (lasts)
         c->advice = advice;
+    c->copied |= advice == ASF_COPIED;
     asf__attach(c);
     if (c->kind != ASF_REGULAR) {
         c->advice = before;
@@ -156,5 +157,6 @@ int asf__advise(struct asf_cios *c, enum asf_advice advice) {
         c->ahead.dropped = place(c) & -(off64_t)LARGEST_FOLIO;
     return lasts                    ? asf__sys.advise(c->fd, 0, 0, patterns[advice])
            : advice == ASF_WILLNEED ? will_need(c)
-                                    : dont_need(c);
+           : advice == ASF_DONTNEED ? dont_need(c)
+                                    : 0;
 }

@@ -207,6 +207,9 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  * and two acts:
  *   ASF_WILLNEED    the kernel begins to read what comes next, at most 64 MB
  *   ASF_DONTNEED    what the page cache has of the whole file is dropped now
+ * and one that lasts, beside any pattern, advised before the stream is read:
+ *   ASF_COPIED      the file is never mapped but read into memory of the stream's own, so
+ *                   that regions stay as they are when somebody rewrites or truncates it
  * Pages that are written to, or mapped by another process, stay in the page cache, as with
  * posix_fadvise(); so do the windows in which there are regions of this stream.
  * Read-ahead, small fills and ASF_ONCE are of streams opened O_RDONLY; on others the
@@ -218,7 +221,7 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  *          ignore it; or what fstat() or posix_fadvise() say.
  * lock     the stream's is taken.
  * source   an extension; the paper's modules for each pattern of access. */
-enum asf_advice { ASF_NORMAL, ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED, ASF_DONTNEED, ASF_ONCE };
+enum asf_advice { ASF_NORMAL, ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED, ASF_DONTNEED, ASF_ONCE, ASF_COPIED };
 ASF_EXPORT int asf_advise(struct asf_cios *stream, enum asf_advice advice);
 
 /* set_stream_mode: make the stream a reading or a writing one.  The offset

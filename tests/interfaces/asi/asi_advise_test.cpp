@@ -13,7 +13,8 @@
 namespace asi {
 namespace {
 
-constexpr asf_advice every[] = {ASF_NORMAL, ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED, ASF_DONTNEED, ASF_ONCE};
+constexpr asf_advice every[] = {ASF_NORMAL,   ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED,
+                                ASF_DONTNEED, ASF_ONCE,       ASF_COPIED};
 constexpr size_t page = 4096, mib = 1 << 20;
 
 class Advice : public Asi {
@@ -105,7 +106,6 @@ TEST_F(Advice, PipesSayThatTheyAreNone) {
 
 TEST_F(Advice, OthersAreRefused) {
     asf_cios *s = must_open(put("file", "some text"), O_RDONLY);
-    EXPECT_EQ(asf_advise(s, static_cast<asf_advice>(6)), -EINVAL);
     EXPECT_EQ(asf_advise(s, static_cast<asf_advice>(7)), -EINVAL);
     EXPECT_EQ(take(s, 100), "some text");
     EXPECT_EQ(sclose(s), 0);
@@ -120,8 +120,30 @@ TEST_F(Advice, StreamsThatWriteTakeIt) {
             EXPECT_EQ(asf_advise(s, advice), 0);
         }
         EXPECT_EQ(sclose(s), 0);
-        EXPECT_EQ(contents("out"), "abcabcabcabcabcabc");
+        EXPECT_EQ(contents("out"), "abcabcabcabcabcabcabc");
     }
+}
+
+// In sequence and, often enough for a map, anywhere in the file.
+TEST_F(Advice, CopiedStaysAsItWas) {
+    const size_t size = 4 * mib;
+    const std::string file = put_pattern("file", size);
+    asf_cios *s = must_open(file, O_RDONLY);
+    ASSERT_EQ(asf_advise(s, ASF_COPIED), 0);
+    ssize_t n = mib;
+    void *next = salloc(s, &n), *there = nullptr;
+    EXPECT_STREQ(asf_module_name(s), "read");
+    for (size_t i = 0; i < 200; i++) {
+        sfree(s, there);
+        there = sallocAt(s, &n, 3 * mib, SEEK_SET);
+        ASSERT_EQ(n, mib);
+    }
+    put("file", std::string(2 * mib, '-'));
+    EXPECT_EQ(first_wrong(next, mib, 0), mib);
+    EXPECT_EQ(first_wrong(there, mib, 3 * mib), mib);
+    EXPECT_EQ(sfree(s, next), 0);
+    EXPECT_EQ(sfree(s, there), 0);
+    EXPECT_EQ(sclose(s), 0);
 }
 
 TEST_F(Advice, OnceDropsBehind) {

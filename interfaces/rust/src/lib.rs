@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod lines;
+mod reader;
+mod region;
+mod stream;
+mod sys;
+mod writer;
+
+pub use lines::{fields, Fields, Lines, Records};
+pub use reader::{Reader, Shared};
+pub use region::{Region, RegionMut};
+pub use writer::Writer;
+
+use std::ffi::CStr;
+use std::io;
+
+/// Moves the next `most` bytes of one stream to another, or all there are, by the cheapest way that the
+/// two allow; returns how many they were.  While input is waited for, nothing is left in the output's
+/// buffer.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # let (source, target) = (path.with_extension("1"), path.with_extension("2"));
+/// # std::fs::write(&source, "some text")?;
+/// let mut from = asf::Reader::open(&source)?;
+/// let mut to = asf::Writer::create(&target)?;
+/// assert_eq!(asf::copy(&mut from, &mut to, u64::MAX)?, 9);
+/// to.close()?;
+/// # assert_eq!(std::fs::read(&target)?, b"some text");
+/// # std::fs::remove_file(&source)?;
+/// # std::fs::remove_file(&target)?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// Those of `read(2)` and `write(2)`, `ENOMEM`.  When it was the output that failed, its next call says so once
+/// more.
+pub fn copy(from: &mut Reader, to: &mut Writer, most: u64) -> io::Result<u64> {
+    let (from, to) = (from.settled()?.as_ptr(), to.settled()?.as_ptr());
+    // SAFETY: both are open.
+    let copied = unsafe { sys::asf_copy(from, to, most.min(i64::MAX as u64) as i64) };
+    u64::try_from(copied).map_err(|_| sys::error(copied))
+}
+
+/// The version of the library, as `0.1.0`.
+pub fn version() -> &'static str {
+    // SAFETY: a constant of the library's.
+    unsafe { CStr::from_ptr(sys::asf_version()) }.to_str().unwrap_or("")
+}

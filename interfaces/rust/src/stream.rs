@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+//! What readers and writers share: the C stream that they own, and its calls with Rust's types.
+
+use crate::sys;
+use std::ffi::CStr;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::raw::{c_int, c_void};
+use std::os::unix::io::{AsRawFd, IntoRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+/// An open stream, closed when it is dropped.
+pub struct Stream(NonNull<sys::Cios>);
+
+// SAFETY: every call of <asf/asf.h> may be made from any thread and takes the stream's lock,
+// but for asf_module_name, which takes an exclusive reference here.
+unsafe impl Send for Stream {}
+unsafe impl Sync for Stream {}
+
+/// Bytes of a stream: where they are, and how many.
+pub type Bytes = (NonNull<u8>, usize);
+
+impl Stream {
+    pub fn open(fd: OwnedFd, flags: c_int) -> io::Result<Stream> {
+        let mut error = 0;
+        // SAFETY: the descriptor is open, and from now on the stream's own.
+        let stream = unsafe { sys::asf_sopen_fd(fd.as_raw_fd(), flags, &mut error) };
+        let stream = NonNull::new(stream).ok_or_else(|| sys::error(error))?;
+        let _ = fd.into_raw_fd();
+        Ok(Stream(stream))
+    }
+
+    pub fn close(self) -> io::Result<()> {
+        let stream = ManuallyDrop::new(self);
+        // SAFETY: nobody else has it.  While a region has leaked it is not closed but leaks, too.
+        sys::check(unsafe { sys::asf_sclose(stream.as_ptr()) })
+    }
+
+    #[inline]
+    pub fn as_ptr(&self) -> *mut sys::Cios {
+        self.0.as_ptr()
+    }
+
+    /// One of the calls that allocate: with the length that is wanted.
+    /// `None`: the end of the file.
+    #[inline]
+    pub fn allocate(
+        &self,
+        n: usize,
+        call: impl FnOnce(*mut sys::Cios, &mut isize) -> *mut c_void,
+    ) -> io::Result<Option<Bytes>> {
+        let mut length = n.min(isize::MAX as usize) as isize;
+        match NonNull::new(call(self.as_ptr(), &mut length)) {
+            Some(region) => Ok(Some((region.cast(), length as usize))),
+            None if length == 0 => Ok(None),
+            None => Err(sys::error(length as i64)),
+        }
+    }
+
+    /// Gives the region of `have` bytes back, which is the latest unless all of it is `used`: what is
+    /// not used is read again, or not written.
+    pub fn free(&self, region: NonNull<u8>, used: usize, have: usize) -> io::Result<()> {
+        let mut kept = used as isize;
+        // SAFETY: the caller owns the region, which srealloc does not move when it makes it shorter.
+        unsafe {
+            if used < have && sys::asf_srealloc(self.as_ptr(), region.as_ptr().cast(), &mut kept).is_null() {
+                sys::asf_sfree(self.as_ptr(), region.as_ptr().cast());
+                return Err(sys::error(kept as i64));
+            }
+            sys::check(sys::asf_sfree(self.as_ptr(), region.as_ptr().cast()))
+        }
+    }
+
+    pub fn module(&mut self) -> &str {
+        // SAFETY: a string of the library's, which lives as long as the stream.
+        let name = unsafe { CStr::from_ptr(sys::asf_module_name(self.as_ptr())) };
+        name.to_str().unwrap_or("")
+    }
+
+    pub fn fd(&self) -> c_int {
+        // SAFETY: a call on an open stream.
+        unsafe { sys::asf_fileno(self.as_ptr()) }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: as in close.
+        unsafe { sys::asf_sclose(self.as_ptr()) };
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+//! What of `<asf/asf.h>` and `<asf/lines.h>` is used here, as those declare it.
+
+use std::io;
+use std::os::raw::{c_char, c_int, c_uint, c_void};
+
+/// A stream: `struct asf_cios`.
+#[repr(C)]
+pub struct Cios {
+    _private: [u8; 0],
+}
+
+/// `struct asf_lines`.  `place` and `last` point into `places`: it may not be moved.
+#[repr(C)]
+pub struct Lines {
+    pub line: *const u8,
+    pub base: *const u8,
+    pub place: *const u16,
+    pub last: *const u16,
+    pub stream: *mut Cios,
+    pub region: *mut u8,
+    pub scanned: *const u8,
+    pub end: *const u8,
+    pub longest: usize,
+    pub delimiter: u8,
+    pub bare: u8,
+    pub places: [u16; 512],
+}
+
+/// `struct asf_records`.
+#[repr(C)]
+pub struct Records {
+    pub record: *const u8,
+    pub end: *const u8,
+    pub size: usize,
+    pub stream: *mut Cios,
+    pub region: *mut u8,
+}
+
+/// `ASF_COPIED` of `enum asf_advice`.
+pub const COPIED: c_uint = 6;
+pub const F_GETFL: c_int = 3;
+pub const O_RDONLY: c_int = 0;
+pub const O_WRONLY: c_int = 1;
+pub const O_APPEND: c_int = 0o2000;
+pub const SEEK_SET: c_int = 0;
+pub const EINTR: c_int = 4;
+
+extern "C" {
+    pub fn asf_advise(stream: *mut Cios, advice: c_uint) -> c_int;
+    pub fn asf_copy(from: *mut Cios, to: *mut Cios, n: i64) -> i64;
+    pub fn asf_fields_ends(text: *const u8, n: usize, separator: c_int) -> u64;
+    pub fn asf_fileno(stream: *mut Cios) -> c_int;
+    pub fn asf_lines_begin(lines: *mut Lines, stream: *mut Cios, delimiter: c_int, longest: isize);
+    pub fn asf_lines_end(lines: *mut Lines) -> c_int;
+    pub fn asf_lines_more(lines: *mut Lines, length: *mut isize) -> *const u8;
+    pub fn asf_module_name(stream: *mut Cios) -> *const c_char;
+    pub fn asf_records_begin(records: *mut Records, stream: *mut Cios, size: usize);
+    pub fn asf_records_end(records: *mut Records) -> c_int;
+    pub fn asf_records_more(records: *mut Records, length: *mut isize) -> *const u8;
+    pub fn asf_sabandon(stream: *mut Cios, region: *mut c_void) -> c_int;
+    pub fn asf_salloc(stream: *mut Cios, length: *mut isize) -> *mut c_void;
+    pub fn asf_sallocAt(stream: *mut Cios, length: *mut isize, offset: i64, whence: c_int) -> *mut c_void;
+    pub fn asf_salloc_some(stream: *mut Cios, length: *mut isize) -> *mut c_void;
+    pub fn asf_salloc_until(stream: *mut Cios, delimiter: c_int, length: *mut isize) -> *mut c_void;
+    pub fn asf_sclose(stream: *mut Cios) -> c_int;
+    pub fn asf_sflush(stream: *mut Cios) -> c_int;
+    pub fn asf_sfree(stream: *mut Cios, region: *mut c_void) -> c_int;
+    pub fn asf_sopen_fd(fd: c_int, flags: c_int, error: *mut c_int) -> *mut Cios;
+    pub fn asf_srealloc(stream: *mut Cios, region: *mut c_void, length: *mut isize) -> *mut c_void;
+    pub fn asf_version() -> *const c_char;
+    pub fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
+}
+
+/// The error that a negated `errno` value stands for.
+#[cold]
+pub fn error(code: impl Into<i64>) -> io::Error {
+    io::Error::from_raw_os_error(-code.into() as i32)
+}
+
+/// What a call returned that gives 0 or a negated `errno` value.
+#[inline]
+pub fn check(code: c_int) -> io::Result<()> {
+    if code < 0 {
+        Err(error(code))
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// layout.rs - the structs of src/sys.rs are those of <asf/lines.h>, and so are the constants: the C
+// compiler asserts what Rust has.  ASF_INCLUDE_DIR is where the headers are; without it they are the
+// system's.
+
+#[allow(dead_code)]
+#[path = "../../../interfaces/rust/src/sys.rs"]
+mod sys;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::mem::{size_of, MaybeUninit};
+use std::process::{Command, Stdio};
+
+/// An assertion of the size, and one of the offset and the size of each member.
+macro_rules! asserted {
+    ($rust:ty, $c:literal, $($member:ident)*) => {{
+        let size = size_of::<$rust>();
+        let mut text = format!("_Static_assert(sizeof(struct {}) == {size}, \"\");\n", $c);
+        let place = MaybeUninit::<$rust>::uninit();
+        let base = place.as_ptr();
+        $(
+            // SAFETY: no member is read.
+            let member = unsafe { std::ptr::addr_of!((*base).$member) };
+            let (name, offset) = (stringify!($member), member as usize - base as usize);
+            writeln!(text, "_Static_assert(offsetof(struct {}, {name}) == {offset}, \"\");", $c).unwrap();
+            let size = size_of_pointee(member);
+            writeln!(text, "_Static_assert(sizeof ((struct {} *)0)->{name} == {size}, \"\");", $c).unwrap();
+        )*
+        text
+    }};
+}
+
+fn size_of_pointee<T>(_: *const T) -> usize {
+    size_of::<T>()
+}
+
+#[test]
+fn structs_are_those_of_c() {
+    let mut text =
+        String::from("#include <asf/lines.h>\n#include <fcntl.h>\n#include <stddef.h>\n#include <errno.h>\n");
+    text += &asserted!(sys::Lines, "asf_lines",
+        line base place last stream region scanned end longest delimiter bare places);
+    text += &asserted!(sys::Records, "asf_records", record end size stream region);
+    for (name, value) in [
+        ("ASF_COPIED", sys::COPIED as i32),
+        ("F_GETFL", sys::F_GETFL),
+        ("O_RDONLY", sys::O_RDONLY),
+        ("O_WRONLY", sys::O_WRONLY),
+        ("O_APPEND", sys::O_APPEND),
+        ("SEEK_SET", sys::SEEK_SET),
+        ("EINTR", sys::EINTR),
+        ("(int)sizeof(enum asf_advice)", 4),
+        ("(int)sizeof(ssize_t)", size_of::<isize>() as i32),
+    ] {
+        writeln!(text, "_Static_assert({name} == {value}, \"\");").unwrap();
+    }
+    let include =
+        std::env::var("ASF_INCLUDE_DIR").map_or(String::from("-I."), |directory| format!("-I{directory}"));
+    let mut cc = Command::new("cc")
+        .args(["-fsyntax-only", "-x", "c", &include, "-"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("cc, which links Rust's programs, too");
+    cc.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(cc.wait().unwrap().success(), "{text}");
+}
