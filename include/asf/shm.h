@@ -152,7 +152,8 @@ struct asf_shm_info {
 
 /* asf_shm_each: tell of every segment of asf's on the system.
  *   visit  called with each; a result other than 0 ends it
- * returns  that result, or 0, or a negated errno value: -ENOMEM.
+ * returns  that result, or 0, or a negated errno value: -ENOMEM, -EMFILE and others when they
+ *          cannot all be found, or not who has them attached.
  * lifetime of the info: until visit returns. */
 ASF_EXPORT int asf_shm_each(int (*visit)(const struct asf_shm_info *info, void *arg), void *arg);
 

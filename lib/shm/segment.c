@@ -381,7 +381,7 @@ int asf__segment_each(int (*visit)(const struct asf_shm_info *, void *), void *a
     for (size_t i = 0; i < BACKENDS && rc == 0; i++)
         rc = backends[i]->look(NULL, collect, &c);
     if (rc == 0)
-        asf__count_users(c.states, c.count);
+        rc = asf__count_users(c.states, c.count);
     errno = saved;
     for (size_t i = 0; i < c.count && rc == 0; i++) {
         struct asf_shm_info *info = &c.states[i].info;

@@ -8,6 +8,7 @@
 #ifndef ASF_LIB_SEGMENT_H
 #define ASF_LIB_SEGMENT_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include <asf/shm.h>
@@ -103,9 +104,14 @@ void asf__segment_describe(struct asf_segment_state *state, const char *id, size
 
 /* --- what /proc tells (segment_users.c) --------------------------------------------- */
 
+/* asf__hidden: whether what stands in /proc cannot be looked at since it is gone or another
+ * user's; what else fails is to be told. */
+static inline bool asf__hidden(int rc) {
+    return rc == -ENOENT || rc == -ESRCH || rc == -EACCES || rc == -EPERM;
+}
 /* asf__count_users: set info.attached of those that are objects in a file
- * system, by one pass over all processes' maps. */
-void asf__count_users(struct asf_segment_state *states, size_t count);
+ * system, by one pass over all processes' maps.  Who is not counted might be taken for none. */
+int asf__count_users(struct asf_segment_state *states, size_t count);
 /* asf__process_start: when a process was started, as a number that no other with its id
  * has; 0: it has ended; 1: it is there, and no more is told. */
 uint64_t asf__process_start(pid_t pid);

@@ -104,8 +104,14 @@ int asf__adopt_file(struct asf_segment *s, int fd, bool update) {
 
 /* --- what it looks like from outside ------------------------------------------------ */
 
-bool asf__read_head(int fd, struct asf_segment_head *head) {
-    return asf__sys.pread(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head;
+int asf__read_head(int fd, struct asf_segment_head *head) {
+    size_t have = 0;
+    ssize_t n = 1;
+    while (have < sizeof *head && n > 0) {
+        n = asf__sys.pread(fd, (char *)head + have, sizeof *head - have, (off64_t)have);
+        have += n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 ? (int)n : have == sizeof *head;
 }
 
 void asf__file_state(struct asf_segment_state *state, const char *id, const struct statx *st,

@@ -32,7 +32,8 @@ int asf__unmap_file(struct asf_segment *s);
 int asf__adopt_file(struct asf_segment *s, int fd, bool update);
 /* asf__no_regular_file: -ESTALE, and the words for it. */
 int asf__no_regular_file(void);
-bool asf__read_head(int fd, struct asf_segment_head *head);
+/* asf__read_head: 1: there is one; 0: the file is too short; or what pread fails with. */
+int asf__read_head(int fd, struct asf_segment_head *head);
 /* asf__file_state: of a file; head: NULL when it cannot be read. */
 void asf__file_state(struct asf_segment_state *state, const char *id, const struct statx *st,
                      const struct asf_segment_head *head);

@@ -100,11 +100,12 @@ static int each_of(const char *pid, visit_held *visit, void *arg) {
     int rc = 0;
     snprintf(path, sizeof path, "/proc/%.10s/fd", pid);
     DIR *directory = opendir(path);
-    for (struct dirent *entry; directory && rc == 0 && (entry = readdir(directory));)
+    if (!directory)
+        return asf__hidden(-errno) ? 0 : -errno;
+    for (struct dirent *entry; rc == 0 && (entry = readdir(directory));)
         if (entry->d_name[0] != '.')
             rc = visit(pid, entry->d_name, arg);
-    if (directory)
-        closedir(directory);
+    closedir(directory);
     return rc;
 }
 
@@ -112,19 +113,22 @@ static int each_of(const char *pid, visit_held *visit, void *arg) {
 static int each_held(visit_held *visit, void *arg) {
     int rc = 0, saved = errno;
     DIR *directory = opendir("/proc");
+    if (!directory)
+        rc = errno == ENOENT ? 0 : -errno;
     for (struct dirent *entry; directory && rc == 0 && (entry = readdir(directory));)
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
             rc = each_of(entry->d_name, visit, arg);
     if (directory)
         closedir(directory);
     errno = saved;
-    return rc;
+    return rc < 0 ? asf__segment_fail(rc, "the processes that hold segments could not be looked through")
+                  : rc;
 }
 
 static bool has_id(int fd, const char *id) {
     struct asf_segment_head head;
     size_t n = strlen(id);
-    return asf__read_head(fd, &head) && strncmp(head.text, id, n) == 0 && head.text[n] == ' ';
+    return asf__read_head(fd, &head) > 0 && strncmp(head.text, id, n) == 0 && head.text[n] == ' ';
 }
 
 struct hunt {
@@ -152,7 +156,8 @@ static int find(const char *id, int flags) {
     if (hunt_in(pid, fd, &h))
         return h.fd;
     int there = h.fd;
-    return each_held(hunt_in, &h) ? h.fd : there;
+    int rc = each_held(hunt_in, &h);
+    return rc < 0 ? rc : rc > 0 ? h.fd : there;
 }
 
 /* --- attaching --------------------------------------------------------------------- */
@@ -216,16 +221,17 @@ static int tell(struct tour *t, int fd) {
     struct asf_segment_head head;
     struct statx st;
     char id[ASF_SEGMENT_ID];
-    size_t n = asf__read_head(fd, &head) ? strnlen(head.text, sizeof head.text) : 0;
+    int rc = asf__read_head(fd, &head);
+    size_t n = rc > 0 ? strnlen(head.text, sizeof head.text) : 0;
     size_t length = n ? strcspn(head.text, " \n") : 0;
     if (length == 0 || length >= n || length >= sizeof id)
-        return 0; /* not yet, or no segment */
+        return rc < 0 ? rc : 0; /* not yet, or no segment */
     memcpy(id, head.text, length);
     id[length] = '\0';
     if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0) ||
         statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
         return 0;
-    int rc = note_new(t, st.stx_ino);
+    rc = note_new(t, st.stx_ino);
     if (rc <= 0)
         return rc;
     asf__file_state(&state, id, &st, &head);
@@ -238,9 +244,10 @@ static int tell_held(const char *pid, const char *number, void *arg) {
     int fd = open_held(pid, number, O_RDONLY | O_NOATIME);
     if (fd < 0 && fd != -ENOENT)
         fd = open_held(pid, number, O_RDONLY);
-    int rc = fd < 0 ? 0 : tell(arg, fd);
-    if (fd >= 0)
-        asf__sys.close(fd);
+    if (fd < 0)
+        return asf__hidden(fd) ? 0 : fd;
+    int rc = tell(arg, fd);
+    asf__sys.close(fd);
     return rc;
 }
 

@@ -161,7 +161,7 @@ static bool read_head(const char *id, struct asf_segment_head *head) {
         fd = open_object(id, O_RDONLY, &st);
     if (fd < 0)
         return false;
-    bool got = asf__read_head(fd, head);
+    bool got = asf__read_head(fd, head) > 0;
     asf__sys.close(fd);
     return got;
 }
@@ -169,11 +169,14 @@ static bool read_head(const char *id, struct asf_segment_head *head) {
 static int tell(const char *id, asf_segment_visit *visit, void *arg) {
     struct statx st;
     struct asf_segment_head head;
-    if (status_of(id, &st) < 0)
+    int rc = status_of(id, &st);
+    bool readable = rc == 0 && S_ISREG(st.stx_mode) && read_head(id, &head);
+    if (rc == 0 && !readable)
+        rc = status_of(id, &st);
+    if (rc == -ENOENT)
         return 0; /* removed just now */
-    bool readable = S_ISREG(st.stx_mode) && read_head(id, &head);
-    if (!readable && status_of(id, &st) < 0)
-        return 0;
+    if (rc < 0)
+        return asf__segment_fail(rc, "a segment could not be looked at in " DIRECTORY);
     struct asf_segment_state state;
     asf__file_state(&state, id, &st, readable ? &head : NULL);
     state.info.backend = asf__segment_posix.name;
@@ -186,7 +189,7 @@ static int posix_look(const char *id, asf_segment_visit *visit, void *arg) {
         return tell(id, visit, arg);
     DIR *directory = opendir(DIRECTORY);
     if (!directory)
-        return 0;
+        return errno == ENOENT ? 0 : asf__segment_fail(-errno, DIRECTORY " could not be read");
     for (struct dirent *entry; rc == 0 && (entry = readdir(directory));)
         if (!strncmp(entry->d_name, PREFIX, strlen(PREFIX)) && posix_owns(entry->d_name + strlen(PREFIX)))
             rc = tell(entry->d_name + strlen(PREFIX), visit, arg);

@@ -43,14 +43,15 @@ static void count_line(const struct states *all, pid_t pid, const char *line) {
         count_mapping(all, pid, makedev(major, minor), inode);
 }
 
-static void count_process(const struct states *all, pid_t pid) {
+static int count_process(const struct states *all, pid_t pid) {
     char path[32], text[8192];
     size_t have = 0;
+    ssize_t n;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
-        return;
-    for (ssize_t n; (n = asf__sys.read(fd, text + have, sizeof text - 1 - have)) > 0;) {
+        return fd;
+    while ((n = asf__sys.read(fd, text + have, sizeof text - 1 - have)) > 0) {
         char *line = text, *end;
         have += (size_t)n;
         text[have] = '\0';
@@ -63,20 +64,26 @@ static void count_process(const struct states *all, pid_t pid) {
         memmove(text, line, have);
     }
     asf__sys.close(fd);
+    return (int)n;
 }
 
-void asf__count_users(struct asf_segment_state *states, size_t count) {
+int asf__count_users(struct asf_segment_state *states, size_t count) {
     struct states all = {states, count};
     bool any = false;
+    int rc = 0;
     for (size_t i = 0; i < count; i++)
         any = any || states[i].inode != 0;
     DIR *directory = any ? opendir("/proc") : NULL;
     if (!directory)
-        return;
-    for (struct dirent *entry; (entry = readdir(directory));)
+        return any && errno != ENOENT ? asf__segment_fail(-errno, "/proc could not be read") : 0;
+    for (struct dirent *entry; rc == 0 && (entry = readdir(directory));) {
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-            count_process(&all, (pid_t)strtol(entry->d_name, NULL, 10));
+            rc = count_process(&all, (pid_t)strtol(entry->d_name, NULL, 10));
+        if (asf__hidden(rc))
+            rc = 0;
+    }
     closedir(directory);
+    return rc < 0 ? asf__segment_fail(rc, "who has the segments attached could not be found out") : 0;
 }
 
 /* --- numbers --------------------------------------------------------------------- */
