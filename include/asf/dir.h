@@ -101,7 +101,8 @@ struct asf_visit {
     enum asf_when when;
     const char *path; /* what asf_walk was given and what leads from there to the entry, of any length */
     size_t path_length;
-    int dirfd;       /* of the directory that has it: openat(dirfd, entry.name, ...) */
+    int dirfd;       /* of the directory that has it: openat(dirfd, entry.name, ...); a negated errno
+                        value where it had to be opened again and could not be */
     int depth;       /* 0: what asf_walk was given; 1: in that; and so on */
     unsigned thread; /* which one calls: from 0, the caller of asf_walk, up to the number of threads - 1 */
     void **own;      /* a directory's: for the program to put there what it likes, NULL at first */

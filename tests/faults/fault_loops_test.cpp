@@ -25,6 +25,7 @@
 #include "tests/streams/private_headers.h"
 
 #include <asf/asf.h>
+#include <asf/dir.h>
 #include <asf/lines.h>
 
 namespace {
@@ -90,6 +91,9 @@ NAME(lseek)
 NAME(open)
 NAME(fstat)
 NAME(fstatfs)
+NAME(open_at)
+NAME(getdents)
+NAME(statx)
 NAME(splice)
 NAME(send)
 NAME(copy_range)
@@ -111,6 +115,9 @@ void replace_calls() {
     FAILING(open);
     FAILING(fstat);
     FAILING(fstatfs);
+    FAILING(open_at);
+    FAILING(getdents);
+    FAILING(statx);
     FAILING(splice);
     FAILING(send);
     FAILING(copy_range);
@@ -139,6 +146,9 @@ const Kind kinds[] = {
     {"close", {EIO, EINTR}},
     {"fstat", {EBADF, EOVERFLOW}},
     {"fstatfs", {ENOSYS}},
+    {"open_at", {EMFILE, ENOENT, EACCES}},
+    {"getdents", {EIO}},
+    {"statx", {ENOENT, EIO}},
     {"map", {ENOMEM, ENODEV, EACCES, EAGAIN}},
     {"splice", {EINVAL, ENOMEM, EAGAIN}},
     {"send", {EINVAL, EIO}},
@@ -451,6 +461,25 @@ Outcome through_a_pipe() {
     return o;
 }
 
+// A tree that is all there when nothing was told of.
+Outcome walks() {
+    Outcome o;
+    struct Seen {
+        Outcome &o;
+        int count;
+    } seen = {o, 0};
+    const asf_walk_options options = {1, STATX_SIZE, ASF_WALK_FOLLOW | ASF_WALK_AFTER};
+    auto visit = [](const asf_visit *v, void *arg) {
+        auto *s = static_cast<Seen *>(arg);
+        s->o.told(v->entry.error);
+        s->count += v->entry.error || v->when == ASF_WALK_DONE ? 1 : 100;
+        return 0;
+    };
+    o.told(asf_walk(AT_FDCWD, "tree", &options, visit, &seen));
+    o.text = seen.count == 7 * 100 + 5 ? content : "";
+    return o;
+}
+
 struct Scenario {
     const char *name;
     std::function<Outcome()> run;
@@ -464,6 +493,7 @@ const Scenario scenarios[] = {
     {"reads_by_map", [] { return reads_by("map"); }, true},
     {"reads_lines", reads_lines, true},
     {"reads_places", reads_places, true},
+    {"walks", walks, true},
     {"writes", [] { return writes(O_TRUNC); }, false},
     {"appends", [] { return writes(O_APPEND); }, false},
     {"writes_places", writes_places, false},
@@ -490,6 +520,10 @@ class FaultLoops : public testing::TestWithParam<size_t> {
         folder = mkdtemp(name);
         std::filesystem::current_path(folder);
         std::ofstream("in", std::ios::binary) << content;
+        for (const char *below : {"tree/a", "tree/b/c"})
+            std::filesystem::create_directories(below);
+        std::filesystem::create_symlink("a", "tree/link");
+        std::ofstream("tree/b/c/file"), std::ofstream("tree/a/file");
     }
     ~FaultLoops() override {
         std::filesystem::current_path("/");
