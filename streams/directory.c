@@ -29,7 +29,7 @@ static int64_t directory_seek(struct asf_cios *c, int64_t offset, int whence) {
     return whence == SEEK_SET && offset == 0 ? asf__fd_seek(c, 0, SEEK_SET) : -ESPIPE;
 }
 
-static const struct asf_stream_ops directory = {
+static const struct asf_stream_ops directory_stream = {
     .size = sizeof(struct asf_stream_ops),
     .version = ASF_STREAM_VERSION,
     .name = "directory",
@@ -39,7 +39,7 @@ static const struct asf_stream_ops directory = {
 };
 
 struct asf_cios *asf__open_directory(int fd) {
-    struct asf_cios *c = asf__cios_new(&directory, fd, O_RDONLY);
+    struct asf_cios *c = asf__cios_new(&directory_stream, fd, O_RDONLY);
     if (!c)
         return NULL;
     c->kind = ASF_CALLBACK; /* its offset is always asked for */

@@ -97,7 +97,7 @@ enum asf_when {
 };
 
 struct asf_visit {
-    struct asf_entry entry; /* its type is what a followed link leads to */
+    struct asf_entry entry; /* of a followed link: what it leads to, or why that cannot be looked at */
     enum asf_when when;
     const char *path; /* what asf_walk was given and what leads from there to the entry, of any length */
     size_t path_length;

@@ -239,11 +239,14 @@ static struct directory *new_directory(struct worker *t, struct directory *above
     return d;
 }
 
-/* What the link leads to; one that leads nowhere stays a link. */
+/* What the link leads to; one that leads nowhere stays a link, which is no error. */
 static void follow(struct walk *w, struct asf_visit *v, struct statx *st) {
     unsigned mask = w->mask | STATX_TYPE | STATX_INO;
-    if (asf__sys.statx(v->dirfd, v->entry.name, AT_NO_AUTOMOUNT, mask, st) < 0)
+    int rc = asf__sys.statx(v->dirfd, v->entry.name, AT_NO_AUTOMOUNT, mask, st);
+    if (rc < 0) {
+        v->entry.error = rc == -ENOENT ? v->entry.error : rc;
         return;
+    }
     v->entry.type = (unsigned char)IFTODT(st->stx_mode);
     v->entry.inode = st->stx_ino;
     v->entry.status = w->mask ? st : NULL;
