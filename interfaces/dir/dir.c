@@ -56,14 +56,15 @@ struct asf_cios *asf_dir_sopen(int at, const char *path, int *error) {
 
 /* --- its entries ------------------------------------------------------------------ */
 
-/* As getdents64 has it: its length is rounded up, and the name ends with a null. */
+/* As getdents64 has it: its length is rounded up, and the name ends with a null.  It is not aligned
+ * behind bytes of an entry that were unread when the stream went on. */
 struct record {
     uint64_t inode;
     int64_t next;
     uint16_t length;
     unsigned char type;
     char name[];
-};
+} __attribute__((packed));
 
 enum { NAME_AT = offsetof(struct record, name) };
 

@@ -47,8 +47,14 @@ class Directory : public asi::Asi {
     }
     void touch(const std::string &name) const { std::ofstream(path(name)).put('x'); }
     void touch(int count) const {
-        for (int i = 0; i < count; i++)
-            ::close(creat(path("entry number " + std::to_string(i * 7919)).c_str(), 0600));
+        std::string file; // ext4 allows 65,000 names of one
+        for (int i = 0; i < count; i++) {
+            std::string name = path("entry number " + std::to_string(i * 7919));
+            if (i % 50000 == 0)
+                ::close(creat((file = name).c_str(), 0600));
+            else
+                EXPECT_TRUE(link(file.c_str(), name.c_str()) == 0 || errno == EEXIST);
+        }
     }
 
     // The next entries, at most so many.
