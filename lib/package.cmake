@@ -15,7 +15,7 @@ foreach(name IN LISTS asf_names)
 endforeach()
 install(TARGETS asf_command)
 install(DIRECTORY include/asf TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "record*" EXCLUDE)
-asf_manuals(asf asi shm command)
+asf_manuals(asf asi cxx dir shm command)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT asf NAMESPACE asf:: FILE asfTargets.cmake DESTINATION ${asf_cmake_dir})

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -181,17 +180,10 @@ static void *work(void *arg) {
     return NULL;
 }
 
-static bool has_processors(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    long n = asf__raw_syscall(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0);
-    return n > 0 && CPU_COUNT_S((size_t)n, &set) > 1;
-}
-
 /* Where no thread can be had the program's goes on decoding. */
 static void start_worker(struct decoded *d) {
     uint64_t mask = asf__hold_signals();
-    d->never = !has_processors() || pthread_create(&d->worker, NULL, work, d) != 0;
+    d->never = asf__processors() == 1 || pthread_create(&d->worker, NULL, work, d) != 0;
     d->started = !d->never;
     asf__release_signals(mask);
 }

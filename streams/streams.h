@@ -28,12 +28,14 @@ extern const struct asf_stream_ops *asf__pipe_module;
  * asf__open_segment: on a segment of shared memory, which it detaches when closed.
  * asf__open_ring: on an end of a ring, given back when closed.
  * asf__open_decoded: of what another stream has, which is closed with it.
+ * asf__open_directory: on the descriptor of a directory, closed with it; -1: it has none yet.
  * asf__open_module: on a module of the program's own.
  * returns  a stream that is in no list yet; NULL when memory is short. */
 struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_decoded(const struct asf_decoder *decoder, struct asf_cios *below);
+struct asf_cios *asf__open_directory(int fd);
 struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
 
 /* A part of a regular file as the page cache has it: a buffer, and where in the file it begins. */

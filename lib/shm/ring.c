@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -239,12 +238,6 @@ static uint32_t *other_word(struct asf_ring *r) {
     return &r->control->lock[!r->end].word;
 }
 
-static bool one_processor(void) {
-    cpu_set_t set;
-    long n = asf__raw_syscall(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0);
-    return n > 0 && CPU_COUNT_S((size_t)n, &set) == 1;
-}
-
 /* Somebody had it, and has ended: as the kernel left the lock. */
 static int had_by_another(uint32_t *word) {
     asf__robust_release(word);
@@ -295,7 +288,7 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
     if (rc < 0)
         return rc;
     r->end = end;
-    r->alone = one_processor();
+    r->alone = asf__processors() == 1;
     r->budget = MOST_TURNS;
     r->usual_wait = MOST_AWAKE / 4;
     rc = guard(r, fd);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -22,6 +23,12 @@
 
 long asf__raw_syscall(long number, long a, long b, long c, long d) {
     return asf__raw(number, a, b, c, d);
+}
+
+unsigned asf__processors(void) {
+    cpu_set_t set;
+    long n = asf__raw_syscall(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0);
+    return n > 0 ? (unsigned)CPU_COUNT_S((size_t)n, &set) : 2;
 }
 
 uint64_t asf__hold_signals(void) {
@@ -68,6 +75,18 @@ int asf__plain_close(int fd) {
 
 int asf__plain_fstat(int fd, struct stat64 *st) {
     return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
+}
+
+static int sys_open_at(int at, const char *path, int flags) {
+    return (int)asf__raw(SYS_openat, at, (long)path, flags, 0);
+}
+
+static ssize_t sys_getdents(int fd, void *buf, size_t n) {
+    return asf__raw(SYS_getdents64, fd, (long)buf, (long)n, 0);
+}
+
+static int sys_statx(int at, const char *path, int flags, unsigned mask, struct statx *st) {
+    return (int)asf__raw6(SYS_statx, at, (long)path, flags, mask, (long)st, 0);
 }
 
 static int sys_fstatfs(int fd, struct statfs64 *st) {
@@ -190,6 +209,9 @@ struct asf_syscalls asf__sys = {
     .lseek = asf__plain_lseek,
     .open = asf__plain_open,
     .close = asf__plain_close,
+    .open_at = sys_open_at,
+    .getdents = sys_getdents,
+    .statx = sys_statx,
     .fstat = asf__plain_fstat,
     .fstatfs = sys_fstatfs,
     .isatty = sys_isatty,

@@ -32,6 +32,10 @@ struct asf_syscalls {
     off64_t (*lseek)(int fd, off64_t offset, int whence);
     int (*open)(const char *path, int flags, mode_t mode);
     int (*close)(int fd);
+    /* Directories and what is in them. */
+    int (*open_at)(int at, const char *path, int flags);
+    ssize_t (*getdents)(int fd, void *buf, size_t n);
+    int (*statx)(int at, const char *path, int flags, unsigned mask, struct statx *st);
     int (*fstat)(int fd, struct stat64 *st);
     int (*fstatfs)(int fd, struct statfs64 *st);
     int (*isatty)(int fd);
@@ -161,6 +165,9 @@ static inline int asf__fstat(int fd, struct stat64 *st) {
 
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);
+
+/* asf__processors: how many this thread may run on; 2 if there are more than a cpu_set_t tells of. */
+unsigned asf__processors(void);
 
 /* asf__out_of_the_way: move a descriptor of ours to where a program's own do not
  * come to stand, close-on-exec; it stays where it is if that cannot be. */

@@ -88,6 +88,8 @@ NAME(lseek)
 NAME(open)
 NAME(fstat)
 NAME(fstatfs)
+NAME(open_at)
+NAME(getdents)
 NAME(splice)
 NAME(send)
 NAME(copy_range)
@@ -109,6 +111,8 @@ void replace_calls() {
     FAILING(open);
     FAILING(fstat);
     FAILING(fstatfs);
+    FAILING(open_at);
+    FAILING(getdents);
     FAILING(splice);
     FAILING(send);
     FAILING(copy_range);
@@ -159,6 +163,8 @@ const Kind kinds[] = {
     {"close", {EIO, EINTR}},
     {"fstat", {EBADF, EOVERFLOW}},
     {"fstatfs", {ENOSYS}},
+    {"open_at", {EMFILE, ENOENT, EACCES}},
+    {"getdents", {EIO}},
     {"map", {ENOMEM, ENODEV, EACCES, EAGAIN}},
     {"splice", {EINVAL, ENOMEM, EAGAIN}},
     {"send", {EINVAL, EIO}},
@@ -335,6 +341,10 @@ FaultLoops::FaultLoops() {
     folder = mkdtemp(name);
     std::filesystem::current_path(folder);
     std::ofstream("in", std::ios::binary) << content;
+    for (const char *below : {"tree/a", "tree/b/c"})
+        std::filesystem::create_directories(below);
+    std::filesystem::create_symlink("a", "tree/link");
+    std::ofstream("tree/b/c/file"), std::ofstream("tree/a/file");
 }
 
 FaultLoops::~FaultLoops() {

@@ -13,6 +13,7 @@
 
 #include "tests/faults/fault_loops.h"
 
+#include <asf/dir.h>
 #include <asf/lines.h>
 
 namespace faults {
@@ -208,6 +209,25 @@ Outcome through_a_pipe() {
     return o;
 }
 
+// A tree that is all there when nothing was told of.
+Outcome walks() {
+    Outcome o;
+    struct Seen {
+        Outcome &o;
+        int count;
+    } seen = {o, 0};
+    const asf_walk_options options = {1, STATX_SIZE, ASF_WALK_FOLLOW | ASF_WALK_AFTER};
+    auto visit = [](const asf_visit *v, void *arg) {
+        auto *s = static_cast<Seen *>(arg);
+        s->o.told(v->entry.error);
+        s->count += v->entry.error || v->when == ASF_WALK_DONE ? 1 : 100;
+        return 0;
+    };
+    o.told(asf_walk(AT_FDCWD, "tree", &options, visit, &seen));
+    o.text = seen.count == 8 * 100 + 5 ? content : "";
+    return o;
+}
+
 const Scenario scenarios[] = {
     {"reads", [] { return reads(5000); }, true},
     {"reads_large", [] { return reads(1 << 20); }, true},
@@ -215,6 +235,7 @@ const Scenario scenarios[] = {
     {"reads_by_map", [] { return reads_by("map"); }, true},
     {"reads_lines", reads_lines, true},
     {"reads_places", reads_places, true},
+    {"walks", walks, true},
     {"writes", [] { return writes(O_TRUNC); }, false},
     {"appends", [] { return writes(O_APPEND); }, false},
     {"writes_places", writes_places, false},

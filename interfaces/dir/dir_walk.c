@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dir_walk.c - all of a tree, by several threads.
+ *
+ * A thread takes a directory from a stack that all share, opens it by the descriptor of the one that has
+ * it, reads it to its end by a stream of the thread's own, and puts the directories that it has found on
+ * the stack.  The last ones come first, so that there are few at a time.  A directory is there until all
+ * in it are done, and so is its descriptor, unless there are too many; what comes below such a one is
+ * reached name by name from the nearest that is open.
+ * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
+ */
+#define _GNU_SOURCE
+#include <asf/dir.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "backplane/report.h"
+#include "lib/sys/syscalls.h"
+#include "streams/streams.h"
+
+struct directory {
+    struct directory *above; /* the one that has it, or NULL */
+    struct directory *next;  /* in the stack */
+    unsigned refs;           /* atomic: itself until it has been read, and those in it */
+    int fd;                  /* for those in it; -1: it is not kept open */
+    int depth;
+    struct {
+        uint32_t major, minor;
+    } device; /* known with ASF_WALK_FOLLOW or ASF_WALK_ONE_FS */
+    uint64_t inode;
+    void *own;         /* the program's */
+    size_t start, end; /* of its name in its path */
+    char name[];
+};
+
+struct worker {
+    struct walk *w;
+    pthread_t thread;
+    unsigned number;
+    struct asf_cios *stream; /* of whichever directory it reads */
+    char *path;              /* of that and the entry */
+    size_t room;
+    struct directory *first, *last; /* found in that */
+    unsigned found;
+};
+
+struct walk {
+    int at, flags;
+    unsigned mask, most_threads;
+    int (*visit)(const struct asf_visit *v, void *arg);
+    void *arg;
+    int result;          /* atomic: why it ends early */
+    int kept, most_kept; /* atomic: descriptors */
+    size_t slash;        /* 1: between the first path and what is in it */
+    struct directory *root;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t to_do;
+    struct directory *stack;
+    unsigned stacked, pending, idle; /* directories in it; and those that are read; threads that wait */
+    unsigned started;
+    struct worker workers[ASF_WALK_THREADS];
+};
+
+static bool is_ending(const struct walk *w) {
+    return __atomic_load_n(&w->result, __ATOMIC_RELAXED) != 0;
+}
+
+static void end_early(struct walk *w, int rc) {
+    int none = 0;
+    __atomic_compare_exchange_n(&w->result, &none, rc, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static int tell(struct worker *t, const struct asf_visit *v) {
+    int rc = is_ending(t->w) ? -ECANCELED : t->w->visit(v, t->w->arg);
+    if (rc < 0)
+        end_early(t->w, rc);
+    return rc;
+}
+
+/* --- paths ---------------------------------------------------------------------------- */
+
+/* Room for a path that ends with a null at `end`. */
+static bool has_room(struct worker *t, size_t end) {
+    if (end < t->room)
+        return true;
+    char *more = realloc(t->path, 2 * end + 256);
+    if (!more) {
+        end_early(t->w, -ENOMEM);
+        return false;
+    }
+    t->path = more;
+    t->room = 2 * end + 256;
+    return true;
+}
+
+static size_t start_below(const struct walk *w, const struct directory *d) {
+    return d->end + (d->above ? 1 : w->slash);
+}
+
+static bool set_path(struct worker *t, const struct directory *d) {
+    if (!has_room(t, d->end))
+        return false;
+    t->path[d->end] = '\0';
+    for (; d; d = d->above) {
+        memcpy(t->path + d->start, d->name, d->end - d->start);
+        if (d->start > 0)
+            t->path[d->start - 1] = '/';
+    }
+    return true;
+}
+
+/* --- descriptors ------------------------------------------------------------------------ */
+
+static int open_retrying(const struct worker *t, int at, const char *name, int flags) {
+    int fd;
+    flags |= O_DIRECTORY | O_CLOEXEC | (t->w->flags & ASF_WALK_FOLLOW ? 0 : O_NOFOLLOW);
+    do
+        fd = asf__sys.open_at(at, name, flags);
+    while (fd == -EINTR);
+    return fd;
+}
+
+static void close_own(int fd, bool own) {
+    if (own)
+        asf__sys.close(fd);
+}
+
+/* The descriptor of the directory that has `d`, whose path is set; *own: to be closed. */
+static int open_above(struct worker *t, const struct directory *d, bool *own) {
+    const struct directory *kept = d->above;
+    *own = false;
+    if (!kept)
+        return t->w->at;
+    while (kept->fd < 0)
+        kept = kept->above;
+    int fd = kept->fd;
+    char *name = t->path + start_below(t->w, kept), *end;
+    for (; name < t->path + d->start && fd >= 0; name = end + 1) {
+        end = strchr(name, '/');
+        *end = '\0';
+        int next = open_retrying(t, fd, name, O_PATH);
+        *end = '/';
+        close_own(fd, *own);
+        *own = next >= 0;
+        fd = next;
+    }
+    return fd;
+}
+
+static int open_directory(struct worker *t, const struct directory *d) {
+    bool own;
+    int above = open_above(t, d, &own);
+    if (above < 0 && above != AT_FDCWD)
+        return above;
+    int fd = open_retrying(t, above, t->path + d->start, O_RDONLY);
+    close_own(above, own);
+    return fd;
+}
+
+/* All that have others in them, while they are few; then each 16th on the way down; then each 256th. */
+static bool may_keep(struct walk *w, int depth) {
+    int kept = __atomic_load_n(&w->kept, __ATOMIC_RELAXED), most = w->most_kept;
+    return depth == 0 || kept < most / 2 || (kept < most / 4 * 3 && depth % 16 == 0) ||
+           (kept < most && depth % 256 == 0);
+}
+
+static void keep_or_close(struct worker *t, struct directory *d, int fd) {
+    if (t->first && may_keep(t->w, d->depth)) {
+        d->fd = fd;
+        __atomic_add_fetch(&t->w->kept, 1, __ATOMIC_RELAXED);
+    } else {
+        asf__sys.close(fd);
+    }
+}
+
+/* --- visits ----------------------------------------------------------------------------- */
+
+static void tell_of_directory(struct worker *t, struct directory *d, enum asf_when when, int error) {
+    bool own;
+    int above = open_above(t, d, &own);
+    t->path[d->end] = '\0';
+    struct asf_visit v = {
+        .entry = {.name = t->path + d->start,
+                  .length = d->end - d->start,
+                  .inode = d->inode,
+                  .error = error,
+                  .type = DT_DIR},
+        .when = when,
+        .path = t->path,
+        .path_length = d->end,
+        .dirfd = above,
+        .depth = d->depth,
+        .thread = t->number,
+        .own = &d->own,
+        .above = d->above ? d->above->own : NULL,
+    };
+    tell(t, &v);
+    close_own(above, own);
+}
+
+/* One of those that kept it is done. */
+static void finish(struct worker *t, struct directory *d) {
+    while (d && __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+        struct directory *above = d->above;
+        if (d->fd >= 0) {
+            asf__sys.close(d->fd);
+            __atomic_sub_fetch(&t->w->kept, 1, __ATOMIC_RELAXED);
+        }
+        if (t->w->flags & ASF_WALK_AFTER && !is_ending(t->w))
+            tell_of_directory(t, d, ASF_WALK_DONE, 0);
+        free(d);
+        d = above;
+    }
+}
+
+static struct directory *new_directory(struct worker *t, struct directory *above, const struct asf_visit *v) {
+    struct directory *d = malloc(sizeof *d + v->entry.length + 1);
+    if (!d) {
+        end_early(t->w, -ENOMEM);
+        return NULL;
+    }
+    size_t start = above ? start_below(t->w, above) : 0;
+    *d = (struct directory){.above = above, .refs = 1, .fd = -1, .depth = v->depth, .inode = v->entry.inode};
+    d->own = *v->own;
+    d->start = start;
+    d->end = start + v->entry.length;
+    memcpy(d->name, v->entry.name, v->entry.length + 1);
+    if (above)
+        above->refs++; /* nobody else knows of those in it yet */
+    if (t->first)
+        t->last->next = d;
+    else
+        t->first = d;
+    t->last = d;
+    t->found++;
+    return d;
+}
+
+/* What the link leads to; one that leads nowhere stays a link, which is no error. */
+static void follow(struct walk *w, struct asf_visit *v, struct statx *st) {
+    unsigned mask = w->mask | STATX_TYPE | STATX_INO;
+    int rc = asf__sys.statx(v->dirfd, v->entry.name, AT_NO_AUTOMOUNT, mask, st);
+    if (rc < 0) {
+        v->entry.error = rc == -ENOENT ? v->entry.error : rc;
+        return;
+    }
+    v->entry.type = (unsigned char)IFTODT(st->stx_mode);
+    v->entry.inode = st->stx_ino;
+    v->entry.status = w->mask ? st : NULL;
+}
+
+static void visit_entry(struct worker *t, struct directory *d, const struct asf_entry *e, int fd) {
+    size_t start = start_below(t->w, d);
+    if (!has_room(t, start + e->length))
+        return;
+    t->path[start - 1] = '/';
+    memcpy(t->path + start, e->name, e->length + 1);
+    struct statx st;
+    void *own = NULL;
+    struct asf_visit v = {
+        .entry = *e,
+        .path = t->path,
+        .path_length = start + e->length,
+        .dirfd = fd,
+        .depth = d->depth + 1,
+        .thread = t->number,
+        .own = &own,
+        .above = d->own,
+    };
+    if (e->type == DT_LNK && t->w->flags & ASF_WALK_FOLLOW)
+        follow(t->w, &v, &st);
+    if (tell(t, &v) == 0 && v.entry.type == DT_DIR)
+        new_directory(t, d, &v);
+}
+
+/* --- one directory ---------------------------------------------------------------------- */
+
+static bool same_device(const struct directory *a, const struct directory *b) {
+    return a->device.major == b->device.major && a->device.minor == b->device.minor;
+}
+
+/* Whether to go in.  returns  1; 0: it is another file system's; -ELOOP: it has itself; or -errno. */
+static int look(struct walk *w, struct directory *d, int fd) {
+    struct statx st;
+    if (!(w->flags & (ASF_WALK_FOLLOW | ASF_WALK_ONE_FS)))
+        return 1;
+    int rc = asf__sys.statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st);
+    if (rc < 0)
+        return rc;
+    d->inode = st.stx_ino;
+    d->device.major = st.stx_dev_major;
+    d->device.minor = st.stx_dev_minor;
+    if (w->flags & ASF_WALK_FOLLOW)
+        for (const struct directory *a = d->above; a; a = a->above)
+            if (a->inode == d->inode && same_device(a, d))
+                return -ELOOP;
+    return !(w->flags & ASF_WALK_ONE_FS) || same_device(w->root, d);
+}
+
+static int read_entries(struct worker *t, struct directory *d, int fd) {
+    struct asf_dir dir;
+    const struct asf_entry *e;
+    ssize_t n = 0;
+    t->stream->fd = fd;
+    asf__empty_windows(t->stream);
+    asf_dir_begin(&dir, t->stream, t->w->mask, 0);
+    do
+        while (!is_ending(t->w) && (e = asf_dir_next(&dir, &n)))
+            visit_entry(t, d, e, fd);
+    while (!is_ending(t->w) && n == -EINTR);
+    asf_dir_end(&dir);
+    t->stream->fd = -1;
+    return is_ending(t->w) ? 0 : (int)n;
+}
+
+static void visit_directory(struct worker *t, struct directory *d) {
+    if (is_ending(t->w) || !set_path(t, d))
+        return;
+    int fd = open_directory(t, d), rc = fd < 0 ? fd : look(t->w, d, fd);
+    if (rc > 0)
+        rc = read_entries(t, d, fd);
+    if (rc < 0)
+        tell_of_directory(t, d, ASF_WALK_FAILED, rc);
+    if (fd >= 0)
+        keep_or_close(t, d, fd);
+}
+
+/* --- the threads ------------------------------------------------------------------------ */
+
+static void *work(void *worker);
+
+/* Another thread where this one alone has too much to do.  Lock: held. */
+static void start_worker(struct walk *w) {
+    struct worker *t = &w->workers[w->started];
+    t->w = w;
+    t->number = w->started;
+    uint64_t mask = asf__hold_signals();
+    if (pthread_create(&t->thread, NULL, work, t) == 0)
+        w->started++;
+    else
+        w->most_threads = w->started;
+    asf__release_signals(mask);
+}
+
+/* What the thread has found goes on the stack, and one is taken.
+ * done: how many it has done.  returns  NULL: there are no more. */
+static struct directory *take(struct worker *t, unsigned done) {
+    struct walk *w = t->w;
+    pthread_mutex_lock(&w->lock);
+    if (t->first) {
+        t->last->next = w->stack;
+        w->stack = t->first;
+    }
+    w->stacked += t->found;
+    w->pending += t->found - done;
+    t->first = NULL;
+    if (w->pending == 0)
+        pthread_cond_broadcast(&w->to_do);
+    for (unsigned i = 1; i < t->found && i <= w->idle; i++)
+        pthread_cond_signal(&w->to_do);
+    if (w->stacked > 1 && w->idle == 0 && w->started < w->most_threads)
+        start_worker(w);
+    t->found = 0;
+    while (!w->stack && w->pending > 0) {
+        w->idle++;
+        pthread_cond_wait(&w->to_do, &w->lock);
+        w->idle--;
+    }
+    struct directory *d = w->stack;
+    if (d) {
+        w->stack = d->next;
+        w->stacked--;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return d;
+}
+
+static void *work(void *worker) {
+    struct worker *t = worker;
+    t->stream = asf__open_directory(-1);
+    if (!t->stream)
+        end_early(t->w, -ENOMEM);
+    for (struct directory *d = take(t, 0); d; d = take(t, 1)) {
+        visit_directory(t, d);
+        finish(t, d);
+    }
+    if (t->stream)
+        asf_sclose(t->stream);
+    free(t->path);
+    return NULL;
+}
+
+/* --- the walk --------------------------------------------------------------------------- */
+
+static void begin(struct walk *w, const struct asf_walk_options *o) {
+    struct rlimit files;
+    unsigned threads = o->threads ? o->threads : asf__processors();
+    w->flags = o->flags;
+    w->mask = o->mask;
+    w->most_threads = threads < ASF_WALK_THREADS ? threads : ASF_WALK_THREADS;
+    w->most_kept =
+        getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 8192 ? (int)files.rlim_cur / 2 : 4096;
+    w->started = 1;
+    w->workers[0].w = w;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->to_do, NULL);
+}
+
+/* What the program has named.  returns  0, or -errno: it is not there. */
+static int visit_first(struct worker *t, const char *path) {
+    struct walk *w = t->w;
+    struct statx st;
+    void *own = NULL;
+    int rc = asf__sys.statx(w->at, path, AT_SYMLINK_NOFOLLOW, w->mask | STATX_TYPE | STATX_INO, &st);
+    if (rc < 0)
+        return rc;
+    size_t n = strlen(path);
+    struct asf_visit v = {
+        .entry = {.name = path,
+                  .length = n,
+                  .inode = st.stx_ino,
+                  .status = w->mask ? &st : NULL,
+                  .type = (unsigned char)IFTODT(st.stx_mode)},
+        .path = path,
+        .path_length = n,
+        .dirfd = w->at,
+        .own = &own,
+    };
+    if (v.entry.type == DT_LNK && w->flags & ASF_WALK_FOLLOW)
+        follow(w, &v, &st);
+    w->slash = path[n - 1] != '/';
+    if (tell(t, &v) == 0 && v.entry.type == DT_DIR)
+        w->root = new_directory(t, NULL, &v);
+    return 0;
+}
+
+/* No thread is cancelled in it: all that have been started end. */
+int asf_walk(int at, const char *path, const struct asf_walk_options *options,
+             int (*visit)(const struct asf_visit *v, void *arg), void *arg) {
+    static const struct asf_walk_options usual;
+    struct walk w = {.at = at, .visit = visit, .arg = arg};
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    begin(&w, options ? options : &usual);
+    int rc = visit_first(&w.workers[0], path);
+    if (rc == 0)
+        work(&w.workers[0]);
+    for (unsigned i = 1; i < w.started; i++)
+        pthread_join(w.workers[i].thread, NULL);
+    pthread_cond_destroy(&w.to_do);
+    pthread_mutex_destroy(&w.lock);
+    pthread_setcancelstate(cancellation, &cancellation);
+    return rc < 0 ? rc : w.result;
+}
