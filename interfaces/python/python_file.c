@@ -617,6 +617,8 @@ int asf__file_close(struct asf__file *f) {
     if (!asf__file_enter(f, ASF_ANY, f->iterator))
         return f->stream ? -1 : 0;
     end_iteration(f); /* the file was truncated: that is told when it is closed */
+    if (f->shared && f->now == ASF_READ)
+        asf_sflush(f->stream);
     if (f->users > 0)
         rc = -EBUSY;
     else
@@ -824,8 +826,10 @@ static PyObject *open_file(struct asf__module *module, PyObject *argument, const
     struct asf__file *f = new_file(module, name, mode, flags);
     int fd = !f ? -1 : number ? take_descriptor(name, closefd) : open_path(name, mode, flags);
     Py_DECREF(name);
-    if (fd >= 0 && open_stream(f, fd, flags))
+    if (fd >= 0 && open_stream(f, fd, flags)) {
+        f->shared = !closefd;
         return (PyObject *)f;
+    }
     if (fd >= 0 && !(number && closefd))
         close(fd);
     Py_XDECREF((PyObject *)f);

@@ -52,6 +52,7 @@ struct asf__file {
     PyObject *name;                        /* the path, or the number of the descriptor */
     char mode[4];
     bool readable, writable, regular;
+    bool shared; /* the caller keeps a descriptor, which is to stand where the file ended */
     enum asf_mode now;
     int users;               /* readers and writers of records, which must go before the stream */
     PyThread_type_lock lock; /* held by who uses the stream on the slow path */
