@@ -58,12 +58,12 @@ static bool end_iteration(struct asf__file *f) {
     return rc == 0;
 }
 
+/* The descriptor stands where the file does from then on, also when nothing is written. */
 static bool set_mode(struct asf__file *f, enum asf_mode mode) {
-    int rc = 0;
+    int rc;
     if (f->now == mode)
         return true;
-    if (f->now == ASF_WRITE)
-        ASF_PUTTING(f, rc = asf_sflush(f->stream));
+    ASF_PUTTING(f, rc = asf_sflush(f->stream));
     if (rc == 0 && !asf_set_stream_mode(f->stream, mode))
         rc = -EBUSY;
     if (rc < 0)

@@ -69,7 +69,7 @@ PyObject *asf__return_self(PyObject *self, PyObject *unused) {
 /* --- regions --------------------------------------------------------------------------- */
 
 struct region {
-    struct asf__memory memory;
+    struct asf__memory shown;
     struct asf__file *file; /* NULL: there is nothing to give back */
     bool abandoned;         /* an exception has left it half filled */
 };
@@ -83,9 +83,9 @@ PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size) {
             asf_sabandon(f->stream, at);
         return NULL;
     }
-    r->memory.at = at ? at : nothing;
-    r->memory.size = size;
-    r->memory.readonly = f->now == ASF_READ;
+    r->shown.at = at ? at : nothing;
+    r->shown.size = size;
+    r->shown.readonly = f->now == ASF_READ;
     r->file = at ? (struct asf__file *)Py_NewRef((PyObject *)f) : NULL;
     return (PyObject *)r;
 }
@@ -93,15 +93,15 @@ PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size) {
 /* Input waits for another thread that is within a call at most. */
 static int give_back(struct region *r) {
     struct asf__file *f = r->file;
-    char *at = r->memory.at;
+    char *at = r->shown.at;
     int rc = 0;
-    r->memory.at = NULL;
+    r->shown.at = NULL;
     r->file = NULL;
     if (!f)
         return 0;
     if (r->abandoned)
         ASF_PUTTING(f, rc = asf_sabandon(f->stream, at));
-    else if (!r->memory.readonly || f->holder)
+    else if (!r->shown.readonly || f->holder)
         ASF_PUTTING(f, rc = asf_sfree(f->stream, at));
     else
         rc = asf_sfree(f->stream, at);
@@ -114,14 +114,14 @@ static int give_back(struct region *r) {
 static PyObject *region_release(PyObject *self, PyObject *unused) {
     (void)unused;
     struct region *r = (struct region *)self;
-    if (asf__memory_is_viewed(&r->memory) || give_back(r) < 0)
+    if (asf__memory_is_viewed(&r->shown) || give_back(r) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *region_abandon(PyObject *self, PyObject *unused) {
     struct region *r = (struct region *)self;
-    if (asf__memory_is_viewed(&r->memory))
+    if (asf__memory_is_viewed(&r->shown))
         return NULL;
     r->abandoned = true;
     return region_release(self, unused);
@@ -136,7 +136,7 @@ static PyObject *region_exit(PyObject *self, PyObject *args) {
     if (type == Py_None)
         return region_release(self, NULL);
     r->abandoned = true;
-    if (r->memory.views > 0)
+    if (r->shown.views > 0)
         Py_RETURN_NONE;
     return region_release(self, NULL);
 }
@@ -146,7 +146,7 @@ static PyObject *region_resize(PyObject *self, PyObject *argument) {
     struct asf__file *f = r->file;
     ssize_t n, wanted = PyLong_AsSsize_t(argument);
     char *at;
-    if ((wanted == -1 && PyErr_Occurred()) || asf__memory_is_viewed(&r->memory))
+    if ((wanted == -1 && PyErr_Occurred()) || asf__memory_is_viewed(&r->shown))
         return NULL;
     if (wanted < 0 || !f)
         return PyErr_Format(PyExc_ValueError, f ? "a negative size" : "the region was given back");
@@ -154,11 +154,11 @@ static PyObject *region_resize(PyObject *self, PyObject *argument) {
         return NULL;
     do {
         n = wanted;
-        ASF_WITHOUT_GIL(at = asf_srealloc(f->stream, r->memory.at, &n));
+        ASF_WITHOUT_GIL(at = asf_srealloc(f->stream, r->shown.at, &n));
     } while (!at && asf__again(n));
     if (at) {
-        r->memory.at = at;
-        r->memory.size = n;
+        r->shown.at = at;
+        r->shown.size = n;
     }
     asf__file_leave(f);
     return at ? PyLong_FromSsize_t(n) : asf__raise(n, f->name);

@@ -45,7 +45,7 @@ PyObject *asf__return_self(PyObject *self, PyObject *unused);
 PyObject *asf__memory_array(PyObject *self, const char *format);
 
 /* A view is left: BufferError, and true. */
-bool asf__memory_is_viewed(struct asf__memory *memory);
+bool asf__memory_is_viewed(struct asf__memory *shown);
 
 struct asf__file {
     PyObject_HEAD struct asf_cios *stream; /* NULL: closed */

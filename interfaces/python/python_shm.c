@@ -28,7 +28,7 @@ static PyObject *raise_shm(ssize_t code, PyObject *name) {
 /* --- segments ------------------------------------------------------------------------------ */
 
 struct segment {
-    struct asf__memory memory; /* the data */
+    struct asf__memory shown; /* the data */
     PyObject *label;
 };
 
@@ -41,9 +41,9 @@ static PyObject *new_segment(PyObject *module, char *shm, bool readonly, PyObjec
         asf_shm_close(shm);
         return NULL;
     }
-    s->memory.at = shm + ASF_SHM_HEAD;
-    s->memory.size = (Py_ssize_t)asf_shm_size(shm);
-    s->memory.readonly = readonly;
+    s->shown.at = shm + ASF_SHM_HEAD;
+    s->shown.size = (Py_ssize_t)asf_shm_size(shm);
+    s->shown.readonly = readonly;
     s->label = PyUnicode_DecodeFSDefaultAndSize(shm, (Py_ssize_t)strcspn(shm, "\n"));
     if (s->label)
         return (PyObject *)s;
@@ -96,8 +96,8 @@ PyObject *asf__remove_segment(PyObject *module, PyObject *label) {
 }
 
 static int detach(struct segment *s) {
-    char *at = s->memory.at;
-    s->memory.at = NULL;
+    char *at = s->shown.at;
+    s->shown.at = NULL;
     if (!at || asf_shm_close(at - ASF_SHM_HEAD) == 0)
         return 0;
     raise_shm(-errno, s->label);
@@ -107,7 +107,7 @@ static int detach(struct segment *s) {
 static PyObject *segment_close(PyObject *self, PyObject *unused) {
     (void)unused;
     struct segment *s = (struct segment *)self;
-    return asf__memory_is_viewed(&s->memory) || detach(s) < 0 ? NULL : Py_NewRef(Py_None);
+    return asf__memory_is_viewed(&s->shown) || detach(s) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *segment_array(PyObject *self, PyObject *args) {
@@ -219,16 +219,16 @@ static ssize_t read_for_stdio(void *stream, char *to, size_t n) {
 
 /* An array of libasf's, given back with its last view. */
 static PyObject *view_of(struct asf__module *m, const double *array, size_t count) {
-    struct asf__memory *memory = (struct asf__memory *)PyType_GenericAlloc(m->array, 0);
-    if (!memory) {
+    struct asf__memory *shown = (struct asf__memory *)PyType_GenericAlloc(m->array, 0);
+    if (!shown) {
         asf_shm_free_doubles(array);
         return NULL;
     }
-    memory->at = (char *)(void *)(uintptr_t)array;
-    memory->size = (Py_ssize_t)(count * sizeof *array);
-    memory->readonly = true;
-    PyObject *view = asf__memory_array((PyObject *)memory, "d");
-    Py_DECREF((PyObject *)memory);
+    shown->at = (char *)(void *)(uintptr_t)array;
+    shown->size = (Py_ssize_t)(count * sizeof *array);
+    shown->readonly = true;
+    PyObject *view = asf__memory_array((PyObject *)shown, "d");
+    Py_DECREF((PyObject *)shown);
     return view;
 }
 

@@ -192,6 +192,8 @@ class Files(unittest.TestCase):
         del file, region
         gc.collect()
         self.assertEqual(bytes(view), b"ome")
+        with self.assertWarns(ResourceWarning):
+            del view
 
     def test_truncated_under_a_region(self):
         self.put(b"x" * 3000000)
