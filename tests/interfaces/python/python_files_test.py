@@ -279,11 +279,13 @@ class Files(unittest.TestCase):
                     pass
         use()
         gc.collect()
+        references = sys.getrefcount(self.path)
         objects, descriptors = sys.getallocatedblocks(), len(os.listdir("/proc/self/fd"))
         for _ in range(300):
             use()
         gc.collect()
         self.assertLess(sys.getallocatedblocks() - objects, 100)
+        self.assertEqual(sys.getrefcount(self.path), references)
         self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
 
 

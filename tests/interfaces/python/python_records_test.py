@@ -53,7 +53,9 @@ class Records(unittest.TestCase):
             records = asf.records(file)
             next(records)
             self.assertRaises(BufferError, file.close)
-            del records
+            self.assertEqual(len(list(records)), 99)
+            self.assertRaises(BufferError, file.close)
+            records.close()
 
     def test_wrong_records(self):
         record = self.records[0] | {"n": 1, "path": [{"x": 1, "y": 1}], "words": ["a"]}
