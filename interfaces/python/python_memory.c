@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* --- what all have ------------------------------------------------------------------- */
+/* --- what all have ------------------------------------------------------------ */
 
 int asf__memory_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     struct asf__memory *m = (struct asf__memory *)self;
@@ -66,7 +66,7 @@ PyObject *asf__return_self(PyObject *self, PyObject *unused) {
     return Py_NewRef(self);
 }
 
-/* --- regions --------------------------------------------------------------------------- */
+/* --- regions ------------------------------------------------------------ */
 
 struct region {
     struct asf__memory shown;

@@ -31,7 +31,7 @@ struct format {
     struct plan *plan;
 };
 
-/* --- declaring ------------------------------------------------------------------------------------------ */
+/* --- declaring ------------------------------------------------------------ */
 
 static void free_plan(struct plan *p) {
     for (size_t i = 0; p && i < p->type.count; i++) {
@@ -213,8 +213,7 @@ PyType_Spec asf__format_spec = {
     .slots = format_slots,
 };
 
-/* --- putting values
- * ------------------------------------------------------------------------------------------ */
+/* --- putting values ------------------------------------------------------------ */
 
 /* A block of zero bytes that lives as long as the list; NULL with an exception. */
 static char *block(PyObject *list, size_t size) {
@@ -428,8 +427,7 @@ static bool put_struct(const struct plan *p, PyObject *record, char *to, PyObjec
     return good;
 }
 
-/* --- the writer
- * ------------------------------------------------------------------------------------------------ */
+/* --- the writer ------------------------------------------------------------ */
 
 struct record_writer {
     PyObject_HEAD struct asf__file *file;

@@ -16,7 +16,7 @@ struct records {
     bool own;
 };
 
-/* --- values -------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------ */
 
 static PyObject *value_of(const struct asf_record_value *v);
 
@@ -87,7 +87,7 @@ static PyObject *value_of(const struct asf_record_value *v) {
     return v->member.kind == ASF_RECORD_STRUCT ? struct_of(v) : single(v);
 }
 
-/* --- the reader ------------------------------------------------------------------------------------- */
+/* --- the reader ------------------------------------------------------------ */
 
 static bool begin(struct records *r, struct asf__file *f, const struct asf_record_options *options) {
     if (!asf__file_enter(f, ASF_READ, NULL))

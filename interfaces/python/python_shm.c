@@ -25,7 +25,7 @@ static PyObject *raise_shm(ssize_t code, PyObject *name) {
     return asf__raise_why(code, asf_shm_why(), name);
 }
 
-/* --- segments ------------------------------------------------------------------------------ */
+/* --- segments ------------------------------------------------------------ */
 
 struct segment {
     struct asf__memory shown; /* the data */
@@ -204,7 +204,7 @@ PyType_Spec asf__array_spec = {
     .slots = array_slots,
 };
 
-/* --- text files --------------------------------------------------------------------------------- */
+/* --- text files ------------------------------------------------------------ */
 
 /* asf_shm_read_doubles reads by stdio.  Whoever reads by it has entered the file and reads it to its end. */
 static ssize_t read_for_stdio(void *stream, char *to, size_t n) {
