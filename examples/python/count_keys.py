@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+#
+# count_keys FILE: for each key, the first column of a TSV, the number of its lines and the
+# sum of the integers in the second column, sorted by key.
+import sys
+
+import asf
+
+counts = {}
+with asf.open(sys.argv[1]) as file:
+    for line in file:
+        key, value = line.split(b"\t", 2)[:2]
+        count = counts.setdefault(key, [0, 0])
+        count[0] += 1
+        count[1] += int(value)
+for key in sorted(counts):
+    sys.stdout.buffer.write(b"%s\t%d\t%d\n" % (key, *counts[key]))

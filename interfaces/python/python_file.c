@@ -1,0 +1,849 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python_file.c - files: bytes, lines and regions of a stream.
+ *
+ * While the GIL is held and no thread is within a call (holder is 0), what is at hand in the
+ * stream's buffer is taken at once: a line, or a few bytes.  All else goes by asf__file_enter.
+ * Layer: interfaces/python.
+ */
+#include "interfaces/python/python_module.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16 }; /* bytes that are copied with the GIL, and read at once where no size is known */
+
+/* --- errors ------------------------------------------------------------ */
+
+PyObject *asf__raise(ssize_t code, PyObject *name) {
+    if (PyErr_Occurred())
+        return NULL;
+    if (code == -EBUSY) {
+        PyErr_SetString(PyExc_BufferError,
+                        "a region of the file, or a reader or writer of records on it, is not released yet");
+        return NULL;
+    }
+    errno = (int)-code;
+    return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, name);
+}
+
+bool asf__again(ssize_t code) {
+    return code == -EINTR && PyErr_CheckSignals() == 0;
+}
+
+static PyObject *unsupported(const char *what) {
+    PyObject *io = PyImport_ImportModule("io");
+    PyObject *type = io ? PyObject_GetAttrString(io, "UnsupportedOperation") : NULL;
+    if (type)
+        PyErr_SetString(type, what);
+    Py_XDECREF(type);
+    Py_XDECREF(io);
+    return NULL;
+}
+
+/* --- who uses the stream ------------------------------------------------------------ */
+
+/* The lines of an iterator that were not asked for are the stream's again. */
+static bool end_iteration(struct asf__file *f) {
+    if (!f->iterator)
+        return true;
+    f->iterator = NULL;
+    int rc = asf_lines_end(&f->lines);
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    return rc == 0;
+}
+
+/* The descriptor stands where the file does from then on, also when nothing is written. */
+static bool set_mode(struct asf__file *f, enum asf_mode mode) {
+    int rc;
+    if (f->now == mode)
+        return true;
+    ASF_PUTTING(f, rc = asf_sflush(f->stream));
+    if (rc == 0 && !asf_set_stream_mode(f->stream, mode))
+        rc = -EBUSY;
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    else
+        f->now = mode;
+    return rc == 0;
+}
+
+static bool may_use(struct asf__file *f, int mode, PyObject *iterator) {
+    if (!f->stream)
+        PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
+    else if (mode == ASF_READ && !f->readable)
+        unsupported("the file is not open for reading");
+    else if (mode == ASF_WRITE && !f->writable)
+        unsupported("the file is not open for writing");
+    else
+        return (f->iterator == iterator || end_iteration(f)) &&
+               (mode == ASF_ANY || set_mode(f, (enum asf_mode)mode));
+    return false;
+}
+
+bool asf__file_enter(struct asf__file *f, int mode, PyObject *iterator) {
+    unsigned long self = PyThread_get_thread_ident();
+    if (f->holder == self) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a signal handler or finalizer uses the file that it has interrupted");
+        return false;
+    }
+    if (!PyThread_acquire_lock(f->lock, NOWAIT_LOCK))
+        ASF_WITHOUT_GIL(PyThread_acquire_lock(f->lock, WAIT_LOCK));
+    f->holder = self;
+    if (may_use(f, mode, iterator))
+        return true;
+    asf__file_leave(f);
+    return false;
+}
+
+void asf__file_leave(struct asf__file *f) {
+    f->holder = 0;
+    PyThread_release_lock(f->lock);
+}
+
+/* Whether a region of n bytes is to be had in line, and given back: nothing is waited for. */
+static bool at_hand(struct asf__file *f, enum asf_mode mode, ssize_t n) {
+    const struct asf_view *v = (const struct asf_view *)f->stream;
+    if (f->holder || f->iterator || !v || f->now != mode || n <= 0 || v->gate)
+        return false;
+    return n <= (mode == ASF_READ ? v->read_end - v->read_ptr : v->write_end - v->write_ptr) && !*v->regions;
+}
+
+/* --- signals during output ------------------------------------------------------------ */
+
+/* What a write has not written when a signal ends it is lost.  A file's writes are never ended so; of
+ * others none but the signals by which people end a program are let through. */
+void asf__hold_signals(const struct asf__file *f, sigset_t *before) {
+    static const int through[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    sigset_t held;
+    if (f->regular)
+        return;
+    sigfillset(&held);
+    for (size_t i = 0; i < sizeof through / sizeof *through; i++)
+        sigdelset(&held, through[i]);
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+void asf__let_signals(const struct asf__file *f, const sigset_t *before) {
+    if (!f->regular)
+        pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* --- reading ------------------------------------------------------------ */
+
+/* A region, or NULL with *n as salloc leaves it, and an exception if a signal handler has raised one. */
+static void *allocate(struct asf__file *f, void *(*call)(struct asf_cios *, ssize_t *), ssize_t *n) {
+    ssize_t wanted = *n;
+    void *p;
+    do {
+        *n = wanted;
+        ASF_WITHOUT_GIL(p = call(f->stream, n));
+    } while (!p && asf__again(*n));
+    return p;
+}
+
+static PyObject *copy_bytes(const void *from, ssize_t n) {
+    if (n <= PIECE)
+        return PyBytes_FromStringAndSize(from, n);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, n);
+    if (bytes) { /* a mapped file may be read from the disk here */
+        char *to = PyBytes_AsString(bytes);
+        ASF_WITHOUT_GIL(memcpy(to, from, (size_t)n));
+    }
+    return bytes;
+}
+
+/* The bytes of a region, which is given back. */
+static PyObject *take_bytes(struct asf__file *f, void *region, ssize_t n) {
+    PyObject *bytes = copy_bytes(region, n);
+    int rc = asf_sfree(f->stream, region);
+    if (rc == 0)
+        return bytes;
+    Py_XDECREF(bytes);
+    return asf__raise(rc, f->name);
+}
+
+/* As many as there may be: the whole of a file. */
+static ssize_t size_of(struct asf__file *f) {
+    struct stat st;
+    if (!f->regular || fstat(asf_fileno(f->stream), &st) < 0 || st.st_size < PIECE)
+        return PIECE;
+    return st.st_size;
+}
+
+/* The next piece of what is left to read, or NULL: at the end, or with an exception.  That a descriptor does
+ * not wait is no error when there are bytes before. */
+static PyObject *next_piece(struct asf__file *f, ssize_t left, bool first) {
+    enum { MOST = 1 << 28 };
+    ssize_t n = left < MOST ? left : MOST;
+    void *p = allocate(f, asf_salloc, &n);
+    if (p)
+        return take_bytes(f, p, n);
+    if (n < 0 && (n != -EAGAIN || first))
+        asf__raise(n, f->name);
+    return NULL;
+}
+
+static PyObject *join(PyObject *list) {
+    PyObject *empty = PyBytes_FromStringAndSize(NULL, 0);
+    PyObject *joined = empty ? PyObject_CallMethod(empty, "join", "O", list) : NULL;
+    Py_XDECREF(empty);
+    return joined;
+}
+
+/* `wanted` bytes, or fewer at the end; all if it is negative. */
+static PyObject *read_bytes(struct asf__file *f, ssize_t wanted) {
+    ssize_t left = wanted < 0 ? size_of(f) : wanted;
+    PyObject *piece = next_piece(f, left, true), *list, *result = NULL;
+    if (!piece)
+        return PyErr_Occurred() ? NULL : PyBytes_FromStringAndSize(NULL, 0);
+    if (PyBytes_Size(piece) == wanted)
+        return piece;
+    list = PyList_New(0);
+    while (piece) {
+        int rc = list ? PyList_Append(list, piece) : -1;
+        left -= wanted < 0 ? 0 : PyBytes_Size(piece);
+        Py_DECREF(piece);
+        piece = rc == 0 && left > 0 ? next_piece(f, left, false) : NULL;
+    }
+    if (!PyErr_Occurred())
+        result = PyList_Size(list) == 1 ? Py_NewRef(PyList_GetItem(list, 0)) : join(list);
+    Py_XDECREF(list);
+    return result;
+}
+
+/* The optional size of read() and its like: -1 for none and None. */
+static bool size_argument(PyObject *const *args, Py_ssize_t count, Py_ssize_t *size) {
+    *size = -1;
+    if (count > 1) {
+        PyErr_SetString(PyExc_TypeError, "at most one argument, a size, is taken");
+        return false;
+    }
+    if (count == 1 && args[0] != Py_None)
+        *size = PyNumber_AsSsize_t(args[0], PyExc_OverflowError);
+    return !(*size == -1 && PyErr_Occurred());
+}
+
+static PyObject *file_read(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    struct asf__file *f = (struct asf__file *)self;
+    Py_ssize_t n;
+    if (!size_argument(args, count, &n))
+        return NULL;
+    if (n <= PIECE && at_hand(f, ASF_READ, n))
+        return take_bytes(f, asf_salloc(f->stream, &n), n);
+    if (!asf__file_enter(f, ASF_READ, NULL))
+        return NULL;
+    PyObject *bytes = n == 0 ? PyBytes_FromStringAndSize(NULL, 0) : read_bytes(f, n);
+    asf__file_leave(f);
+    return bytes;
+}
+
+static PyObject *file_read1(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    struct asf__file *f = (struct asf__file *)self;
+    Py_ssize_t n;
+    if (!size_argument(args, count, &n) || !asf__file_enter(f, ASF_READ, NULL))
+        return NULL;
+    n = n < 0 ? PIECE : n;
+    void *p = n ? allocate(f, asf_salloc_some, &n) : NULL;
+    PyObject *bytes = p        ? take_bytes(f, p, n)
+                      : n == 0 ? PyBytes_FromStringAndSize(NULL, 0)
+                               : asf__raise(n, f->name);
+    asf__file_leave(f);
+    return bytes;
+}
+
+/* returns  the bytes that were read, or -1 with an exception. */
+static ssize_t read_into(struct asf__file *f, char *to, ssize_t wanted) {
+    ssize_t done = 0;
+    int rc = 0;
+    while (rc == 0 && done < wanted) {
+        ssize_t n = wanted - done;
+        void *p = allocate(f, asf_salloc, &n);
+        if (!p) {
+            rc = n == -EAGAIN && done > 0 ? 0 : (int)n;
+            break;
+        }
+        ASF_WITHOUT_GIL(memcpy(to + done, p, (size_t)n));
+        done += n;
+        rc = asf_sfree(f->stream, p);
+    }
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    return rc < 0 ? -1 : done;
+}
+
+static PyObject *file_readinto(PyObject *self, PyObject *target) {
+    struct asf__file *f = (struct asf__file *)self;
+    Py_buffer to;
+    ssize_t n = -1;
+    if (PyObject_GetBuffer(target, &to, PyBUF_WRITABLE) < 0)
+        return NULL;
+    if (asf__file_enter(f, ASF_READ, NULL)) {
+        n = read_into(f, to.buf, to.len);
+        asf__file_leave(f);
+    }
+    PyBuffer_Release(&to);
+    return n < 0 ? NULL : PyLong_FromSsize_t(n);
+}
+
+/* --- lines ------------------------------------------------------------ */
+
+/* What parts the lines that an iterator asks for. */
+struct parting {
+    unsigned char delimiter;
+    bool keep;
+    ssize_t longest;
+};
+
+static const struct parting newlines = {'\n', true, SSIZE_MAX};
+
+/* The next line where none is at hand.  NULL at the end. */
+static PyObject *wait_for_line(struct asf__file *f, PyObject *iterator, const struct parting *by) {
+    const char *line;
+    ssize_t n;
+    if (!asf__file_enter(f, ASF_READ, iterator))
+        return NULL;
+    if (!f->iterator) {
+        asf_lines_begin(&f->lines, f->stream, by->delimiter, by->longest);
+        f->iterator = iterator;
+        f->keep = by->keep;
+    }
+    do
+        ASF_WITHOUT_GIL(line = asf_lines_next(&f->lines, &n));
+    while (!line && asf__again(n));
+    PyObject *bytes = line ? copy_bytes(line, n + (f->keep && asf_lines_delimited(&f->lines))) : NULL;
+    if (!line && n < 0)
+        asf__raise(n, f->name);
+    asf__file_leave(f);
+    return bytes;
+}
+
+static inline PyObject *next_line(struct asf__file *f, PyObject *iterator, const struct parting *by) {
+    ssize_t n;
+    if (f->iterator != iterator || f->holder || !asf_lines_at_hand(&f->lines))
+        return wait_for_line(f, iterator, by);
+    const char *line = asf_lines_next(&f->lines, &n);
+    return PyBytes_FromStringAndSize(line, n + f->keep);
+}
+
+static PyObject *file_iter(PyObject *self) {
+    struct asf__file *f = (struct asf__file *)self;
+    if (!asf__file_enter(f, ASF_READ, f->iterator))
+        return NULL;
+    asf__file_leave(f);
+    return Py_NewRef(self);
+}
+
+static PyObject *file_next(PyObject *self) {
+    return next_line((struct asf__file *)self, self, &newlines);
+}
+
+/* A line of at most n bytes. */
+static PyObject *read_short_line(struct asf__file *f, ssize_t wanted) {
+    ssize_t n = wanted;
+    void *p;
+    do {
+        n = wanted;
+        ASF_WITHOUT_GIL(p = asf_salloc_until(f->stream, '\n', &n));
+    } while (!p && asf__again(n));
+    if (!p && n == -EMSGSIZE) {
+        n = wanted;
+        p = allocate(f, asf_salloc, &n);
+    }
+    return p ? take_bytes(f, p, n) : n == 0 ? PyBytes_FromStringAndSize(NULL, 0) : asf__raise(n, f->name);
+}
+
+static PyObject *file_readline(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    struct asf__file *f = (struct asf__file *)self;
+    Py_ssize_t n;
+    PyObject *line;
+    if (!size_argument(args, count, &n))
+        return NULL;
+    if (n < 0) {
+        line = next_line(f, self, &newlines);
+        return line || PyErr_Occurred() ? line : PyBytes_FromStringAndSize(NULL, 0);
+    }
+    if (!asf__file_enter(f, ASF_READ, NULL))
+        return NULL;
+    line = n == 0 ? PyBytes_FromStringAndSize(NULL, 0) : read_short_line(f, n);
+    asf__file_leave(f);
+    return line;
+}
+
+struct lines {
+    PyObject_HEAD struct asf__file *file;
+    struct parting by;
+};
+
+static PyObject *file_lines(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"delimiter", "keep", "longest", NULL};
+    struct asf__module *module = PyType_GetModuleState(Py_TYPE(self));
+    char delimiter = '\n';
+    int keep = 1;
+    Py_ssize_t longest = SSIZE_MAX;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|cpn:lines", names, &delimiter, &keep, &longest))
+        return NULL;
+    if (longest < 1)
+        return PyErr_Format(PyExc_ValueError, "the longest line has a byte or more, not %zd", longest);
+    struct lines *l = (struct lines *)PyType_GenericAlloc(module->lines, 0);
+    if (l) {
+        l->file = (struct asf__file *)Py_NewRef(self);
+        l->by = (struct parting){(unsigned char)delimiter, keep, longest};
+    }
+    return (PyObject *)l;
+}
+
+static PyObject *lines_next(PyObject *self) {
+    struct lines *l = (struct lines *)self;
+    return next_line(l->file, self, &l->by);
+}
+
+/* The stream then stands after the last line; nobody is told what was truncated before, the next call is. */
+static void lines_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    struct asf__file *f = ((struct lines *)self)->file;
+    if (f->iterator == self) {
+        f->iterator = NULL;
+        asf_lines_end(&f->lines);
+    }
+    Py_DECREF((PyObject *)f);
+    PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- regions ------------------------------------------------------------ */
+
+static PyObject *new_region(struct asf__file *f, void *p, ssize_t n) {
+    PyObject *region = p || n == 0 ? asf__region_new(f, p, n) : asf__raise(n, f->name);
+    asf__file_leave(f);
+    return region;
+}
+
+static int mode_of_region(const struct asf__file *f, int write) {
+    return write || !f->readable ? ASF_WRITE : ASF_READ;
+}
+
+static PyObject *allocate_region(PyObject *self, PyObject *args, PyObject *keywords,
+                                 void *(*call)(struct asf_cios *, ssize_t *)) {
+    static char *names[] = {"", "write", NULL};
+    struct asf__file *f = (struct asf__file *)self;
+    Py_ssize_t n;
+    int write = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$p:region", names, &n, &write))
+        return NULL;
+    if (n < 1)
+        return PyErr_Format(PyExc_ValueError, "a region has a byte or more, not %zd", n);
+    if (!asf__file_enter(f, mode_of_region(f, write), NULL))
+        return NULL;
+    void *p = allocate(f, call, &n);
+    return new_region(f, p, n);
+}
+
+static PyObject *file_region(PyObject *self, PyObject *args, PyObject *keywords) {
+    return allocate_region(self, args, keywords, asf_salloc);
+}
+
+static PyObject *file_region_some(PyObject *self, PyObject *args, PyObject *keywords) {
+    return allocate_region(self, args, keywords, asf_salloc_some);
+}
+
+static PyObject *file_region_until(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"delimiter", "longest", NULL};
+    struct asf__file *f = (struct asf__file *)self;
+    char delimiter = '\n';
+    Py_ssize_t longest = SSIZE_MAX, n;
+    void *p;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|cn:region_until", names, &delimiter, &longest))
+        return NULL;
+    if (longest < 1)
+        return PyErr_Format(PyExc_ValueError, "the longest line has a byte or more, not %zd", longest);
+    if (!asf__file_enter(f, ASF_READ, NULL))
+        return NULL;
+    do {
+        n = longest;
+        ASF_WITHOUT_GIL(p = asf_salloc_until(f->stream, delimiter, &n));
+    } while (!p && asf__again(n));
+    return new_region(f, p, n);
+}
+
+static PyObject *file_region_at(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"", "", "", "write", NULL};
+    struct asf__file *f = (struct asf__file *)self;
+    long long offset;
+    Py_ssize_t n;
+    int whence = SEEK_SET, write = 0;
+    void *p;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Ln|i$p:region_at", names, &offset, &n, &whence, &write))
+        return NULL;
+    if (n < 1)
+        return PyErr_Format(PyExc_ValueError, "a region has a byte or more, not %zd", n);
+    if (!asf__file_enter(f, mode_of_region(f, write), NULL))
+        return NULL;
+    ASF_PUTTING(f, p = asf_sallocAt(f->stream, &n, offset, whence));
+    return new_region(f, p, n);
+}
+
+/* --- writing ------------------------------------------------------------ */
+
+static bool write_bytes(struct asf__file *f, const char *from, ssize_t n) {
+    enum { MOST = 1 << 20 };
+    ssize_t done = 0, piece;
+    int rc = 0;
+    while (rc == 0 && done < n) {
+        piece = n - done < MOST ? n - done : MOST;
+        ASF_PUTTING(f, {
+            void *p = asf_salloc(f->stream, &piece);
+            if (p)
+                memcpy(p, from + done, (size_t)piece);
+            rc = p ? asf_sfree(f->stream, p) : (int)piece;
+        });
+        done += piece;
+    }
+    if (rc == -EINTR)
+        PyErr_CheckSignals();
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    return rc == 0;
+}
+
+/* returns  whether nothing had to be waited for. */
+static bool write_at_hand(struct asf__file *f, const char *from, ssize_t n) {
+    void *p = at_hand(f, ASF_WRITE, n) ? asf_salloc(f->stream, &n) : NULL;
+    if (!p)
+        return false;
+    memcpy(p, from, (size_t)n);
+    return asf_sfree(f->stream, p) == 0;
+}
+
+static PyObject *file_write(PyObject *self, PyObject *data) {
+    struct asf__file *f = (struct asf__file *)self;
+    Py_buffer from;
+    if (PyObject_GetBuffer(data, &from, PyBUF_SIMPLE) < 0)
+        return NULL;
+    bool written = write_at_hand(f, from.buf, from.len);
+    if (!written && asf__file_enter(f, ASF_WRITE, NULL)) {
+        written = write_bytes(f, from.buf, from.len);
+        asf__file_leave(f);
+    }
+    Py_ssize_t n = from.len;
+    PyBuffer_Release(&from);
+    return written ? PyLong_FromSsize_t(n) : NULL;
+}
+
+static PyObject *file_writelines(PyObject *self, PyObject *lines) {
+    PyObject *iterator = PyObject_GetIter(lines), *line, *written = iterator;
+    while (iterator && written && (line = PyIter_Next(iterator))) {
+        written = file_write(self, line);
+        Py_XDECREF(written);
+        Py_DECREF(line);
+    }
+    Py_XDECREF(iterator);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Of output all is written; the descriptor then stands where the file does. */
+static bool flush(struct asf__file *f) {
+    int rc;
+    ASF_PUTTING(f, rc = asf_sflush(f->stream));
+    if (rc == -EINTR)
+        PyErr_CheckSignals();
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    return rc == 0;
+}
+
+static PyObject *file_flush(PyObject *self, PyObject *unused) {
+    (void)unused;
+    struct asf__file *f = (struct asf__file *)self;
+    if (!asf__file_enter(f, ASF_ANY, NULL))
+        return NULL;
+    bool flushed = flush(f);
+    asf__file_leave(f);
+    return flushed ? Py_NewRef(Py_None) : NULL;
+}
+
+/* --- places ------------------------------------------------------------ */
+
+static PyObject *place(struct asf__file *f) {
+    off_t at = flush(f) ? lseek(asf_fileno(f->stream), 0, SEEK_CUR) : 0;
+    return PyErr_Occurred() ? NULL : at < 0 ? asf__raise(-errno, f->name) : PyLong_FromLongLong(at);
+}
+
+static PyObject *file_tell(PyObject *self, PyObject *unused) {
+    (void)unused;
+    struct asf__file *f = (struct asf__file *)self;
+    if (!asf__file_enter(f, ASF_ANY, NULL))
+        return NULL;
+    PyObject *at = place(f);
+    asf__file_leave(f);
+    return at;
+}
+
+/* A region there is allocated, and as good as not. */
+static PyObject *file_seek(PyObject *self, PyObject *args) {
+    struct asf__file *f = (struct asf__file *)self;
+    long long offset;
+    int whence = SEEK_SET, rc;
+    ssize_t n = 1, none = 0;
+    if (!PyArg_ParseTuple(args, "L|i:seek", &offset, &whence) || !asf__file_enter(f, ASF_ANY, NULL))
+        return NULL;
+    ASF_PUTTING(f, {
+        void *p = asf_sallocAt(f->stream, &n, offset, whence);
+        if (p && f->now == ASF_READ)
+            p = asf_srealloc(f->stream, p, &none);
+        rc = p ? asf_sabandon(f->stream, p) : (int)n;
+    });
+    PyObject *at = rc < 0 ? asf__raise(rc, f->name) : place(f);
+    asf__file_leave(f);
+    return at;
+}
+
+/* --- the file itself ------------------------------------------------------------ */
+
+int asf__file_close(struct asf__file *f) {
+    int rc;
+    if (!f->stream)
+        return 0;
+    if (!asf__file_enter(f, ASF_ANY, f->iterator))
+        return f->stream ? -1 : 0;
+    end_iteration(f); /* the file was truncated: that is told when it is closed */
+    if (f->shared && f->now == ASF_READ)
+        asf_sflush(f->stream);
+    if (f->users > 0)
+        rc = -EBUSY;
+    else
+        ASF_PUTTING(f, rc = asf_sclose(f->stream));
+    if (rc != -EBUSY)
+        f->stream = NULL;
+    if (rc == -EINTR)
+        PyErr_CheckSignals();
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    asf__file_leave(f);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *file_close(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return asf__file_close((struct asf__file *)self) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *file_enter_context(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (!asf__file_enter((struct asf__file *)self, ASF_ANY, NULL))
+        return NULL;
+    asf__file_leave((struct asf__file *)self);
+    return Py_NewRef(self);
+}
+
+static PyObject *file_fileno(PyObject *self, PyObject *unused) {
+    (void)unused;
+    struct asf__file *f = (struct asf__file *)self;
+    if (!f->stream)
+        return PyErr_Format(PyExc_ValueError, "I/O operation on closed file");
+    return PyLong_FromLong(asf_fileno(f->stream));
+}
+
+/* readable() and its like */
+static PyObject *truth(PyObject *self, bool is) {
+    if (((struct asf__file *)self)->stream)
+        return PyBool_FromLong(is);
+    return PyErr_Format(PyExc_ValueError, "I/O operation on closed file");
+}
+
+static PyObject *file_readable(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return truth(self, ((struct asf__file *)self)->readable);
+}
+
+static PyObject *file_writable(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return truth(self, ((struct asf__file *)self)->writable);
+}
+
+static PyObject *file_seekable(PyObject *self, PyObject *unused) {
+    (void)unused;
+    struct asf_cios *stream = ((struct asf__file *)self)->stream;
+    return truth(self, stream && lseek(asf_fileno(stream), 0, SEEK_CUR) >= 0);
+}
+
+static PyObject *file_closed(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(!((struct asf__file *)self)->stream);
+}
+
+static PyObject *file_name(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(((struct asf__file *)self)->name);
+}
+
+static PyObject *file_mode(PyObject *self, void *unused) {
+    (void)unused;
+    return PyUnicode_FromString(((struct asf__file *)self)->mode);
+}
+
+static PyObject *file_repr(PyObject *self) {
+    struct asf__file *f = (struct asf__file *)self;
+    return PyUnicode_FromFormat("<asf.File name=%R mode='%s'%s>", f->name, f->mode,
+                                f->stream ? "" : " closed");
+}
+
+/* A file that nobody has any more is closed, as Python's own, with its warning.  It has no region, since
+ * these have it. */
+static void file_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    struct asf__file *f = (struct asf__file *)self;
+    PyObject *error[3];
+    PyErr_Fetch(&error[0], &error[1], &error[2]);
+    if (f->stream && PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed file %R", f->name) < 0)
+        PyErr_WriteUnraisable(NULL);
+    if (asf__file_close(f) < 0)
+        PyErr_WriteUnraisable(NULL);
+    PyErr_Restore(error[0], error[1], error[2]);
+    if (f->lock)
+        PyThread_free_lock(f->lock);
+    Py_XDECREF(f->name);
+    PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- types ------------------------------------------------------------ */
+
+PyDoc_STRVAR(
+    file_doc,
+    "A file of bytes, which open() returns.\n\n"
+    "It is used as a binary file of Python's own open() is, with the same results: read, readline, "
+    "readinto,\n"
+    "write, seek, tell, iteration over lines, with; io.TextIOWrapper makes text of it.  Its data can\n"
+    "also be used where it lies: region() and its kin return a Region, for reading and writing.\n\n"
+    "All calls go on where the last one has stopped.  Threads may share a file: each call is one step.\n"
+    "Other threads run while one waits.  Errors are OSError with errno and filename.");
+PyDoc_STRVAR(read_doc,
+             "read($self, size=-1, /)\n--\n\n"
+             "Return `size` bytes, fewer at the end of the file alone, all there are when it is negative\n"
+             "or None.\n\n"
+             "Of a descriptor that does not wait, what there is; BlockingIOError when there is nothing.");
+PyDoc_STRVAR(read1_doc,
+             "read1($self, size=-1, /)\n--\n\n"
+             "Return at most `size` bytes (64 KB when it is negative), waiting only when there are none.");
+PyDoc_STRVAR(readinto_doc,
+             "readinto($self, buffer, /)\n--\n\n"
+             "Fill a buffer, such as a bytearray; return the number of bytes, fewer at the end of the\n"
+             "file alone.");
+PyDoc_STRVAR(readline_doc,
+             "readline($self, size=-1, /)\n--\n\n"
+             "Return the next line with its newline, or its first `size` bytes; b'' at the end.");
+PyDoc_STRVAR(lines_doc, "lines($self, delimiter=b'\\n', keep=True, longest=sys.maxsize)\n--\n\n"
+                        "Return an iterator over the lines that end with another byte.\n\n"
+                        "  delimiter  the byte\n"
+                        "  keep       whether the lines that are returned have it\n"
+                        "  longest    bytes of the longest line with its delimiter; a longer one is OSError\n"
+                        "             (EMSGSIZE), and the file stays before it");
+PyDoc_STRVAR(region_doc,
+             "region($self, size, /, *, write=False)\n--\n\n"
+             "Return the next `size` bytes as a Region.\n\n"
+             "Of input: fewer when the file ends, or a signal or an error comes before there are so\n"
+             "many; none, a Region of length 0, at the end.  Of output: room for so many bytes.\n"
+             "  write  output, of a file that is open for both");
+PyDoc_STRVAR(region_some_doc,
+             "region_some($self, size, /, *, write=False)\n--\n\n"
+             "As region(), but content with a byte or more of input: it waits only when there is\n"
+             "none.");
+PyDoc_STRVAR(region_until_doc,
+             "region_until($self, delimiter=b'\\n', longest=sys.maxsize)\n--\n\n"
+             "Return the next line with its delimiter as a Region, of length 0 at the end.\n\n"
+             "  longest  as for lines()");
+PyDoc_STRVAR(region_at_doc,
+             "region_at($self, offset, size, whence=0, /, *, write=False)\n--\n\n"
+             "As seek(offset, whence) and region(size), with no other thread's call between.\n\n"
+             "Regions of output may be held at many places of a file, in any order.");
+PyDoc_STRVAR(write_doc, "write($self, data, /)\n--\n\n"
+                        "Write all bytes of an object with the buffer protocol; return their number.\n\n"
+                        "They are buffered until flush() or close(), or there are many.");
+PyDoc_STRVAR(writelines_doc, "writelines($self, lines, /)\n--\n\nWrite each item of an iterable.");
+PyDoc_STRVAR(flush_doc,
+             "flush($self, /)\n--\n\n"
+             "Write what is buffered; of input, set the descriptor to where the file stands.\n\n"
+             "BufferError: a region of output is not released, and what comes after it waits.  What a\n"
+             "failed write has not written is lost.");
+PyDoc_STRVAR(seek_doc,
+             "seek($self, offset, whence=0, /)\n--\n\n"
+             "Go to an offset from the beginning (0), the place (1) or the end (2); return the place.");
+PyDoc_STRVAR(tell_doc, "tell($self, /)\n--\n\nReturn the place in the file.  Output is flushed.");
+PyDoc_STRVAR(close_doc,
+             "close($self, /)\n--\n\n"
+             "Write what is buffered, close the file and its descriptor.\n\n"
+             "BufferError: a Region of it, or a reader or writer of records on it, is not released; then\n"
+             "nothing is closed.  A file may be closed twice.");
+PyDoc_STRVAR(fileno_doc, "fileno($self, /)\n--\n\n"
+                         "Return the descriptor.  flush() before it is used by others.");
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+static PyMethodDef file_methods[] = {
+    {"read", FAST(file_read), METH_FASTCALL, read_doc},
+    {"read1", FAST(file_read1), METH_FASTCALL, read1_doc},
+    {"readinto", file_readinto, METH_O, readinto_doc},
+    {"readline", FAST(file_readline), METH_FASTCALL, readline_doc},
+    {"lines", FAST(file_lines), METH_VARARGS | METH_KEYWORDS, lines_doc},
+    {"region", FAST(file_region), METH_VARARGS | METH_KEYWORDS, region_doc},
+    {"region_some", FAST(file_region_some), METH_VARARGS | METH_KEYWORDS, region_some_doc},
+    {"region_until", FAST(file_region_until), METH_VARARGS | METH_KEYWORDS, region_until_doc},
+    {"region_at", FAST(file_region_at), METH_VARARGS | METH_KEYWORDS, region_at_doc},
+    {"write", file_write, METH_O, write_doc},
+    {"writelines", file_writelines, METH_O, writelines_doc},
+    {"flush", file_flush, METH_NOARGS, flush_doc},
+    {"seek", file_seek, METH_VARARGS, seek_doc},
+    {"tell", file_tell, METH_NOARGS, tell_doc},
+    {"close", file_close, METH_NOARGS, close_doc},
+    {"fileno", file_fileno, METH_NOARGS, fileno_doc},
+    {"readable", file_readable, METH_NOARGS, "readable($self, /)\n--\n\nWhether it is open for reading."},
+    {"writable", file_writable, METH_NOARGS, "writable($self, /)\n--\n\nWhether it is open for writing."},
+    {"seekable", file_seekable, METH_NOARGS, "seekable($self, /)\n--\n\nWhether seek() can be used."},
+    {"__enter__", file_enter_context, METH_NOARGS, NULL},
+    {"__exit__", file_close, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef file_getset[] = {
+    {"closed", file_closed, NULL, "Whether it is closed.", NULL},
+    {"name", file_name, NULL, "What it was opened by: a path, or a descriptor.", NULL},
+    {"mode", file_mode, NULL, "The mode that it was opened in.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot file_slots[] = {
+    {Py_tp_doc, (void *)file_doc}, {Py_tp_dealloc, file_dealloc},
+    {Py_tp_repr, file_repr},       {Py_tp_methods, file_methods},
+    {Py_tp_getset, file_getset},   {Py_tp_iter, file_iter},
+    {Py_tp_iternext, file_next},   {0, NULL},
+};
+
+PyType_Spec asf__file_spec = {
+    .name = "asf.File",
+    .basicsize = sizeof(struct asf__file),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = file_slots,
+};
+
+static PyType_Slot lines_slots[] = {
+    {Py_tp_doc, "An iterator over the lines of a File, which lines() returns."},
+    {Py_tp_dealloc, lines_dealloc},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, lines_next},
+    {0, NULL},
+};
+
+PyType_Spec asf__lines_spec = {
+    .name = "asf.Lines",
+    .basicsize = sizeof(struct lines),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = lines_slots,
+};

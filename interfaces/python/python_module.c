@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python_module.c - the module `asf`: its functions and types.
+ * Layer: interfaces/python.
+ */
+#include "interfaces/python/python_module.h"
+
+#define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
+
+PyDoc_STRVAR(
+    module_doc,
+    "Files whose bytes are used where they lie, arrays in shared memory, and records: the Alloc Stream "
+    "Facility.\n\n"
+    "    with asf.open(path) as file:            # as open(path, 'rb'), and its lines in half the time\n"
+    "        for line in file:\n"
+    "            ...\n"
+    "        with file.region(65536) as region:  # the next bytes, not copied\n"
+    "            use(region[:16])\n\n"
+    "    with asf.create_segment('series', 8 * n) as segment:\n"
+    "        numbers = numpy.asarray(segment.array())\n"
+    "    fields = asf.read_arrays(path)          # 'coeff 1 2 3', or 'coeff shmids LABEL'\n\n"
+    "    for record in asf.records(path):        # dicts\n"
+    "        print(record['name'])\n\n"
+    "Memory that a view is left of is not given back: to close its file or segment is BufferError, as with "
+    "mmap.\n"
+    "All objects may be used by any threads. Errors of the system are OSError with errno and, of files, "
+    "filename.");
+PyDoc_STRVAR(open_doc,
+             "open(file, mode='rb', *, closefd=True)\n--\n\n"
+             "Open a file, as Python's open() does in binary mode, and return a File.\n\n"
+             "  file     a path, or a descriptor, which the file owns from now on\n"
+             "  mode     'rb', 'wb', 'ab' or 'xb', or one of these with '+'\n"
+             "  closefd  False: the descriptor stays the caller's (its place in the file moves along)");
+PyDoc_STRVAR(create_doc, "create_segment(name, size, *, mode=0o600, backend=None)\n--\n\n"
+                         "Make a segment of shared memory and return it, attached, as a Segment.\n\n"
+                         "  name     words that tell people what it is\n"
+                         "  size     bytes, which are zero at first\n"
+                         "  mode     who may attach it, as for a file\n"
+                         "  backend  'posix', 'sysv' or 'memfd'; None for the default\n\n"
+                         "It outlives the process: remove_segment() it, or 'asf shm rm'.");
+PyDoc_STRVAR(open_segment_doc,
+             "open_segment(label, *, update=False)\n--\n\n"
+             "Attach the segment of a label, as a Segment.\n\n"
+             "  update  its data can be written to\n\n"
+             "OSError: ESTALE when what is there is not what the label names; ENOENT, EACCES, EINVAL.");
+PyDoc_STRVAR(remove_doc, "remove_segment(label, /)\n--\n\nRemove a segment. Who has attached it keeps it.");
+PyDoc_STRVAR(
+    read_arrays_doc,
+    "read_arrays(file, /)\n--\n\n"
+    "Read a text of fields, each a name and numbers, to its end; return a dict of memoryviews ('d').\n\n"
+    "A field is 'coeff 0 1 2 3', over several lines if it is long, or 'coeff shmids LABEL': the\n"
+    "segment of that label then is the array, and is not copied.\n"
+    "  file  a path, a descriptor, which stays open, or a File\n\n"
+    "OSError: a label's segment cannot be attached; EBADMSG: a word is no number. ValueError: a\n"
+    "name comes twice.");
+PyDoc_STRVAR(write_arrays_doc,
+             "write_arrays(file, arrays, *, segments=False)\n--\n\n"
+             "Write such a text.\n\n"
+             "  file      a path, a descriptor, which stays open, or a File\n"
+             "  arrays    a mapping of names to arrays of doubles, or sequences of numbers\n"
+             "  segments  False: as numbers, the shortest that are read back exactly. True: as labels, of\n"
+             "            the segment whose data the array is, or of a new one named as the field");
+#ifdef ASF_PYTHON_RECORDS
+PyDoc_STRVAR(records_doc,
+             "records(file, *, most_bytes=0)\n--\n\n"
+             "Return an iterator over the records of a file, as dicts: a Records.\n\n"
+             "  file        a path, a descriptor, which stays open, or a File\n"
+             "  most_bytes  of one record; 0: 256 MiB. As a dict it may take a hundred times as much\n\n"
+             "OSError: EBADMSG, a record is broken; E2BIG, it is beyond a limit; ENODATA, the file ends\n"
+             "within one.");
+PyDoc_STRVAR(
+    format_doc,
+    "record_format(name, fields, /)\n--\n\n"
+    "Declare a format for RecordWriter.write().\n\n"
+    "  fields  a dict of names to types, as C would declare them: {'id': 'int32', 'v[3]': 'float64',\n"
+    "          'count': 'uint32', 'path[count]': {'x': 'float32', 'y': 'float32'}}\n\n"
+    "The types are int8 to int64, uint8 to uint64, float32, float64, char, bool, enum, string, and a\n"
+    "dict for a struct. name[3] is an array in the struct, name[count] one of as many elements as\n"
+    "the field count says. ValueError: it is no format.");
+PyDoc_STRVAR(writer_doc, "record_writer(file, *, indexed=False)\n--\n\n"
+                         "Return a RecordWriter on a file.\n\n"
+                         "  file     a path, a descriptor, which stays open, or a File\n"
+                         "  indexed  an index is written at the end, for Records.seek()");
+#endif
+
+static PyMethodDef functions[] = {
+    {"open", KEYWORDS(asf__open), open_doc},
+    {"create_segment", KEYWORDS(asf__create_segment), create_doc},
+    {"open_segment", KEYWORDS(asf__open_segment), open_segment_doc},
+    {"remove_segment", asf__remove_segment, METH_O, remove_doc},
+    {"read_arrays", asf__read_arrays, METH_O, read_arrays_doc},
+    {"write_arrays", KEYWORDS(asf__write_arrays), write_arrays_doc},
+#ifdef ASF_PYTHON_RECORDS
+    {"records", KEYWORDS(asf__records), records_doc},
+    {"record_format", asf__record_format, METH_VARARGS, format_doc},
+    {"record_writer", KEYWORDS(asf__record_writer), writer_doc},
+#endif
+    {NULL, NULL, 0, NULL},
+};
+
+/* The types in the order in which struct asf__module has them. */
+static PyType_Spec *const specs[] = {
+    &asf__file_spec,    &asf__lines_spec,  &asf__region_spec,        &asf__segment_spec, &asf__array_spec,
+#ifdef ASF_PYTHON_RECORDS
+    &asf__records_spec, &asf__format_spec, &asf__record_writer_spec,
+#endif
+};
+enum { TYPES = sizeof specs / sizeof *specs };
+
+static int fill_module(PyObject *module) {
+    PyTypeObject **types = PyModule_GetState(module);
+    for (int i = 0; i < TYPES; i++) {
+        types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
+        if (!types[i] || PyModule_AddType(module, types[i]) < 0)
+            return -1;
+    }
+    return PyModule_AddStringConstant(module, "__version__", asf_version());
+}
+
+static int traverse_module(PyObject *module, visitproc visit, void *arg) {
+    PyTypeObject **types = PyModule_GetState(module);
+    for (int i = 0; types && i < TYPES; i++)
+        Py_VISIT(types[i]);
+    return 0;
+}
+
+static int clear_module(PyObject *module) {
+    PyTypeObject **types = PyModule_GetState(module);
+    for (int i = 0; types && i < TYPES; i++)
+        Py_CLEAR(types[i]);
+    return 0;
+}
+
+static void free_module(void *module) {
+    clear_module(module);
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,         .m_name = "asf",
+    .m_doc = module_doc,           .m_size = sizeof(struct asf__module),
+    .m_methods = functions,        .m_slots = slots,
+    .m_traverse = traverse_module, .m_clear = clear_module,
+    .m_free = free_module,
+};
+
+PyMODINIT_FUNC PyInit_asf(void) {
+    return PyModuleDef_Init(&definition);
+}

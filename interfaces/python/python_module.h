@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python_module.h - what the files of the Python module share: its types, memory that is shown
+ * by the buffer protocol, files and errors.
+ *
+ * The GIL guards all that is declared here.  It is given up where a call of libasf may wait; a
+ * file's lock then keeps other threads from that file.
+ * Layer: interfaces/python, a library of its own; may include <asf/...> and its own folder.
+ */
+#ifndef ASF_PYTHON_MODULE_H
+#define ASF_PYTHON_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000 /* 3.11, the first stable ABI with the buffer protocol */
+#include <Python.h>
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include <asf/asf.h>
+#include <asf/lines.h>
+
+/* The state of the module, which a type's methods find by PyType_GetModuleState; those of records are NULL
+ * where libasf_record is left out. */
+struct asf__module {
+    PyTypeObject *file, *lines, *region, *segment, *array, *records, *format, *record_writer;
+};
+
+/* The beginning of an object that shows memory: Region, Segment, Array. */
+struct asf__memory {
+    PyObject_HEAD char *at; /* NULL: it was given back */
+    Py_ssize_t size, views;
+    bool readonly;
+};
+
+/* Slots of such types, and a method __enter__. */
+int asf__memory_getbuffer(PyObject *self, Py_buffer *view, int flags);
+void asf__memory_releasebuffer(PyObject *self, Py_buffer *view);
+Py_ssize_t asf__memory_length(PyObject *self);
+PyObject *asf__memory_subscript(PyObject *self, PyObject *key);
+int asf__memory_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
+PyObject *asf__return_self(PyObject *self, PyObject *unused);
+
+/* The memory as a view of items of a struct's format, "d". */
+PyObject *asf__memory_array(PyObject *self, const char *format);
+
+/* A view is left: BufferError, and true. */
+bool asf__memory_is_viewed(struct asf__memory *shown);
+
+struct asf__file {
+    PyObject_HEAD struct asf_cios *stream; /* NULL: closed */
+    PyObject *name;                        /* the path, or the number of the descriptor */
+    char mode[4];
+    bool readable, writable, regular;
+    bool shared; /* the caller keeps a descriptor, which is to stand where the file ended */
+    enum asf_mode now;
+    int users;               /* readers and writers of records, which must go before the stream */
+    PyThread_type_lock lock; /* held by who uses the stream on the slow path */
+    unsigned long holder;    /* that thread, or 0: nobody is within a call */
+    PyObject *iterator;      /* whose lines are iterated over, borrowed: a Lines, the file itself, or NULL */
+    bool keep;               /* its lines have their delimiters */
+    struct asf_lines lines;
+};
+
+/* Begin to use a file: wait for other threads, end an iteration but `iterator`'s, and make it one that
+ * reads or writes.
+ *   mode     ASF_READ, ASF_WRITE, or ASF_ANY
+ * returns  false with an exception; otherwise asf__file_leave ends it. */
+enum { ASF_ANY = -1 };
+bool asf__file_enter(struct asf__file *f, int mode, PyObject *iterator);
+void asf__file_leave(struct asf__file *f);
+
+/* The file that an argument is, or that is opened on the path or descriptor that it is; the descriptor stays
+ * the caller's.  A new reference, or NULL with an exception. own  out: it was opened here, and is to be
+ * closed. */
+struct asf__file *asf__file_of(struct asf__module *module, PyObject *argument, const char *mode, bool *own);
+
+/* Close it: 0, or -1 with an exception. */
+int asf__file_close(struct asf__file *f);
+
+/* A new reference to a region of a file, or NULL with an exception. */
+PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size);
+
+/* An exception for a negated errno value, unless there is one: OSError with a file's name, which may be NULL;
+ * BufferError for -EBUSY.
+ * returns  NULL. */
+PyObject *asf__raise(ssize_t code, PyObject *name);
+PyObject *asf__raise_why(ssize_t code, const char *why, PyObject *name);
+
+/* Whether a call that a signal has ended is to be made again: its handlers have run, and raised nothing. */
+bool asf__again(ssize_t code);
+
+/* A call that may wait. */
+#define ASF_WITHOUT_GIL(call)                                                                                \
+    do {                                                                                                     \
+        Py_BEGIN_ALLOW_THREADS call;                                                                         \
+        Py_END_ALLOW_THREADS                                                                                 \
+    } while (0)
+
+/* A call that may write, too: none of the signals that a program may handle and go on ends it. */
+void asf__hold_signals(const struct asf__file *f, sigset_t *before);
+void asf__let_signals(const struct asf__file *f, const sigset_t *before);
+#define ASF_PUTTING(f, call)                                                                                 \
+    do {                                                                                                     \
+        sigset_t before;                                                                                     \
+        Py_BEGIN_ALLOW_THREADS asf__hold_signals(f, &before);                                                \
+        call;                                                                                                \
+        asf__let_signals(f, &before);                                                                        \
+        Py_END_ALLOW_THREADS                                                                                 \
+    } while (0)
+
+/* The types of each file. */
+extern PyType_Spec asf__file_spec, asf__lines_spec, asf__region_spec, asf__segment_spec, asf__array_spec;
+extern PyType_Spec asf__records_spec, asf__format_spec, asf__record_writer_spec;
+
+/* The functions of the module. */
+PyObject *asf__open(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__open_segment(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__remove_segment(PyObject *module, PyObject *label);
+PyObject *asf__read_arrays(PyObject *module, PyObject *file);
+PyObject *asf__write_arrays(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__records(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__record_format(PyObject *module, PyObject *args);
+PyObject *asf__record_writer(PyObject *module, PyObject *args, PyObject *keywords);
+
+#endif

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""asf.open() beside Python's own open(): the same calls on the same data, one after the other, give the same;
+regions, and what outlives what.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random sequences."""
+import gc
+import io
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import asf
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "data")
+
+    def put(self, data):
+        with open(self.path, "wb") as file:
+            file.write(data)
+
+    def same_lines(self, data):
+        self.put(data)
+        with open(self.path, "rb") as ours, asf.open(self.path) as theirs:
+            self.assertEqual(list(ours), list(theirs))
+
+    def test_lines(self):
+        for data in (b"", b"\n", b"a", b"a\n", b"\n\nb", b"\0\n\xff\r\n", b"x" * 3000000 + b"\ny"):
+            self.same_lines(data)
+        for longest in (3, 40, 700, 40000):
+            self.same_lines(b"".join(random.randbytes(random.randrange(longest)) + b"\n" for _ in range(200)))
+
+    def test_lines_of_other_delimiters(self):
+        data = b"a:b::c\n:d"
+        self.put(data)
+        with asf.open(self.path) as file:
+            self.assertEqual(list(file.lines(b":", keep=False)), data.split(b":"))
+            file.seek(0)
+            self.assertEqual(b"".join(file.lines(b":")), data)
+            file.seek(0)
+            with self.assertRaises(OSError):
+                next(file.lines(b":", longest=1))
+            self.assertEqual(file.read(), data)
+            with self.assertRaises(TypeError):
+                file.lines(b"ab")
+            with self.assertRaises(ValueError):
+                file.lines(longest=0)
+
+    def test_iterators_by_turns(self):
+        self.put(b"1\n2\n3:4\n5\n6:7\n")
+        with asf.open(self.path) as file:
+            colons = file.lines(b":")
+            got = [next(file), next(colons), next(file), file.read(2), next(colons), file.readline()]
+        self.assertEqual(got, [b"1\n", b"2\n3:", b"4\n", b"5\n", b"6:", b"7\n"])
+
+    def test_text_above(self):
+        self.put("héllo\r\nwörld".encode())
+        with io.TextIOWrapper(asf.open(self.path), encoding="utf-8") as file:
+            self.assertEqual(list(file), ["héllo\n", "wörld"])
+
+    def step(self, r, mode):
+        """A call, as a name and arguments."""
+        size = r.choice((-1, 0, 1, 5, 60, 4096, 9000, 70000)) if r.random() < 0.9 else None
+        calls = [("read", size), ("readline", size or -1), ("readline",), ("__next__",), ("tell",),
+                 ("seek", r.randrange(100000)), ("seek", -r.randrange(50), 2), ("read", 7), ("__next__",)]
+        if mode == "ab": # where Python's tell() after a seek does not know of the append
+            calls = [call for call in calls if call[0] not in ("seek", "tell")]
+        if mode != "rb":
+            calls += [("write", r.randbytes(r.choice((0, 1, 30, 5000, 100000)))), ("flush",)]
+        return r.choice(calls)
+
+    def perform(self, file, call):
+        try:
+            return getattr(file, call[0])(*call[1:])
+        except (StopIteration, OSError, ValueError) as error:
+            return type(error).__name__
+
+    def test_random_sequences(self):
+        seed = int(os.environ.get("ASF_PYTHON_SEED", 1))
+        rounds = int(os.environ.get("ASF_PYTHON_ROUNDS", 60))
+        for number in range(rounds):
+            r = random.Random(seed * 1000003 + number)
+            data = b"\n".join(r.randbytes(r.randrange(r.choice((3, 90, 3000)))) for _ in range(r.randrange(300)))
+            mode = r.choice(("rb", "rb", "r+b", "wb", "w+b", "ab"))
+            outcomes, left = [], []
+            for opens in (open, asf.open):
+                steps = random.Random(number)
+                self.put(data)
+                with opens(self.path, mode) as file:
+                    calls = [self.step(steps, mode) for _ in range(60)]
+                    outcomes.append([self.perform(file, call) for call in calls])
+                with open(self.path, "rb") as file:
+                    left.append(file.read())
+            for call, ours, theirs in zip(calls, *outcomes):
+                self.assertEqual(ours, theirs, f"{call[0]}{call[1:2] if call[0] != 'write' else ''}, {mode}, round {number}, seed {seed}")
+            self.assertEqual(left[0], left[1], f"{mode}, round {number}, seed {seed}")
+        print(f"{rounds} sequences, seed {seed}", file=sys.stderr)
+
+    def test_opening(self):
+        for arguments in ((self.path,), (self.path, "r+b"), (os.path.dirname(self.path),), (self.path, "rwb"),
+                          (self.path, "b"), (self.path, ""), (-1,), (10**30,), (12345,), (None,), ("a\0b",),
+                          (self.path, "wb"), (self.path, "xb"), (os.fsencode(self.path), "ab")):
+            outcomes = []
+            for opens in (open, asf.open):
+                try:
+                    opens(*arguments).close()
+                    outcomes.append(None)
+                except (OSError, ValueError, TypeError, OverflowError) as error:
+                    outcomes.append((isinstance(error, OSError), getattr(error, "errno", None), getattr(error, "filename", None)))
+            if arguments[0] not in (-1, 10**30, 12345):
+                self.assertEqual(*outcomes, arguments)
+            else:
+                self.assertTrue(all(outcomes), arguments)
+
+    def test_descriptors(self):
+        self.put(b"one\ntwo\n")
+        fd = os.open(self.path, os.O_RDONLY)
+        with asf.open(fd, closefd=False) as file:
+            self.assertEqual(next(file), b"one\n")
+        self.assertEqual(os.read(fd, 9), b"two\n")
+        with asf.open(fd) as file:
+            self.assertEqual(file.fileno(), fd)
+        with self.assertRaises(OSError):
+            os.close(fd)
+
+    def test_wrong_direction_and_closed(self):
+        with asf.open(self.path, "wb") as file:
+            for call in (file.read, file.readline, file.__next__, lambda: iter(file), lambda: file.region_until()):
+                self.assertRaises(io.UnsupportedOperation, call)
+        with asf.open(self.path) as file:
+            self.assertRaises(io.UnsupportedOperation, file.write, b"x")
+        file.close()
+        self.assertTrue(file.closed)
+        for call in (file.read, file.readline, file.__next__, file.flush, file.tell, file.fileno, file.readable,
+                     lambda: file.write(b"x"), lambda: file.region(5), lambda: file.region_at(5, 5), file.__enter__,
+                     lambda: next(file.lines()), lambda: asf.read_arrays(file)):
+            self.assertRaises(ValueError, call)
+
+    def test_regions(self):
+        self.put(bytes(range(256)) * 1000)
+        with asf.open(self.path) as file:
+            with file.region(300) as region:
+                self.assertEqual(bytes(region[:3]), b"\0\1\2")
+                self.assertEqual(len(region), 300)
+                with self.assertRaises(TypeError):
+                    region[0] = 1
+            self.assertEqual(file.tell(), 300)
+            region = file.region(10)
+            self.assertEqual(region.resize(4), 4)
+            self.assertEqual(next(file)[0], 48)
+            self.assertEqual(bytes(file.region_at(255, 2)), b"\xff\0")
+            self.assertEqual(file.tell(), 257)
+            region.release()
+            region.release()
+            self.assertRaises(ValueError, memoryview, region)
+            self.assertEqual(bytes(file.region_until(b"\x05")), b"\1\2\3\4\5")
+            self.assertRaises(ValueError, file.region, 0)
+            self.assertRaises(ValueError, file.region, -5)
+            file.seek(0, 2)
+            self.assertFalse(file.region(5))
+
+    def test_output_regions(self):
+        with asf.open(self.path, "wb") as file:
+            with file.region(10) as region:
+                region[:5] = b"hello"
+                region.resize(5)
+            with self.assertRaises(KeyError), file.region(7) as region:
+                raise KeyError
+            file.write(b" world")
+            late, early = file.region_at(20, 2), file.region_at(11, 2)
+            late[:], early[:] = b"zz", b"yy"
+            late.release()
+            del early
+        with open(self.path, "rb") as file:
+            self.assertEqual(file.read(), b"hello worldyy" + bytes(7) + b"zz")
+
+    def test_views_outlive_nothing(self):
+        self.put(b"some bytes")
+        file = asf.open(self.path)
+        region = file.region(4)
+        view = memoryview(region)[1:]
+        self.assertRaises(BufferError, file.close)
+        self.assertRaises(BufferError, region.release)
+        self.assertRaises(BufferError, region.resize, 2)
+        del file, region
+        gc.collect()
+        self.assertEqual(bytes(view), b"ome")
+        with self.assertWarns(ResourceWarning):
+            del view
+
+    def test_truncated_under_a_region(self):
+        self.put(b"x" * 3000000)
+        file = asf.open(self.path)
+        region = file.region(3000000)
+        os.truncate(self.path, 1000)
+        self.assertEqual(len(bytes(region)), 3000000)
+        try:
+            region.release()
+        except OSError:
+            pass
+        try:
+            file.close()
+        except OSError:
+            pass
+
+    def test_threads_get_whole_lines(self):
+        lines = [b"%d\n" % i for i in range(20000)]
+        self.put(b"".join(lines))
+        got = [[] for _ in range(4)]
+        with asf.open(self.path) as file:
+            threads = [threading.Thread(target=lambda g=g: g.extend(file)) for g in got]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
+        self.assertEqual(sorted(sum(got, [])), sorted(lines))
+
+    def test_a_pipe_is_waited_for_without_the_gil(self):
+        ours, theirs = os.pipe()
+        with asf.open(ours) as file, asf.open(theirs, "wb") as out:
+            def write():
+                for part in (b"a\nb", b"c\n", b"tail"):
+                    time.sleep(0.02)
+                    out.write(part)
+                    out.flush()
+                out.close()
+            thread = threading.Thread(target=write)
+            thread.start()
+            self.assertEqual([next(file), next(file), file.read()], [b"a\n", b"bc\n", b"tail"])
+            thread.join()
+
+    def test_signals(self):
+        """Handlers run while a call waits, and the call goes on (PEP 475), for reading and writing."""
+        ours, theirs = os.pipe()
+        ran = []
+        before = signal.signal(signal.SIGALRM, lambda *_: ran.append(1) or len(ran) == 3 and os.write(theirs, b"line\n"))
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+        try:
+            with asf.open(ours) as file:
+                self.assertEqual(next(file), b"line\n")
+            ours, out = os.pipe()
+            data = random.randbytes(1 << 20)
+            def drain(got=[]):
+                time.sleep(0.05)
+                while part := os.read(ours, 30000):
+                    got.append(part)
+                self.assertEqual(b"".join(got), data)
+            thread = threading.Thread(target=drain)
+            thread.start()
+            with asf.open(out, "wb") as file:
+                file.write(data)
+            thread.join()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            os.close(theirs)
+        self.assertGreaterEqual(len(ran), 3)
+
+    def test_failing_writes(self):
+        with self.assertRaises(OSError) as caught, asf.open("/dev/full", "wb") as file:
+            file.write(b"x")
+        self.assertEqual((caught.exception.errno, caught.exception.filename), (28, "/dev/full"))
+
+    def test_nothing_leaks(self):
+        self.put(b"line\n" * 1000)
+        def use():
+            with asf.open(self.path) as file:
+                iterator = iter(file.lines())
+                next(iterator), next(file), file.read(10), file.region(5), bytes(file.region_until())
+            for arguments in (("/no/such",), (self.path, "q")):
+                try:
+                    asf.open(*arguments)
+                except (OSError, ValueError):
+                    pass
+        use()
+        gc.collect()
+        references = sys.getrefcount(self.path)
+        objects, descriptors = sys.getallocatedblocks(), len(os.listdir("/proc/self/fd"))
+        for _ in range(300):
+            use()
+        gc.collect()
+        self.assertLess(sys.getallocatedblocks() - objects, 100)
+        self.assertEqual(sys.getrefcount(self.path), references)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records as dictionaries: what is written is read, broken files are refused."""
+import os
+import random
+import tempfile
+import unittest
+
+import asf
+
+FIELDS = {"id": "int32", "name": "string", "v[3]": "float64", "n": "uint16", "path[n]": {"x": "float32", "y": "int8"},
+          "tag[8]": "char", "ok": "bool", "c": "char", "kind": "enum", "at": {"x": "float64", "s": "string"},
+          "words[n]": "string", "big": "uint64"}
+
+
+def sample(r):
+    n = r.randrange(5)
+    return {"id": r.randrange(-2**31, 2**31), "name": r.choice((None, "", "héllo")), "v": [r.random() for _ in range(3)],
+            "n": n, "path": [{"x": r.randrange(100) / 4, "y": r.randrange(-128, 128)} for _ in range(n)],
+            "tag": r.choice(("", "abc", "12345678")), "ok": r.random() < 0.5, "c": "x", "kind": -3,
+            "at": {"x": 1e300, "s": "s"}, "words": [str(i) for i in range(n)], "big": r.randrange(2**64)}
+
+
+@unittest.skipUnless(hasattr(asf, "records"), "built without libasf_record")
+class Records(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "records")
+        self.format = asf.record_format("sample", FIELDS)
+        r = random.Random(1)
+        self.records = [sample(r) for _ in range(100)]
+
+    def write(self):
+        with asf.record_writer(self.path, indexed=True) as writer:
+            for record in self.records:
+                writer.write(self.format, record)
+
+    def test_there_and_back(self):
+        self.write()
+        with asf.records(self.path) as records:
+            self.assertEqual(list(records), self.records)
+            self.assertEqual(records.format, "sample")
+            self.assertEqual(records.count(), 100)
+            records.seek(42)
+            self.assertEqual(next(records), self.records[42])
+            self.assertRaises(OSError, records.seek, 101)
+        self.assertRaises(ValueError, next, records)
+
+    def test_on_a_file(self):
+        self.write()
+        with asf.open(self.path) as file:
+            records = asf.records(file)
+            next(records)
+            self.assertRaises(BufferError, file.close)
+            self.assertEqual(len(list(records)), 99)
+            self.assertRaises(BufferError, file.close)
+            records.close()
+
+    def test_wrong_records(self):
+        record = self.records[0] | {"n": 1, "path": [{"x": 1, "y": 1}], "words": ["a"]}
+        missing = dict(record)
+        del missing["id"]
+        for wrong, error in ((missing, KeyError), (record | {"other": 1}, ValueError), (record | {"id": 2**31}, OverflowError),
+                             (record | {"id": 0.5}, TypeError), (record | {"n": 2}, ValueError), (record | {"words": []}, ValueError),
+                             (record | {"tag": "123456789"}, ValueError), (record | {"name": "a\0"}, ValueError),
+                             (record | {"v": [1]}, ValueError), (record | {"big": -1}, OverflowError), (record | {"at": 5}, TypeError), (5, TypeError)):
+            with asf.record_writer(self.path) as writer:
+                self.assertRaises(error, writer.write, self.format, wrong)
+
+    def test_wrong_formats(self):
+        deep = "int8"
+        for _ in range(40):
+            deep = {"a": deep}
+        for fields in ({"x": "int33"}, {"v[": "int8"}, {"v[]": "int8"}, {"v[0]": "int8"}, {"v[n]": "int8"}, {"": "int8"}, deep,
+                       {"v[n]": "int8", "n": "float32"}, {"a": "int8", "a[3]": "int8"}, {"v[99999999999]": "int64"}):
+            self.assertRaises(ValueError, asf.record_format, "wrong", fields)
+
+    def test_damaged_files(self):
+        self.write()
+        with open(self.path, "rb") as file:
+            good = file.read()
+        r = random.Random(3)
+        for _ in range(300):
+            data = bytearray(good[:r.randrange(len(good))] if r.random() < 0.3 else good)
+            for _ in range(r.randrange(1, 4)):
+                if data:
+                    data[r.randrange(len(data))] = r.randrange(256)
+            with open(self.path, "wb") as file:
+                file.write(data)
+            try:
+                for _ in asf.records(self.path, most_bytes=1 << 20):
+                    pass
+            except OSError:
+                pass
+
+
+if __name__ == "__main__":
+    unittest.main()

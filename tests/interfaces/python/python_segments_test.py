@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Segments by the buffer protocol, and texts of arrays."""
+import array
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import asf
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+class Segments(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "arrays")
+        self.segment = asf.create_segment("a test of Python", 800)
+        self.label = self.segment.label
+        self.addCleanup(lambda: asf.remove_segment(self.label))
+
+    def test_shared(self):
+        ours = self.segment.array()
+        ours[99] = 0.1
+        with asf.open_segment(self.label) as theirs:
+            self.assertEqual(theirs.array()[99], 0.1)
+            self.assertEqual(len(theirs), 800)
+            with self.assertRaises(TypeError):
+                theirs.array()[0] = 1
+        with asf.open_segment(self.label, update=True) as theirs:
+            theirs.array("I")[0] = 7
+        self.assertEqual(self.segment.array("I")[0], 7)
+        self.assertRaises(BufferError, self.segment.close)
+        del ours
+        self.segment.close()
+        self.segment.close()
+        self.assertRaises(ValueError, self.segment.array)
+
+    @unittest.skipUnless(numpy, "numpy is not installed")
+    def test_numpy(self):
+        numbers = numpy.asarray(self.segment.array())
+        numbers[:] = numpy.arange(100)
+        self.assertEqual(self.segment.array()[42], 42)
+        self.assertTrue(numpy.shares_memory(numbers, numpy.frombuffer(self.segment)))
+
+    def test_another_process(self):
+        self.segment.array()[5] = 2.5
+        code = "import asf, sys; s = asf.open_segment(sys.argv[1], update=True); s.array()[6] = 2 * s.array()[5]"
+        subprocess.run([sys.executable, "-c", code, self.label], check=True)
+        self.assertEqual(self.segment.array()[6], 5.0)
+
+    def test_texts(self):
+        numbers = array.array("d", [random.uniform(-1, 1) * 10 ** random.randrange(-300, 300) for _ in range(100)])
+        self.segment.array()[:] = memoryview(numbers)
+        for segments in (False, True):
+            asf.write_arrays(self.path, {"npts": [10], "coeff": self.segment.array()}, segments=segments)
+            with open(self.path) as file:
+                text = file.read()
+            self.assertEqual(f"coeff shmids {self.label}" in text, segments)
+            with asf.open(self.path) as file:
+                fields = asf.read_arrays(file)
+            self.assertEqual({name: list(a) for name, a in fields.items()}, {"npts": [10.0], "coeff": list(numbers)})
+            if segments:
+                asf.remove_segment(text.split("shmids ")[1].split("\n")[0])
+
+    def test_hostile_texts(self):
+        for text, error in ((b"a 1 b shmids nonsense\n", OSError), (b"a 1e999", OSError), (b"a 1 a 2", ValueError),
+                            (b"a shmids p1.000 x\n", OSError), (b"a 1 2 x3$ 3z", OSError), (b"a shmids", OSError)):
+            with open(self.path, "wb") as file:
+                file.write(text)
+            self.assertRaises(error, asf.read_arrays, self.path)
+        for name in ("", "1", "a b", "nan", "shmids", "a\0"):
+            self.assertRaises(ValueError, asf.write_arrays, self.path, {name: [1]})
+        self.assertRaises(TypeError, asf.write_arrays, self.path, {"a": array.array("f", [1])})
+
+    def test_errors(self):
+        self.assertRaises(FileNotFoundError, asf.open_segment, "p1.0123456789ab none")
+        self.assertRaises(OSError, asf.create_segment, "", 8)
+        self.assertRaises(ValueError, asf.create_segment, "a", -8)
+        self.assertRaises(OSError, asf.create_segment, "a", 8, backend="none")
+
+
+if __name__ == "__main__":
+    unittest.main()
