@@ -243,7 +243,9 @@ WRAPPED("malloc", void *, nullptr, reallocarray, (void *p, size_t n, size_t size
 WRAPPED("malloc", void *, nullptr, aligned_alloc, (size_t alignment, size_t n), (alignment, n))
 WRAPPED("malloc", char *, nullptr, strdup, (const char *text), (text))
 MAPPED(mmap)
+#ifndef mmap64 // musl's is mmap
 MAPPED(mmap64)
+#endif
 WRAPPED("mprotect", int, -1, mprotect, (void *at, size_t n, int access), (at, n, access))
 WRAPPED("madvise", int, -1, madvise, (void *at, size_t n, int advice), (at, n, advice))
 WRAPPED("mremap", void *, MAP_FAILED, mremap, (void *at, size_t n, size_t size, int how, void *to),
