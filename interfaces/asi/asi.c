@@ -173,8 +173,11 @@ static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
     void *q = asf__read_at(c, &wanted, at);
     if (!q && wanted == 0)
         wanted = -EBUSY; /* the file ends before it now */
-    if (q && *newlen == 0)
-        asf__seek(c, at, SEEK_SET);
+    off64_t back = q && *newlen == 0 ? asf__seek(c, at, SEEK_SET) : 0;
+    if (back < 0) {
+        asf_v1_u_sfree(c, q);
+        return asf__no_region(newlen, (ssize_t)back);
+    }
     if (q)
         asf_v1_u_sfree(c, p);
     *newlen = q && *newlen == 0 ? 0 : wanted;

@@ -32,7 +32,7 @@ static int go_to(struct asf_record_reader *r, uint64_t at) {
     ssize_t none = 0;
     const unsigned char *moved = asf_srealloc(r->stream, (void *)(uintptr_t)p, &none);
     give_back(r, moved ? moved : p);
-    return 0;
+    return moved ? 0 : asf__record_fail((int)none, "the stream cannot seek");
 }
 
 /* --- by the index ------------------------------------------------------------------------ */

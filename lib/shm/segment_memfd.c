@@ -228,9 +228,10 @@ static int tell(struct tour *t, int fd) {
         return rc < 0 ? rc : 0; /* not yet, or no segment */
     memcpy(id, head.text, length);
     id[length] = '\0';
-    if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0) ||
-        statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+    if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0))
         return 0;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+        return -errno;
     rc = note_new(t, st.stx_ino);
     if (rc <= 0)
         return rc;

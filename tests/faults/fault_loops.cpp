@@ -243,9 +243,6 @@ WRAPPED("malloc", void *, nullptr, reallocarray, (void *p, size_t n, size_t size
 WRAPPED("malloc", void *, nullptr, aligned_alloc, (size_t alignment, size_t n), (alignment, n))
 WRAPPED("malloc", char *, nullptr, strdup, (const char *text), (text))
 MAPPED(mmap)
-#ifndef mmap64 // musl's is mmap
-MAPPED(mmap64)
-#endif
 WRAPPED("mprotect", int, -1, mprotect, (void *at, size_t n, int access), (at, n, access))
 WRAPPED("madvise", int, -1, madvise, (void *at, size_t n, int advice), (at, n, advice))
 WRAPPED("mremap", void *, MAP_FAILED, mremap, (void *at, size_t n, size_t size, int how, void *to),
@@ -255,8 +252,11 @@ WRAPPED("watch", int, -1, asf__watch, (char *at, size_t n, bool *torn, char **en
         (at, n, torn, end, most))
 WRAPPED("linkat", int, -1, linkat, (int from_at, const char *from, int to_at, const char *to, int how),
         (from_at, from, to_at, to, how))
+#ifdef __GLIBC__ // elsewhere these are not functions of their own
+MAPPED(mmap64)
 WRAPPED("statx", int, -1, statx, (int at, const char *path, int how, unsigned mask, struct statx *st),
         (at, path, how, mask, st))
+#endif
 WRAPPED("opendir", DIR *, nullptr, opendir, (const char *path), (path))
 WRAPPED("mkdir", int, -1, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAPPED("access", int, -1, access, (const char *path, int how), (path, how))
