@@ -10,6 +10,10 @@
 #include <sys/mman.h>
 #include <vector>
 
+#ifndef sigev_notify_thread_id // glibc has no name for it
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 #include "fuzz.h"
 #include "tests/streams/ring_test.h"
 
@@ -26,7 +30,7 @@ void interrupt_waits() {
     struct sigevent to {};
     to.sigev_notify = SIGEV_THREAD_ID;
     to.sigev_signo = SIGRTMIN;
-    to._sigev_un._tid = gettid();
+    to.sigev_notify_thread_id = gettid();
     timer_t timer;
     const struct itimerspec soon = {{0, 100000}, {0, 100000}};
     if (timer_create(CLOCK_MONOTONIC, &to, &timer) != 0 || timer_settime(timer, 0, &soon, nullptr) != 0)
