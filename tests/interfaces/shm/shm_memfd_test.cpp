@@ -97,6 +97,25 @@ TEST_P(Memfd, AnotherInItsPlaceIsNotTaken) {
     EXPECT_EQ(asf_shm_close(other), 0);
 }
 
+// Others may have anything open, which has nothing to do with segments.
+TEST_P(Memfd, AFileWithAPathLongerThanAPageIsPassedOver) {
+    char top[] = "/tmp/asf_deep_XXXXXX";
+    const std::string name(250, 'd');
+    int at = open(mkdtemp(top), O_RDONLY | O_DIRECTORY);
+    for (int depth = 0; depth < 20; depth++) {
+        ASSERT_EQ(mkdirat(at, name.c_str(), 0700), 0);
+        const int below = openat(at, name.c_str(), O_RDONLY | O_DIRECTORY);
+        close(at);
+        at = below;
+    }
+    char *shm = make("beside it", 100);
+    EXPECT_EQ(asf_shm_each([](const asf_shm_info *, void *) { return 0; }, nullptr), 0) << asf_shm_why();
+    EXPECT_EQ(asf_shm_remove(label_of(shm).c_str()), 0) << asf_shm_why();
+    EXPECT_EQ(asf_shm_close(shm), 0);
+    close(at);
+    std::filesystem::remove_all(top);
+}
+
 TEST_P(Memfd, GoesWithItsMaker) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
