@@ -44,7 +44,7 @@ struct Op {
                                             "take_at", "read",      "put",       "put_less",  "abandon",
                                             "write",   "write_at",  "flush",     "in_child",  "contents"};
         return std::string(names[static_cast<size_t>(what)]) + "(" +
-               (bytes.empty() ? std::to_string(n) : quoted(bytes)) + " at " + std::to_string(at) + ")";
+               (bytes.empty() ? std::to_string(n) : in_quotes(bytes)) + " at " + std::to_string(at) + ")";
     }
 };
 
@@ -351,7 +351,7 @@ void Orders::play(bool cancels, bool forks, uint64_t seed, Sum &sum) {
         make_call(calls.emplace_back(Call<Op>{{What::take, 100000}}), perform);
     make_call(calls.emplace_back(Call<Op>{{What::contents}}), [&](const Op &) { return close(s); });
     sum.add(calls, has_order(Order(before, kind.flags & O_APPEND), calls),
-            "seed " + std::to_string(seed) + ", at first " + quoted(before));
+            "seed " + std::to_string(seed) + ", at first " + in_quotes(before));
 }
 
 TEST_P(Orders, HaveWhatEachCallGives) {

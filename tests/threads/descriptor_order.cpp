@@ -28,7 +28,7 @@ struct Op {
         static const char *const names[] = {"read",  "readv",        "seek",     "seek_on", "seek_end",
                                             "pread", "of_duplicate", "in_child", "write",   "contents"};
         return std::string(names[static_cast<size_t>(what)]) + "(" +
-               (bytes.empty() ? std::to_string(n) : quoted(bytes)) + " at " + std::to_string(at) + ")";
+               (bytes.empty() ? std::to_string(n) : in_quotes(bytes)) + " at " + std::to_string(at) + ")";
     }
 };
 
@@ -203,7 +203,7 @@ void play(const Kind &kind, bool forks, const char *path, uint64_t seed, Sum &su
     calls.push_back({{What::contents}, 0, 0, false, now(), now(), read_by(written, 1000000)});
     close(written);
     sum.add(calls, has_order(Model(before, kind.flags & O_APPEND), calls),
-            std::string(kind.name) + ", seed " + std::to_string(seed) + ", at first " + quoted(before));
+            std::string(kind.name) + ", seed " + std::to_string(seed) + ", at first " + in_quotes(before));
 }
 
 } // namespace

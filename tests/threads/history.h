@@ -156,7 +156,7 @@ template <typename Op> size_t beside_others(const History<Op> &calls) {
 
 // --- for a reader --------------------------------------------------------------------------------
 
-inline std::string quoted(const std::string &text) {
+inline std::string in_quotes(const std::string &text) {
     std::string s = "\"";
     for (size_t i = 0; i < text.size(); i++) {
         if (text.size() > 100 && i == 50) {
@@ -180,7 +180,7 @@ template <typename Op> void show(const History<Op> &calls) {
         fprintf(stderr, "thread %u %8lld to %8lld ns: %s: %s\n", call.thread,
                 static_cast<long long>(call.from - sorted[0].from),
                 static_cast<long long>(call.to - sorted[0].from), call.op.text().c_str(),
-                call.result ? quoted(*call.result).c_str() : "cancelled");
+                call.result ? in_quotes(*call.result).c_str() : "cancelled");
 }
 
 // --- at random ---------------------------------------------------------------------------------

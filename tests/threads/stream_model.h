@@ -57,7 +57,7 @@ struct StreamOp {
                                             "write_on",      "read_at", "write_at", "ftell",   "fseek",
                                             "fseek_end",     "feof",    "clearerr", "contents"};
         std::string s = names[static_cast<size_t>(what)];
-        s += "(" + (bytes.empty() ? std::to_string(n) : quoted(bytes));
+        s += "(" + (bytes.empty() ? std::to_string(n) : in_quotes(bytes));
         return s +
                (what == What::read_at || what == What::write_at ? " at " + std::to_string(at) + ")" : ")");
     }

@@ -416,7 +416,7 @@ void play(const Kind &kind, Mode mode, uint64_t seed, Sum &sum) {
     end(ground, kind, calls, model.contents.size());
     sum.add(calls, mode == Mode::interrupt || has_order(model, calls),
             std::string(kind.name) + ", seed " + std::to_string(seed) + ", at first " +
-                quoted(model.contents));
+                in_quotes(model.contents));
 }
 
 } // namespace
