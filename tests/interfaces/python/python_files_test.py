@@ -67,7 +67,9 @@ class Files(unittest.TestCase):
 
     def step(self, r, mode):
         """A call, as a name and arguments."""
-        size = r.choice((-1, 0, 1, 5, 60, 4096, 9000, 70000)) if r.random() < 0.9 else None
+        size = r.choice((-1, 0, 1, 5, 60, 4096, 9000, 70000))
+        if mode not in ("wb", "ab") and r.random() < 0.1: # where newer Pythons take no None
+            size = None
         calls = [("read", size), ("readline", size or -1), ("readline",), ("__next__",), ("tell",),
                  ("seek", r.randrange(100000)), ("seek", -r.randrange(50), 2), ("read", 7), ("__next__",)]
         if mode == "ab": # where Python's tell() after a seek does not know of the append
