@@ -8,9 +8,10 @@ import sys
 counts = {}
 with open(sys.argv[1], "rb") as file:
     for line in file:
-        key, value = line.split(b"\t", 2)[:2]
+        key, *rest = line.rstrip(b"\n").split(b"\t", 2)
         count = counts.setdefault(key, [0, 0])
         count[0] += 1
-        count[1] += int(value)
+        if rest and rest[0]:
+            count[1] += int(rest[0])
 for key in sorted(counts):
     sys.stdout.buffer.write(b"%s\t%d\t%d\n" % (key, *counts[key]))

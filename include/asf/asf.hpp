@@ -17,7 +17,7 @@
  * Thread safety: as <asf/asf.h>'s for one stream; an object of this header belongs to one thread
  * at a time.
  *
- * Source: the paper's C++ stream interface ("Interface modules"); an extension in this form.
+ * Source: the paper's C++ stream interface ("Structure"); an extension in this form.
  */
 #ifndef ASF_ASF_HPP
 #define ASF_ASF_HPP

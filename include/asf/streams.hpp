@@ -14,13 +14,12 @@
  * else the standard library's own are used.
  *
  * Not as std::basic_filebuf: a locale with a codecvt that converts bytes (none of the standard's
- * own does) is refused: whatever reads or writes then fails with badbit.  Only the end of a
- * get area is known after a read error.
+ * own does) is refused: whatever reads or writes then fails with badbit.
  *
  * Errors: as of std::fstream: failbit where a file cannot be opened, badbit of a read or write that
  * fails, exceptions as the program has asked for.
  * Thread safety: as of any std::istream: none for one object.
- * Source: the paper's C++ stream interface ("Interface modules"); ISO C++20, [fstreams].
+ * Source: the paper's C++ stream interface ("Structure"); ISO C++20, [fstreams].
  */
 #ifndef ASF_STREAMS_HPP
 #define ASF_STREAMS_HPP
