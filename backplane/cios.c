@@ -179,25 +179,22 @@ static bool has_regions(const struct asf_cios *c) {
 
 /* The list's lock comes before a stream's. */
 int asf__cios_close(struct asf_cios *c) {
-    asf__lock(&c->lk);
+    asf__begin_call(c);
     int left = asf__flush_detached(c);
     bool busy = has_regions(c);
     if (busy)
         asf__flush_output(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     if (busy)
         return ASF_HAS_REGIONS;
     unlink_stream(c);
-    asf__lock(&c->lk);
-    enum asf_use was = c->use;
-    c->use = ASF_LOCKED;
+    asf__begin_call(c);
     int rc = asf__is_putting(c) && c->kind != ASF_MEMORY ? asf__flush_output(c) : 0;
     asf__report(c);
     if (asf__hooks.closing)
         asf__hooks.closing(c);
     int closed = c->ops->close ? c->ops->close(c) : 0;
-    c->use = was;
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return closed ? closed : rc ? rc : left;
 }
 
@@ -251,6 +248,6 @@ void asf__cancelled(void *arg) {
     struct asf_cios *c = arg;
     enum asf_use in = c->use == ASF_IN_SYSTEM_CALL ? c->left : c->use;
     c->use = ASF_OUTSIDE;
-    if (in != ASF_UNLOCKED && !(c->flags & ASF_USER_LOCK))
+    if (in == ASF_LOCKED)
         asf__unlock(&c->lk);
 }

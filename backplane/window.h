@@ -7,6 +7,7 @@
 #ifndef ASF_BACKPLANE_WINDOW_H
 #define ASF_BACKPLANE_WINDOW_H
 
+#include "backplane/check.h"
 #include "backplane/cios.h"
 
 #pragma GCC visibility push(hidden)
@@ -90,6 +91,20 @@ static inline void asf__attach(struct asf_cios *c) {
     if (asf__unlikely(c->kind == ASF_UNKNOWN) && c->ops->attach)
         c->ops->attach(c);
     asf__arrive(c);
+}
+
+/* Around a call of the program's that locks the stream: a thread that is cancelled in between gives
+ * the lock back, and not one that the program took. */
+static inline void asf__begin_call(struct asf_cios *c) {
+    asf__lock(&c->lk);
+    asf__check(c);
+    c->use = ASF_LOCKED;
+}
+
+static inline void asf__end_call(struct asf_cios *c) {
+    asf__check(c);
+    c->use = ASF_OUTSIDE; /* a call that was left by longjmp did not say so */
+    asf__unlock(&c->lk);
 }
 
 /* Around a call of a module that may wait: a thread that is cancelled in it knows whether

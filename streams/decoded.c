@@ -192,12 +192,12 @@ static void start_worker(struct decoded *d) {
 
 static ssize_t region_of(struct asf_cios *below, char **p) {
     ssize_t n = REGION;
-    asf__lock(&below->lk);
+    asf__begin_call(below);
     size_t there = asf__avail(below);
     if (there > 0 && there < (size_t)n)
         n = (ssize_t)there;
     *p = asf__u_salloc(below, &n, true);
-    asf__unlock(&below->lk);
+    asf__end_call(below);
     return n;
 }
 

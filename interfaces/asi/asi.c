@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "backplane/check.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
 #include "backplane/report.h"
+#include "backplane/window.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
@@ -321,11 +321,9 @@ void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int when
     void *region;
     if (is_apart(c, *length, offset, whence))
         return asf__read_at(c, length, offset);
-    asf__lock(&c->lk);
-    asf__check(c);
+    asf__begin_call(c);
     bool apart = begin_at(c, length, &offset, whence, &region);
-    asf__check(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return apart ? asf__read_at(c, length, offset) : region;
 }
 
@@ -371,11 +369,9 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
 /* The locked forms are the unlocked ones with the lock held around them. */
 #define LOCKED(type, name, params, call)                                                                     \
     type asf_##name params {                                                                                 \
-        asf__lock(&c->lk);                                                                                   \
-        asf__check(c);                                                                                       \
+        asf__begin_call(c);                                                                                  \
         type result = call;                                                                                  \
-        asf__check(c);                                                                                       \
-        asf__unlock(&c->lk);                                                                                 \
+        asf__end_call(c);                                                                                    \
         return result;                                                                                       \
     }
 
@@ -392,11 +388,9 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
     int rc = asf__free_apart(c, ptr);
     if (rc != ASF_NOT_APART)
         return rc;
-    asf__lock(&c->lk);
-    asf__check(c);
+    asf__begin_call(c);
     rc = asf__u_sfree(c, ptr);
-    asf__check(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return rc;
 }
 
@@ -405,14 +399,12 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
     void *asf_##name params {                                                                                \
         const ssize_t wanted = *length;                                                                      \
         for (;;) {                                                                                           \
-            asf__lock(&c->lk);                                                                               \
-            asf__check(c);                                                                                   \
+            asf__begin_call(c);                                                                              \
             c->full = false;                                                                                 \
             const unsigned turns = c->turns;                                                                 \
             void *p = call;                                                                                  \
             const bool again = asf__unlikely(!p) && c->full && c->waits;                                     \
-            asf__check(c);                                                                                   \
-            asf__unlock(&c->lk);                                                                             \
+            asf__end_call(c);                                                                                \
             if (!again)                                                                                      \
                 return p;                                                                                    \
             asf__await_regions(c, turns);                                                                    \

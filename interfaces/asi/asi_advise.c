@@ -4,14 +4,12 @@
  * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
-#include "backplane/check.h"
+#include "backplane/window.h"
 #include "streams/streams.h"
 
 int asf_advise(struct asf_cios *c, enum asf_advice advice) {
-    asf__lock(&c->lk);
-    asf__check(c);
+    asf__begin_call(c);
     int rc = asf__advise(c, advice);
-    asf__check(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return rc;
 }

@@ -8,6 +8,7 @@
 
 #include <asf/decode.h>
 
+#include "backplane/window.h"
 #include "streams/streams.h"
 
 static struct asf_cios *result(struct asf_cios *c, int rc, int *error) {
@@ -33,8 +34,8 @@ struct asf_cios *asf_decode_with(struct asf_cios *below, const struct asf_decode
 
 struct asf_cios *asf_decode(struct asf_cios *below, int *error) {
     const struct asf_decoder *decoder = NULL;
-    asf__lock(&below->lk);
+    asf__begin_call(below);
     int rc = asf__find_decoder(below, &decoder);
-    asf__unlock(&below->lk);
+    asf__end_call(below);
     return rc < 0 || !decoder ? result(below, rc, error) : stack(below, decoder, error);
 }

@@ -12,9 +12,9 @@
 
 #include <errno.h>
 
-#include "backplane/check.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
+#include "backplane/window.h"
 #include "lib/text/scan_kernels.h"
 
 _Static_assert(sizeof((struct asf_lines *)0)->places == ASF_SCAN_PLACES * sizeof(uint16_t), "<asf/lines.h>");
@@ -85,11 +85,9 @@ void *asf_u_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
 }
 
 void *asf_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
-    asf__lock(&c->lk);
-    asf__check(c);
+    asf__begin_call(c);
     void *region = allocate_line(c, delimiter, length);
-    asf__check(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return region;
 }
 
@@ -109,8 +107,7 @@ static int give_back(struct asf_cios *c, char *region, const char *used) {
  * returns  the new region, or NULL as salloc. */
 static char *next_region(struct asf_cios *c, char *region, const char *used, size_t least, ssize_t *length) {
     char *next = NULL;
-    asf__lock(&c->lk);
-    asf__check(c);
+    asf__begin_call(c);
     ssize_t n = give_back(c, region, used);
     if (n == 0)
         n = at_hand(c);
@@ -119,17 +116,14 @@ static char *next_region(struct asf_cios *c, char *region, const char *used, siz
     *length = n;
     if (n > 0)
         next = asf_u_salloc(c, length);
-    asf__check(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return next;
 }
 
 static int end_region(struct asf_cios *c, char *region, const char *used) {
-    asf__lock(&c->lk);
-    asf__check(c);
+    asf__begin_call(c);
     int rc = give_back(c, region, used);
-    asf__check(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return rc;
 }
 

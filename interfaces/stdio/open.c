@@ -208,9 +208,9 @@ static int give_back_input(struct asf_cios *c) {
 
 /* What the descriptor is still needed for. */
 static int close_window(struct asf_cios *c) {
-    asf__lock(&c->lk);
+    asf__begin_call(c);
     int left = give_back_input(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return written ? written : left;
 }
 
@@ -325,15 +325,13 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (!(c->flags2 & ASF_OURS))
         return asf__next_freopen(path, mode, f);
-    asf__lock(&c->lk);
-    c->use = ASF_LOCKED;
+    asf__begin_call(c);
     FILE *r = NULL;
     if (c->flags & ASF_FILEBUF || !asf__ours(c))
         r = reopen(c, path, mode);
     else
         asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
-    c->use = ASF_OUTSIDE;
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     if (r)
         asf__cios_link(c); /* after the stream's lock: the list's comes first */
     return r;

@@ -112,9 +112,9 @@ static void flush_one(struct asf_cios *c, int *result) {
 static bool flush_locked(struct asf_cios *c, void *result) {
     if (!has_output(c) && !has_input(c))
         return true;
-    asf__lock(&c->lk);
+    asf__begin_call(c);
     flush_one(c, result);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return true;
 }
 

@@ -23,6 +23,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/check.h"
+#include "backplane/window.h"
 #include "lib/sys/copy.h"
 #include "lib/sys/export.h"
 #include "lib/sys/machine.h"
@@ -103,9 +104,7 @@ static inline void asf__enter(struct asf_cios *c) {
         _IO_flockfile(asf__file(c));
         return;
     }
-    asf__lock(&c->lk);
-    asf__check(c);
-    c->use = ASF_LOCKED;
+    asf__begin_call(c);
 }
 
 static inline void asf__leave(struct asf_cios *c) {

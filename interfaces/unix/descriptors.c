@@ -161,13 +161,12 @@ static void publish(int fd, bool ending) {
     } else if (asf__is(d, ASF_FD_SHARED)) {
         end_share(d, ASF_FD_KERNELS);
     } else {
-        asf__lock(&d->stream.lk);
-        bool nested = !asf__lock_is_held_once(&d->stream.lk);
+        bool nested = !asf__enter_fd(d);
         if (d->state == ASF_FD_READS)
             asf__leave_reads(d, fd, nested);
         else if (d->state == ASF_FD_COALESCES)
             asf__leave_coalescing(d, fd, nested, ending);
-        asf__unlock(&d->stream.lk);
+        asf__leave_fd(d, !nested);
     }
 }
 

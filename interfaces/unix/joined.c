@@ -47,11 +47,15 @@ ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
 
 off64_t asf__joined_seek(struct asf_cios *c, off64_t offset, int whence) {
     asf__lock(&c->lk);
-    off64_t r = c->use != ASF_OUTSIDE               ? asf__lseek(c->fd, offset, whence)
-                : offset == 0 && whence == SEEK_CUR ? asf__tell(c)
-                                                    : asf__seek(c, offset, whence);
+    bool inside = c->use != ASF_OUTSIDE;
+    off64_t r = 0;
+    if (!inside) {
+        c->use = ASF_LOCKED;
+        r = offset == 0 && whence == SEEK_CUR ? asf__tell(c) : asf__seek(c, offset, whence);
+        c->use = ASF_OUTSIDE;
+    }
     asf__unlock(&c->lk);
-    return r;
+    return inside ? asf__lseek(c->fd, offset, whence) : r;
 }
 
 /* Another thread may wait in a call on the stream, for long: then nothing is ahead. */
@@ -61,7 +65,9 @@ void asf__joined_release(struct asf_cios *c) {
         if (!asf__patient(tries++, ASF_MOMENT))
             return;
     if (c->use == ASF_OUTSIDE && c->kind != ASF_UNKNOWN) {
+        c->use = ASF_LOCKED;
         int rc = asf__sync(c);
+        c->use = ASF_OUTSIDE;
         if (rc < 0 && rc != -EBUSY)
             c->failed = rc;
         c->offset = c->place = -1;

@@ -71,6 +71,22 @@ static inline bool asf__try(struct asf_fd *d) {
     return true;
 }
 
+/* asf__enter_fd: its lock.  returns  false: in a handler of a signal that came into a call on it.
+ * asf__leave_fd: the end of it.  A thread that is cancelled in between gives the lock back. */
+static inline bool asf__enter_fd(struct asf_fd *d) {
+    asf__lock(&d->stream.lk);
+    bool first = asf__lock_is_held_once(&d->stream.lk);
+    if (first)
+        d->stream.use = ASF_LOCKED;
+    return first;
+}
+
+static inline void asf__leave_fd(struct asf_fd *d, bool first) {
+    if (first)
+        d->stream.use = ASF_OUTSIDE;
+    asf__unlock(&d->stream.lk);
+}
+
 /* asf__fd: what is known of a descriptor; NULL: nothing, it is the kernel's. */
 static inline struct asf_fd *asf__fd(int fd) {
     struct asf_fd *d = (unsigned)fd < ASF_FDS ? &asf__fds[fd] : NULL;

@@ -69,22 +69,22 @@ static ssize_t coalesce(struct asf_fd *d, int fd, const char *p, size_t n) {
     ssize_t r = ASF_NOT_OURS;
     if (n - 1 >= SMALL_WRITE || (d->state != ASF_FD_NEW && d->state != ASF_FD_COALESCES))
         return r;
-    asf__lock(&d->stream.lk);
-    if (asf__lock_is_held_once(&d->stream.lk)) {
+    bool first = asf__enter_fd(d);
+    if (first) {
         if (asf__is(d, ASF_FD_NEW))
             begin(d, fd);
         if (d->state == ASF_FD_COALESCES)
             r = append(d, p, n);
     }
-    asf__unlock(&d->stream.lk);
+    asf__leave_fd(d, first);
     return r;
 }
 
 static void flush_of(struct asf_fd *d) {
-    asf__lock(&d->stream.lk);
-    if (d->state == ASF_FD_COALESCES && asf__lock_is_held_once(&d->stream.lk))
+    bool first = asf__enter_fd(d);
+    if (d->state == ASF_FD_COALESCES && first)
         flush(d);
-    asf__unlock(&d->stream.lk);
+    asf__leave_fd(d, first);
 }
 
 /* Of a descriptor that is open or about to be closed: what is told may have failed before. */

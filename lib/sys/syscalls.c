@@ -52,11 +52,11 @@ ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
     return asf__cancellable_write(fd, buf, n);
 }
 
-ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset) {
-    return asf__cancellable_pread(fd, buf, n, offset);
+/* No cancellation points: they fill regions, and put those of regions that are gone. */
+static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
+    return asf__raw(SYS_pread64, fd, (long)buf, (long)n, offset);
 }
 
-/* Not a cancellation point: what it writes belongs to regions that are gone then. */
 static ssize_t sys_pwrite(int fd, const void *buf, size_t n, off64_t offset) {
     return asf__raw(SYS_pwrite64, fd, (long)buf, (long)n, offset);
 }
@@ -204,7 +204,7 @@ static int sys_pipe_size(int fd, int size) {
 struct asf_syscalls asf__sys = {
     .read = asf__plain_read,
     .write = asf__plain_write,
-    .pread = asf__plain_pread,
+    .pread = sys_pread,
     .pwrite = sys_pwrite,
     .lseek = asf__plain_lseek,
     .open = asf__plain_open,

@@ -119,7 +119,6 @@ static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) 
  * two levels are left out here. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
-ssize_t asf__plain_pread(int fd, void *buf, size_t n, off64_t offset);
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence);
 int asf__plain_open(const char *path, int flags, mode_t mode);
 int asf__plain_close(int fd);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Toolchain of the preset aarch64: Debian's cross compiler, and the libraries and the emulated
-# programs of the root that tests/systems/aarch64 makes.  Without that root the libraries are
-# built that need libc alone.
+# Toolchain of the preset aarch64: Debian's cross compiler, and the libraries of the root
+# that tests/systems/aarch64 makes.  Without that root the libraries are built that need libc
+# alone.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -14,7 +14,6 @@ if(DEFINED ENV{ASF_SYSTEMS})
 endif()
 if(EXISTS ${root})
     get_filename_component(CMAKE_SYSROOT ${root} REALPATH)
-    set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${CMAKE_SYSROOT})
 else()
     set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 endif()

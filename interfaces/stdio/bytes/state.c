@@ -36,11 +36,12 @@ static bool flush_line(struct asf_cios *c, void *unused) {
     (void)unused;
     if (!(c->flags & ASF_LINE_BUF) || !asf__is_putting(c) || !asf__trylock(&c->lk))
         return true;
+    c->use = ASF_LOCKED;
     if (asf__ours_wide(c))
         asf__wide_flush(c);
     else
         asf__flush_output(c);
-    asf__unlock(&c->lk);
+    asf__end_call(c);
     return true;
 }
 
