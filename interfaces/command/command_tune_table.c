@@ -157,6 +157,7 @@ void asf__tune_write(const struct table *table) {
     char *unfinished = asf__text("%s.%d", table->path, (int)getpid());
     char *text = text_of(table);
     make_directories(table->path);
+    unlink(unfinished); /* left by a process of this number that was killed */
     FILE *file = fopen(unfinished, "wxe");
     bool ok = file && fputs(text, file) >= 0 && fflush(file) == 0 && fchmod(fileno(file), 0644) == 0;
     ok = file && fclose(file) == 0 && ok && rename(unfinished, table->path) == 0;
