@@ -374,6 +374,9 @@ TEST_P(Orders, HaveCancelledCallsOrNot) {
     Sum sum;
     if (GetParam().calls == updating)
         GTEST_SKIP() << "all of its calls are under the lock";
+#ifndef __GLIBC__
+    GTEST_SKIP() << "the destructors of a cancelled thread's objects are not called";
+#endif
     for (uint64_t i = 0; i < rounds && sum.wrong < 3; i++)
         play(true, false, first + i, sum);
     sum.print(GetParam().name, first);
