@@ -137,15 +137,21 @@ void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
 
 /* --- the descriptor ------------------------------------------------------------------------- */
 
-/* A NEW descriptor is kept from becoming private while the kernel uses its offset for a call; what
- * is cancelled meanwhile keeps it so for good.  returns  false: it is not NEW any more. */
+/* Whether the descriptor's offset is the kernel's and may become private. */
+static inline bool is_undecided(const struct asf_fd *d) {
+    const unsigned state = d ? __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) : ASF_FD_KERNELS;
+    return state == ASF_FD_NEW || asf__unlikely(state == ASF_FD_SHARED);
+}
+
+/* It is kept from becoming private while the kernel uses its offset for a call; what is cancelled
+ * meanwhile keeps it so for good.  returns  false: it is decided. */
 static inline bool hold(struct asf_fd *d) {
     if (asf__likely(__libc_single_threaded))
         d->users++;
     else
         __atomic_add_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return asf__likely(asf__is(d, ASF_FD_NEW));
+    return asf__likely(is_undecided(d));
 }
 
 static inline void let_go(struct asf_fd *d) {
@@ -166,7 +172,7 @@ static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) 
     asf__unlock(&d->stream.lk);
 }
 
-/* Takes the lock of a private descriptor. */
+/* Takes the lock of a private descriptor.  returns  false: it is the kernel's, or undecided again. */
 static inline bool enter(struct asf_fd *d, int fd) {
     asf__before_look();
     if (!asf__is(d, ASF_FD_READS) && !asf__is(d, ASF_FD_BEGINS))
@@ -261,21 +267,24 @@ static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, i
                                                              int count, size_t n) {
     ssize_t r = ASF_NOT_OURS;
     asf__before_look();
-    while (asf__is(d, ASF_FD_NEW)) {
-        bool held = hold(d);
-        if (held)
-            r = by_libc(fd, v, count);
-        let_go(d);
-        if (held && n > 0 && r == (ssize_t)n)
-            miss_new(d, fd, n, -1);
-        if (held)
+    do {
+        while (is_undecided(d)) {
+            bool held = hold(d);
+            if (held)
+                r = by_libc(fd, v, count);
+            let_go(d);
+            if (held && n > 0 && r == (ssize_t)n && asf__is(d, ASF_FD_NEW))
+                miss_new(d, fd, n, -1);
+            if (held)
+                return r;
+        }
+        may_end();
+        if (enter(d, fd)) {
+            r = take(d, fd, v, count, n);
+            leave(d);
             return r;
-    }
-    may_end();
-    if (enter(d, fd)) {
-        r = take(d, fd, v, count, n);
-        leave(d);
-    }
+        }
+    } while (asf__unlikely(is_undecided(d)));
     return r;
 }
 
@@ -375,13 +384,16 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     asf__before_look();
     if (asf__decodes(fd) || asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
-    while (!held && asf__is(d, ASF_FD_NEW))
-        if (!(held = hold(d)))
-            let_go(d);
-    if (!held && d && enter(d, fd)) {
-        r = seek_private(d, fd, offset, whence);
-        leave(d);
-    }
+    do {
+        while (!held && is_undecided(d))
+            if (!(held = hold(d)))
+                let_go(d);
+        if (!held && d && enter(d, fd)) {
+            r = seek_private(d, fd, offset, whence);
+            leave(d);
+            break;
+        }
+    } while (!held && asf__unlikely(is_undecided(d)));
     if (r == ASF_NOT_OURS)
         r = asf__lseek(fd, offset, whence);
     if (held) {

@@ -41,7 +41,7 @@ enum { ASF_FDS = 1024 };
  * the counts of a NEW descriptor may be wrong then. */
 struct asf_fd {
     uint8_t state;  /* enum asf_fd_state */
-    unsigned users; /* NEW: calls of the kernel's that use its offset */
+    unsigned users; /* NEW or SHARED: calls of the kernel's that use its offset */
     int flags;      /* of open */
     int twin;
     int failed;       /* COALESCES: an error that is still to be told: -errno */
