@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * window.h - the current buffer, inline: how much it has, how much room there is,
- * and moving its windows.  Lock: held, unless the process has one thread.
+ * and moving its windows; and what is around a call.  Lock: held, unless the process has one
+ * thread, but for asf__begin_call, which takes it.
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_WINDOW_H

@@ -77,7 +77,7 @@ if("tsan" IN_LIST sanitizers)
                                   signals_with_values)
 endif()
 
-if(CMAKE_CROSSCOMPILING) # qemu-user limits no memory; these do not end there, without asf neither
+if(CMAKE_CROSSCOMPILING) # qemu-user limits no memory; these do not end there, without asf either
     list(APPEND ASF_SKIPPED_CASES popen_by_two no_memory_for_a_buffer no_memory_for_a_line)
 endif()
 

@@ -184,6 +184,22 @@ static inline bool enter(struct asf_fd *d, int fd) {
     return false;
 }
 
+enum grip { THE_KERNELS, HELD, ENTERED };
+
+/* HELD: let_go ends it; ENTERED: leave does. */
+static inline __attribute__((always_inline)) enum grip take_hold(struct asf_fd *d, int fd) {
+    do {
+        while (is_undecided(d)) {
+            if (hold(d))
+                return HELD;
+            let_go(d);
+        }
+        if (d && enter(d, fd))
+            return ENTERED;
+    } while (asf__unlikely(is_undecided(d)));
+    return THE_KERNELS;
+}
+
 /* What a handler has published in the midst of the call is given back at its end. */
 static inline void leave(struct asf_fd *d) {
     if (asf__unlikely(d->state == ASF_FD_KERNELS && d->stream.buffer &&
@@ -267,24 +283,18 @@ static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, i
                                                              int count, size_t n) {
     ssize_t r = ASF_NOT_OURS;
     asf__before_look();
-    do {
-        while (is_undecided(d)) {
-            bool held = hold(d);
-            if (held)
-                r = by_libc(fd, v, count);
-            let_go(d);
-            if (held && n > 0 && r == (ssize_t)n && asf__is(d, ASF_FD_NEW))
-                miss_new(d, fd, n, -1);
-            if (held)
-                return r;
-        }
+    if (!is_undecided(d))
         may_end();
-        if (enter(d, fd)) {
-            r = take(d, fd, v, count, n);
-            leave(d);
-            return r;
-        }
-    } while (asf__unlikely(is_undecided(d)));
+    const enum grip grip = take_hold(d, fd);
+    if (grip == HELD) {
+        r = by_libc(fd, v, count);
+        let_go(d);
+        if (n > 0 && r == (ssize_t)n && asf__is(d, ASF_FD_NEW))
+            miss_new(d, fd, n, -1);
+    } else if (grip == ENTERED) {
+        r = take(d, fd, v, count, n);
+        leave(d);
+    }
     return r;
 }
 
@@ -380,23 +390,17 @@ static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence
 long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
-    bool held = false;
     asf__before_look();
     if (asf__decodes(fd) || asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
-    do {
-        while (!held && is_undecided(d))
-            if (!(held = hold(d)))
-                let_go(d);
-        if (!held && d && enter(d, fd)) {
-            r = seek_private(d, fd, offset, whence);
-            leave(d);
-            break;
-        }
-    } while (!held && asf__unlikely(is_undecided(d)));
+    const enum grip grip = take_hold(d, fd);
+    if (grip == ENTERED) {
+        r = seek_private(d, fd, offset, whence);
+        leave(d);
+    }
     if (r == ASF_NOT_OURS)
         r = asf__lseek(fd, offset, whence);
-    if (held) {
+    if (grip == HELD) {
         d->jumps++;
         let_go(d);
     }

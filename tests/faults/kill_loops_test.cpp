@@ -239,10 +239,12 @@ void pack(Ledger &) {
 // What it has told of stands in segments that are whole; what is left of them can be removed.
 void check_packed(const Ledger &ledger) {
     const std::string text = arrays, told = contents("file");
-    std::ofstream("told") << told.substr(0, told.rfind('\n') + 1);
-    ASSERT_EQ(system(ASF_COMMAND " shm expand told > expanded"), 0) << told;
-    const std::string expanded = contents("expanded");
-    EXPECT_EQ(text.compare(0, expanded.size(), expanded), 0) << expanded;
+    if (!told.empty()) {
+        std::ofstream("told") << told.substr(0, told.rfind('\n') + 1);
+        ASSERT_EQ(system(ASF_COMMAND " shm expand told > expanded"), 0) << told;
+        const std::string expanded = contents("expanded");
+        EXPECT_EQ(text.compare(0, expanded.size(), expanded), 0) << expanded;
+    }
     auto remove = [](const asf_shm_info *info, void *writer) {
         if (info->creator == *static_cast<pid_t *>(writer)) {
             EXPECT_EQ(info->state, ASF_SHM_WHOLE);
@@ -286,13 +288,13 @@ class KillLoops : public testing::TestWithParam<Scenario> {
         *ledger = {};
         const pid_t pid = fork();
         if (pid == 0) {
-            ptrace(PTRACE_TRACEME);
-            raise(SIGSTOP);
+            if (ptrace(PTRACE_TRACEME) == 0)
+                raise(SIGSTOP);
             GetParam().write(*ledger);
             _exit(0);
         }
         ledger->writer = pid;
-        EXPECT_TRUE(WIFSTOPPED(wait_for(pid)));
+        EXPECT_TRUE(WIFSTOPPED(wait_for(pid))) << "is ptrace allowed here?";
         EXPECT_EQ(ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL), 0);
         return pid;
     }

@@ -14,12 +14,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +84,8 @@ static void change(int fd, struct shared *s) {
 }
 
 static void write_on(const char *path, struct shared *s) {
+    prctl(PR_SET_PDEATHSIG,
+          SIGKILL); /* or a reader that failed leaves it behind, with the test's output open */
     int fd = open(path, O_RDWR);
     while (!s->over) {
         __atomic_add_fetch(&s->settled, 1, __ATOMIC_SEQ_CST);
