@@ -150,11 +150,20 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
 
 /* --- published ------------------------------------------------------------------------ */
 
+/* It never was more than NEW, or is BEGINS, which may be NEW again at any moment. */
+static bool publish_new(struct asf_fd *d) {
+    uint8_t state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
+    while (state == ASF_FD_NEW || state == ASF_FD_BEGINS)
+        if (__atomic_compare_exchange_n(&d->state, &state, ASF_FD_KERNELS, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return true;
+    return false;
+}
+
 /* `ending`: nothing is done after it but to end the process. */
 static void publish(int fd, bool ending) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__likely(!d) || asf__is(d, ASF_FD_UNSEEN) || asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS) ||
-        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS))
+    if (asf__likely(!d) || asf__is(d, ASF_FD_UNSEEN) || publish_new(d))
         return;
     if (asf__is(d, ASF_FD_JOINED)) {
         asf__joined_release(d->joined);

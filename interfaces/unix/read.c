@@ -172,10 +172,12 @@ static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) 
     asf__unlock(&d->stream.lk);
 }
 
-/* Takes the lock of a private descriptor.  returns  false: it is the kernel's, or undecided again. */
+/* Takes the lock of a private descriptor.  The state is read once, since it may go from one of the
+ * two to the other.  returns  false: it is the kernel's, or undecided again. */
 static inline bool enter(struct asf_fd *d, int fd) {
     asf__before_look();
-    if (!asf__is(d, ASF_FD_READS) && !asf__is(d, ASF_FD_BEGINS))
+    const unsigned state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
+    if (state != ASF_FD_READS && state != ASF_FD_BEGINS)
         return false;
     asf__lock(&d->stream.lk);
     if (asf__likely(asf__lock_is_held_once(&d->stream.lk) && d->state == ASF_FD_READS))
