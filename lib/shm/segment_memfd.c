@@ -80,17 +80,32 @@ static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t 
 
 /* --- finding ----------------------------------------------------------------------- */
 
-/* A descriptor of our own on what process `pid` has there.  -ENOENT: no segment. */
-static int open_held(const char *pid, const char *fd, int flags) {
+/* Whether what is at /proc/PID/fd/FD is a segment.  returns  0; -ENOENT: it is not. */
+static int look_at_link(const char *path) {
     static const char is[] = "/memfd:" NAME " ";
-    char path[PATH], leads_to[sizeof is];
-    snprintf(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, fd);
+    char leads_to[sizeof is];
     long n = asf__raw_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)leads_to, sizeof is - 1);
     if (n < 0 && n != -ENAMETOOLONG) /* of another file, whose path is longer than a page */
         return (int)n;
-    if (n != sizeof is - 1 || memcmp(leads_to, is, sizeof is - 1) != 0)
-        return -ENOENT;
-    return asf__sys.open(path, flags | O_CLOEXEC, 0);
+    return n == sizeof is - 1 && memcmp(leads_to, is, sizeof is - 1) == 0 ? 0 : -ENOENT;
+}
+
+/* A descriptor of our own on what process `pid` has there.  The number may become another file's
+ * at any moment, so it is opened only as one that was looked at.  -ENOENT: no segment. */
+static int open_held(const char *pid, const char *number, int flags) {
+    char path[PATH];
+    snprintf(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, number);
+    int rc = look_at_link(path), place = -1;
+    if (rc == 0)
+        rc = place = asf__sys.open(path, O_PATH | O_CLOEXEC, 0);
+    if (rc < 0)
+        return rc;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+    rc = look_at_link(path);
+    if (rc == 0)
+        rc = asf__sys.open(path, flags | O_CLOEXEC, 0);
+    asf__sys.close(place);
+    return rc;
 }
 
 typedef int visit_held(const char *pid, const char *fd, void *arg);
