@@ -132,10 +132,14 @@ int asf__flush_all(void) {
 }
 
 /* Another thread may hold a stream for good at exit; then it is flushed without the lock, as
- * libc does, unless that thread is just writing or reading it. */
+ * libc does, unless that thread is just writing or reading it.  One in the midst of a call is
+ * given the time to end it. */
 ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
-    *locked = asf__trylock(&c->lk);
-    return *locked || c->use != ASF_IN_SYSTEM_CALL;
+    int tries = 0;
+    while (!(*locked = asf__trylock(&c->lk)))
+        if (c->use == ASF_IN_SYSTEM_CALL || !asf__patient(tries++, ASF_MOMENT))
+            return c->use != ASF_IN_SYSTEM_CALL;
+    return true;
 }
 
 static bool flush_anyway(struct asf_cios *c, void *result) {
@@ -185,7 +189,7 @@ static bool finish_one(struct asf_cios *c, void *unused) {
     (void)unused;
     put_without_regions(c);
     if (is_finished_here(c)) {
-        if (lock_at_exit(c, &locked)) {
+        if (lock_at_exit(c, &locked) && (locked || !asf__is_putting(c))) { /* its buffer may be in use */
             asf__free_backup(c);
             if (asf__ours_wide(c))
                 asf__wide_free_backup(c);
