@@ -111,10 +111,15 @@ static bool is_view(const struct asf_buffer *b) {
 }
 
 static void copy_views(void *arg, char *copy) {
-    struct ring_stream *s = arg;
+    const struct ring_stream *s = arg;
+    for (const struct view *v = s->oldest; v; v = v->newer)
+        memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
+}
+
+/* They are copies now. */
+static void leave_views(struct ring_stream *s) {
     for (struct view *v = s->oldest, *next; v; v = next) {
         next = v->newer;
-        memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
         v->b.release = free_view;
         v->newer = NULL;
     }
@@ -127,6 +132,7 @@ static int make_way(struct ring_stream *s) {
     int rc = asf__ring_fresh(s->r, copy_views, s);
     if (rc < 0)
         return rc;
+    leave_views(s);
     s->from = s->r->at;
     release(s);
     return 0;
