@@ -60,7 +60,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     }
     asf__set_read(c, c->buf_base, c->buf_base + into, c->buf_base + n);
     asf__set_write(c, c->buf_base);
-    c->offset = at + n;
+    c->offset = (off64_t)((uint64_t)at + (size_t)n); /* a callback may tell anything */
     return target;
 }
 

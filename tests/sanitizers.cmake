@@ -48,8 +48,8 @@ endif()
 # Cases of the transcripts that a runtime cannot have: they limit the memory or the
 # stack, ask for more than there is, bind a library past the runtime, use what its own
 # stdio does not know (%mc, %'d, register_printf_specifier, %n refused), see
-# what malloc prints, or leave frames of a vfork's child in a handler, which the
-# runtime cannot know of.
+# what malloc prints, leave frames of a vfork's child in a handler, which the
+# runtime cannot know of, overflow a buffer, or give libc what it did not allocate.
 set(ASF_SKIPPED_CASES)
 if(ASF_COVERAGE) # gcov complains on standard error that it cannot open or write its files
     set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor a_limit_on_file_sizes)
@@ -61,7 +61,8 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks
                           numbers_on_a_small_stack scanned_on_a_small_stack no_memory_for_a_turn
                           no_memory_for_memory_and_callbacks no_memory_for_a_stream no_memory_but_libcs no_memory_for_wide_characters
-                          no_memory_of_its_own)
+                          no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error
+                          a_byte_pushed_back_before_it_is_wide)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals
