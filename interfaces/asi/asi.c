@@ -47,7 +47,7 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
     /* Told before the file is created or emptied.  Neither buffers nor the ends
      * of files lie as O_DIRECT wants them. */
     bool refused = !has_access(flags) || flags & O_DIRECT;
-    int fd = refused ? -EINVAL : asf__sys.open(filename, flags, mode);
+    int fd = refused ? -EINVAL : asf__open(filename, flags, mode);
     if (fd < 0) {
         if (error)
             *error = fd;

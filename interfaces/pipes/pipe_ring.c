@@ -170,7 +170,7 @@ void asf__pipe_end_lose(struct asf_pipe_end *e) {
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t sleep = s & ASF_RING_SLEEPS, to;
-    ssize_t done = asf__sys.write(e->fd, p, n < WAKING ? n : WAKING);
+    ssize_t done = asf__write(e->fd, p, n < WAKING ? n : WAKING);
     if (done <= 0)
         return done;
     s = asf__ring_state(r);
@@ -225,7 +225,7 @@ static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
     if (asf__ring_state(e->ring) & ASF_RING_ENDED)
         await_pushed(e);
     e->ring->dirty = true;
-    return asf__sys.write(e->fd, p, n);
+    return asf__write(e->fd, p, n);
 }
 
 /* One step of a write; 0: look again. */
@@ -259,7 +259,7 @@ ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n) {
 static ssize_t sleep_in_pipe(struct asf_pipe_end *e, void *buf, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t s;
-    ssize_t got = asf__sys.read(e->fd, buf, n);
+    ssize_t got = asf__read(e->fd, buf, n);
     asf__ring_waited(r);
     s = asf__ring_state(r);
     while (!asf__ring_change(r, &s, (s & ~ASF_RING_IN_PIPE) | (got > 0 ? ASF_RING_PIPE_FIRST : 0)))
@@ -296,7 +296,7 @@ ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n) {
         bool writer = s & ASF_RING_SEEN(ASF_RING_WRITER);
         if (writer && s & ASF_RING_PIPE_FIRST) {
             if (in_pipe(e->fd) > 0)
-                return asf__sys.read(e->fd, p, n);
+                return asf__read(e->fd, p, n);
             pipe_is_empty(e, s);
             continue;
         }
@@ -307,7 +307,7 @@ ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n) {
             continue;
         }
         if (s & ASF_RING_ENDED)
-            return asf__sys.read(e->fd, p, n);
+            return asf__read(e->fd, p, n);
         if (writer && asf__ring_spin(r, 1))
             continue;
         to = (s & ~ASF_RING_SLEEPS) | ((s + ASF_RING_SLEEP) & ASF_RING_SLEEPS) | ASF_RING_IN_PIPE;

@@ -44,15 +44,16 @@ void asf__release_signals(uint64_t mask) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
+/* No cancellation points: a call of the program's makes those by asf__read and so on; these are
+ * for what the library reads and writes of its own, also with a stream's lock held. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n) {
-    return asf__cancellable_read(fd, buf, n);
+    return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
 }
 
 ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
-    return asf__cancellable_write(fd, buf, n);
+    return asf__raw(SYS_write, fd, (long)buf, (long)n, 0);
 }
 
-/* No cancellation points: they fill regions, and put those of regions that are gone. */
 static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__raw(SYS_pread64, fd, (long)buf, (long)n, offset);
 }
@@ -66,7 +67,7 @@ off64_t asf__plain_lseek(int fd, off64_t offset, int whence) {
 }
 
 int asf__plain_open(const char *path, int flags, mode_t mode) {
-    return asf__cancellable_open(path, flags, mode);
+    return (int)asf__raw(SYS_openat, AT_FDCWD, (long)path, flags, mode);
 }
 
 int asf__plain_close(int fd) {

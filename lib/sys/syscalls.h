@@ -114,7 +114,8 @@ static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) 
     return (int)asf__raw(SYS_close, fd, 0, 0, 0);
 }
 
-/* asf__read and so on: the table's.  After a system call the processor cannot
+/* asf__read and so on: the table's; reading, writing and opening are cancellation points
+ * here, and not where the table is called by itself.  After a system call the processor cannot
  * predict returns: each level of calls above it costs some 7 ns, so the usual
  * two levels are left out here. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
