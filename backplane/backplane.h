@@ -122,8 +122,10 @@ off64_t asf__end_of_detached(const struct asf_cios *c);
 /* --- position (seek.c) -------------------------------------------------------------- */
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
-/* asf__tell: while the window is the backup, what waits after it is not counted. */
+/* asf__tell: while the window is the backup, what waits after it is not counted.
+ * asf__tell_from: also where the stream stands below its windows, or -errno. */
 off64_t asf__tell(struct asf_cios *c);
+off64_t asf__tell_from(struct asf_cios *c, off64_t *below);
 /* asf__sync: fflush's part: output is put, and the offset goes back over input that was not
  * read.  asf__sync_behind: and over that many bytes before it. */
 int asf__sync_behind(struct asf_cios *c, size_t pushed);

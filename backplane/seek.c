@@ -121,8 +121,9 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
     return c->flags & ASF_APPENDING || c->queue ? pending : pending + (c->write_base - c->read_end);
 }
 
-off64_t asf__tell(struct asf_cios *c) {
+off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     asf__arrive(c);
+    *below = -ESPIPE;
     if (!c->ops->seek)
         return -ESPIPE;
     if (c->kind == ASF_MEMORY)
@@ -135,11 +136,17 @@ off64_t asf__tell(struct asf_cios *c) {
         at = c->offset = c->ops->seek(c, 0, SEEK_END);
     else if (at < 0)
         at = knows_place(c) ? c->place : c->ops->seek(c, 0, SEEK_CUR);
+    *below = at;
     if (at < 0)
         return at;
     if (c->place < -1)
         at = c->place;
     return __builtin_add_overflow(at, ahead, &at) || at < 0 ? -EINVAL : at;
+}
+
+off64_t asf__tell(struct asf_cios *c) {
+    off64_t below;
+    return asf__tell_from(c, &below);
 }
 
 int asf__sync_behind(struct asf_cios *c, size_t pushed) {

@@ -68,7 +68,7 @@ if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals
     # off, and sees neither the locks that libc's own code takes nor our forks.  Its _exit
     # flushes all streams, and it minds printf in a handler, of a fault as well.
-    list(APPEND ASF_SKIPPED_CASES main_thread_ends_first functions_inside_libc_meanwhile
+    list(APPEND ASF_SKIPPED_CASES main_thread_ends_first functions_inside_libc_meanwhile flushing_everything_meanwhile
                                   forks_while_threads_write read_without_a_lock_while_others_fork
                                   one_that_forks one_that_vforks a_handler_that_waits a_handler_that_writes
                                   a_handler_that_looks a_handler_that_forks a_handler_that_vforks

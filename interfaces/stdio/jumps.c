@@ -199,10 +199,8 @@ int asf__flush_stream(struct asf_cios *c) {
 }
 
 off64_t asf__tell_file(struct asf_cios *c) {
-    off64_t at = asf__tell(c);
-    if (at != -EINVAL || !ASF_LIBC(tell_nowhere))
-        return at;
-    return (c->offset >= 0 ? c->offset : c->ops->seek(c, 0, SEEK_CUR)) == 0 ? -ESPIPE : at;
+    off64_t below, at = asf__tell_from(c, &below);
+    return at == -EINVAL && below == 0 && ASF_LIBC(tell_nowhere) ? -ESPIPE : at;
 }
 
 static int jump_overflow(struct asf_cios *c, int ch) {

@@ -301,8 +301,9 @@ TEST_F(Asked, PrunedDirectoriesAreNotGoneInto) {
     EXPECT_EQ(done, 1 + 12 + 12 * 6);
 }
 
-// A thread that has been joined may still be seen for a moment.
+// A thread that has been joined may still be seen for a moment; a sanitizer's own stays after the first.
 TEST_F(Asked, ItEndsWhenAVisitSaysSo) {
+    std::thread([] {}).join();
     size_t before = entries_in("/proc/self/task");
     for (unsigned threads : {1U, 4U})
         for (int after : {1, 2, 40, 200}) {
@@ -312,7 +313,7 @@ TEST_F(Asked, ItEndsWhenAVisitSaysSo) {
                 -12345);
             for (int i = 0; i < 2000 && entries_in("/proc/self/task") > before; i++)
                 usleep(1000);
-            EXPECT_EQ(entries_in("/proc/self/task"), before);
+            EXPECT_LE(entries_in("/proc/self/task"), before);
         }
 }
 
