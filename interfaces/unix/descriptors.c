@@ -150,32 +150,40 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
 
 /* --- published ------------------------------------------------------------------------ */
 
-/* It never was more than NEW, or is BEGINS, which may be NEW again at any moment. */
-static bool publish_new(struct asf_fd *d) {
-    uint8_t state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
-    while (state == ASF_FD_NEW || state == ASF_FD_BEGINS)
-        if (__atomic_compare_exchange_n(&d->state, &state, ASF_FD_KERNELS, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-            return true;
-    return false;
+/* `ending`: nothing is done after it but to end the process. */
+static void publish_private(struct asf_fd *d, int fd, bool ending) {
+    bool nested = !asf__enter_fd(d);
+    if (d->state == ASF_FD_READS)
+        asf__leave_reads(d, fd, nested);
+    else if (d->state == ASF_FD_COALESCES)
+        asf__leave_coalescing(d, fd, nested, ending);
+    asf__leave_fd(d, !nested);
 }
 
-/* `ending`: nothing is done after it but to end the process. */
+/* Other threads may bring it from one undecided state to another meanwhile. */
 static void publish(int fd, bool ending) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__likely(!d) || asf__is(d, ASF_FD_UNSEEN) || publish_new(d))
-        return;
-    if (asf__is(d, ASF_FD_JOINED)) {
-        asf__joined_release(d->joined);
-    } else if (asf__is(d, ASF_FD_SHARED)) {
-        end_share(d, ASF_FD_KERNELS);
-    } else {
-        bool nested = !asf__enter_fd(d);
-        if (d->state == ASF_FD_READS)
-            asf__leave_reads(d, fd, nested);
-        else if (d->state == ASF_FD_COALESCES)
-            asf__leave_coalescing(d, fd, nested, ending);
-        asf__leave_fd(d, !nested);
+    while (asf__unlikely(d != NULL)) {
+        const enum asf_fd_state state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
+        switch (state) {
+        case ASF_FD_NEW:
+        case ASF_FD_BEGINS:
+            asf__move_on(d, state, ASF_FD_KERNELS);
+            break;
+        case ASF_FD_SHARED:
+            end_share(d, ASF_FD_KERNELS);
+            break;
+        case ASF_FD_READS:
+        case ASF_FD_COALESCES:
+            publish_private(d, fd, ending);
+            return;
+        case ASF_FD_JOINED:
+            asf__joined_release(d->joined);
+            return;
+        case ASF_FD_UNSEEN:
+        case ASF_FD_KERNELS:
+            return;
+        }
     }
 }
 
