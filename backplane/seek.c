@@ -140,7 +140,7 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     if (at < 0)
         return at;
     if (c->place < -1)
-        at = c->place;
+        *below = at = c->place;
     return __builtin_add_overflow(at, ahead, &at) || at < 0 ? -EINVAL : at;
 }
 

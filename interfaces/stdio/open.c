@@ -247,7 +247,7 @@ int asf__close_stream(struct asf_cios *c) {
 
 EXPORT int fclose(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return c->flags2 & ASF_OURS ? asf__close_stream(c) : _IO_fclose(f);
+    return asf__made_here(c) ? asf__close_stream(c) : _IO_fclose(f);
 }
 
 /* --- freopen -------------------------------------------------------------------- */
@@ -323,7 +323,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
 
 EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (!(c->flags2 & ASF_OURS))
+    if (!asf__made_here(c))
         return asf__next_freopen(path, mode, f);
     asf__begin_call(c);
     FILE *r = NULL;

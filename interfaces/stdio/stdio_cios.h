@@ -96,11 +96,17 @@ ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);
 }
 
+/* Whether the object, and so its lock, is this library's; this flag is not changed either, while
+ * others beside it are. */
+ASF_RACY static inline bool asf__made_here(const struct asf_cios *c) {
+    return asf__likely(c->flags2 & ASF_OURS);
+}
+
 /* The lock of one call; none when the program does its own locking. */
 static inline void asf__enter(struct asf_cios *c) {
     if (asf__user_lock(c))
         return;
-    if (asf__unlikely(!(c->flags2 & ASF_OURS))) {
+    if (!asf__made_here(c)) {
         _IO_flockfile(asf__file(c));
         return;
     }
@@ -108,7 +114,7 @@ static inline void asf__enter(struct asf_cios *c) {
 }
 
 static inline void asf__leave(struct asf_cios *c) {
-    const bool ours = asf__likely(c->flags2 & ASF_OURS);
+    const bool ours = asf__made_here(c);
     if (ours) {
         asf__check(c);
         c->use = ASF_OUTSIDE; /* a call that was left by longjmp did not say so */
@@ -123,7 +129,7 @@ static inline void asf__leave(struct asf_cios *c) {
 
 /* asf__show_lock: libc's own code is to work on the stream, and locks it by itself. */
 static inline void asf__show_lock(struct asf_cios *c) {
-    if (c->flags2 & ASF_OURS)
+    if (asf__made_here(c))
         asf__unbias(&c->lk);
 }
 
@@ -143,7 +149,7 @@ static inline void asf__claim(struct asf_cios *c) {
 }
 
 static inline void asf__count(struct asf_cios *c) {
-    if (asf__unlikely(asf__counting) && c->flags2 & ASF_OURS)
+    if (asf__unlikely(asf__counting) && asf__made_here(c))
         c->stats.calls++;
 }
 
@@ -169,7 +175,7 @@ static inline void asf__count(struct asf_cios *c) {
 /* ASF_UNLOCKED: a call for which the program holds the lock, outside the fast path. */
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
-        const bool ours_ = (c)->flags2 & ASF_OURS;                                                           \
+        const bool ours_ = asf__made_here(c);                                                                \
         const enum asf_use was_ = ours_ ? (c)->use : ASF_OUTSIDE;                                            \
         if (ours_ && was_ == ASF_OUTSIDE)                                                                    \
             (c)->use = ASF_UNLOCKED;                                                                         \

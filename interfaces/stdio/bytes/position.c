@@ -42,7 +42,7 @@ int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 /* A FILE of libc's, or one of ours that is wide. */
 static off64_t tell_of_libc(struct asf_cios *c) {
 #ifndef ASF_STATIC
-    if (!(c->flags2 & ASF_OURS))
+    if (!asf__made_here(c))
         return ASF_NEXT(ftello)(asf__file(c));
 #endif
     return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);

@@ -26,7 +26,7 @@ EXPORT int fflush(FILE *f) {
     asf__enter(c);
     asf__count(c);
     int r = asf__flush_stream(c) == 0 ? 0 : EOF;
-    if (asf__likely(c->flags2 & ASF_OURS) && !asf__is_putting(c))
+    if (asf__made_here(c) && !asf__is_putting(c))
         c->exclusive = false; /* input given back: another handle may be the active one now */
     asf__leave(c);
     return r;
@@ -93,7 +93,7 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
 
 EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
     struct asf_cios *c = asf__cios(f);
-    if (!(c->flags2 & ASF_OURS))
+    if (!asf__made_here(c))
         return _IO_setvbuf(f, buf, mode, size);
     asf__enter(c);
     int r = set_mode(c, buf, mode, size);
@@ -133,7 +133,7 @@ EXPORT void clearerr_unlocked(FILE *f) {
 
 EXPORT int fileno_unlocked(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (c->flags2 & ASF_OURS)
+    if (asf__made_here(c))
         c->exclusive = false;
     if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
         return c->fd;
@@ -248,7 +248,7 @@ static void lock_by_words(struct asf_cios *c) {
 
 EXPORT void flockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (c->flags2 & ASF_OURS)
+    if (asf__made_here(c))
         lock_by_words(c);
     else
         _IO_flockfile(f);
@@ -256,7 +256,7 @@ EXPORT void flockfile(FILE *f) {
 
 EXPORT void funlockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (c->flags2 & ASF_OURS)
+    if (asf__made_here(c))
         asf__unlock(&c->lk);
     else
         _IO_funlockfile(f);
@@ -264,7 +264,7 @@ EXPORT void funlockfile(FILE *f) {
 
 EXPORT int ftrylockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (c->flags2 & ASF_OURS)
+    if (asf__made_here(c))
         return asf__trylock(&c->lk) ? 0 : EBUSY;
     return _IO_ftrylockfile(f);
 }

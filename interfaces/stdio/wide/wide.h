@@ -113,7 +113,7 @@ static inline struct asf_wide *asf__wide(struct asf_cios *c) {
 
 /* The lock biased to this thread: see asf__hold. */
 static inline bool asf__wide_hold(struct asf_cios *c) {
-    return c->flags2 & ASF_OURS && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
+    return asf__made_here(c) && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 

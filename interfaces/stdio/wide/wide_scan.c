@@ -105,7 +105,7 @@ static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format
     asf__show_lock(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);
-    if (c->flags2 & ASF_OURS) /* cancelled, libc gives back its own lock */
+    if (asf__made_here(c)) /* cancelled, libc gives back its own lock */
         c->use = ASF_UNLOCKED;
     return ASF_CLEANUP(leave, c, libc(asf__file(c), format, ap));
 }
