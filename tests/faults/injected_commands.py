@@ -32,8 +32,8 @@ Scenario = collections.namedtuple("Scenario", "name command input")
 # Names and times of segments are never the same.
 CHANGING = re.compile(rb"shmids \S+ .*|p\d+\.[0-9a-f]{12}")
 
-# The loader dies of its first mapping of a program.
-LOADERS = re.compile(r"\bexecve\([^\n]*\n[^\n]*\bmmap\([^\n]*\(INJECTED\)")
+# The loader dies of a program's first mapping, and of those of its own memory.
+LOADERS = re.compile(r"\bmmap\(NULL, (8192|12288), PROT_READ\|PROT_WRITE, MAP_PRIVATE\|MAP_ANONYMOUS[^\n]*\(INJECTED\)")
 
 
 def scenarios(asf, golden):
