@@ -38,7 +38,7 @@ void asf__check(const struct asf_cios *c) {
     check_read_window(c);
     check_write_window(c);
     assert(!asf__is_putting(c) || c->read_ptr == c->read_end || c->orientation > 0);
-    assert((c->buffer != NULL) == (c->buf_base != NULL) || c->fd < 0); /* closed from outside */
+    assert((c->buffer != NULL) == (c->buf_base != NULL) || !(c->flags & ASF_LINKED)); /* closed */
     assert(c->buffer || c->read_ptr == c->read_end || c->flags & ASF_IN_BACKUP);
     assert(c->mapped == (c->buffer && c->buffer->mapped));
     assert(!(c->gate & ASF_MOVED) || (c->read_ptr == c->read_end && !asf__is_putting(c)));

@@ -66,8 +66,9 @@ int asf__to_write(struct asf_cios *c) {
     if (rc < 0)
         return rc;
     size_t before = (size_t)(c->read_ptr - c->buf_base), over = pushed < before ? pushed : before;
-    if (over > 0)            /* there may be no buffer */
-        c->read_ptr -= over; /* output goes over pushed-back bytes, too */
+    /* Output goes over pushed-back bytes, too; there may be no buffer. */
+    if (over > 0)
+        c->read_ptr -= over;
     if (c->read_ptr == c->buf_end)
         c->read_ptr = c->read_end = c->buf_base;
     asf__set_write(c, c->read_ptr);

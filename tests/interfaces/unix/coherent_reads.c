@@ -84,8 +84,8 @@ static void change(int fd, struct shared *s) {
 }
 
 static void write_on(const char *path, struct shared *s) {
-    prctl(PR_SET_PDEATHSIG,
-          SIGKILL); /* or a reader that failed leaves it behind, with the test's output open */
+    /* A reader that failed would leave it behind, with the test's output open. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     int fd = open(path, O_RDWR);
     while (!s->over) {
         __atomic_add_fetch(&s->settled, 1, __ATOMIC_SEQ_CST);
