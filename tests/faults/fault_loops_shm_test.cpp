@@ -25,7 +25,7 @@ namespace {
 // A /proc with this test's processes alone: to look through all of a machine's takes long.
 struct Apart : testing::Environment {
     void SetUp() override {
-        if (!shm::Isolated::isolated || unshare(CLONE_NEWPID) != 0)
+        if (!shm::Isolated::enter() || unshare(CLONE_NEWPID) != 0)
             return;
         const pid_t inner = fork();
         if (inner > 0) {

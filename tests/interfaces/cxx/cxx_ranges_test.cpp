@@ -112,6 +112,7 @@ TEST(CxxRanges, TheStreamStandsBehindTheLineThatWasSeen) {
     EXPECT_EQ(moved.begin(), moved.end());
 }
 
+#if !defined __clang_major__ || __clang_major__ >= 16 // before, clang refuses the standard library's views
 TEST(CxxRanges, RangesAreParts) {
     Directory directory;
     asf::stream in(make(directory / "file", "1 2\n\n3\n4 5 6\n"));
@@ -122,6 +123,7 @@ TEST(CxxRanges, RangesAreParts) {
         counts.push_back(static_cast<std::size_t>(n));
     EXPECT_EQ(counts, (std::vector<std::size_t>{2, 1, 3}));
 }
+#endif
 
 TEST(CxxRanges, ErrorsAreThrownOrLeftInAVariable) {
     Directory directory;

@@ -58,7 +58,11 @@ inline bool enter_namespaces() {
 
 struct Isolated : testing::Environment {
     static inline bool isolated = false;
-    void SetUp() override { isolated = enter_namespaces(); }
+    static bool enter() {
+        static const bool entered = isolated = enter_namespaces();
+        return entered;
+    }
+    void SetUp() override { enter(); }
 };
 inline testing::Environment *const environment = testing::AddGlobalTestEnvironment(new Isolated);
 
