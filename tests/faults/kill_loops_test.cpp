@@ -256,6 +256,25 @@ void check_packed(const Ledger &ledger) {
     EXPECT_EQ(asf_shm_each(remove, &writer), 0);
 }
 
+// --- asf tune ---------------------------------------------------------------------------------
+
+const std::string old_table = "an old table\n";
+
+void tune(Ledger &) {
+    execl(TUNE_WRITER, "tune_writer", "file", nullptr);
+    _exit(2);
+}
+
+// The old table or the new one; beside it no more than the new one's unfinished file.
+void check_tuned(const Ledger &ledger) {
+    ASSERT_EQ(system(TUNE_WRITER " whole"), 0);
+    const std::string there = contents("file"), unfinished = "file." + std::to_string(ledger.writer);
+    EXPECT_TRUE(there == old_table || there == contents("whole")) << there;
+    std::filesystem::remove(unfinished);
+    for (const auto &entry : std::filesystem::directory_iterator("."))
+        EXPECT_NE(entry.path().filename().string().compare(0, 5, "file."), 0) << entry;
+}
+
 // --- the loop ---------------------------------------------------------------------------------
 
 class KillLoops : public testing::TestWithParam<Scenario> {
@@ -344,6 +363,7 @@ const Scenario scenarios[] = {
      [](const Ledger &l) { check_file(l, earlier); }},
     {"records", "", write_items, check_items},
     {"shm_pack", "", pack, check_packed},
+    {"tune", old_table, tune, check_tuned},
 };
 
 INSTANTIATE_TEST_SUITE_P(Of, KillLoops, testing::ValuesIn(scenarios),
