@@ -57,3 +57,26 @@ std::vector<input> make_inputs(const std::string &directory) {
              [](text_source &s) { return s.words(0, s.between(0, 3) ? 5 : 60, 10, ','); }),
     };
 }
+
+std::vector<input> make_integers(const std::string &directory) {
+    return {
+        make(directory, "small", ' ', [](text_source &s) { return std::to_string(s.between(0, 9999)); }),
+        make(directory, "large", ' ', [](text_source &s) { return std::to_string(s.between(0, 1UL << 60)); }),
+    };
+}
+
+std::vector<input> make_reals(const std::string &directory) {
+    const auto text = [](const char *format, double value) {
+        char buffer[64];
+        snprintf(buffer, sizeof buffer, format, value);
+        return std::string(buffer);
+    };
+    return {
+        make(directory, "two_places", ' ',
+             [&](text_source &s) { return text("%.2f", static_cast<double>(s.between(0, 99999)) / 100); }),
+        make(directory, "17_digits", ' ',
+             [&](text_source &s) {
+                 return text("%.17g", static_cast<double>(s.between(0, 1UL << 60)) / 3e9);
+             }),
+    };
+}

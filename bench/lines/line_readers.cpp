@@ -238,5 +238,6 @@ std::vector<reader> line_readers() {
     }
     readers.push_back({"salloc_until", timed<by_salloc_until>});
     readers.push_back({"asf_lines", timed<by_asf_lines>});
+    readers.push_back(cxx_line_reader());
     return readers;
 }

@@ -27,8 +27,11 @@ struct input {
     char separator; // of fields
 };
 
-// make_inputs: files of 16 MB under a directory, and the same in memory.
+// make_inputs: files of 16 MB under a directory, and the same in memory.  make_integers and make_reals:
+// numbers, one a line.
 std::vector<input> make_inputs(const std::string &directory);
+std::vector<input> make_integers(const std::string &directory);
+std::vector<input> make_reals(const std::string &directory);
 
 // A way to read: what is found, and in *nanoseconds the CPU time that it took.
 struct reader {
@@ -38,6 +41,12 @@ struct reader {
 
 std::vector<reader> line_readers();  // of input::path
 std::vector<reader> field_readers(); // of the lines of input::text
+
+// In C++.
+reader cxx_line_reader();
+std::vector<reader> cxx_field_readers(); // of the lines of input::path
+std::vector<reader> integer_readers();
+std::vector<reader> real_readers();
 
 double cpu_now(); // nanoseconds
 

@@ -63,8 +63,12 @@ int main(int argc, char **argv) {
     const std::vector<input> inputs = make_inputs(directory);
     for (const input &each : inputs)
         benchmark::AddCustomContext("module " + each.name, module_of(each));
+    const std::vector<input> integers = make_integers(directory), reals = make_reals(directory);
     add("lines", inputs, line_readers());
     add("fields", inputs, field_readers());
+    add("fields of lines", inputs, cxx_field_readers());
+    add("integers", integers, integer_readers());
+    add("reals", reals, real_readers());
     const bool ran = benchmark::RunSpecifiedBenchmarks() > 0;
     std::filesystem::remove_all(directory);
     return ran ? 0 : 1;
