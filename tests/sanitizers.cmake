@@ -51,8 +51,9 @@ endif()
 # what malloc prints, leave frames of a vfork's child in a handler, which the
 # runtime cannot know of, overflow a buffer, or give libc what it did not allocate.
 set(ASF_SKIPPED_CASES)
-if(ASF_COVERAGE) # gcov complains on standard error that it cannot open or write its files
-    set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor a_limit_on_file_sizes)
+if(ASF_COVERAGE) # gcov complains that it cannot open its files, and a limit on their size damages them
+    set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor a_limit_on_file_sizes
+                          a_limit_in_the_middle_of_lines a_limit_on_files errors_are_told_late_but_told)
 endif()
 if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
@@ -88,6 +89,10 @@ set(ASF_PRELOAD_ARGUMENTS --preload ${ASF_PRELOADED} ${settings})
 # Command lines that limit the memory, or grow what they have byte by byte,
 # which the runtime's realloc copies each time.
 set(skipped)
+if(ASF_COVERAGE)
+    list(APPEND skipped file-size-limit file-size-limit-ignored file-size-limit-caught file-size-limit-by-call
+                        wide-file-size-limit)
+endif()
 if(sanitizers MATCHES "asan|tsan")
     list(APPEND skipped address-space huge-line-getline column-table tty-column-width tools-from-an-odd-offset tools-then-cat)
 endif()
