@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Each of the interpreter's allocations in turn fails, alone or with some behind it: what a call gives is right, or
+MemoryError, and nothing stays open."""
+import array
+import gc
+import itertools
+import os
+import sys
+import tempfile
+import unittest
+import warnings
+
+import asf
+
+try:
+    import _testcapi
+except ImportError:
+    _testcapi = None
+
+TEXT = b"".join(b"line %d\n" % i for i in range(3)) + b"x" * 100_000 + b"\nlast"
+
+
+def read(path):
+    with asf.open(path) as file:
+        seen = [file.readline(), file.read(3), file.read1(2), file.tell()]
+        into = bytearray(8)
+        seen += [file.readinto(into), bytes(into), next(file), [len(line) for line in file.lines(keep=False)]]
+        file.seek(5)
+        seen += [len(file.read()), file.seekable(), repr(file)]
+        return seen
+
+
+def regions(path):
+    with asf.open(path) as file:
+        seen = []
+        for take in (lambda: file.region(10), lambda: file.region_some(10), file.region_until, lambda: file.region_at(20, 10)):
+            with take() as region:
+                seen += [bytes(region[:4]), len(region)]
+        return seen
+
+
+def write(path):
+    made = path + ".made"
+    with asf.open(made, "w+b") as file:
+        file.write(b"one\n")
+        file.writelines([b"two\n", bytearray(b"three\n")])
+        file.write(b"y" * 200_000)
+        with file.region(4, write=True) as region:
+            region[:] = b"end\n"
+        file.flush()
+        file.seek(0)
+        seen = [file.readline(), len(file.read())]
+    return seen
+
+
+def segment(path):
+    made = asf.create_segment("memory", 80)
+    try:
+        with made:
+            made.array()[3] = 1.5
+            with asf.open_segment(made.label) as again:
+                return [again.array()[3], len(again), again[:2] == made[:2]]
+    finally:
+        asf.remove_segment(made.label)
+
+
+def arrays(path):
+    made = path + ".arrays"
+    asf.write_arrays(made, {"a": array.array("d", [1, 2.5]), "b": [3, 4]})
+    return {name: list(view) for name, view in asf.read_arrays(made).items()}
+
+
+def records(path):
+    made = path + ".records"
+    record = {"id": 1, "name": "text", "n": 2, "path[n]": None, "at": {"x": 0.5}, "words": ["a", "b"], "ok": True, "tag": "abc"}
+    del record["path[n]"]
+    layout = {"id": "int32", "name": "string", "n": "uint16", "at": {"x": "float64"}, "words[n]": "string", "ok": "bool",
+              "tag[8]": "char"}
+    with asf.record_writer(made, indexed=True) as writer:
+        kind = asf.record_format("sample", layout)
+        for _ in range(3):
+            writer.write(kind, record)
+    with asf.records(made) as reader:
+        seen = [next(reader) == record, reader.format, reader.count()]
+        reader.seek(2)
+        return seen + [list(reader) == [record]]
+
+
+def descriptors():
+    gc.collect()
+    return os.listdir("/proc/self/fd")
+
+
+@unittest.skipUnless(_testcapi, "the interpreter has no _testcapi")
+class Memory(unittest.TestCase):
+    SETTLED = 40  # so many in a row that hurt nothing are all
+
+    def one(self, scenario, n, count):
+        """What it gives while `count` allocations fail, from the n-th on; and whether it was hurt."""
+        try:
+            _testcapi.set_nomemory(n, n + count)
+            try:
+                return scenario(self.path), False
+            finally:
+                _testcapi.remove_mem_hooks()
+        except MemoryError:
+            return None, True
+
+    def check(self, scenario, count):
+        expected = scenario(self.path)
+        settled, n = 0, 0
+        while settled < self.SETTLED:
+            n += 1
+            result, hurt = self.one(scenario, n, count)
+            settled = 0 if hurt else settled + 1
+            if not hurt:
+                self.assertEqual(result, expected, n)
+        self.assertEqual(scenario(self.path), expected)
+        print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
+
+    def test_scenarios(self):
+        scenarios = [read, regions, write, segment, arrays] + ([records] if hasattr(asf, "records") else [])
+        warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
+        sys.unraisablehook = lambda _: None  # nor that be told
+        with tempfile.TemporaryDirectory() as folder:
+            self.path = os.path.join(folder, "text")
+            with open(self.path, "wb") as file:
+                file.write(TEXT)
+            for scenario, count in itertools.product(scenarios, (1, 3, 20)):  # without any, the interpreter does not end
+                with self.subTest(scenario.__name__, count=count):
+                    before = descriptors()
+                    self.check(scenario, count)
+                    self.assertEqual(descriptors(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
