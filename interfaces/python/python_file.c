@@ -281,7 +281,7 @@ static PyObject *file_readinto(PyObject *self, PyObject *target) {
     struct asf__file *f = (struct asf__file *)self;
     Py_buffer to;
     ssize_t n = -1;
-    if (PyObject_GetBuffer(target, &to, PyBUF_WRITABLE) < 0)
+    if (!PyArg_Parse(target, "w*:readinto", &to))
         return NULL;
     if (asf__file_enter(f, ASF_READ, NULL)) {
         n = read_into(f, to.buf, to.len);

@@ -268,6 +268,83 @@ class Files(unittest.TestCase):
             file.write(b"x")
         self.assertEqual((caught.exception.errno, caught.exception.filename), (28, "/dev/full"))
 
+    def test_wrong_arguments(self):
+        """Python's own files refuse the same by the same kind of error, where they have the call."""
+        self.put(b"text\n" * 9)
+        with asf.open(self.path, "r+b") as ours, open(self.path, "r+b") as theirs:
+            for name, *arguments in (("read", 1, 2), ("read", "x"), ("read", 2**70), ("read1", 1, 2), ("read1", b""), ("readline", 1, 2),
+                                     ("readline", 1.5), ("readinto", b"fixed"), ("readinto", 5), ("write", "text"), ("write",),
+                                     ("writelines", 5), ("writelines", [b"a", "b"]), ("seek", "x"), ("seek", 0, 9), ("seek", -1),
+                                     ("seek", -100, 2)):
+                kinds = []
+                for file in (ours, theirs):
+                    with self.assertRaises((TypeError, ValueError, OSError, OverflowError), msg=f"{name} {arguments}") as caught:
+                        getattr(file, name)(*arguments)
+                    kinds.append(isinstance(caught.exception, TypeError))
+                self.assertEqual(*kinds, f"{name} {arguments}")
+            for call, *arguments in ((ours.region,), (ours.region, "x"), (ours.region_some, None), (ours.region_until, "x"),
+                                     (ours.region_until, b"ab"), (ours.region_at, 0), (ours.region_at, "x", 5), (ours.lines, "x"),
+                                     (ours.lines, b"", 1)):
+                self.assertRaises(TypeError, call, *arguments)
+            for call, *arguments in ((ours.region_until, b"x", 0), (ours.region_at, 0, 0), (ours.region_at, 0, -1),
+                                     (ours.lines, b"x", True, 0), (ours.region_some, 0)):
+                self.assertRaises(ValueError, call, *arguments)
+            self.assertRaises(OSError, ours.region_at, -9, 5)
+            self.assertRaises(TypeError, asf.open)
+            self.assertRaises(TypeError, asf.open, self.path, closefd=True, other=1)
+            self.assertEqual(ours.read(), theirs.read())
+
+    def test_pipes_that_do_not_block(self):
+        """What is there is read; where nothing is, BlockingIOError says so."""
+        ours, theirs = os.pipe()
+        os.set_blocking(ours, False)
+        with asf.open(ours) as file:
+            os.write(theirs, b"one\ntwo")
+            self.assertEqual(file.read(100), b"one\ntwo")
+            into = bytearray(10)
+            for call in (file.read1, file.readline, lambda: file.readinto(into), lambda: file.region(5), lambda: file.region_until(),
+                         lambda: file.region_some(5), lambda: file.read(5)):
+                self.assertRaises(BlockingIOError, call)
+            os.write(theirs, b"three")
+            self.assertEqual(file.readinto(into), 5)
+            os.write(theirs, b"a line\nand")
+            self.assertEqual(next(file), b"a line\n")
+            os.close(theirs)
+            self.assertEqual(list(file), [b"and"])
+
+    def test_writing_to_those_who_left(self):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        file = asf.open(theirs, "wb")
+        file.write(b"text")
+        self.assertRaises(BrokenPipeError, file.flush)
+        try:
+            file.close()
+        except BrokenPipeError:
+            pass
+        self.assertTrue(file.closed)
+        with asf.open(self.path, "wb") as file:
+            self.assertEqual(repr(file)[:9], "<asf.File")
+            file.writelines(line for line in (b"a", memoryview(b"b"), bytearray(b"c")))
+            with self.assertRaises(ZeroDivisionError):
+                file.writelines(1 / 0 for _ in range(1))
+            with self.assertRaises(KeyError), file.region(3, write=True):
+                raise KeyError
+        with open(self.path, "rb") as file:
+            self.assertEqual(file.read(), b"abc")
+
+    def test_two_that_read_one_file(self):
+        self.put(b"".join(b"%d\n" % i for i in range(100)))
+        with asf.open(self.path) as file:
+            first, second = file.lines(), file.lines(keep=False)
+            self.assertEqual([next(first), next(second), next(file), next(first), file.readline(), file.read(2)],
+                             [b"0\n", b"1", b"2\n", b"3\n", b"4\n", b"5\n"])
+            with file.region(2) as region:
+                self.assertEqual(bytes(region), b"6\n")
+            self.assertEqual((next(second), file.tell()), (b"7", 16))
+            with self.assertRaises(OSError):
+                list(file.lines(b"x", longest=10))
+
     def test_nothing_leaks(self):
         self.put(b"line\n" * 1000)
         def use():

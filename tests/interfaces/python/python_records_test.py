@@ -76,6 +76,50 @@ class Records(unittest.TestCase):
                        {"v[n]": "int8", "n": "float32"}, {"a": "int8", "a[3]": "int8"}, {"v[99999999999]": "int64"}):
             self.assertRaises(ValueError, asf.record_format, "wrong", fields)
 
+    def test_wrong_arguments(self):
+        self.write()
+        for call, *arguments in ((asf.record_format,), (asf.record_format, "a", 5), (asf.record_format, "a", {5: "int8"}),
+                                 (asf.record_format, "a", {"x": 5}), (asf.record_writer,), (asf.records,), (asf.records, self.path, 5)):
+            self.assertRaises((TypeError, ValueError), call, *arguments)
+        self.assertRaises(ValueError, asf.records, self.path, most_bytes=-1)
+        self.assertRaises(FileNotFoundError, asf.records, "/no/such")
+        self.assertRaises(FileNotFoundError, asf.record_writer, "/no/such")
+        with asf.records(self.path) as reader:
+            for wrong in ("x", -1, 2**70):
+                self.assertRaises((TypeError, OverflowError, OSError), reader.seek, wrong)
+            self.assertEqual(next(reader), self.records[0])
+        for call in (reader.count, lambda: reader.seek(0)):
+            self.assertRaises(ValueError, call)
+        writer = asf.record_writer(self.path)
+        self.assertRaises(TypeError, writer.write, 5, {})
+        self.assertRaises(TypeError, writer.write, self.format)
+        writer.close()
+        writer.close()
+        self.assertRaises(ValueError, writer.write, self.format, self.records[0])
+        with self.assertRaises(OSError):
+            with asf.record_writer("/dev/full") as writer:
+                for record in self.records * 50:
+                    writer.write(self.format, record)
+
+    def test_every_kind(self):
+        fields = {f"{kind}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+        fields |= {"float32": "float32", "float64": "float64", "bool": "bool", "char": "char", "enum": "enum", "string": "string",
+                   "text[4]": "char", "many[3]": "int16", "bools[2]": "bool"}
+        kinds = asf.record_format("kinds", fields)
+        least = {name: -2 ** (int(name[3:]) - 1) for name in fields if name.startswith("int")}
+        most = {name: 2 ** int(name[4:]) - 1 for name in fields if name.startswith("uint")}
+        record = least | most | {"float32": 0.5, "float64": 1e-300, "bool": True, "char": "z", "enum": 7, "string": "é", "text": "abcd",
+                                 "many": [1, -2, 3], "bools": [True, False]}
+        with asf.record_writer(self.path) as writer:
+            writer.write(kinds, record)
+            for name, wrong in ((name, value - 1 if value < 0 else value + 1) for name, value in (least | most).items()):
+                self.assertRaises(OverflowError, writer.write, kinds, record | {name: wrong})
+            for name, wrong in (("float32", "x"), ("char", "xy"), ("char", 5), ("string", 5), ("text", 5), ("many", 5),
+                                ("many", [1, 2]), ("many", ["x"] * 3), ("enum", "x"), ("string", "\ud800")):
+                self.assertRaises((TypeError, ValueError, OverflowError), writer.write, kinds, record | {name: wrong})
+        with asf.records(self.path) as reader:
+            self.assertEqual(list(reader), [record])
+
     def test_damaged_files(self):
         self.write()
         with open(self.path, "rb") as file:

@@ -85,6 +85,48 @@ class Segments(unittest.TestCase):
         self.assertRaises(OSError, asf.create_segment, "", 8)
         self.assertRaises(ValueError, asf.create_segment, "a", -8)
         self.assertRaises(OSError, asf.create_segment, "a", 8, backend="none")
+        self.assertRaises(TypeError, asf.create_segment, "a")
+        self.assertRaises((ValueError, OSError), asf.create_segment, "a\0b", 8)
+        self.assertRaises(TypeError, asf.open_segment, self.label, True)
+        self.assertRaises((ValueError, FileNotFoundError), asf.open_segment, "a\0b")
+        self.assertRaises(FileNotFoundError, asf.remove_segment, "p1.0123456789ab none")
+        self.assertRaises(TypeError, asf.remove_segment, 5)
+        self.assertRaises(TypeError, self.segment.array, 5)
+        self.assertRaises(ValueError, self.segment.array, "nonsense")
+
+    def test_as_memory(self):
+        self.segment[0:3] = b"abc"
+        self.assertEqual((self.segment[1], bytes(self.segment[:3]), len(self.segment)), (ord("b"), b"abc", 800))
+        for wrong, error in ((lambda: self.segment[800], IndexError), (lambda: self.segment["x"], TypeError)):
+            self.assertRaises(error, wrong)
+        with self.assertRaises(TypeError):
+            del self.segment[0]
+        with self.assertRaises(ValueError):
+            self.segment[0:3] = b"four"
+        with asf.open_segment(self.label) as theirs, self.assertRaises(TypeError):
+            theirs[0] = 1
+        self.segment.close()
+        for wrong in (lambda: self.segment[0], lambda: bytes(self.segment), self.segment.array):
+            self.assertRaises(ValueError, wrong)
+
+    def test_wrong_texts_and_arrays(self):
+        for arrays in (5, {"a": 5}, {"a": ["x"]}, {5: [1]}, {"a": None}, {"a": [[1]]}):
+            self.assertRaises((TypeError, ValueError, AttributeError), asf.write_arrays, self.path, arrays)
+        self.assertRaises(TypeError, asf.write_arrays, self.path)
+        self.assertRaises(FileNotFoundError, asf.read_arrays, "/no/such")
+        self.assertRaises(FileNotFoundError, asf.write_arrays, "/no/such", {})
+        self.assertRaises(OSError, asf.write_arrays, "/dev/full", {"a": range(100000)})
+        asf.write_arrays(self.path, {})
+        self.assertEqual(asf.read_arrays(self.path), {})
+        with asf.open(self.path, "w+b") as file:
+            asf.write_arrays(file, {"a": (1, 2), "b": array.array("d", [3])}, segments=True)
+            file.seek(0)
+            found = asf.read_arrays(file)
+            self.assertEqual({name: list(view) for name, view in found.items()}, {"a": [1, 2], "b": [3]})
+        with open(self.path, encoding="utf-8") as file:
+            for line in file:
+                if "shmids " in line:
+                    asf.remove_segment(line.split("shmids ")[1].rstrip("\n"))
 
 
 if __name__ == "__main__":
