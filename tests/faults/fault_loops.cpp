@@ -4,6 +4,7 @@
 // Layer: tests.
 #include "tests/faults/fault_loops.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -27,22 +28,24 @@ namespace {
 // --- the fault --------------------------------------------------------------------------
 
 // In all processes of a scenario.
-bool *const struck =
-    static_cast<bool *>(::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+std::atomic<bool> *const struck = static_cast<std::atomic<bool> *>(
+    ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+
+std::atomic<int> calls_seen; // a stream's own thread makes some
 
 struct Fault {
     const char *call = "";
     int n = 0; // the n-th fails, from 1 on
     bool for_ever = false;
     int error = 0; // 0: a transfer is one byte long
-    int seen = 0;
 
-    bool strikes(const char *name) {
+    bool strikes(const char *name) const {
         if (strcmp(name, call) != 0)
             return false;
-        seen++;
-        bool now = seen == n || (for_ever && seen > n);
-        *struck = *struck || now;
+        const int seen = ++calls_seen;
+        const bool now = seen == n || (for_ever && seen > n);
+        if (now)
+            *struck = true;
         return now;
     }
 };
@@ -204,6 +207,7 @@ const Kind kinds[] = {
     {"mkdir", {EACCES, ENOSPC}},
     {"access", {EIO}},
     {"rename", {ENOSPC, EIO}},
+    {"thread", {EAGAIN}},
 };
 
 } // namespace
@@ -252,6 +256,12 @@ WRAPPED("watch", int, -1, asf__watch, (char *at, size_t n, bool *torn, char **en
         (at, n, torn, end, most))
 WRAPPED("linkat", int, -1, linkat, (int from_at, const char *from, int to_at, const char *to, int how),
         (from_at, from, to_at, to, how))
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *arg) {
+    return faults::fault.strikes("thread") ? faults::fault.error
+                                           : __real_pthread_create(thread, how, run, arg);
+}
 #ifdef __GLIBC__ // elsewhere these are not functions of their own
 MAPPED(mmap64)
 WRAPPED("statx", int, -1, statx, (int at, const char *path, int how, unsigned mask, struct statx *st),
@@ -362,6 +372,7 @@ static bool try_fault(const Scenario &s, const Fault &f) {
     int before = open_descriptors();
     replace_calls();
     fault = f;
+    calls_seen = 0;
     *struck = false;
     Outcome o = s.run();
     fault = {};

@@ -13,8 +13,16 @@
 
 #include "tests/faults/fault_loops.h"
 
+#include <asf/decode.h>
 #include <asf/dir.h>
 #include <asf/lines.h>
+
+#define _Static_assert static_assert
+extern "C" {
+#include "backplane/regions.h"
+#include "streams/streams.h"
+}
+#undef _Static_assert
 
 namespace faults {
 namespace {
@@ -209,6 +217,75 @@ Outcome through_a_pipe() {
     return o;
 }
 
+// --- decoded ------------------------------------------------------------------------------
+
+// A format in which bytes stand for themselves.
+int decode_plainly(void *, asf_decoding *d) {
+    const size_t n = std::min(d->in_size, d->out_size);
+    if (n > 0)
+        memcpy(d->out, d->in, n);
+    d->in += n, d->in_size -= n;
+    d->out += n, d->out_size -= n;
+    return 1;
+}
+
+const asf_decoder plainly = {sizeof plainly,           ASF_DECODER_VERSION, "plain",
+                             [] { return malloc(1); }, decode_plainly,      free};
+
+Outcome decodes(asf_cios *(*begin)(asf_cios *, int *)) {
+    Outcome o;
+    int error = 0;
+    asf_cios *below = open_stream("in", O_RDONLY, o);
+    asf_cios *s = below ? begin(below, &error) : nullptr;
+    o.told(error);
+    if (s)
+        read_to_end(s, 5000, o);
+    if (s || below)
+        close_stream(s ? s : below, o);
+    return o;
+}
+
+// --- into memory ---------------------------------------------------------------------------
+
+void append(asf_cios *c, size_t from, size_t to, Outcome &o) {
+    int error = 0;
+    if (asf__append(c, content.data() + from, to - from, &error) < to - from)
+        o.told(error ? error : -EIO);
+}
+
+// A region is filled while the memory moves, and what was passed over is written later.
+Outcome into_memory() {
+    Outcome o;
+    char *text = nullptr;
+    size_t size = 0;
+    asf_cios *c = asf__open_memory(&text, &size);
+    if (!c) {
+        o.told(-ENOMEM);
+        return o;
+    }
+    ssize_t n = 1000;
+    auto *region = static_cast<char *>(asf__u_salloc(c, &n, false));
+    if (region) {
+        append(c, 1000, 200000, o);
+        memcpy(region, content.data(), 1000);
+        o.told(asf__flush_output(c));
+        o.told(asf__u_sfree(c, region));
+        append(c, 200000, content.size() - 10, o);
+        o.told((int)asf__seek(c, 5, SEEK_CUR) < 0 ? -ENOMEM : 0);
+        append(c, content.size() - 5, content.size(), o);
+        o.told(asf__seek(c, -10, SEEK_CUR) < 0 ? -ENOMEM : 0);
+        append(c, content.size() - 10, content.size(), o);
+    } else {
+        o.told(n);
+    }
+    o.told(asf__cios_close(c));
+    asf__cios_free(c);
+    if (text)
+        o.text.assign(text, size);
+    free(text);
+    return o;
+}
+
 // A tree that is all there when nothing was told of.
 Outcome walks() {
     Outcome o;
@@ -242,6 +319,11 @@ const Scenario scenarios[] = {
     {"copies", copies, false},
     {"updates", updates, false},
     {"through_a_pipe", through_a_pipe, true},
+    {"decodes",
+     [] { return decodes([](asf_cios *s, int *error) { return asf_decode_with(s, &plainly, error); }); },
+     true},
+    {"looks_for_a_format", [] { return decodes(asf_decode); }, true},
+    {"into_memory", into_memory, false},
 };
 
 INSTANTIATE_TEST_SUITE_P(Asi, FaultLoops, testing::ValuesIn(scenarios), name_of);
