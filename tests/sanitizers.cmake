@@ -91,7 +91,7 @@ set(ASF_PRELOAD_ARGUMENTS --preload ${ASF_PRELOADED} ${settings})
 set(skipped)
 if(ASF_COVERAGE)
     list(APPEND skipped file-size-limit file-size-limit-ignored file-size-limit-caught file-size-limit-by-call
-                        wide-file-size-limit)
+                        wide-file-size-limit unreadable-files unwritable-files few-descriptors)
 endif()
 if(sanitizers MATCHES "asan|tsan")
     list(APPEND skipped address-space huge-line-getline column-table tty-column-width tools-from-an-odd-offset tools-then-cat)
