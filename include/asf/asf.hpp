@@ -206,8 +206,8 @@ struct records_state : asf_records {
     void end() noexcept { asf_records_end(this); }
 };
 
-/* What they have in common as ranges. */
-template <class State> class range : public std::ranges::view_base {
+/* What they have in common as ranges: views refer to one that has a name, and own one that has none. */
+template <class State> class range {
   public:
     class iterator {
       public:

@@ -20,8 +20,8 @@ namespace {
 
 using namespace cxx;
 
-static_assert(std::ranges::input_range<asf::lines> && std::ranges::view<asf::lines>);
-static_assert(std::ranges::input_range<asf::records> && std::ranges::view<asf::records>);
+static_assert(std::ranges::input_range<asf::lines> && std::movable<asf::lines>);
+static_assert(std::ranges::input_range<asf::records> && std::movable<asf::records>);
 static_assert(std::ranges::forward_range<asf::fields> && std::ranges::view<asf::fields>);
 static_assert(std::ranges::borrowed_range<asf::fields> && !std::ranges::borrowed_range<asf::lines>);
 static_assert(std::same_as<std::ranges::range_value_t<asf::lines>, std::string_view>);
@@ -122,6 +122,23 @@ TEST(CxxRanges, RangesAreParts) {
              std::views::transform([](auto line) { return std::ranges::distance(asf::fields(line, ' ')); }))
         counts.push_back(static_cast<std::size_t>(n));
     EXPECT_EQ(counts, (std::vector<std::size_t>{2, 1, 3}));
+}
+
+TEST(CxxRanges, ViewsOfALineRangeLeaveTheRest) {
+    Directory directory;
+    asf::stream in(make(directory / "file", "1\n2\n3\n4\n5\n6"));
+    std::string seen;
+    {
+        auto lines = in.lines();
+        for (std::string_view line : lines | std::views::take_while([](auto text) { return text < "3"; }))
+            seen += line;
+        EXPECT_TRUE(lines.delimited());
+        for (std::string_view line : lines | std::views::take(1))
+            seen += line;
+    }
+    EXPECT_EQ(seen, "124") << "which look at one more than they show";
+    std::ranges::copy(in.lines() | std::views::join, std::back_inserter(seen));
+    EXPECT_EQ(seen, "1246");
 }
 #endif
 
