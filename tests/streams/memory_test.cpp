@@ -78,6 +78,9 @@ TEST_F(Memory, SeeksBeyondItsEndAndBack) {
     append("B");
     EXPECT_EQ(flushed(), "aB");
     EXPECT_EQ(asf__seek(c, -20000, SEEK_CUR), -EINVAL);
+    EXPECT_EQ(asf__seek(c, INT64_MAX, SEEK_CUR), -EINVAL);
+    EXPECT_EQ(asf__seek(c, INT64_MIN, SEEK_END), -EINVAL);
+    EXPECT_EQ(flushed(), "aB");
 }
 
 TEST_F(Memory, IsNotRead) {
@@ -102,6 +105,7 @@ TEST_F(Memory, RegionsStayWhereTheyAre) {
     EXPECT_EQ(flushed().substr(0, 10), "0123456789") << "by a flush";
     EXPECT_EQ(asf__cios_close(c), ASF_HAS_REGIONS);
     EXPECT_EQ(asf__u_sfree(c, q), 0);
+    EXPECT_EQ(asf__seek(c, 0, SEEK_SET), -EBUSY) << "earlier memory has a region";
     EXPECT_EQ(asf__u_sfree(c, p), 0);
     EXPECT_EQ(flushed(), "0123456789" + std::string(50000, '-') + "abcde" + std::string(500000, '+'));
 }

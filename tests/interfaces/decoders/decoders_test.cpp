@@ -430,10 +430,19 @@ TEST(Decode, WhatIsWrongIsRefused) {
     Source s{"x", 1};
     int error = 0;
     asf_cios *below = open_source(&s);
-    asf_decoder bad = *asf_decoder_zstd();
-    bad.version++;
-    EXPECT_EQ(nullptr, asf_decode_with(below, &bad, &error));
-    EXPECT_EQ(-EINVAL, error);
+    for (void (*spoil)(asf_decoder &) : {
+             +[](asf_decoder &d) { d.version++; },
+             +[](asf_decoder &d) { d.size--; },
+             +[](asf_decoder &d) { d.name = nullptr; },
+             +[](asf_decoder &d) { d.begin = nullptr; },
+             +[](asf_decoder &d) { d.decode = nullptr; },
+             +[](asf_decoder &d) { d.end = nullptr; },
+         }) {
+        asf_decoder bad = *asf_decoder_zstd();
+        spoil(bad);
+        EXPECT_EQ(nullptr, asf_decode_with(below, &bad, &error));
+        EXPECT_EQ(-EINVAL, error);
+    }
     EXPECT_EQ(nullptr, asf_decode_with(below, nullptr, &error));
     EXPECT_EQ(-EINVAL, error);
     EXPECT_EQ("x", read_all(below).bytes);
@@ -444,6 +453,43 @@ TEST(Decode, WhatIsWrongIsRefused) {
     EXPECT_EQ(nullptr, asf_decode(out, &error));
     EXPECT_EQ(-EBADF, error);
     EXPECT_EQ(0, asf_sclose(out));
+}
+
+// Decoders that misbehave end the stream with an error, after what they had decoded.
+TEST(Decode, DecodersThatMisbehave) {
+    static int answer, taken;
+    const asf_decoder lazy = {
+        sizeof lazy,
+        ASF_DECODER_VERSION,
+        "lazy",
+        [] { return malloc(1); },
+        +[](void *, asf_decoding *d) {
+            const size_t n = std::min<size_t>({1, d->in_size, static_cast<size_t>(taken)});
+            if (n > 0)
+                *d->out = *d->in;
+            d->in += n, d->in_size -= n;
+            d->out += n, d->out_size -= n;
+            return answer;
+        },
+        free};
+    const struct {
+        int answer, taken, error;
+        const char *bytes;
+    } cases[] = {{0, 0, -EBADMSG, ""},
+                 {1, 0, -EBADMSG, ""},
+                 {0, 1, -EIO, "text"},
+                 {1, 1, 0, "text"},
+                 {-ENOMEM, 1, -ENOMEM, "t"}};
+    for (const auto &each : cases) {
+        Source s{"text", 2};
+        answer = each.answer, taken = each.taken;
+        asf_cios *c = asf_decode_with(open_source(&s), &lazy, nullptr);
+        const auto read = read_all(c);
+        EXPECT_EQ(each.bytes, read.bytes);
+        EXPECT_EQ(each.error, read.error);
+        EXPECT_EQ(0, asf_sclose(c));
+        EXPECT_EQ(1, s.closed);
+    }
 }
 
 // The limit of zstd's own tool, and ours for xz, whose header is changed to ask for 4 GB.
