@@ -4,11 +4,14 @@
 // Layer: tests.
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <thread>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/faults/fault_loops.h"
@@ -149,6 +152,96 @@ Outcome copies() {
     if (in)
         close_stream(in, o);
     o.text = read_file("out");
+    return o;
+}
+
+// What the other end of a pipe or socket is given, or gives, by a thread of the test's.
+class OtherEnd {
+  public:
+    explicit OtherEnd(bool socket) {
+        EXPECT_EQ(socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) : pipe(ends_), 0);
+    }
+    asf_cios *output(Outcome &o) {
+        thread_ = std::thread([this] {
+            char part[65536];
+            for (ssize_t n; (n = ::read(ends_[0], part, sizeof part)) > 0;)
+                got_.append(part, static_cast<size_t>(n));
+            ::close(ends_[0]);
+        });
+        return open(ends_[1], O_WRONLY, o);
+    }
+    asf_cios *input(Outcome &o) {
+        thread_ = std::thread([this] {
+            for (size_t at = 0; at < content.size();) {
+                const ssize_t n = ::write(ends_[1], content.data() + at, content.size() - at);
+                if (n <= 0)
+                    break; // nobody reads any more
+                at += static_cast<size_t>(n);
+            }
+            ::close(ends_[1]);
+        });
+        return open(ends_[0], O_RDONLY, o);
+    }
+    std::string finish() {
+        thread_.join();
+        signal(SIGPIPE, before_);
+        return got_;
+    }
+
+  private:
+    static asf_cios *open(int fd, int flags, Outcome &o) {
+        int error = 0;
+        asf_cios *s = asf_sopen_fd(fd, flags, &error);
+        o.told(error);
+        if (!s)
+            ::close(fd);
+        return s;
+    }
+    int ends_[2];
+    void (*const before_)(int) = signal(SIGPIPE, SIG_IGN);
+    std::thread thread_;
+    std::string got_;
+};
+
+void copy_and_close(asf_cios *in, asf_cios *out, Outcome &o) {
+    for (int i = 0; in && out && i < TRIES; i++) {
+        const int64_t n = asf_copy(in, out, INT64_MAX);
+        o.told(n);
+        if (n == 0)
+            break;
+    }
+    for (asf_cios *s : {out, in})
+        if (s)
+            close_stream(s, o);
+}
+
+Outcome copies_to(bool socket) {
+    Outcome o;
+    OtherEnd end(socket);
+    asf_cios *out = end.output(o);
+    copy_and_close(open_stream("in", O_RDONLY, o), out, o);
+    o.text = end.finish();
+    return o;
+}
+
+Outcome copies_from_a_pipe() {
+    Outcome o;
+    OtherEnd end(false);
+    unlink("out");
+    asf_cios *in = end.input(o);
+    copy_and_close(in, open_stream("out", O_WRONLY | O_CREAT | O_TRUNC, o), o);
+    end.finish();
+    o.text = read_file("out");
+    return o;
+}
+
+Outcome copies_to_nobody() {
+    Outcome o;
+    asf_cios *in = open_stream("in", O_RDONLY, o), *out = open_stream("/dev/null", O_WRONLY, o);
+    const int64_t n = in && out ? asf_copy(in, out, INT64_MAX) : -EIO;
+    o.told(n);
+    o.text = content.substr(0, n > 0 ? static_cast<size_t>(n) : 0);
+    copy_and_close(in, out, o);
     return o;
 }
 
@@ -317,6 +410,10 @@ const Scenario scenarios[] = {
     {"appends", [] { return writes(O_APPEND); }, false},
     {"writes_places", writes_places, false},
     {"copies", copies, false},
+    {"copies_to_a_pipe", [] { return copies_to(false); }, false},
+    {"copies_to_a_socket", [] { return copies_to(true); }, false},
+    {"copies_from_a_pipe", copies_from_a_pipe, false},
+    {"copies_to_nobody", copies_to_nobody, true},
     {"updates", updates, false},
     {"through_a_pipe", through_a_pipe, true},
     {"decodes",
