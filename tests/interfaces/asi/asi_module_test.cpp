@@ -206,6 +206,25 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no get";
     other.fill = [](asf_cios *, size_t) -> ssize_t { return 0; };
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "the library's own way";
+    for (void (*take)(asf_stream_ops &) : {
+             +[](asf_stream_ops &o) { o.drain = [](asf_cios *, size_t) { return 0; }; },
+             +[](asf_stream_ops &o) { o.flushed = [](asf_cios *) { return 0; }; },
+             +[](asf_stream_ops &o) { o.attach = [](asf_cios *) {}; },
+             +[](asf_stream_ops &o) { o.trim = [](asf_cios *) {}; },
+             +[](asf_stream_ops &o) {
+                 o.lost = [](asf_cios *, const asf_buffer *, const char *, size_t) { return 0; };
+             },
+             +[](asf_stream_ops &o) {
+                 o.put_at = [](asf_cios *, const void *, size_t, int64_t) -> ssize_t { return 0; };
+             },
+             +[](asf_stream_ops &o) { o.busy = [](const asf_cios *) { return false; }; },
+             +[](asf_stream_ops &o) { o.arrive = [](asf_cios *) {}; },
+             +[](asf_stream_ops &o) { o.length = [](asf_cios *) -> int64_t { return 0; }; }, // without seek
+         }) {
+        other = ops;
+        take(other);
+        EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "a call of the library's own modules";
+    }
     other = ops;
     other.put = text_put;
     EXPECT_EQ(refused(other, O_ACCMODE), -EINVAL) << "no mode";
