@@ -206,7 +206,7 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no get";
     other.fill = [](asf_cios *, size_t) -> ssize_t { return 0; };
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "the library's own way";
-    for (void (*take)(asf_stream_ops &) : {
+    for (void (*spoil)(asf_stream_ops &) : {
              +[](asf_stream_ops &o) { o.drain = [](asf_cios *, size_t) { return 0; }; },
              +[](asf_stream_ops &o) { o.flushed = [](asf_cios *) { return 0; }; },
              +[](asf_stream_ops &o) { o.attach = [](asf_cios *) {}; },
@@ -222,7 +222,7 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
              +[](asf_stream_ops &o) { o.length = [](asf_cios *) -> int64_t { return 0; }; }, // without seek
          }) {
         other = ops;
-        take(other);
+        spoil(other);
         EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "a call of the library's own modules";
     }
     other = ops;
