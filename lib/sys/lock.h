@@ -83,8 +83,10 @@ static inline unsigned asf__busy(const struct asf_lock *l) {
 /* The holder's way in: plain moves and no fence.  A revoker sets `revoke`,
  * fences every thread by membarrier, and only then reads `busy`. */
 static inline bool asf__bias_enter(struct asf_lock *l) {
-    if (asf__unlikely(asf__busy(l) > 0)) {
-        __atomic_store_n(&l->busy, asf__busy(l) + 1, __ATOMIC_RELAXED);
+    /* Acquire: the holder was one that has ended, if this thread has its pointer. */
+    unsigned busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE);
+    if (asf__unlikely(busy > 0)) {
+        __atomic_store_n(&l->busy, busy + 1, __ATOMIC_RELAXED);
         return true;
     }
     /* A constant: no chain of loads and stores from call to call. */
