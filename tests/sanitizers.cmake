@@ -100,7 +100,8 @@ endif()
 # called before it has started, by constructors of libraries preloaded behind it;
 # it ends programs in its own way, and uses descriptors.
 if("tsan" IN_LIST sanitizers)
-    list(APPEND skipped file-size-limit stdbuf stderr-buffered tty-buffering ways-to-end all-closed close-and-reuse)
+    list(APPEND skipped file-size-limit stdbuf stderr-buffered tty-buffering ways-to-end all-closed close-and-reuse fork-duplicates
+                        vfork-output-order at-exit-output)
 endif()
 if(skipped)
     list(JOIN skipped "|" skipped)
