@@ -42,7 +42,7 @@ if("asan" IN_LIST sanitizers)
          ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:detect_stack_use_after_return=1:check_printf=0:allocator_may_return_null=1:${theirs})
 endif()
 if("tsan" IN_LIST sanitizers)
-    list(APPEND ASF_PRELOAD_SETTINGS TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:symbolize=0:${theirs})
+    list(APPEND ASF_PRELOAD_SETTINGS TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:symbolize=0:atexit_sleep_ms=10:${theirs})
 endif()
 
 # Cases of the transcripts that a runtime cannot have: they limit the memory or the
