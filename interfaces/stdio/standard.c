@@ -135,13 +135,10 @@ int asf__flush_all(void) {
  * libc does, unless that thread is just writing or reading it.  One in the midst of a call is
  * given the time to end it. */
 ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
-    int tries = 0, most = ASF_MOMENT;
-    while (!(*locked = asf__trylock(&c->lk))) {
-        if (c->use != ASF_OUTSIDE)
-            most = ASF_WHILE;
-        if (c->use == ASF_IN_SYSTEM_CALL || !asf__patient(tries++, most))
+    int tries = 0;
+    while (!(*locked = asf__trylock(&c->lk)))
+        if (c->use == ASF_IN_SYSTEM_CALL || !asf__patient(tries++, ASF_WHILE))
             return c->use != ASF_IN_SYSTEM_CALL;
-    }
     return true;
 }
 
