@@ -86,13 +86,13 @@ endif()
 list(TRANSFORM ASF_PRELOAD_SETTINGS PREPEND "--environment=" OUTPUT_VARIABLE settings)
 set(ASF_PRELOAD_ARGUMENTS --preload ${ASF_PRELOADED} ${settings})
 
-# Command lines that limit the memory, or grow what they have byte by byte,
-# which the runtime's realloc copies each time.
 set(skipped)
-if(ASF_COVERAGE)
+if(ASF_COVERAGE) # as with the cases
     list(APPEND skipped file-size-limit file-size-limit-ignored file-size-limit-caught file-size-limit-by-call
                         wide-file-size-limit unreadable-files unwritable-files few-descriptors)
 endif()
+# Command lines that limit the memory, or grow what they have byte by byte,
+# which the runtime's realloc copies each time.
 if(sanitizers MATCHES "asan|tsan")
     list(APPEND skipped address-space huge-line-getline column-table tty-column-width tools-from-an-odd-offset tools-then-cat)
 endif()

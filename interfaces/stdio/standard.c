@@ -132,8 +132,8 @@ int asf__flush_all(void) {
 }
 
 /* Another thread may hold a stream for good at exit; then it is flushed without the lock, as
- * libc does, unless that thread is just writing or reading it.  One in the midst of a call is
- * given the time to end it. */
+ * libc does, unless that thread is just writing or reading it.  One in the midst of a call has
+ * a tenth of a second to end it. */
 ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
     int tries = 0;
     while (!(*locked = asf__trylock(&c->lk)))

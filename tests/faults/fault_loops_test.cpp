@@ -364,9 +364,9 @@ Outcome into_memory() {
         o.told(asf__flush_output(c));
         o.told(asf__u_sfree(c, region));
         append(c, 200000, content.size() - 10, o);
-        o.told((int)asf__seek(c, 5, SEEK_CUR) < 0 ? -ENOMEM : 0);
+        o.told(asf__seek(c, 5, SEEK_CUR));
         append(c, content.size() - 5, content.size(), o);
-        o.told(asf__seek(c, -10, SEEK_CUR) < 0 ? -ENOMEM : 0);
+        o.told(asf__seek(c, -10, SEEK_CUR));
         append(c, content.size() - 10, content.size(), o);
     } else {
         o.told(n);
