@@ -10,13 +10,9 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
 #include <sstream>
 #include <string_view>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <asf/asf.hpp>
 #include <asf/streams.hpp>
@@ -29,27 +25,6 @@ template <auto read> tally timed(const input &from, double *nanoseconds) {
     *nanoseconds = cpu_now() - start;
     return found;
 }
-
-// A file by hand: all of it at once.
-class mapped {
-  public:
-    explicit mapped(const std::string &path) {
-        struct stat st;
-        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        fstat(fd, &st);
-        size_ = static_cast<size_t>(st.st_size);
-        text_ = static_cast<char *>(mmap(nullptr, size_, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0));
-        close(fd);
-    }
-    mapped(const mapped &) = delete;
-    mapped &operator=(const mapped &) = delete;
-    ~mapped() { munmap(text_, size_); }
-    std::string_view text() const { return {text_, size_}; }
-
-  private:
-    char *text_;
-    size_t size_;
-};
 
 // The pieces of a text between separators, by memchr.
 template <class Use> void each_piece(std::string_view text, char separator, Use use) {

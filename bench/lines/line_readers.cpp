@@ -13,8 +13,6 @@
 #include <fcntl.h>
 #include <fstream>
 #include <immintrin.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 double cpu_now() {
@@ -158,15 +156,9 @@ struct with_avx512 {
 
 template <class Way> tally over_map(const char *path) {
     tally found;
-    struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    fstat(fd, &st);
-    const size_t n = static_cast<size_t>(st.st_size);
-    char *text = static_cast<char *>(mmap(nullptr, n, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0));
-    close(fd);
-    if (const size_t rest = Way::split(found, text, n))
+    const mapped file(path);
+    if (const size_t rest = Way::split(found, file.text().data(), file.text().size()))
         found.add(rest);
-    munmap(text, n);
     return found;
 }
 

@@ -8,7 +8,12 @@
 #define ASF_BENCH_LINES_BENCH_H
 
 #include <cstdint>
+#include <fcntl.h>
 #include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 // What a reader has seen: the number of lines or fields, and the sum of their lengths.  All readers
@@ -32,6 +37,27 @@ struct input {
 std::vector<input> make_inputs(const std::string &directory);
 std::vector<input> make_integers(const std::string &directory);
 std::vector<input> make_reals(const std::string &directory);
+
+// A file by hand: all of it at once.
+class mapped {
+  public:
+    explicit mapped(const std::string &path) {
+        struct stat st;
+        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        fstat(fd, &st);
+        size_ = static_cast<size_t>(st.st_size);
+        text_ = static_cast<char *>(mmap(nullptr, size_, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0));
+        close(fd);
+    }
+    mapped(const mapped &) = delete;
+    mapped &operator=(const mapped &) = delete;
+    ~mapped() { munmap(text_, size_); }
+    std::string_view text() const { return {text_, size_}; }
+
+  private:
+    char *text_;
+    size_t size_;
+};
 
 // A way to read: what is found, and in *nanoseconds the CPU time that it took.
 struct reader {
