@@ -38,7 +38,8 @@ void add_set(fuzz::Bytes &in, Call &c) {
     c.format += in.below(4) ? "" : "]";
     for (size_t n = 1 + in.below(6); n > 0; n--) {
         const char ch = static_cast<char>(in.next());
-        c.format += ch == '\0' || ch == ']' ? 'a' : ch;
+        const bool ends = ch == '\0' || ch == ']' || (ch == '^' && c.format.back() == '[');
+        c.format += ends ? 'a' : ch; // a set "[^]" would go on, and its end be a conversion of its own
     }
     c.format += ']';
 }
