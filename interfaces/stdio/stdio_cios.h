@@ -172,16 +172,24 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
+static inline enum asf_use asf__begin_unlocked(struct asf_cios *c) {
+    const enum asf_use was = asf__made_here(c) ? c->use : ASF_UNLOCKED;
+    if (was == ASF_OUTSIDE)
+        c->use = ASF_UNLOCKED;
+    return was;
+}
+
+static inline void asf__end_unlocked(struct asf_cios *c, enum asf_use was) {
+    if (asf__made_here(c))
+        c->use = was;
+}
+
 /* ASF_UNLOCKED: a call for which the program holds the lock, outside the fast path. */
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
-        const bool ours_ = asf__made_here(c);                                                                \
-        const enum asf_use was_ = ours_ ? (c)->use : ASF_OUTSIDE;                                            \
-        if (ours_ && was_ == ASF_OUTSIDE)                                                                    \
-            (c)->use = ASF_UNLOCKED;                                                                         \
+        const enum asf_use was_ = asf__begin_unlocked(c);                                                    \
         __typeof__(call) result_ = call;                                                                     \
-        if (ours_)                                                                                           \
-            (c)->use = was_;                                                                                 \
+        asf__end_unlocked(c, was_);                                                                          \
         result_;                                                                                             \
     }))
 
