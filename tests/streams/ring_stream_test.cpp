@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <sys/time.h>
 
+#include "tests/one_processor.h"
 #include "tests/streams/ring_test.h"
 
 #include <asf/shm.h>
@@ -101,11 +102,14 @@ struct Shape {
     size_t size, total, in, out;
 };
 
-class RingShapes : public RingTest, public testing::WithParamInterface<Shape> {};
+class RingShapes : public RingTest, public testing::WithParamInterface<Shape> {
+  protected:
+    void move_all();
+};
 
 // Each byte once and in order, through wraps, with regions of any sizes, also
 // longer than the ring.
-TEST_P(RingShapes, MoveAllBytes) {
+void RingShapes::move_all() {
     const Shape shape = GetParam();
     make(shape.size);
     const pid_t writer = start([&] {
@@ -117,6 +121,15 @@ TEST_P(RingShapes, MoveAllBytes) {
     EXPECT_EQ(read_pattern(s, shape.out), static_cast<ssize_t>(shape.total));
     EXPECT_EQ(sclose(s), 0);
     EXPECT_EQ(finish(writer), 0);
+}
+
+TEST_P(RingShapes, MoveAllBytes) {
+    move_all();
+}
+
+TEST_P(RingShapes, MoveAllBytesOnOneProcessor) {
+    const OneProcessor alone;
+    move_all();
 }
 
 INSTANTIATE_TEST_SUITE_P(

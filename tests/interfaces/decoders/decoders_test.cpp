@@ -22,6 +22,8 @@
 #include <asf/decode.h>
 #include <asf/stream.h>
 
+#include "tests/one_processor.h"
+
 namespace {
 
 struct Format {
@@ -157,6 +159,14 @@ TEST_P(Decoders, DecodeWhatTheToolEncodes) {
     }
     expect_plain(text(3000), decode(encode(text(3000)), 1, {7}));
     expect_plain(std::string(9000000, 'a'), decode(encode(std::string(9000000, 'a')), 1000, {1 << 20, 5}));
+}
+
+// No thread beside the reader's works ahead there.
+TEST_P(Decoders, OnOneProcessor) {
+    const OneProcessor alone;
+    std::string plain = text(5000000), packed = encode(plain);
+    expect_plain(plain, decode(packed));
+    expect_plain(plain, decode(packed, 4096, {1, 3, 70000, 17}));
 }
 
 TEST_P(Decoders, FramesThatFollowOneAnotherAreOneStream) {
