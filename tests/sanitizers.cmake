@@ -52,8 +52,8 @@ endif()
 # runtime cannot know of, overflow a buffer, or give libc what it did not allocate.
 set(ASF_SKIPPED_CASES)
 if(ASF_COVERAGE) # gcov complains that it cannot open its files, and a limit on their size damages them
-    set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor a_limit_on_file_sizes
-                          a_limit_in_the_middle_of_lines a_limit_on_files errors_are_told_late_but_told)
+    set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor no_process_for_popen
+                          a_limit_on_file_sizes a_limit_in_the_middle_of_lines a_limit_on_files errors_are_told_late_but_told)
 endif()
 if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
