@@ -11,13 +11,17 @@
 
 /* --- what all have ------------------------------------------------------------ */
 
+static bool is_there(const struct asf__memory *m) {
+    if (!m->at)
+        PyErr_SetString(PyExc_ValueError, "the memory was given back");
+    return m->at;
+}
+
 int asf__memory_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     struct asf__memory *m = (struct asf__memory *)self;
-    if (!m->at) {
-        view->obj = NULL;
-        PyErr_SetString(PyExc_ValueError, "the memory was given back");
+    view->obj = NULL;
+    if (!is_there(m))
         return -1;
-    }
     if (PyBuffer_FillInfo(view, self, m->at, m->size, m->readonly, flags) < 0)
         return -1;
     m->views++;
@@ -61,9 +65,9 @@ PyObject *asf__memory_array(PyObject *self, const char *format) {
     return view;
 }
 
-PyObject *asf__return_self(PyObject *self, PyObject *unused) {
+PyObject *asf__memory_enter(PyObject *self, PyObject *unused) {
     (void)unused;
-    return Py_NewRef(self);
+    return is_there((struct asf__memory *)self) ? Py_NewRef(self) : NULL;
 }
 
 /* --- regions ------------------------------------------------------------ */
@@ -200,7 +204,7 @@ static PyMethodDef region_methods[] = {
     {"release", region_release, METH_NOARGS, release_doc},
     {"abandon", region_abandon, METH_NOARGS, abandon_doc},
     {"resize", region_resize, METH_O, resize_doc},
-    {"__enter__", asf__return_self, METH_NOARGS, NULL},
+    {"__enter__", asf__memory_enter, METH_NOARGS, NULL},
     {"__exit__", region_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

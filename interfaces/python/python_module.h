@@ -39,7 +39,7 @@ void asf__memory_releasebuffer(PyObject *self, Py_buffer *view);
 Py_ssize_t asf__memory_length(PyObject *self);
 PyObject *asf__memory_subscript(PyObject *self, PyObject *key);
 int asf__memory_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
-PyObject *asf__return_self(PyObject *self, PyObject *unused);
+PyObject *asf__memory_enter(PyObject *self, PyObject *unused);
 
 /* The memory as a view of items of a struct's format, "d". */
 PyObject *asf__memory_array(PyObject *self, const char *format);

@@ -471,18 +471,28 @@ PyObject *asf__record_writer(PyObject *module, PyObject *args, PyObject *keyword
     return NULL;
 }
 
-static bool write_record(struct record_writer *w, struct format *f, const char *data) {
-    int rc = -EINVAL;
-    if (!asf__file_enter(w->file, ASF_WRITE, NULL))
-        return false;
-    if (w->writer)
-        ASF_PUTTING(w->file, rc = asf_record_write(w->writer, f->format, data));
-    asf__file_leave(w->file);
+static bool is_open(const struct record_writer *w) {
     if (!w->writer)
         PyErr_SetString(PyExc_ValueError, "the writer is closed");
-    else if (rc < 0)
+    return w->writer;
+}
+
+static PyObject *record_writer_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return is_open((struct record_writer *)self) ? Py_NewRef(self) : NULL;
+}
+
+static bool write_record(struct record_writer *w, struct format *f, const char *data) {
+    int rc = 0;
+    if (!asf__file_enter(w->file, ASF_WRITE, NULL))
+        return false;
+    const bool open = is_open(w);
+    if (open)
+        ASF_PUTTING(w->file, rc = asf_record_write(w->writer, f->format, data));
+    asf__file_leave(w->file);
+    if (rc < 0)
         asf__raise_why(rc, asf_record_why(), w->file->name);
-    return rc == 0;
+    return open && rc == 0;
 }
 
 static PyObject *record_writer_write(PyObject *self, PyObject *args) {
@@ -559,7 +569,7 @@ PyDoc_STRVAR(close_doc,
 static PyMethodDef writer_methods[] = {
     {"write", record_writer_write, METH_VARARGS, write_doc},
     {"close", record_writer_close, METH_NOARGS, close_doc},
-    {"__enter__", asf__return_self, METH_NOARGS, NULL},
+    {"__enter__", record_writer_enter, METH_NOARGS, NULL},
     {"__exit__", record_writer_close, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -128,15 +128,25 @@ PyObject *asf__records(PyObject *module, PyObject *args, PyObject *keywords) {
     return NULL;
 }
 
+static bool is_open(const struct records *r) {
+    if (!r->reader)
+        PyErr_SetString(PyExc_ValueError, "the reader is closed");
+    return r->reader;
+}
+
 /* returns  whether the reader may be used; then asf__file_leave ends it. */
 static bool enter(struct records *r) {
     if (!asf__file_enter(r->file, ASF_READ, NULL))
         return false;
-    if (r->reader)
+    if (is_open(r))
         return true;
     asf__file_leave(r->file);
-    PyErr_SetString(PyExc_ValueError, "the reader is closed");
     return false;
+}
+
+static PyObject *records_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return is_open((struct records *)self) ? Py_NewRef(self) : NULL;
 }
 
 static PyObject *record_of(struct records *r, struct asf_record *record) {
@@ -244,7 +254,7 @@ PyDoc_STRVAR(close_doc, "close($self, /)\n--\n\n"
 
 static PyMethodDef records_methods[] = {
     {"seek", records_seek, METH_O, seek_doc},         {"count", records_count, METH_NOARGS, count_doc},
-    {"close", records_close, METH_NOARGS, close_doc}, {"__enter__", asf__return_self, METH_NOARGS, NULL},
+    {"close", records_close, METH_NOARGS, close_doc}, {"__enter__", records_enter, METH_NOARGS, NULL},
     {"__exit__", records_close, METH_VARARGS, NULL},  {NULL, NULL, 0, NULL},
 };
 

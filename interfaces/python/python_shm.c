@@ -150,7 +150,7 @@ PyDoc_STRVAR(detach_doc,
 static PyMethodDef segment_methods[] = {
     {"array", segment_array, METH_VARARGS, array_doc},
     {"close", segment_close, METH_NOARGS, detach_doc},
-    {"__enter__", asf__return_self, METH_NOARGS, NULL},
+    {"__enter__", asf__memory_enter, METH_NOARGS, NULL},
     {"__exit__", segment_close, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

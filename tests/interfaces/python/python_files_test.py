@@ -161,6 +161,7 @@ class Files(unittest.TestCase):
             self.assertEqual(file.tell(), 257)
             region.release()
             region.release()
+            self.assertRaises(ValueError, region.__enter__)
             self.assertRaises(ValueError, memoryview, region)
             self.assertEqual(bytes(file.region_until(b"\x05")), b"\1\2\3\4\5")
             self.assertRaises(ValueError, file.region, 0)

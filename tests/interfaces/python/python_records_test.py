@@ -56,6 +56,7 @@ class Records(unittest.TestCase):
             self.assertEqual(len(list(records)), 99)
             self.assertRaises(BufferError, file.close)
             records.close()
+            self.assertRaises(ValueError, records.__enter__)
 
     def test_wrong_records(self):
         record = self.records[0] | {"n": 1, "path": [{"x": 1, "y": 1}], "words": ["a"]}
@@ -88,7 +89,7 @@ class Records(unittest.TestCase):
             for wrong in ("x", -1, 2**70):
                 self.assertRaises((TypeError, OverflowError, OSError), reader.seek, wrong)
             self.assertEqual(next(reader), self.records[0])
-        for call in (reader.count, lambda: reader.seek(0)):
+        for call in (reader.count, lambda: reader.seek(0), reader.__enter__):
             self.assertRaises(ValueError, call)
         writer = asf.record_writer(self.path)
         self.assertRaises(TypeError, writer.write, 5, {})
@@ -96,6 +97,7 @@ class Records(unittest.TestCase):
         writer.close()
         writer.close()
         self.assertRaises(ValueError, writer.write, self.format, self.records[0])
+        self.assertRaises(ValueError, writer.__enter__)
         with self.assertRaises(OSError):
             with asf.record_writer("/dev/full") as writer:
                 for record in self.records * 50:

@@ -42,6 +42,7 @@ class Segments(unittest.TestCase):
         self.segment.close()
         self.segment.close()
         self.assertRaises(ValueError, self.segment.array)
+        self.assertRaises(ValueError, self.segment.__enter__)
 
     @unittest.skipUnless(numpy, "numpy is not installed")
     def test_numpy(self):
