@@ -62,8 +62,7 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks
                           numbers_on_a_small_stack scanned_on_a_small_stack no_memory_for_a_turn
                           no_memory_for_memory_and_callbacks no_memory_for_a_stream no_memory_but_libcs no_memory_for_wide_characters
-                          no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error
-                          a_byte_pushed_back_before_it_is_wide)
+                          no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals

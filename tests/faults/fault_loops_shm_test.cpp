@@ -255,6 +255,7 @@ Outcome between_processes(bool keeps) {
             put(s, content.data() + at, std::min<size_t>(9000, content.size() - at), w);
         if (s && w.error == 0)
             close_stream(s, w);
+        end_faults();
         _exit(w.error != 0);
     }
     asf_cios *in = open_end(ring, O_RDONLY, o);
@@ -319,7 +320,9 @@ Outcome locks() {
         pid = fork();
         if (pid == 0) {
             alarm(20);
-            _exit(o.error || !count_up(c, rounds));
+            const bool well = !o.error && count_up(c, rounds);
+            end_faults();
+            _exit(!well);
         }
     }
     for (pid_t pid : pids) {
