@@ -57,7 +57,7 @@ void asf__wide_free_buffer(struct asf_cios *c) {
     asf__wide_set_write(w, NULL);
 }
 
-/* The stream's flag speaks of its characters; of bytes pushed back it has none. */
+/* The flag speaks of characters, and of bytes that were pushed back before it was a wide stream. */
 void asf__wide_free_backup(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     wchar_t *backup = w->save_base;
@@ -66,7 +66,8 @@ void asf__wide_free_backup(struct asf_cios *c) {
     if (c->flags & ASF_IN_BACKUP) {
         backup = w->read_base;
         asf__wide_set_read(w, w->save_base, w->save_base, w->save_end);
-        c->flags &= ~ASF_IN_BACKUP;
+        if (!c->backup_base)
+            c->flags &= ~ASF_IN_BACKUP;
     }
     w->save_base = w->backup_base = w->save_end = NULL;
     free(backup);
