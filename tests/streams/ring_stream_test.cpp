@@ -382,6 +382,42 @@ TEST_F(Ring, RegionsStayAndStayTrue) {
     EXPECT_EQ(finish(writer), 0);
 }
 
+// Short ones lie in the ring, those longer than half of it are copies; some are kept for a while.
+TEST_F(Ring, RegionsOfAnyLengthByTurns) {
+    make(8192);
+    const size_t lengths[] = {1, 700, 6000, 30, 9000, 4096, 100}, total = 1000000;
+    const pid_t writer = start([&] {
+        asf_cios *s = open_end(ring, O_WRONLY);
+        int rc = !s;
+        for (size_t i = 0, at = 0; rc == 0 && at < total; at += lengths[i++ % 7])
+            rc = write_pattern(s, lengths[i % 7], lengths[i % 7], at) || (i % 5 == 0 && sflush(s));
+        return rc || sclose(s);
+    });
+    asf_cios *s = open_end(ring, O_RDONLY);
+    std::vector<std::pair<char *, size_t>> held;
+    size_t at = 0;
+    for (size_t i = 0;; i++) {
+        ssize_t n = static_cast<ssize_t>(lengths[i * 3 % 7]);
+        char *p = static_cast<char *>(salloc(s, &n));
+        if (!p) {
+            EXPECT_EQ(n, 0);
+            break;
+        }
+        ASSERT_EQ(first_wrong(p, static_cast<size_t>(n), at), static_cast<size_t>(n));
+        held.emplace_back(p, at);
+        at += static_cast<size_t>(n);
+        for (; held.size() > i % 4; held.pop_back())
+            ASSERT_EQ(sfree(s, held.back().first), 0);
+    }
+    EXPECT_GE(at, total);
+    for (const auto &[p, where] : held) {
+        EXPECT_EQ(*p, pattern_at(where));
+        EXPECT_EQ(sfree(s, p), 0);
+    }
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(finish(writer), 0);
+}
+
 TEST_F(Ring, OutputRegionsInAnyOrder) {
     make(8192);
     const size_t total = 500000;
