@@ -118,7 +118,8 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
     off64_t pending = asf__is_putting(c) ? (off64_t)asf__waiting(c) : 0;
     if (pending == 0 && !(asf__is_putting(c) && c->ops->arrive))
         return c->buffer ? -(off64_t)asf__avail(c) : 0;
-    return c->flags & ASF_APPENDING || c->queue ? pending : pending + (c->write_base - c->read_end);
+    const bool elsewhere = (c->flags & ASF_APPENDING && pending > 0) || c->queue;
+    return elsewhere ? pending : pending + (c->write_base - c->read_end);
 }
 
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {

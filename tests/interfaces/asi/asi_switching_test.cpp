@@ -26,6 +26,20 @@ TEST_F(Switching, StartsInReadMode) {
     EXPECT_EQ(contents("file"), "0123ab6789");
 }
 
+// Turned to writing, a stream stands where it has read to, also one that appends: until it has written.
+TEST_F(Switching, StandsWhereItHasReadTo) {
+    for (const int flags : {O_RDWR, O_RDWR | O_APPEND}) {
+        asf_cios *s = must_open(put_pattern("file", 100000), flags);
+        EXPECT_EQ(take(s, 33), pattern(33));
+        EXPECT_EQ(set_stream_mode(s, ASF_WRITE), s);
+        ssize_t n = 45;
+        void *p = SallocAt(s, ASF_READ, &n, 2496, SEEK_CUR);
+        EXPECT_EQ(first_wrong(p, 45, 33 + 2496), 45U);
+        EXPECT_EQ(sfree(s, p), 0);
+        EXPECT_EQ(sclose(s), 0);
+    }
+}
+
 TEST_F(Switching, ModeVariableForms) {
     asf_cios *s = must_open(put("file", "0123456789"), O_RDWR);
     const auto put_at = [&](char c) {
