@@ -67,7 +67,7 @@ enum asf_record_shape {
 /* What a reader wants of a field. */
 enum asf_record_wish {
     ASF_RECORD_REQUIRED = 1,   /* a record without it is refused (-ENOENT) */
-    ASF_RECORD_ANY_NUMBER = 2, /* integers are taken for floats, and floats for integers */
+    ASF_RECORD_ANY_NUMBER = 2, /* integers are taken for floats, rounded, and floats for integers, cut off */
 };
 
 struct asf_record_type;

@@ -95,13 +95,15 @@ static int float_all(const struct asf__move *m, const unsigned char *src, unsign
     return rc;
 }
 
-static int from_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < m->count; i++, src += m->from, dst += m->to)
-        rc = store_float(m, dst,
-                         m->from_signed ? (double)asf__load_signed(src, m->from, m->swap)
-                                        : (double)asf__load(src, m->from, m->swap));
-    return rc;
+/* By way of a double an integer would be rounded twice. */
+static void from_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+    for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
+        uint64_t bits = asf__load(src, m->from, m->swap);
+        int64_t number = m->from_signed ? asf__load_signed(src, m->from, m->swap) : 0;
+        double wide = m->from_signed ? (double)number : (double)bits;
+        float narrow = m->from_signed ? (float)number : (float)bits;
+        memcpy(dst, m->to == 4 ? (const void *)&narrow : &wide, m->to);
+    }
 }
 
 /* The fraction goes; what the integer cannot have is refused, NaN too. */
@@ -155,7 +157,8 @@ int asf__do_move(const struct asf__move *m, const unsigned char *src, unsigned c
     case MOVE_FLOAT:
         return float_all(m, src, dst);
     case MOVE_FROM_INT:
-        return from_int_all(m, src, dst);
+        from_int_all(m, src, dst);
+        return 0;
     case MOVE_TO_INT:
         return to_int_all(m, src, dst);
     case MOVE_LOOP:

@@ -74,7 +74,7 @@ class Declared {
             m->fields.push_back({f.name.c_str(), f.kind, f.shape, f.offset, stride(f), f.count,
                                  f.counter.empty() ? nullptr : f.counter.c_str(),
                                  f.sub ? make(*f.sub) : nullptr,
-                                 f.fallback.empty() ? nullptr : f.fallback.data(), 0});
+                                 f.fallback.empty() ? nullptr : f.fallback.data(), f.wishes});
         m->type = {type.name.c_str(), type.size, type.alignment, m->fields.data(), m->fields.size()};
         made.push_back(std::move(m));
         return &made.back()->type;

@@ -34,6 +34,7 @@ struct Field {
     std::string counter;                    // of a dynamic array
     std::shared_ptr<Type> sub;
     std::string fallback; // bytes, if any
+    unsigned wishes = 0;
 };
 
 struct Type {
@@ -129,6 +130,8 @@ class Types {
                 g.kind = ASF_RECORD_INT;
             if (counts && g.kind == ASF_RECORD_ENUM)
                 g.kind = ASF_RECORD_INT;
+            if (!counts && r.chance(10))
+                take_any_number(g);
             if (g.shape == ASF_RECORD_ARRAY && r.chance(10))
                 g.count = 1 + r.below(g.count + 3);
             if (g.sub)
@@ -178,6 +181,15 @@ class Types {
             f.size = r.one_of({1, 2, 4, 8});
         if (!f.fallback.empty())
             f.fallback.clear();
+    }
+
+    // An integer as a float, or a float as an integer.
+    void take_any_number(Field &f) {
+        if (f.kind != ASF_RECORD_INT && f.kind != ASF_RECORD_UINT && f.kind != ASF_RECORD_FLOAT)
+            return;
+        f.kind = f.kind == ASF_RECORD_FLOAT ? r.one_of({ASF_RECORD_INT, ASF_RECORD_UINT}) : ASF_RECORD_FLOAT;
+        f.wishes = ASF_RECORD_ANY_NUMBER;
+        resize(f);
     }
 
     void add(Type &type, const std::string &name, int depth) {
@@ -267,7 +279,8 @@ class Values {
         if (f.kind == ASF_RECORD_FLOAT)
             return real(f);
         const size_t bits = 8 * f.size;
-        v.bits = r.bits();
+        v.bits =
+            r.chance(2) ? 0x4000004000000001 : r.bits(); // of a float the next one, but by way of a double
         if (f.kind == ASF_RECORD_BOOL)
             v.bits &= 1;
         else if (f.kind == ASF_RECORD_CHAR || large)
@@ -282,9 +295,11 @@ class Values {
 
     Value real(const Field &f) {
         Value v;
-        double d = static_cast<double>(static_cast<int64_t>(r.bits())) / 65536;
+        double d = static_cast<double>(static_cast<int64_t>(r.bits())) / (r.chance(70) ? 0x1p16 : 0x1p57);
         if (r.chance(2))
-            d = r.one_of<double>({INFINITY, -INFINITY, 0.0, -0.0, 1e-40, 0x1.fffffefp127});
+            d = r.one_of<double>({INFINITY, -INFINITY, 0.0,    -0.0,    1e-40, 0x1.fffffefp127, NAN, -0.9,
+                                  -1,       127.9,     128,    -128.9,  -129,  255.9,           256, 0x1p31,
+                                  -0x1p31,  0x1p32,    0x1p63, -0x1p63, 0x1p64});
         if (f.size == 4)
             d = static_cast<double>(static_cast<float>(d));
         else if (r.chance(1))
@@ -499,9 +514,15 @@ class Checker {
             return fits(*w.sub, *n.sub, v);
         if (n.kind == ASF_RECORD_STRING)
             return true;
+        double d;
+        memcpy(&d, &v.bits, sizeof d);
+        if (w.kind == ASF_RECORD_FLOAT && n.kind != ASF_RECORD_FLOAT) {
+            const double most = std::ldexp(1, static_cast<int>(8 * n.size) - is_signed(n));
+            return std::trunc(d) >= (is_signed(n) ? -most : 0) && std::trunc(d) < most;
+        }
+        if (n.kind == ASF_RECORD_FLOAT && w.kind != ASF_RECORD_FLOAT)
+            return true;
         if (n.kind == ASF_RECORD_FLOAT) {
-            double d;
-            memcpy(&d, &v.bits, sizeof d);
             return n.size == 8 || w.size == 4 || !std::isfinite(d) || std::isfinite(static_cast<float>(d));
         }
         const auto s = static_cast<int64_t>(v.bits);
@@ -537,15 +558,30 @@ class Checker {
             return expect(n, memcmp(record + at, n.fallback.data(), n.size) == 0);
         if (!v)
             return expect_number(n, at, 0);
-        uint64_t bits = v->bits;
-        if (n.kind == ASF_RECORD_FLOAT && n.size == 4) {
-            double d;
-            memcpy(&d, &bits, sizeof d);
-            const auto narrow = static_cast<float>(d);
-            bits = 0;
-            memcpy(&bits, &narrow, sizeof narrow);
-        }
-        expect_number(n, at, bits);
+        expect_number(n, at, w->kind == ASF_RECORD_FLOAT ? of_float(n, v->bits) : of_integer(*w, n, v->bits));
+    }
+
+    static uint64_t of_float(const Field &n, uint64_t bits) {
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        if (n.kind != ASF_RECORD_FLOAT)
+            return is_signed(n) ? static_cast<uint64_t>(static_cast<int64_t>(d)) : static_cast<uint64_t>(d);
+        return n.size == 8 ? bits : bits_of(static_cast<float>(d));
+    }
+
+    static uint64_t of_integer(const Field &w, const Field &n, uint64_t bits) {
+        const auto s = static_cast<int64_t>(bits);
+        if (n.kind != ASF_RECORD_FLOAT)
+            return bits;
+        if (n.size == 8)
+            return bits_of(is_signed(w) ? static_cast<double>(s) : static_cast<double>(bits));
+        return bits_of(is_signed(w) ? static_cast<float>(s) : static_cast<float>(bits));
+    }
+
+    template <class Float> static uint64_t bits_of(Float f) {
+        uint64_t bits = 0;
+        memcpy(&bits, &f, sizeof f);
+        return bits;
     }
 
     void check_string(const Field &n, const Value *v, size_t at) {
