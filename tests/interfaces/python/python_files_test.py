@@ -176,6 +176,13 @@ class Files(unittest.TestCase):
                 region.resize(5)
             with self.assertRaises(KeyError), file.region(7) as region:
                 raise KeyError
+            given_up = file.region(3)
+            given_up[:] = b"no!"
+            view = given_up[1:]
+            self.assertRaises(BufferError, given_up.abandon)
+            view.release()
+            given_up.abandon()
+            given_up.abandon()
             file.write(b" world")
             late, early = file.region_at(20, 2), file.region_at(11, 2)
             late[:], early[:] = b"zz", b"yy"
@@ -183,6 +190,29 @@ class Files(unittest.TestCase):
             del early
         with open(self.path, "rb") as file:
             self.assertEqual(file.read(), b"hello worldyy" + bytes(7) + b"zz")
+
+    def test_what_it_was_opened_by(self):
+        self.put(b"text")
+        for name, mode in ((self.path, "rb"), (os.open(self.path, os.O_RDWR), "r+b")):
+            with asf.open(name, mode) as file, open(name, mode, closefd=isinstance(name, str)) as other:
+                self.assertEqual((file.name, file.mode), (other.name, other.mode.replace("rb+", "r+b")))
+
+    def test_a_pipe_in_pieces(self):
+        text = bytes(range(256)) * 2000
+
+        def feed(writer):
+            with open(writer, "wb") as pipe:
+                pipe.write(text)
+
+        for size in (-1, len(text) + 1, 300_000):
+            reader, writer = os.pipe()
+            thread = threading.Thread(target=feed, args=(writer,))
+            thread.start()
+            with asf.open(reader) as file:
+                got = file.read(size)
+                self.assertEqual(got, text[:size] if 0 < size < len(text) else text)
+                self.assertEqual(got + file.read(), text)
+            thread.join()
 
     def test_views_outlive_nothing(self):
         self.put(b"some bytes")

@@ -130,6 +130,7 @@ class Pair {
         if (in.holds(record.size() + 64))
             for (const char *const *engine = asf_record_engines(); *engine; engine++)
                 if (asf_record_use(*engine) == 0) {
+                    ASSERT_STREQ(asf_record_engine(), *engine);
                     ASSERT_NO_FATAL_FAILURE(
                         with_engine(parsed, declared.format, record, value, in, out, seen))
                         << *engine;

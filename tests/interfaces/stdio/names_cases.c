@@ -202,6 +202,39 @@ CASE(scanning_by_old_names) {
     CALL(ftell(stdin));
 }
 
+static void scan_text_lists(const char *text, const char *format, ...) {
+    extern int old_vsscanf(const char *, const char *, va_list) __asm__("vsscanf");
+    extern int inner_vsscanf(const char *, const char *, va_list) __asm__("__vsscanf");
+    extern int new_vsscanf(const char *, const char *, va_list) __asm__("__isoc99_vsscanf");
+    extern int newest_vsscanf(const char *, const char *, va_list) __asm__(NEWEST "vsscanf");
+    int sum = 0;
+    va_list ap;
+    for (int i = 0; i < 4; i++) {
+        va_start(ap, format);
+        sum = 10 * sum + (i == 0   ? old_vsscanf(text, format, ap)
+                          : i == 1 ? inner_vsscanf(text, format, ap)
+                          : i == 2 ? new_vsscanf(text, format, ap)
+                                   : newest_vsscanf(text, format, ap));
+        va_end(ap);
+    }
+    say("%d", sum);
+}
+
+CASE(scanning_text_by_each_name) {
+    extern int old_sscanf(const char *, const char *, ...) __asm__("sscanf");
+    extern int newest_sscanf(const char *, const char *, ...) __asm__(NEWEST "sscanf");
+    char word[20] = "", *allocated = NULL;
+    int number = 0;
+    scan_text_lists("word 12", "%19s %d", word, &number);
+    say("%s %d", word, number);
+    scan_text_lists("word 12", "%19s %*d %d", word, &number);
+    CALL(old_sscanf("any 13", "%as %d", &allocated, &number));
+    say("%s %d", allocated, number);
+    free(allocated);
+    CALL(newest_sscanf("any 14", "%19s %i", word, &number));
+    say("%s %d", word, number);
+}
+
 CASE(other_names_of_opening) {
     extern FILE *large_freopen(const char *, const char *, FILE *) __asm__("freopen64");
     extern FILE *large_tmpfile(void) __asm__("tmpfile64");
@@ -291,6 +324,28 @@ static int print_wide_lists(FILE *f, const wchar_t *format, ...) {
         va_end(ap);
     }
     return sum;
+}
+
+static void print_wide_text_lists(const wchar_t *format, ...) {
+    extern int checked_vswprintf(wchar_t *, size_t, int, size_t, const wchar_t *,
+                                 va_list) __asm__("__vswprintf_chk");
+    wchar_t text[40] = L"";
+    va_list ap;
+    va_start(ap, format);
+    CALL(vswprintf(text, 40, format, ap));
+    say("%b", text, (int)sizeof text);
+    va_end(ap);
+    va_start(ap, format);
+    CALL(checked_vswprintf(text, 40, 1, 40, format, ap));
+    say("%b", text, (int)sizeof text);
+    va_end(ap);
+    va_start(ap, format);
+    CALL(checked_vswprintf(text, 5, 1, 40, format, ap));
+    va_end(ap);
+}
+
+CASE(printing_wide_text_by_each_name) {
+    print_wide_text_lists(L"%ls %d", L"words", 15);
 }
 
 static int scan_wide_lists(FILE *f, const wchar_t *format, ...) {

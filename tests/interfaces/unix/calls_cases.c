@@ -126,6 +126,43 @@ static void transfers(void) {
     note_file("data");
 }
 
+/* As programs call them that were compiled with _FORTIFY_SOURCE. */
+extern int checked_open(const char *, int) __asm__("__open_2");
+extern int checked_open64(const char *, int) __asm__("__open64_2");
+extern int checked_openat(int, const char *, int) __asm__("__openat_2");
+extern int checked_openat64(int, const char *, int) __asm__("__openat64_2");
+extern ssize_t checked_read(int, void *, size_t, size_t) __asm__("__read_chk");
+extern ssize_t checked_pread(int, void *, size_t, off_t, size_t) __asm__("__pread_chk");
+extern ssize_t checked_pread64(int, void *, size_t, off64_t, size_t) __asm__("__pread64_chk");
+extern int checked_poll(struct pollfd *, nfds_t, int, size_t) __asm__("__poll_chk");
+extern int checked_ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *,
+                         size_t) __asm__("__ppoll_chk");
+
+static void checked_calls(void) {
+    char a[8] = "";
+    put_text("data", "0123456789abcdef");
+    int fds[] = {checked_open("data", O_RDWR), checked_open64("data", O_RDONLY | O_CLOEXEC),
+                 checked_openat(AT_FDCWD, "data", O_RDONLY), checked_openat64(AT_FDCWD, "data", O_RDONLY)};
+    CALL(checked_open("missing", O_RDONLY));
+    CALL(checked_openat(-1, "data", O_RDONLY));
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        CALL(checked_read(fds[i], a, 4, sizeof a));
+        CALL(checked_pread(fds[i], a + 4, 1, 9, 4));
+        CALL(checked_pread64(fds[i], a + 5, 2, 14, 3));
+        say("%q", a);
+        struct pollfd p = {.fd = fds[i], .events = POLLIN};
+        CALL(checked_poll(&p, 1, 0, sizeof p));
+        CALL(checked_ppoll(&p, 1, &(struct timespec){0}, NULL, sizeof p));
+        CALL(write(fds[i], "X", 1));
+        CALL(lseek(fds[i], 0, SEEK_CUR));
+        close(fds[i]);
+    }
+}
+
+CASE(calls_that_are_checked) {
+    in_both_states(checked_calls);
+}
+
 CASE(moving_data) {
     in_both_states(transfers);
 }
