@@ -115,6 +115,21 @@ CASE(a_reader_waits_for_a_reopened_stream) {
     CALL(fclose(shared));
 }
 
+static void opens_fifo(void) {
+    fopen("fifo", "r");
+    say("not cancelled");
+}
+
+CASE(cancelled_while_it_opens) {
+    struct thread t;
+    mkfifo("fifo", 0600);
+    start_until_blocked(&t, opens_fifo);
+    cancel(&t);
+    unlink("fifo");
+    CALL(fflush(NULL));
+    CALL(open("/dev/null", O_RDONLY | O_CLOEXEC)); /* no descriptor is left */
+}
+
 /* It refuses everything then, and is nobody's. */
 static void cancelled_in_freopen(const char *mode) {
     struct thread t;
