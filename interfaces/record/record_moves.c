@@ -52,10 +52,14 @@ static bool fits(const struct asf__move *m, uint64_t value) {
     return value <= UINT64_MAX >> (64 - bits + m->to_signed);
 }
 
+static uint64_t load_integer(const unsigned char *src, const struct asf__move *m) {
+    return m->from_signed ? (uint64_t)asf__load_signed(src, m->from, m->swap)
+                          : asf__load(src, m->from, m->swap);
+}
+
 static int narrow_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
-        uint64_t value = m->from_signed ? (uint64_t)asf__load_signed(src, m->from, m->swap)
-                                        : asf__load(src, m->from, m->swap);
+        uint64_t value = load_integer(src, m);
         if (!fits(m, value))
             return no_fit(m);
         asf__store(dst, value, m->to, false);
@@ -98,10 +102,9 @@ static int float_all(const struct asf__move *m, const unsigned char *src, unsign
 /* By way of a double an integer would be rounded twice. */
 static void from_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
-        uint64_t bits = asf__load(src, m->from, m->swap);
-        int64_t number = m->from_signed ? asf__load_signed(src, m->from, m->swap) : 0;
-        double wide = m->from_signed ? (double)number : (double)bits;
-        float narrow = m->from_signed ? (float)number : (float)bits;
+        uint64_t value = load_integer(src, m);
+        double wide = m->from_signed ? (double)(int64_t)value : (double)value;
+        float narrow = m->from_signed ? (float)(int64_t)value : (float)value;
         memcpy(dst, m->to == 4 ? (const void *)&narrow : &wide, m->to);
     }
 }

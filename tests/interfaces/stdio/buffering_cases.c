@@ -564,14 +564,17 @@ CASE(line_buffering_given_late) {
     note_file("file");
 }
 
-/* gcov needs some at exit. */
+#ifdef UNDER_GCOV /* which needs some at exit */
 static void give_memory_back(void) {
     setrlimit(RLIMIT_AS, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
 }
+#endif
 
 /* Nothing more from malloc, of any size, nor from mmap. */
 static void take_all_memory(void) {
+#ifdef UNDER_GCOV
     atexit(give_memory_back);
+#endif
     setrlimit(RLIMIT_AS, &(struct rlimit){0, RLIM_INFINITY});
     for (size_t size = 1 << 20; size >= 16; size /= 2)
         for (void *volatile p; (p = malloc(size));)
