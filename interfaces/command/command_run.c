@@ -47,7 +47,6 @@ static int print_help(void) {
           "  shm=posix|sysv     where segments of shared memory are made\n"
           "  verbose=1          tell each stream's module, and why, as it is chosen\n"
           "With --unix, also:\n"
-          "  write=coalesce     gather small writes to files; asf_unix(7) tells what that gives up\n"
           "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
           "\n"
           "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"

@@ -33,7 +33,7 @@ int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 
 #ifndef ASF_STATIC
 static void end_all(void) {
-    asf__end_unix();
+    asf__publish_every();
     asf__pipe_leave_all();
 }
 #endif
@@ -56,18 +56,17 @@ static void end_all(void) {
         return (type)function arguments;                                                                     \
     }
 
-#define BEFORE_LOOKS     asf__before_look()
-#define BEFORE_PUBLISHES (asf__before_look(), asf__publish(fd))
+#define BEFORE_PUBLISHES asf__publish(fd)
 #define BEFORE_TRANSFERS                                                                                     \
     if (asf__decodes(in)) /* a file that the kernel cannot do it for: the program reads then */              \
         return asf__answer(-EINVAL);                                                                         \
-    (asf__before_look(), asf__publish(in), asf__publish(out))
+    (asf__publish(in), asf__publish(out))
 #define BEFORE_WAITS    asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
 #define BEFORE_SELECTS  (n > 0 ? asf__pipe_share() : (void)0)
 #define BEFORE_WATCHES  asf__pipe_refuse(fd)
 #define BEFORE_CONFINES asf__pipe_leave_all()
 #define BEFORE_ENDS     end_all()
-#define BEFORE_SENDS    (m && m->msg_controllen > 0 ? asf__publish_all() : asf__before_look())
+#define BEFORE_SENDS    (m && m->msg_controllen > 0 ? asf__publish_all() : (void)0)
 #define BEFORE_STARTS   asf__publish_all()
 #define BEFORE_BECOMES  end_all()
 
@@ -111,16 +110,6 @@ EXPORT int prctl(int option, ...) {
 EXPORT void closefrom(int first) {
     end_all();
     ASF_NEXT(closefrom)(first);
-}
-
-EXPORT void _exit(int status) {
-    asf__end_unix();
-    for (;;)
-        asf__raw(SYS_exit_group, status, 0, 0, 0);
-}
-
-EXPORT __attribute__((noreturn)) void _Exit(int status) {
-    _exit(status);
 }
 
 /* The child of a vfork may close what is private here, in our memory. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_calls.c - descriptors opened, closed, duplicated, controlled and mapped.  Most calls
- * are made by their number, since programs call them in signal handlers, where nothing may be
- * looked up.
+ * descriptor_calls.c - descriptors opened, closed, duplicated and controlled.  Most calls are made
+ * by their number, since programs call them in signal handlers, where nothing may be looked up.
  * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
  */
 #define _GNU_SOURCE
@@ -10,19 +9,17 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 long asf__unix_close(int fd) {
-    int failed = asf__lose(fd), r = asf__cancellable_close(fd);
-    return asf__answer(r < 0 ? r : failed);
+    asf__lose(fd);
+    return asf__answer(asf__cancellable_close(fd));
 }
 
 #ifndef ASF_STATIC
 /* --- opened ------------------------------------------------------------------------------- */
 
 long asf__unix_open(int directory, const char *path, int flags, mode_t mode) {
-    asf__before_look();
     if (!__libc_single_threaded)
         pthread_testcancel();
     long r = directory == AT_FDCWD ? asf__cancellable_open(path, flags, mode)
@@ -120,17 +117,5 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
     va_end(ap);
     asf__publish(fd);
     return (int)asf__answer(asf__raw(SYS_ioctl, fd, (long)request, (long)arg, 0));
-}
-
-/* What is written to the file is to be seen in the map. */
-long asf__unix_mmap(void *at, size_t n, int protection, int flags, int fd, off64_t offset) {
-    if (fd >= 0 && asf__unlikely(asf__options()->coalesce)) {
-        asf__before_look();
-        if (flags & MAP_SHARED) {
-            asf__publish(fd);
-            asf__publish_coalescing();
-        }
-    }
-    return asf__answer(asf__raw6(SYS_mmap, (long)at, (long)n, protection, flags, fd, offset));
 }
 #endif

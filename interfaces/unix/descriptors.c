@@ -57,7 +57,6 @@ static void become(int fd, int flags, enum asf_fd_state state) {
         if (d->stream.buffer)
             clear(d);
         d->flags = flags;
-        d->failed = 0;
         asf__count_anew(d, asf__reads_before());
         d->users = 0;
         asf__note_fd(fd);
@@ -72,7 +71,7 @@ int asf__opened(int fd, int flags) {
     asf__pipe_opened(fd);
     if (asf__unlikely(asf__options()->decompress) && asf__set_unseen(fd, flags))
         return fd;
-    bool suitable = !(flags & ~harmless) && ((flags & O_ACCMODE) != O_WRONLY || asf__options()->coalesce);
+    bool suitable = !(flags & ~harmless) && (flags & O_ACCMODE) != O_WRONLY;
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED)
         become(fd, flags, ASF_FD_NEW);
     return fd;
@@ -98,14 +97,10 @@ bool asf__begin(struct asf_fd *d) {
 void asf__begun(struct asf_fd *d, enum asf_fd_state state) {
     if (!asf__move_on(d, ASF_FD_BEGINS, state) || state == ASF_FD_KERNELS)
         clear(d);
-    else if (state == ASF_FD_COALESCES)
-        __atomic_add_fetch(&asf__coalescing, 1, __ATOMIC_RELAXED);
     asf__unlock(&forks);
 }
 
 void asf__leave(struct asf_fd *d, bool nested) {
-    if (d->state == ASF_FD_COALESCES)
-        __atomic_sub_fetch(&asf__coalescing, 1, __ATOMIC_RELAXED);
     d->given_up = d->stream.offset;
     set_state(d, ASF_FD_KERNELS);
     if (!nested)
@@ -150,18 +145,15 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
 
 /* --- published ------------------------------------------------------------------------ */
 
-/* `ending`: nothing is done after it but to end the process. */
-static void publish_private(struct asf_fd *d, int fd, bool ending) {
+static void publish_private(struct asf_fd *d, int fd) {
     bool nested = !asf__enter_fd(d);
     if (d->state == ASF_FD_READS)
         asf__leave_reads(d, fd, nested);
-    else if (d->state == ASF_FD_COALESCES)
-        asf__leave_coalescing(d, fd, nested, ending);
     asf__leave_fd(d, !nested);
 }
 
 /* Other threads may bring it from one undecided state to another meanwhile. */
-static void publish(int fd, bool ending) {
+static void publish(int fd) {
     struct asf_fd *d = asf__fd(fd);
     while (asf__unlikely(d != NULL)) {
         const enum asf_fd_state state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
@@ -174,8 +166,7 @@ static void publish(int fd, bool ending) {
             end_share(d, ASF_FD_KERNELS);
             break;
         case ASF_FD_READS:
-        case ASF_FD_COALESCES:
-            publish_private(d, fd, ending);
+            publish_private(d, fd);
             return;
         case ASF_FD_JOINED:
             asf__joined_release(d->joined);
@@ -189,41 +180,35 @@ static void publish(int fd, bool ending) {
 
 void asf__publish(int fd) {
     asf__pipe_leave(fd);
-    publish(fd, false);
+    publish(fd);
 }
 
-static void publish_every(bool ending) {
+void asf__publish_every(void) {
     for (int fd = 0; fd <= asf__highest; fd++)
-        publish(fd, ending);
-}
-
-void asf__end_unix(void) {
-    publish_every(true);
+        publish(fd);
 }
 
 void asf__publish_all(void) {
     asf__pipe_share();
-    publish_every(false);
+    asf__publish_every();
 }
 
 void asf__never_private(void) {
     __atomic_store_n(&never, true, __ATOMIC_RELAXED);
-    publish_every(false);
+    asf__publish_every();
 }
 
-int asf__lose(int fd) {
+void asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
     asf__pipe_lose(fd);
     asf__end_decoded(d);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
-        return 0;
-    int failed = asf__flush_coalesced(fd);
+        return;
     if (asf__is(d, ASF_FD_SHARED) && asf__trylock(&forks)) {
         end_share(d, ASF_FD_NEW);
         asf__unlock(&forks);
     }
-    publish(fd, false);
-    return failed;
+    publish(fd);
 }
 
 /* --- forks, and the end ----------------------------------------------------------------- */

@@ -175,7 +175,6 @@ static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) 
 /* Takes the lock of a private descriptor.  The state is read once, since it may go from one of the
  * two to the other.  returns  false: it is the kernel's, or undecided again. */
 static inline bool enter(struct asf_fd *d, int fd) {
-    asf__before_look();
     const unsigned state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
     if (state != ASF_FD_READS && state != ASF_FD_BEGINS)
         return false;
@@ -284,7 +283,6 @@ static inline __attribute__((always_inline)) long by_libc(int fd, const struct i
 static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, int fd, const struct iovec *v,
                                                              int count, size_t n) {
     ssize_t r = ASF_NOT_OURS;
-    asf__before_look();
     if (!is_undecided(d))
         may_end();
     const enum grip grip = take_hold(d, fd);
@@ -309,13 +307,12 @@ static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, c
         return asf__answer(r);
     if (asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_read(d->joined, p, n));
-    asf__before_look();
     return asf__answer(asf__rings() ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n));
 }
 
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
-    if (!d && __libc_single_threaded && !asf__coalescing && !asf__rings())
+    if (!d && __libc_single_threaded && !asf__rings())
         return asf__answer(asf__raw(SYS_read, fd, (long)p, (long)n, 0));
     return read_with_care(d, fd, p, n);
 }
@@ -335,7 +332,6 @@ long asf__unix_readv(int fd, const struct iovec *v, int count) {
     if (r != ASF_NOT_OURS)
         return asf__answer(r);
     asf__publish(fd);
-    asf__before_look();
     return ASF_NEXT(readv)(fd, v, count);
 }
 
@@ -343,7 +339,6 @@ long asf__unix_readv(int fd, const struct iovec *v, int count) {
 static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
     bool there = false;
-    asf__before_look();
     may_end();
     if (asf__is(d, ASF_FD_JOINED)) {
         asf__publish(fd);
@@ -392,7 +387,6 @@ static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence
 long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
-    asf__before_look();
     if (asf__decodes(fd) || asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
     const enum grip grip = take_hold(d, fd);

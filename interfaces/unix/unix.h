@@ -3,10 +3,9 @@
  * unix.h - Unix I/O on streams: what this process knows of its descriptors.
  *
  * A descriptor is the kernel's until this process has opened it on a regular file and reads
- * it in small pieces, or writes it so and has asked for write=coalesce; then it is private:
- * a stream of its own serves it, whose offset is not the kernel's.  Whatever lets anybody
- * else see the offset or the data publishes the descriptor: both are put where they belong,
- * and it is the kernel's for good.
+ * it in small pieces; then it is private: a stream of its own serves it, whose offset is not
+ * the kernel's.  A call by which somebody else could use the offset publishes the descriptor:
+ * the kernel is given the offset, and serves the descriptor from then on.
  * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #ifndef ASF_INTERFACES_UNIX_UNIX_H
@@ -24,14 +23,13 @@
 #pragma GCC visibility push(hidden)
 
 enum asf_fd_state {
-    ASF_FD_KERNELS,   /* the kernel's */
-    ASF_FD_NEW,       /* opened here, and nobody else has it: it may become private */
-    ASF_FD_SHARED,    /* NEW but for a duplicate, `twin`; when one is closed the other is NEW */
-    ASF_FD_BEGINS,    /* NEW, but about to become one of the next two, with its stream locked */
-    ASF_FD_READS,     /* private: `stream` has a window of the file */
-    ASF_FD_COALESCES, /* private: `stream` has output that is not written */
-    ASF_FD_JOINED,    /* `joined` is a stream of the ASI's: one stream, by all its names */
-    ASF_FD_UNSEEN,    /* decompress=on: nothing of it has been read; JOINED then if it is compressed */
+    ASF_FD_KERNELS, /* the kernel's */
+    ASF_FD_NEW,     /* opened here, and nobody else has it: it may become private */
+    ASF_FD_SHARED,  /* NEW but for a duplicate, `twin`; when one is closed the other is NEW */
+    ASF_FD_BEGINS,  /* NEW, but about to become READS, with its stream locked */
+    ASF_FD_READS,   /* private: `stream` has a window of the file */
+    ASF_FD_JOINED,  /* `joined` is a stream of the ASI's: one stream, by all its names */
+    ASF_FD_UNSEEN,  /* decompress=on: nothing of it has been read; JOINED then if it is compressed */
 };
 
 enum { ASF_FDS = 1024 };
@@ -44,7 +42,6 @@ struct asf_fd {
     unsigned users; /* NEW or SHARED: calls of the kernel's that use its offset */
     int flags;      /* of open */
     int twin;
-    int failed;       /* COALESCES: an error that is still to be told: -errno */
     unsigned missed;  /* small reads that no window served, */
     unsigned served;  /* those that one did, */
     unsigned jumps;   /* and lseeks and preads, since this was last looked at */
@@ -52,16 +49,12 @@ struct asf_fd {
     off64_t given_up; /* the offset when it was published */
     struct asf_cios *joined;
     bool decoded; /* `joined` is the descriptor's own, and ends with it */
-    char *pages;  /* COALESCES: the buffer; kept for the next file of this number */
-    dev_t device; /* COALESCES */
-    ino_t inode;
     struct asf_window window;
     struct asf_cios stream; /* READS: `offset` is the descriptor's; the read window stays empty */
 };
 
 extern struct asf_fd asf__fds[ASF_FDS];
-extern int asf__coalescing; /* how many descriptors are COALESCES; atomic */
-extern int asf__highest;    /* descriptor that was ever more than the kernel's; atomic */
+extern int asf__highest; /* descriptor that was ever more than the kernel's; atomic */
 
 /* asf__try: its lock, unless another thread has that. */
 static inline bool asf__try(struct asf_fd *d) {
@@ -119,13 +112,13 @@ int asf__opened(int fd, int flags);
 void asf__note_fd(int fd);
 /* asf__publish: before a call on the descriptor that is the kernel's business: it is from
  * now on.  A joined one stays so; its stream is brought to where it stands.
- * asf__publish_all: the same for all there are, which others will have, too; rings are left.
- * asf__end_unix: the same before the process ends; rings stay as they are. */
+ * asf__publish_every: the same for all there are.
+ * asf__publish_all: the same, and others will have them, too: rings are left. */
 void asf__publish(int fd);
+void asf__publish_every(void);
 void asf__publish_all(void);
-void asf__end_unix(void);
-/* asf__lose: before a descriptor is closed.  returns  0, or the error of a coalesced write. */
-int asf__lose(int fd);
+/* asf__lose: before a descriptor is closed. */
+void asf__lose(int fd);
 /* asf__never_private: of no descriptor from now on, whatever happens. */
 void asf__never_private(void);
 /* asf__heed_forks: be told of each. */
@@ -157,8 +150,6 @@ long asf__unix_lseek(int fd, off64_t offset, int whence);
 long asf__unix_write(int fd, const void *p, size_t n);
 long asf__unix_writev(int fd, const struct iovec *v, int count);
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at);
-long asf__unix_fsync(int fd);
-long asf__unix_fdatasync(int fd);
 long asf__unix_fstat(int fd, struct stat64 *st);
 long asf__unix_open(int directory, const char *path, int flags, mode_t mode);
 long asf__unix_open_2(int directory, const char *path, int flags);
@@ -166,7 +157,6 @@ long asf__unix_close(int fd);
 long asf__unix_dup(int fd);
 long asf__unix_dup2(int from, int to);
 long asf__unix_dup3(int from, int to, int flags);
-long asf__unix_mmap(void *at, size_t n, int protection, int flags, int fd, off64_t offset);
 
 /* --- reads (read.c) ------------------------------------------------------------------------ */
 
@@ -178,23 +168,6 @@ unsigned asf__reads_before(void);
 /* asf__leave_reads: publish it; `nested`: from a handler that came into a call on it.
  * lock: held. */
 void asf__leave_reads(struct asf_fd *d, int fd, bool nested);
-
-/* --- coalesced writes (write.c) ------------------------------------------------------------ */
-
-/* asf__flush_coalesced: write what is pending of one descriptor, or of all.
- * returns  0, or an error not told yet. */
-int asf__flush_coalesced(int fd);
-void asf__flush_all_coalesced(void);
-/* asf__publish_coalescing: all of them: what is written is to be seen at once. */
-void asf__publish_coalescing(void);
-/* asf__leave_coalescing: publish it; `nested`: as above; `ending`: the process is.  lock: held. */
-void asf__leave_coalescing(struct asf_fd *d, int fd, bool nested, bool ending);
-
-/* asf__before_look: somebody may look at a file. */
-static inline void asf__before_look(void) {
-    if (asf__unlikely(__atomic_load_n(&asf__coalescing, __ATOMIC_RELAXED)))
-        asf__flush_all_coalesced();
-}
 
 /* --- descriptors of streams (joined.c) ----------------------------------------------------- */
 

@@ -105,13 +105,6 @@ static bool set_shm(const char *value, size_t length) {
 }
 
 #ifdef ASF_UNIX
-static bool set_write(const char *value, size_t length) {
-    bool coalesce = is(value, length, "coalesce"), through = is(value, length, "through");
-    if (coalesce || through)
-        asf__option_values.coalesce = coalesce;
-    return coalesce || through;
-}
-
 /* PROCESS/DESCRIPTOR/INODE. */
 static bool set_ring(const char *value) {
     struct asf_options *o = &asf__option_values;
@@ -175,14 +168,12 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
     if (is(key, klen, "shm"))
         return set_shm(value, vlen);
 #ifdef ASF_UNIX
-    if (is(key, klen, "write"))
-        return set_write(value, vlen);
     if (is(key, klen, "ring"))
         return set_ring(value);
     return false;
 #else
     /* Of libasf_unix: a program that only libasf_stdio serves may be started by one that has them. */
-    return is(key, klen, "write") || is(key, klen, "rings") || is(key, klen, "ring");
+    return is(key, klen, "rings") || is(key, klen, "ring");
 #endif
 }
 

@@ -27,7 +27,6 @@ struct asf_options {
     char shm[8];       /* "posix" or "sysv": where segments are made */
 
     /* Of libasf_unix. */
-    bool coalesce;    /* small writes to files are coalesced */
     bool popen_rings; /* popen puts a ring beside its pipe */
 
     /* Rings beside pipes that this process may have an end of (lib/shm/ring_offer.c). */
