@@ -64,6 +64,8 @@ static void unmap_window(struct asf_cios *c, struct asf_buffer *b) {
 
 bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size) {
     int error = 0;
+    if (!asf__can_catch_faults())
+        return false;
     *w = (struct asf_window){.b = {.size = size, .mapped = true, .release = unmap_window}, .at = at};
     w->b.base = asf__sys.map(size, c->fd, at, &error);
     c->stats.syscalls++;

@@ -188,7 +188,9 @@ static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     if (!can || __atomic_load_n(&p->reads, __ATOMIC_RELAXED) <= needed)
         return;
     __atomic_store_n(&p->needed, NEVER, __ATOMIC_RELAXED);
-    char *map = asf__why_map(c, &st) ? asf__sys.map((size_t)st.st_size, c->fd, 0, &error) : NULL;
+    char *map = asf__can_catch_faults() && asf__why_map(c, &st)
+                    ? asf__sys.map((size_t)st.st_size, c->fd, 0, &error)
+                    : NULL;
     if (!map)
         return;
     p->size = (size_t)st.st_size;

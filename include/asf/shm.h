@@ -47,7 +47,8 @@ extern "C" {
  *   nbytes  bytes of data, which are zero at first; 0 is allowed
  * returns  the head; NULL and errno: EINVAL (name), EOVERFLOW (nbytes), EFBIG
  *          (over SHMMAX or RLIMIT_FSIZE), ENOSPC (no room: nothing is made),
- *          ENOMEM (or it cannot be guarded against truncation) and the like.
+ *          ENOMEM (or it cannot be guarded against truncation: a thread that blocks
+ *          SIGBUS, and a program that handles it, attach no segment of posix) and the like.
  * lifetime of the pointer: until asf_shm_close or the end of the process; of
  *          the segment: until it is removed.
  * source   Grosse's shm_create. */

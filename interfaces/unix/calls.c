@@ -30,6 +30,7 @@ int __open_2(const char *, int);
 int __openat_2(int, const char *, int);
 int __open64_2(const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 
 #ifndef ASF_STATIC
 static void end_all(void) {
@@ -63,6 +64,11 @@ static void end_all(void) {
     (asf__publish(in), asf__publish(out))
 #define BEFORE_WAITS    asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
 #define BEFORE_SELECTS  (n > 0 ? asf__pipe_share() : (void)0)
+#define BEFORE_PWAITS   (BEFORE_WAITS, asf__heed_mask(signals))
+#define BEFORE_PSELECTS (BEFORE_SELECTS, asf__heed_mask(signals))
+#define BEFORE_BLOCKS   asf__heed_mask(signals)
+#define BEFORE_MASKS    asf__heed_signal((unsigned)mask >> (SIGBUS - 1) & 1 ? SIGBUS : 0)
+#define BEFORE_DISPOSES asf__heed_signal(sig)
 #define BEFORE_WATCHES  asf__pipe_refuse(fd)
 #define BEFORE_CONFINES asf__pipe_leave_all()
 #define BEFORE_ENDS     end_all()
@@ -88,7 +94,11 @@ static void end_all(void) {
         asf__after_exec();                                                                                   \
         return result;                                                                                       \
     }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* of names that programs still call */
 #include "interfaces/unix/calls.def"
+#pragma GCC diagnostic pop
 
 /* --- by hand: variadic, or without a return ------------------------------------------------ */
 
@@ -118,6 +128,7 @@ void asf__before_vfork(void) {
     if (!__libc_single_threaded)
         asf__never_private();
     asf__publish_all();
+    asf__note_vfork();
 }
 
 /* vfork returns twice: it must be entered with the caller's own frame. */

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
+#include <unistd.h>
+
 #include "backplane/report.h"
 
 struct asf_fd asf__fds[ASF_FDS];
@@ -70,6 +72,8 @@ int asf__opened(int fd, int flags) {
                          O_NOATIME | O_TRUNC | 0100000; /* which is O_LARGEFILE */
     asf__pipe_opened(fd);
     if (asf__unlikely(asf__options()->decompress) && asf__set_unseen(fd, flags))
+        return fd;
+    if (asf__is_vfork_child())
         return fd;
     bool suitable = !(flags & ~harmless) && (flags & O_ACCMODE) != O_WRONLY;
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED)
@@ -193,13 +197,28 @@ void asf__publish_all(void) {
     asf__publish_every();
 }
 
+static pid_t vforked; /* this process, or another, whose child this is; or 0 */
+
+void asf__note_vfork(void) {
+    asf__heed_forks();
+    vforked = getpid();
+}
+
+bool asf__is_vfork_child(void) {
+    return asf__unlikely(vforked) && vforked != getpid();
+}
+
 void asf__never_private(void) {
+    if (asf__is_vfork_child())
+        return;
     __atomic_store_n(&never, true, __ATOMIC_RELAXED);
     asf__publish_every();
 }
 
 void asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
+    if (asf__is_vfork_child())
+        return;
     asf__pipe_lose(fd);
     asf__end_decoded(d);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
@@ -230,6 +249,7 @@ static void after_fork(void) {
 
 /* The threads that held locks, or copied, are not there. */
 static void in_child(void) {
+    vforked = 0;
     for (int fd = 0; fd <= asf__highest; fd++) {
         struct asf_fd *d = &asf__fds[fd];
         if (!d->stream.lock)

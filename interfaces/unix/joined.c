@@ -9,6 +9,7 @@
 #include "interfaces/unix/unix.h"
 
 #include "backplane/hooks.h"
+#include "lib/sys/fault.h"
 
 /* The paper's Figure 5: from the current buffer, which is filled first if it is
  * empty; of a pipe what is there, of a file as much as there is. */
@@ -158,6 +159,8 @@ static void closing(struct asf_cios *c) {
 __attribute__((constructor)) static void start(void) {
     asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
     asf__offer_rings();
+    if (asf__faults_are_blocked())
+        asf__never_private();
     if (asf__options()->decompress)
         asf__set_unseen(0, O_RDONLY);
     if (asf__rings())

@@ -11,6 +11,7 @@
 #ifndef ASF_INTERFACES_UNIX_UNIX_H
 #define ASF_INTERFACES_UNIX_UNIX_H
 
+#include <signal.h>
 #include <sys/uio.h>
 
 #include "interfaces/pipes/pipe_rings.h"
@@ -119,8 +120,13 @@ void asf__publish_every(void);
 void asf__publish_all(void);
 /* asf__lose: before a descriptor is closed. */
 void asf__lose(int fd);
-/* asf__never_private: of no descriptor from now on, whatever happens. */
+/* asf__never_private: no descriptor is private from now on. */
 void asf__never_private(void);
+/* asf__note_vfork: this process is about to vfork.
+ * asf__is_vfork_child: whether this is the child of a vfork, which has its parent's memory: what
+ * the child opens, closes and sets is not the parent's. */
+void asf__note_vfork(void);
+bool asf__is_vfork_child(void);
 /* asf__heed_forks: be told of each. */
 void asf__heed_forks(void);
 
@@ -157,6 +163,16 @@ long asf__unix_close(int fd);
 long asf__unix_dup(int fd);
 long asf__unix_dup2(int from, int to);
 long asf__unix_dup3(int from, int to, int flags);
+
+long asf__unix_sigprocmask(int how, const sigset_t *set, sigset_t *old);
+long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
+long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+long asf__unix_signal(int sig, void (*handler)(int));
+
+/* asf__heed_mask: before the program makes it a signal mask; it may be NULL.
+ * asf__heed_signal: before the program's action for the signal changes by another way. */
+void asf__heed_mask(const sigset_t *mask);
+void asf__heed_signal(int sig);
 
 /* --- reads (read.c) ------------------------------------------------------------------------ */
 

@@ -166,6 +166,8 @@ static int guard(struct asf_ring *r, int fd) {
     r->watch[0] = r->watch[1] = -1;
     if (asf__memfd_sealed(fd))
         return 0;
+    if (!asf__can_catch_faults())
+        return -ENOMEM;
     r->watch[0] = watch(r, control_page(r), PAGE);
     r->watch[1] = watch(r, r->data, 2 * (size_t)r->size);
     return r->watch[0] < 0 || r->watch[1] < 0 ? -ENOMEM : 0;

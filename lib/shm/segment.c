@@ -220,6 +220,10 @@ static const struct asf_segment_backend *backend_named(const char *name) {
 
 /* Bytes that are truncated away later must not end the process. */
 static int guard(struct asf_segment *s) {
+    if (s->backend->truncatable && !asf__can_catch_faults())
+        return asf__segment_fail(-ENOMEM,
+                                 "the segment could not be guarded against truncation: the thread blocks "
+                                 "SIGBUS, or the program handles it");
     s->watch = asf__watch(s->base, s->size, &s->torn, NULL, INT_MAX);
     return s->watch < 0 ? asf__segment_fail(-ENOMEM, "the segment could not be guarded against truncation")
                         : 0;

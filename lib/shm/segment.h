@@ -55,6 +55,7 @@ typedef int asf_segment_visit(struct asf_segment_state *state, void *arg);
 /* A backend: where segments come from.  Each identifier belongs to one. */
 struct asf_segment_backend {
     const char *name;
+    bool truncatable; /* by another process, while it is attached */
     /* owns: whether this is an identifier of this backend's. */
     bool (*owns)(const char *id);
     /* create: memory of s->size zero bytes, attached at s->base, with s->id.

@@ -199,6 +199,7 @@ static int posix_look(const char *id, asf_segment_visit *visit, void *arg) {
 
 const struct asf_segment_backend asf__segment_posix = {
     .name = "posix",
+    .truncatable = true,
     .owns = posix_owns,
     .create = posix_create,
     .attach = posix_attach,

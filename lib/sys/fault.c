@@ -21,7 +21,7 @@ enum { SLOTS = 512 }; /* of a block */
 struct slot {
     bool used;
     uintptr_t base, end;
-    bool *torn;
+    bool *truncated;
     char **end_of_window;
 };
 
@@ -58,7 +58,7 @@ static bool replace_page(const siginfo_t *info) {
     if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(page - 1)), (long)page, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
         return false;
-    __atomic_store_n(s->torn, true, __ATOMIC_RELEASE);
+    __atomic_store_n(s->truncated, true, __ATOMIC_RELEASE);
     uintptr_t end = s->end_of_window ? (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED) : 0;
     if (end > s->base && end <= s->end)
         __atomic_store_n(s->end_of_window, (char *)s->base, __ATOMIC_RELEASE); // NOLINT
@@ -114,12 +114,10 @@ static int set_ours(const struct sigaction *act, struct sigaction *old) {
     return __sigaction(SIGBUS, &ours, old);
 }
 
-/* Of several threads that are about it at once one sees the program's action. */
-static bool install(void) {
+/* Of several threads that install it at once one sees the program's action. */
+static bool put_in_place(void) {
     static const struct sigaction by_default = {.sa_handler = SIG_DFL};
     struct sigaction before;
-    if (__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
-        return true;
     __atomic_store_n(&page, asf__page(), __ATOMIC_RELAXED);
     if (set_ours(&by_default, &before) != 0)
         return false;
@@ -129,6 +127,45 @@ static bool install(void) {
     if (has_handler(&program))
         set_ours(&program, NULL);
     __atomic_store_n(&installed, true, __ATOMIC_RELEASE);
+    return true;
+}
+
+static bool install(void) {
+    return __atomic_load_n(&installed, __ATOMIC_ACQUIRE) || put_in_place();
+}
+
+/* A handler that the program has put in place of ours may call ours, so that ours cannot be put in
+ * front of it again; an action without a handler does not. */
+static bool is_in_place(void) {
+    struct sigaction now;
+    if (!install() || __sigaction(SIGBUS, NULL, &now) != 0)
+        return false;
+    return now.sa_sigaction == on_sigbus || (!has_handler(&now) && put_in_place());
+}
+
+/* The kernel ends a process that faults while SIGBUS is blocked. */
+bool asf__faults_are_blocked(void) {
+    uint64_t mask = 0;
+    asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, KERNEL_SET);
+    return mask & (uint64_t)1 << (SIGBUS - 1);
+}
+
+bool asf__can_catch_faults(void) {
+    return !asf__faults_are_blocked() && is_in_place();
+}
+
+bool asf__program_action(const struct sigaction *act, struct sigaction *old) {
+    if (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
+        return false;
+    const struct sigaction before = program;
+    if (act) {
+        const uint64_t signals = asf__hold_signals();
+        program = *act;
+        set_ours(&program, NULL);
+        asf__release_signals(signals);
+    }
+    if (old)
+        *old = before;
     return true;
 }
 
@@ -161,13 +198,13 @@ static struct slot *claim_from(int from, int most, int *number) {
     return NULL;
 }
 
-int asf__watch(char *base, size_t size, bool *torn, char **end, int most) {
+int asf__watch(char *base, size_t size, bool *truncated, char **end, int most) {
     int i;
     struct slot *s = install() ? claim_from(__atomic_load_n(&hint, __ATOMIC_RELAXED), most, &i) : NULL;
     if (!s)
         return -1;
     s->base = (uintptr_t)base;
-    s->torn = torn;
+    s->truncated = truncated;
     s->end_of_window = end;
     __atomic_store_n(&s->end, (uintptr_t)base + size, __ATOMIC_RELAXED);
     __atomic_store_n(&s->used, true, __ATOMIC_RELEASE);

@@ -252,8 +252,8 @@ WRAPPED("madvise", int, -1, madvise, (void *at, size_t n, int advice), (at, n, a
 WRAPPED("mremap", void *, MAP_FAILED, mremap, (void *at, size_t n, size_t size, int how, void *to),
         (at, n, size, how, to))
 WRAPPED("shmat", void *, MAP_FAILED, shmat, (int id, const void *at, int how), (id, at, how))
-WRAPPED("watch", int, -1, asf__watch, (char *at, size_t n, bool *torn, char **end, int most),
-        (at, n, torn, end, most))
+WRAPPED("watch", int, -1, asf__watch, (char *at, size_t n, bool *truncated, char **end, int most),
+        (at, n, truncated, end, most))
 WRAPPED("linkat", int, -1, linkat, (int from_at, const char *from, int to_at, const char *to, int how),
         (from_at, from, to_at, to, how))
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

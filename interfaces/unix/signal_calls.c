@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signal_calls.c - SIGBUS.  The window of a private descriptor needs it when another process
+ * truncates the file, and the kernel ends a process that blocks it then.  So a process that
+ * blocks SIGBUS has no windows from then on; while a handler of another signal runs, SIGBUS stays
+ * unblocked; and the program's own action for SIGBUS comes second to ours (lib/sys/fault.c).
+ * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
+ */
+#define _GNU_SOURCE
+#include "interfaces/unix/unix.h"
+
+#include "lib/sys/fault.h"
+
+#ifndef ASF_STATIC
+extern int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+
+void asf__heed_mask(const sigset_t *mask) {
+    if (mask && sigismember(mask, SIGBUS) == 1)
+        asf__never_private();
+}
+
+/* --- masks -------------------------------------------------------------------------------- */
+
+/* By its number, since handlers call it.  As in libc a program does not block the two signals that
+ * are libc's own. */
+static long set_mask(int how, const sigset_t *set, sigset_t *old) {
+    enum { CANCEL = 32, SETXID = 33, KERNEL_SET = 8 };
+    uint64_t mask = 0;
+    if (set) {
+        memcpy(&mask, set, sizeof mask);
+        mask &= ~((uint64_t)1 << (CANCEL - 1) | (uint64_t)1 << (SETXID - 1));
+        if (how != SIG_UNBLOCK)
+            asf__heed_mask(set);
+    }
+    return asf__raw(SYS_rt_sigprocmask, how, (long)(set ? &mask : NULL), (long)old, KERNEL_SET);
+}
+
+long asf__unix_sigprocmask(int how, const sigset_t *set, sigset_t *old) {
+    return asf__answer(set_mask(how, set, old));
+}
+
+long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
+    return -set_mask(how, set, old);
+}
+
+/* --- actions ------------------------------------------------------------------------------ */
+
+/* A bit for each signal whose handler the program runs with SIGBUS blocked. */
+static uint64_t blocking;
+
+static bool block_in_handler(int sig, bool blocks) {
+    const uint64_t bit = (uint64_t)1 << (sig - 1);
+    return bit & (blocks ? __atomic_fetch_or(&blocking, bit, __ATOMIC_RELAXED)
+                         : __atomic_fetch_and(&blocking, ~bit, __ATOMIC_RELAXED));
+}
+
+static long set_action(int sig, const struct sigaction *act, struct sigaction *old) {
+    struct sigaction mine;
+    const bool blocks = act && sigismember(&act->sa_mask, SIGBUS) == 1;
+    if (blocks) {
+        mine = *act;
+        sigdelset(&mine.sa_mask, SIGBUS);
+    }
+    if (__sigaction(sig, blocks ? &mine : act, old) < 0)
+        return -1;
+    const uint64_t bit = (uint64_t)1 << (sig - 1);
+    const bool blocked =
+        act ? block_in_handler(sig, blocks) : __atomic_load_n(&blocking, __ATOMIC_RELAXED) & bit;
+    if (old && blocked)
+        sigaddset(&old->sa_mask, SIGBUS);
+    return 0;
+}
+
+/* The child of a vfork has actions of its own, but its parent's memory. */
+long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
+    if (asf__is_vfork_child())
+        return __sigaction(sig, act, old);
+    if (sig != SIGBUS)
+        return set_action(sig, act, old);
+    return asf__program_action(act, old) ? 0 : __sigaction(sig, act, old);
+}
+
+void asf__heed_signal(int sig) {
+    if (sig == SIGBUS)
+        asf__never_private();
+}
+
+typedef void handler(int);
+
+/* As libc's, which is BSD's. */
+long asf__unix_signal(int sig, handler *action) {
+    struct sigaction act = {.sa_handler = action, .sa_flags = SA_RESTART}, old;
+    sigaddset(&act.sa_mask, SIGBUS);
+    if (sig != SIGBUS)
+        return (long)ASF_NEXT(signal)(sig, action);
+    return asf__unix_sigaction(sig, &act, &old) < 0 ? (long)SIG_ERR : (long)old.sa_handler;
+}
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * faults_cases.c - a file is truncated while it is read in small pieces, by a program that blocks,
+ * ignores or handles SIGBUS; and what the program sees of its masks and actions.
+ * Layer: tests.
+ */
+#include "tests/interfaces/stdio/transcript.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+enum { SIZE = 200000, LEFT = 1000, PIECE = 16 };
+
+/* What was seen, in memory until the case is over: to write it would publish the descriptors. */
+static char seen[8192];
+
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
+    va_list ap;
+    size_t at = strlen(seen);
+    va_start(ap, format);
+    vsnprintf(seen + at, sizeof seen - at, format, ap);
+    va_end(ap);
+}
+
+#define NOTE(call)                                                                                           \
+    ({                                                                                                       \
+        errno = 0;                                                                                           \
+        long value_ = (long)(call);                                                                          \
+        note(#call " = %ld %s\n", value_, errno ? strerrorname_np(errno) : "");                              \
+    })
+
+#define FAULT_CASE(name)                                                                                     \
+    static void name##_steps(void);                                                                          \
+    CASE(name) {                                                                                             \
+        name##_steps();                                                                                      \
+        say("%s", seen);                                                                                     \
+    }                                                                                                        \
+    static void name##_steps(void)
+
+/* Small reads, as many as make a descriptor private. */
+static int open_and_read(void) {
+    char piece[PIECE];
+    put_pattern("in", SIZE);
+    int fd = open("in", O_RDONLY);
+    for (int i = 0; i < 100; i++)
+        if (read(fd, piece, sizeof piece) != sizeof piece ||
+            (unsigned char)piece[0] != pattern_at((size_t)i * PIECE))
+            note("  read %d is wrong\n", i);
+    return fd;
+}
+
+static void note_bytes(const char *bytes, int n) {
+    for (int i = 0; i < n; i++)
+        note("%02x", (unsigned char)bytes[i]);
+    note("\n");
+}
+
+static void truncate_and_read(int fd) {
+    char piece[PIECE] = "";
+    NOTE(truncate("in", LEFT));
+    NOTE(read(fd, piece, sizeof piece));
+    NOTE(pread(fd, piece, sizeof piece, LEFT - 8));
+    note_bytes(piece, 8);
+    NOTE(pread(fd, piece, sizeof piece, 100000));
+    NOTE(lseek(fd, 0, SEEK_CUR));
+    put_pattern("in", SIZE);
+    NOTE(read(fd, piece, sizeof piece));
+    note_bytes(piece, PIECE);
+}
+
+static void note_mask(void) {
+    sigset_t mask;
+    NOTE(sigprocmask(SIG_BLOCK, NULL, &mask));
+    note("  SIGBUS %d SIGTERM %d\n", sigismember(&mask, SIGBUS), sigismember(&mask, SIGTERM));
+    NOTE(pthread_sigmask(SIG_SETMASK, NULL, &mask));
+    note("  SIGBUS %d SIGTERM %d\n", sigismember(&mask, SIGBUS), sigismember(&mask, SIGTERM));
+}
+
+static void block_all(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigemptyset(&before);
+    NOTE(sigprocmask(SIG_BLOCK, &all, &before));
+    note("  before: SIGBUS %d\n", sigismember(&before, SIGBUS));
+}
+
+FAULT_CASE(blocked_by_sigprocmask) {
+    int fd = open_and_read();
+    block_all();
+    note_mask();
+    truncate_and_read(fd);
+}
+
+FAULT_CASE(blocked_by_pthread_sigmask) {
+    sigset_t all, before;
+    int fd = open_and_read();
+    sigfillset(&all);
+    NOTE(pthread_sigmask(SIG_SETMASK, &all, &before));
+    note("  before: SIGBUS %d\n", sigismember(&before, SIGBUS));
+    truncate_and_read(fd);
+    NOTE(pthread_sigmask(SIG_SETMASK, &before, NULL));
+    NOTE(pthread_sigmask(17, &before, NULL));
+    NOTE(sigprocmask(17, &before, NULL));
+    note_mask();
+}
+
+FAULT_CASE(blocked_in_the_old_ways) {
+    int fd = open_and_read();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    NOTE(sigblock(sigmask(SIGBUS)));
+    truncate_and_read(fd);
+    close(fd);
+    NOTE(sigsetmask(0));
+    fd = open_and_read();
+    NOTE(sighold(SIGBUS));
+    truncate_and_read(fd);
+#pragma GCC diagnostic pop
+}
+
+FAULT_CASE(blocked_before_the_file_is_opened) {
+    block_all();
+    truncate_and_read(open_and_read());
+}
+
+FAULT_CASE(blocked_for_a_moment) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    truncate_and_read(open_and_read());
+}
+
+FAULT_CASE(_truncates_and_reads) {
+    note_mask();
+    truncate_and_read(open_and_read());
+}
+
+FAULT_CASE(blocked_by_who_starts_the_program) {
+    block_all();
+    run_case("_truncates_and_reads", -1, -1, -1);
+}
+
+static int shared;
+
+static void *read_blocked(void *unused) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    truncate_and_read(shared);
+    return unused;
+}
+
+FAULT_CASE(blocked_in_another_thread) {
+    pthread_t thread;
+    shared = open_and_read();
+    pthread_create(&thread, NULL, read_blocked, NULL);
+    pthread_join(thread, NULL);
+    note_mask();
+}
+
+static void *read_there(void *unused) {
+    truncate_and_read(open_and_read());
+    return unused;
+}
+
+FAULT_CASE(blocked_as_a_thread_is_made) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_create(&thread, NULL, read_there, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_join(thread, NULL);
+}
+
+FAULT_CASE(blocked_by_a_thread_s_attributes) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    NOTE(pthread_attr_setsigmask_np(&attributes, &all));
+    pthread_create(&thread, &attributes, read_there, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void reads_in_handler(int sig) {
+    note("  signal %d\n", sig);
+    truncate_and_read(shared);
+}
+
+static void set_handler(int sig, void (*handler)(int)) {
+    struct sigaction act = {.sa_handler = handler}, now;
+    sigfillset(&act.sa_mask);
+    NOTE(sigaction(sig, &act, NULL));
+    memset(&now, 0, sizeof now);
+    NOTE(sigaction(sig, NULL, &now));
+    note("  SIGBUS %d, the same handler %d\n", sigismember(&now.sa_mask, SIGBUS), now.sa_handler == handler);
+}
+
+FAULT_CASE(blocked_in_a_handler) {
+    shared = open_and_read();
+    set_handler(SIGUSR1, reads_in_handler);
+    NOTE(raise(SIGUSR1));
+    struct sigaction old, none = {.sa_handler = SIG_DFL};
+    NOTE(sigaction(SIGUSR1, &none, &old));
+    note("  SIGBUS %d\n", sigismember(&old.sa_mask, SIGBUS));
+    NOTE(sigaction(SIGUSR1, NULL, &old));
+    note("  SIGBUS %d\n", sigismember(&old.sa_mask, SIGBUS));
+    NOTE(sigaction(99, &none, &old));
+}
+
+static void wait_with_all_blocked(int way) {
+    sigset_t most, usr1;
+    struct timespec second = {1, 0};
+    struct epoll_event event;
+    shared = open_and_read();
+    signal(SIGUSR1, reads_in_handler);
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr1, NULL);
+    raise(SIGUSR1);
+    sigfillset(&most);
+    sigdelset(&most, SIGUSR1);
+    if (way == 0)
+        NOTE(sigsuspend(&most));
+    else if (way == 1)
+        NOTE(ppoll(NULL, 0, &second, &most));
+    else if (way == 2)
+        NOTE(pselect(0, NULL, NULL, NULL, &second, &most));
+    else
+        NOTE(epoll_pwait(epoll_create1(0), &event, 1, 1000, &most));
+}
+
+FAULT_CASE(blocked_in_sigsuspend) {
+    wait_with_all_blocked(0);
+}
+
+FAULT_CASE(blocked_in_ppoll) {
+    wait_with_all_blocked(1);
+}
+
+FAULT_CASE(blocked_in_pselect) {
+    wait_with_all_blocked(2);
+}
+
+FAULT_CASE(blocked_in_epoll_pwait) {
+    wait_with_all_blocked(3);
+}
+
+static ucontext_t there, back;
+
+static void reads_in_context(void) {
+    note_mask();
+    truncate_and_read(shared);
+}
+
+FAULT_CASE(blocked_in_a_context) {
+    static char stack[256 << 10];
+    sigset_t none;
+    sigemptyset(&none);
+    block_all();
+    getcontext(&there);
+    NOTE(sigprocmask(SIG_SETMASK, &none, NULL));
+    shared = open_and_read();
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = sizeof stack;
+    there.uc_link = &back;
+    makecontext(&there, reads_in_context, 0);
+    swapcontext(&back, &there);
+    note_mask();
+}
+
+FAULT_CASE(default_after_a_window_was_there) {
+    int fd = open_and_read();
+    note("  default %d\n", signal(SIGBUS, SIG_DFL) == SIG_DFL);
+    truncate_and_read(fd);
+    note("  default %d\n", signal(SIGBUS, SIG_IGN) == SIG_DFL);
+    note("  ignored %d\n", signal(SIGBUS, SIG_DFL) == SIG_IGN);
+}
+
+FAULT_CASE(ignored) {
+    int fd = open_and_read();
+    NOTE(signal(SIGBUS, SIG_IGN) == SIG_DFL);
+    truncate_and_read(fd);
+    NOTE(raise(SIGBUS));
+    run_case("_truncates_and_reads", -1, -1, -1);
+}
+
+static void notes_signal(int sig) {
+    note("  handler of %d\n", sig);
+}
+
+FAULT_CASE(handled) {
+    struct sigaction old;
+    int fd = open_and_read();
+    set_handler(SIGBUS, notes_signal);
+    truncate_and_read(fd);
+    NOTE(raise(SIGBUS));
+    struct sigaction once = {.sa_handler = notes_signal, .sa_flags = (int)SA_RESETHAND};
+    NOTE(sigaction(SIGBUS, &once, &old));
+    note("  SIGBUS %d, flags %x\n", sigismember(&old.sa_mask, SIGBUS), (unsigned)old.sa_flags & 0xf0000000U);
+    NOTE(raise(SIGBUS));
+    NOTE(sigaction(SIGBUS, NULL, &old));
+    note("  default %d\n", old.sa_handler == SIG_DFL);
+    fd = open_and_read();
+    truncate_and_read(fd);
+}
+
+FAULT_CASE(handled_in_the_old_ways) {
+    int fd = open_and_read();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    NOTE(sigignore(SIGBUS));
+    truncate_and_read(fd);
+    fd = open_and_read();
+    sysv_signal(SIGBUS, notes_signal);
+    truncate_and_read(fd);
+    NOTE(raise(SIGBUS));
+    fd = open_and_read();
+    sigset(SIGBUS, notes_signal);
+    truncate_and_read(fd);
+    NOTE(raise(SIGBUS));
+#pragma GCC diagnostic pop
+}
+
+FAULT_CASE(sent_while_blocked) {
+    sigset_t bus, pending;
+    int got = 0, fd = open_and_read();
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    NOTE(sigprocmask(SIG_BLOCK, &bus, NULL));
+    NOTE(kill(getpid(), SIGBUS));
+    NOTE(sigpending(&pending));
+    note("  pending %d\n", sigismember(&pending, SIGBUS));
+    truncate_and_read(fd);
+    NOTE(sigwait(&bus, &got));
+    note("  got %d\n", got);
+}
+
+/* The child opens and closes in this process's memory. */
+FAULT_CASE(a_vfork) {
+    int status;
+    put_pattern("in", SIZE);
+    put_pattern("other", 300);
+    int fd = open("in", O_RDONLY), same = dup(fd);
+    char piece[PIECE];
+    pid_t pid = vfork();
+    if (pid == 0) {
+        close(fd);
+        open("other", O_RDONLY);
+        signal(SIGBUS, SIG_IGN);
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    for (int i = 0; i < 100; i++)
+        read(fd, piece, sizeof piece);
+    NOTE(lseek(same, 0, SEEK_CUR));
+    close(fd);
+    note_mask();
+    note("  default %d\n", signal(SIGBUS, SIG_DFL) == SIG_DFL);
+    truncate_and_read(open_and_read());
+}
