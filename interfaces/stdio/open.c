@@ -262,6 +262,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     int new = open_path(path, m);
     if (new < 0 || fd < 0 || new == fd)
         return new;
+    asf__use_descriptor(fd, true);
     int rc = (int)asf__raw_syscall(SYS_dup3, new, fd, m->flags2 & ASF_CLOSE_ON_EXEC ? O_CLOEXEC : 0, 0);
     asf__close(new);
     return rc;

@@ -56,7 +56,7 @@ off64_t asf__joined_seek(struct asf_cios *c, off64_t offset, int whence) {
         c->use = ASF_OUTSIDE;
     }
     asf__unlock(&c->lk);
-    return inside ? asf__lseek(c->fd, offset, whence) : r;
+    return inside ? asf__kernel_lseek(c->fd, offset, whence) : r;
 }
 
 /* Another thread may wait in a call on the stream, for long: then nothing is ahead. */
@@ -93,7 +93,7 @@ bool asf__set_unseen(int fd, int flags) {
 ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
     if (!asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
         return ASF_NOT_OURS;
-    ssize_t got = asf__lseek(fd, 0, SEEK_CUR) < 0 ? asf__cancellable_read(fd, p, n) : 0;
+    ssize_t got = asf__kernel_lseek(fd, 0, SEEK_CUR) < 0 ? asf__cancellable_read(fd, p, n) : 0;
     struct asf_cios *c = got >= 0 ? asf__decode_descriptor(fd, p, (size_t)got) : NULL;
     if (!c)
         return got != 0 ? got : ASF_NOT_OURS;
@@ -105,7 +105,7 @@ ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
 
 bool asf__decodes(int fd) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__is(d, ASF_FD_UNSEEN) && asf__lseek(fd, 0, SEEK_CUR) >= 0)
+    if (asf__is(d, ASF_FD_UNSEEN) && asf__kernel_lseek(fd, 0, SEEK_CUR) >= 0)
         asf__see_first(d, fd, NULL, 0);
     return asf__is(d, ASF_FD_JOINED) && d->decoded;
 }
@@ -140,6 +140,15 @@ static void linked(struct asf_cios *c) {
     asf__pipe_opened(c->fd);
 }
 
+/* What stdio, or the ASI on another number, is about to do by itself. */
+static void used(int fd, bool closes) {
+    const struct asf_fd *d = asf__fd(fd);
+    if (closes)
+        asf__lose(fd);
+    else if (d && d->state != ASF_FD_JOINED && d->state != ASF_FD_UNSEEN)
+        asf__publish(fd);
+}
+
 static void join(struct asf_cios *c) {
     struct asf_fd *d = (unsigned)c->fd < ASF_FDS ? &asf__fds[c->fd] : NULL;
     if (!d || d->state == ASF_FD_JOINED)
@@ -157,6 +166,7 @@ static void closing(struct asf_cios *c) {
 }
 
 __attribute__((constructor)) static void start(void) {
+    asf__descriptor_used = used;
     asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
     asf__offer_rings();
     if (asf__faults_are_blocked())

@@ -103,7 +103,7 @@ static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
         return;
     if (asf__lock_is_held_once(&c->lk) && asf__begin(d)) {
         asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
-        c->offset = asf__lseek(fd, 0, SEEK_CUR);
+        c->offset = asf__kernel_lseek(fd, 0, SEEK_CUR);
         enum asf_fd_state to = c->offset < 0 ? ASF_FD_KERNELS : look(d, fd, n, at < 0 ? c->offset : at);
         if (to == ASF_FD_READS)
             asf__count_anew(d, READS_BEFORE);
@@ -131,7 +131,7 @@ static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
 }
 
 void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
-    asf__lseek(fd, d->stream.offset, SEEK_SET);
+    asf__kernel_lseek(fd, d->stream.offset, SEEK_SET);
     asf__leave(d, nested);
 }
 
@@ -374,7 +374,7 @@ static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence
     struct asf_cios *c = &d->stream;
     off64_t base = whence == SEEK_CUR ? c->offset : 0, to;
     if (whence != SEEK_CUR && whence != SEEK_SET) {
-        to = asf__lseek(fd, offset, whence);
+        to = asf__kernel_lseek(fd, offset, whence);
     } else if (__builtin_add_overflow(base, offset, &to) || to < 0 || to > far) {
         asf__leave_reads(d, fd, false);
         return ASF_NOT_OURS;
@@ -395,7 +395,7 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
         leave(d);
     }
     if (r == ASF_NOT_OURS)
-        r = asf__lseek(fd, offset, whence);
+        r = asf__kernel_lseek(fd, offset, whence);
     if (grip == HELD) {
         d->jumps++;
         let_go(d);

@@ -102,6 +102,11 @@ static inline long asf__answer(long r) {
     return r;
 }
 
+/* asf__kernel_lseek: the kernel's offset, which a private descriptor does not use. */
+static inline off64_t asf__kernel_lseek(int fd, off64_t offset, int whence) {
+    return asf__raw(SYS_lseek, fd, offset, whence, 0);
+}
+
 /* What a call returns that leaves it to the kernel. */
 enum { ASF_NOT_OURS = -4096 };
 

@@ -202,6 +202,8 @@ static int sys_pipe_size(int fd, int size) {
     return (int)asf__raw(SYS_fcntl, fd, size > 0 ? F_SETPIPE_SZ : F_GETPIPE_SZ, size, 0);
 }
 
+void (*asf__descriptor_used)(int fd, bool closes);
+
 struct asf_syscalls asf__sys = {
     .read = asf__plain_read,
     .write = asf__plain_write,

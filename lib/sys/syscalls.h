@@ -61,6 +61,14 @@ struct asf_syscalls {
 
 extern struct asf_syscalls asf__sys;
 
+/* asf__descriptor_used: set by libasf_unix, which may keep the offset of a descriptor itself: called
+ * before a stream moves the offset, or closes the descriptor, by a call of its own. */
+extern void (*asf__descriptor_used)(int fd, bool closes);
+static inline void asf__use_descriptor(int fd, bool closes) {
+    if (__builtin_expect(asf__descriptor_used != NULL, 0))
+        asf__descriptor_used(fd, closes);
+}
+
 /* libc's calls by names that are never ours, found at start-up as those in lib/sys/cleanup.h. */
 extern OF_LIBC ssize_t __read(int fd, void *p, size_t n);
 extern OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
@@ -126,18 +134,21 @@ int asf__plain_close(int fd);
 int asf__plain_fstat(int fd, struct stat64 *st);
 
 static inline ssize_t asf__read(int fd, void *buf, size_t n) {
+    asf__use_descriptor(fd, false);
     if (asf__sys.read == asf__plain_read)
         return asf__cancellable_read(fd, buf, n);
     return asf__sys.read(fd, buf, n);
 }
 
 static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
+    asf__use_descriptor(fd, false);
     if (asf__sys.write == asf__plain_write)
         return asf__cancellable_write(fd, buf, n);
     return asf__sys.write(fd, buf, n);
 }
 
 static inline off64_t asf__lseek(int fd, off64_t offset, int whence) {
+    asf__use_descriptor(fd, false);
     if (asf__sys.lseek == asf__plain_lseek)
         return asf__raw(SYS_lseek, fd, offset, whence, 0);
     return asf__sys.lseek(fd, offset, whence);
@@ -151,6 +162,7 @@ static inline int asf__open(const char *path, int flags, mode_t mode) {
 
 /* No thread is cancelled in the close of a stream, as in libc. */
 static inline int asf__close(int fd) {
+    asf__use_descriptor(fd, true);
     if (asf__sys.close == asf__plain_close)
         return (int)asf__raw(SYS_close, fd, 0, 0, 0);
     return asf__sys.close(fd);

@@ -4,44 +4,17 @@
  * ignores or handles SIGBUS; and what the program sees of its masks and actions.
  * Layer: tests.
  */
-#include "tests/interfaces/stdio/transcript.h"
+#include "tests/interfaces/unix/noted.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 
 enum { SIZE = 200000, LEFT = 1000, PIECE = 16 };
-
-/* What was seen, in memory until the case is over: to write it would publish the descriptors. */
-static char seen[8192];
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
-    va_list ap;
-    size_t at = strlen(seen);
-    va_start(ap, format);
-    vsnprintf(seen + at, sizeof seen - at, format, ap);
-    va_end(ap);
-}
-
-#define NOTE(call)                                                                                           \
-    ({                                                                                                       \
-        errno = 0;                                                                                           \
-        long value_ = (long)(call);                                                                          \
-        note(#call " = %ld %s\n", value_, errno ? strerrorname_np(errno) : "");                              \
-    })
-
-#define FAULT_CASE(name)                                                                                     \
-    static void name##_steps(void);                                                                          \
-    CASE(name) {                                                                                             \
-        name##_steps();                                                                                      \
-        say("%s", seen);                                                                                     \
-    }                                                                                                        \
-    static void name##_steps(void)
 
 /* Small reads, as many as make a descriptor private. */
 static int open_and_read(void) {
@@ -53,12 +26,6 @@ static int open_and_read(void) {
             (unsigned char)piece[0] != pattern_at((size_t)i * PIECE))
             note("  read %d is wrong\n", i);
     return fd;
-}
-
-static void note_bytes(const char *bytes, int n) {
-    for (int i = 0; i < n; i++)
-        note("%02x", (unsigned char)bytes[i]);
-    note("\n");
 }
 
 static void truncate_and_read(int fd) {
@@ -90,14 +57,14 @@ static void block_all(void) {
     note("  before: SIGBUS %d\n", sigismember(&before, SIGBUS));
 }
 
-FAULT_CASE(blocked_by_sigprocmask) {
+NOTED_CASE(blocked_by_sigprocmask) {
     int fd = open_and_read();
     block_all();
     note_mask();
     truncate_and_read(fd);
 }
 
-FAULT_CASE(blocked_by_pthread_sigmask) {
+NOTED_CASE(blocked_by_pthread_sigmask) {
     sigset_t all, before;
     int fd = open_and_read();
     sigfillset(&all);
@@ -110,11 +77,11 @@ FAULT_CASE(blocked_by_pthread_sigmask) {
     note_mask();
 }
 
-FAULT_CASE(blocked_in_the_old_ways) {
+NOTED_CASE(blocked_in_the_old_ways) {
     int fd = open_and_read();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    NOTE(sigblock(sigmask(SIGBUS)));
+    NOTE(sigblock(1 << (SIGBUS - 1)));
     truncate_and_read(fd);
     close(fd);
     NOTE(sigsetmask(0));
@@ -124,12 +91,12 @@ FAULT_CASE(blocked_in_the_old_ways) {
 #pragma GCC diagnostic pop
 }
 
-FAULT_CASE(blocked_before_the_file_is_opened) {
+NOTED_CASE(blocked_before_the_file_is_opened) {
     block_all();
     truncate_and_read(open_and_read());
 }
 
-FAULT_CASE(blocked_for_a_moment) {
+NOTED_CASE(blocked_for_a_moment) {
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
@@ -137,12 +104,12 @@ FAULT_CASE(blocked_for_a_moment) {
     truncate_and_read(open_and_read());
 }
 
-FAULT_CASE(_truncates_and_reads) {
+NOTED_CASE(_truncates_and_reads) {
     note_mask();
     truncate_and_read(open_and_read());
 }
 
-FAULT_CASE(blocked_by_who_starts_the_program) {
+NOTED_CASE(blocked_by_who_starts_the_program) {
     block_all();
     run_case("_truncates_and_reads", -1, -1, -1);
 }
@@ -157,7 +124,7 @@ static void *read_blocked(void *unused) {
     return unused;
 }
 
-FAULT_CASE(blocked_in_another_thread) {
+NOTED_CASE(blocked_in_another_thread) {
     pthread_t thread;
     shared = open_and_read();
     pthread_create(&thread, NULL, read_blocked, NULL);
@@ -170,7 +137,7 @@ static void *read_there(void *unused) {
     return unused;
 }
 
-FAULT_CASE(blocked_as_a_thread_is_made) {
+NOTED_CASE(blocked_as_a_thread_is_made) {
     pthread_t thread;
     sigset_t all, before;
     sigfillset(&all);
@@ -180,7 +147,7 @@ FAULT_CASE(blocked_as_a_thread_is_made) {
     pthread_join(thread, NULL);
 }
 
-FAULT_CASE(blocked_by_a_thread_s_attributes) {
+NOTED_CASE(blocked_by_a_thread_s_attributes) {
     pthread_t thread;
     pthread_attr_t attributes;
     sigset_t all;
@@ -205,7 +172,7 @@ static void set_handler(int sig, void (*handler)(int)) {
     note("  SIGBUS %d, the same handler %d\n", sigismember(&now.sa_mask, SIGBUS), now.sa_handler == handler);
 }
 
-FAULT_CASE(blocked_in_a_handler) {
+NOTED_CASE(blocked_in_a_handler) {
     shared = open_and_read();
     set_handler(SIGUSR1, reads_in_handler);
     NOTE(raise(SIGUSR1));
@@ -239,19 +206,19 @@ static void wait_with_all_blocked(int way) {
         NOTE(epoll_pwait(epoll_create1(0), &event, 1, 1000, &most));
 }
 
-FAULT_CASE(blocked_in_sigsuspend) {
+NOTED_CASE(blocked_in_sigsuspend) {
     wait_with_all_blocked(0);
 }
 
-FAULT_CASE(blocked_in_ppoll) {
+NOTED_CASE(blocked_in_ppoll) {
     wait_with_all_blocked(1);
 }
 
-FAULT_CASE(blocked_in_pselect) {
+NOTED_CASE(blocked_in_pselect) {
     wait_with_all_blocked(2);
 }
 
-FAULT_CASE(blocked_in_epoll_pwait) {
+NOTED_CASE(blocked_in_epoll_pwait) {
     wait_with_all_blocked(3);
 }
 
@@ -262,7 +229,7 @@ static void reads_in_context(void) {
     truncate_and_read(shared);
 }
 
-FAULT_CASE(blocked_in_a_context) {
+NOTED_CASE(blocked_in_a_context) {
     static char stack[256 << 10];
     sigset_t none;
     sigemptyset(&none);
@@ -278,7 +245,7 @@ FAULT_CASE(blocked_in_a_context) {
     note_mask();
 }
 
-FAULT_CASE(default_after_a_window_was_there) {
+NOTED_CASE(default_after_a_window_was_there) {
     int fd = open_and_read();
     note("  default %d\n", signal(SIGBUS, SIG_DFL) == SIG_DFL);
     truncate_and_read(fd);
@@ -286,7 +253,7 @@ FAULT_CASE(default_after_a_window_was_there) {
     note("  ignored %d\n", signal(SIGBUS, SIG_DFL) == SIG_IGN);
 }
 
-FAULT_CASE(ignored) {
+NOTED_CASE(ignored) {
     int fd = open_and_read();
     NOTE(signal(SIGBUS, SIG_IGN) == SIG_DFL);
     truncate_and_read(fd);
@@ -298,7 +265,7 @@ static void notes_signal(int sig) {
     note("  handler of %d\n", sig);
 }
 
-FAULT_CASE(handled) {
+NOTED_CASE(handled) {
     struct sigaction old;
     int fd = open_and_read();
     set_handler(SIGBUS, notes_signal);
@@ -314,7 +281,7 @@ FAULT_CASE(handled) {
     truncate_and_read(fd);
 }
 
-FAULT_CASE(handled_in_the_old_ways) {
+NOTED_CASE(handled_in_the_old_ways) {
     int fd = open_and_read();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -331,7 +298,7 @@ FAULT_CASE(handled_in_the_old_ways) {
 #pragma GCC diagnostic pop
 }
 
-FAULT_CASE(sent_while_blocked) {
+NOTED_CASE(sent_while_blocked) {
     sigset_t bus, pending;
     int got = 0, fd = open_and_read();
     sigemptyset(&bus);
@@ -346,7 +313,7 @@ FAULT_CASE(sent_while_blocked) {
 }
 
 /* The child opens and closes in this process's memory. */
-FAULT_CASE(a_vfork) {
+NOTED_CASE(a_vfork) {
     int status;
     put_pattern("in", SIZE);
     put_pattern("other", 300);
