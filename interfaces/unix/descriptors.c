@@ -76,8 +76,10 @@ int asf__opened(int fd, int flags) {
     if (asf__is_vfork_child())
         return fd;
     bool suitable = !(flags & ~harmless) && (flags & O_ACCMODE) != O_WRONLY;
-    if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED)
+    if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED) {
+        asf__heed_forks(); /* before the first read, too: the child has the descriptor as well */
         become(fd, flags, ASF_FD_NEW);
+    }
     return fd;
 }
 
@@ -88,7 +90,6 @@ bool asf__begin(struct asf_fd *d) {
         asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS);
     if (never || !asf__trylock(&forks))
         return false;
-    asf__heed_forks();
     if (asf__move_on(d, ASF_FD_NEW, ASF_FD_BEGINS)) {
         if (__atomic_load_n(&d->users, __ATOMIC_SEQ_CST) == 0)
             return true;
