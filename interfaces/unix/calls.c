@@ -6,18 +6,25 @@
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
+#include <dirent.h>
+#include <execinfo.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utmp.h>
+#include <wordexp.h>
 
 #include "lib/sys/fault.h"
 
@@ -29,6 +36,7 @@ ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
 int __open_2(const char *, int);
 int __openat_2(int, const char *, int);
 int __open64_2(const char *, int);
+int __openat64_2(int, const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 
@@ -73,8 +81,12 @@ static void end_all(void) {
 #define BEFORE_CONFINES asf__pipe_leave_all()
 #define BEFORE_ENDS     end_all()
 #define BEFORE_SENDS    (m && m->msg_controllen > 0 ? asf__publish_all() : (void)0)
-#define BEFORE_STARTS   asf__publish_all()
-#define BEFORE_BECOMES  end_all()
+#define BEFORE_SENDS_ALL                                                                                     \
+    for (unsigned i = 0; i < n && i < UIO_MAXIOV; i++)                                                       \
+    (m[i].msg_hdr.msg_controllen > 0 ? asf__publish_all() : (void)0)
+#define BEFORE_SHARES  asf__publish_all()
+#define BEFORE_STARTS  asf__publish_all()
+#define BEFORE_BECOMES end_all()
 
 #define PASSED(effect, type, name, parameters, arguments)                                                    \
     EXPORT type name parameters {                                                                            \
@@ -120,6 +132,19 @@ EXPORT int prctl(int option, ...) {
 EXPORT void closefrom(int first) {
     end_all();
     ASF_NEXT(closefrom)(first);
+}
+
+EXPORT void backtrace_symbols_fd(void *const *addresses, int n, int fd) {
+    asf__publish(fd);
+    ASF_NEXT(backtrace_symbols_fd)(addresses, n, fd);
+}
+
+/* fork without the handlers that libc's fork calls. */
+EXPORT pid_t _Fork(void) {
+    asf__before_fork();
+    pid_t child = ASF_NEXT(_Fork)();
+    child == 0 ? asf__in_child() : asf__after_fork();
+    return child;
 }
 
 /* The child of a vfork may close what is private here, in our memory. */

@@ -236,20 +236,20 @@ void asf__lose(int fd) {
 static bool has_forks;
 
 /* The handler of a signal may have interrupted who has the lock. */
-static void before_fork(void) {
+void asf__before_fork(void) {
     int tries = 0;
     while (!(has_forks = asf__trylock(&forks)) && asf__patient(tries++, ASF_WHILE))
         ;
     asf__publish_all();
 }
 
-static void after_fork(void) {
+void asf__after_fork(void) {
     if (has_forks)
         asf__unlock(&forks);
 }
 
 /* The threads that held locks, or copied, are not there. */
-static void in_child(void) {
+void asf__in_child(void) {
     vforked = 0;
     for (int fd = 0; fd <= asf__highest; fd++) {
         struct asf_fd *d = &asf__fds[fd];
@@ -268,7 +268,7 @@ extern int __register_atfork(void (*before)(void), void (*after)(void), void (*c
 void asf__heed_forks(void) {
     static bool heeded;
     if (!__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
-        __register_atfork(before_fork, after_fork, in_child, NULL);
+        __register_atfork(asf__before_fork, asf__after_fork, asf__in_child, NULL);
 }
 
 __attribute__((destructor)) static void end(void) {

@@ -132,8 +132,12 @@ void asf__never_private(void);
  * the child opens, closes and sets is not the parent's. */
 void asf__note_vfork(void);
 bool asf__is_vfork_child(void);
-/* asf__heed_forks: be told of each. */
+/* asf__heed_forks: be told of each, by the next three: before it, after it in the parent, and in the
+ * child. */
 void asf__heed_forks(void);
+void asf__before_fork(void);
+void asf__after_fork(void);
+void asf__in_child(void);
 
 /* asf__begin_share: before a descriptor is duplicated.  asf__end_share: `to` is the duplicate,
  * or an error.  lock: between the two, the table's, if `begun`. */
