@@ -45,7 +45,7 @@ static void clear(struct asf_fd *d) {
 }
 
 /* NEW or SHARED, whatever was known of the number before; or the kernel's, while a call on the
- * file before is not over. */
+ * file before is not over.  Standard error is always the kernel's: libc writes to its number by itself. */
 static void become(int fd, int flags, enum asf_fd_state state) {
     struct asf_fd *d = &asf__fds[fd];
     if (!d->stream.lock)
@@ -55,7 +55,7 @@ static void become(int fd, int flags, enum asf_fd_state state) {
     bool nested = !asf__lock_is_held_once(&d->stream.lk);
     if (d->state != ASF_FD_KERNELS)
         asf__leave(d, nested);
-    if (!nested && d->window.b.refs == 0) {
+    if (!nested && d->window.b.refs == 0 && fd != STDERR_FILENO) {
         if (d->stream.buffer)
             clear(d);
         d->flags = flags;

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <utmp.h>
 #include <wordexp.h>
 
@@ -287,6 +288,16 @@ CASE(closed_as_a_queue) {
     int next = CALL(memfd_create("next", 0));
     say("the same number %d", next == fd);
     note_next(next);
+}
+
+/* libc writes to this number by itself. */
+CASE(standard_error) {
+    close(2);
+    int fd = open_read("data", O_RDWR);
+    openlog("program", LOG_PERROR, LOG_USER);
+    syslog(LOG_ERR, "a message");
+    note_next(fd);
+    CALL(lseek(fd, 0, SEEK_CUR));
 }
 
 /* --- left alone ------------------------------------------------------------------------------------- */
