@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
+#include <aio.h>
 #include <dirent.h>
 #include <execinfo.h>
 #include <mqueue.h>
@@ -15,9 +16,12 @@
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -39,6 +43,9 @@ int __open64_2(const char *, int);
 int __openat64_2(int, const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+/* Of no header. */
+int capset(void *, const void *);
+int pivot_root(const char *, const char *);
 
 #ifndef ASF_STATIC
 static void end_all(void) {
@@ -66,6 +73,10 @@ static void end_all(void) {
     }
 
 #define BEFORE_PUBLISHES asf__publish(fd)
+#define BEFORE_QUEUES    asf__publish(request->aio_fildes)
+#define BEFORE_QUEUES_ALL                                                                                    \
+    for (int i = 0; i < n; i++)                                                                              \
+    (requests[i] ? asf__publish(requests[i]->aio_fildes) : (void)0)
 #define BEFORE_TRANSFERS                                                                                     \
     if (asf__decodes(in)) /* a file that the kernel cannot do it for: the program reads then */              \
         return asf__answer(-EINVAL);                                                                         \

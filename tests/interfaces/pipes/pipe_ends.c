@@ -7,11 +7,13 @@
  * Layer: tests.
  */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +22,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -266,6 +269,9 @@ static void read_in_child(void) {
     waitpid(child, NULL, 0);
 }
 
+extern int checked_ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *,
+                         size_t) __asm__("__ppoll_chk");
+
 static void read_with_poll(const char *way) {
     int e = epoll_create1(0), n = 0;
     struct epoll_event event = {.events = EPOLLIN};
@@ -278,6 +284,8 @@ static void read_with_poll(const char *way) {
         FD_SET(0, &set);
         if (is(way, "poll"))
             poll(&wait, 1, -1);
+        else if (is(way, "checked_poll"))
+            checked_ppoll(&wait, 1, NULL, NULL, sizeof wait);
         else if (is(way, "select"))
             select(1, &set, NULL, NULL, NULL);
         else if (is(way, "epoll"))
@@ -315,16 +323,41 @@ static void read_by_exec(const char *way, char *self, const char *by) {
 
 /* Behind these it is not easy to get at the other end of the pipe. */
 static void confine(const char *way) {
-    struct rlimit few = {3, 3};
+    struct rlimit few = {3, 3}, none = {0, 0};
     if (is(way, "full"))
         while (dup(2) >= 0)
             ;
     else if (is(way, "limit"))
         setrlimit(RLIMIT_NOFILE, &few);
+    else if (is(way, "no_limit"))
+        setrlimit(RLIMIT_NOFILE, &none);
+    else if (is(way, "user"))
+        setresuid(65534, 65534, 65534);
+    else if (is(way, "unmount"))
+        unshare(CLONE_NEWNS) == 0 ? umount2("/proc", MNT_DETACH) : 0;
     else if (is(way, "shrink"))
         fcntl(0, F_SETPIPE_SZ, 4096);
     else if (chroot("/usr") != 0 && errno != EPERM)
         die("chroot");
+}
+
+/* By calls that read the pipe itself. */
+static void read_pipe_itself(const char *way) {
+    int copies[2];
+    ssize_t n = 0;
+    if (is(way, "aio")) {
+        struct aiocb request = {.aio_fildes = 0, .aio_buf = text, .aio_nbytes = 1000};
+        const struct aiocb *const list[] = {&request};
+        aio_read(&request);
+        while (aio_suspend(list, 1, NULL) != 0)
+            ;
+        n = aio_return(&request);
+    } else if (is(way, "preadv2")) {
+        struct iovec v = {text, 1000};
+        n = preadv2(0, &v, 1, -1, 0);
+    } else if (pipe(copies) != 0 || tee(0, copies[1], 1000, 0) <= 0)
+        die("tee");
+    write_all(out, text, n > 0 ? (size_t)n : 0);
 }
 
 static void read_lines(char *self, const char *way, const char *other) {
@@ -383,7 +416,11 @@ static void read_lines(char *self, const char *way, const char *other) {
                 usleep(3000);
                 copy(0, 20000, 4096);
             }
-        } else if (is(way, "full") || is(way, "limit") || is(way, "shrink") || is(way, "root")) {
+        } else if (is(way, "aio") || is(way, "preadv2") || is(way, "tee")) {
+            usleep(30000);
+            read_pipe_itself(way);
+        } else if (is(way, "full") || is(way, "limit") || is(way, "no_limit") || is(way, "shrink") ||
+                   is(way, "root") || is(way, "user") || is(way, "unmount")) {
             copy(0, 300000, 4096);
             usleep(30000); /* the ring is full */
             confine(way);
@@ -392,7 +429,8 @@ static void read_lines(char *self, const char *way, const char *other) {
             allow_next_to_nothing();
             copy(0, SIZE_MAX, 4096);
             syscall(SYS_exit, 0);
-        } else if (is(way, "poll") || is(way, "select") || is(way, "epoll") || is(way, "fionread"))
+        } else if (is(way, "poll") || is(way, "checked_poll") || is(way, "select") || is(way, "epoll") ||
+                   is(way, "fionread"))
             read_with_poll(way);
         else
             die(way);
