@@ -4,7 +4,7 @@
  * ignores or handles SIGBUS; and what the program sees of its masks and actions.
  * Layer: tests.
  */
-#include "tests/interfaces/unix/noted.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -24,79 +24,79 @@ static int open_and_read(void) {
     for (int i = 0; i < 100; i++)
         if (read(fd, piece, sizeof piece) != sizeof piece ||
             (unsigned char)piece[0] != pattern_at((size_t)i * PIECE))
-            note("  read %d is wrong\n", i);
+            say("  read %d is wrong", i);
     return fd;
 }
 
 static void truncate_and_read(int fd) {
     char piece[PIECE] = "";
-    NOTE(truncate("in", LEFT));
-    NOTE(read(fd, piece, sizeof piece));
-    NOTE(pread(fd, piece, sizeof piece, LEFT - 8));
-    note_bytes(piece, 8);
-    NOTE(pread(fd, piece, sizeof piece, 100000));
-    NOTE(lseek(fd, 0, SEEK_CUR));
+    CALL(truncate("in", LEFT));
+    CALL(read(fd, piece, sizeof piece));
+    CALL(pread(fd, piece, sizeof piece, LEFT - 8));
+    say("  %b", piece, 8);
+    CALL(pread(fd, piece, sizeof piece, 100000));
+    CALL(lseek(fd, 0, SEEK_CUR));
     put_pattern("in", SIZE);
-    NOTE(read(fd, piece, sizeof piece));
-    note_bytes(piece, PIECE);
+    CALL(read(fd, piece, sizeof piece));
+    say("  %b", piece, PIECE);
 }
 
 static void note_mask(void) {
     sigset_t mask;
-    NOTE(sigprocmask(SIG_BLOCK, NULL, &mask));
-    note("  SIGBUS %d SIGTERM %d\n", sigismember(&mask, SIGBUS), sigismember(&mask, SIGTERM));
-    NOTE(pthread_sigmask(SIG_SETMASK, NULL, &mask));
-    note("  SIGBUS %d SIGTERM %d\n", sigismember(&mask, SIGBUS), sigismember(&mask, SIGTERM));
+    CALL(sigprocmask(SIG_BLOCK, NULL, &mask));
+    say("  SIGBUS %d SIGTERM %d", sigismember(&mask, SIGBUS), sigismember(&mask, SIGTERM));
+    CALL(pthread_sigmask(SIG_SETMASK, NULL, &mask));
+    say("  SIGBUS %d SIGTERM %d", sigismember(&mask, SIGBUS), sigismember(&mask, SIGTERM));
 }
 
 static void block_all(void) {
     sigset_t all, before;
     sigfillset(&all);
     sigemptyset(&before);
-    NOTE(sigprocmask(SIG_BLOCK, &all, &before));
-    note("  before: SIGBUS %d\n", sigismember(&before, SIGBUS));
+    CALL(sigprocmask(SIG_BLOCK, &all, &before));
+    say("  before: SIGBUS %d", sigismember(&before, SIGBUS));
 }
 
-NOTED_CASE(blocked_by_sigprocmask) {
+CASE(blocked_by_sigprocmask) {
     int fd = open_and_read();
     block_all();
     note_mask();
     truncate_and_read(fd);
 }
 
-NOTED_CASE(blocked_by_pthread_sigmask) {
+CASE(blocked_by_pthread_sigmask) {
     sigset_t all, before;
     int fd = open_and_read();
     sigfillset(&all);
-    NOTE(pthread_sigmask(SIG_SETMASK, &all, &before));
-    note("  before: SIGBUS %d\n", sigismember(&before, SIGBUS));
+    CALL(pthread_sigmask(SIG_SETMASK, &all, &before));
+    say("  before: SIGBUS %d", sigismember(&before, SIGBUS));
     truncate_and_read(fd);
-    NOTE(pthread_sigmask(SIG_SETMASK, &before, NULL));
-    NOTE(pthread_sigmask(17, &before, NULL));
-    NOTE(sigprocmask(17, &before, NULL));
+    CALL(pthread_sigmask(SIG_SETMASK, &before, NULL));
+    CALL(pthread_sigmask(17, &before, NULL));
+    CALL(sigprocmask(17, &before, NULL));
     note_mask();
 }
 
-NOTED_CASE(blocked_in_the_old_ways) {
+CASE(blocked_in_the_old_ways) {
     int fd = open_and_read();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    NOTE(sigblock(1 << (SIGBUS - 1)));
+    CALL(sigblock(1 << (SIGBUS - 1)));
     truncate_and_read(fd);
     close(fd);
-    NOTE(sigsetmask(0));
+    CALL(sigsetmask(0));
     fd = open_and_read();
-    NOTE(sighold(SIGBUS));
+    CALL(sighold(SIGBUS));
     truncate_and_read(fd);
 #pragma GCC diagnostic pop
 }
 
-NOTED_CASE(blocked_before_the_file_is_opened) {
+CASE(blocked_before_the_file_is_opened) {
     block_all();
     truncate_and_read(open_and_read());
 }
 
-NOTED_CASE(blocked_for_a_moment) {
+CASE(blocked_for_a_moment) {
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
@@ -104,12 +104,12 @@ NOTED_CASE(blocked_for_a_moment) {
     truncate_and_read(open_and_read());
 }
 
-NOTED_CASE(_truncates_and_reads) {
+CASE(_truncates_and_reads) {
     note_mask();
     truncate_and_read(open_and_read());
 }
 
-NOTED_CASE(blocked_by_who_starts_the_program) {
+CASE(blocked_by_who_starts_the_program) {
     block_all();
     run_case("_truncates_and_reads", -1, -1, -1);
 }
@@ -124,7 +124,7 @@ static void *read_blocked(void *unused) {
     return unused;
 }
 
-NOTED_CASE(blocked_in_another_thread) {
+CASE(blocked_in_another_thread) {
     pthread_t thread;
     shared = open_and_read();
     pthread_create(&thread, NULL, read_blocked, NULL);
@@ -137,7 +137,7 @@ static void *read_there(void *unused) {
     return unused;
 }
 
-NOTED_CASE(blocked_as_a_thread_is_made) {
+CASE(blocked_as_a_thread_is_made) {
     pthread_t thread;
     sigset_t all, before;
     sigfillset(&all);
@@ -147,41 +147,41 @@ NOTED_CASE(blocked_as_a_thread_is_made) {
     pthread_join(thread, NULL);
 }
 
-NOTED_CASE(blocked_by_a_thread_s_attributes) {
+CASE(blocked_by_a_thread_s_attributes) {
     pthread_t thread;
     pthread_attr_t attributes;
     sigset_t all;
     sigfillset(&all);
     pthread_attr_init(&attributes);
-    NOTE(pthread_attr_setsigmask_np(&attributes, &all));
+    CALL(pthread_attr_setsigmask_np(&attributes, &all));
     pthread_create(&thread, &attributes, read_there, NULL);
     pthread_join(thread, NULL);
 }
 
 static void reads_in_handler(int sig) {
-    note("  signal %d\n", sig);
+    say("  signal %d", sig);
     truncate_and_read(shared);
 }
 
 static void set_handler(int sig, void (*handler)(int)) {
     struct sigaction act = {.sa_handler = handler}, now;
     sigfillset(&act.sa_mask);
-    NOTE(sigaction(sig, &act, NULL));
+    CALL(sigaction(sig, &act, NULL));
     memset(&now, 0, sizeof now);
-    NOTE(sigaction(sig, NULL, &now));
-    note("  SIGBUS %d, the same handler %d\n", sigismember(&now.sa_mask, SIGBUS), now.sa_handler == handler);
+    CALL(sigaction(sig, NULL, &now));
+    say("  SIGBUS %d, the same handler %d", sigismember(&now.sa_mask, SIGBUS), now.sa_handler == handler);
 }
 
-NOTED_CASE(blocked_in_a_handler) {
+CASE(blocked_in_a_handler) {
     shared = open_and_read();
     set_handler(SIGUSR1, reads_in_handler);
-    NOTE(raise(SIGUSR1));
+    CALL(raise(SIGUSR1));
     struct sigaction old, none = {.sa_handler = SIG_DFL};
-    NOTE(sigaction(SIGUSR1, &none, &old));
-    note("  SIGBUS %d\n", sigismember(&old.sa_mask, SIGBUS));
-    NOTE(sigaction(SIGUSR1, NULL, &old));
-    note("  SIGBUS %d\n", sigismember(&old.sa_mask, SIGBUS));
-    NOTE(sigaction(99, &none, &old));
+    CALL(sigaction(SIGUSR1, &none, &old));
+    say("  SIGBUS %d", sigismember(&old.sa_mask, SIGBUS));
+    CALL(sigaction(SIGUSR1, NULL, &old));
+    say("  SIGBUS %d", sigismember(&old.sa_mask, SIGBUS));
+    CALL(sigaction(99, &none, &old));
 }
 
 static void wait_with_all_blocked(int way) {
@@ -197,28 +197,28 @@ static void wait_with_all_blocked(int way) {
     sigfillset(&most);
     sigdelset(&most, SIGUSR1);
     if (way == 0)
-        NOTE(sigsuspend(&most));
+        CALL(sigsuspend(&most));
     else if (way == 1)
-        NOTE(ppoll(NULL, 0, &second, &most));
+        CALL(ppoll(NULL, 0, &second, &most));
     else if (way == 2)
-        NOTE(pselect(0, NULL, NULL, NULL, &second, &most));
+        CALL(pselect(0, NULL, NULL, NULL, &second, &most));
     else
-        NOTE(epoll_pwait(epoll_create1(0), &event, 1, 1000, &most));
+        CALL(epoll_pwait(epoll_create1(0), &event, 1, 1000, &most));
 }
 
-NOTED_CASE(blocked_in_sigsuspend) {
+CASE(blocked_in_sigsuspend) {
     wait_with_all_blocked(0);
 }
 
-NOTED_CASE(blocked_in_ppoll) {
+CASE(blocked_in_ppoll) {
     wait_with_all_blocked(1);
 }
 
-NOTED_CASE(blocked_in_pselect) {
+CASE(blocked_in_pselect) {
     wait_with_all_blocked(2);
 }
 
-NOTED_CASE(blocked_in_epoll_pwait) {
+CASE(blocked_in_epoll_pwait) {
     wait_with_all_blocked(3);
 }
 
@@ -229,13 +229,13 @@ static void reads_in_context(void) {
     truncate_and_read(shared);
 }
 
-NOTED_CASE(blocked_in_a_context) {
+CASE(blocked_in_a_context) {
     static char stack[256 << 10];
     sigset_t none;
     sigemptyset(&none);
     block_all();
     getcontext(&there);
-    NOTE(sigprocmask(SIG_SETMASK, &none, NULL));
+    CALL(sigprocmask(SIG_SETMASK, &none, NULL));
     shared = open_and_read();
     there.uc_stack.ss_sp = stack;
     there.uc_stack.ss_size = sizeof stack;
@@ -245,75 +245,75 @@ NOTED_CASE(blocked_in_a_context) {
     note_mask();
 }
 
-NOTED_CASE(default_after_a_window_was_there) {
+CASE(default_after_a_window_was_there) {
     int fd = open_and_read();
-    note("  default %d\n", signal(SIGBUS, SIG_DFL) == SIG_DFL);
+    say("  default %d", signal(SIGBUS, SIG_DFL) == SIG_DFL);
     truncate_and_read(fd);
-    note("  default %d\n", signal(SIGBUS, SIG_IGN) == SIG_DFL);
-    note("  ignored %d\n", signal(SIGBUS, SIG_DFL) == SIG_IGN);
+    say("  default %d", signal(SIGBUS, SIG_IGN) == SIG_DFL);
+    say("  ignored %d", signal(SIGBUS, SIG_DFL) == SIG_IGN);
 }
 
-NOTED_CASE(ignored) {
+CASE(ignored) {
     int fd = open_and_read();
-    NOTE(signal(SIGBUS, SIG_IGN) == SIG_DFL);
+    CALL(signal(SIGBUS, SIG_IGN) == SIG_DFL);
     truncate_and_read(fd);
-    NOTE(raise(SIGBUS));
+    CALL(raise(SIGBUS));
     run_case("_truncates_and_reads", -1, -1, -1);
 }
 
 static void notes_signal(int sig) {
-    note("  handler of %d\n", sig);
+    say("  handler of %d", sig);
 }
 
-NOTED_CASE(handled) {
+CASE(handled) {
     struct sigaction old;
     int fd = open_and_read();
     set_handler(SIGBUS, notes_signal);
     truncate_and_read(fd);
-    NOTE(raise(SIGBUS));
+    CALL(raise(SIGBUS));
     struct sigaction once = {.sa_handler = notes_signal, .sa_flags = (int)SA_RESETHAND};
-    NOTE(sigaction(SIGBUS, &once, &old));
-    note("  SIGBUS %d, flags %x\n", sigismember(&old.sa_mask, SIGBUS), (unsigned)old.sa_flags & 0xf0000000U);
-    NOTE(raise(SIGBUS));
-    NOTE(sigaction(SIGBUS, NULL, &old));
-    note("  default %d\n", old.sa_handler == SIG_DFL);
+    CALL(sigaction(SIGBUS, &once, &old));
+    say("  SIGBUS %d, flags %x", sigismember(&old.sa_mask, SIGBUS), (unsigned)old.sa_flags & 0xf0000000U);
+    CALL(raise(SIGBUS));
+    CALL(sigaction(SIGBUS, NULL, &old));
+    say("  default %d", old.sa_handler == SIG_DFL);
     fd = open_and_read();
     truncate_and_read(fd);
 }
 
-NOTED_CASE(handled_in_the_old_ways) {
+CASE(handled_in_the_old_ways) {
     int fd = open_and_read();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    NOTE(sigignore(SIGBUS));
+    CALL(sigignore(SIGBUS));
     truncate_and_read(fd);
     fd = open_and_read();
     sysv_signal(SIGBUS, notes_signal);
     truncate_and_read(fd);
-    NOTE(raise(SIGBUS));
+    CALL(raise(SIGBUS));
     fd = open_and_read();
     sigset(SIGBUS, notes_signal);
     truncate_and_read(fd);
-    NOTE(raise(SIGBUS));
+    CALL(raise(SIGBUS));
 #pragma GCC diagnostic pop
 }
 
-NOTED_CASE(sent_while_blocked) {
+CASE(sent_while_blocked) {
     sigset_t bus, pending;
     int got = 0, fd = open_and_read();
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
-    NOTE(sigprocmask(SIG_BLOCK, &bus, NULL));
-    NOTE(kill(getpid(), SIGBUS));
-    NOTE(sigpending(&pending));
-    note("  pending %d\n", sigismember(&pending, SIGBUS));
+    CALL(sigprocmask(SIG_BLOCK, &bus, NULL));
+    CALL(kill(getpid(), SIGBUS));
+    CALL(sigpending(&pending));
+    say("  pending %d", sigismember(&pending, SIGBUS));
     truncate_and_read(fd);
-    NOTE(sigwait(&bus, &got));
-    note("  got %d\n", got);
+    CALL(sigwait(&bus, &got));
+    say("  got %d", got);
 }
 
 /* The child opens and closes in this process's memory. */
-NOTED_CASE(a_vfork) {
+CASE(a_vfork) {
     int status;
     put_pattern("in", SIZE);
     put_pattern("other", 300);
@@ -332,9 +332,9 @@ NOTED_CASE(a_vfork) {
     waitpid(pid, &status, 0);
     for (int i = 0; i < 100; i++)
         read(fd, piece, sizeof piece);
-    NOTE(lseek(same, 0, SEEK_CUR));
+    CALL(lseek(same, 0, SEEK_CUR));
     close(fd);
     note_mask();
-    note("  default %d\n", signal(SIGBUS, SIG_DFL) == SIG_DFL);
+    say("  default %d", signal(SIGBUS, SIG_DFL) == SIG_DFL);
     truncate_and_read(open_and_read());
 }
