@@ -37,32 +37,30 @@ static void *open_library(const char *path) {
 }
 #endif
 
+static const char names[][8] = {
+    [ASF_FORMAT_ZSTD] = "zstd", [ASF_FORMAT_GZIP] = "gzip", [ASF_FORMAT_LZ4] = "lz4", [ASF_FORMAT_XZ] = "xz"};
+
+/* A skippable frame, whose first byte is 0x50 to 0x5f, counts as zstd's, though lz4 has them, too. */
 static const struct {
-    char name[8], magic[8], length;
-} formats[] = {
-    [ASF_FORMAT_ZSTD] = {"zstd", "\x28\xb5\x2f\xfd", 4},
-    [ASF_FORMAT_GZIP] = {"gzip", "\x1f\x8b\x08", 3},
-    [ASF_FORMAT_LZ4] = {"lz4", "\x04\x22\x4d\x18", 4},
-    [ASF_FORMAT_XZ] = {"xz",
-                       "\xfd"
-                       "7zXZ",
-                       6},
+    enum asf_format format;
+    unsigned char length, mask, magic[ASF_MAGIC_BYTES];
+} magics[] = {
+    {ASF_FORMAT_ZSTD, 4, 0xff, {0x28, 0xb5, 0x2f, 0xfd}},
+    {ASF_FORMAT_ZSTD, 4, 0xf0, {0x50, 0x2a, 0x4d, 0x18}},
+    {ASF_FORMAT_GZIP, 3, 0xff, {0x1f, 0x8b, 0x08}},
+    {ASF_FORMAT_LZ4, 4, 0xff, {0x04, 0x22, 0x4d, 0x18}},
+    {ASF_FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* of "lz4 -l" */
+    {ASF_FORMAT_XZ, 6, 0xff, {0xfd, '7', 'z', 'X', 'Z', 0}},
 };
 
-/* A skippable frame counts as zstd's, though lz4 has them, too. */
-static enum asf_format skippable(const char *p, size_t n) {
-    if ((p[0] & 0xf0) != 0x50 || memcmp(p + 1, "\x2a\x4d\x18", n < 4 ? n - 1 : 3) != 0)
-        return ASF_FORMAT_NONE;
-    return n < 4 ? ASF_FORMAT_OPEN : ASF_FORMAT_ZSTD;
-}
-
 enum asf_format asf__format_of(const char *p, size_t n) {
-    for (enum asf_format f = ASF_FORMAT_ZSTD; f <= ASF_FORMAT_XZ && n > 0; f++) {
-        size_t length = (size_t)formats[f].length;
-        if (memcmp(p, formats[f].magic, n < length ? n : length) == 0)
-            return n < length ? ASF_FORMAT_OPEN : f;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics && n > 0; i++) {
+        size_t length = magics[i].length, seen = n < length ? n : length;
+        if ((p[0] & magics[i].mask) == magics[i].magic[0] &&
+            memcmp(p + 1, magics[i].magic + 1, seen - 1) == 0)
+            return n < length ? ASF_FORMAT_OPEN : magics[i].format;
     }
-    return n > 0 ? skippable(p, n) : ASF_FORMAT_OPEN;
+    return n > 0 ? ASF_FORMAT_NONE : ASF_FORMAT_OPEN;
 }
 
 bool asf__is_decoder(const struct asf_decoder *d) {
@@ -82,7 +80,7 @@ const char *asf__why_format(enum asf_format f) {
 static void *load(const char *soname) {
     char path[PATH_MAX];
     Dl_info here;
-    const char *slash = dladdr(formats, &here) ? strrchr(here.dli_fname, '/') : NULL;
+    const char *slash = dladdr(names, &here) ? strrchr(here.dli_fname, '/') : NULL;
     void *library = NULL;
     if (slash && snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
                           soname) < (int)sizeof path)
@@ -92,9 +90,9 @@ static void *load(const char *soname) {
 
 static const struct asf_decoder *find(enum asf_format f) {
     char name[64];
-    snprintf(name, sizeof name, "libasf_%s.so.%d", formats[f].name, atoi(ASF_VERSION));
+    snprintf(name, sizeof name, "libasf_%s.so.%d", names[f], atoi(ASF_VERSION));
     void *library = load(name);
-    snprintf(name, sizeof name, "asf_decoder_%s", formats[f].name);
+    snprintf(name, sizeof name, "asf_decoder_%s", names[f]);
     const struct asf_decoder *(*decoder)(void) = NULL;
     if (library)
         *(void **)&decoder = dlsym(library, name);
@@ -150,7 +148,7 @@ static void complain(const struct asf_cios *c, enum asf_format f) {
     char line[PATH_MAX + 128];
     int n = snprintf(line, sizeof line,
                      "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n", c->fd,
-                     asf__why_format(f), formats[f].name, atoi(ASF_VERSION));
+                     asf__why_format(f), names[f], atoi(ASF_VERSION));
     asf__sys.write(2, line, (size_t)n);
 }
 

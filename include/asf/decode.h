@@ -51,7 +51,7 @@ struct asf_decoder {
 
 /* asf_decode: a stream of what another one has, decoded, if that is compressed.
  *   stream   opened for reading; its next bytes tell the format (zstd, a skippable frame of
- *            zstd, gzip, lz4 or xz), whose library is loaded
+ *            zstd, gzip, lz4, also of "lz4 -l", or xz), whose library is loaded
  *   error    where to put 0 or a negated errno value; may be NULL.  -ENOTSUP: it is compressed,
  *            and libasf_zstd, libasf_gzip, libasf_lz4 or libasf_xz is not installed, or
  *            the program is statically linked; -ENOMEM; what reading fails with

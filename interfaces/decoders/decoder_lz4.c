@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_lz4.c - lz4: its frames, and skippable ones.
+ * decoder_lz4.c - lz4: its frames, skippable ones, and the legacy ones of "lz4 -l", which liblz4 leaves to
+ * its tool: a magic number, then blocks of at most 8 MB, each after its size, and no mark at the end.
  * Layer: interfaces/decoders, libraries of their own; may include include/asf.
  */
 #include <errno.h>
+#include <lz4.h>
 #include <lz4frame.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <asf/decode.h>
 
+enum { WORD = 4, LEGACY_BLOCK = 8 << 20 };
+
 struct lz4 {
-    LZ4F_dctx *context;
-    bool between; /* two frames */
+    enum { MAGIC, FRAME, LEGACY_SIZE, LEGACY_BYTES } at;
+    bool begun; /* a frame: the input may end between two */
+    char word[WORD];
+    size_t have; /* bytes of `word` or `packed` */
+
+    LZ4F_dctx *context; /* FRAME */
+    bool full;          /* the last call filled its room: liblz4 may hold more */
+
+    char *packed, *plain;      /* LEGACY_BYTES: a block as it comes, and decoded; or NULL */
+    size_t size, given, ready; /* of `packed` when it is complete; and bytes of `plain` */
 };
 
 static void *begin(void) {
@@ -24,32 +38,118 @@ static void *begin(void) {
     return l;
 }
 
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* --- frames: 0; 1: input or room is missing; or an error ---------------------------------------- */
+
 /* The codes have names alone. */
 static int failed(size_t code) {
     return strstr(LZ4F_getErrorName(code), "allocation_failed") ? -ENOMEM : -EBADMSG;
 }
 
+static int pass(struct lz4 *l, const char *p, size_t *n, struct asf_decoding *d) {
+    size_t out = d->out_size, r = LZ4F_decompress(l->context, d->out, &out, p, n, NULL);
+    if (LZ4F_isError(r))
+        return failed(r);
+    d->out += out;
+    d->out_size -= out;
+    l->full = d->out_size == 0;
+    if (r == 0) {
+        l->at = MAGIC;
+        l->have = 0;
+    }
+    return l->full;
+}
+
+static int decode_frame(struct lz4 *l, struct asf_decoding *d) {
+    if (d->in_size == 0 && !l->full)
+        return 1;
+    size_t n = d->in_size;
+    int rc = pass(l, d->in, &n, d);
+    d->in += n;
+    d->in_size -= n;
+    return rc;
+}
+
+/* --- legacy frames, and what all begin with: the same --------------------------------------------- */
+
+/* Whether `to` has `size` bytes now. */
+static bool gather(struct lz4 *l, char *to, size_t size, struct asf_decoding *d) {
+    size_t n = smaller(size - l->have, d->in_size);
+    if (n > 0)
+        memcpy(to + l->have, d->in, n);
+    l->have += n;
+    d->in += n;
+    d->in_size -= n;
+    return l->have == size;
+}
+
+static int begin_block(struct lz4 *l, size_t size) {
+    if (!l->packed)
+        l->packed = malloc(LZ4_COMPRESSBOUND(LEGACY_BLOCK));
+    if (!l->plain)
+        l->plain = malloc(LEGACY_BLOCK);
+    l->size = size;
+    l->at = LEGACY_BYTES;
+    return l->packed && l->plain ? 0 : -ENOMEM;
+}
+
+/* The magic number of a frame; or the size of a legacy block, unless no block is that large. */
+static int next_word(struct lz4 *l, struct asf_decoding *d) {
+    enum { LEGACY_MAGIC = 0x184C2102 };
+    if (!gather(l, l->word, WORD, d))
+        return 1;
+    const unsigned char *p = (const unsigned char *)l->word;
+    uint32_t word = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    size_t n = WORD;
+    l->have = 0;
+    if (l->at == LEGACY_SIZE && word <= LZ4_COMPRESSBOUND(LEGACY_BLOCK))
+        return begin_block(l, word);
+    l->begun = true;
+    l->at = word == LEGACY_MAGIC ? LEGACY_SIZE : FRAME;
+    return l->at == FRAME ? pass(l, l->word, &n, d) : 0;
+}
+
+static int decode_block(struct lz4 *l, struct asf_decoding *d) {
+    if (l->given == l->ready) {
+        if (!gather(l, l->packed, l->size, d))
+            return 1;
+        int n = LZ4_decompress_safe(l->packed, l->plain, (int)l->size, LEGACY_BLOCK);
+        if (n < 0)
+            return -EBADMSG;
+        l->given = 0;
+        l->ready = (size_t)n;
+    }
+    size_t n = smaller(l->ready - l->given, d->out_size);
+    memcpy(d->out, l->plain + l->given, n);
+    l->given += n;
+    d->out += n;
+    d->out_size -= n;
+    if (l->given == l->ready) {
+        l->at = LEGACY_SIZE;
+        l->have = 0;
+    }
+    return d->out_size == 0;
+}
+
 static int decode(void *state, struct asf_decoding *d) {
     struct lz4 *l = state;
-    while (d->in_size > 0 || !l->between) {
-        size_t in = d->in_size, out = d->out_size;
-        size_t r = LZ4F_decompress(l->context, d->out, &out, d->in, &in, NULL);
-        if (LZ4F_isError(r))
-            return failed(r);
-        d->in += in;
-        d->in_size -= in;
-        d->out += out;
-        d->out_size -= out;
-        l->between = r == 0;
-        if (d->out_size == 0 || (in == 0 && out == 0))
-            break;
-    }
-    return l->between;
+    int rc = 0;
+    while (rc == 0)
+        rc = l->at == FRAME          ? decode_frame(l, d)
+             : l->at == LEGACY_BYTES ? decode_block(l, d)
+                                     : next_word(l, d);
+    bool between = l->begun && (l->at == MAGIC || l->at == LEGACY_SIZE) && l->have == 0;
+    return rc < 0 ? rc : between;
 }
 
 static void end(void *state) {
     struct lz4 *l = state;
     LZ4F_freeDecompressionContext(l->context);
+    free(l->packed);
+    free(l->plain);
     free(l);
 }
 

@@ -411,7 +411,7 @@ TEST_P(Decoders, ADescriptorThatDoesNotWaitSaysSo) {
 }
 
 TEST(Decode, PlainBytesAreLeftAsTheyAre) {
-    for (const char *plain : {"", "(", "(\xb5", "(\xb5/", "\x1f\x8b", "some text\n",
+    for (const char *plain : {"", "(", "(\xb5", "(\xb5/", "\x1f\x8b", "\x02!L", "_*M", "some text\n",
                               "\xfd"
                               "7zXY."}) {
         Source s{plain, 1};
@@ -434,6 +434,63 @@ TEST(Decode, ASkippableFrameIsZstds) {
     c = asf_decode(open_source(&cut), nullptr);
     EXPECT_EQ(-EIO, read_all(c).error);
     EXPECT_EQ(0, asf_sclose(c));
+}
+
+// The frames of "lz4 -l", which have no end but the input's or the next magic number.
+class Lz4Legacy : public testing::Test {
+  protected:
+    static std::string encode(const std::string &plain) { return tool("lz4 -lqc", plain).first; }
+
+    static void expect_as_tool(const std::string &packed, size_t most, const char *what, size_t place = 0) {
+        auto [plain, well] = tool("lz4 -qdc", packed);
+        Source s{packed, most};
+        int error = 1;
+        asf_cios *below = open_source(&s), *c = asf_decode(below, &error);
+        EXPECT_EQ(0, error);
+        ASSERT_NE(below, c) << what << ": left as it is";
+        Read r = read_all(c, {65536, 7, 300000});
+        EXPECT_EQ(well, r.error == 0) << what << " at " << place << ": " << r.error;
+        EXPECT_TRUE(plain == r.bytes)
+            << what << " at " << place << ": " << r.bytes.size() << " bytes of " << plain.size();
+        EXPECT_EQ(0, asf_sclose(c));
+    }
+};
+
+TEST_F(Lz4Legacy, IsDecodedAsByTheTool) {
+    const size_t block = 8 << 20;
+    for (size_t n :
+         {size_t{0}, size_t{1}, size_t{100}, size_t{300000}, block - 1, block, block + 1, 2 * block + 5})
+        expect_as_tool(encode(text(n)), 1 << 30, "bytes", n);
+    expect_as_tool(encode(std::string(20000000, 'a')), 1000, "one letter");
+    expect_as_tool(encode(text(3000)), 1, "byte by byte");
+}
+
+TEST_F(Lz4Legacy, FramesOfEachKindFollowOneAnother) {
+    const std::string old = encode(text(500)), large = encode(text(9000000)),
+                      frame = tool("lz4 -qc", text(70000)).first,
+                      skipped("\x5f\x2a\x4d\x18\x05\0\0\0hello", 13);
+    for (const std::string &packed :
+         {old + old, large + old, old + frame, frame + old + frame, old + skipped + old, old + "else",
+          old + std::string(9, '\0'), frame + "more"})
+        expect_as_tool(packed, packed.size() > 100000 ? 5000 : 1, "frames of", packed.size());
+}
+
+TEST_F(Lz4Legacy, IsCutOffAndDamagedAsForTheTool) {
+    std::string packed = encode(text(300)), large = encode(text(17000000));
+    for (size_t n = 4; n < packed.size(); n++)
+        expect_as_tool(packed.substr(0, n), 1 << 20, "cut off", n);
+    for (size_t n = 5; n < large.size(); n += large.size() / 7)
+        expect_as_tool(large.substr(0, n), 1 << 20, "large, cut off", n);
+    for (size_t i = 4; i < packed.size(); i++) {
+        std::string damaged = packed;
+        damaged[i] = static_cast<char>(damaged[i] ^ 0x40);
+        expect_as_tool(damaged, 100, "damaged", i);
+    }
+    for (size_t i = 4; i < large.size(); i += large.size() / 7) {
+        std::string damaged = large;
+        damaged[i] = static_cast<char>(damaged[i] ^ 0x40);
+        expect_as_tool(damaged, 1 << 20, "large, damaged", i);
+    }
 }
 
 TEST(Decode, WhatIsWrongIsRefused) {
