@@ -23,6 +23,8 @@ struct lz4 {
     size_t have; /* bytes of `word` or `packed` */
 
     LZ4F_dctx *context; /* FRAME */
+    size_t wanted;      /* what liblz4 asks for next: the rest of a block and `after` it */
+    size_t after;       /* a block's checksum, if there are any, and the next one's header; 0: not known */
     bool full;          /* the last call filled its room: liblz4 may hold more */
 
     char *packed, *plain;      /* LEGACY_BYTES: a block as it comes, and decoded; or NULL */
@@ -55,6 +57,7 @@ static int pass(struct lz4 *l, const char *p, size_t *n, struct asf_decoding *d)
         return failed(r);
     d->out += out;
     d->out_size -= out;
+    l->wanted = r;
     l->full = d->out_size == 0;
     if (r == 0) {
         l->at = MAGIC;
@@ -63,13 +66,19 @@ static int pass(struct lz4 *l, const char *p, size_t *n, struct asf_decoding *d)
     return l->full;
 }
 
+/* A call that fails gives none of what it decoded: so each call completes one block at most, and what
+ * comes before the damage does not depend on how the input is cut. */
 static int decode_frame(struct lz4 *l, struct asf_decoding *d) {
-    if (d->in_size == 0 && !l->full)
+    enum { BLOCK_CHECKSUMS = 0x10 }; /* in the byte after the magic number */
+    if (!l->after && d->in_size > 0)
+        l->after = *d->in & BLOCK_CHECKSUMS ? 2 * WORD : WORD;
+    size_t step = l->full ? 0 : l->wanted > l->after ? l->wanted - l->after : 1;
+    if (step > 0 && d->in_size == 0)
         return 1;
-    size_t n = d->in_size;
-    int rc = pass(l, d->in, &n, d);
-    d->in += n;
-    d->in_size -= n;
+    step = smaller(step, d->in_size);
+    int rc = pass(l, d->in, &step, d);
+    d->in += step;
+    d->in_size -= step;
     return rc;
 }
 
@@ -108,6 +117,7 @@ static int next_word(struct lz4 *l, struct asf_decoding *d) {
     if (l->at == LEGACY_SIZE && word <= LZ4_COMPRESSBOUND(LEGACY_BLOCK))
         return begin_block(l, word);
     l->begun = true;
+    l->after = 0;
     l->at = word == LEGACY_MAGIC ? LEGACY_SIZE : FRAME;
     return l->at == FRAME ? pass(l, l->word, &n, d) : 0;
 }

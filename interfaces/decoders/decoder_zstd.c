@@ -12,7 +12,9 @@
 
 struct zstd {
     ZSTD_DStream *stream;
-    bool between; /* two frames */
+    size_t wanted; /* what zstd asks for next: the rest of a block and, of most, the next one's header */
+    bool between;  /* two frames */
+    bool full;     /* the last call filled its room: zstd may hold more */
 };
 
 static void *begin(void) {
@@ -30,11 +32,19 @@ static int failed(size_t code) {
                                                                                                   : -EBADMSG;
 }
 
+/* A call that fails gives none of what it decoded: so each call completes one block at most, and what
+ * comes before the damage does not depend on how the input is cut. */
+static size_t next_step(const struct zstd *z, size_t n) {
+    enum { BLOCK_HEADER = 3 };
+    size_t step = z->full ? 0 : z->wanted > BLOCK_HEADER ? z->wanted - BLOCK_HEADER : 1;
+    return step < n ? step : n;
+}
+
 /* The window's limit is zstd's own, 128 MB, which its tool has, too. */
 static int decode(void *state, struct asf_decoding *d) {
     struct zstd *z = state;
     while (d->in_size > 0 || !z->between) {
-        ZSTD_inBuffer in = {d->in, d->in_size, 0};
+        ZSTD_inBuffer in = {d->in, next_step(z, d->in_size), 0};
         ZSTD_outBuffer out = {d->out, d->out_size, 0};
         size_t r = ZSTD_decompressStream(z->stream, &out, &in);
         d->in += in.pos;
@@ -43,8 +53,10 @@ static int decode(void *state, struct asf_decoding *d) {
         d->out_size -= out.pos;
         if (ZSTD_isError(r))
             return failed(r);
+        z->wanted = r;
         z->between = r == 0;
-        if (d->out_size == 0 || (in.pos == 0 && out.pos == 0))
+        z->full = d->out_size == 0;
+        if (z->full || (d->in_size == 0 && out.pos == 0))
             break;
     }
     return z->between;
