@@ -113,15 +113,26 @@ const struct asf_decoder *asf__load_decoder(enum asf_format f) {
     return d;
 }
 
+/* One byte more than the window has, which takes it: a fill that had some of what it was to have does not
+ * say whether it came to the end or failed. */
+static ssize_t read_one_more(struct asf_cios *c) {
+    ssize_t n = c->ops->fill ? 0 : c->ops->get(c, c->read_end, 1);
+    if (n <= 0)
+        return n;
+    c->read_end++;
+    c->offset += c->offset >= 0;
+    return (ssize_t)asf__avail(c);
+}
+
 /* No more is waited for than a magic number needs. */
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
     enum asf_format f = ASF_FORMAT_OPEN;
     for (size_t want = 1; f == ASF_FORMAT_OPEN && want <= ASF_MAGIC_BYTES; want++) {
         ssize_t n = asf__fill(c, want);
-        if (n < 0)
+        if (n > 0 && (size_t)n < want)
+            n = read_one_more(c);
+        if (n <= 0)
             return (int)n;
-        if ((size_t)n < want)
-            return 0;
         f = asf__format_of(c->read_ptr, (size_t)n);
     }
     if (f > ASF_FORMAT_OPEN)
@@ -157,7 +168,7 @@ static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, 
     enum { BUFFER = 64 << 10 };
     const struct asf_decoder *d = asf__load_decoder(f);
     struct asf_cios *below = d ? asf__cios_new(&asf__for_asi, c->fd, O_RDONLY) : NULL;
-    struct asf_buffer *b = below && n ? asf__buffer_new(BUFFER) : NULL;
+    struct asf_buffer *b = below && n ? asf__buffer_new(n > BUFFER ? n : BUFFER) : NULL;
     if (b) {
         memcpy(b->base, first, n);
         asf__use_buffer(below, b);
@@ -174,37 +185,97 @@ static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, 
     c->data = d ? c : NULL;
 }
 
-/* A pipe's first bytes, into the program's buffer: nothing is read that it would not read.
- * A buffer for fewer bytes than a magic number has is not looked at. */
+/* --- pipes ---------------------------------------------------------------------------- */
+
+/* What has been read of a pipe and not been given, as long as more of it must be seen: when a call wants
+ * fewer bytes than tell the format, or the next read fails. */
+struct first {
+    char bytes[ASF_MAGIC_BYTES];
+    size_t n;
+    bool plain;
+};
+
+static ssize_t give_plain(struct asf_cios *c, char *p, size_t have, char *buf, size_t n) {
+    struct first *f = c->data;
+    size_t given = have < n ? have : n;
+    memmove(buf, p, given);
+    f->plain = have > 0;
+    f->n = have - given;
+    memcpy(f->bytes, p + given, f->n);
+    if (f->plain && f->n == 0) {
+        free(f);
+        c->data = NULL;
+        c->ops = &asf__pipe;
+    }
+    return (ssize_t)given;
+}
+
+/* Into the program's buffer, if that takes a magic number: nothing is read then that it would not read.
+ * While the bytes may become a magic number more are waited for. */
 static ssize_t first_get(struct asf_cios *c, void *buf, size_t n) {
-    ssize_t got = asf__fd_get(c, buf, n), more = got;
-    c->ops = &asf__pipe;
-    while (n >= ASF_MAGIC_BYTES && more > 0 && asf__format_of(buf, (size_t)got) == ASF_FORMAT_OPEN)
-        if ((more = asf__fd_get(c, (char *)buf + got, n - (size_t)got)) > 0)
-            got += more;
-    if (n < ASF_MAGIC_BYTES || got < 0 || asf__format_of(buf, (size_t)got) <= ASF_FORMAT_OPEN)
-        return got;
-    decode_as(c, asf__format_of(buf, (size_t)got), buf, (size_t)got);
+    struct first *f = c->data = c->data ? c->data : calloc(1, sizeof *f);
+    if (!f)
+        return -ENOMEM;
+    char few[ASF_MAGIC_BYTES], *p = n < sizeof few ? few : buf;
+    size_t have = f->n;
+    memcpy(p, f->bytes, have);
+    enum asf_format format;
+    while ((format = f->plain ? ASF_FORMAT_NONE : asf__format_of(p, have)) == ASF_FORMAT_OPEN) {
+        memcpy(f->bytes, p, f->n = have);
+        ssize_t more = asf__fd_get(c, p + have, n > have ? n - have : 1);
+        if (more < 0)
+            return more;
+        if (more == 0)
+            break;
+        have += (size_t)more;
+    }
+    if (format <= ASF_FORMAT_OPEN)
+        return give_plain(c, p, have, buf, n);
+    free(f);
+    decode_as(c, format, p, have);
     return c->ops->get(c, buf, n);
+}
+
+static int first_close(struct asf_cios *c) {
+    free(c->data);
+    return asf__fd_close(c);
 }
 
 static const struct asf_stream_ops first_bytes = {.size = sizeof(struct asf_stream_ops),
                                                   .version = ASF_STREAM_VERSION,
                                                   .name = "pipe",
                                                   .get = first_get,
-                                                  .close = asf__fd_close};
+                                                  .close = first_close};
+
+/* Seen in part, by somebody who reads without a buffer. */
+static void see_more(struct asf_cios *c, const char *first, size_t n) {
+    struct first *f = c->data = calloc(1, sizeof *f);
+    c->kind = ASF_PIPE;
+    c->why = "pipe";
+    c->flags |= ASF_UNBUFFERED;
+    c->ops = f ? &first_bytes : &not_decoded;
+    if (f)
+        memcpy(f->bytes, first, f->n = n);
+    else
+        c->data = c;
+}
+
+/* --- what a descriptor is -------------------------------------------------------------- */
 
 static enum asf_format format_of_file(int fd) {
     char magic[ASF_MAGIC_BYTES];
     off64_t at = asf__lseek(fd, 0, SEEK_CUR);
     ssize_t n = at < 0 ? at : asf__sys.pread(fd, magic, sizeof magic, at);
-    return n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
+    enum asf_format f = n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
+    return f == ASF_FORMAT_OPEN ? ASF_FORMAT_NONE : f; /* it ends there */
 }
 
 struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n) {
     enum asf_format f = n > 0 ? asf__format_of(first, n) : format_of_file(fd);
-    struct asf_cios *c = f > ASF_FORMAT_OPEN ? asf__cios_new(&asf__for_asi, fd, O_RDONLY) : NULL;
-    if (c)
+    struct asf_cios *c = f > ASF_FORMAT_NONE ? asf__cios_new(&asf__for_asi, fd, O_RDONLY) : NULL;
+    if (c && f == ASF_FORMAT_OPEN)
+        see_more(c, first, n);
+    else if (c)
         decode_as(c, f, first, n);
     return c;
 }
@@ -214,7 +285,7 @@ void asf__look_for_format(struct asf_cios *c) {
         return;
     if (c->kind == ASF_REGULAR) {
         enum asf_format f = format_of_file(c->fd);
-        if (f > ASF_FORMAT_OPEN)
+        if (f != ASF_FORMAT_NONE)
             decode_as(c, f, NULL, 0);
     } else if ((c->kind == ASF_PIPE || c->kind == ASF_SOCKET) && c->ops == &asf__pipe) {
         c->ops = &first_bytes;

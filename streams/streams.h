@@ -94,7 +94,8 @@ bool asf__is_decoder(const struct asf_decoder *d);
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder);
 
 /* asf__decode_descriptor: a stream in no list, of what a descriptor has, decoded, if that is
- * compressed.  first[0..n): what has been read of it; n is 0: it is a file, not read yet.
+ * compressed; also if more of it must be seen to tell.  first[0..n): what has been read of it; n is 0:
+ * it is a file, not read yet.
  * returns  NULL: it is not compressed, or memory is short.  lock: none. */
 struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n);
 

@@ -8,9 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
+#include <fcntl.h>
+#include <functional>
 #include <string>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -139,6 +143,128 @@ TEST_F(DecodersStdio, AChildIsToldAndExits) {
     waitpid(child, &status, 0);
     EXPECT_EQ(7, WEXITSTATUS(status));
     EXPECT_TRUE(got + rest(f) == all);
+    EXPECT_EQ(0, fclose(f));
+}
+
+// A pipe whose bytes come in these parts, the last of which is all the rest, some time apart.
+class Trickle {
+  public:
+    Trickle(std::string bytes, std::vector<size_t> parts, int flags = 0) {
+        int ends[2];
+        EXPECT_EQ(0, pipe(ends));
+        EXPECT_EQ(0, fcntl(ends[0], F_SETFL, flags));
+        f = fdopen(ends[0], "r");
+        writer = std::thread([=, out = ends[1]] {
+            size_t at = 0;
+            for (size_t n : parts) {
+                EXPECT_EQ(static_cast<ssize_t>(n), write(out, bytes.data() + at, n));
+                at += n;
+                usleep(3000);
+            }
+            FILE *rest = fdopen(out, "w");
+            fwrite(bytes.data() + at, 1, bytes.size() - at, rest);
+            fclose(rest);
+        });
+    }
+    Trickle(const Trickle &) = delete;
+    ~Trickle() {
+        EXPECT_EQ(0, fclose(f));
+        writer.join();
+    }
+    FILE *f;
+
+  private:
+    std::thread writer;
+};
+
+std::string of_file(const std::string &path) {
+    std::string s;
+    FILE *f = popen(("cat " + path).c_str(), "r");
+    char part[65536];
+    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+        s.append(part, n);
+    pclose(f);
+    return s;
+}
+
+std::string by_getc(FILE *f) {
+    std::string s;
+    for (int c; (c = getc(f)) != EOF;)
+        s += static_cast<char>(c);
+    return s;
+}
+
+const std::vector<std::vector<size_t>> in_parts = {
+    {}, {1}, {2}, {1, 1, 1}, {1, 2}, {3, 1}, {1, 1, 1, 1, 1, 1}};
+
+// Compressed bytes are never taken for plain ones, however few come first or are wanted.
+TEST_F(DecodersStdio, APipeTellsItsFormatWhateverComesFirst) {
+    ASSERT_EQ(
+        0, system(("cd " + directory + " && head -c 3000 plain >few && zstd -q few && gzip -k few").c_str()));
+    const std::string few = all.substr(0, 3000);
+    for (const char *ending : {".zst", ".gz"}) {
+        const std::string packed = of_file(directory + "/few" + ending);
+        for (const auto &parts : in_parts) {
+            EXPECT_EQ(few, rest(Trickle(packed, parts).f));
+            EXPECT_EQ(few, by_getc(Trickle(packed, parts).f));
+            for (size_t size : {0, 1, 2, 5, 6, 7}) {
+                Trickle t(packed, parts);
+                char buffer[8];
+                setvbuf(t.f, size ? buffer : nullptr, size ? _IOFBF : _IONBF, size);
+                EXPECT_EQ(few, by_getc(t.f)) << size;
+            }
+        }
+    }
+}
+
+TEST_F(DecodersStdio, APipeThatOnlyBeginsLikeAFormatIsPlain) {
+    for (std::string packed :
+         {"(", "(\xb5", "(\xb5/\n and more", "\x1f\x8b", "\x1f\x8bx", "\xfd\x37zX", "(text)\n", "\x02!L-"})
+        for (const auto &parts : in_parts) {
+            std::vector<size_t> some;
+            for (size_t n = 0; some.size() < parts.size() && (n += parts[some.size()]) < packed.size();)
+                some.push_back(parts[some.size()]);
+            EXPECT_EQ(packed, rest(Trickle(packed, some).f));
+            for (size_t size : {0, 1, 2, 5, 6, 7}) {
+                Trickle t(packed, some);
+                char buffer[8];
+                setvbuf(t.f, size ? buffer : nullptr, size ? _IOFBF : _IONBF, size);
+                EXPECT_EQ(packed, by_getc(t.f)) << size;
+            }
+        }
+}
+
+// A descriptor that does not wait has said so between the first bytes.
+TEST_F(DecodersStdio, APipeThatDoesNotWaitTellsItsFormat) {
+    const std::string packed = of_file(plain + ".gz");
+    for (bool by_chars : {false, true}) {
+        Trickle t(packed, {1, 1, 1}, O_NONBLOCK);
+        if (by_chars)
+            setvbuf(t.f, nullptr, _IONBF, 0);
+        std::string got;
+        int waited = 0;
+        for (; got.size() < all.size() && !feof(t.f); usleep(100), clearerr(t.f)) {
+            got += by_chars ? by_getc(t.f) : rest(t.f);
+            waited += ferror(t.f) && errno == EAGAIN;
+        }
+        EXPECT_TRUE(got == all) << got.size();
+        EXPECT_GT(waited, 2);
+    }
+}
+
+TEST_F(DecodersStdio, APipeThatGivesMuchAtOnce) {
+    const std::string packed = of_file(plain + ".gz");
+    int ends[2];
+    ASSERT_EQ(0, pipe(ends));
+    ASSERT_GE(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20), 1 << 20);
+    const size_t n = 300000;
+    ASSERT_EQ(static_cast<ssize_t>(n), write(ends[1], packed.data(), n));
+    close(ends[1]);
+    FILE *f = fdopen(ends[0], "r");
+    std::string got(all.size(), '\0');
+    got.resize(fread(&got[0], 1, got.size(), f));
+    EXPECT_GT(got.size(), n);
+    EXPECT_EQ(0, all.compare(0, got.size(), got));
     EXPECT_EQ(0, fclose(f));
 }
 

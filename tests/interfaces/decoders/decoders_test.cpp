@@ -259,6 +259,29 @@ TEST_P(Decoders, TheFormatIsKnownByItsFirstBytes) {
     EXPECT_EQ(1, s.closed);
 }
 
+// A descriptor that does not wait says so before enough has come to tell, and nothing is lost.
+TEST_P(Decoders, TheFormatIsNotGuessed) {
+    std::string packed = encode(text(500));
+    for (size_t first : {1, 2}) {
+        int ends[2], error = 1;
+        ASSERT_EQ(0, pipe2(ends, O_NONBLOCK));
+        asf_cios *below = asf_sopen_fd(ends[0], O_RDONLY, nullptr), *c = nullptr;
+        for (size_t n : {size_t{0}, first}) {
+            ASSERT_EQ(static_cast<ssize_t>(n), write(ends[1], packed.data(), n));
+            for (int i = 0; i < 2; i++) {
+                EXPECT_EQ(nullptr, asf_decode(below, &error));
+                EXPECT_EQ(-EAGAIN, error);
+            }
+        }
+        ASSERT_LT(0, write(ends[1], packed.data() + first, packed.size() - first));
+        close(ends[1]);
+        ASSERT_NE(nullptr, c = asf_decode(below, &error));
+        EXPECT_NE(below, c);
+        expect_plain(text(500), read_all(c));
+        EXPECT_EQ(0, asf_sclose(c));
+    }
+}
+
 TEST_P(Decoders, StreamsCannotSeek) {
     Source s{encode(text(500)), 1 << 20};
     asf_cios *c = asf_decode_with(open_source(&s), format.decoder(), nullptr);
