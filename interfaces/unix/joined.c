@@ -18,6 +18,8 @@ static ssize_t take(struct asf_cios *c, char *p, size_t n) {
     int error = asf__to_read(c);
     if (error < 0 || n == 0)
         return error;
+    if (asf__unread(c) == 0 && c->flags & ASF_UNBUFFERED)
+        return asf__get(c, p, n);
     if (asf__unread(c) == 0) {
         ssize_t there = asf__fill(c, 1);
         if (there <= 0)
@@ -89,12 +91,16 @@ bool asf__set_unseen(int fd, int flags) {
     return true;
 }
 
-/* A file is looked at where it stands; of a pipe the bytes that the program reads anyway are. */
+/* A file is looked at where it stands; of a pipe the bytes that the program reads anyway are, and more
+ * if they are too few to tell. */
 ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
+    const bool pipe = asf__kernel_lseek(fd, 0, SEEK_CUR) < 0;
+    ssize_t got = pipe ? asf__cancellable_read(fd, p, n) : 0;
+    if (pipe && got <= 0)
+        return got;
     if (!asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
-        return ASF_NOT_OURS;
-    ssize_t got = asf__kernel_lseek(fd, 0, SEEK_CUR) < 0 ? asf__cancellable_read(fd, p, n) : 0;
-    struct asf_cios *c = got >= 0 ? asf__decode_descriptor(fd, p, (size_t)got) : NULL;
+        return pipe ? got : ASF_NOT_OURS;
+    struct asf_cios *c = asf__decode_descriptor(fd, p, (size_t)got);
     if (!c)
         return got != 0 ? got : ASF_NOT_OURS;
     asf__cios_link(c);
