@@ -315,7 +315,8 @@ class records : public detail::range<detail::records_state> {
  * errors  none. */
 class fields : public std::ranges::view_base {
   public:
-    fields(std::string_view text, char separator) noexcept : text_(text), separator_(separator) {}
+    fields(std::string_view text, char separator) noexcept
+        : text_(text.data() ? text : std::string_view("")), separator_(separator) {}
 
     class iterator {
       public:

@@ -21,6 +21,7 @@
 #define ASF_RECORD_HPP
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -40,7 +41,8 @@ namespace asf::record {
 /* A failure: the code of <asf/record.h>, and what asf_record_why says. */
 class error : public std::runtime_error {
   public:
-    explicit error(int code) : std::runtime_error(asf_record_why()), code_(code) {}
+    explicit error(int code) : error(code, asf_record_why()) {}
+    error(int code, const char *why) : std::runtime_error(why), code_(code) {}
     int code() const noexcept { return code_; }
 
   private:
@@ -52,6 +54,11 @@ inline int check(int rc) {
     if (rc < 0)
         throw error(rc);
     return rc;
+}
+template <class T> T *opened(T *object, const char *why) {
+    if (!object)
+        throw error(-EBADF, why);
+    return object;
 }
 } // namespace detail
 
@@ -220,11 +227,13 @@ template <class T> asf_record_format *format_of() {
 /* --- writing ------------------------------------------------------------------------ */
 
 /* A writer on a stream of the caller's; close() tells what the end of it met
- * with, the destructor does not. */
+ * with, the destructor does not.  A closed one refuses to write with -EBADF, and so does each
+ * constructor that is given no stream. */
 class writer {
   public:
     explicit writer(asf_cios *stream, asf_record_options options = {}) {
         options.size = sizeof options;
+        detail::opened(stream, "the stream is not open");
         detail::check(asf_record_writer_new(stream, &options, &writer_));
     }
     writer(const writer &) = delete;
@@ -234,7 +243,8 @@ class writer {
             asf_record_writer_close(writer_);
     }
     template <class T> void write(const T &data) {
-        detail::check(asf_record_write(writer_, format_of<T>(), &data));
+        asf_record_writer *const w = detail::opened(writer_, "the writer is closed");
+        detail::check(asf_record_write(w, format_of<T>(), &data));
     }
     void close() {
         if (asf_record_writer *w = std::exchange(writer_, nullptr))
@@ -307,6 +317,7 @@ class reader {
   public:
     explicit reader(asf_cios *stream, asf_record_options options = {}) {
         options.size = sizeof options;
+        detail::opened(stream, "the stream is not open");
         detail::check(asf_record_reader_new(stream, &options, &reader_));
     }
     reader(const reader &) = delete;

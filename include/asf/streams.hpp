@@ -79,6 +79,7 @@ class streambuf : public std::streambuf {
     int_type underflow() override;
     int_type pbackfail(int_type c) override;
     int_type overflow(int_type c) override;
+    std::streamsize showmanyc() override { return mode_ & std::ios_base::in ? 0 : -1; }
     std::streamsize xsgetn(char *to, std::streamsize n) override;
     std::streamsize xsputn(const char *text, std::streamsize n) override;
     int sync() override { return eback() || (give_back() && flush()) ? 0 : -1; }
@@ -103,6 +104,10 @@ class streambuf : public std::streambuf {
     void end_putback() noexcept;
     bool give_back() noexcept;
     bool flush() noexcept;
+    bool written(int result) noexcept {
+        lost_ = lost_ || result < 0;
+        return result >= 0;
+    }
     char *space(ssize_t n) noexcept;
     std::int64_t position() const noexcept;
     void refuse_conversion() const {
@@ -112,11 +117,12 @@ class streambuf : public std::streambuf {
     }
 
     asf_cios *stream_ = nullptr;
-    std::int64_t start_ = 0; // where the area begins in the file, or the next one will
-    std::ios_base::openmode mode_ = {};
-    bool moved_ = false;      // start_ is not where the stream stands
-    bool wrote_ = false;      // since the last flush
-    bool unbuffered_ = false; // output
+    std::int64_t start_ = 0;            // where the area begins in the file, or the next one will
+    std::ios_base::openmode mode_ = {}; // none while nothing is open: what reads or writes fails
+    bool moved_ = false;                // start_ is not where the stream stands
+    bool wrote_ = false;                // since the last flush
+    bool lost_ = false;                 // something could not be written, which close tells, too
+    bool unbuffered_ = false;           // output
     bool converts_ = false;
     bool put_back_ = false; // the get area is `back_`, and the real one is in `kept_`
     char back_ = 0;
@@ -158,7 +164,10 @@ inline streambuf *streambuf::close() {
     if (!stream_)
         return nullptr;
     bool whole = give_back();
-    whole = asf_sclose(std::exchange(stream_, nullptr)) == 0 && whole;
+    whole = asf_sclose(std::exchange(stream_, nullptr)) == 0 && whole && !lost_;
+    lost_ = false;
+    mode_ = {};
+    wrote_ = false;
     return whole ? this : nullptr;
 }
 
@@ -167,9 +176,10 @@ inline void streambuf::take(streambuf &other) noexcept {
     setg(other.eback(), other.gptr(), other.egptr());
     stream_ = std::exchange(other.stream_, nullptr);
     start_ = other.start_;
-    mode_ = other.mode_;
+    mode_ = std::exchange(other.mode_, {});
     moved_ = other.moved_;
-    wrote_ = other.wrote_;
+    wrote_ = std::exchange(other.wrote_, false);
+    lost_ = std::exchange(other.lost_, false);
     unbuffered_ = other.unbuffered_;
     converts_ = other.converts_;
     other.setg(nullptr, nullptr, nullptr);
@@ -203,26 +213,28 @@ inline bool streambuf::give_back() noexcept {
         else
             result = static_cast<int>(used);
     }
-    return result == 0;
+    return written(result);
 }
 
 /* What was written is where others can see it. */
 inline bool streambuf::flush() noexcept {
     if (!std::exchange(wrote_, false))
         return true;
-    bool written = asf_u_sflush(stream_) == 0;
+    bool whole = written(asf_u_sflush(stream_));
     if (mode_ & std::ios_base::app) // at the end, which others may have moved
         start_ = lseek(asf_fileno(stream_), 0, SEEK_CUR);
-    return written;
+    return whole;
 }
 
 inline streambuf::int_type streambuf::underflow() {
+    if (!(mode_ & std::ios_base::in))
+        return traits_type::eof();
     refuse_conversion();
     if (put_back_)
         end_putback();
     if (gptr() < egptr())
         return traits_type::to_int_type(*gptr());
-    if (!(mode_ & std::ios_base::in) || !give_back() || !flush())
+    if (!give_back() || !flush())
         return traits_type::eof();
     ssize_t n = moved_ ? area_after_seek : area;
     if (mode_ & std::ios_base::out)
@@ -315,7 +327,7 @@ inline std::streamsize streambuf::xsputn(const char *text, std::streamsize n) {
         return 0;
     std::memcpy(begin, text, static_cast<std::size_t>(n));
     start_ += n;
-    if (asf_u_sfree(stream_, begin) < 0 || (unbuffered_ && !flush()))
+    if (!written(asf_u_sfree(stream_, begin)) || (unbuffered_ && !flush()))
         return 0;
     return n;
 }

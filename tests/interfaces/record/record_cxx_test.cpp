@@ -5,6 +5,8 @@
 // Layer: tests.
 #include <asf/record.hpp>
 
+#include <functional>
+
 #include "record_test.h"
 
 template <>
@@ -142,6 +144,29 @@ TEST(RecordCxx, throws_what_fails) {
         }
     }
     asf_sclose(stream);
+}
+
+int code_of(const std::function<void()> &call) {
+    try {
+        call();
+    } catch (const asf::record::error &e) {
+        return e.code();
+    }
+    return 0;
+}
+
+TEST(RecordCxx, what_is_not_open_is_refused) {
+    const File file;
+    asf_cios *stream = file.open(O_WRONLY | O_TRUNC);
+    asf::record::writer w(stream);
+    for (int i = 0; i < 2; i++) {
+        w.close();
+        EXPECT_EQ(w.get(), nullptr);
+        EXPECT_EQ(code_of([&] { w.write(lamp{bright::light}); }), -EBADF);
+    }
+    asf_sclose(stream);
+    EXPECT_EQ(code_of([] { const asf::record::writer none(nullptr); }), -EBADF);
+    EXPECT_EQ(code_of([] { const asf::record::reader none(nullptr); }), -EBADF);
 }
 
 } // namespace
