@@ -41,7 +41,7 @@ bool asf__memory_is_viewed(struct asf__memory *m) {
 
 Py_ssize_t asf__memory_length(PyObject *self) {
     struct asf__memory *m = (struct asf__memory *)self;
-    return m->at ? m->size : 0;
+    return is_there(m) ? m->size : -1;
 }
 
 PyObject *asf__memory_subscript(PyObject *self, PyObject *key) {

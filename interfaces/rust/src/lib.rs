@@ -51,3 +51,8 @@ pub fn version() -> &'static str {
     // SAFETY: a constant of the library's.
     unsafe { CStr::from_ptr(sys::asf_version()) }.to_str().unwrap_or("")
 }
+
+/// What is closed or moved cannot be used: the compiler refuses it.
+#[cfg(doctest)]
+#[doc = include_str!("../../../tests/interfaces/rust/closed.md")]
+struct Closed;

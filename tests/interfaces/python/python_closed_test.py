@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Each method and property of each type, of an object that is closed, released or given up: files beside
+io's, the others beside memoryview or in a table; and none of a type's objects is made but by its function."""
+import copy
+import gc
+import os
+import pickle
+import tempfile
+import unittest
+
+import asf
+
+TEXT = b"1 2 3\nanother line\n"
+SPECIAL = {"__iter__", "__next__", "__enter__", "__exit__", "__len__", "__getitem__", "__setitem__"}
+
+
+def names(type):
+    """What a program can use of a type by itself, not by object."""
+    return {name for name in dir(type) if not name.startswith("_")} | SPECIAL & set(dir(type))
+
+
+def outcome(call):
+    try:
+        result = call()
+    except Exception as error:  # of whatever kind
+        return type(error), str(error) if isinstance(error, ValueError) else ""
+    return result
+
+
+FILE = {
+    "__enter__": lambda f: f.__enter__(),
+    "__exit__": lambda f: f.__exit__(None, None, None),
+    "__iter__": lambda f: iter(f),
+    "__next__": lambda f: next(f),
+    "close": lambda f: f.close(),
+    "closed": lambda f: f.closed,
+    "fileno": lambda f: f.fileno(),
+    "flush": lambda f: f.flush(),
+    "mode": lambda f: f.mode,
+    "name": lambda f: f.name,
+    "read": lambda f: (f.read(1), f.read(0), f.read()),
+    "read1": lambda f: f.read1(1),
+    "readable": lambda f: f.readable(),
+    "readinto": lambda f: f.readinto(bytearray(3)),
+    "readline": lambda f: f.readline(),
+    "seek": lambda f: f.seek(0),
+    "seekable": lambda f: f.seekable(),
+    "tell": lambda f: f.tell(),
+    "writable": lambda f: f.writable(),
+    "write": lambda f: f.write(b"x"),
+    "writelines": lambda f: f.writelines([b"x", b"y"]),
+}
+
+OF_ASF = {  # what io's have not: as read and write
+    "lines": lambda f: next(f.lines()),
+    "region": lambda f: f.region(1),
+    "region_some": lambda f: f.region_some(1),
+    "region_until": lambda f: f.region_until(),
+    "region_at": lambda f: f.region_at(0, 1),
+    "region write": lambda f: f.region(1, write=True),
+    "region_some write": lambda f: f.region_some(1, write=True),
+    "region_at write": lambda f: f.region_at(0, 1, write=True),
+}
+
+MEMORY = {  # beside memoryview, or what is said
+    "__enter__": lambda m: m.__enter__(),
+    "__exit__": lambda m: m.__exit__(None, None, None),
+    "__len__": lambda m: len(m),
+    "__getitem__": lambda m: (m[0], m[0:2]),
+    "__setitem__": lambda m: m.__setitem__(0, 1),
+    "abandon": lambda m: m.abandon(),
+    "array": lambda m: m.array(),
+    "buffer": lambda m: memoryview(m),
+    "bytes": lambda m: bytes(m),
+    "close": lambda m: m.close(),
+    "label": lambda m: type(m.label),
+    "release": lambda m: m.release(),
+    "resize": lambda m: m.resize(1),
+}
+
+RECORDS = {
+    "__enter__": lambda r: r.__enter__(),
+    "__exit__": lambda r: r.__exit__(None, None, None),
+    "__iter__": lambda r: iter(r) is r,
+    "__next__": lambda r: next(r),
+    "close": lambda r: r.close(),
+    "count": lambda r: r.count(),
+    "format": lambda r: r.format,
+    "seek": lambda r: r.seek(0),
+    "write": lambda r: r.write(FORMAT, {"a": 2}),
+}
+
+FORMAT = asf.record_format("one", {"a": "int32"})
+CLOSED = (ValueError, "I/O operation on closed file")
+TELL_NOTHING = {"__exit__": None, "close": None, "release": None, "abandon": None, "__iter__": True,
+                "format": "one", "label": str}
+
+
+class Closed(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(folder.name, "data")
+        with open(self.path, "wb") as file:
+            file.write(TEXT)
+
+    def test_the_tables_have_all(self):
+        self.assertEqual(names(asf.File), set(FILE) | {name.split()[0] for name in OF_ASF})
+        self.assertEqual(names(asf.Lines), {"__iter__", "__next__"})
+        self.assertEqual(names(asf.Region) | names(asf.Segment) | {"buffer", "bytes"}, set(MEMORY))
+        self.assertEqual(names(asf.Records) | names(asf.RecordWriter), set(RECORDS))
+        self.assertEqual(names(asf.Format), set())
+        known = {"File", "Lines", "Region", "Segment", "Array", "Records", "RecordWriter", "Format"}
+        self.assertEqual({name for name, value in vars(asf).items() if isinstance(value, type)}, known)
+
+    def files(self, mode):
+        """Pairs of io's and ours, in each state that is not open."""
+        def closed(file):
+            file.close()
+
+        def used(file):
+            file.readline() if file.readable() else file.write(b"text")
+            file.close()
+
+        def left(file):
+            with file:
+                file.readline() if file.readable() else file.write(b"text")
+
+        def twice(file):
+            file.close()
+            file.close()
+
+        for state in (closed, used, left, twice):
+            pair = open(self.path, mode), asf.open(self.path, mode)
+            for file in pair:
+                state(file)
+            yield state.__name__, *pair
+
+    def test_files(self):
+        for mode in ("rb", "wb", "ab", "r+b", "w+b"):
+            for state, theirs, ours in self.files(mode):
+                for name, call in FILE.items():
+                    with self.subTest(mode=mode, state=state, name=name):
+                        want, have = outcome(lambda: call(theirs)), outcome(lambda: call(ours))
+                        # io's of one direction answer for the other without a look: UnsupportedOperation, False
+                        if isinstance(want, tuple) and issubclass(want[0], ValueError) or want is False:
+                            want = CLOSED
+                        self.assertEqual(mode if name == "mode" else want, have)
+                for name, call in OF_ASF.items():
+                    with self.subTest(mode=mode, state=state, name=name):
+                        self.assertEqual(CLOSED, outcome(lambda: call(ours)))
+
+    def test_iterators_of_a_closed_file(self):
+        file = asf.open(self.path)
+        begun, fresh = file.lines(), file.lines()
+        self.assertEqual(next(begun), b"1 2 3\n")
+        self.assertEqual(iter(begun), begun)
+        file.close()
+        for lines in (begun, fresh, begun, fresh):
+            self.assertEqual(CLOSED, outcome(lambda: next(lines)))
+            self.assertEqual(iter(lines), lines)
+
+    def regions(self):
+        with asf.open(self.path) as file:
+            for end in ("release", "abandon"):
+                for region in (file.region(3), file.region_some(3), file.region_until(), file.region_at(0, 3)):
+                    getattr(region, end)()
+                    yield region
+            with file.region(2) as region:
+                pass
+            yield region
+        with asf.open(self.path, "r+b") as file:
+            for end in ("release", "abandon"):
+                region = file.region(3, write=True)
+                getattr(region, end)()
+                yield region
+
+    def segments(self):
+        segment = asf.create_segment(f"closed-{os.getpid()}", 4096)
+        self.addCleanup(asf.remove_segment, segment.label)
+        segment.close()
+        yield segment
+        with asf.open_segment(segment.label) as segment:
+            pass
+        yield segment
+
+    def check(self, objects, table):
+        for made in objects:
+            for name, call in table.items():
+                if name not in names(type(made)) | {"buffer", "bytes"}:
+                    continue
+                with self.subTest(type=type(made).__name__, name=name):
+                    have = outcome(lambda: call(made))
+                    if name in TELL_NOTHING:
+                        self.assertEqual(TELL_NOTHING[name], have)
+                    else:
+                        self.assertIs(ValueError, have[0] if isinstance(have, tuple) else have)
+
+    def test_memory(self):
+        released = memoryview(b"text")
+        released.release()
+        for name in ("__enter__", "__len__", "__getitem__", "__setitem__", "buffer", "bytes"):
+            self.assertIs(ValueError, outcome(lambda: MEMORY[name](released))[0])
+        self.check(self.regions(), MEMORY)
+        self.check(self.segments(), MEMORY)
+
+    def test_records(self):
+        path = os.path.join(self.folder, "records")
+
+        def ended():
+            writer = asf.record_writer(path)
+            writer.write(FORMAT, {"a": 1})
+            writer.close()
+            yield writer
+            with asf.record_writer(os.path.join(self.folder, "more")) as writer:
+                pass
+            yield writer
+            records = asf.records(path)
+            self.assertEqual([{"a": 1}], list(records))
+            records.close()
+            yield records
+            records = asf.records(path)
+            self.assertEqual({"a": 1}, next(records))
+            with records:
+                pass
+            yield records
+
+        for made in ended():
+            table = {name: call for name, call in RECORDS.items() if name in names(type(made))}
+            self.check([made], table)
+
+    def test_functions_that_take_a_closed_file(self):
+        file = asf.open(self.path, "r+b")
+        file.close()
+        for call in (asf.records, asf.record_writer, asf.read_arrays, lambda f: asf.write_arrays(f, {"a": [1.0]})):
+            self.assertEqual(CLOSED, outcome(lambda: call(file)))
+
+    def test_none_is_made_but_by_its_function(self):
+        file = asf.open(self.path)
+        self.addCleanup(file.close)
+        segment = asf.create_segment(f"made-{os.getpid()}", 4096)
+        self.addCleanup(asf.remove_segment, segment.label)
+        self.addCleanup(segment.close)
+        records = os.path.join(self.folder, "records")
+        asf.record_writer(records).close()
+        made = [file, file.lines(), segment, FORMAT, asf.records(records), asf.record_writer(records)]
+        with file.region(1) as region:
+            for each in [*made, region]:
+                kind = type(each)
+                ways = (kind, lambda: kind.__new__(kind), lambda: object.__new__(kind), lambda: copy.copy(each),
+                        lambda: copy.deepcopy(each), lambda: pickle.dumps(each), lambda: type("S", (kind,), {}),
+                        lambda: pickle.loads(pickle.dumps(each, 0)))
+                for way in ways:
+                    self.assertIs(TypeError, outcome(way)[0])
+        del made, each
+        gc.collect()
+
+
+if __name__ == "__main__":
+    unittest.main()
