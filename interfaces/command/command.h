@@ -49,11 +49,12 @@ bool asf__is_library(const char *path);
 /* What serves a program: its stdio, or its Unix I/O, too. */
 enum library { LIBRARY_OF_STDIO, LIBRARY_OF_UNIX };
 
-/* asf__find_library: the path of libasf_stdio.so, or libasf_unix.so, as LD_PRELOAD must
- * have it; the same for all that this process starts.
+/* asf__preload: LD_PRELOAD for programs that libasf_stdio.so, or libasf_unix.so, is to serve; the same
+ * for all that this process starts.  The library stands where libc would: last, or
+ * before libc if that is there, so that wrappers of other libraries come before it.
  * errors  ends the process with EXIT_OWN_FAILURE when there is none that can
  *         be preloaded. */
-const char *asf__find_library(enum library library);
+const char *asf__preload(enum library library);
 
 /* asf__run: "asf run".  argv[0] is "run".  Returns the exit status, if it
  * returns at all. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_library.c - where libasf_stdio.so and libasf_unix.so are.
+ * command_library.c - where libasf_stdio.so and libasf_unix.so are, and LD_PRELOAD.
  *
  * Layer: interfaces/command; may include command.h and libc's headers.
  *
@@ -69,13 +69,10 @@ static const char *absolute(const char *path) {
     return asf__text("%s/%s", directory, path);
 }
 
-const char *asf__find_library(enum library library) {
-    static const char *path; /* looked for once: a child may have no descriptors for it */
+static const char *find_library(enum library library) {
     const char *named = getenv("ASF_LIBRARY");
     bool is_named = named != NULL && named[0] != '\0';
-    if (path)
-        return path;
-    path = is_named ? absolute(named) : library_beside_command(library);
+    const char *path = is_named ? absolute(named) : library_beside_command(library);
     if (access(path, R_OK) != 0)
         asf__fail("%s: access: %s; %s", path, strerror(errno),
                   is_named ? "ASF_LIBRARY must name libasf_stdio.so or libasf_unix.so" : "make it readable");
@@ -89,4 +86,42 @@ const char *asf__find_library(enum library library) {
                   "set ASF_LIBRARY to a symbolic link without them",
                   path);
     return path;
+}
+
+/* What LD_PRELOAD has besides asf's libraries, which an outer asf has put there. */
+struct others {
+    const char *before_libc, *from_libc_on; /* libc itself may be among them */
+};
+
+static const char *file_name_in(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* `library` becomes libasf_unix if that is there already: it serves stdio, too. */
+static struct others others_preloaded(enum library *library) {
+    struct others others = {"", ""};
+    const char *next = getenv("LD_PRELOAD");
+    while (next != NULL && *next != '\0') {
+        size_t length = strcspn(next, " :");
+        const char *item = asf__text("%.*s", (int)length, next), *name = file_name_in(item);
+        if (strcmp(name, file_name(LIBRARY_OF_UNIX)) == 0)
+            *library = LIBRARY_OF_UNIX;
+        else if (strcmp(name, "libc.so.6") == 0 || others.from_libc_on[0] != '\0')
+            others.from_libc_on = asf__join_list(others.from_libc_on, ':', item);
+        else if (strcmp(name, file_name(LIBRARY_OF_STDIO)) != 0)
+            others.before_libc = asf__join_list(others.before_libc, ':', item);
+        next += length + strspn(next + length, " :");
+    }
+    return others;
+}
+
+const char *asf__preload(enum library library) {
+    static const char *preload; /* made once: a child may have no descriptors for it */
+    if (preload == NULL) {
+        struct others others = others_preloaded(&library);
+        const char *own = find_library(library);
+        preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);
+    }
+    return preload;
 }

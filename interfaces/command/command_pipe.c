@@ -187,7 +187,7 @@ static bool can_have_rings(int count) {
 static int run(char **commands, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
     pid_t processes[MOST_COMMANDS];
-    asf__find_library(LIBRARY_OF_UNIX); /* or none of them is started */
+    asf__preload(LIBRARY_OF_UNIX); /* or none of them is started */
     on_child = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {

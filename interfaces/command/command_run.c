@@ -123,9 +123,7 @@ static void set_options(const char *options) {
 }
 
 void asf__serve(enum library library, const char *options) {
-    const char *others = getenv("LD_PRELOAD");
-    set_environment("LD_PRELOAD",
-                    asf__join_list(asf__find_library(library), ':', others != NULL ? others : ""));
+    set_environment("LD_PRELOAD", asf__preload(library));
     set_options(options);
 }
 
