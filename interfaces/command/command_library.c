@@ -9,6 +9,7 @@
  * installed work alike.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -88,6 +89,15 @@ static const char *find_library(enum library library) {
     return path;
 }
 
+/* musl's loader ends a program whose preloaded library it cannot load, and ignores one that it cannot
+ * find.  It does not replace $LIB; glibc does, by the directory below / that its libc is in.  Where that
+ * directory is missing, as on NixOS, only the plain path is left. */
+static const char *found_by_glibc_alone(const char *path) {
+    const char *name = asf__text("/$LIB/../../../../../..%s", path);
+    dlerror();
+    return dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != NULL || dlerror() == NULL ? name : path;
+}
+
 /* What LD_PRELOAD has besides asf's libraries, which an outer asf has put there. */
 struct others {
     const char *before_libc, *from_libc_on; /* libc itself may be among them */
@@ -120,7 +130,7 @@ const char *asf__preload(enum library library) {
     static const char *preload; /* made once: a child may have no descriptors for it */
     if (preload == NULL) {
         struct others others = others_preloaded(&library);
-        const char *own = find_library(library);
+        const char *own = found_by_glibc_alone(find_library(library));
         preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);
     }
     return preload;
