@@ -153,6 +153,7 @@ IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
         return unget_shared(ch, f);
     return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
 }
+int _IO_ungetc(int, FILE *) ALIAS(ungetc);
 
 /* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
  * inline.  A static program takes libc's, which come by the jump table. */

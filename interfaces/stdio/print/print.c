@@ -311,6 +311,7 @@ ASF_VARIADIC(__printf_chk, (int flag, const char *format, ...),
 
 int _IO_fprintf(FILE *, const char *, ...) ALIAS(fprintf);
 int _IO_printf(const char *, ...) ALIAS(printf);
+int _IO_vfprintf(FILE *, const char *, va_list) ALIAS(vfprintf);
 
 /* --- conversions of the program's own -------------------------------------------- */
 

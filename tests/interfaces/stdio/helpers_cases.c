@@ -470,6 +470,131 @@ CASE(old_names) {
     fclose(f);
 }
 
+CASE(old_names_of_positions) {
+    extern int _IO_fgetpos(FILE *, fpos_t *), _IO_fgetpos64(FILE *, fpos64_t *),
+        _IO_fsetpos(FILE *, const fpos_t *);
+    extern int _IO_fsetpos64(FILE *, const fpos64_t *), __fseeko64(FILE *, off64_t, int),
+        _IO_ungetc(int, FILE *);
+    extern long _IO_ftell(FILE *);
+    extern off64_t __ftello64(FILE *), _IO_seekoff(FILE *, off64_t, int, int),
+        _IO_seekpos(FILE *, off64_t, int);
+    extern void _IO_free_backup_area(FILE *), _IO_free_wbackup_area(FILE *);
+    enum { READING = 1, WRITING = 2 };
+    fpos_t place;
+    fpos64_t place64;
+    put_lines("file", 2000);
+    FILE *f = fopen("file", "r+");
+    getc(f);
+    CALL(_IO_fgetpos(f, &place));
+    getc(f);
+    CALL(_IO_fgetpos64(f, &place64));
+    CALL(_IO_ftell(f));
+    CALL(_IO_fsetpos(f, &place));
+    CALL(__ftello64(f));
+    CALL(_IO_fsetpos64(f, &place64));
+    CALL(getc(f));
+    CALL(__fseeko64(f, 12000, SEEK_SET));
+    CALL(getc(f));
+    CALL(_IO_seekoff(f, -5, SEEK_CUR, READING | WRITING));
+    CALL(putc('X', f));
+    CALL(_IO_seekpos(f, 11990, READING));
+    CALL(getc(f));
+    CALL(_IO_ungetc('?', f));
+    CALL(_IO_ungetc('!', f));
+    CALL(getc(f));
+    _IO_free_backup_area(f);
+    CALL(getc(f));
+    note_state(f);
+    fclose(f);
+    f = fopen("file", "r");
+    CALL(getwc(f));
+    CALL(ungetwc(L'?', f));
+    _IO_free_wbackup_area(f);
+    CALL(getwc(f));
+    fclose(f);
+    note_file("file");
+}
+
+CASE(old_names_of_transfers) {
+    extern size_t _IO_sgetn(FILE *, void *, size_t);
+    extern ssize_t _IO_padn(FILE *, int, ssize_t);
+    extern int _IO_vfprintf(FILE *, const char *, va_list), _IO_ftrylockfile(FILE *);
+    extern void _IO_flockfile(FILE *), _IO_funlockfile(FILE *), _IO_setbuffer(FILE *, char *, size_t);
+    extern int _IO_setvbuf(FILE *, char *, int, size_t);
+    extern char *_IO_gets(char *);
+    extern size_t _IO_getline(FILE *, char *, size_t, int, int);
+    char text[64] = "", buffer[100];
+    FILE *f = fopen("file", "w+");
+    _IO_setbuffer(f, buffer, sizeof buffer);
+    CALL(_IO_ftrylockfile(f));
+    _IO_flockfile(f);
+    CALL(_IO_padn(f, '.', 70));
+    CALL(_IO_padn(f, '-', 70));
+    _IO_funlockfile(f);
+    _IO_funlockfile(f);
+    note_file("file");
+    rewind(f);
+    CALL(_IO_sgetn(f, text, 63));
+    say("%s", text);
+    CALL(_IO_getline(f, text, 20, '-', 1));
+    say("%s", text);
+    CALL(_IO_gets(text));
+    say("%s", text);
+    fclose(f);
+    f = fopen("other", "w");
+    CALL(_IO_setvbuf(f, NULL, _IOLBF, 0));
+    va_list none;
+    memset(&none, 0, sizeof none);
+    CALL(_IO_vfprintf(f, "a line\nand more", none));
+    note_file("other");
+    fclose(f);
+}
+
+CASE(old_names_of_mount_tables) {
+    extern FILE *__setmntent(const char *, const char *);
+    extern struct mntent *__getmntent_r(FILE *, struct mntent *, char *, int);
+    extern int __endmntent(FILE *);
+    struct mntent entry;
+    char memory[200];
+    put_text("table", "/dev/a /b ext4 ro 0 1\n/dev/c /d xfs rw 0 0\n");
+    FILE *f = __setmntent("table", "r");
+    CALL(__getmntent_r(f, &entry, memory, sizeof memory) == &entry);
+    say("%s %s", entry.mnt_fsname, entry.mnt_dir);
+    CALL(__endmntent(f));
+    f = fopen("table", "r");
+    CALL(__getmntent_r(f, &entry, memory, sizeof memory) == &entry);
+    CALL(__getmntent_r(f, &entry, memory, sizeof memory) == &entry);
+    say("%s %s", entry.mnt_fsname, entry.mnt_dir);
+    CALL(__endmntent(f));
+}
+
+/* The FILE is libc's own, but for the last. */
+CASE(old_names_of_opening) {
+    extern FILE *_IO_fopen(const char *, const char *), *_IO_fdopen(int, const char *),
+        *_IO_popen(const char *, const char *);
+    extern int _IO_fclose(FILE *);
+    put_text("file", "one\ntwo\n");
+    char line[10];
+    FILE *f = _IO_fopen("file", "r+");
+    CALL(fgets(line, sizeof line, f));
+    CALL(fseek(f, 0, SEEK_END));
+    CALL(fputs("three\n", f));
+    CALL(_IO_fclose(f));
+    f = _IO_fdopen(open("file", O_RDONLY), "r");
+    CALL(fgets(line, sizeof line, f));
+    CALL(ftell(f));
+    CALL(fclose(f));
+    f = _IO_popen("echo five", "r");
+    CALL(fgets(line, sizeof line, f));
+    CALL(pclose(f));
+    f = fopen("file", "w");
+    CALL(fputs("closed by its old name", f));
+    CALL(_IO_fclose(f));
+    f = fopen("file", "a");
+    CALL(fclose(f));
+    note_file("file");
+}
+
 /* --- calls that move the offset of a stream's descriptor ----------------------------------- */
 
 CASE(offset_after_calls_that_move_it) {

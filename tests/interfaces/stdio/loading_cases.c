@@ -11,6 +11,7 @@
 #include <iconv.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 
 void spoken_library_prints(const char *text);
@@ -254,6 +255,23 @@ CASE(character_sets) {
 
 /* By dlsym: a program that has the objects by copy relocation cannot be served
  * (interfaces/stdio/README.md). */
+#ifdef __x86_64__
+#define FIRST_VERSION "GLIBC_2.2.5"
+#else
+#define FIRST_VERSION "GLIBC_2.17"
+#endif
+
+/* A new program cannot be linked to it. */
+CASE(scanning_by_a_name_of_old_programs) {
+    int (*scan)(FILE *, const char *, va_list, int *);
+    *(void **)&scan = dlvsym(RTLD_DEFAULT, "_IO_vfscanf", FIRST_VERSION);
+    va_list none;
+    memset(&none, 0, sizeof none);
+    CALL(scan(stdin, "line %*d\nline", none, NULL));
+    CALL(getchar());
+    CALL(ftell(stdin));
+}
+
 CASE(standard_streams_as_objects) {
     say("%d", dlsym(RTLD_DEFAULT, "_IO_2_1_stdin_") == (void *)stdin);
     say("%d", dlsym(RTLD_DEFAULT, "_IO_2_1_stdout_") == (void *)stdout);
