@@ -32,23 +32,19 @@ struct segment {
     PyObject *label;
 };
 
-static PyObject *new_segment(PyObject *module, char *shm, bool readonly, PyObject *name) {
+static PyObject *new_segment(PyObject *module, char *shm, bool readonly) {
     struct asf__module *m = PyModule_GetState(module);
-    if (!shm)
-        return raise_shm(-errno, name);
-    struct segment *s = (struct segment *)PyType_GenericAlloc(m->segment, 0);
+    PyObject *label = PyUnicode_DecodeFSDefaultAndSize(shm, (Py_ssize_t)strcspn(shm, "\n"));
+    struct segment *s = label ? (struct segment *)PyType_GenericAlloc(m->segment, 0) : NULL;
     if (!s) {
-        asf_shm_close(shm);
+        Py_XDECREF(label);
         return NULL;
     }
     s->shown.at = shm + ASF_SHM_HEAD;
     s->shown.size = (Py_ssize_t)asf_shm_size(shm);
     s->shown.readonly = readonly;
-    s->label = PyUnicode_DecodeFSDefaultAndSize(shm, (Py_ssize_t)strcspn(shm, "\n"));
-    if (s->label)
-        return (PyObject *)s;
-    Py_DECREF((PyObject *)s);
-    return NULL;
+    s->label = label;
+    return (PyObject *)s;
 }
 
 PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywords) {
@@ -68,7 +64,14 @@ PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywor
     const char *text = PyBytes_AsString(bytes);
     ASF_WITHOUT_GIL(shm = asf_shm_create_on(backend, text, (mode_t)mode, (size_t)size));
     Py_DECREF(bytes);
-    return new_segment(module, shm, false, name);
+    if (!shm)
+        return raise_shm(-errno, name);
+    PyObject *segment = new_segment(module, shm, false);
+    if (!segment) { /* nobody learns of it */
+        asf_shm_remove(shm);
+        asf_shm_close(shm);
+    }
+    return segment;
 }
 
 PyObject *asf__open_segment(PyObject *module, PyObject *args, PyObject *keywords) {
@@ -82,7 +85,12 @@ PyObject *asf__open_segment(PyObject *module, PyObject *args, PyObject *keywords
     const char *text = PyBytes_AsString(bytes);
     ASF_WITHOUT_GIL(shm = update ? asf_shm_open_update(text) : asf_shm_open(text));
     Py_DECREF(bytes);
-    return new_segment(module, shm, !update, label);
+    if (!shm)
+        return raise_shm(-errno, label);
+    PyObject *segment = new_segment(module, shm, !update);
+    if (!segment)
+        asf_shm_close(shm);
+    return segment;
 }
 
 PyObject *asf__remove_segment(PyObject *module, PyObject *label) {
@@ -330,6 +338,19 @@ static char *text_of(const char *name, const Py_buffer *array, bool segment, siz
     return text;
 }
 
+/* The data of a segment is written as that segment's label. */
+static bool is_in_segment(const Py_buffer *array) {
+    return array->len > 0 && asf_shm_size((char *)array->buf - ASF_SHM_HEAD) == (size_t)array->len;
+}
+
+/* A segment whose label did not reach the file: nobody learns of it. */
+static void remove_segment_in(const char *text) {
+    static const char before[] = " shmids ";
+    const char *label = text ? strstr(text, before) : NULL;
+    if (label)
+        asf_shm_remove(label + strlen(before));
+}
+
 static bool write_field(PyObject *file, PyObject *name, PyObject *array, bool segment) {
     PyObject *bytes = PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape"), *written = NULL;
     char *text = NULL;
@@ -343,12 +364,15 @@ static bool write_field(PyObject *file, PyObject *name, PyObject *array, bool se
         PyErr_Format(PyExc_ValueError, "a field cannot be named '%U': a word that begins with a letter",
                      name);
     } else if (get_doubles(array, &view)) {
+        bool makes = segment && !is_in_segment(&view);
         ASF_WITHOUT_GIL(text = text_of(word, &view, segment, &length, &rc));
         PyBuffer_Release(&view);
         if (rc < 0)
             raise_shm(rc, name);
         else
             written = PyObject_CallMethod(file, "write", "y#", text, (Py_ssize_t)length);
+        if (!written && makes)
+            remove_segment_in(text);
     }
     free(text);
     Py_DECREF(bytes);

@@ -4,6 +4,7 @@
 MemoryError, and nothing stays open."""
 import array
 import gc
+import glob
 import itertools
 import os
 import sys
@@ -55,21 +56,27 @@ def write(path):
     return seen
 
 
+MADE = [None]  # what a call has made, to be removed when memory is there again
+
+
 def segment(path):
-    made = asf.create_segment("memory", 80)
-    try:
-        with made:
-            made.array()[3] = 1.5
-            with asf.open_segment(made.label) as again:
-                return [again.array()[3], len(again), again[:2] == made[:2]]
-    finally:
-        asf.remove_segment(made.label)
+    MADE[0] = made = asf.create_segment("memory", 80)
+    with made:
+        made.array()[3] = 1.5
+        with asf.open_segment(made.label) as again:
+            return [again.array()[3], len(again), again[:2] == made[:2]]
 
 
 def arrays(path):
     made = path + ".arrays"
     asf.write_arrays(made, {"a": array.array("d", [1, 2.5]), "b": [3, 4]})
     return {name: list(view) for name, view in asf.read_arrays(made).items()}
+
+
+def arrays_in_segments(path):
+    MADE[0] = path + ".segments"
+    asf.write_arrays(MADE[0], {"a": array.array("d", [1, 2.5])}, segments=True)
+    return {name: list(view) for name, view in asf.read_arrays(MADE[0]).items()}
 
 
 def records(path):
@@ -87,9 +94,24 @@ def records(path):
         return seen + [list(reader) == [record]]
 
 
+def remove_made():
+    made, MADE[0] = MADE[0], None
+    labels = [made.label] if isinstance(made, asf.Segment) else []
+    if isinstance(made, str) and os.path.exists(made):
+        with open(made, encoding="ascii") as file:
+            labels = [line.partition("shmids ")[2] for line in file]
+        os.unlink(made)
+    for label in labels:
+        asf.remove_segment(label)
+
+
 def descriptors():
     gc.collect()
     return os.listdir("/proc/self/fd")
+
+
+def segments():
+    return glob.glob(f"/dev/shm/asf-shm.p{os.getpid()}.*")
 
 
 @unittest.skipUnless(_testcapi, "the interpreter has no _testcapi")
@@ -98,17 +120,25 @@ class Memory(unittest.TestCase):
 
     def one(self, scenario, n, count):
         """What it gives while `count` allocations fail, from the n-th on; and whether it was hurt."""
+        result, hurt = None, False
         try:
             _testcapi.set_nomemory(n, n + count)
             try:
-                return scenario(self.path), False
+                result = scenario(self.path)
             finally:
                 _testcapi.remove_mem_hooks()
         except MemoryError:
-            return None, True
+            hurt = True
+        remove_made()
+        left = segments()
+        for file in left:
+            os.unlink(file)
+        self.assertEqual(left, [], n)
+        return result, hurt
 
     def check(self, scenario, count):
         expected = scenario(self.path)
+        remove_made()
         settled, n = 0, 0
         while settled < self.SETTLED:
             n += 1
@@ -117,10 +147,11 @@ class Memory(unittest.TestCase):
             if not hurt:
                 self.assertEqual(result, expected, n)
         self.assertEqual(scenario(self.path), expected)
+        remove_made()
         print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
 
     def test_scenarios(self):
-        scenarios = [read, regions, write, segment, arrays] + ([records] if hasattr(asf, "records") else [])
+        scenarios = [read, regions, write, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
         sys.unraisablehook = lambda _: None  # nor that be told
         with tempfile.TemporaryDirectory() as folder:
