@@ -160,7 +160,8 @@ void follow_table(const std::string &directory, bool allowed) {
 }
 
 TEST_F(CostsFile, TheLibraryGoesByIt) {
-    directory = [] {
+    TearDown();
+    directory = [] { // on disk
         char name[] = "/var/tmp/asf.XXXXXX";
         return std::string(mkdtemp(name));
     }();
