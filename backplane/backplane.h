@@ -83,6 +83,9 @@ ssize_t asf__fill(struct asf_cios *c, size_t want);
 /* asf__fill_buffer: the same over the module's `get`, in a plain buffer: what a module that
  * shows memory of its own falls back on.  Pushed-back bytes come first. */
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
+/* asf__take_stop: why input stopped short of what the last call wanted, told once: -errno, or 1: at
+ * the end; 0: it did not, or has been told. */
+int asf__take_stop(struct asf_cios *c);
 /* asf__take: up to n bytes to the caller's memory; fewer at the end of file (*error
  * is 0) or on an error.  2 KB and more are copied with the stream unlocked, if this
  * call has locked it. */

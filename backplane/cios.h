@@ -209,6 +209,8 @@ struct asf_cios {
         bool full;       /* as the latest call met it */
         unsigned turns;  /* counts the times that waiting calls were woken: a futex */
         int failed;      /* an error that the next call tells: -errno */
+        int stopped;     /* why input ended short of what a call wanted, if the next one is to tell:
+                            -errno, or 1: the end */
     };
     struct {                    /* calls */
         enum asf_use use, left; /* now, and before the system call that it is in */

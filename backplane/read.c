@@ -93,17 +93,30 @@ static size_t within_file(struct asf_cios *c, size_t want) {
     return want < there ? want : there;
 }
 
+/* The end of a regular file is met again by looking; that of a terminal would have to be typed twice. */
+static void note_stop(struct asf_cios *c, ssize_t r) {
+    c->stopped = r < 0 ? (int)r : c->kind != ASF_REGULAR;
+}
+
+int asf__take_stop(struct asf_cios *c) {
+    int why = c->stopped;
+    c->stopped = 0;
+    return why;
+}
+
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
     asf__allocate(c);
     want = within_file(c, want);
     int rc = make_room(c, want);
     if (rc < 0)
         return rc;
-    while (asf__avail(c) < want) {
+    while (asf__avail(c) < want && !c->stopped) {
         size_t room = (size_t)(c->buf_end - c->read_end), missing = want - asf__avail(c);
         ssize_t r = get(c, c->read_end, c->flags & ASF_UNBUFFERED ? missing : room);
-        if (r <= 0 && asf__avail(c) > 0)
+        if (r <= 0 && asf__avail(c) > 0) {
+            note_stop(c, r);
             break;
+        }
         if (r <= 0) {
             c->offset = -1; /* somebody else may move it now */
             return r;
@@ -124,6 +137,10 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
         want = asf__avail(c) + 1;
     if (asf__avail(c) >= want)
         return (ssize_t)asf__avail(c);
+    if (asf__unlikely(c->stopped)) {
+        int why = asf__avail(c) == 0 ? asf__take_stop(c) : 0;
+        return why < 0 ? why : (ssize_t)asf__avail(c);
+    }
     asf__attach(c);
     if (c->ops->fill && !(c->flags & ASF_IN_BACKUP))
         return c->ops->fill(c, want);
@@ -172,7 +189,8 @@ static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last) {
 /* Whole buffers go straight to the caller; what is in the way of a module's own window, or
  * is a callback's, does not. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
-    return c->ops->get && !c->ops->fill && c->kind != ASF_CALLBACK && n >= (size_t)(c->buf_end - c->buf_base);
+    return c->ops->get && !c->ops->fill && !c->stopped && c->kind != ASF_CALLBACK &&
+           n >= (size_t)(c->buf_end - c->buf_base);
 }
 
 static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {

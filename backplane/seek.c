@@ -91,6 +91,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     asf__trim(c);
     if (!c->ops->seek)
         return -ESPIPE;
+    c->stopped = 0; /* was of another place */
     if (c->kind == ASF_MEMORY)
         return c->ops->seek(c, offset, whence);
     if (c->kind == ASF_CALLBACK) /* which is always asked */

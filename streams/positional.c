@@ -122,6 +122,7 @@ static void leave_window(struct asf_cios *c) {
     asf__table_last(c);
     asf__empty_windows(c);
     c->offset = -1;
+    c->stopped = 0;
     c->flags &= ~ASF_EOF;
     __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
 }

@@ -130,11 +130,16 @@ int asf_u_sabandon(struct asf_cios *c, void *ptr) {
 }
 
 /* The region given back and allocated anew with the other length; where that fails it is
- * taken again, if the buffer is still there. */
+ * taken again, if the buffer is still there.  Why there were no more bytes before is told first. */
 static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     char *p = r->p;
     size_t old = r->n;
     struct asf_buffer *b = c->buffer;
+    int why = asf__avail(c) == 0 ? asf__take_stop(c) : 0;
+    if (why != 0) {
+        *newlen = why < 0 ? why : (ssize_t)old;
+        return why < 0 ? NULL : p;
+    }
     asf__take_back(c, r);
     c->read_ptr = p;
     void *q = asf__u_salloc(c, newlen, false);

@@ -109,7 +109,8 @@ static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t m
  * the input's window is empty. */
 static bool can_leave_window(const struct asf_transfer *t, struct asf_cios *in, const struct asf_cios *out) {
     bool kernel = !t->known || t->way || t->clone || t->sparse;
-    return (kernel || reads_into_output(in, out)) && !(in->flags & ASF_IN_BACKUP) && leave_window(in);
+    return (kernel || reads_into_output(in, out)) && !(in->flags & ASF_IN_BACKUP) && !in->stopped &&
+           leave_window(in);
 }
 
 /* Not cancelled with both streams locked: one would stay so. */
