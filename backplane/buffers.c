@@ -93,7 +93,7 @@ void asf__allocate(struct asf_cios *c) {
     }
     bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
     if (buffered)
-        asf__attach(c);
+        asf__look_below(c);
     struct asf_buffer *b = buffered ? asf__buffer_new(c->block) : NULL;
     if (!b && buffered && c->block > BUFSIZ) /* what was asked for is too much */
         b = asf__buffer_new(BUFSIZ);

@@ -141,7 +141,9 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
         int why = asf__avail(c) == 0 ? asf__take_stop(c) : 0;
         return why < 0 ? why : (ssize_t)asf__avail(c);
     }
-    asf__attach(c);
+    rc = asf__attach(c);
+    if (rc < 0)
+        return rc;
     if (c->ops->fill && !(c->flags & ASF_IN_BACKUP))
         return c->ops->fill(c, want);
     return asf__fill_buffer(c, want);
@@ -205,7 +207,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && goes_straight(c, n);
     *error = past ? asf__flush_output(c) : asf__to_read(c);
     if (*error == 0 && asf__avail(c) == 0) {
-        asf__attach(c);
+        *error = asf__attach(c);
         if (!c->ops->fill)
             asf__allocate(c);
     }

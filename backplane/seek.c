@@ -23,6 +23,8 @@ static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
         return at;
     c->offset = at;
     asf__empty_windows(c);
+    if (asf__unlikely(c->gate & ASF_MOVED)) /* it need not arrive before */
+        __atomic_store_n(&c->gate, c->gate & ~(unsigned)ASF_MOVED, __ATOMIC_RELEASE);
     return at;
 }
 
@@ -87,7 +89,10 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         asf__free_backup(c);
     bool exact = c->read_base == c->read_end && c->write_base == c->write_ptr;
     asf__free_backup(c);
-    asf__attach(c);
+    asf__look_below(c);
+    int rc = whence == SEEK_CUR ? asf__arrive(c) : 0;
+    if (rc < 0)
+        return rc;
     asf__trim(c);
     if (!c->ops->seek)
         return -ESPIPE;
@@ -96,7 +101,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return c->ops->seek(c, offset, whence);
     if (c->kind == ASF_CALLBACK) /* which is always asked */
         c->offset = -1;
-    int rc = asf__is_putting(c) ? asf__end_output(c) : 0;
+    rc = asf__is_putting(c) ? asf__end_output(c) : 0;
     if (rc == 0 && !c->ops->fill)
         asf__allocate(c);
     if (rc == 0 && whence != SEEK_SET)
@@ -124,10 +129,10 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
 }
 
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
-    asf__arrive(c);
-    *below = -ESPIPE;
-    if (!c->ops->seek)
-        return -ESPIPE;
+    int rc = asf__arrive(c);
+    *below = rc < 0 ? rc : -ESPIPE;
+    if (rc < 0 || !c->ops->seek)
+        return *below;
     if (c->kind == ASF_MEMORY)
         return c->ops->seek(c, 0, SEEK_CUR);
     if (c->kind == ASF_CALLBACK)
@@ -152,8 +157,10 @@ off64_t asf__tell(struct asf_cios *c) {
 }
 
 int asf__sync_behind(struct asf_cios *c, size_t pushed) {
-    asf__arrive(c);
-    int rc = asf__flush_output(c);
+    int rc = asf__arrive(c);
+    if (rc < 0)
+        return rc;
+    rc = asf__flush_output(c);
     int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
     asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;

@@ -81,17 +81,22 @@ static inline void asf__trim(struct asf_cios *c) {
         c->ops->trim(c);
 }
 
-/* A positional call may have moved the stream: the window and the descriptor follow. */
-static inline void asf__arrive(struct asf_cios *c) {
-    if (asf__unlikely(c->gate & ASF_MOVED))
-        c->ops->arrive(c);
+/* A positional call may have moved the stream: the window and the descriptor follow.  An error: it
+ * is not there, and nothing may be read or written. */
+static inline int asf__arrive(struct asf_cios *c) {
+    return asf__unlikely(c->gate & ASF_MOVED) ? c->ops->arrive(c) : 0;
 }
 
 /* What the stream is on is looked at when it is first used. */
-static inline void asf__attach(struct asf_cios *c) {
+static inline void asf__look_below(struct asf_cios *c) {
     if (asf__unlikely(c->kind == ASF_UNKNOWN) && c->ops->attach)
         c->ops->attach(c);
-    asf__arrive(c);
+}
+
+/* Both, before a transfer. */
+static inline int asf__attach(struct asf_cios *c) {
+    asf__look_below(c);
+    return asf__arrive(c);
 }
 
 /* Around a call of the program's that locks the stream: a thread that is cancelled in between gives

@@ -53,13 +53,15 @@ int asf__to_write(struct asf_cios *c) {
     }
     if (asf__is_putting(c) && c->write_base && !(c->gate & ASF_MOVED))
         return 0;
-    asf__attach(c);
+    int rc = asf__attach(c);
+    if (rc < 0)
+        return rc;
     size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
     asf__free_backup(c);
     if (!c->ops->drain)
         asf__allocate(c);
     struct asf_buffer *b = c->buffer;
-    int rc = keep_unread(c);
+    rc = keep_unread(c);
     /* What has been left behind may be put where the window is. */
     if (rc == 0 && (c->ops->drain || b->refs || b->release || c->detached))
         rc = leave_input(c);

@@ -417,7 +417,7 @@ int asf__stack_decoder(struct asf_cios *c, const struct asf_decoder *decoder, st
     pthread_cond_init(&d->to_do, NULL);
     pthread_cond_init(&d->is_done, NULL);
     below->flags2 |= c->flags2 & ASF_NOT_CANCELLED;
-    asf__attach(below);
+    asf__look_below(below);
     c->ops = &asf__decoded;
     c->data = d;
     c->kind = ASF_PIPE;

@@ -151,13 +151,18 @@ static int position(struct asf_cios *c, off64_t *at, off64_t *size) {
 }
 
 /* The descriptor stands at the window's end, as if the window had been read. */
-static void show(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
-    off64_t base = window_of(b)->at, end = base + (off64_t)b->size;
+static ssize_t show(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
+    off64_t base = window_of(b)->at, end = c->ops->seek(c, base + (off64_t)b->size, SEEK_SET);
+    if (end < 0) {
+        unmap(c, b);
+        return end;
+    }
     c->stats.in += (uint64_t)(end - c->offset);
     asf__use_buffer(c, b);
     asf__set_read(c, b->base, b->base + (at - base), b->base + b->size);
     c->offset = end;
-    c->ops->seek(c, end, SEEK_SET);
+    asf__filled(c);
+    return (ssize_t)asf__avail(c);
 }
 
 static ssize_t map_fill(struct asf_cios *c, size_t want) {
@@ -180,9 +185,7 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         unmap(c, b);
         return fall_back(c, want, "large file in small pages: read costs less than a fault for 64 KB");
     }
-    show(c, b, at);
-    asf__filled(c);
-    return (ssize_t)asf__avail(c);
+    return show(c, b, at);
 }
 
 /* --- truncation ------------------------------------------------------------------ */

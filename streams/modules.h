@@ -43,7 +43,7 @@ ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t of
 int asf__file_close(struct asf_cios *c);
 void asf__end_positional(struct asf_cios *c);
 bool asf__has_regions_apart(const struct asf_cios *c);
-void asf__arrive_slow(struct asf_cios *c);
+int asf__arrive_slow(struct asf_cios *c);
 
 /* A module that is nothing but those. */
 #define ASF__DESCRIPTOR_OPS(module)                                                                          \

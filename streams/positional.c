@@ -116,7 +116,7 @@ bool asf__has_regions_apart(const struct asf_cios *c) {
 
 /* --- where the stream goes on ------------------------------------------------------- */
 
-/* Lock: held.  Nobody finds the bytes of the window from now on. */
+/* Lock: held.  Nobody finds the bytes of the window from now on, nor a place of the stream. */
 static void leave_window(struct asf_cios *c) {
     asf__free_backup(c);
     asf__table_last(c);
@@ -124,7 +124,6 @@ static void leave_window(struct asf_cios *c) {
     c->offset = -1;
     c->stopped = 0;
     c->flags &= ~ASF_EOF;
-    __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
 }
 
 static void note(struct asf_positional *p, const char *region, size_t n, off64_t end) {
@@ -140,8 +139,10 @@ static void move(struct asf_cios *c, struct asf_positional *p, const char *regio
     if (asf__likely(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))
         return;
     asf__lock(&c->lk);
-    if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) /* else output has begun meanwhile */
+    if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) { /* else output has begun meanwhile */
         leave_window(c);
+        __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
+    }
     note(p, region, n, end);
     asf__unlock(&c->lk);
 }
@@ -156,10 +157,27 @@ static const struct shard *latest(const struct asf_positional *p) {
     return latest;
 }
 
-void asf__arrive_slow(struct asf_cios *c) {
-    off64_t at = __atomic_load_n(&latest(c->positional)->moved_to, __ATOMIC_RELAXED);
+/* Lock: held. */
+static int go_to(struct asf_cios *c, off64_t offset) {
+    off64_t at = c->ops->seek(c, offset, SEEK_SET);
+    if (at < 0)
+        return (int)at;
+    leave_window(c);
+    c->offset = at;
     __atomic_store_n(&c->gate, c->gate & ~(unsigned)ASF_MOVED, __ATOMIC_RELEASE);
-    c->offset = c->ops->seek(c, at, SEEK_SET);
+    return 0;
+}
+
+int asf__arrive_slow(struct asf_cios *c) {
+    return go_to(c, __atomic_load_n(&latest(c->positional)->moved_to, __ATOMIC_RELAXED));
+}
+
+/* Where nothing is to be read the stream goes at once: there may be no place, which is told now. */
+static int move_beyond_end(struct asf_cios *c, off64_t offset) {
+    asf__lock(&c->lk);
+    int rc = asf__is_putting(c) ? 0 : go_to(c, offset);
+    asf__unlock(&c->lk);
+    return rc;
 }
 
 size_t asf__latest_at(struct asf_cios *c, const char *region) {
@@ -303,12 +321,13 @@ static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *l
     int cancellation = asf__forbid_cancellation();
     ssize_t r = read_all(c, region, n, offset);
     asf__permit_cancellation(cancellation);
-    bool kept = false;
-    *length = r;
     if (r <= 0) {
         free(region);
-        region = NULL;
-    } else if (!(kept = enter(p, region, (size_t)r))) {
+        return asf__no_region(length, r < 0 ? r : move_beyond_end(c, offset));
+    }
+    *length = r;
+    bool kept = enter(p, region, (size_t)r);
+    if (!kept) {
         region = keep_in_buffer(c, region, (size_t)r);
         *length = region ? r : -ENOMEM;
     }

@@ -141,14 +141,15 @@ int asf__advise(struct asf_cios *c, enum asf_advice advice) {
                                    [ASF_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
                                    [ASF_RANDOM] = POSIX_FADV_RANDOM,
                                    [ASF_ONCE] = POSIX_FADV_SEQUENTIAL};
-    if ((unsigned)advice > ASF_COPIED)
-        return -EINVAL;
+    int rc = (unsigned)advice > ASF_COPIED ? -EINVAL : asf__arrive(c);
+    if (rc < 0)
+        return rc;
     bool lasts = advice != ASF_WILLNEED && advice != ASF_DONTNEED && advice != ASF_COPIED;
     enum asf_advice before = c->advice;
     if (lasts)
         c->advice = advice;
     c->copied |= advice == ASF_COPIED;
-    asf__attach(c);
+    asf__look_below(c);
     if (c->kind != ASF_REGULAR) {
         c->advice = before;
         return -ESPIPE;

@@ -157,7 +157,8 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
 /* sallocAt: move the stream offset as lseek() would and allocate there, with
  * nothing of another thread's coming between.
  *   whence   SEEK_SET, SEEK_CUR or SEEK_END (of output: of the file and of what is pending)
- * returns  as salloc; -ESPIPE in *length for a stream that cannot seek.
+ * returns  as salloc; -ESPIPE in *length for a stream that cannot seek, and what lseek() says of
+ *          a place that the file cannot have: then the stream is where it was.
  * On regular files that sopen or sopen_fd has opened, not with O_APPEND, there may be any number of
  * output regions at different places, each written where it belongs when it is given back
  * (sfree then returns that write's error); the order of writes that overlap is open.  What follows

@@ -97,9 +97,10 @@ struct asf_stream_ops {
      * NULL: output with regions that are kept cannot be left behind. */
     ssize_t (*put_at)(struct asf_cios *c, const void *buf, size_t n, int64_t offset);
     /* busy: whether there are regions that are in no buffer of the stream; NULL: never.
-     * arrive: with ASF_MOVED: go where a positional call has left the stream. */
+     * arrive: with ASF_MOVED: go where a positional call has left the stream; on an error it stays
+     * set, and the call that needs the place returns the error. */
     bool (*busy)(const struct asf_cios *c);
-    void (*arrive)(struct asf_cios *c);
+    int (*arrive)(struct asf_cios *c);
 };
 
 /* asf_sopen_with: a stream on a module of the program's own.

@@ -173,7 +173,10 @@ static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
     size_t old = asf__is_putting(c) ? 0 : asf__latest_at(c, p);
     if (old == 0)
         return asf__no_region(newlen, -EBUSY);
-    off64_t at = asf__tell(c) - (off64_t)old;
+    off64_t at = asf__tell(c);
+    if (at < 0)
+        return asf__no_region(newlen, at);
+    at -= (off64_t)old;
     ssize_t wanted = *newlen > 0 ? *newlen : 1;
     void *q = asf__read_at(c, &wanted, at);
     if (!q && wanted == 0)
@@ -297,8 +300,7 @@ static bool begin_to_read_at(struct asf_cios *c, ssize_t *length, off64_t *offse
 static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
     int rc = asf__to_bytes(c);
     off64_t at = rc;
-    if (c->kind == ASF_UNKNOWN)
-        asf__attach(c);
+    asf__look_below(c);
     if (rc == 0 && (asf__is_putting(c) || c->flags & ASF_NO_READS)) {
         *region = write_at(c, length, *offset, whence);
         return false;
@@ -345,7 +347,9 @@ static int set_mode(struct asf_cios *c, enum asf_mode mode) {
     int rc = asf__to_bytes(c);
     if (rc < 0)
         return rc;
-    asf__attach(c);
+    rc = asf__attach(c);
+    if (rc < 0)
+        return rc;
     return mode == ASF_READ ? asf__to_read(c) : asf__to_write(c);
 }
 

@@ -35,10 +35,12 @@ static void unlock_both(struct asf_cios *a, struct asf_cios *b) {
 
 /* Make the streams a reading and a writing one. */
 static int ready(struct asf_cios *in, struct asf_cios *out) {
-    asf__attach(in);
-    asf__attach(out);
     int rc = out->failed;
     out->failed = 0;
+    if (rc == 0)
+        rc = asf__attach(in);
+    if (rc == 0)
+        rc = asf__attach(out);
     if (rc == 0)
         rc = asf__to_bytes(out);
     if (rc == 0)

@@ -218,7 +218,7 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
                  o.put_at = [](asf_cios *, const void *, size_t, int64_t) -> ssize_t { return 0; };
              },
              +[](asf_stream_ops &o) { o.busy = [](const asf_cios *) { return false; }; },
-             +[](asf_stream_ops &o) { o.arrive = [](asf_cios *) {}; },
+             +[](asf_stream_ops &o) { o.arrive = [](asf_cios *) { return 0; }; },
              +[](asf_stream_ops &o) { o.length = [](asf_cios *) -> int64_t { return 0; }; }, // without seek
          }) {
         other = ops;

@@ -329,6 +329,59 @@ TEST_F(Positional, ReadsWhileOutputIsKept) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+// As lseek says of the same file: what is no place is told at once, and the stream stays.
+TEST_F(Positional, FarBeyondTheEnd) {
+    for (const char *where : {"/tmp", "/dev/shm"})
+        for (const int64_t far : {int64_t{500000}, int64_t{1} << 45, int64_t{1} << 62}) {
+            SCOPED_TRACE(std::string(where) + ", " + std::to_string(far));
+            std::string name = std::string(where) + "/asi.XXXXXX";
+            const int made = mkstemp(name.data());
+            ASSERT_EQ(::write(made, pattern(300000).data(), 300000), 300000);
+            const off_t there = lseek(made, far, SEEK_SET) < 0 ? -errno : far;
+            const int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+            asf_cios *s = asf_sopen_fd(fd, O_RDONLY, nullptr);
+            EXPECT_EQ(take(s, 10), pattern(10));
+            ssize_t n = 10;
+            void *p = sallocAt(s, &n, far, SEEK_SET);
+            expect_none(p, n, there < 0 ? there : 0);
+            EXPECT_EQ(take(s, 10), there < 0 ? pattern(10, 10) : "");
+            EXPECT_EQ(sflush(s), 0);
+            EXPECT_EQ(lseek(fd, 0, SEEK_CUR), there < 0 ? 20 : there);
+            EXPECT_EQ(sfree(s, at(s, 10, 1000)), 0);
+            EXPECT_EQ(take(s, 10), pattern(10, 1010));
+            EXPECT_EQ(sclose(s), 0);
+            ::close(made);
+            unlink(name.c_str());
+        }
+}
+
+// The descriptor follows when a sequential call comes; until it can, nothing is read or written.
+TEST_F(Positional, APlaceThatIsNotReached) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    for (const int flags : {O_RDONLY, O_RDWR}) {
+        const std::string file = put_pattern("file", 300000);
+        const int fd = open(file.c_str(), flags | O_CLOEXEC), same = dup(fd);
+        asf_cios *s = asf_sopen_fd(fd, flags, nullptr);
+        EXPECT_EQ(sfree(s, at(s, 10, 200000)), 0);
+        ASSERT_EQ(dup2(ends[0], fd), fd); // in which nobody can seek
+        EXPECT_EQ(take(s, 10), "error " + std::to_string(-ESPIPE));
+        EXPECT_EQ(take(s, 10), "error " + std::to_string(-ESPIPE));
+        EXPECT_EQ(sflush(s), -ESPIPE);
+        ssize_t n = 10;
+        void *p = sallocAt(s, &n, 10, SEEK_CUR);
+        expect_none(p, n, -ESPIPE);
+        p = flags == O_RDWR ? (n = 10, Salloc(s, ASF_WRITE, &n)) : (n = -ESPIPE, nullptr);
+        expect_none(p, n, -ESPIPE);
+        ASSERT_EQ(dup2(same, fd), fd);
+        EXPECT_EQ(take(s, 10), pattern(10, 200010));
+        EXPECT_EQ(sclose(s), 0);
+        ::close(same);
+    }
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
 // The bytes that this process has read by system calls.
 size_t bytes_read() {
     std::ifstream io("/proc/self/io");

@@ -294,6 +294,20 @@ class Files(unittest.TestCase):
             os.close(theirs)
         self.assertGreaterEqual(len(ran), 3)
 
+    def test_places_that_are_none(self):
+        self.put(b"0123456789" * 100000)
+        for mode in ("rb", "r+b"):
+            with open(self.path, mode) as theirs, asf.open(self.path, mode) as ours:
+                for place in (2**45, 2**62, 2**63 - 1, 5000000, 500):
+                    got = []
+                    for file in (theirs, ours):
+                        try:
+                            got.append(file.seek(place))
+                        except OSError as error:
+                            got.append((error.errno, file.read(3) and None))
+                        got.append((file.tell(), file.read(5), file.tell()))
+                    self.assertEqual(got[:2], got[2:], (mode, place))
+
     def test_failing_writes(self):
         with self.assertRaises(OSError) as caught, asf.open("/dev/full", "wb") as file:
             file.write(b"x")
