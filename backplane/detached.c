@@ -24,10 +24,9 @@ static void forget_window(struct asf_cios *c) {
 static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n) {
     struct asf_cios *c = d->data;
     ssize_t r = c->ops->put_at(c, p, n, d->place);
-    if (r <= 0)
-        return r;
-    d->place += r;
-    forget_window(c);
+    d->place += r > 0 ? r : (off64_t)n; /* what fails is lost: the rest stays where it belongs */
+    if (r > 0)
+        forget_window(c);
     return r;
 }
 

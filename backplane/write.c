@@ -122,22 +122,45 @@ static void begin_anew(struct asf_cios *c) {
     asf__show_room(c);
 }
 
+/* The output before `from` has been put. */
+static void begin_at(struct asf_cios *c, char *from) {
+    c->write_base = from;
+    asf__set_read(c, from, from, from);
+}
+
 /* The descriptor did not go to where the output belongs. */
 static bool is_stuck(const struct asf_cios *c) {
     return c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
 }
 
+/* The descriptor goes on over bytes of a file that could not be put, so that what follows is not put
+ * in their place.  On streams without put_at it is, which POSIX leaves open. */
+static bool pass_over(struct asf_cios *c, size_t n) {
+    if (n == 0 || !c->ops->put_at || c->flags & ASF_APPENDING)
+        return true;
+    off64_t at = c->ops->seek(c, (off64_t)n, SEEK_CUR);
+    if (at >= 0 && c->offset >= 0)
+        c->offset = at;
+    return at >= 0;
+}
+
+/* What fails is lost, as POSIX leaves it: the program is told once; but where the descriptor does not
+ * go where the bytes, or those after them, belong, they stay.  Returns how many are done with. */
+static inline __attribute__((always_inline)) size_t put_or_lose(struct asf_cios *c, const char *p, size_t n,
+                                                                int *error) {
+    size_t done = put(c, p, n, error);
+    bool stays = *error && ((done == 0 && is_stuck(c)) || !pass_over(c, n - done));
+    return stays ? done : n;
+}
+
 /* The bytes from..to of the buffer, without those of regions that were abandoned, up to the first
- * that is kept; *from tells how far.  What fails is lost, as POSIX leaves it: the program is told
- * once; but where the descriptor does not go to its place, all stays. */
+ * that is kept; *from tells how far. */
 static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to) {
     for (;;) {
         struct asf_region *r = asf__first_region(b);
         const char *end = r ? r->p : to;
         int error = 0;
-        size_t n = (size_t)(end - *from), done = put(c, *from, n, &error);
-        if (done > 0 || !is_stuck(c))
-            *from += n;
+        *from += put_or_lose(c, *from, (size_t)(end - *from), &error);
         if (error || !r)
             return error;
         if (r->state == ASF_KEPT)
@@ -145,10 +168,8 @@ static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **fro
         r->state = ASF_FREED;
         c->left_out -= r->n;
         *from += r->n;
-        if (b == c->buffer) { /* a thread may be cancelled in the next step */
-            c->write_base = *from;
-            asf__set_read(c, *from, *from, *from);
-        }
+        if (b == c->buffer) /* a thread may be cancelled in the next step */
+            begin_at(c, *from);
     }
 }
 
@@ -173,19 +194,19 @@ static int put_window(struct asf_cios *c) {
         return 0;
     if (asf__likely(!c->buffer->refs && !c->buffer->end)) {
         int error;
-        size_t done = put(c, from, asf__pending(c), &error);
-        if (done > 0 || !is_stuck(c))
+        size_t n = asf__pending(c), gone = put_or_lose(c, from, n, &error);
+        if (asf__likely(gone == n))
             begin_anew(c);
+        else if (gone > 0)
+            begin_at(c, from + gone);
         return error;
     }
     asf__table_last(c);
     int rc = put_up_to_region(c, c->buffer, &from, c->write_ptr);
-    if (from == c->write_ptr && c->buffer->refs == 0) {
+    if (from == c->write_ptr && c->buffer->refs == 0)
         begin_anew(c);
-    } else if (from != c->write_base) {
-        c->write_base = from;
-        asf__set_read(c, from, from, from);
-    }
+    else if (from != c->write_base)
+        begin_at(c, from);
     return rc;
 }
 

@@ -174,7 +174,8 @@ ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t 
  *          keep bytes from being written (they are when these are).
  *          What a write that failed has not written is lost, as with fflush():
  *          -ENOSPC, or -EAGAIN of a descriptor that does not wait, is returned
- *          once and the bytes are not tried again.  What has waited after them
+ *          once and the bytes are not tried again; in a file that sopen has opened, not with
+ *          O_APPEND, their place stays, and what follows is written after it.  What has waited after them
  *          for a region is tried by the next call, and so is all after a seek
  *          that failed, before anything was written.
  * source   paper, Figure 2. */

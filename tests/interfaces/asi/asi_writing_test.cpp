@@ -4,7 +4,9 @@
 // what is written, when, and in which order.
 // Layer: tests.
 #include <algorithm>
+#include <csignal>
 #include <random>
+#include <sys/resource.h>
 
 #include "asi_test.h"
 
@@ -325,6 +327,100 @@ TEST_F(Writing, WhatCouldNotBeWrittenIsLost) {
     ASSERT_EQ(read(ends[0], page.data(), page.size()), 4);
     EXPECT_EQ(page.substr(0, 4), "kept");
     close(ends[0]);
+}
+
+// A file in which for a while no write goes beyond a size.
+class Limited : public Asi {
+  protected:
+    void SetUp() override {
+        Asi::SetUp();
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before);
+    }
+
+    void TearDown() override {
+        signal(SIGXFSZ, SIG_DFL);
+        Asi::TearDown();
+    }
+
+    template <typename F> auto with_limit(size_t size, F call) const {
+        const rlimit small = {size, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+        const auto result = call();
+        setrlimit(RLIMIT_FSIZE, &before);
+        return result;
+    }
+
+    static char *fill(asf_cios *s, char with, ssize_t n) {
+        return static_cast<char *>(memset(salloc(s, &n), with, static_cast<size_t>(n)));
+    }
+
+    // 100 bytes of which `limit` could be written, and 300000 after them.
+    std::string expected(size_t limit, size_t at = 0) const {
+        return std::string(at, '\0') + std::string(limit, 'A') + std::string(100 - limit, '\0') +
+               std::string(300000, 'B');
+    }
+
+    rlimit before = {};
+};
+
+TEST_F(Limited, WhatFollowsStaysInItsPlace) {
+    for (const size_t limit : {0, 50}) {
+        asf_cios *s = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+        EXPECT_EQ(sfree(s, fill(s, 'A', 100)), 0);
+        EXPECT_EQ(with_limit(limit, [&] { return sflush(s); }), -EFBIG);
+        EXPECT_EQ(sfree(s, fill(s, 'B', 300000)), 0);
+        EXPECT_EQ(sclose(s), 0);
+        EXPECT_TRUE(contents("out") == expected(limit)) << limit;
+    }
+}
+
+// The regions are kept in one buffer or in two, and given back in either order.
+TEST_F(Limited, WhatFollowsARegionStaysInItsPlace) {
+    for (const size_t limit : {0, 50})
+        for (const ssize_t first : {100, 300000}) {
+            const std::string where = std::to_string(limit) + ", " + std::to_string(first);
+            const ssize_t rest = 300000 - first;
+            asf_cios *s = must_open(path("out"), O_RDWR | O_CREAT | O_TRUNC);
+            ASSERT_EQ(set_stream_mode(s, ASF_WRITE), s);
+            char *a = fill(s, 'A', 100), *b = fill(s, 'B', first), *c = rest ? fill(s, 'B', rest) : nullptr;
+            EXPECT_EQ(c ? sfree(s, c) : 0, 0);
+            EXPECT_EQ(with_limit(limit, [&] { return sfree(s, a) == -EFBIG ? -EFBIG : sflush(s); }), -EFBIG)
+                << where;
+            EXPECT_EQ(sfree(s, b), 0) << where;
+            EXPECT_EQ(sclose(s), 0) << where;
+            EXPECT_TRUE(contents("out") == expected(limit)) << where;
+        }
+}
+
+TEST_F(Limited, WhatFollowsARegionElsewhereStaysInItsPlace) {
+    for (const size_t limit : {0, 50}) {
+        asf_cios *s = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+        ssize_t n = 100;
+        char *a = static_cast<char *>(memset(sallocAt(s, &n, 1000, SEEK_SET), 'A', 100));
+        char *b = fill(s, 'B', 300000);
+        n = 1;
+        EXPECT_EQ(sabandon(s, sallocAt(s, &n, 0, SEEK_SET)), 0);
+        EXPECT_EQ(with_limit(limit ? 1000 + limit : 0, [&] { return sfree(s, a); }), -EFBIG);
+        EXPECT_EQ(sfree(s, b), 0);
+        EXPECT_EQ(sclose(s), 0);
+        EXPECT_TRUE(contents("out") == expected(limit, 1000)) << limit;
+    }
+}
+
+TEST_F(Limited, InputGoesOnAfterWhatWasLost) {
+    asf_cios *s = must_open(put_pattern("file", 1000), O_RDWR);
+    EXPECT_EQ(take(s, 10), pattern(10));
+    ssize_t n = 100;
+    EXPECT_EQ(sfree(s, memset(Salloc(s, ASF_WRITE, &n), 'A', 100)), 0);
+    EXPECT_EQ(with_limit(0, [&] { return sflush(s); }), -EFBIG);
+    n = 10;
+    char *p = static_cast<char *>(Salloc(s, ASF_READ, &n));
+    ASSERT_NE(p, nullptr);
+    EXPECT_EQ(std::string(p, 10), pattern(10, 110));
+    EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_TRUE(contents("file") == pattern(1000));
 }
 
 TEST_F(Writing, ErrorsOfALargeRegion) {
