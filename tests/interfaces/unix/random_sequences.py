@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""random_sequences.py - random sequences of Unix I/O and stdio on descriptors 0 to 5, plainly and under libasf_unix.
+
+The program unix_sequences makes each sequence from its seed.  What every call returned, how the processes ended and
+the files must be the same without the library and with it, with each --options.  A sequence that differs is made
+shorter, step by step, before it is shown; one that differs from itself without the library is named as well.
+The environment's ASF_UNIX_SEED and ASF_UNIX_SEQUENCES are in place of --seed and --count.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "stdio"))
+
+import random_streams
+
+AT_ONCE = 1000
+
+
+class Runner:
+    def __init__(self, program, environment, folder):
+        self.program = os.path.abspath(program)
+        self.preloaded = environment
+        self.folder = folder
+
+    def run(self, arguments, options):
+        """Without the library if the options are None."""
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+        if options is not None:
+            environment.update(self.preloaded)
+        if options:
+            environment["ASF_OPTIONS"] = options
+        return subprocess.run([self.program, *arguments], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, check=True).stdout.decode("latin-1").splitlines()
+
+    def hashes(self, first, count, options):
+        return self.run(["run", str(first), str(count)], options)
+
+    def show(self, seed, options, steps=None):
+        return self.run(["show", str(seed)] + ([",".join(map(str, steps))] if steps is not None else []), options)
+
+    def differs(self, seed, options, steps=None):
+        return self.show(seed, None, steps) != self.show(seed, options, steps)
+
+    def shorten(self, seed, options):
+        """The steps that a difference needs, the last ones tried first."""
+        steps = sorted({int(line.split()[0]) for run in (None, options) for line in self.show(seed, run)
+                        if line[:1].isdigit()})
+        shorter = True
+        while shorter:
+            shorter = False
+            for step in reversed(steps):
+                fewer = [other for other in steps if other != step]
+                if fewer and self.differs(seed, options, fewer):
+                    steps, shorter = fewer, True
+        return steps
+
+    def report(self, seed, options):
+        if any(self.show(seed, None) != self.show(seed, None) for _ in range(3)):
+            print(f"seed {seed}: two runs without the library differ")
+            return
+        if not self.differs(seed, options):
+            print(f"seed {seed}, ASF_OPTIONS={options}: differed once, and not again")
+            return
+        steps = self.shorten(seed, options)
+        print(f"seed {seed}, ASF_OPTIONS={options}: unix_sequences show {seed} {','.join(map(str, steps))}")
+        plain, tested = self.show(seed, None, steps), self.show(seed, options, steps)
+        for number, (a, b) in enumerate(zip(plain + ["(end)"], tested + ["(end)"])):
+            if a != b:
+                for line in plain[:number]:
+                    print("      ", line)
+                print("  libc:", a)
+                print("   asf:", b)
+                return
+
+
+def parsed_arguments():
+    parser = random_streams.argument_parser(__doc__)
+    parser.add_argument("--each", metavar="TEXT", action="append", default=[],
+                        help="ASF_OPTIONS for another run of every sequence")
+    arguments = parser.parse_args()
+    arguments.seed = int(os.environ.get("ASF_UNIX_SEED", arguments.seed))
+    arguments.count = int(os.environ.get("ASF_UNIX_SEQUENCES", arguments.count))
+    return arguments
+
+
+def try_sequences(runner, arguments):
+    """How many differ."""
+    different = 0
+    for first in range(arguments.seed, arguments.seed + arguments.count, AT_ONCE):
+        count = min(AT_ONCE, arguments.seed + arguments.count - first)
+        plain = runner.hashes(first, count, None)
+        for options in [arguments.options or ""] + arguments.each:
+            tested = runner.hashes(first, count, options)
+            for seed, (a, b) in enumerate(zip(plain, tested), first):
+                if a == b:
+                    continue
+                different += 1
+                if different <= arguments.shown:
+                    runner.report(seed, options)
+                    sys.stdout.flush()
+    return different
+
+
+def main():
+    arguments = parsed_arguments()
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(prefix="sequences.", dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        environment = random_streams.environment_of(arguments)
+        environment.pop("ASF_OPTIONS", None)
+        runner = Runner(arguments.program, environment, folder)
+        different = try_sequences(runner, arguments)
+    print(f"{arguments.count} sequences from seed {arguments.seed}, {different} differ")
+    return different > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
