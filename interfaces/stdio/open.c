@@ -283,8 +283,9 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
         c->ops->close(c);
     asf__cios_reset(c);
     int new = valid ? ASF_CLEANUP(asf__cancelled, c, reopen_descriptor(fd, path, m)) : -EINVAL;
-    if (new < 0 && fd >= 0)
-        asf__close(fd);
+    int closed = new < 0 && fd >= 0 ? asf__close(fd) : 0;
+    if (closed < 0)
+        new = closed; /* glibc tells the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     return new;
 }

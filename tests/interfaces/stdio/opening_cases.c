@@ -258,6 +258,15 @@ CASE(freopen_that_fails) {
     CALL(open("one", O_RDONLY) == 3);
 }
 
+CASE(freopen_that_fails_on_a_closed_descriptor) {
+    put_lines("there", 1);
+    FILE *f = fopen("there", "r");
+    close(fileno(f));
+    CALL(freopen("missing/file", "r", f));
+    close(0);
+    CALL(freopen(NULL, "r", stdin));
+}
+
 CASE(freopen_changes_the_mode) {
     put_text("one", "first file\n");
     FILE *f = CALL(fopen("one", "r"));
