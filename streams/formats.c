@@ -245,6 +245,7 @@ static const struct asf_stream_ops first_bytes = {.size = sizeof(struct asf_stre
                                                   .version = ASF_STREAM_VERSION,
                                                   .name = "pipe",
                                                   .get = first_get,
+                                                  .seek = asf__fd_seek,
                                                   .close = first_close};
 
 /* Seen in part, by somebody who reads without a buffer. */
