@@ -142,10 +142,14 @@ ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
     return true;
 }
 
+/* libc comes to the standard streams last, unless freopen has put them first. */
+static bool is_left_to_libc(const struct asf_cios *c) {
+    return asf__is_standard(c) && !(c->flags2 & ASF_REOPENED);
+}
+
 static bool flush_anyway(struct asf_cios *c, void *result) {
     bool locked;
-    bool by_libc = asf__is_standard(c) && !(c->flags2 & ASF_REOPENED); /* which comes to them last */
-    if (by_libc || (!has_output(c) && !has_input(c)))
+    if (is_left_to_libc(c) || (!has_output(c) && !has_input(c)))
         return true;
     if (lock_at_exit(c, &locked))
         flush_one(c, result);
@@ -166,7 +170,7 @@ static int flush_every(struct asf_cios *unused, int ch) {
 /* As libc: the offset of an input goes back to where the program has read.  It passes over
  * streams that were never used, and leaves unbuffered ones as they are. */
 ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
-    return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !asf__is_standard(c) &&
+    return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !is_left_to_libc(c) &&
            c->kind != ASF_MEMORY; /* whose pointer and size may be gone by now */
 }
 

@@ -269,6 +269,19 @@ CASE(ends_without_reading) {
     after(unread);
 }
 
+/* Two inputs of one descriptor: the first one sets the offset back, and the second one cannot. */
+static void no_more(void) {}
+
+CASE(ends_with_a_reopened_input) {
+    char line[20];
+    put_lines("lines", 1000);
+    FILE *f = fdopen(0, "r");
+    fgets(line, sizeof line, f);
+    freopen("lines", "r", stdin);
+    getchar();
+    after(no_more);
+}
+
 /* The same without a fork, as whole processes. */
 CASE(this_exit) {
     by_exit();
