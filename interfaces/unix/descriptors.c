@@ -267,7 +267,7 @@ extern int __register_atfork(void (*before)(void), void (*after)(void), void (*c
 
 void asf__heed_forks(void) {
     static bool heeded;
-    if (!__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&heeded, __ATOMIC_RELAXED) && !__atomic_exchange_n(&heeded, true, __ATOMIC_RELAXED))
         __register_atfork(asf__before_fork, asf__after_fork, asf__in_child, NULL);
 }
 
