@@ -200,13 +200,14 @@ void asf__publish_all(void) {
 
 static pid_t vforked; /* this process, or another, whose child this is; or 0 */
 
-void asf__note_vfork(void) {
-    asf__heed_forks();
-    vforked = getpid();
-}
-
 bool asf__is_vfork_child(void) {
     return asf__unlikely(vforked) && vforked != getpid();
+}
+
+void asf__note_vfork(void) {
+    asf__heed_forks();
+    if (!asf__is_vfork_child())
+        vforked = getpid();
 }
 
 void asf__never_private(void) {
