@@ -210,7 +210,9 @@ static int by_frames(struct asf_record_reader *r) {
         p = bytes_at(r, (int64_t)(at + asf__frame_bytes(&frame) - 1), SEEK_SET, &last);
         give_back(r, p);
         if (!p)
-            return last < 0 ? asf__record_fail((int)last, "the stream cannot be read") : 0;
+            return last < 0 && last != -EINVAL /* no place of a file */
+                       ? asf__record_fail((int)last, "the stream cannot be read")
+                       : 0;
         rc = note_frame(r, &frame, at);
         if (rc < 0)
             return rc;
