@@ -146,9 +146,11 @@ ASF_EXPORT void asf_set_bound(struct asf_cios *stream, size_t bytes, int wait);
  *          Bytes given up at its end go back to the stream: on input they are
  *          read again, on output they are not written.  On an input stream a
  *          longer region has the bytes that follow, as many as salloc would give.
+ *          An output region of no bytes has an address of its own, so that it is not taken
+ *          for the next one, and cannot be changed again.
  *          NULL with *newlen < 0, and the region as it was, on an error:
- *          -EBUSY when the region is not the latest of the stream, or the end of
- *          the file has been met since; -ENOMEM.  An output region is gone
+ *          -EBUSY when the region is not the latest of the stream, is one of no bytes, or the
+ *          end of the file has been met since; -ENOMEM.  An output region is gone
  *          when what stood before it was to be written and could not be.
  * lifetime as salloc's.
  * source   paper, Figure 2. */

@@ -204,6 +204,19 @@ static void *resize(struct asf_cios *c, struct asf_region *r, size_t n) {
     return r->p;
 }
 
+/* At an address of its own, since the next region begins at the one that it had. */
+static void *empty_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
+    struct asf_buffer *b = asf__buffer_new(1);
+    if (!b)
+        return asf__no_region(newlen, -ENOMEM);
+    c->write_ptr = r->p;
+    asf__show_room(c);
+    asf__take_back(c, r);
+    asf__hand_out_apart(c, b, 0);
+    asf__wake_waiting(c);
+    return b->base;
+}
+
 void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
     const char *end = asf__is_putting(c) ? c->buf_end : c->read_end;
     if (*newlen < 0)
@@ -212,6 +225,8 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
     if (!r)
         return resize_apart(c, ptr, newlen);
     size_t n = (size_t)*newlen;
+    if (n == 0 && asf__is_putting(c))
+        return empty_output(c, r, newlen);
     if (n <= r->n || (end > r->p && n <= (size_t)(end - r->p)))
         return resize(c, r, n);
     return asf__is_putting(c) ? regrow_output(c, r, newlen) : regrow_input(c, r, newlen);

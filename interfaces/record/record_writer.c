@@ -181,8 +181,8 @@ static int close_slot(struct asf_record_writer *w) {
 /* Nothing has been written: the region goes back, and the index forgets it. */
 static void drop_slot(struct asf_record_writer *w) {
     ssize_t none = 0;
-    asf_srealloc(w->stream, w->slot.region, &none);
-    asf_sfree(w->stream, w->slot.region);
+    void *moved = asf_srealloc(w->stream, w->slot.region, &none);
+    asf_sfree(w->stream, moved ? moved : w->slot.region);
     w->slot.region = NULL;
     forget(w);
 }

@@ -62,13 +62,18 @@ impl Stream {
     /// not used is read again, or not written.
     pub fn free(&self, region: NonNull<u8>, used: usize, have: usize) -> io::Result<()> {
         let mut kept = used as isize;
-        // SAFETY: the caller owns the region, which srealloc does not move when it makes it shorter.
+        let mut region: *mut c_void = region.as_ptr().cast();
+        // SAFETY: the caller owns the region, which srealloc may move.
         unsafe {
-            if used < have && sys::asf_srealloc(self.as_ptr(), region.as_ptr().cast(), &mut kept).is_null() {
-                sys::asf_sfree(self.as_ptr(), region.as_ptr().cast());
-                return Err(sys::error(kept as i64));
+            if used < have {
+                let shorter = sys::asf_srealloc(self.as_ptr(), region, &mut kept);
+                if shorter.is_null() {
+                    sys::asf_sfree(self.as_ptr(), region);
+                    return Err(sys::error(kept as i64));
+                }
+                region = shorter;
             }
-            sys::check(sys::asf_sfree(self.as_ptr(), region.as_ptr().cast()))
+            sys::check(sys::asf_sfree(self.as_ptr(), region))
         }
     }
 

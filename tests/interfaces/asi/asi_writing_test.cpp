@@ -167,6 +167,50 @@ TEST_F(Writing, ReallocShrinksAndGrows) {
     EXPECT_EQ(contents("out"), "0123abcdef!");
 }
 
+// Whichever of the two is given up, the other one is meant by its own address.
+TEST_F(Writing, ARegionOfNoBytesIsNotTheNextOne) {
+    for (const bool next_first : {false, true})
+        for (const bool elsewhere : {false, true}) {
+            asf_cios *s = create();
+            char *before = fill(s, "before "), *none = fill(s, "gone");
+            ssize_t n = 0;
+            none = static_cast<char *>(srealloc(s, none, &n));
+            ASSERT_NE(none, nullptr);
+            EXPECT_EQ(n, 0);
+            char *next = fill(s, "given up"), *after = fill(s, "after");
+            EXPECT_NE(next, none);
+            n = 1;
+            EXPECT_EQ(srealloc(s, none, &n), nullptr);
+            EXPECT_EQ(n, -EBUSY);
+            n = 1;
+            if (elsewhere) {
+                EXPECT_EQ(sabandon(s, sallocAt(s, &n, 1000, SEEK_SET)), 0);
+            }
+            EXPECT_EQ(next_first ? sabandon(s, next) : sfree(s, none), 0);
+            EXPECT_EQ(next_first ? sfree(s, none) : sabandon(s, next), 0);
+            EXPECT_EQ(sfree(s, none), -EINVAL);
+            EXPECT_EQ(sfree(s, before), 0);
+            EXPECT_EQ(sfree(s, after), 0);
+            EXPECT_EQ(sclose(s), 0);
+            EXPECT_EQ(contents("out"), "before after");
+        }
+}
+
+// It is a region all the same.
+TEST_F(Writing, ARegionOfNoBytesKeepsTheStreamOpen) {
+    asf_cios *s = create();
+    char *none = fill(s, "gone");
+    ssize_t n = 0;
+    none = static_cast<char *>(srealloc(s, none, &n));
+    give(s, "text");
+    EXPECT_EQ(sflush(s), 0);
+    EXPECT_EQ(contents("out"), "text");
+    EXPECT_EQ(sclose(s), -EBUSY);
+    EXPECT_EQ(sabandon(s, none), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("out"), "text");
+}
+
 TEST_F(Writing, ReallocGrowsBeyondTheBuffer) {
     asf_cios *s = create();
     give(s, "head ");
