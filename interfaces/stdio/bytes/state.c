@@ -55,6 +55,8 @@ EXPORT void _flushlbf(void) {
  * write yet: it has no window. */
 static void allocate_early(struct asf_cios *c) {
     if (!c->buffer) {
+        if (asf__ours_wide(c))
+            asf__wide_prepare(c);
         asf__allocate(c);
         asf__set_read(c, NULL, NULL, NULL);
         asf__set_write(c, NULL);

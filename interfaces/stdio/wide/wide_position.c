@@ -180,6 +180,8 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     off64_t at = kernel_seek(c, start, SEEK_SET);
     if (at < 0)
         return at;
+    if (into > 0)
+        asf__wide_prepare(c);
     empty_windows(c);
     if (into > 0) {
         c->offset = -1;
@@ -234,7 +236,8 @@ off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
     bool exact = w->read_base == w->read_end && w->write_base == w->write_ptr;
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
         return -ASF_NO_ERRNO;
-    asf__wide_prepare(c);
+    if (!c->buf_base) /* glibc makes the buffer of characters with that of bytes, and not later here */
+        asf__wide_prepare(c);
     if (!w->read_base)
         empty_windows(c);
     return whence == SEEK_CUR   ? seek_on(c, offset, exact)

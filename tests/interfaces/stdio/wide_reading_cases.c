@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdio_ext.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -487,6 +488,45 @@ CASE(pushing_back_behind_a_seek_that_failed) {
     CALL(fclose(f));
     close(both);
     unlink("fifo");
+}
+
+/* The buffer of characters may be there or not, which shows in the place after ungetwc. */
+static void push_back_first(const char *how, char *buf, int mode, size_t size) {
+    fpos_t place;
+    say("%s", how);
+    FILE *f = fopen("file", "r");
+    if (mode >= 0)
+        CALL(setvbuf(f, buf, mode, size));
+    for (int i = 0; i < 4; i++) {
+        CALL(ungetwc(L'u', f));
+        CALL(ungetwc(L'v', f));
+        if (mode == _IOFBF && !buf && i == 2)
+            CALL(setvbuf(f, NULL, _IOFBF, 0));
+        CALL(fgetpos(f, &place));
+        WITH_ERRNO(ftell(f));
+        if (i == 1)
+            CALL(fgetwc(f));
+        CALL(fgetpos(f, &place));
+        if (i == 2)
+            rewind(f);
+        else
+            CALL(i % 2 ? fseek(f, 0, SEEK_SET) : fsetpos(f, &place));
+        CALL(__fbufsize(f));
+    }
+    note_rest(f);
+    CALL(fclose(f));
+}
+
+CASE(pushing_back_before_anything_is_read) {
+    char own[100];
+    put_text("file", "first\nsecond\nthird\n");
+    push_back_first("as it is", NULL, -1, 0);
+    push_back_first("unbuffered", NULL, _IONBF, 0);
+    push_back_first("fully buffered", NULL, _IOFBF, 0);
+    push_back_first("line buffered", NULL, _IOLBF, 0);
+    push_back_first("in the program's memory", own, _IOFBF, sizeof own);
+    push_back_first("in one byte", own, _IOFBF, 1);
+    push_back_first("in lines of three bytes", own, _IOLBF, 3);
 }
 
 CASE(seeks_beyond_any_offset) {
