@@ -17,6 +17,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* A failure without an errno: a callback of the program told none, or glibc sets none. */
+enum { ASF_NO_ERRNO = 4095 };
+
 /* --- the life of a stream (cios.c) ----------------------------------------- */
 
 /* What a FILE's table must be for glibc's inside; set by the stdio interface. */

@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) ssize_t get(struct asf_cios *c, cha
     enum asf_use was = asf__begin_system_call(c);
     ssize_t r = c->ops->get(c, p, n);
     asf__end_system_call(c, was);
-    if (r > 0 && c->offset >= 0)
+    if (r > 0 && asf__knows_offset(c))
         c->offset += r;
     return r;
 }

@@ -19,7 +19,7 @@ static bool knows_place(const struct asf_cios *c) {
 /* By the module alone. */
 static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = c->ops->seek(c, offset, whence);
-    if (at < 0)
+    if (asf__failed(at))
         return at;
     c->offset = at;
     asf__empty_windows(c);
@@ -40,14 +40,15 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     return true;
 }
 
-/* The block is read as far as the target alone if the window was empty, or else whole. */
+/* The block is read as far as the target alone if the window was empty, or else whole.  At an address
+ * that is a negative number glibc goes no further than to set the descriptor. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
     if (into > size) /* a size that is no power of two */
         start = target, into = 0;
     off64_t at = c->ops->seek(c, start, SEEK_SET);
     if (at < 0)
-        return at;
+        return asf__failed(at) ? at : -ASF_NO_ERRNO;
     ssize_t n = 0;
     if (into > 0) {
         if (c->buffer->refs || c->buffer->release)
@@ -66,19 +67,18 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     return target;
 }
 
-/* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno. */
+/* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno.  The sums wrap, as in
+ * glibc: a callback may be asked anything, and what lies before the beginning the kernel refuses. */
 static int find_target(struct asf_cios *c, off64_t *offset, int *whence) {
-    off64_t base;
-    if (*whence == SEEK_CUR) {
-        *offset = (off64_t)((uint64_t)*offset - asf__avail(c)); /* a callback may be asked anything */
-        base = c->offset;
-    } else {
-        base = *whence == SEEK_END && c->ops->length ? c->ops->length(c) : -1;
-    }
-    if (base < 0)
+    const bool onwards = *whence == SEEK_CUR;
+    off64_t base = onwards ? c->offset : *whence == SEEK_END && c->ops->length ? c->ops->length(c) : -1;
+    if (onwards)
+        *offset = (off64_t)((uint64_t)*offset - asf__avail(c));
+    if (asf__failed(base))
         return 0;
     *whence = SEEK_SET;
-    return __builtin_add_overflow(*offset, base, offset) || *offset < 0 ? -EINVAL : 0;
+    *offset = (off64_t)((uint64_t)*offset + (uint64_t)base);
+    return onwards && *offset < 0 ? -EINVAL : 0;
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
@@ -141,10 +141,10 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     off64_t ahead = ahead_of_offset(c), at = c->offset;
     if (ahead > 0 && c->flags & ASF_APPENDING)
         at = c->offset = c->ops->seek(c, 0, SEEK_END);
-    else if (at < 0)
+    else if (!asf__knows_offset(c))
         at = knows_place(c) ? c->place : c->ops->seek(c, 0, SEEK_CUR);
     *below = at;
-    if (at < 0)
+    if (asf__failed(at))
         return at;
     if (c->place < -1)
         *below = at = c->place;
@@ -168,9 +168,9 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
         return rc;
     if (unread != 0 && !asf__is_putting(c)) {
         off64_t at = c->ops->seek ? c->ops->seek(c, -unread, SEEK_CUR) : -ESPIPE;
-        if (at < 0 && at != -ESPIPE)
+        if (asf__failed(at) && at != -ESPIPE)
             return (int)at;
-        if (at >= 0)
+        if (!asf__failed(at))
             c->read_end = c->read_ptr;
     }
     c->offset = -1;

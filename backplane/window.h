@@ -99,6 +99,11 @@ static inline int asf__attach(struct asf_cios *c) {
     return asf__arrive(c);
 }
 
+/* Whether the offset of read_end is known.  It may be an address, and negative. */
+static inline bool asf__knows_offset(const struct asf_cios *c) {
+    return !asf__failed(c->offset);
+}
+
 /* Around a call of the program's that locks the stream: a thread that is cancelled in between gives
  * the lock back, and not one that the program took. */
 static inline void asf__begin_call(struct asf_cios *c) {

@@ -86,7 +86,7 @@ int asf__go_to_output(struct asf_cios *c) {
         c->offset = -1;
     } else if (c->read_end != c->write_base) {
         off64_t at = c->ops->seek ? c->ops->seek(c, c->write_base - c->read_end, SEEK_CUR) : -ESPIPE;
-        if (at < 0)
+        if (asf__failed(at))
             return (int)at;
         c->offset = at;
         asf__set_read(c, c->write_base, c->write_base, c->write_base);
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) size_t put(struct asf_cios *c, cons
         if (r <= 0)
             c->flags |= ASF_ERR;
     }
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         c->offset += (off64_t)done;
     return done;
 }

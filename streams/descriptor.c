@@ -64,8 +64,7 @@ ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t of
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence) {
     c->stats.syscalls++;
     off64_t at = asf__lseek(c->fd, offset, whence);
-    if (at >= 0)
-        c->place = at;
+    c->place = at < 0 ? -1 : at;
     return at;
 }
 

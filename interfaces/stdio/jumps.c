@@ -242,9 +242,9 @@ static void jump_finish(struct asf_cios *c, int unused) {
 
 static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
     off64_t at = ASF_JUMP(c, mode == 0 ? asf__tell_file(c) : asf__seek(c, offset, whence));
-    if (at >= 0 && mode != 0)
+    if (!asf__failed(at) && mode != 0)
         c->flags &= ~ASF_EOF;
-    if (at >= 0)
+    if (!asf__failed(at))
         return at;
     asf__set_errno((int)at);
     return -1;
@@ -273,7 +273,7 @@ int asf__jump_doallocate(struct asf_cios *c) {
 }
 
 static ssize_t returned(ssize_t r) {
-    if (r >= 0)
+    if (!asf__failed(r))
         return r;
     errno = (int)-r;
     return -1;

@@ -95,7 +95,7 @@ static bool goes_to_end(int fd, const struct mode *m) {
     if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY)
         return true;
     off64_t at = asf__sys.lseek(fd, 0, SEEK_END);
-    if (at >= 0 || at == -ESPIPE)
+    if (!asf__failed(at) || at == -ESPIPE)
         return true;
     errno = (int)-at;
     return false;

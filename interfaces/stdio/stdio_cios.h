@@ -224,9 +224,6 @@ static inline bool asf__put_in_line(struct asf_cios *c, int ch) {
     return true;
 }
 
-/* A callback of the program failed and said nothing in errno: nor do we. */
-enum { ASF_NO_ERRNO = 4095 };
-
 static inline void asf__set_errno(int code) {
     if (code != -ASF_NO_ERRNO)
         errno = -code;

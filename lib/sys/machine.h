@@ -31,4 +31,10 @@
 #error "asf knows x86-64 and AArch64"
 #endif
 
+/* asf__failed: whether a result is -errno, as the kernel has it.  An offset may be below that: those of
+ * /proc/PID/mem are addresses. */
+static inline __attribute__((always_inline)) bool asf__failed(long result) {
+    return (unsigned long)result >= -4095UL;
+}
+
 #endif

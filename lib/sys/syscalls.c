@@ -102,7 +102,7 @@ static int sys_isatty(int fd) {
 /* By number: mmap may be an interface's. */
 static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
     long p = asf__raw6(SYS_mmap, 0, (long)length, PROT_READ, MAP_SHARED, fd, offset);
-    if (p < 0 && p > -4096) {
+    if (asf__failed(p)) {
         *error = (int)p;
         return NULL;
     }

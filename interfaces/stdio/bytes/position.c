@@ -13,10 +13,10 @@ enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
 
 static inline int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
     if (!asf__ours(c))
-        return _IO_seekoff(asf__file(c), offset, whence, BOTH) < 0 ? -1 : 0;
+        return _IO_seekoff(asf__file(c), offset, whence, BOTH) == -1 ? -1 : 0;
     off64_t at = asf__seek(c, offset, whence);
     c->stats.calls++;
-    if (at >= 0) {
+    if (!asf__failed(at)) {
         c->flags &= ~ASF_EOF;
         return 0;
     }

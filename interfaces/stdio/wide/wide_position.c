@@ -53,9 +53,9 @@ static int find_distance(struct asf_cios *c, off64_t *distance) {
                            : -unread(c, w->read_base, w->read_ptr, w->read_end);
         return 0;
     }
-    off64_t end = appends ? kernel_seek(c, 0, SEEK_END) : 0, n = end < 0 ? -1 : unwritten(c);
-    if (end < 0 || n < 0)
-        return end < 0 ? (int)end : -ASF_NO_ERRNO;
+    off64_t end = appends ? kernel_seek(c, 0, SEEK_END) : 0, n = asf__failed(end) ? -1 : unwritten(c);
+    if (asf__failed(end) || n < 0)
+        return asf__failed(end) ? (int)end : -ASF_NO_ERRNO;
     if (appends)
         c->offset = end;
     *distance = n + (c->write_ptr - (appends ? c->write_base : c->read_end));
@@ -67,11 +67,11 @@ off64_t asf__wide_tell(struct asf_cios *c) {
     int rc = c->wide.buf_base ? find_distance(c, &distance) : 0;
     if (rc < 0)
         return rc;
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         at = c->offset;
     else
         at = c->exclusive && c->place >= 0 ? c->place : kernel_seek(c, 0, SEEK_CUR);
-    if (at < 0)
+    if (asf__failed(at))
         return at;
     return at + distance < 0 ? -EINVAL : at + distance;
 }
@@ -106,11 +106,11 @@ int asf__wide_sync(struct asf_cios *c) {
             find_reader(c);
         off64_t back = width > 0 ? (w->read_end - w->read_ptr) * width : c->read_end - c->read_ptr;
         off64_t at = kernel_seek(c, -back, SEEK_CUR);
-        if (at < 0 && at != -ESPIPE) {
+        if (asf__failed(at) && at != -ESPIPE) {
             asf__set_errno((int)at);
             return EOF;
         }
-        if (at >= 0) {
+        if (!asf__failed(at)) {
             w->read_end = w->read_ptr;
             c->read_end = c->read_ptr;
         }
@@ -130,7 +130,7 @@ static void empty_windows(struct asf_cios *c) {
 
 static off64_t seek_plainly(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = kernel_seek(c, offset, whence);
-    if (at < 0)
+    if (asf__failed(at))
         return at;
     c->flags &= ~ASF_EOF;
     c->offset = at;
@@ -179,7 +179,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     }
     off64_t at = kernel_seek(c, start, SEEK_SET);
     if (at < 0)
-        return at;
+        return asf__failed(at) ? at : -ASF_NO_ERRNO;
     if (into > 0)
         asf__wide_prepare(c);
     empty_windows(c);
@@ -209,25 +209,26 @@ static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
     return seek_block(c, target, exact);
 }
 
+/* As glibc: the sum wraps. */
+static off64_t sum(off64_t a, off64_t b) {
+    return (off64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* From where the reader stands, which the windows now end at. */
 static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
     struct asf_wide *w = &c->wide;
-    if (__builtin_sub_overflow(offset, unread(c, w->read_base, w->read_ptr, w->read_end), &offset))
-        return -EINVAL;
+    offset = sum(offset, -unread(c, w->read_base, w->read_ptr, w->read_end));
     if (asf__wide_width(c) <= 0) {
         find_reader(c);
         w->read_end = w->read_ptr;
     }
-    if (c->offset < 0)
-        return seek_plainly(c, offset, SEEK_CUR);
-    return __builtin_add_overflow(offset, c->offset, &offset) ? -EINVAL : seek_to(c, offset, exact);
+    return asf__knows_offset(c) ? seek_to(c, sum(offset, c->offset), exact)
+                                : seek_plainly(c, offset, SEEK_CUR);
 }
 
 static off64_t seek_from_end(struct asf_cios *c, off64_t offset, bool exact) {
     off64_t length = c->ops->length ? c->ops->length(c) : -1;
-    if (length < 0)
-        return seek_plainly(c, offset, SEEK_END);
-    return __builtin_add_overflow(offset, length, &offset) ? -EINVAL : seek_to(c, offset, exact);
+    return length < 0 ? seek_plainly(c, offset, SEEK_END) : seek_to(c, sum(offset, length), exact);
 }
 
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {

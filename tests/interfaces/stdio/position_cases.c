@@ -7,6 +7,7 @@
 #include "transcript.h"
 
 #include <limits.h>
+#include <sys/mman.h>
 
 enum { SIZE = 50000 };
 
@@ -568,4 +569,95 @@ CASE(seeks_beyond_any_offset) {
         note_flags(f);
         fclose(f);
     }
+}
+
+/* The kernel's offsets in such a file are addresses, of which half are negative numbers. */
+static FILE *open_memory(int way) {
+    static const char *const modes[] = {"r", "r+", "w", "a"};
+    static char own[100];
+    const char *mode = modes[way % 4];
+    FILE *f;
+    if (way < 8)
+        f = fopen("/proc/self/mem", mode);
+    else
+        f = fdopen(open("/proc/self/mem", way % 4 == 0 ? O_RDONLY : O_RDWR), mode);
+    if (f && way & 4)
+        CALL(setvbuf(f, way & 8 ? own : NULL, way & 8 ? _IOFBF : _IONBF, sizeof own));
+    return f;
+}
+
+/* An address that is the same in each process. */
+static char *fixed_page(void) {
+    char *const at = (char *)0x60000000; // NOLINT(performance-no-int-to-ptr)
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    char *page = mmap(at, 8192, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return strcpy(page + 100, "in the lower half") - 100;
+}
+
+static void seek_and_tell(FILE *f, off_t offset, int whence) {
+    CALL(fseeko(f, offset, whence));
+    say("    of %lx %d: %lx", (long)offset, whence, raw_offset(fileno(f)));
+    CALL(ftello(f));
+    note_flags(f);
+}
+
+static void visit_addresses(FILE *f, bool wide) {
+    static const off_t places[] = {-10000, -4097, -4096, -4094, -20, -1, LONG_MIN, LONG_MIN + 5000, LONG_MAX};
+    const off_t here = (off_t)(uintptr_t)fixed_page() + 100;
+    const int size = sizeof places / sizeof *places;
+    for (int i = 0; i < 3 * size; i++) {
+        seek_and_tell(f, places[i % size], SEEK_SET);
+        if (i / size == 1)
+            seek_and_tell(f, i % 2 ? -16 : 16, SEEK_CUR);
+        if (i / size == 2)
+            WITH_ERRNO(wide ? (int)fgetwc(f) : getc(f));
+        say("    %lx", raw_offset(fileno(f)));
+        seek_and_tell(f, 5000, SEEK_CUR);
+        seek_and_tell(f, places[i % size], SEEK_END);
+        WITH_ERRNO(fflush(f));
+        clearerr(f);
+    }
+    seek_and_tell(f, here, SEEK_SET);
+    WITH_ERRNO(wide ? (int)fgetwc(f) : getc(f));
+    seek_and_tell(f, 2, SEEK_CUR);
+}
+
+static void write_at_addresses(FILE *f, bool wide) {
+    fpos_t place;
+    WITH_ERRNO(fseeko(f, -10000, SEEK_SET));
+    WITH_ERRNO(wide ? (int)fputwc(L'x', f) : putc('x', f));
+    WITH_ERRNO(ftello(f));
+    WITH_ERRNO(fgetpos(f, &place));
+    WITH_ERRNO(fflush(f));
+    say("    %lx", raw_offset(fileno(f)));
+    if (!wide)
+        seek_and_tell(f, 100, SEEK_CUR);
+    errno = 0;
+    rewind(f);
+    say("rewind: errno %d", errno);
+}
+
+static void use_addresses(bool wide) {
+    for (int way = 0; way < 16; way++) {
+        if (wide && way & 4) /* where libc hangs */
+            continue;
+        say("way %d", way);
+        FILE *f = CALL(open_memory(way));
+        if (!f)
+            continue;
+        fwide(f, wide ? 1 : -1);
+        if (way % 4 < 2)
+            visit_addresses(f, wide);
+        if (way % 4 > 0)
+            write_at_addresses(f, wide);
+        WITH_ERRNO(fclose(f));
+    }
+}
+
+CASE(places_that_are_addresses) {
+    use_addresses(false);
+}
+
+CASE(places_that_are_addresses_of_wide_characters) {
+    use_addresses(true);
 }
