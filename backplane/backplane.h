@@ -59,6 +59,8 @@ struct asf_buffer *asf__buffer_new(size_t size);
 /* asf__use_buffer: make it the current buffer, with empty windows; the one before
  * lives on while it has regions. */
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b);
+/* asf__leave_window: the stream is elsewhere: its windows are empty, and it has no mapped one. */
+void asf__leave_window(struct asf_cios *c);
 /* asf__retire_buffer: it is no longer current: free it, or keep it while it has regions.
  * asf__release_buffer: a region or a copy less; the last of a retired buffer frees it. */
 void asf__retire_buffer(struct asf_cios *c, struct asf_buffer *b);

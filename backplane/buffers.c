@@ -64,6 +64,13 @@ void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b) {
     asf__empty_windows(c);
 }
 
+void asf__leave_window(struct asf_cios *c) {
+    if (c->mapped)
+        asf__use_buffer(c, NULL);
+    else
+        asf__empty_windows(c);
+}
+
 void asf__queue_output(struct asf_cios *c) {
     struct asf_buffer **at = &c->queue, *b = c->buffer;
     asf__table_last(c);

@@ -53,6 +53,11 @@ int asf__end_output(struct asf_cios *c) {
     return 0;
 }
 
+/* Whether n bytes of the window proper that were copied are the file's, if it is mapped. */
+static bool is_whole(struct asf_cios *c, const char *p, size_t n) {
+    return asf__likely(!c->mapped) || !c->ops->lost || c->ops->lost(c, c->buffer, p, n) == 0;
+}
+
 /* The unread bytes, pushed-back ones first, at the front of a buffer that has room for
  * `want` and no regions. */
 static int make_room(struct asf_cios *c, size_t want) {
@@ -72,6 +77,12 @@ static int make_room(struct asf_cios *c, size_t want) {
             memcpy(b->base, c->read_ptr, front);
         if (c->flags & ASF_IN_BACKUP)
             memcpy(b->base + front, c->save_base, have - front);
+        bool whole = c->flags & ASF_IN_BACKUP ? is_whole(c, c->save_base, have - front)
+                                              : is_whole(c, c->read_ptr, have);
+        if (asf__unlikely(!whole)) {
+            asf__retire_buffer(c, b);
+            return -EIO;
+        }
         asf__free_backup(c);
     }
     if (b != old)
@@ -132,7 +143,9 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
         return rc;
     if (asf__avail(c) == 0)
         asf__free_backup(c);
-    asf__trim(c);
+    rc = asf__trim(c);
+    if (rc < 0)
+        return rc;
     if (want == 0)
         want = asf__avail(c) + 1;
     if (asf__avail(c) >= want)
@@ -170,19 +183,19 @@ static void copy_unlocked(struct asf_cios *c, char *p, size_t n) {
 }
 
 /* `last`: nothing of this call is still to come, before which another thread could take
- * what follows. */
-static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last) {
-    bool unlocked = last && n >= UNLOCKED_COPY && c->use == ASF_LOCKED && !__libc_single_threaded &&
-                    !(c->flags & ASF_IN_BACKUP) && asf__lock_is_held_once(&c->lk);
-    const char *end = c->read_ptr + n;
+ * what follows.  Returns 0 if the file was truncated under the copy: the window is mapped anew. */
+static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int *error) {
+    bool unlocked = last && n >= UNLOCKED_COPY && !c->mapped && c->use == ASF_LOCKED &&
+                    !__libc_single_threaded && !(c->flags & ASF_IN_BACKUP) && asf__lock_is_held_once(&c->lk);
     if (unlocked) {
         copy_unlocked(c, p, n);
         return n;
     }
-    memcpy(p, c->read_ptr, n);
-    if (asf__unlikely(__atomic_load_n(&c->read_end, __ATOMIC_RELAXED) < end)) {
-        c->ops->trim(c); /* the file was truncated under the copy */
-        n = asf__avail(c);
+    const char *from = c->read_ptr;
+    memcpy(p, from, n);
+    if (asf__unlikely(!(c->flags & ASF_IN_BACKUP) && !is_whole(c, from, n))) {
+        *error = c->ops->trim(c);
+        return 0;
     }
     c->read_ptr += n;
     return n;
@@ -214,10 +227,8 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     while (*error == 0 && done < n) {
         size_t have = asf__avail(c), left = n - done;
         if (have > 0) {
-            size_t want = have < left ? have : left, taken = take_window(c, p + done, want, want == left);
-            done += taken;
-            if (taken < want)
-                break;
+            size_t want = have < left ? have : left;
+            done += take_window(c, p + done, want, want == left, error);
             continue;
         }
         asf__free_backup(c);

@@ -22,7 +22,7 @@ static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
     if (asf__failed(at))
         return at;
     c->offset = at;
-    asf__empty_windows(c);
+    asf__leave_window(c);
     if (asf__unlikely(c->gate & ASF_MOVED)) /* it need not arrive before */
         __atomic_store_n(&c->gate, c->gate & ~(unsigned)ASF_MOVED, __ATOMIC_RELEASE);
     return at;
@@ -91,9 +91,9 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     asf__free_backup(c);
     asf__look_below(c);
     int rc = whence == SEEK_CUR ? asf__arrive(c) : 0;
+    rc = rc < 0 ? rc : asf__trim(c);
     if (rc < 0)
         return rc;
-    asf__trim(c);
     if (!c->ops->seek)
         return -ESPIPE;
     c->stopped = 0; /* was of another place */
@@ -137,7 +137,9 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
         return c->ops->seek(c, 0, SEEK_CUR);
     if (c->kind == ASF_CALLBACK)
         c->offset = -1;
-    asf__trim(c);
+    rc = asf__trim(c);
+    if (rc < 0)
+        return *below = rc;
     off64_t ahead = ahead_of_offset(c), at = c->offset;
     if (ahead > 0 && c->flags & ASF_APPENDING)
         at = c->offset = c->ops->seek(c, 0, SEEK_END);
@@ -162,7 +164,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
         return rc;
     rc = asf__flush_output(c);
     int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
-    asf__trim(c);
+    rc = rc < 0 ? rc : asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;
     if (rc < 0 || c->kind == ASF_MEMORY)
         return rc;

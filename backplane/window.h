@@ -75,10 +75,10 @@ static inline void asf__show_room(struct asf_cios *c) {
     c->write_end = hidden ? c->write_ptr : c->buf_end;
 }
 
-/* The file may have been truncated under a mapped window: show what it still has. */
-static inline void asf__trim(struct asf_cios *c) {
-    if (asf__unlikely(c->buffer && c->buffer->truncated))
-        c->ops->trim(c);
+/* The file may have been truncated under a mapped window, which then is left for the file as it is
+ * now. */
+static inline int asf__trim(struct asf_cios *c) {
+    return asf__unlikely(c->buffer && c->buffer->truncated) ? c->ops->trim(c) : 0;
 }
 
 /* A positional call may have moved the stream: the window and the descriptor follow.  An error: it

@@ -132,6 +132,7 @@ static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_si
 /* From now on through read(): the kernel would not map, or must not. */
 static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
     c->ops = &asf__file_ahead;
+    c->data = NULL;
     c->why = why;
     return c->ops->fill(c, want);
 }
@@ -177,7 +178,8 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         return fall_back(c, want, "the program asks for copies");
     asf__read_ahead(c);
     off64_t base = at & ~(off64_t)(BOUNDARY - 1);
-    bool first = !c->buffer;
+    bool first = !c->data; /* which tells that one was mapped */
+    c->data = c;
     struct asf_buffer *b = map(c, base, window_size(base, at, want, size));
     if (!b)
         return fall_back(c, want, "the kernel would not map it");
@@ -190,24 +192,36 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
 
 /* --- truncation ------------------------------------------------------------------ */
 
-void asf__map_trim(struct asf_cios *c) {
+/* The pages that were replaced stay so when the file is as long again: the window is mapped anew. */
+int asf__map_trim(struct asf_cios *c) {
     const struct asf_buffer *b = c->buffer;
     if (c->flags & ASF_IN_BACKUP)
-        return;
-    off64_t first = window_of(b)->at, end = first + (off64_t)b->size, size = c->ops->length(c);
-    c->offset = size > end ? end : size > first ? size : first;
-    c->read_end = b->base + (c->offset - first);
-    if (c->read_ptr > c->read_end)
-        c->read_ptr = c->read_end;
-    c->ops->seek(c, c->offset, SEEK_SET);
+        return 0;
+    if (c->offset >= 0) {
+        off64_t at = c->ops->seek(c, window_of(b)->at + (c->read_ptr - b->base), SEEK_SET);
+        if (at < 0)
+            return (int)at;
+        c->offset = at;
+    }
+    asf__use_buffer(c, NULL);
+    return 0;
+}
+
+/* All before the first page that was replaced is the file's, but for the rest of the page in which it
+ * ended meanwhile: that was zero, too, and is not known once the file is longer again. */
+bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, const char *end) {
+    const char *torn = asf__replaced_from(watch);
+    off64_t size = c->ops->length(c), there = size - at;
+    if (size < 0 || end - map > there)
+        return true;
+    return torn && end - map > (torn - map < there ? torn - map - (off64_t)asf__page() : torn - map);
 }
 
 int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n) {
     const struct asf_window *w = window_of(b);
     if (n == 0 || asf__still_there(w, p + n - 1))
         return 0;
-    off64_t size = c->ops->length(c), there = size < 0 ? 0 : size - w->at;
-    return p + n - b->base > there ? -EIO : 0;
+    return asf__was_cut(c, b->base, w->at, w->watch, p + n) ? -EIO : 0;
 }
 
 const struct asf_stream_ops asf__file_map = {

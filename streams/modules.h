@@ -17,8 +17,12 @@ extern const struct asf_stream_ops asf__file_map, asf__file_ahead, asf__two_ways
 extern const struct asf_stream_ops asf__places_write, asf__places_update;
 
 /* As struct asf_stream_ops has them. */
-void asf__map_trim(struct asf_cios *c);
+int asf__map_trim(struct asf_cios *c);
 int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
+
+/* asf__was_cut: whether bytes of a map of the file from `at` on, up to `end`, may have been shown as
+ * zeros after the file was cut off. */
+bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, const char *end);
 
 /* Read-ahead by the kernel, of a regular file (read_ahead.c).  asf__read_ahead: before a fill that
  * goes on at c->offset.  asf__filled: after it: c->offset is where the next would go on, and what the

@@ -120,7 +120,7 @@ bool asf__has_regions_apart(const struct asf_cios *c) {
 static void leave_window(struct asf_cios *c) {
     asf__free_backup(c);
     asf__table_last(c);
-    asf__empty_windows(c);
+    asf__leave_window(c);
     c->offset = -1;
     c->stopped = 0;
     c->flags &= ~ASF_EOF;
@@ -235,11 +235,12 @@ static bool is_in_map(struct asf_positional *p, const char *region) {
     return map && region >= map && region < map + p->size;
 }
 
-/* What is behind the end of the file is zero. */
+/* What is behind the end of the file is zero, and has no pages. */
 static int lost(struct asf_cios *c, const struct asf_positional *p, const char *region, size_t n) {
-    if (region[n - 1])
+    char last = *(const volatile char *)(region + n - 1);
+    if (last && !__atomic_load_n(&p->truncated, __ATOMIC_ACQUIRE))
         return 0;
-    return asf__fd_length(c) < region - p->map + (off64_t)n ? -EIO : 0;
+    return asf__was_cut(c, p->map, 0, p->watch, region + n) ? -EIO : 0;
 }
 
 int asf__free_apart(struct asf_cios *c, char *region) {

@@ -131,7 +131,7 @@ static int dont_need(struct asf_cios *c) {
         int rc = asf__sync(c);
         if (rc < 0)
             return rc;
-        asf__use_buffer(c, NULL);
+        asf__leave_window(c);
     }
     return asf__sys.advise(c->fd, 0, 0, POSIX_FADV_DONTNEED);
 }

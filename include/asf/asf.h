@@ -117,7 +117,7 @@ ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
  * returns  0; -EINVAL for a pointer at which no region of this stream begins; for
  *          output, the negated errno value of a write that was waiting for
  *          this region; for input, -EIO when the file was truncated under the
- *          region (its missing part reads as zero bytes).
+ *          region, be it as long again: its missing part may have read as zero bytes.
  * source   paper, Figure 2 and Figure 4. */
 ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
 

@@ -72,10 +72,11 @@ ASF_INLINE void *asf_view_salloc(struct asf_view *v, ssize_t n) {
 }
 
 /* asf_view_sfree: false when it is not for here.  What is behind the end of a mapped file is
- * zero: a region that ends with another byte was not truncated. */
+ * zero: a region that ends with another byte was not truncated, unless the file has grown again
+ * since; then the window ends before it. */
 ASF_INLINE int asf_view_sfree(struct asf_view *v, const void *ptr) {
     if (__builtin_expect(!ptr || ptr != v->last || *v->regions != 1, 0) ||
-        (v->mapped && !*(const volatile char *)(v->last_end - 1)))
+        (v->mapped && (!*(const volatile char *)(v->last_end - 1) || v->read_end < v->last_end)))
         return 0;
     *v->regions = 0;
     return 1;

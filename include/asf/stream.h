@@ -86,12 +86,13 @@ struct asf_stream_ops {
     /* length: bytes in the file now; -1: not known.  A module that has it has `seek`, too.
      * NULL: never known. */
     int64_t (*length)(struct asf_cios *c);
-    /* trim: the mapped file was truncated (c->buffer->truncated): set read_end, and read_ptr
-     * if it is beyond, to the end of what is still there, and c->offset to match.
-     * lost: whether the file has not all bytes of p[0..n), a region in b, any more.
-     * returns  -EIO if it has, or 0.
+    /* trim: the mapped file was truncated under the window: leave that, and go where the stream
+     * stands.  returns  0 or the error of that.
+     * lost: whether p[0..n), a region in b, may have shown other bytes than the file's, because
+     * it was truncated, be it as long again.
+     * returns  -EIO if it may, or 0.
      * NULL, both: the module maps no files. */
-    void (*trim)(struct asf_cios *c);
+    int (*trim)(struct asf_cios *c);
     int (*lost)(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
     /* put_at: as put, at an offset of the file, and the module's own stays where it is.
      * NULL: output with regions that are kept cannot be left behind. */

@@ -135,6 +135,9 @@ static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *new
     char *p = r->p;
     size_t old = r->n;
     struct asf_buffer *b = c->buffer;
+    int cut = b->mapped && c->ops->lost ? c->ops->lost(c, b, p, old) : 0;
+    if (cut < 0)
+        return asf__no_region(newlen, cut);
     int why = asf__avail(c) == 0 ? asf__take_stop(c) : 0;
     if (why != 0) {
         *newlen = why < 0 ? why : (ssize_t)old;

@@ -60,8 +60,8 @@ static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *
 
 /* A mapped window is left for the file itself; what else is at hand is not. */
 static bool leave_window(struct asf_cios *in) {
-    if (asf__avail(in) > 0 && in->mapped)
-        asf__sync(in);
+    if (in->mapped && asf__sync(in) == 0)
+        asf__leave_window(in);
     return asf__avail(in) == 0;
 }
 

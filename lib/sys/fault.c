@@ -21,6 +21,7 @@ enum { SLOTS = 512 }; /* of a block */
 struct slot {
     bool used;
     uintptr_t base, end;
+    uintptr_t lowest; /* page that was replaced; 0: none */
     bool *truncated;
     char **end_of_window;
 };
@@ -58,6 +59,11 @@ static bool replace_page(const siginfo_t *info) {
     if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(page - 1)), (long)page, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
         return false;
+    at &= ~(uintptr_t)(page - 1);
+    uintptr_t lowest = __atomic_load_n(&s->lowest, __ATOMIC_RELAXED);
+    while ((lowest == 0 || at < lowest) &&
+           !__atomic_compare_exchange_n(&s->lowest, &lowest, at, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
     __atomic_store_n(s->truncated, true, __ATOMIC_RELEASE);
     uintptr_t end = s->end_of_window ? (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED) : 0;
     if (end > s->base && end <= s->end)
@@ -204,6 +210,7 @@ int asf__watch(char *base, size_t size, bool *truncated, char **end, int most) {
     if (!s)
         return -1;
     s->base = (uintptr_t)base;
+    s->lowest = 0;
     s->truncated = truncated;
     s->end_of_window = end;
     __atomic_store_n(&s->end, (uintptr_t)base + size, __ATOMIC_RELAXED);
@@ -212,11 +219,19 @@ int asf__watch(char *base, size_t size, bool *truncated, char **end, int most) {
     return i;
 }
 
-void asf__unwatch(int slot) {
+static struct slot *slot_of(int number) {
     struct block *b = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-    for (int block = slot / SLOTS; block > 0; block--)
+    for (int block = number / SLOTS; block > 0; block--)
         b = __atomic_load_n(&b->next, __ATOMIC_ACQUIRE);
-    struct slot *s = &b->slots[slot % SLOTS];
+    return &b->slots[number % SLOTS];
+}
+
+char *asf__replaced_from(int slot) {
+    return (char *)__atomic_load_n(&slot_of(slot)->lowest, __ATOMIC_RELAXED); // NOLINT
+}
+
+void asf__unwatch(int slot) {
+    struct slot *s = slot_of(slot);
     __atomic_store_n(&s->used, false, __ATOMIC_RELEASE);
     __atomic_store_n(&s->end, 0, __ATOMIC_RELEASE);
     if (slot < __atomic_load_n(&hint, __ATOMIC_RELAXED))

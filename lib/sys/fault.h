@@ -21,6 +21,8 @@
 enum { ASF_MOST_WINDOWS = 512 }; /* so many at most are streams', which can do without a map */
 int asf__watch(char *base, size_t size, bool *truncated, char **end, int most);
 void asf__unwatch(int slot);
+/* asf__replaced_from: the first page of the guarded mapping that was replaced; NULL: none. */
+char *asf__replaced_from(int slot);
 
 /* asf__can_catch_faults: whether a fault of this thread would be caught now: it does not block
  * SIGBUS, and the program has put no handler of its own in place of ours.

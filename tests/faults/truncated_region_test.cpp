@@ -5,6 +5,7 @@
  * as zeros, sfree says -EIO, and nobody is killed.
  */
 #include <asf/asf.h>
+#include <asf/lines.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -64,6 +65,20 @@ class TruncatedRegion : public testing::Test {
     }
 
     void cut(size_t size) const { ASSERT_EQ(ftruncate(fd, static_cast<off_t>(size)), 0); }
+
+    /* What `cp new old` does to a file, of the same size or another. */
+    void rewrite(char with, size_t size = file_size) const {
+        const std::string all(size, with);
+        cut(0);
+        ASSERT_EQ(pwrite(fd, all.data(), all.size(), 0), static_cast<ssize_t>(size));
+    }
+
+    static char *region_of(asf_cios *stream, ssize_t length) {
+        const ssize_t wanted = length;
+        auto *region = static_cast<char *>(salloc(stream, &length));
+        EXPECT_EQ(length, wanted);
+        return region;
+    }
 
     /* The bytes of the file up to `left`, zeros or the file's own bytes behind it. */
     void expect_region(const char *region, size_t start, size_t length, size_t left) const {
@@ -209,6 +224,136 @@ TEST_F(TruncatedRegion, GivenToWriteTheKernelSaysEfaultAndNobodyDies) {
     EXPECT_TRUE(written == 8192 || (written < 0 && errno == EFAULT)) << written;
     close(sink);
     sfree(stream, region);
+    EXPECT_EQ(sclose(stream), 0);
+}
+
+/* --- cut off and grown again ------------------------------------------------------ */
+
+constexpr size_t half = file_size / 2;
+
+using Regrown = TruncatedRegion;
+
+TEST_F(Regrown, WhatHasShownZerosIsTold) {
+    if (!is_mapped())
+        GTEST_SKIP() << "this file is not served by mapping here";
+    asf_cios *stream = open_stream();
+    char *before = region_of(stream, 1 << 20), *region = region_of(stream, 1 << 20),
+         *after = region_of(stream, 1000);
+    cut(half);
+    EXPECT_EQ(region[(1 << 20) - 5000], '\0');
+    rewrite('n');
+    EXPECT_EQ(region[(1 << 20) - 5000], '\0');
+    EXPECT_EQ(after[999], 'n');
+    EXPECT_EQ(sfree(stream, region), -EIO);
+    EXPECT_EQ(sfree(stream, before), 0) << "it lies before what was cut off";
+    EXPECT_EQ(sfree(stream, after), -EIO) << "nobody knows what it has shown";
+    char *next = region_of(stream, 1000);
+    EXPECT_EQ(std::string(next, 1000), std::string(1000, 'n'));
+    EXPECT_EQ(sfree(stream, next), 0);
+    EXPECT_EQ(sclose(stream), 0);
+}
+
+/* The rest of the page in which the file ended was zero, without a fault. */
+TEST_F(Regrown, ARegionThatEndsInTheLastPageIsTold) {
+    if (!is_mapped())
+        GTEST_SKIP() << "this file is not served by mapping here";
+    asf_cios *stream = open_stream();
+    char *before = region_of(stream, (1 << 20) - 4096), *region = region_of(stream, 2000),
+         *after = region_of(stream, 100000);
+    cut((1 << 20) - 4096 + 1000);
+    EXPECT_EQ(region[1500], '\0');
+    EXPECT_EQ(after[5000], '\0');
+    rewrite('n');
+    EXPECT_EQ(sfree(stream, before), 0);
+    EXPECT_EQ(sfree(stream, region), -EIO);
+    EXPECT_EQ(sfree(stream, after), -EIO);
+    EXPECT_EQ(sclose(stream), 0);
+}
+
+/* The stream goes on where it stood, in the file as it is now. */
+TEST_F(Regrown, WhatComesNextIsTheFiles) {
+    for (const bool seeks : {false, true}) {
+        asf_cios *stream = open_stream();
+        char *region = region_of(stream, (2 << 20) + 100000);
+        ssize_t n = 2 << 20;
+        cut(half);
+        const bool mapped = region[(2 << 20) + 50000] == '\0' && region[(2 << 20) - 1] == '\0';
+        EXPECT_EQ(srealloc(stream, region, &n), region);
+        rewrite('n');
+        n = 100000;
+        auto *next =
+            static_cast<char *>(seeks ? sallocAt(stream, &n, 2 << 20, SEEK_SET) : salloc(stream, &n));
+        ASSERT_EQ(n, 100000);
+        if (mapped) {
+            EXPECT_TRUE(std::string(next, 100000) == std::string(100000, 'n'));
+        }
+        EXPECT_EQ(sfree(stream, next), 0);
+        EXPECT_EQ(sfree(stream, region), mapped ? -EIO : 0);
+        EXPECT_EQ(sclose(stream), 0);
+        SetUp();
+    }
+}
+
+TEST_F(Regrown, ARegionThatIsToGrowIsTold) {
+    if (!is_mapped())
+        GTEST_SKIP() << "this file is not served by mapping here";
+    asf_cios *stream = open_stream();
+    char *region = region_of(stream, 2 << 20);
+    cut(half);
+    EXPECT_EQ(region[(2 << 20) - 1], '\0');
+    rewrite('n');
+    ssize_t more = (2 << 20) + 1000;
+    EXPECT_EQ(srealloc(stream, region, &more), nullptr);
+    EXPECT_EQ(more, -EIO);
+    EXPECT_EQ(sfree(stream, region), -EIO);
+    EXPECT_EQ(sclose(stream), 0);
+}
+
+TEST_F(Regrown, LinesAreTold) {
+    if (!is_mapped())
+        GTEST_SKIP() << "this file is not served by mapping here";
+    asf_cios *stream = open_stream();
+    asf_lines lines;
+    ssize_t n = 0;
+    bool zeros = false;
+    asf_lines_begin(&lines, stream, '\n', 0);
+    ASSERT_NE(asf_lines_next(&lines, &n), nullptr);
+    cut(half);
+    ASSERT_EQ(n, 7);
+    const char *line = nullptr;
+    /* The page behind the end is touched, and then the file is whole again: a line of both. */
+    for (size_t at = 8; at + 8 < half; at += 8)
+        ASSERT_NE(asf_lines_next(&lines, &n), nullptr);
+    std::thread([&] { (void)*static_cast<const volatile char *>(lines.line + 10000); }).join();
+    ASSERT_EQ(pwrite(fd, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    while ((line = asf_lines_next(&lines, &n)) != nullptr)
+        zeros = zeros || memchr(line, '\0', static_cast<size_t>(n));
+    if (zeros) {
+        EXPECT_EQ(n, -EIO);
+    }
+    asf_lines_end(&lines);
+    EXPECT_EQ(sclose(stream), 0);
+}
+
+TEST_F(Regrown, WhatIsReadAnywhereIsTold) {
+    asf_cios *stream = open_stream();
+    const auto at = [&](size_t place, ssize_t n) {
+        return static_cast<char *>(sallocAt(stream, &n, static_cast<int64_t>(place), SEEK_SET));
+    };
+    for (size_t i = 0; i < 1000; i++) /* so often that the file is mapped */
+        ASSERT_EQ(sfree(stream, at(i * 1000 % half, 100)), 0);
+    char *before = at(1000, 1000), *region = at(half + 100000, 1000), *after = at(half + 500000, 1000);
+    cut(half);
+    if (region[500] != '\0')
+        GTEST_SKIP() << "this file is not served by mapping here";
+    rewrite('n');
+    EXPECT_EQ(after[999], 'n');
+    EXPECT_EQ(sfree(stream, before), 0);
+    EXPECT_EQ(sfree(stream, region), -EIO);
+    EXPECT_EQ(sfree(stream, after), -EIO);
+    region = at(half + 100000, 1000);
+    EXPECT_EQ(std::string(region, 1000), std::string(1000, 'n'));
+    EXPECT_EQ(sfree(stream, region), 0);
     EXPECT_EQ(sclose(stream), 0);
 }
 

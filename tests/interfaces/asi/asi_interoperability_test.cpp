@@ -5,6 +5,7 @@
 // ("Structure", "Interface modules").
 // Layer: tests.
 #include <fcntl.h>
+#include <functional>
 #include <random>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -294,6 +295,54 @@ TEST_F(Interoperability, APipeGivesWhatThereIs) {
     close(ends[1]);
     EXPECT_EQ(read_fd(ends[0], 100), "");
     EXPECT_EQ(sclose(n.s), 0);
+}
+
+// The pages of a mapped window that stood for what was cut off are read by no name.
+TEST_F(Interoperability, AFileThatWasCutOffAndHasGrownIsReadAsItIs) {
+    const auto size = static_cast<size_t>(4 * MiB), half = size / 2;
+    const std::function<std::string(const Names &)> ways[] = {
+        [&](const Names &n) { return read_file(n.f, size); },
+        [&](const Names &n) {
+            std::string text;
+            for (int byte; (byte = getc(n.f)) != EOF;)
+                text += static_cast<char>(byte);
+            return text;
+        },
+        [&](const Names &n) {
+            std::string text(size, '\0');
+            text.resize(fgets(text.data(), static_cast<int>(size), n.f) ? strlen(text.data()) : 0);
+            return text + read_file(n.f, size);
+        },
+        [&](const Names &n) {
+            ungetc('u', n.f);
+            ungetc('v', n.f);
+            return read_file(n.f, size).substr(2);
+        },
+        [&](const Names &n) { return read_fd(n.fd, size); },
+        [&](const Names &n) {
+            asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
+            EXPECT_EQ(asf_copy(n.s, out, INT64_MAX), static_cast<int64_t>(half));
+            EXPECT_EQ(sclose(out), 0);
+            return contents("out");
+        },
+    };
+    for (const auto &way : ways) {
+        const std::string file = put("file", std::string(size, 'o'));
+        const Names n = names(must_open(file, O_RDONLY));
+        ssize_t all = static_cast<ssize_t>(size), part = static_cast<ssize_t>(half);
+        auto *region = static_cast<char *>(salloc(n.s, &all));
+        ASSERT_EQ(all, 4 * MiB);
+        ASSERT_EQ(truncate(file.c_str(), 1000), 0);
+        for (size_t at = half; at < size; at += 3 * 4096)
+            EXPECT_TRUE(region[at] == '\0' || region[at] == 'o');
+        EXPECT_EQ(srealloc(n.s, region, &part), region);
+        put("file", std::string(size, 'n'));
+        const std::string rest = way(n);
+        EXPECT_EQ(rest.size(), half) << &way - ways;
+        EXPECT_EQ(rest.find('\0'), std::string::npos) << &way - ways;
+        sfree(n.s, region);
+        EXPECT_EQ(sclose(n.s), 0);
+    }
 }
 
 } // namespace

@@ -210,7 +210,7 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
              +[](asf_stream_ops &o) { o.drain = [](asf_cios *, size_t) { return 0; }; },
              +[](asf_stream_ops &o) { o.flushed = [](asf_cios *) { return 0; }; },
              +[](asf_stream_ops &o) { o.attach = [](asf_cios *) {}; },
-             +[](asf_stream_ops &o) { o.trim = [](asf_cios *) {}; },
+             +[](asf_stream_ops &o) { o.trim = [](asf_cios *) { return 0; }; },
              +[](asf_stream_ops &o) {
                  o.lost = [](asf_cios *, const asf_buffer *, const char *, size_t) { return 0; };
              },
