@@ -115,8 +115,11 @@ EXPORT FILE *popen(const char *command, const char *mode) {
         errno = EINVAL;
         return NULL;
     }
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    int rc = asf__sys.pipe(ends);
+    if (rc < 0) {
+        errno = -rc;
         return NULL;
+    }
     FILE *f = open_pipe(ends, command, &m, &child);
     if (f)
         return f;

@@ -27,6 +27,7 @@
 #include "lib/sys/copy.h"
 #include "lib/sys/export.h"
 #include "lib/sys/machine.h"
+#include "lib/sys/race_detector.h"
 
 /* Of functions so short that it matters how they lie in the lines of the cache. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
@@ -197,9 +198,13 @@ static inline void asf__end_unlocked(struct asf_cios *c, enum asf_use was) {
  * gives back; or one of our own calls, by the table. */
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
+        __typeof__(call) made_;                                                                              \
         asf__claim(c);                                                                                       \
         asf__count(c);                                                                                       \
-        ASF_UNLOCKED(c, call);                                                                               \
+        asf__tell_acquired(&(c)->lk);                                                                        \
+        made_ = ASF_UNLOCKED(c, call);                                                                       \
+        asf__tell_released(&(c)->lk);                                                                        \
+        made_;                                                                                               \
     }))
 
 /* Make the stream a byte stream; false when it is a wide one. */

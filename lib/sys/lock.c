@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "lib/sys/race_detector.h"
 #include "lib/sys/stats.h"
 #include "lib/sys/syscalls.h"
 
@@ -29,8 +30,9 @@ static bool membarrier(int command) {
     return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
 }
 
+/* A biased lock is used where no race detector is told. */
 void asf__lock_register(void) {
-    if (registered)
+    if (registered || asf__has_race_detector())
         return;
     registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 #ifndef __SANITIZE_THREAD__ /* which cannot see into a restartable sequence */
@@ -138,10 +140,22 @@ static void grant(struct asf_lock *l, void *self) {
     release(l);
 }
 
+static void tell_detector(struct asf_lock *l) {
+    asf__tell_acquired(l);
+    l->depth |= ASF_TOLD;
+}
+
+/* With a race detector each lock begins one: it is told here, where others seldom come. */
+static void begin_streak(struct asf_lock *l, void *self) {
+    l->last = asf__has_race_detector() ? NULL : self;
+    l->streak = 0;
+    if (!l->last)
+        tell_detector(l);
+}
+
 static void consider_bias(struct asf_lock *l, void *self) {
     if (l->last != self) {
-        l->last = self;
-        l->streak = 0;
+        begin_streak(l, self);
     } else if (++l->streak >= STREAK && __atomic_load_n(&l->biasable, __ATOMIC_RELAXED) && registered &&
                !__libc_single_threaded) {
         grant(l, self);
@@ -191,6 +205,8 @@ bool asf__trylock(struct asf_lock *l) {
         return false;
     }
     own(l);
+    if (asf__has_race_detector())
+        tell_detector(l);
     return true;
 }
 
@@ -206,10 +222,14 @@ bool asf__patient(int i, int most) {
 }
 
 void asf__unlock_slow(struct asf_lock *l) {
-    if (l->depth == ASF_HELD_ONCE)
+    if (l->depth == ASF_HELD_ONCE) {
         release(l);
-    else if (l->depth > 0)
+    } else if (l->depth == (ASF_HELD_ONCE | ASF_TOLD)) {
+        asf__tell_released(l);
+        release(l);
+    } else if (l->depth > 0) {
         l->depth--;
+    }
 }
 
 void asf__unbias(struct asf_lock *l) {

@@ -57,6 +57,8 @@ void asf__unbias(struct asf_lock *l);
 /* The depth of a lock that was first taken here.  libc counts from there and back; its
  * own first locks are of depth 1, from 2.37 on 0, and are never released here. */
 enum { ASF_HELD_ONCE = 1 << 20 };
+/* In the depth of a lock of which a race detector was told; it is when the lock is given back, too. */
+enum { ASF_TOLD = 1 << 24 };
 /* asf__patient: backoff for what another thread has, after try number `i` of `most`: it yields
  * the processor, or with a large `most` also sleeps, for a tenth of a second in all.
  * returns  false when it is time to give up, since that thread may wait for this one. */
@@ -120,7 +122,7 @@ static inline bool asf__bias_held(const struct asf_lock *l) {
 static inline bool asf__lock_is_held_once(const struct asf_lock *l) {
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && asf__busy(l) > 0)
         return asf__busy(l) == 1;
-    return l->depth == ASF_HELD_ONCE;
+    return (l->depth & ~ASF_TOLD) == ASF_HELD_ONCE;
 }
 
 static inline void asf__lock(struct asf_lock *l) {

@@ -21,6 +21,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/sys/race_detector.h"
+
 long asf__raw_syscall(long number, long a, long b, long c, long d) {
     return asf__raw(number, a, b, c, d);
 }
@@ -231,3 +233,20 @@ struct asf_syscalls asf__sys = {
     .pipe = sys_pipe,
     .pipe_size = sys_pipe_size,
 };
+
+/* By a name that libasf_unix leaves alone, too. */
+extern OF_LIBC __attribute__((weak)) int __close(int fd);
+
+static int sys_close_seen(int fd) {
+    const int before = errno;
+    int rc = __close(fd) < 0 ? -errno : 0;
+    errno = before;
+    return rc;
+}
+
+/* It has seen the program open descriptors that are closed here: by another thread, it seems, when the next
+ * one gets the number. */
+void asf__show_closes(void) {
+    if (asf__has_race_detector() && asf__sys.close == asf__plain_close)
+        asf__sys.close = sys_close_seen;
+}

@@ -115,13 +115,6 @@ static inline __attribute__((always_inline)) int asf__cancellable_open(const cha
                                  __open64(path, flags, mode));
 }
 
-/* Waits for nothing that a signal would end. */
-static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) {
-    if (!__libc_single_threaded)
-        pthread_testcancel();
-    return (int)asf__raw(SYS_close, fd, 0, 0, 0);
-}
-
 /* asf__read and so on: the table's; reading, writing and opening are cancellation points
  * here, and not where the table is called by itself.  After a system call the processor cannot
  * predict returns: each level of calls above it costs some 7 ns, so the usual
@@ -167,6 +160,16 @@ static inline int asf__close(int fd) {
         return (int)asf__raw(SYS_close, fd, 0, 0, 0);
     return asf__sys.close(fd);
 }
+
+/* Waits for nothing that a signal would end. */
+static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) {
+    if (!__libc_single_threaded)
+        pthread_testcancel();
+    return asf__close(fd);
+}
+
+/* asf__show_closes: to a race detector, if there is one. */
+void asf__show_closes(void);
 
 /* The call that libc makes: a filter of system calls may know no other. */
 static inline int asf__fstat(int fd, struct stat64 *st) {
