@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "backplane/report.h"
+#include "lib/sys/race_detector.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
@@ -201,9 +202,17 @@ static void tell_of_directory(struct worker *t, struct directory *d, enum asf_wh
     close_own(above, own);
 }
 
-/* One of those that kept it is done. */
+/* One of those that kept it is done.  returns  whether it was the last. */
+static bool let_go(struct directory *d) {
+    asf__tell_released(d);
+    if (__atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return false;
+    asf__tell_acquired(d);
+    return true;
+}
+
 static void finish(struct worker *t, struct directory *d) {
-    while (d && __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+    while (d && let_go(d)) {
         struct directory *above = d->above;
         if (d->fd >= 0) {
             asf__sys.close(d->fd);
