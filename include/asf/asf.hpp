@@ -194,7 +194,7 @@ struct lines_state : asf_lines {
     }
     void begin_as(const lines_state &other) noexcept { begin(other.stream, other.delimiter, other.longest); }
     const char *next(ssize_t *length) noexcept { return asf_lines_next(this, length); }
-    void end() noexcept { asf_lines_end(this); }
+    int end() noexcept { return asf_lines_end(this); }
 };
 
 struct records_state : asf_records {
@@ -203,7 +203,7 @@ struct records_state : asf_records {
     const char *next(ssize_t *length) noexcept {
         return static_cast<const char *>(asf_records_next(this, length));
     }
-    void end() noexcept { asf_records_end(this); }
+    int end() noexcept { return asf_records_end(this); }
 };
 
 /* What they have in common as ranges: views refer to one that has a name, and own one that has none. */
@@ -266,8 +266,9 @@ template <class State> class range {
         error_ = other.error_;
     }
     void give_back() noexcept {
-        if (state_.region)
-            state_.end();
+        int result = state_.region ? state_.end() : 0;
+        if (result < 0 && error_)
+            *error_ = error_of(result);
     }
     /* At the end, or at an error: told to the caller's variable, or to who iterates. */
     void stop(ssize_t result) {
@@ -463,7 +464,8 @@ class stream {
     /* lines, records: what comes next of the stream as a range.
      *   longest  the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
      *   error    where the iteration puts its error, instead of throwing it; it must outlive the
-     *            range, and is left alone until the range ends */
+     *            range, and is left alone until the iteration ends, or the range if that has an
+     *            error, such as EIO for lines that were looked at */
     asf::lines lines(char delimiter = '\n', std::size_t longest = 0) noexcept {
         return {stream_, delimiter, longest, nullptr};
     }

@@ -17,7 +17,8 @@
  * own does) is refused: whatever reads or writes then fails with badbit.
  *
  * Errors: as of std::fstream: failbit where a file cannot be opened, badbit of a read or write that
- * fails, exceptions as the program has asked for.
+ * fails, exceptions as the program has asked for.  A file that is truncated while it is read may have
+ * zero bytes in its place: the read that goes on after them fails, or close.
  * Thread safety: as of any std::istream: none for one object.
  * Source: the paper's C++ stream interface ("Structure"); ISO C++20, [fstreams].
  */
@@ -122,6 +123,7 @@ class streambuf : public std::streambuf {
     bool moved_ = false;                // start_ is not where the stream stands
     bool wrote_ = false;                // since the last flush
     bool lost_ = false;                 // something could not be written, which close tells, too
+    bool cut_ = false;                  // the file was truncated under the area
     bool unbuffered_ = false;           // output
     bool converts_ = false;
     bool put_back_ = false; // the get area is `back_`, and the real one is in `kept_`
@@ -164,8 +166,8 @@ inline streambuf *streambuf::close() {
     if (!stream_)
         return nullptr;
     bool whole = give_back();
-    whole = asf_sclose(std::exchange(stream_, nullptr)) == 0 && whole && !lost_;
-    lost_ = false;
+    whole = asf_sclose(std::exchange(stream_, nullptr)) == 0 && whole && !lost_ && !cut_;
+    lost_ = cut_ = false;
     mode_ = {};
     wrote_ = false;
     return whole ? this : nullptr;
@@ -180,6 +182,7 @@ inline void streambuf::take(streambuf &other) noexcept {
     moved_ = other.moved_;
     wrote_ = std::exchange(other.wrote_, false);
     lost_ = std::exchange(other.lost_, false);
+    cut_ = std::exchange(other.cut_, false);
     unbuffered_ = other.unbuffered_;
     converts_ = other.converts_;
     other.setg(nullptr, nullptr, nullptr);
@@ -203,7 +206,7 @@ inline bool streambuf::give_back() noexcept {
         moved_ = moved_ || gptr() != egptr();
         start_ += gptr() - region;
         setg(nullptr, nullptr, nullptr);
-        asf_u_sfree(stream_, region); // truncated meanwhile: what was got cannot be taken back
+        cut_ = asf_u_sfree(stream_, region) < 0 || cut_; // what was got cannot be taken back
     } else if (char *space = pbase()) {
         ssize_t used = pptr() - space;
         start_ += used;
@@ -239,8 +242,12 @@ inline streambuf::int_type streambuf::underflow() {
     ssize_t n = moved_ ? area_after_seek : area;
     if (mode_ & std::ios_base::out)
         asf_u_set_stream_mode(stream_, ASF_READ);
-    void *region =
-        moved_ ? asf_u_SallocAt(stream_, ASF_READ, &n, start_, SEEK_SET) : asf_u_salloc_some(stream_, &n);
+    void *region = nullptr;
+    if (std::exchange(cut_, false))
+        n = -EIO;
+    else
+        region =
+            moved_ ? asf_u_SallocAt(stream_, ASF_READ, &n, start_, SEEK_SET) : asf_u_salloc_some(stream_, &n);
     if (n < 0)
         throw std::ios_base::failure("asf::streambuf: reading",
                                      std::error_code(static_cast<int>(-n), std::system_category()));
