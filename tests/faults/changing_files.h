@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * changing_files.h - rounds in which one process changes a file while another reads it.
+ *
+ * Each byte of the file tells its offset and one of four generations, and is neither zero nor, but for
+ * the ends of lines at the same offsets in each generation, a newline.  The process that changes the
+ * file keeps a copy of it, so that a read which no change came into is compared to the byte; any other
+ * must give bytes of some generation, or zeros where the file has had holes.
+ * Layer: tests.  Uses the system's headers only.
+ */
+#ifndef ASF_TESTS_CHANGING_FILES_H
+#define ASF_TESTS_CHANGING_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { CHANGING_LARGEST = 24 << 20, CHANGING_LINE = 61 };
+
+struct changing_reader {
+    const char *name;
+    void (*read)(const char *path);
+};
+
+/* What a read begins with: see check_read. */
+struct look {
+    long seq, inode;
+};
+/* A file that is open; -1: the file was being replaced meanwhile. */
+struct opened {
+    long inode;
+};
+
+/* changing_files: main of a program of readers.
+ *     PROGRAM FOLDER [READER...]
+ * ASF_CHANGES_ROUNDS (of each reader) and ASF_CHANGES_SEED are in the environment. */
+int changing_files(int argc, char **argv, const struct changing_reader *readers, size_t count);
+
+/* What a reader calls: numbers at random; a moment at which the file may change; and what the program
+ * does with SIGBUS in this round, to be called as often as the reader likes. */
+uint64_t any(uint64_t below);
+size_t any_size(size_t most);
+void may_change(void);
+void set_signals_before(void);
+void set_signals_now(void);
+/* Whether a file that is cut off, holes, and what is not of one piece are among the changes. */
+bool may_be_cut(void);
+bool may_be_zero(void);
+/* A large file that does not change. */
+const char *still_file(void);
+
+__attribute__((noreturn, format(printf, 2, 3))) void fail_at(long offset, const char *format, ...);
+
+void look_now(struct look *l);
+struct opened opened_now(const struct look *before);
+/* Fails for bytes that the file cannot have had at `at`.  returns  whether there are zeros where it can
+ * have had none: SOME_ZEROS, if they are in pages in which the file has ended: a map has zeros behind the
+ * end, which are not known for what they are once the file is longer again. */
+enum zeros { NO_ZEROS, SOME_ZEROS, WRONG_ZEROS };
+enum zeros check_bytes(long at, const char *p, long n, const char *call);
+/* The same, zeros of both kinds included; and if no change came after `l`, the result of a read of `asked`
+ * bytes. */
+void check_read(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
+                const char *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
