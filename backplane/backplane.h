@@ -54,8 +54,14 @@ void asf__cancelled(void *c);
 
 /* --- buffers (buffers.c) ----------------------------------------------------- */
 
-/* asf__buffer_new: from the heap, its bytes aligned to 64; NULL: no memory. */
+/* asf__buffer_new: from the heap, its bytes aligned to 64; NULL: no memory.  A large one that was given
+ * back is used again.
+ * asf__memory: where its memory begins. */
 struct asf_buffer *asf__buffer_new(size_t size);
+static inline char *asf__memory(struct asf_buffer *b) {
+    uintptr_t end = (uintptr_t)(b + 1);
+    return (char *)(b + 1) + (-end & 63);
+}
 /* asf__use_buffer: make it the current buffer, with empty windows; the one before
  * lives on while it has regions. */
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b);
@@ -113,6 +119,8 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
  * asf__put_now: the same; what is after a region goes out with it, which is no error. */
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
+/* asf__put_held: put what a bulk stream holds; an error is told by the next flush. */
+void asf__put_held(struct asf_cios *c);
 /* asf__waiting: the bytes of output that are not put yet, without those of abandoned regions. */
 size_t asf__waiting(const struct asf_cios *c);
 /* asf__go_to_output: set the descriptor where the pending output belongs; 0 or -errno. */

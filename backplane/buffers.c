@@ -11,17 +11,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ALIGNMENT = 64 };
+/* Large buffers are not mapped and unmapped for each stream: one is kept. */
+enum { ALIGNMENT = 64, LARGE = 32 << 10, LARGEST = 256 << 10 };
+
+static struct asf_buffer *spare; /* swapped */
+
+static struct asf_buffer *swap_spare(struct asf_buffer *b) {
+    return __atomic_exchange_n(&spare, b, __ATOMIC_ACQ_REL);
+}
+
+static struct asf_buffer *take_spare(size_t size) {
+    struct asf_buffer *b =
+        size >= LARGE && __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare(NULL) : NULL;
+    if (b && b->whole >= size)
+        return b;
+    free(b);
+    return NULL;
+}
+
+static void free_buffer(struct asf_buffer *b) {
+    if (b->whole >= LARGE && b->whole <= LARGEST)
+        b = swap_spare(b);
+    free(b);
+}
 
 struct asf_buffer *asf__buffer_new(size_t size) {
     size_t whole;
     if (__builtin_add_overflow(sizeof(struct asf_buffer) + ALIGNMENT, size, &whole))
         return NULL;
-    struct asf_buffer *b = malloc(whole);
-    if (!b)
+    struct asf_buffer *b = take_spare(size);
+    whole = b ? b->whole : whole - sizeof *b - ALIGNMENT;
+    if (!b && !(b = malloc(whole + sizeof *b + ALIGNMENT)))
         return NULL;
-    uintptr_t end = (uintptr_t)(b + 1);
-    *b = (struct asf_buffer){.base = (char *)(b + 1) + (-end & (ALIGNMENT - 1)), .size = size};
+    *b = (struct asf_buffer){.base = asf__memory(b), .size = size, .whole = whole};
     return b;
 }
 
@@ -36,7 +58,7 @@ void asf__retire_buffer(struct asf_cios *c, struct asf_buffer *b) {
     if (b->release) {
         b->release(c, b);
     } else if (b != &c->single) {
-        free(b);
+        free_buffer(b);
     }
 }
 
@@ -130,6 +152,7 @@ int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
     int rc = asf__sync(c);
     if (rc < 0 || c->ops->fill || c->ops->drain) /* the memory is the module's own */
         return rc;
+    c->bulk.state = ASF_BULK_NEVER;
     if (n == 0)
         c->flags |= ASF_UNBUFFERED;
     else

@@ -5,7 +5,7 @@
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
-#include "backplane/backplane.h"
+#include "backplane/bulk.h"
 #include "backplane/hooks.h"
 #include "backplane/pushback.h"
 
@@ -137,6 +137,7 @@ static void before_fork(void) {
     asf__lock(&list_lock);
     for (struct asf_cios *c = all; c; c = c->next)
         c->exclusive = false;
+    asf__publish_streams(-1);
 }
 
 static void after_fork(void) {
@@ -155,6 +156,8 @@ static void forget_copies(struct asf_buffer *b) {
 static void in_child(void) {
     for (struct asf_cios *c = all; c; c = c->next) {
         asf__lock_inherit(&c->lk, false);
+        if (asf__is_putting(c)) /* a thread of the parent's was about to put it */
+            c->bulk.from = c->bulk.to = NULL;
         forget_copies(c->retired);
         if (c->buffer && c->buffer->copies) {
             c->buffer->refs -= c->buffer->copies;
@@ -193,6 +196,7 @@ int asf__cios_close(struct asf_cios *c) {
     unlink_stream(c);
     asf__begin_call(c);
     int rc = asf__is_putting(c) && c->kind != ASF_MEMORY ? asf__flush_output(c) : 0;
+    asf__end_bulk(c);
     asf__report(c);
     if (asf__hooks.closing)
         asf__hooks.closing(c);
@@ -210,6 +214,7 @@ static void retire_list(struct asf_cios *c, struct asf_buffer **list) {
 }
 
 static void drop_all(struct asf_cios *c) {
+    c->bulk.from = c->bulk.to = NULL;
     asf__free_backup(c);
     asf__use_buffer(c, NULL);
     retire_list(c, &c->queue);

@@ -116,6 +116,8 @@ struct asf_buffer {
     bool mapped;                     /* a file's, which may become shorter */
     bool truncated;                  /* mapped, and it did */
     void (*release)(struct asf_cios *c, struct asf_buffer *); /* the module's end of it; NULL: the heap's */
+    size_t whole;                                             /* bytes of its memory */
+    bool slides; /* base moves over that memory, as a stream is bulk (bulk.h) */
 };
 
 /* glibc's struct _IO_wide_data: the current buffer of a wide stream, in
@@ -212,6 +214,18 @@ struct asf_cios {
         int stopped;     /* why input ended short of what a call wanted, if the next one is to tell:
                             -errno, or 1: the end */
     };
+    struct asf_bulk { /* bulk.c's */
+        enum asf_bulk_state {
+            ASF_BULK_NEVER = -1,
+            ASF_BULK_UNKNOWN, /* until the stream is first used */
+            ASF_BULK_MAYBE,
+            ASF_BULK,
+        } state;
+        unsigned run;    /* whole blocks moved in a row */
+        int64_t since;   /* when they, or what is between the pointers, began: milliseconds */
+        char *from, *to; /* input: what was read ahead of the current buffer; output: what is held
+                            before it; or NULL */
+    } bulk;
     struct {                    /* calls */
         enum asf_use use, left; /* now, and before the system call that it is in */
     };

@@ -5,7 +5,7 @@
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
-#include "backplane/backplane.h"
+#include "backplane/bulk.h"
 #include "backplane/pushback.h"
 
 #include <errno.h>
@@ -117,6 +117,13 @@ int asf__take_stop(struct asf_cios *c) {
 
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
     asf__allocate(c);
+    ssize_t got;
+    while (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.from) && asf__fill_bulk(c, &got)) {
+        if (got <= 0)
+            c->offset = -1;
+        if (got <= 0 || (size_t)got >= want)
+            return got;
+    }
     want = within_file(c, want);
     int rc = make_room(c, want);
     if (rc < 0)
@@ -133,6 +140,8 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
             return r;
         }
         c->read_end += r;
+        if ((size_t)r == room)
+            asf__count_block(c);
     }
     return (ssize_t)asf__avail(c);
 }
@@ -211,7 +220,8 @@ static bool goes_straight(const struct asf_cios *c, size_t n) {
 static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
     size_t size = (size_t)(c->buf_end - c->buf_base);
     asf__empty_windows(c);
-    return get(c, p, size >= 128 ? n - n % size : n);
+    n = size >= 128 ? n - n % size : n;
+    return asf__unlikely(c->bulk.state > 0 || c->bulk.from) ? asf__take_bulk(c, p, n) : get(c, p, n);
 }
 
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {

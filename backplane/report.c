@@ -19,6 +19,11 @@ void asf__set_name(struct asf_cios *c, const char *name) {
     }
 }
 
+void asf__tell_bulk(const struct asf_cios *c) {
+    if (asf__options()->verbose)
+        asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, "bulk from here on");
+}
+
 void asf__report(struct asf_cios *c) {
     char fd[32] = "memory";
     uint64_t told = c->stats.in + c->stats.out + 1;

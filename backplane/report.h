@@ -12,6 +12,8 @@
 
 /* asf__set_name: keep the path, if the statistics want it. */
 void asf__set_name(struct asf_cios *c, const char *name);
+/* asf__tell_bulk: say that the stream has become bulk, if the user asks for verbose. */
+void asf__tell_bulk(const struct asf_cios *c);
 /* asf__report: the stream's line; nothing if it has told the same before. */
 void asf__report(struct asf_cios *c);
 

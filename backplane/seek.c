@@ -5,7 +5,7 @@
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
-#include "backplane/backplane.h"
+#include "backplane/bulk.h"
 #include "backplane/pushback.h"
 #include "lib/sys/cleanup.h"
 
@@ -82,6 +82,7 @@ static int find_target(struct asf_cios *c, off64_t *offset, int *whence) {
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    asf__end_bulk(c);
     bool counts = c->orientation < 0 || c->buffer; /* else pushed-back bytes have no place */
     if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
         offset = (off64_t)((uint64_t)offset - asf__avail(c));
@@ -130,6 +131,7 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
 
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     int rc = asf__arrive(c);
+    asf__publish_bulk(c);
     *below = rc < 0 ? rc : -ESPIPE;
     if (rc < 0 || !c->ops->seek)
         return *below;
@@ -162,7 +164,10 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     int rc = asf__arrive(c);
     if (rc < 0)
         return rc;
+    if (!asf__is_putting(c)) /* else with what is pending */
+        asf__end_bulk(c);
     rc = asf__flush_output(c);
+    asf__end_bulk(c);
     int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
     rc = rc < 0 ? rc : asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;

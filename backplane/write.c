@@ -5,6 +5,7 @@
  * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
+#include "backplane/bulk.h"
 #include "backplane/pushback.h"
 #include "backplane/regions.h"
 
@@ -116,6 +117,8 @@ static inline __attribute__((always_inline)) size_t put(struct asf_cios *c, cons
 }
 
 static void begin_anew(struct asf_cios *c) {
+    if (asf__unlikely(c->buffer->slides))
+        asf__rewind_buffer(c);
     c->buf_base = c->buffer->base;
     c->buf_end = c->buffer->base + c->buffer->size;
     asf__empty_windows(c);
@@ -188,7 +191,21 @@ int asf__flush_queue(struct asf_cios *c) {
     return rc;
 }
 
+void asf__put_held(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    size_t n = (size_t)(k->to - k->from);
+    int error;
+    if (c->offset >= 0)
+        c->offset -= (off64_t)n;
+    put_or_lose(c, k->from, n, &error);
+    k->from = k->to = NULL;
+    if (error)
+        c->failed = error;
+}
+
 static int put_window(struct asf_cios *c) {
+    if (asf__unlikely(c->bulk.from != NULL))
+        asf__show_held(c);
     char *from = c->write_base;
     if (asf__pending(c) == 0)
         return 0;
@@ -258,7 +275,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
         if (!larger && (in_use || too_small))
             return -ENOMEM; /* with everything as it was */
     }
-    rc = in_use ? asf__go_to_output(c) : asf__flush_output(c);
+    rc = in_use ? asf__go_to_output(c) : asf__pass_block(c);
     if (rc == 0 && !in_use) /* nothing was pending: it still stands behind input */
         rc = asf__go_to_output(c);
     if (rc == 0 && in_use)
@@ -317,15 +334,29 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
     return done;
 }
 
+static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done = 0;
+    while (*error == 0 && done < n) {
+        done += copy_in(c, p + done, n - done, asf__room_in_buffer(c));
+        *error = asf__pass_block(c);
+    }
+    return done;
+}
+
 /* Whole buffers are put from the caller's memory, unless the module's window is all there is
  * or regions are before them. */
 static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t size = (size_t)(c->buf_end - c->buf_base), whole = size >= 128 ? n - n % size : n;
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
         return 0;
+    if (asf__unlikely(asf__goes_by_blocks(c, whole)))
+        return append_blocks(c, p, whole, error);
+    if (asf__unlikely(c->bulk.from) && (*error = asf__flush_output(c)) < 0)
+        return 0;
     size_t done = put(c, p, whole, error);
     if (done > 0 || !is_stuck(c))
         begin_anew(c);
+    asf__count_block(c);
     return done;
 }
 
@@ -349,7 +380,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         return n;
     *error = asf__to_write(c);
     if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
-        *error = asf__flush_output(c);
+        *error = asf__pass_block(c);
     if (*error == 0 && done < n)
         done += append_straight(c, p + done, n - done, error);
     if (*error == 0)

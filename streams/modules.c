@@ -85,6 +85,15 @@ size_t asf__buffer_size(size_t size) {
     return asf__options()->buffer ? asf__options()->buffer : size;
 }
 
+/* Whether nobody but this process sees, or minds, how far its descriptor is. */
+static bool may_be_bulk(const struct asf_cios *c) {
+    bool suits = c->ops == &asf__file_read || c->ops == &asf__file_write ||
+                 (c->ops == &asf__pipe &&
+                  (c->kind == ASF_NULL_DEVICE || (c->kind == ASF_PIPE && c->access == O_RDONLY)));
+    return suits && !asf__options()->exact && c->block >= 1024 && c->fd >= 0 &&
+           !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING));
+}
+
 static void attach_as_libc(struct asf_cios *c) {
     struct stat64 st = {.st_blksize = 0};
     if (look(c, &st))
@@ -93,6 +102,8 @@ static void attach_as_libc(struct asf_cios *c) {
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
         c->block = asf__buffer_size(c->block);
     look_for_format(c);
+    if (c->bulk.state == ASF_BULK_UNKNOWN && may_be_bulk(c))
+        c->bulk.state = ASF_BULK_MAYBE;
 }
 
 const struct asf_stream_ops asf__as_libc = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_as_libc};

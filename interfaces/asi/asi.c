@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "backplane/bulk.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
 #include "backplane/report.h"
@@ -489,6 +490,8 @@ struct asf_cios *asf_stream(FILE *file) {
     asf__lock(&c->lk);
     if (c->orientation == 0)
         c->orientation = -1;
+    asf__end_bulk(c);
+    c->bulk.state = ASF_BULK_NEVER;
     asf__unlock(&c->lk);
     asf__join(c);
     return c;

@@ -31,6 +31,8 @@ static int print_help(void) {
           "  --unix            serve its Unix I/O, too: libasf_unix in the place of libasf_stdio\n"
           "  --buffer SIZE     streams that libc would fully buffer get buffers of this many\n"
           "                    bytes, of K or of M (64K), as if by setvbuf\n"
+          "  --exact           no larger buffers for streams that move much: the transfers of\n"
+          "                    libc, to the system call\n"
           "  --decompress      decode input that zstd, gzip, lz4 or xz has compressed\n"
           "  --options STRING  options for the library: KEY=VALUE[,KEY=VALUE]...;\n"
           "                    they follow, and so overrule, those in ASF_OPTIONS\n"
@@ -38,7 +40,8 @@ static int print_help(void) {
           "\n"
           "Keys that the library knows (asf(1) gives the defaults):\n"
           "  stats=stderr|PATH  report each stream: to stderr, or appended to a file\n"
-          "  buffer=SIZE        the buffers of streams that libc would fully buffer\n"
+          "  buffer=auto|libc|SIZE  the buffers of streams that libc would fully buffer; auto,\n"
+          "                     the default: libc's, and large ones for streams that move much\n"
           "  decompress=on|off  decode compressed input\n"
           "  module=map|read    serve input files of the ASI by mapping, or by reading\n"
           "  map_min=SIZE       map no input file that is smaller\n"
@@ -170,13 +173,11 @@ static int execute(char **argv, const struct request *r) {
 }
 
 static struct request parse(int argc, char **argv) {
-    static const struct option long_options[] = {{"stats", optional_argument, NULL, 's'},
-                                                 {"unix", no_argument, NULL, 'u'},
-                                                 {"buffer", required_argument, NULL, 'b'},
-                                                 {"options", required_argument, NULL, 'o'},
-                                                 {"decompress", no_argument, NULL, 'd'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"stats", optional_argument, NULL, 's'},   {"unix", no_argument, NULL, 'u'},
+        {"buffer", required_argument, NULL, 'b'},  {"exact", no_argument, NULL, 'e'},
+        {"options", required_argument, NULL, 'o'}, {"decompress", no_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct request request = {0};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
@@ -186,6 +187,8 @@ static struct request parse(int argc, char **argv) {
             request.library = LIBRARY_OF_UNIX;
         else if (option == 'b')
             request.options = asf__join_list(request.options, ',', buffer_of(optarg));
+        else if (option == 'e')
+            request.options = asf__join_list(request.options, ',', "buffer=libc");
         else if (option == 'd')
             request.library = LIBRARY_OF_UNIX, /* or programs that read() themselves go without */
                 request.options = asf__join_list(request.options, ',', "decompress=on");

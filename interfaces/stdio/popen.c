@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backplane/bulk.h"
 #include "interfaces/stdio/libc_differences.h"
 #include "interfaces/stdio/popen.h"
 #include "lib/sys/syscalls.h"
@@ -91,6 +92,7 @@ void asf__popen_in_child(void) {
 static FILE *open_pipe(const int ends[2], const char *command, const struct pipe_mode *m, pid_t *child) {
     int ours = m->reading ? ends[0] : ends[1], theirs = m->reading ? ends[1] : ends[0];
     char **environment = environ;
+    asf__publish_streams(-1);
     asf__lock(&asf__popen_lock);
     void *offer = asf__popen_hooks.before ? asf__popen_hooks.before(ours, &command, &environment) : NULL;
     int rc = spawn(command, theirs, m->reading ? 1 : 0, environment, child);

@@ -10,6 +10,7 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
+#include "backplane/bulk.h"
 #include "backplane/hooks.h"
 #include "backplane/pushback.h"
 #include "backplane/regions.h"
@@ -81,7 +82,7 @@ static struct {
 ASF_RACY static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
         return true;
-    return asf__is_putting(c) && c->kind != ASF_MEMORY && (asf__pending(c) > 0 || c->queue);
+    return asf__is_putting(c) && c->kind != ASF_MEMORY && (asf__pending(c) > 0 || c->queue || c->bulk.from);
 }
 
 /* Input that the program has not read. */
@@ -123,6 +124,7 @@ static __thread bool done_already;
 
 int asf__flush_all(void) {
     int result = 0;
+    asf__publish_streams(-1);
     asf__each(flush_locked, &result);
     done_already = true;
     if (_IO_flush_all() == EOF)
@@ -162,6 +164,7 @@ static int flush_every(struct asf_cios *unused, int ch) {
     int result = 0;
     (void)unused;
     (void)ch;
+    asf__publish_streams(-1);
     if (!done_already)
         asf__each(flush_anyway, &result);
     return result;

@@ -92,6 +92,18 @@ static bool set_flag(bool *to, const char *value, size_t length) {
     return on || off;
 }
 
+/* A size of the user's own is as setvbuf's, which is kept to. */
+static bool set_buffer(const char *value, size_t length) {
+    struct asf_options *o = &asf__option_values;
+    bool by_libc = is(value, length, "libc"), by_itself = is(value, length, "auto");
+    if (by_libc || by_itself)
+        o->buffer = 0;
+    else if (!set_size(&o->buffer, value, 1, 1))
+        return false;
+    o->exact = !by_itself;
+    return true;
+}
+
 static bool set_module(const char *value, size_t length) {
     if (is(value, length, "map") || is(value, length, "read"))
         return set_text(asf__option_values.module, sizeof asf__option_values.module, value, length);
@@ -145,7 +157,6 @@ static const struct {
 } sizes[] = {
     {"map_min", offsetof(struct asf_options, map_min), ASF_GIVEN_map_min, 0, 1},
     {"window", offsetof(struct asf_options, window), ASF_GIVEN_window, 2 << 20, 2 << 20},
-    {"buffer", offsetof(struct asf_options, buffer), 0, 1, 1},
 };
 
 static void *option_at(size_t at) {
@@ -163,6 +174,8 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         }
     if (is(key, klen, "stats"))
         return set_stats(value, vlen);
+    if (is(key, klen, "buffer"))
+        return set_buffer(value, vlen);
     if (is(key, klen, "module"))
         return set_module(value, vlen);
     if (is(key, klen, "shm"))

@@ -20,6 +20,7 @@ struct asf_options {
     size_t map_min;    /* the smallest number of bytes worth a map */
     size_t window;     /* bytes of a mapped window, a multiple of 2 MiB */
     size_t buffer;     /* of streams that libc would fully buffer, bytes; 0: libc's size */
+    bool exact;        /* no stream is ever bulk */
     unsigned given;    /* ASF_GIVEN_ bits: sizes that the user chose */
     bool tune;         /* the table of `asf tune` is looked for */
     bool decompress;   /* input that is compressed is decoded */

@@ -67,23 +67,33 @@ static int headline(char *to, size_t size) {
                     "calls", "served", "syscalls", "why");
 }
 
+/* What follows the module's choice. */
+static const char *tell_bulk(char to[48], const struct asf_stats *s) {
+    *to = '\0';
+    if (s->bulk)
+        snprintf(to, 48, ", bulk from byte %" PRIu64 " on", s->bulk);
+    return to;
+}
+
 static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
+    char bulk[48];
     int n = headline(to, size);
     return n + snprintf(to + n, size - (size_t)n,
                         "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64
-                        "  %s\n",
+                        "  %s%s\n",
                         l->stream, l->module, s->in, s->out, s->calls, s->calls - s->slow, s->syscalls,
-                        l->why);
+                        l->why, tell_bulk(bulk, s));
 }
 
 static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
+    char bulk[48];
     return snprintf(to, size,
                     "asf:\t%.*s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-                    "\t%s\n",
+                    "\t%s%s\n",
                     NAME_MAX, program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in,
-                    s->out, s->calls, s->calls - s->slow, s->syscalls, l->why);
+                    s->out, s->calls, s->calls - s->slow, s->syscalls, l->why, tell_bulk(bulk, s));
 }
 
 void asf__stats_line(const struct asf_stats_line *line) {

@@ -17,6 +17,7 @@ struct asf_stats {
     uint64_t slow;     /* those the current buffer could not serve */
     uint64_t syscalls; /* made on the stream's data */
     uint64_t told;     /* bytes when they were reported, and one */
+    uint64_t bulk;     /* bytes moved when the stream first became bulk; 0: it never did */
 };
 
 /* asf__counting: statistics are on; every call then takes the counted path. */

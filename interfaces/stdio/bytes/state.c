@@ -8,6 +8,7 @@
 
 #include <stdio_ext.h>
 
+#include "backplane/bulk.h"
 #include "backplane/pushback.h"
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
@@ -98,6 +99,7 @@ EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
     if (!asf__made_here(c))
         return _IO_setvbuf(f, buf, mode, size);
     asf__enter(c);
+    asf__end_bulk(c);
     int r = set_mode(c, buf, mode, size);
     asf__leave(c);
     return r;
@@ -135,8 +137,10 @@ EXPORT void clearerr_unlocked(FILE *f) {
 
 EXPORT int fileno_unlocked(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__made_here(c))
+    if (asf__made_here(c)) {
         c->exclusive = false;
+        asf__stop_bulk(c);
+    }
     if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
         return c->fd;
     errno = EBADF;

@@ -8,10 +8,17 @@
 
 #include <stdlib.h>
 
+#include "backplane/bulk.h"
 #include "backplane/pushback.h"
 /* libc's own function chooses the conversion by the locale of the moment and
  * puts the stream's table in place. */
 int asf__orient(FILE *f, int mode) {
+    struct asf_cios *c = asf__cios(f);
+    if (asf__made_here(c)) {
+        asf__lock(&c->lk);
+        asf__end_bulk(c);
+        asf__unlock(&c->lk);
+    }
 #ifdef ASF_STATIC
     return fwide(f, mode);
 #else

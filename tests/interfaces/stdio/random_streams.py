@@ -212,6 +212,39 @@ def sequence(seed):
     return rng.choice(SIZES), mode, steps
 
 
+BULK_LOOKS = ["tell", "offset", "dup", "size", "fork offset _exit=0 child_end", "fork {move}=1 exit=0 child_end",
+              "fork {move}=5000 exit=0 child_end", "flush", "flushall"]
+
+
+def bulk_step(rng, mode):
+    move = "get" if mode == "r" else "put"
+    r = rng.random()
+    if r < 0.35:
+        return f"{move}={rng.randrange(270000, 500000)}"
+    if r < 0.6:
+        return f"{rng.choice(READS if mode == 'r' else WRITES)}={max(2, count(rng))}"
+    if r < 0.67 and mode == "r":
+        return rng.choice(["unget", "unget=Q", "getline", "number", "scan"])
+    if r < 0.72:
+        return rng.choice(["seek=", "cur=-"]) + str(place(rng))
+    return rng.choice(BULK_LOOKS).format(move=move)
+
+
+def bulk_sequence(seed):
+    """A stream that moves so much, between looks, that it becomes bulk.  Nobody looks at the file alone, and none but
+    children leave output behind."""
+    rng = random.Random(seed)
+    mode = rng.choice("rw")
+    how = rng.choice(["open", "open", "fdopen", "standard"])
+    steps = [f"standard={'i' if mode == 'r' else 'o'}" if how == "standard" else f"{how}={mode}"]
+    wanted = rng.randrange(3, 14)
+    while len(steps) < wanted:
+        made = bulk_step(rng, mode)
+        if defined(steps + [made]):
+            steps.append(made)
+    return 2500000, mode, steps + [rng.choice(["close contents", "exit=0"])]
+
+
 def open_outside(mode):
     """The descriptor that stdin or stdout is to be."""
     create = 0 if mode[0] == "r" else os.O_CREAT
@@ -329,6 +362,7 @@ def environment_of(arguments):
 
 def main():
     parser = argument_parser(__doc__)
+    parser.add_argument("--bulk", action="store_true", help="sequences on megabytes")
     parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
     arguments = parser.parse_args()
     runner = Runner(arguments.program, environment_of(arguments))
@@ -338,7 +372,7 @@ def main():
         return runner.differs(size, mode, steps)
     different = try_kept(runner, arguments.kept) if arguments.kept else 0
     for seed in range(arguments.seed, arguments.seed + arguments.count):
-        size, mode, steps = sequence(seed)
+        size, mode, steps = bulk_sequence(seed) if arguments.bulk else sequence(seed)
         if runner.differs(size, mode, steps):
             different += 1
             size, steps = runner.shorten(size, mode, steps)

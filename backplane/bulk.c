@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bulk.c - bulk streams: when a stream becomes one, the large memory over which its current buffer
+ * slides, and what brings the descriptor to where it would be without.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/bulk.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "backplane/pushback.h"
+#include "backplane/report.h"
+#include "lib/sys/cleanup.h"
+#include "lib/sys/syscalls.h"
+
+enum {
+    RUN = 64,            /* whole blocks in a row, 256 KB as a rule, */
+    SLOW = 50,           /* in less milliseconds than these make a stream bulk */
+    MEMORY = 64 << 10,   /* 128 KB gained no more */
+    STRAIGHT = 16 << 10, /* from here on a copy costs more than a system call */
+};
+
+unsigned asf__bulk_streams;
+
+/* By the coarse clock, which costs 5 ns. */
+static int64_t milliseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* --- bulk or not ------------------------------------------------------------------ */
+
+/* Who reads that file must find messages between the lines that they are about. */
+static bool is_standard_error(const struct asf_cios *c) {
+    struct stat64 mine, its;
+    return c->kind == ASF_REGULAR && c->access != O_RDONLY && asf__fstat(c->fd, &mine) == 0 &&
+           asf__fstat(STDERR_FILENO, &its) == 0 && mine.st_dev == its.st_dev && mine.st_ino == its.st_ino;
+}
+
+static void begin_bulk(struct asf_cios *c) {
+    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING) || c->orientation > 0 ||
+        c->buffer == &c->single || is_standard_error(c)) {
+        c->bulk.state = ASF_BULK_NEVER;
+        return;
+    }
+    c->bulk.state = ASF_BULK;
+    if (!c->stats.bulk) {
+        c->stats.bulk = c->stats.in + c->stats.out;
+        asf__tell_bulk(c);
+    }
+    __atomic_fetch_add(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
+}
+
+void asf__count_block_slow(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    if (++k->run != 1 && k->run % RUN != 0)
+        return;
+    int64_t now = milliseconds();
+    if (k->run > 1 && now - k->since < SLOW)
+        begin_bulk(c);
+    k->since = now;
+}
+
+void asf__publish_bulk(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    if (!k->from)
+        return;
+    int before = asf__forbid_cancellation();
+    if (asf__is_putting(c))
+        asf__put_held(c);
+    else if (c->ops->seek && c->ops->seek(c, k->from - k->to, SEEK_CUR) >= 0)
+        k->from = k->to = NULL; /* of a pipe they stay: they are read before what follows */
+    asf__permit_cancellation(before);
+}
+
+void asf__end_bulk_slow(struct asf_cios *c) {
+    asf__publish_bulk(c);
+    if (c->bulk.state != ASF_BULK)
+        return;
+    c->bulk.state = ASF_BULK_MAYBE;
+    __atomic_fetch_sub(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
+}
+
+/* A signal's handler may have interrupted a call of this thread. */
+static bool take_idle(struct asf_cios *c) {
+    if (!asf__trylock(&c->lk))
+        return false;
+    if (c->use == ASF_OUTSIDE)
+        return true;
+    asf__unlock(&c->lk);
+    return false;
+}
+
+static bool publish_one(struct asf_cios *c, void *fd) {
+    if ((*(int *)fd < 0 || c->fd == *(int *)fd) && c->bulk.from && take_idle(c)) {
+        asf__publish_bulk(c);
+        asf__unlock(&c->lk);
+    }
+    return true;
+}
+
+void asf__publish_streams_slow(int fd) {
+    asf__each(publish_one, &fd);
+}
+
+void asf__stop_bulk(struct asf_cios *c) {
+    if (c->bulk.state == ASF_BULK && take_idle(c)) {
+        asf__end_bulk(c);
+        asf__unlock(&c->lk);
+    }
+}
+
+/* A thread uses the stream without its lock, while another may fork: the stream ends to be bulk, and
+ * what is ahead or held is left to one of them. */
+static bool begin_unlocked(struct asf_cios *c) {
+    if (asf__likely(c->use != ASF_UNLOCKED || __libc_single_threaded))
+        return false;
+    asf__lock(&c->lk);
+    asf__end_bulk(c);
+    return true;
+}
+
+static void end_unlocked(struct asf_cios *c, bool begun) {
+    if (begun)
+        asf__unlock(&c->lk);
+}
+
+/* --- the memory ---------------------------------------------------------------------- */
+
+static void begin_buffer_at(struct asf_cios *c, char *p) {
+    c->buffer->base = c->buf_base = p;
+    c->buffer->size = c->block;
+    c->buf_end = p + c->block;
+    asf__empty_windows(c);
+}
+
+void asf__rewind_buffer(struct asf_cios *c) {
+    begin_buffer_at(c, asf__memory(c->buffer));
+}
+
+/* A buffer that slides, at its beginning.  The window is empty. */
+static bool have_memory(struct asf_cios *c) {
+    if (!c->buffer || !c->buffer->slides || c->buffer->refs) {
+        struct asf_buffer *b = asf__buffer_new(MEMORY + c->block); /* a short block may be in front */
+        if (!b)
+            return false;
+        b->slides = true;
+        asf__use_buffer(c, b);
+    }
+    asf__rewind_buffer(c);
+    return true;
+}
+
+/* --- input ------------------------------------------------------------------------------ */
+
+static ssize_t get_below(struct asf_cios *c, char *p, size_t n) {
+    enum asf_use was = asf__begin_system_call(c);
+    ssize_t r = c->ops->get(c, p, n);
+    asf__end_system_call(c, was);
+    return r;
+}
+
+static ssize_t read_ahead(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    int64_t now = milliseconds();
+    if (now - k->since >= SLOW)
+        asf__end_bulk(c);
+    k->since = now;
+    ssize_t r =
+        get_below(c, c->buf_base, c->bulk.state == ASF_BULK ? MEMORY / c->block * c->block : c->block);
+    if (r > 0) {
+        k->from = c->buf_base;
+        k->to = k->from + r;
+    }
+    return r;
+}
+
+/* The next n bytes ahead, or what there is of them. */
+static char *take_ahead(struct asf_cios *c, size_t *n) {
+    struct asf_bulk *k = &c->bulk;
+    char *p = k->from;
+    if (*n > (size_t)(k->to - p))
+        *n = (size_t)(k->to - p);
+    k->from += *n;
+    if (k->from == k->to)
+        k->from = k->to = NULL;
+    if (c->offset >= 0)
+        c->offset += (off64_t)*n;
+    return p;
+}
+
+/* All that was read ahead joins the window. */
+static void show_ahead(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    bool backup = c->flags & ASF_IN_BACKUP;
+    char **p = backup ? &c->save_base : &c->read_ptr, **end = backup ? &c->save_end : &c->read_end;
+    if (*p == *end)
+        *p = k->from;
+    *end = c->buf_end = k->to;
+    c->buffer->size = (size_t)(c->buf_end - c->buf_base);
+    if (c->offset >= 0)
+        c->offset += k->to - k->from;
+    k->from = k->to = NULL;
+}
+
+/* Whether there is a block ahead now; *r is what the module said. */
+static bool have_ahead(struct asf_cios *c, ssize_t *r) {
+    bool unlocked = begin_unlocked(c);
+    *r = 1;
+    if (!c->bulk.from && c->bulk.state == ASF_BULK && have_memory(c))
+        *r = read_ahead(c);
+    end_unlocked(c, unlocked);
+    return c->bulk.from;
+}
+
+bool asf__fill_bulk(struct asf_cios *c, ssize_t *r) {
+    if (asf__unread(c) > 0) {
+        if (c->bulk.from)
+            show_ahead(c);
+        return false;
+    }
+    asf__free_backup(c);
+    if (have_ahead(c, r)) {
+        size_t n = c->block;
+        char *p = take_ahead(c, &n);
+        begin_buffer_at(c, p);
+        c->read_end = p + n;
+        *r = (ssize_t)n;
+    }
+    return *r <= 0 || asf__avail(c) > 0;
+}
+
+ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n) {
+    ssize_t r = 1;
+    if (c->bulk.from || n < STRAIGHT)
+        have_ahead(c, &r);
+    if (c->bulk.from) {
+        const char *from = take_ahead(c, &n);
+        memcpy(p, from, n);
+        return (ssize_t)n;
+    }
+    if (r > 0 && (r = get_below(c, p, n)) > 0 && c->offset >= 0)
+        c->offset += r;
+    if (r == (ssize_t)n && n < STRAIGHT)
+        asf__count_block(c);
+    return r;
+}
+
+/* --- output ------------------------------------------------------------------------------ */
+
+static bool is_whole_block(const struct asf_cios *c) {
+    return c->write_ptr == c->buf_end && c->write_base == c->buf_base && c->read_end == c->write_base &&
+           (size_t)(c->buf_end - c->buf_base) == c->block;
+}
+
+/* A full window is held, unless that fills the memory, or took long. */
+static bool hold_block(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    if (!c->buffer->slides || c->buf_end - asf__memory(c->buffer) >= MEMORY)
+        return false;
+    int64_t now = milliseconds();
+    if (!k->from)
+        k->since = now;
+    else if (now - k->since >= SLOW)
+        return asf__end_bulk(c), false;
+    if (!k->from)
+        k->from = c->write_base;
+    k->to = c->write_ptr;
+    if (c->offset >= 0)
+        c->offset += (off64_t)c->block;
+    begin_buffer_at(c, k->to);
+    asf__show_room(c);
+    return true;
+}
+
+int asf__pass_block(struct asf_cios *c) {
+    bool whole = c->bulk.state > 0 && asf__is_putting(c) && is_whole_block(c) && !c->buffer->refs;
+    if (asf__unlikely(c->bulk.state == ASF_BULK))
+        end_unlocked(c, begin_unlocked(c));
+    if (whole && c->bulk.state == ASF_BULK && hold_block(c))
+        return 0;
+    int rc = asf__flush_output(c);
+    if (whole && rc == 0 && c->bulk.state == ASF_BULK && have_memory(c))
+        asf__show_room(c);
+    else if (whole && rc == 0)
+        asf__count_block(c);
+    return rc;
+}
+
+bool asf__goes_by_blocks(const struct asf_cios *c, size_t n) {
+    return c->bulk.state == ASF_BULK && n < STRAIGHT && c->buffer->slides;
+}
+
+void asf__show_held(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    c->buffer->base = c->buf_base = asf__memory(c->buffer);
+    c->buffer->size = (size_t)(c->buf_end - c->buf_base);
+    c->write_base = k->from;
+    asf__set_read(c, k->from, k->from, k->from);
+    if (c->offset >= 0)
+        c->offset -= k->to - k->from;
+    k->from = k->to = NULL;
+}
