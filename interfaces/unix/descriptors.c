@@ -117,6 +117,7 @@ void asf__leave(struct asf_fd *d, bool nested) {
 /* A shell, and dd, open a file, duplicate the descriptor to where it is wanted, and close it. */
 bool asf__begin_share(int fd) {
     struct asf_fd *d = asf__fd(fd);
+    asf__publish_streams(fd);
     if (asf__is(d, ASF_FD_NEW) && asf__trylock(&forks)) {
         d->twin = fd;
         if (asf__move_on(d, ASF_FD_NEW, ASF_FD_SHARED))
@@ -184,11 +185,13 @@ static void publish(int fd) {
 }
 
 void asf__publish(int fd) {
+    asf__publish_streams(fd);
     asf__pipe_leave(fd);
     publish(fd);
 }
 
 void asf__publish_every(void) {
+    asf__publish_streams(-1);
     for (int fd = 0; fd <= asf__highest; fd++)
         publish(fd);
 }
@@ -221,6 +224,7 @@ void asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
     if (asf__is_vfork_child())
         return;
+    asf__publish_streams(fd);
     asf__pipe_lose(fd);
     asf__end_decoded(d);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))

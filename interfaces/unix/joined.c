@@ -118,6 +118,7 @@ bool asf__decodes(int fd) {
 
 /* What is decoded is told of as a pipe: nobody knows its length, and nobody can seek in it. */
 long asf__unix_fstat(int fd, struct stat64 *st) {
+    asf__publish_streams(fd);
     long r = asf__fstat(fd, st);
     if (r == 0 && asf__decodes(fd)) {
         st->st_mode = (st->st_mode & ~(mode_t)S_IFMT) | S_IFIFO;

@@ -312,6 +312,7 @@ static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, c
 
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
+    asf__publish_streams(fd);
     if (!d && __libc_single_threaded && !asf__rings())
         return asf__answer(asf__raw(SYS_read, fd, (long)p, (long)n, 0));
     return read_with_care(d, fd, p, n);
@@ -328,6 +329,7 @@ static size_t length_of(const struct iovec *v, int count) {
 
 long asf__unix_readv(int fd, const struct iovec *v, int count) {
     struct asf_fd *d = asf__fd(fd);
+    asf__publish_streams(fd);
     ssize_t r = d ? read_known(d, fd, v, count, length_of(v, count)) : ASF_NOT_OURS;
     if (r != ASF_NOT_OURS)
         return asf__answer(r);
@@ -387,6 +389,7 @@ static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence
 long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
+    asf__publish_streams(fd);
     if (asf__decodes(fd) || asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_seek(d->joined, offset, whence));
     const enum grip grip = take_hold(d, fd);

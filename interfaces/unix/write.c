@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 long asf__unix_write(int fd, const void *p, size_t n) {
+    asf__publish_streams(fd);
     if (asf__fd(fd))
         asf__publish(fd);
     return asf__answer(asf__rings() ? asf__pipe_write(fd, p, n) : asf__cancellable_write(fd, p, n));
