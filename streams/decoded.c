@@ -218,11 +218,14 @@ static bool may_read(struct decoded *d) {
     return d->below->kind == ASF_REGULAR || asf__avail(d->below) > 0 || is_readable(d->below);
 }
 
+/* The stream fails after what was decoded if the file was truncated under a region. */
 static void free_regions(struct decoded *d) {
     for (; d->in_freed != d->in_decoded; d->in_freed++) {
         asf__lock(&d->below->lk);
-        asf__u_sfree(d->below, d->in[d->in_freed % REGIONS].p);
+        int rc = asf__u_sfree(d->below, d->in[d->in_freed % REGIONS].p);
         asf__unlock(&d->below->lk);
+        if (rc == -EIO && !d->failed)
+            d->failed = rc;
     }
 }
 

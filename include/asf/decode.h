@@ -58,9 +58,10 @@ struct asf_decoder {
  * returns  a stream to read, or `stream` itself when it is in none of the formats; NULL on an
  *          error: then the stream is still the caller's, and nothing of it has been taken.
  * reading  fails with -EBADMSG when the input is damaged, or something else follows it (zero
- *          bytes behind gzip's last member are passed over); -EIO when it ends within a frame;
- *          -ENOMEM when its header asks for more than 128 MB (zstd, as the tool) or 256 MB (xz)
- *          of memory: each once all that comes before has been read.  A seek fails with -ESPIPE.
+ *          bytes behind gzip's last member are passed over); -EIO when it ends within a frame, or
+ *          is a file that was truncated meanwhile; -ENOMEM when its header asks for more than 128 MB
+ *          (zstd, as the tool) or 256 MB (xz) of memory: each once all that comes before has been
+ *          read.  A seek fails with -ESPIPE.
  * lifetime until sclose, which closes `stream` as well; the program leaves that alone.
  * threads  as for any stream.  The thread that decodes blocks all signals, and reads nothing:
  *          `stream` is read by the thread that calls.  It has ended when sclose returns.

@@ -5,6 +5,7 @@
  * as zeros, sfree says -EIO, and nobody is killed.
  */
 #include <asf/asf.h>
+#include <asf/decode.h>
 #include <asf/lines.h>
 #include <gtest/gtest.h>
 
@@ -354,6 +355,44 @@ TEST_F(Regrown, WhatIsReadAnywhereIsTold) {
     region = at(half + 100000, 1000);
     EXPECT_EQ(std::string(region, 1000), std::string(1000, 'n'));
     EXPECT_EQ(sfree(stream, region), 0);
+    EXPECT_EQ(sclose(stream), 0);
+}
+
+// A decoder whose format is the text itself: nothing but the regions tells what is wrong.
+int decode_plain(void *, asf_decoding *d) {
+    const size_t n = std::min(d->in_size, d->out_size);
+    memcpy(d->out, d->in, n);
+    d->in += n;
+    d->in_size -= n;
+    d->out += n;
+    d->out_size -= n;
+    return 1;
+}
+
+const asf_decoder plain = {sizeof(asf_decoder),
+                           ASF_DECODER_VERSION,
+                           "plain",
+                           [] { return static_cast<void *>(const_cast<asf_decoder *>(&plain)); },
+                           decode_plain,
+                           [](void *) {}};
+
+TEST_F(TruncatedRegion, UnderADecoderReadingFails) {
+    int error = 0;
+    size_t total = 0;
+    bool zeros = false;
+    asf_cios *stream = asf_decode_with(open_stream(), &plain, &error);
+    ASSERT_NE(stream, nullptr);
+    auto check = [&](const char *region, size_t length) {
+        expect_region(region, total, length, 0);
+        zeros = zeros || memchr(region, 0, length);
+    };
+    while (total < 1000000)
+        ASSERT_EQ(read_on(stream, &total, check), 0);
+    cut(0);
+    int said = 0;
+    while ((said = read_on(stream, &total, check)) == 0)
+        ;
+    EXPECT_TRUE(said == -EIO || (said == 1 && !zeros)) << said << " at " << total;
     EXPECT_EQ(sclose(stream), 0);
 }
 
