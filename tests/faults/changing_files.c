@@ -35,7 +35,7 @@ static const char *const signals[] = {"untouched", "blocked", "ignored", "defaul
 static struct {
     sem_t asked, done;
     long seq, inode, size[2];
-    bool over, ended_in[CHANGING_LARGEST / PAGE + 1]; /* the pages in which the file has ended */
+    bool over, at_any_time, ended_in[CHANGING_LARGEST / PAGE + 1]; /* the pages in which the file has ended */
 } * the;
 static char *shadow[2];      /* the file, and the one before it, by `inode`'s last bit */
 static unsigned char *table; /* what a byte tells of its offset */
@@ -51,7 +51,11 @@ static struct {
     long first_size;
 } now;
 
-static uint64_t state;
+static __thread uint64_t state;
+
+void set_numbers(uint64_t seed) {
+    state = seed;
+}
 
 uint64_t any(uint64_t below) {
     uint64_t z = state += 0x9e3779b97f4a7c15;
@@ -105,13 +109,40 @@ const char *still_file(void) {
 
 static unsigned generation;
 
+static struct {
+    const char *text;
+    long length;
+} contents[4];
+
+void set_content(unsigned of, const char *text, long length) {
+    contents[of & 3].text = text;
+    contents[of & 3].length = length;
+}
+
+char changing_byte(size_t at, unsigned of) {
+    const uint64_t z = (at + 1) * 0x9e3779b97f4a7c15;
+    const unsigned byte = (unsigned)(3 + (z >> 40) % 61) << 2;
+    return (char)(at % CHANGING_LINE == CHANGING_LINE - 1 ? '\n' : byte | (of & 3));
+}
+
 static void make_table(void) {
-    for (size_t i = 0; i < CHANGING_LARGEST; i++) {
-        uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
-        table[i] = (unsigned char)((3 + (z >> 40) % 61) << 2);
-        if (i % CHANGING_LINE == CHANGING_LINE - 1)
-            table[i] = '\n';
-    }
+    for (size_t i = 0; i < CHANGING_LARGEST; i++)
+        table[i] = (unsigned char)changing_byte(i, 0);
+}
+
+/* The bytes of this generation. */
+static void fill(char *to, long at, long n) {
+    const char *text = contents[generation & 3].text;
+    const long length = contents[generation & 3].length;
+    for (long i = 0; i < n && !text; i++)
+        to[i] = (char)(table[at + i] == '\n' ? '\n' : table[at + i] | (generation & 3));
+    if (text && at < length)
+        memcpy(to, text + at, (size_t)(length - at < n ? length - at : n));
+}
+
+/* What a file of this generation has at first. */
+static long full_size(void) {
+    return contents[0].text ? contents[generation & 3].length : now.first_size;
 }
 
 static void must(bool done, const char *what) {
@@ -127,16 +158,17 @@ static long *size_now(void) {
     return &the->size[the->inode & 1];
 }
 
-static void begin_change(void) {
+/* The file will have so many bytes. */
+static void begin_change(long size) {
+    if (size % PAGE != 0)
+        the->ended_in[size / PAGE] = true;
     __atomic_add_fetch(&the->seq, 1, __ATOMIC_SEQ_CST);
 }
 
 /* The file stays so for a while; or until the reader asks for more. */
 static void end_change(void) {
-    if (*size_now() % PAGE != 0)
-        the->ended_in[*size_now() / PAGE] = true;
     __atomic_add_fetch(&the->seq, 1, __ATOMIC_SEQ_CST);
-    if (now.in_steps) {
+    if (now.in_steps && !__atomic_load_n(&the->at_any_time, __ATOMIC_SEQ_CST)) {
         sem_post(&the->done);
         while (sem_wait(&the->asked) != 0)
             ;
@@ -153,11 +185,10 @@ static void put(int fd, long at, long n) {
         n = CHANGING_LARGEST - at;
     if (n <= 0)
         return;
-    begin_change();
+    begin_change(at + n > *size_now() ? at + n : *size_now());
     if (at > *size_now())
         memset(file_now() + *size_now(), 0, (size_t)(at - *size_now()));
-    for (long i = 0; i < n; i++)
-        text[i] = (char)(table[at + i] == '\n' ? '\n' : table[at + i] | (generation & 3));
+    fill(text, at, n);
     must(syscall(SYS_pwrite64, fd, text, n, at) == n, "pwrite");
     if (at + n > *size_now())
         *size_now() = at + n;
@@ -172,7 +203,7 @@ static void put_all(int fd, long at, long n) {
 }
 
 static void set_size(int fd, long size) {
-    begin_change();
+    begin_change(size);
     must(syscall(SYS_ftruncate, fd, size) == 0, "ftruncate");
     if (size > *size_now())
         memset(file_now() + *size_now(), 0, (size_t)(size - *size_now()));
@@ -184,7 +215,7 @@ static void punch(int fd, long at, long n) {
     n = n < *size_now() - at ? n : *size_now() - at;
     if (n <= 0)
         return;
-    begin_change();
+    begin_change(*size_now());
     must(syscall(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n) == 0, "fallocate");
     memset(file_now() + at, 0, (size_t)n);
     end_change();
@@ -200,11 +231,10 @@ static int open_file(const char *path, int flags) {
 static int replace(int fd, long size) {
     syscall(SYS_close, fd);
     fd = open_file(now.next, O_RDWR | O_TRUNC);
-    begin_change();
+    begin_change(size);
     __atomic_add_fetch(&the->inode, 1, __ATOMIC_SEQ_CST);
     *size_now() = size;
-    for (long i = 0; i < size; i++)
-        file_now()[i] = (char)(table[i] == '\n' ? '\n' : table[i] | (generation & 3));
+    fill(file_now(), 0, size);
     for (long at = 0, n; at < size; at += n) {
         n = size - at < 1 << 20 ? size - at : 1 << 20;
         must(syscall(SYS_pwrite64, fd, file_now() + at, n, at) == n, "pwrite");
@@ -227,16 +257,16 @@ static int change(int fd, enum kind kind) {
     switch (kind) {
     case REWRITTEN: /* cp new old */
         set_size(fd, 0);
-        put_all(fd, 0, any(2) ? now.first_size : n);
+        put_all(fd, 0, any(2) ? full_size() : n);
         break;
     case CUT:
         if (size > 0)
             set_size(fd, at);
-        put_all(fd, *size_now(), any(2) ? now.first_size - *size_now() : n);
+        put_all(fd, *size_now(), any(2) ? full_size() - *size_now() : n);
         break;
     case GROWN:
         set_size(fd, at);
-        set_size(fd, any(2) ? now.first_size : at + n < CHANGING_LARGEST ? at + n : CHANGING_LARGEST);
+        set_size(fd, any(2) ? full_size() : at + n < CHANGING_LARGEST ? at + n : CHANGING_LARGEST);
         if (any(2))
             put_all(fd, at, *size_now() - at);
         break;
@@ -253,7 +283,7 @@ static int change(int fd, enum kind kind) {
         put_all(fd, size, n);
         break;
     case REPLACED:
-        return replace(fd, any(2) ? now.first_size : n);
+        return replace(fd, any(2) ? full_size() : n);
     default:
         return change(fd, (enum kind)any(MIXED));
     }
@@ -264,7 +294,7 @@ static int change_something(int fd) {
     const long seq = the->seq;
     fd = change(fd, now.kind);
     if (the->seq == seq) { /* the file is as small or large as can be */
-        begin_change();
+        begin_change(*size_now());
         end_change();
     }
     return fd;
@@ -288,6 +318,11 @@ void may_change(void) {
         while (sem_wait(&the->done) != 0)
             ;
     }
+}
+
+void change_at_any_time(void) {
+    __atomic_store_n(&the->at_any_time, true, __ATOMIC_SEQ_CST);
+    sem_post(&the->asked);
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */
@@ -400,7 +435,7 @@ static void make_file(void) {
     sem_init(&the->done, 1, 0);
     generation = 0;
     int fd = open_file(now.path, O_RDWR | O_TRUNC);
-    syscall(SYS_close, replace(fd, now.first_size));
+    syscall(SYS_close, replace(fd, full_size()));
 }
 
 static pid_t start(void (*run)(int), int fd) {
@@ -476,7 +511,7 @@ static void prepare(const char *folder) {
         shadow[i] = map(CHANGING_LARGEST);
     make_table();
     int fd = open_file(now.still, O_RDWR | O_TRUNC);
-    must(write(fd, table, 1 << 20) == 1 << 20, "write");
+    must(write(fd, table, CHANGING_LARGEST) == CHANGING_LARGEST, "write");
     close(fd);
 }
 

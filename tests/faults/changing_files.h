@@ -40,17 +40,24 @@ struct opened {
  * ASF_CHANGES_ROUNDS (of each reader) and ASF_CHANGES_SEED are in the environment. */
 int changing_files(int argc, char **argv, const struct changing_reader *readers, size_t count);
 
-/* What a reader calls: numbers at random; a moment at which the file may change; and what the program
- * does with SIGBUS in this round, to be called as often as the reader likes. */
+/* changing_byte: of a file.  set_content: the file is one of four texts instead, of which each change
+ * has parts: before changing_files, of each generation's last two bits. */
+char changing_byte(size_t at, unsigned generation);
+void set_content(unsigned generation, const char *text, long length);
+
+/* What a reader calls: numbers at random, of each thread others; a moment at which the file may change,
+ * of the first thread alone; and what the program does with SIGBUS in this round. */
+void set_numbers(uint64_t seed);
 uint64_t any(uint64_t below);
 size_t any_size(size_t most);
 void may_change(void);
+void change_at_any_time(void);
 void set_signals_before(void);
 void set_signals_now(void);
 /* Whether a file that is cut off, holes, and what is not of one piece are among the changes. */
 bool may_be_cut(void);
 bool may_be_zero(void);
-/* A large file that does not change. */
+/* A file of CHANGING_LARGEST bytes that does not change: generation 0. */
 const char *still_file(void);
 
 __attribute__((noreturn, format(printf, 2, 3))) void fail_at(long offset, const char *format, ...);

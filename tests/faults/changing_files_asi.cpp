@@ -97,12 +97,12 @@ void free_any(Stream &s, std::vector<Held> &held) {
 }
 
 // returns  whether there is one.
-bool hold(Stream &s, std::vector<Held> &held, char *p, ssize_t n, const char *call) {
+bool hold(Stream &s, std::vector<Held> &held, long at, char *p, ssize_t n, const char *call) {
     if (!p && n < 0 && !is_told(n))
-        fail_at(s.at, "%s (%s): %s", call, asf_module_name(s.cios), strerror(static_cast<int>(-n)));
+        fail_at(at, "%s (%s): %s", call, asf_module_name(s.cios), strerror(static_cast<int>(-n)));
     if (!p)
         return false;
-    Held h{p, n, s.at, check_bytes(s.at, p, n, call), {}};
+    Held h{p, n, at, check_bytes(at, p, n, call), {}};
     if (s.copied)
         h.copy.assign(p, static_cast<size_t>(n));
     held.push_back(h);
@@ -127,7 +127,7 @@ void take_region(Stream &s, std::vector<Held> &held) {
     char *p = any_region(s, &n);
     if (!p && n == -EMSGSIZE)
         return;
-    if (hold(s, held, p, n, "salloc"))
+    if (hold(s, held, s.at, p, n, "salloc"))
         s.at += n;
 }
 
@@ -137,7 +137,7 @@ void check_first_region(Stream &s) {
     ssize_t n = static_cast<ssize_t>(any_size(CHANGING_LARGEST)), asked = n;
     auto *p = static_cast<char *>(salloc(s.cios, &n));
     std::vector<Held> held;
-    if (hold(s, held, p, n, "the first salloc")) {
+    if (hold(s, held, 0, p, n, "the first salloc")) {
         if (!held[0].seen)
             check_read(&s.file, &now, 0, p, n, asked, "the first salloc");
         s.at = n;
@@ -165,26 +165,23 @@ void read_regions(const char *path) {
 
 // --- sallocAt ----------------------------------------------------------------------------------------
 
-void take_at(Stream &s, std::vector<Held> &held, bool exact) {
+void take_at(Stream &s, std::vector<Held> &held) {
     look now;
     const long at = any(40) ? static_cast<long>(any(600000)) : static_cast<long>(any(CHANGING_LARGEST));
     ssize_t n = static_cast<ssize_t>(any(50) ? 1 + any(200) : any_size(CHANGING_LARGEST)), asked = n;
     look_now(&now);
     auto *p = static_cast<char *>(sallocAt(s.cios, &n, at, SEEK_SET));
-    s.at = at;
-    if (!hold(s, held, p, n, "sallocAt"))
-        n = 0;
-    else if (exact && !held.back().seen)
+    if (hold(s, held, at, p, n, "sallocAt") && !(may_be_cut() && memchr(p, 0, static_cast<size_t>(n))))
         check_read(&s.file, &now, at, p, n, asked, "sallocAt");
 }
 
-void read_here_and_there(Stream &s, int times, bool exact) {
+void read_here_and_there(Stream &s, int times, bool alone) {
     std::vector<Held> held;
     for (int i = 0; i < times; i++) {
-        if (exact)
+        if (alone)
             may_change();
-        take_at(s, held, exact);
-        if (exact && any(8) == 0)
+        take_at(s, held);
+        if (alone && any(8) == 0)
             may_change();
         while (held.size() > any(5))
             free_any(s, held);
@@ -198,6 +195,23 @@ void read_at_places(const char *path) {
     for (int opened = 0; opened < 3; opened++) {
         Stream s(path);
         read_here_and_there(s, 500, true);
+    }
+}
+
+// The first thread's file changes at its calls, and between the others' at any time.
+void read_in_threads(const char *path) {
+    map_still_file();
+    for (int opened = 0; opened < 3; opened++) {
+        Stream s(path);
+        std::vector<std::thread> threads;
+        for (const uint64_t seed : {any(1000), any(1000)})
+            threads.emplace_back([&s, seed] {
+                set_numbers(seed);
+                read_here_and_there(s, 500, false);
+            });
+        read_here_and_there(s, 500, true);
+        for (auto &thread : threads)
+            thread.join();
     }
 }
 
@@ -367,8 +381,9 @@ void read_istreams(const char *path) {
 
 int main(int argc, char **argv) {
     static const changing_reader readers[] = {
-        {"regions", read_regions}, {"places", read_at_places}, {"lines", read_lines},
-        {"copies", copy_files},    {"ranges", read_ranges},    {"istream", read_istreams},
+        {"regions", read_regions},  {"places", read_at_places}, {"threads", read_in_threads},
+        {"lines", read_lines},      {"copies", copy_files},     {"ranges", read_ranges},
+        {"istream", read_istreams},
     };
     return changing_files(argc, argv, readers, sizeof readers / sizeof *readers);
 }
