@@ -113,24 +113,13 @@ const struct asf_decoder *asf__load_decoder(enum asf_format f) {
     return d;
 }
 
-/* One byte more than the window has, which takes it: a fill that had some of what it was to have does not
- * say whether it came to the end or failed. */
-static ssize_t read_one_more(struct asf_cios *c) {
-    ssize_t n = c->ops->fill ? 0 : c->ops->get(c, c->read_end, 1);
-    if (n <= 0)
-        return n;
-    c->read_end++;
-    c->offset += c->offset >= 0;
-    return (ssize_t)asf__avail(c);
-}
-
 /* No more is waited for than a magic number needs. */
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
     enum asf_format f = ASF_FORMAT_OPEN;
     for (size_t want = 1; f == ASF_FORMAT_OPEN && want <= ASF_MAGIC_BYTES; want++) {
         ssize_t n = asf__fill(c, want);
-        if (n > 0 && (size_t)n < want)
-            n = read_one_more(c);
+        if (n > 0 && (size_t)n < want) /* at the end, or at an error that is told here */
+            n = c->stopped < 0 ? asf__take_stop(c) : 0;
         if (n <= 0)
             return (int)n;
         f = asf__format_of(c->read_ptr, (size_t)n);
