@@ -93,6 +93,12 @@ class Preload:
             self.environment["ASF_OPTIONS"] = arguments.options
         self.check()
 
+    def environment_of(self, case):
+        if not case.exact:
+            return self.environment
+        options = [self.environment.get("ASF_OPTIONS", ""), "buffer=libc"]
+        return {**self.environment, "ASF_OPTIONS": ",".join(filter(None, options))}
+
     def run(self, command, **more):
         environment = {"PATH": arena.PATH, **self.environment, **more}
         return subprocess.run(command, env=environment, cwd=self.root, stdout=subprocess.PIPE,
@@ -184,7 +190,7 @@ class Run:
         started = time.monotonic()
         try:
             plain = slot.run(situation, {})
-            preloaded = slot.run(situation, self.preload.environment)
+            preloaded = slot.run(situation, self.preload.environment_of(situation.case))
         finally:
             self.slots.put(slot)
         self.times.append((time.monotonic() - started, situation.name))

@@ -31,6 +31,7 @@ class Case:
     user: str = ""  # %user nobody: needs root
     tmpfs: str = ""  # %tmpfs 64k: a file system of that size on "small": needs root
     mask: str = ""  # %mask REGEX: what may differ in the output (a process number, say)
+    exact: str = ""  # %exact WHY: with buffer=libc, for it sees how far a stream's descriptor is that moves much
     dialogue: list = dataclasses.field(default_factory=list)  # %await TEXT, %type TEXT: implies tty
 
     def situations(self):
@@ -60,7 +61,7 @@ def set_option(case, key, value):
     if key in ("await", "type"):
         case.dialogue.append((key, unescape(value)))
         case.outputs = ["tty"]
-    elif key in ("shell", "user", "tmpfs", "mask"):
+    elif key in ("shell", "user", "tmpfs", "mask", "exact"):
         setattr(case, key, value)
     elif key in ("needs", "before", "locale", "out"):
         field = {"locale": "locales", "out": "outputs"}.get(key, key)
