@@ -113,19 +113,15 @@ void asf__stop_bulk(struct asf_cios *c) {
     }
 }
 
-/* A thread uses the stream without its lock, while another may fork: the stream ends to be bulk, and
- * what is ahead or held is left to one of them. */
-static bool begin_unlocked(struct asf_cios *c) {
-    if (asf__likely(c->use != ASF_UNLOCKED || __libc_single_threaded))
-        return false;
-    asf__lock(&c->lk);
-    asf__end_bulk(c);
-    return true;
-}
-
-static void end_unlocked(struct asf_cios *c, bool begun) {
-    if (begun)
+/* A thread that uses the stream without its lock, while another may fork and publish it, goes block by
+ * block. */
+static bool is_bulk(struct asf_cios *c) {
+    if (asf__unlikely(c->use == ASF_UNLOCKED && !__libc_single_threaded)) {
+        asf__lock(&c->lk);
+        asf__end_bulk(c);
         asf__unlock(&c->lk);
+    }
+    return c->bulk.state == ASF_BULK;
 }
 
 /* --- the memory ---------------------------------------------------------------------- */
@@ -208,11 +204,9 @@ static void show_ahead(struct asf_cios *c) {
 
 /* Whether there is a block ahead now; *r is what the module said. */
 static bool have_ahead(struct asf_cios *c, ssize_t *r) {
-    bool unlocked = begin_unlocked(c);
     *r = 1;
-    if (!c->bulk.from && c->bulk.state == ASF_BULK && have_memory(c))
+    if (is_bulk(c) && !c->bulk.from && have_memory(c))
         *r = read_ahead(c);
-    end_unlocked(c, unlocked);
     return c->bulk.from;
 }
 
@@ -278,9 +272,7 @@ static bool hold_block(struct asf_cios *c) {
 
 int asf__pass_block(struct asf_cios *c) {
     bool whole = c->bulk.state > 0 && asf__is_putting(c) && is_whole_block(c) && !c->buffer->refs;
-    if (asf__unlikely(c->bulk.state == ASF_BULK))
-        end_unlocked(c, begin_unlocked(c));
-    if (whole && c->bulk.state == ASF_BULK && hold_block(c))
+    if (whole && is_bulk(c) && hold_block(c))
         return 0;
     int rc = asf__flush_output(c);
     if (whole && rc == 0 && c->bulk.state == ASF_BULK && have_memory(c))
