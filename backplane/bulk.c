@@ -18,7 +18,7 @@
 enum {
     RUN = 64,            /* whole blocks in a row, 256 KB as a rule, */
     SLOW = 50,           /* in less milliseconds than these make a stream bulk */
-    MEMORY = 64 << 10,   /* 128 KB gained no more */
+    MEMORY = 128 << 10,  /* into files 64 KB gained 1.17, 128 KB 1.26 of plain in five commands */
     STRAIGHT = 16 << 10, /* from here on a copy costs more than a system call */
 };
 
