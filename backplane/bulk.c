@@ -71,7 +71,7 @@ void asf__publish_bulk(struct asf_cios *c) {
     int before = asf__forbid_cancellation();
     if (asf__is_putting(c))
         asf__put_held(c);
-    else if (c->ops->seek && c->ops->seek(c, k->from - k->to, SEEK_CUR) >= 0)
+    else if (c->ops->seek && !asf__failed(c->ops->seek(c, k->from - k->to, SEEK_CUR)))
         k->from = k->to = NULL; /* of a pipe they stay: they are read before what follows */
     asf__permit_cancellation(before);
 }
@@ -183,7 +183,7 @@ static char *take_ahead(struct asf_cios *c, size_t *n) {
     k->from += *n;
     if (k->from == k->to)
         k->from = k->to = NULL;
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         c->offset += (off64_t)*n;
     return p;
 }
@@ -197,7 +197,7 @@ static void show_ahead(struct asf_cios *c) {
         *p = k->from;
     *end = c->buf_end = k->to;
     c->buffer->size = (size_t)(c->buf_end - c->buf_base);
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         c->offset += k->to - k->from;
     k->from = k->to = NULL;
 }
@@ -236,7 +236,7 @@ ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n) {
         memcpy(p, from, n);
         return (ssize_t)n;
     }
-    if (r > 0 && (r = get_below(c, p, n)) > 0 && c->offset >= 0)
+    if (r > 0 && (r = get_below(c, p, n)) > 0 && asf__knows_offset(c))
         c->offset += r;
     if (r == (ssize_t)n && n < STRAIGHT)
         asf__count_block(c);
@@ -263,7 +263,7 @@ static bool hold_block(struct asf_cios *c) {
     if (!k->from)
         k->from = c->write_base;
     k->to = c->write_ptr;
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         c->offset += (off64_t)c->block;
     begin_buffer_at(c, k->to);
     asf__show_room(c);
@@ -292,7 +292,7 @@ void asf__show_held(struct asf_cios *c) {
     c->buffer->size = (size_t)(c->buf_end - c->buf_base);
     c->write_base = k->from;
     asf__set_read(c, k->from, k->from, k->from);
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         c->offset -= k->to - k->from;
     k->from = k->to = NULL;
 }

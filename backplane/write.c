@@ -195,7 +195,7 @@ void asf__put_held(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     size_t n = (size_t)(k->to - k->from);
     int error;
-    if (c->offset >= 0)
+    if (asf__knows_offset(c))
         c->offset -= (off64_t)n;
     put_or_lose(c, k->from, n, &error);
     k->from = k->to = NULL;
