@@ -530,7 +530,7 @@ static bool is_wanted(const char *name, int argc, char **argv) {
 int changing_files(int argc, char **argv, const struct changing_reader *readers, size_t count) {
     if (argc < 2)
         return 2;
-    const long rounds = (long)from_environment("ASF_CHANGES_ROUNDS", 40);
+    const long rounds = (long)from_environment("ASF_CHANGES_ROUNDS", 25);
     const long first = (long)from_environment("ASF_CHANGES_FIRST", 0);
     long failed = 0;
     now.seed = from_environment("ASF_CHANGES_SEED", 1);
