@@ -139,10 +139,9 @@ static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *new
     int cut = b->mapped && c->ops->lost ? c->ops->lost(c, b, p, old) : 0;
     if (cut < 0)
         return asf__no_region(newlen, cut);
-    int why = asf__avail(c) == 0 ? asf__take_stop(c) : 0;
-    if (why != 0) {
-        *newlen = why < 0 ? why : (ssize_t)old;
-        return why < 0 ? NULL : p;
+    if (asf__avail(c) == 0 && c->stopped) {
+        *newlen = c->stopped > 0 ? (ssize_t)old : asf__take_stop(c);
+        return *newlen < 0 ? NULL : p;
     }
     asf__take_back(c, r);
     c->read_ptr = p;

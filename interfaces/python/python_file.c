@@ -168,20 +168,74 @@ static PyObject *take_bytes(struct asf__file *f, void *region, ssize_t n) {
     return asf__raise(rc, f->name);
 }
 
+/* The latest region of input is read again. */
+static void read_again(struct asf__file *f, void *p) {
+    ssize_t none = 0;
+    void *q = asf_srealloc(f->stream, p, &none);
+    asf_sfree(f->stream, q ? q : p);
+}
+
+/* The latest region, which has fewer bytes than were wanted, is to have *n; after signals, too.  What has
+ * ended input is told by the next call, so that a region of a pipe that stays as long is asked for twice.
+ * returns  it, as long as before at the end and where a descriptor does not wait; NULL with *n as srealloc
+ *          leaves it, and an exception if a signal handler has raised one: then it is read again. */
+static void *lengthen(struct asf__file *f, void *p, ssize_t have, ssize_t *n) {
+    ssize_t wanted = *n;
+    bool twice = f->regular;
+    for (;;) {
+        void *q;
+        *n = wanted;
+        ASF_WITHOUT_GIL(q = asf_srealloc(f->stream, p, n));
+        p = q ? q : p;
+        if (q && (*n > have || twice))
+            return p;
+        if (!q && !asf__again(*n))
+            break;
+        twice = q || f->regular;
+    }
+    if (*n == -EAGAIN) {
+        *n = have;
+        return p;
+    }
+    read_again(f, p);
+    return NULL;
+}
+
+/* Up to `most` bytes in one region, which has `asked` at first and is then made four times as long: as fast
+ * as pieces that are joined.  What was read when a signal handler raises an exception is read again. */
+static void *read_region(struct asf__file *f, ssize_t asked, ssize_t most, ssize_t *n) {
+    *n = asked;
+    void *p = allocate(f, asf_salloc, n);
+    while (p && *n < most) {
+        ssize_t have = *n;
+        *n = have < asked ? asked : have < most / 4 ? 4 * have : most;
+        asked = *n;
+        p = lengthen(f, p, have, n);
+        if (*n == have)
+            break;
+    }
+    return p;
+}
+
 /* As many as there may be: the whole of a file. */
 static ssize_t size_of(struct asf__file *f) {
     struct stat st;
-    if (!f->regular || fstat(asf_fileno(f->stream), &st) < 0 || st.st_size < PIECE)
+    if (fstat(asf_fileno(f->stream), &st) < 0 || st.st_size < PIECE)
         return PIECE;
     return st.st_size;
 }
 
-/* The next piece of what is left to read, or NULL: at the end, or with an exception.  That a descriptor does
- * not wait is no error when there are bytes before. */
-static PyObject *next_piece(struct asf__file *f, ssize_t left, bool first) {
+/* What of `left` bytes is read at once. */
+static ssize_t piece_of(ssize_t left) {
     enum { MOST = 1 << 28 };
-    ssize_t n = left < MOST ? left : MOST;
-    void *p = allocate(f, asf_salloc, &n);
+    return left == SSIZE_MAX ? PIECE : left < MOST ? left : MOST;
+}
+
+/* The next piece of a file, or all there is to read of what is none; NULL: at the end, or with an exception.
+ * That a descriptor does not wait is no error when there are bytes before. */
+static PyObject *next_piece(struct asf__file *f, ssize_t left, bool first) {
+    ssize_t n, asked = piece_of(left);
+    void *p = read_region(f, asked, f->regular ? asked : left, &n);
     if (p)
         return take_bytes(f, p, n);
     if (n < 0 && (n != -EAGAIN || first))
@@ -198,18 +252,19 @@ static PyObject *join(PyObject *list) {
 
 /* `wanted` bytes, or fewer at the end; all if it is negative. */
 static PyObject *read_bytes(struct asf__file *f, ssize_t wanted) {
-    ssize_t left = wanted < 0 ? size_of(f) : wanted;
+    ssize_t left = wanted >= 0 ? wanted : f->regular ? size_of(f) : SSIZE_MAX;
     PyObject *piece = next_piece(f, left, true), *list, *result = NULL;
     if (!piece)
         return PyErr_Occurred() ? NULL : PyBytes_FromStringAndSize(NULL, 0);
-    if (PyBytes_Size(piece) == wanted)
+    if (!f->regular || PyBytes_Size(piece) == wanted)
         return piece;
     list = PyList_New(0);
     while (piece) {
         int rc = list ? PyList_Append(list, piece) : -1;
+        bool whole = PyBytes_Size(piece) == piece_of(left);
         left -= wanted < 0 ? 0 : PyBytes_Size(piece);
         Py_DECREF(piece);
-        piece = rc == 0 && left > 0 ? next_piece(f, left, false) : NULL;
+        piece = rc == 0 && whole && left > 0 ? next_piece(f, left, false) : NULL;
     }
     if (!PyErr_Occurred())
         result = PyList_Size(list) == 1 ? Py_NewRef(PyList_GetItem(list, 0)) : join(list);
@@ -259,22 +314,14 @@ static PyObject *file_read1(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 /* returns  the bytes that were read, or -1 with an exception. */
 static ssize_t read_into(struct asf__file *f, char *to, ssize_t wanted) {
-    ssize_t done = 0;
-    int rc = 0;
-    while (rc == 0 && done < wanted) {
-        ssize_t n = wanted - done;
-        void *p = allocate(f, asf_salloc, &n);
-        if (!p) {
-            rc = n == -EAGAIN && done > 0 ? 0 : (int)n;
-            break;
-        }
-        ASF_WITHOUT_GIL(memcpy(to + done, p, (size_t)n));
-        done += n;
-        rc = asf_sfree(f->stream, p);
-    }
+    ssize_t n = 0;
+    void *p = wanted > 0 ? read_region(f, wanted, wanted, &n) : NULL;
+    if (p)
+        ASF_WITHOUT_GIL(memcpy(to, p, (size_t)n));
+    int rc = p ? asf_sfree(f->stream, p) : (int)n;
     if (rc < 0)
         asf__raise(rc, f->name);
-    return rc < 0 ? -1 : done;
+    return rc < 0 ? -1 : n;
 }
 
 static PyObject *file_readinto(PyObject *self, PyObject *target) {
@@ -302,22 +349,70 @@ struct parting {
 
 static const struct parting newlines = {'\n', true, SSIZE_MAX};
 
+/* The next line as a region, which has its delimiter unless the file ends before: what a signal leaves of it
+ * is read again. */
+static void *line_region(struct asf__file *f, unsigned char delimiter, ssize_t longest, ssize_t *n) {
+    for (;;) {
+        const unsigned char *p;
+        *n = longest;
+        ASF_WITHOUT_GIL(p = asf_salloc_until(f->stream, delimiter, n));
+        if (!p && asf__again(*n))
+            continue;
+        if (!p || p[*n - 1] == delimiter)
+            return (void *)(uintptr_t)p;
+        ssize_t have = (*n)++;
+        void *q = lengthen(f, (void *)(uintptr_t)p, have, n);
+        if (!q || *n == have)
+            return q;
+        read_again(f, q);
+    }
+}
+
+/* Whether a whole line is at hand, so that asf_lines need not wait: what has come of a line when a signal
+ * comes it would take for one. */
+static bool has_line(struct asf__file *f, unsigned char delimiter) {
+    const struct asf_view *v = (const struct asf_view *)f->stream;
+    ssize_t n = v->read_end - v->read_ptr;
+    return f->regular || (n > 0 && memchr(v->read_ptr, delimiter, (size_t)n));
+}
+
+/* What is held of the lines is given back, or nothing is. */
+static int begin_lines(struct asf__file *f, PyObject *iterator, const struct parting *by) {
+    int rc = f->iterator && !f->regular ? asf_lines_end(&f->lines) : 0;
+    if (!f->iterator || !f->regular)
+        asf_lines_begin(&f->lines, f->stream, by->delimiter, by->longest);
+    f->iterator = iterator;
+    f->keep = by->keep;
+    return rc;
+}
+
+static PyObject *line_of(struct asf__file *f, const struct parting *by, ssize_t *n) {
+    const char *line;
+    if (has_line(f, by->delimiter)) {
+        do
+            ASF_WITHOUT_GIL(line = asf_lines_next(&f->lines, n));
+        while (!line && asf__again(*n));
+        return line ? copy_bytes(line, *n + (f->keep && asf_lines_delimited(&f->lines))) : NULL;
+    }
+    line = line_region(f, by->delimiter, by->longest, n);
+    bool cut = line && !f->keep && (unsigned char)line[*n - 1] == by->delimiter;
+    PyObject *bytes = line ? copy_bytes(line, *n - cut) : NULL;
+    int rc = line ? asf_sfree(f->stream, (void *)(uintptr_t)line) : 0;
+    if (rc < 0) {
+        Py_XDECREF(bytes);
+        *n = rc;
+        bytes = NULL;
+    }
+    return bytes;
+}
+
 /* The next line where none is at hand.  NULL at the end. */
 static PyObject *wait_for_line(struct asf__file *f, PyObject *iterator, const struct parting *by) {
-    const char *line;
-    ssize_t n;
     if (!asf__file_enter(f, ASF_READ, iterator))
         return NULL;
-    if (!f->iterator) {
-        asf_lines_begin(&f->lines, f->stream, by->delimiter, by->longest);
-        f->iterator = iterator;
-        f->keep = by->keep;
-    }
-    do
-        ASF_WITHOUT_GIL(line = asf_lines_next(&f->lines, &n));
-    while (!line && asf__again(n));
-    PyObject *bytes = line ? copy_bytes(line, n + (f->keep && asf_lines_delimited(&f->lines))) : NULL;
-    if (!line && n < 0)
+    ssize_t n = begin_lines(f, iterator, by);
+    PyObject *bytes = n < 0 ? NULL : line_of(f, by, &n);
+    if (!bytes && n < 0)
         asf__raise(n, f->name);
     asf__file_leave(f);
     return bytes;
@@ -345,16 +440,10 @@ static PyObject *file_next(PyObject *self) {
 
 /* A line of at most n bytes. */
 static PyObject *read_short_line(struct asf__file *f, ssize_t wanted) {
-    ssize_t n = wanted;
-    void *p;
-    do {
-        n = wanted;
-        ASF_WITHOUT_GIL(p = asf_salloc_until(f->stream, '\n', &n));
-    } while (!p && asf__again(n));
-    if (!p && n == -EMSGSIZE) {
-        n = wanted;
-        p = allocate(f, asf_salloc, &n);
-    }
+    ssize_t n;
+    void *p = line_region(f, '\n', wanted, &n);
+    if (!p && n == -EMSGSIZE)
+        p = read_region(f, wanted, wanted, &n);
     return p ? take_bytes(f, p, n) : n == 0 ? PyBytes_FromStringAndSize(NULL, 0) : asf__raise(n, f->name);
 }
 
@@ -457,17 +546,13 @@ static PyObject *file_region_until(PyObject *self, PyObject *args, PyObject *key
     struct asf__file *f = (struct asf__file *)self;
     char delimiter = '\n';
     Py_ssize_t longest = SSIZE_MAX, n;
-    void *p;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|cn:region_until", names, &delimiter, &longest))
         return NULL;
     if (longest < 1)
         return PyErr_Format(PyExc_ValueError, "the longest line has a byte or more, not %zd", longest);
     if (!asf__file_enter(f, ASF_READ, NULL))
         return NULL;
-    do {
-        n = longest;
-        ASF_WITHOUT_GIL(p = asf_salloc_until(f->stream, delimiter, &n));
-    } while (!p && asf__again(n));
+    void *p = line_region(f, (unsigned char)delimiter, longest, &n);
     return new_region(f, p, n);
 }
 

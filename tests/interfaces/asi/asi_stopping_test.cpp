@@ -147,6 +147,25 @@ TEST_F(Stopping, ACopy) {
     EXPECT_EQ(contents("out"), "0123456789");
 }
 
+// It stays as long, and the end is told once more.
+TEST_F(Stopping, ARegionThatIsToGrowAtTheEnd) {
+    int master, slave;
+    ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+    asf_cios *typed = asf_sopen_fd(slave, O_RDONLY, nullptr);
+    ASSERT_EQ(::write(master, "part\004\004more\n", 11), 11);
+    ssize_t n = 10;
+    void *p = salloc(typed, &n);
+    ASSERT_EQ(n, 4);
+    n = 10;
+    EXPECT_EQ(srealloc(typed, p, &n), p);
+    EXPECT_EQ(n, 4);
+    EXPECT_EQ(sfree(typed, p), 0);
+    EXPECT_EQ(take(typed, 5), "");
+    EXPECT_EQ(take(typed, 5), "more\n");
+    EXPECT_EQ(sclose(typed), 0);
+    ::close(master);
+}
+
 // Two ends of file are typed after a part of a line: the first gives it to the reader.
 TEST_F(Stopping, TheEndOfWhatIsTyped) {
     for (const Call &first : calls) {

@@ -294,6 +294,45 @@ class Files(unittest.TestCase):
             os.close(theirs)
         self.assertGreaterEqual(len(ran), 3)
 
+    def interrupted(self, handler, what, opened=asf.open):
+        """A part of a line comes, then signals, and later the rest."""
+        ours, theirs = os.pipe()
+        os.write(theirs, b"one\npart")
+        rest = threading.Timer(0.1, lambda: (os.write(theirs, b" of it\nlast\n"), os.close(theirs)))
+        before = signal.signal(signal.SIGALRM, handler)
+        with opened(ours, "rb") as file:
+            self.assertEqual(next(file), b"one\n")
+            rest.start()
+            signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+            try:
+                got = what(file)
+            except KeyboardInterrupt:
+                got = None
+                self.assertTrue(rest.is_alive(), "the signal took effect at the end")
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+            rest.join()
+            return got, file.read()
+
+    def test_signals_after_a_part(self):
+        into = bytearray(100)
+        def raising(*_):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt
+        line, last = b"part of it\n", b"last\n"
+        for call, got, then in (
+                (lambda f: f.read(100), line + last, b""), (lambda f: f.read(11), line, last), (lambda f: f.read(), line + last, b""),
+                (lambda f: bytes(into[:f.readinto(into)]), line + last, b""), (lambda f: f.readline(), line, last),
+                (lambda f: f.readline(100), line, last), (lambda f: next(f), line, last), (lambda f: next(f.lines()), line, last),
+                (lambda f: next(f.lines(keep=False)), line[:-1], last), (lambda f: bytes(f.region_until()), line, last)):
+            self.assertEqual(self.interrupted(lambda *_: None, call), (got, then))
+            try:
+                self.assertEqual(self.interrupted(lambda *_: None, call, open), (got, then))
+            except AttributeError: # which Python's own have not
+                pass
+            self.assertEqual(self.interrupted(raising, call), (None, line + last))
+
     def test_places_that_are_none(self):
         self.put(b"0123456789" * 100000)
         for mode in ("rb", "r+b"):
