@@ -81,7 +81,7 @@ static int find_target(struct asf_cios *c, off64_t *offset, int *whence) {
     return onwards && *offset < 0 ? -EINVAL : 0;
 }
 
-off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+static off64_t seek(struct asf_cios *c, off64_t offset, int whence) {
     asf__end_bulk(c);
     bool counts = c->orientation < 0 || c->buffer; /* else pushed-back bytes have no place */
     if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
@@ -97,7 +97,6 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
         return rc;
     if (!c->ops->seek)
         return -ESPIPE;
-    c->stopped = 0; /* was of another place */
     if (c->kind == ASF_MEMORY)
         return c->ops->seek(c, offset, whence);
     if (c->kind == ASF_CALLBACK) /* which is always asked */
@@ -116,6 +115,13 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     if (c->flags & ASF_NO_READS || c->ops->fill || !c->ops->get || c->ops->arrive)
         return seek_below(c, offset, SEEK_SET);
     return seek_block(c, offset, exact);
+}
+
+off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
+    off64_t at = seek(c, offset, whence);
+    if (at >= 0)
+        c->stopped = 0; /* of another place */
+    return at;
 }
 
 /* Output that is not put yet, or input that is not read yet (negative).  Where nothing is pending

@@ -105,6 +105,16 @@ TEST_F(Stopping, TheNextCallSaysThatASignalCame) {
         }
 }
 
+TEST_F(Stopping, ASeekThatFailsIsNotTheNextCall) {
+    put_in("part");
+    EXPECT_EQ(interrupted([&] { return take(s, 10); }), "part");
+    put_in("0123456789");
+    ssize_t n = 10;
+    void *none = sallocAt(s, &n, 0, SEEK_SET);
+    expect_none(none, n, -ESPIPE);
+    ASSERT_EQ(take(s, 10), "error " + std::to_string(-EINTR));
+}
+
 TEST_F(Stopping, ARegionThatIsToGrow) {
     put_in("part");
     ssize_t n = 10;
