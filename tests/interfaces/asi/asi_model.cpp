@@ -80,7 +80,7 @@ int Model::call_sfree(char *p) {
 
 bool Model::has_output() const {
     for (const Kept &k : kept)
-        if (k.output)
+        if (k.holds_output())
             return true;
     return false;
 }
@@ -88,14 +88,14 @@ bool Model::has_output() const {
 // Not left behind by a positional call.
 bool Model::has_output_here() const {
     for (const Kept &k : kept)
-        if (k.output && k.run == run)
+        if (k.holds_output() && k.run == run)
             return mode == ASF_WRITE;
     return false;
 }
 
 bool Model::is_behind(const Kept &k) const {
     for (const Kept &other : kept)
-        if (other.output && other.run == k.run && other.order < k.order)
+        if (other.holds_output() && other.run == k.run && other.order < k.order)
             return true;
     return false;
 }
@@ -121,10 +121,14 @@ bool Model::refused(const Got &got, int error) {
 }
 
 void Model::input(const Got &got, size_t asked, bool some) {
-    const size_t there = in().size() > in_at() ? in().size() - in_at() : 0;
+    const size_t there = at_hand();
     const size_t most = asked < there ? asked : there, n = got.p ? static_cast<size_t>(got.n) : 0;
     if (most < asked)
         end_was_met = true;
+    if (most == 0 && has_stopped()) {
+        stop = nowhere;
+        return void(refused(got, -EAGAIN));
+    }
     if (most == 0 && (got.p || got.n != 0))
         return fail("this is the end of the file");
     if (most > 0 && (!got.p || got.n <= 0 || (some ? n > most : n != most)))
@@ -142,6 +146,8 @@ void Model::input(const Got &got, size_t asked, bool some) {
 void Model::output(const Got &got, size_t asked) {
     if (!got.p || got.n != static_cast<ssize_t>(asked))
         return fail("there must be room for output");
+    if (begins(got.p))
+        return fail("this is where another region begins");
     Kept k = {got.p, out_at(), random.bytes(asked), true, random.one_in(2)};
     k.order = ++order;
     k.run = run;
@@ -187,6 +193,12 @@ int Model::seeking(const Target &t, const Got &got) const {
     return append && has_output() && got.n != there ? -EBUSY : there;
 }
 
+// Input that is to be had without the other end.
+size_t Model::at_hand() {
+    const size_t end = in().size() < stop ? in().size() : stop;
+    return end > in_at() ? end - in_at() : 0;
+}
+
 // --- lengths and places -------------------------------------------------------------------------
 
 size_t Model::length() {
@@ -213,7 +225,18 @@ Model::Target Model::target() {
     const int64_t base[] = {0, static_cast<int64_t>(pos), static_cast<int64_t>(end())};
     if (random.one_in(100))
         return {-1 - base[whence], whence, -EINVAL};
+    if (!writes && random.one_in(100))
+        return far_target();
     return {at - base[whence], whence, at};
+}
+
+// Beyond what most files can have, and some file systems: the kernel says which.
+Model::Target Model::far_target() {
+    const auto at = int64_t{1} << (random.one_in(2) ? 45 : 62);
+    const int other = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int64_t there = lseek(other, at, SEEK_SET) == at ? at : -errno;
+    ::close(other);
+    return {at, SEEK_SET, there};
 }
 
 // --- salloc and its kin ---------------------------------------------------------------------------
@@ -223,9 +246,23 @@ void Model::do_salloc() {
     const bool some = random.one_in(3);
     if (!may_be_written(mode, static_cast<int64_t>(pos), static_cast<size_t>(n)))
         return;
+    if (mode == ASF_READ && n > 0 && may_starve() && random.one_in(30))
+        return starve(n);
     if (mode == ASF_READ && n > 0)
         feed(fed_pos + static_cast<size_t>(n));
     allocated(call_salloc(n, some), n, some);
+}
+
+// The other end gives no more, and the stream does not wait: what has come is given, and the next call says
+// why there was no more.
+void Model::starve(ssize_t n) {
+    const int flags = fcntl(asf_fileno(s), F_GETFL);
+    if (static_cast<size_t>(n) > at_hand())
+        stop = fed.size();
+    fcntl(asf_fileno(s), F_SETFL, flags | O_NONBLOCK);
+    const Got got = call_salloc(n, false);
+    fcntl(asf_fileno(s), F_SETFL, flags);
+    allocated(got, n, false);
 }
 
 void Model::do_Salloc() {
@@ -387,7 +424,7 @@ void Model::do_sfree() {
 // --- srealloc -----------------------------------------------------------------------------------------
 
 void Model::resized_input(Kept &k, const Got &got, size_t asked) {
-    const size_t there = in().size() - k.at, must = asked < there ? asked : there;
+    const size_t there = k.bytes.size() + at_hand(), must = asked < there ? asked : there;
     if (got.n != static_cast<ssize_t>(must))
         return fail("the region must have " + std::to_string(must) + " bytes");
     end_was_met = end_was_met || must < asked;
@@ -419,7 +456,11 @@ void Model::resized(Kept &k, const Got &got, size_t asked) {
         resized_output(k, got, asked);
     else
         resized_input(k, got, asked);
-    if (asked == 0 && !failed)
+    if (asked > 0 || failed)
+        return;
+    if (k.output && random.one_in(2)) // one of no bytes is kept, and has no other length any more
+        latest = nullptr;
+    else
         give_back(static_cast<size_t>(&k - kept.data()));
 }
 
@@ -442,7 +483,12 @@ void Model::do_srealloc() {
         return;
     if (!k.output)
         feed(k.at + n);
+    const bool stopped = !k.output && n > k.bytes.size() && at_hand() == 0 && has_stopped();
     const Got got = call_srealloc(k.p, static_cast<ssize_t>(n));
+    if (stopped && got.n == -EAGAIN)
+        stop = nowhere;
+    if (stopped)
+        return void(refused(got, -EAGAIN));
     if (!got.p && got.n == -EBUSY && end_was_met && !k.output)
         return;
     if (!got.p)
@@ -501,7 +547,7 @@ void Model::do_copy() {
 
 // From this stream to another file.
 void Model::do_copy_from() {
-    if (!reads || (mode == ASF_WRITE && has_output_here()))
+    if (!reads || (mode == ASF_WRITE && has_output_here()) || stop != nowhere)
         return;
     const std::string name = path + ".other";
     asf_cios *to = sopen(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644, nullptr);

@@ -43,6 +43,7 @@ class Model {
         bool output, filled;
         uint64_t order = 0, run = 0; // of output: a run is without a gap and waits for its own alone
         bool apart = false;          // input at a place of its own
+        bool holds_output() const { return output && !bytes.empty(); }
     };
     struct Got {
         char *p;
@@ -56,6 +57,7 @@ class Model {
 
     // asi_model.cpp: the calls
     void do_salloc();
+    void starve(ssize_t n);
     void do_Salloc();
     void do_sallocAt();
     void do_SallocAt();
@@ -113,7 +115,11 @@ class Model {
     static std::string read_all(const std::string &name);
 
     size_t length();
+    size_t at_hand();
+    bool has_stopped() { return in_at() == stop; }
+    bool may_starve() const { return !seekable() && !fed_all && stop == nowhere; }
     Target target();
+    Target far_target();
     size_t end() const;
     bool seekable() const { return kind == Kind::file; }
     bool has_output() const;
@@ -150,7 +156,9 @@ class Model {
     size_t append_end = 0; // the file's end, with output that is not complete
     std::string fed, sent; // through a pipe or socket, in and out
     size_t fed_pos = 0, sent_end = 0;
-    int feeder = -1; // the other end; -1: there is none, or it is closed
+    static constexpr size_t nowhere = SIZE_MAX;
+    size_t stop = nowhere; // of what was fed: where a call found no more, which the next one there says
+    int feeder = -1;       // the other end; -1: there is none, or it is closed
     bool fed_all = true;
     int drained_fd = -1;
     std::thread drainer;

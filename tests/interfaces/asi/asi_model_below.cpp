@@ -107,6 +107,7 @@ void Model::open() {
     fed.clear();
     sent.clear();
     fed_pos = sent_end = 0;
+    stop = nowhere;
     feeder = -1;
     if (kind == Kind::file)
         open_file();
