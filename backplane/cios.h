@@ -52,9 +52,9 @@ enum {
 
 /* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is the program's,
  * freopen opens with close-on-exec, glibc's own functions take the lock, which glibc says
- * of those in its list alone), and three that glibc leaves alone: this FILE is a CIOS, its end of
- * file is looked for again (fopen's "m"), and it was reopened: at exit it is flushed before
- * streams that are older. */
+ * of those in its list alone), and four that glibc leaves alone: this FILE is a CIOS, its end of
+ * file is looked for again (fopen's "m"), it was reopened: at exit it is flushed before
+ * streams that are older; and with a buffer of the program's, or none, it is not looked at. */
 enum {
     ASF_NOT_CANCELLED = 0x2,
     ASF_WIDE_USER_BUF = 0x8,
@@ -63,9 +63,11 @@ enum {
     ASF_OURS = 0x100000,
     ASF_FOLLOWS = 0x200000,
     ASF_REOPENED = 0x400000,
+    ASF_NOT_LOOKED_AT = 0x800000,
 };
 
-/* What is below the stream; unknown until the stream is first used. */
+/* What is below the stream; unknown until the stream is first used, or with ASF_NOT_LOOKED_AT for
+ * good. */
 enum asf_kind {
     ASF_UNKNOWN,
     ASF_REGULAR,

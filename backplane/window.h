@@ -87,9 +87,16 @@ static inline int asf__arrive(struct asf_cios *c) {
     return asf__unlikely(c->gate & ASF_MOVED) ? c->ops->arrive(c) : 0;
 }
 
+/* glibc looks at the descriptor when it makes a buffer, and where there is none to make a filter of
+ * system calls may forbid to look. */
+static inline bool asf__may_look_below(const struct asf_cios *c) {
+    bool makes_buffer = !c->buffer && (!(c->flags & ASF_UNBUFFERED) || c->orientation > 0);
+    return makes_buffer || (c->flags2 & (ASF_NOT_LOOKED_AT | ASF_FOLLOWS)) != ASF_NOT_LOOKED_AT;
+}
+
 /* What the stream is on is looked at when it is first used. */
 static inline void asf__look_below(struct asf_cios *c) {
-    if (asf__unlikely(c->kind == ASF_UNKNOWN) && c->ops->attach)
+    if (asf__unlikely(c->kind == ASF_UNKNOWN) && c->ops->attach && asf__may_look_below(c))
         c->ops->attach(c);
 }
 

@@ -42,6 +42,14 @@ static const char *why_of(enum asf_kind kind) {
 
 const struct asf_stream_ops *asf__pipe_module = &asf__pipe;
 
+/* As glibc, which asks no pseudoterminal. */
+static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
+    enum { FIRST_PTY = 136, LAST_PTY = 143 };
+    const unsigned number = major(st->st_rdev);
+    const bool is_pty = number >= FIRST_PTY && number <= LAST_PTY;
+    return S_ISCHR(st->st_mode) && (is_pty || asf__sys.isatty(c->fd));
+}
+
 /* Both: by kind and access. */
 static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
     c->kind = kind_of(st);
@@ -53,7 +61,7 @@ static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
             : c->access         ? &asf__file_write
                                 : &asf__file_read,
             why_of(c->kind));
-    if (c->kind == ASF_CHARACTER_DEVICE && !(c->flags & ASF_UNBUFFERED) && asf__sys.isatty(c->fd)) {
+    if (c->kind == ASF_CHARACTER_DEVICE && !(c->flags & ASF_UNBUFFERED) && is_terminal(c, st)) {
         c->flags |= ASF_LINE_BUF;
         c->why = "terminal: line buffered";
     }
@@ -72,7 +80,7 @@ static void look_for_format(struct asf_cios *c) {
 }
 
 static bool look(struct asf_cios *c, struct stat64 *st) {
-    if (asf__fstat(c->fd, st) == 0)
+    if (c->fd >= 0 && asf__fstat(c->fd, st) == 0)
         return true;
     c->kind = ASF_PIPE;
     use(c, &asf__pipe, "the descriptor is not open");

@@ -13,6 +13,7 @@
 #include "interfaces/stdio/libc_differences.h"
 #include "lib/sys/cleanup.h"
 #include "lib/sys/next.h"
+#include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
@@ -83,9 +84,19 @@ static inline int open_path(const char *path, const struct mode *m) {
     return fd;
 }
 
+void asf__look_as_libc(struct asf_cios *c) {
+    const struct asf_options *o = asf__options();
+    const bool is_asked_for = o->decompress || o->verbose || asf__counting || o->popen_rings || o->rings;
+    c->block = BUFSIZ;
+    if (!is_asked_for)
+        c->flags2 |= ASF_NOT_LOOKED_AT;
+}
+
 static struct asf_cios *new_file(int fd, const struct mode *m) {
     struct asf_cios *c = asf__cios_new(&asf__as_libc, fd, m->flags);
-    if (!c)
+    if (c)
+        asf__look_as_libc(c);
+    else
         errno = ENOMEM;
     return c;
 }
@@ -287,6 +298,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (closed < 0)
         new = closed; /* glibc tells the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
+    asf__look_as_libc(c);
     return new;
 }
 

@@ -227,6 +227,9 @@ void asf__stdio_start(void) {
     asf__hooks.to_bytes = asf__wide_to_bytes;
     asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();
+    asf__look_as_libc(&_IO_2_1_stdin_);
+    asf__look_as_libc(&_IO_2_1_stdout_);
+    asf__look_as_libc(&_IO_2_1_stderr_);
     asf__cios_link(&_IO_2_1_stdin_);
     asf__cios_link(&_IO_2_1_stdout_);
     asf__cios_link(&_IO_2_1_stderr_);

@@ -264,6 +264,9 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
 /* asf__flush_stream: fflush() of one stream. */
 int asf__flush_stream(struct asf_cios *c);
+/* asf__look_as_libc: the stream is on a descriptor, and nothing of ours needs to know what that is.  Not
+ * before the stream is set up. */
+void asf__look_as_libc(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error of a device that stands nowhere. */
 off64_t asf__tell_file(struct asf_cios *c);
 /* asf__close_stream: fclose() of a stream of ours; the object is gone. */

@@ -18,12 +18,12 @@ static const int allowed[] = {SYS_read,       SYS_write,   SYS_lseek,     SYS_ne
                               SYS_exit_group, SYS_pread64, SYS_getrandom, SYS_fstat};
 enum { ALLOWED = sizeof allowed / sizeof *allowed };
 
-static void forbid_the_rest_by(bool number) {
+static void forbid_all_but(const int *calls, int count, bool number) {
     struct sock_filter filter[2 * ALLOWED + 2];
     unsigned short n = 0;
     filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
-    for (int i = 0; i < ALLOWED; i++) {
-        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1);
+    for (int i = 0; i < count; i++) {
+        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i], 0, 1);
         filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     }
     filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
@@ -38,7 +38,7 @@ static void forbid_the_rest_by(bool number) {
 }
 
 static void forbid_the_rest(void) {
-    forbid_the_rest_by(false);
+    forbid_all_but(allowed, ALLOWED, false);
 }
 
 static void write_much(FILE *f) {
@@ -63,7 +63,7 @@ static void _opened_behind(void) {
 }
 
 static void _by_number(void) {
-    forbid_the_rest_by(true);
+    forbid_all_but(allowed, ALLOWED, true);
     FILE *f = fopen("out", "w");
     write_much(f);
     CALL(fclose(f));
@@ -108,4 +108,96 @@ static void _standard(void) {
 
 CASE(standard_streams_behind_the_filter) {
     child(_standard);
+}
+
+/* A stream with the program's buffer, or none, is never looked at: what may be called is what it takes to
+ * read and to write, and at exit to give back what was not read. */
+static void forbid_all_but_transfers(void) {
+    static const int transfers[] = {SYS_read, SYS_write, SYS_lseek,  SYS_close,
+                                    SYS_brk,  SYS_mmap,  SYS_munmap, SYS_exit_group};
+    forbid_all_but(transfers, sizeof transfers / sizeof *transfers, false);
+}
+
+static FILE *open_buffered(const char *path, const char *mode, int how) {
+    static char own[3][2000];
+    static int used;
+    FILE *f = fopen(path, mode);
+    if (how == _IONBF)
+        CALL(setvbuf(f, NULL, _IONBF, 0));
+    else
+        CALL(setvbuf(f, own[used++], how, sizeof *own));
+    return f;
+}
+
+static void use_buffered(int how) {
+    static char line[5000];
+    char word[20];
+    FILE *in = open_buffered("in", "r", how), *out = open_buffered("out", "w", how);
+    FILE *both = open_buffered("both", "r+", how);
+    forbid_all_but_transfers();
+    CALL(getc(in));
+    CALL(ungetc('x', in));
+    CALL(fgets(line, sizeof line, in));
+    CALL((long)fread(line, 1, sizeof line, in));
+    CALL(fscanf(in, "%19s", word));
+    CALL(fseek(in, 100, SEEK_SET));
+    CALL(ftell(in));
+    CALL(getc(in));
+    CALL(fputs("text\n", out));
+    CALL(putc('x', out));
+    CALL((long)fwrite(line, 1, sizeof line, out));
+    CALL(fprintf(out, "%d %s\n", 5, "words"));
+    CALL(ftell(out));
+    CALL(fseek(out, 10, SEEK_SET));
+    CALL(fflush(out));
+    CALL(fgets(line, 100, both));
+    CALL(fseek(both, 0, SEEK_CUR));
+    CALL(fputs("over\n", both));
+    rewind(both);
+    CALL(fgets(line, 100, both));
+}
+
+static void _in_own_memory(void) {
+    use_buffered(_IOFBF);
+}
+
+static void _in_own_memory_by_lines(void) {
+    use_buffered(_IOLBF);
+}
+
+static void _unbuffered(void) {
+    use_buffered(_IONBF);
+}
+
+static void try_transfers(void (*body)(void)) {
+    put_lines("in", 3000);
+    put_lines("both", 3000);
+    child(body);
+    note_file("out");
+    note_file("both");
+}
+
+CASE(transfers_alone_in_own_memory) {
+    try_transfers(_in_own_memory);
+}
+
+CASE(transfers_alone_in_own_memory_by_lines) {
+    try_transfers(_in_own_memory_by_lines);
+}
+
+CASE(transfers_alone_unbuffered) {
+    try_transfers(_unbuffered);
+}
+
+static void _on_standard_error(void) {
+    forbid_all_but_transfers();
+    errno = ENOENT;
+    perror("an error");
+    CALL(fprintf(stderr, "%d words\n", 5));
+    CALL(putc('x', stderr));
+    CALL(fputs("\n", stderr));
+}
+
+CASE(transfers_alone_on_standard_error) {
+    child(_on_standard_error);
 }
