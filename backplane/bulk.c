@@ -8,12 +8,10 @@
 #include "backplane/bulk.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include "backplane/pushback.h"
 #include "backplane/report.h"
 #include "lib/sys/cleanup.h"
-#include "lib/sys/syscalls.h"
 
 enum {
     RUN = 64,            /* whole blocks in a row, 256 KB as a rule, */
@@ -33,16 +31,9 @@ static int64_t milliseconds(void) {
 
 /* --- bulk or not ------------------------------------------------------------------ */
 
-/* Who reads that file must find messages between the lines that they are about. */
-static bool is_standard_error(const struct asf_cios *c) {
-    struct stat64 mine, its;
-    return c->kind == ASF_REGULAR && c->access != O_RDONLY && asf__fstat(c->fd, &mine) == 0 &&
-           asf__fstat(STDERR_FILENO, &its) == 0 && mine.st_dev == its.st_dev && mine.st_ino == its.st_ino;
-}
-
 static void begin_bulk(struct asf_cios *c) {
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING) || c->orientation > 0 ||
-        c->buffer == &c->single || is_standard_error(c)) {
+        c->buffer == &c->single) {
         c->bulk.state = ASF_BULK_NEVER;
         return;
     }

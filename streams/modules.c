@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "lib/sys/costs.h"
 #include "lib/sys/options.h"
@@ -93,13 +94,23 @@ size_t asf__buffer_size(size_t size) {
     return asf__options()->buffer ? asf__options()->buffer : size;
 }
 
+/* Who reads that file must find messages between the lines that they are about.  It is asked where glibc
+ * asks the same of the stream, since a filter of system calls may forbid it later. */
+static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st) {
+    const bool is_written = c->kind == ASF_REGULAR && c->access != O_RDONLY;
+    struct stat64 its;
+    if (!is_written || c->fd == STDERR_FILENO)
+        return is_written;
+    return asf__fstat(STDERR_FILENO, &its) == 0 && st->st_dev == its.st_dev && st->st_ino == its.st_ino;
+}
+
 /* Whether nobody but this process sees, or minds, how far its descriptor is. */
-static bool may_be_bulk(const struct asf_cios *c) {
+static bool may_be_bulk(const struct asf_cios *c, const struct stat64 *st) {
     bool suits = c->ops == &asf__file_read || c->ops == &asf__file_write ||
                  (c->ops == &asf__pipe &&
                   (c->kind == ASF_NULL_DEVICE || (c->kind == ASF_PIPE && c->access == O_RDONLY)));
     return suits && !asf__options()->exact && c->block >= 1024 && c->fd >= 0 &&
-           !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING));
+           !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING)) && !is_standard_error(c, st);
 }
 
 static void attach_as_libc(struct asf_cios *c) {
@@ -110,7 +121,7 @@ static void attach_as_libc(struct asf_cios *c) {
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
         c->block = asf__buffer_size(c->block);
     look_for_format(c);
-    if (c->bulk.state == ASF_BULK_UNKNOWN && may_be_bulk(c))
+    if (c->bulk.state == ASF_BULK_UNKNOWN && may_be_bulk(c, &st))
         c->bulk.state = ASF_BULK_MAYBE;
 }
 

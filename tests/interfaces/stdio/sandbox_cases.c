@@ -201,3 +201,24 @@ static void _on_standard_error(void) {
 CASE(transfers_alone_on_standard_error) {
     child(_on_standard_error);
 }
+
+/* What libc asks when it makes its buffers it has asked. */
+static void _begun_before(void) {
+    FILE *in = fopen("in", "r"), *out = fopen("out", "w");
+    char line[50];
+    int n = 0;
+    CALL(fgets(line, sizeof line, in));
+    CALL(fputs(line, out));
+    forbid_all_but_transfers();
+    while (fgets(line, sizeof line, in))
+        n++;
+    say("%d lines", n);
+    write_much(out);
+    CALL(fclose(out));
+}
+
+CASE(transfers_alone_begun_before) {
+    put_lines("in", 40000);
+    child(_begun_before);
+    note_file("out");
+}
