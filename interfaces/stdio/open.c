@@ -171,18 +171,24 @@ static bool fit_descriptor(int fd, const struct mode *m) {
     return fcntl(fd, F_SETFL, have | O_APPEND) >= 0 && goes_to_end(fd, m);
 }
 
-EXPORT FILE *fdopen(int fd, const char *mode) {
-    struct mode m;
-    if (!parse_mode(mode, &m, true) || !fit_descriptor(fd, &m))
-        return NULL;
+static FILE *open_on(int fd, const struct mode *m) {
     if (!asf__stdio_started)
         asf__stdio_start();
-    struct asf_cios *c = new_file(fd, &m);
+    struct asf_cios *c = new_file(fd, m);
     if (!c)
         return NULL;
-    set_modes(c, &m);
+    set_modes(c, m);
     asf__cios_link(c);
     return asf__file(c);
+}
+
+EXPORT FILE *fdopen(int fd, const char *mode) {
+    struct mode m;
+    return parse_mode(mode, &m, true) && fit_descriptor(fd, &m) ? open_on(fd, &m) : NULL;
+}
+
+FILE *asf__open_on_pipe(int fd, int access) {
+    return open_on(fd, &(struct mode){.flags = access});
 }
 
 /* --- closing ------------------------------------------------------------------ */
@@ -243,7 +249,8 @@ static void give_back(struct asf_cios *c) {
 
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
-    if (child > 0) /* out of the list, it is not found by a popen that another thread makes now */
+    /* Out of the list, it is not found by a popen that another thread makes now. */
+    if (child > 0 && !__libc_single_threaded)
         asf__raw_syscall(SYS_fcntl, c->fd, F_SETFD, FD_CLOEXEC, 0);
     int left = close_window(c), rc = end_stream(c);
     if (rc == ASF_HAS_REGIONS)
@@ -271,6 +278,10 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
         path = self;
     }
     int new = open_path(path, m);
+    if (new >= 0 && !goes_to_end(new, m)) {
+        asf__close(new);
+        return -errno;
+    }
     if (new < 0 || fd < 0 || new == fd)
         return new;
     asf__use_descriptor(fd, true);
@@ -319,7 +330,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         errno = -fd;
         return refuse_everything(c);
     }
-    if (!goes_to_end(fd, &m) || (m.charset && !asf__named_conversion(c, m.charset))) {
+    if (m.charset && !asf__named_conversion(c, m.charset)) {
         asf__close(fd);
         c->fd = -1;
         return refuse_everything(c);

@@ -72,7 +72,7 @@ static int spawn(const char *command, int theirs, int standard, char **environme
 }
 
 static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {
-    FILE *f = fdopen(fd, m->reading ? "r" : "w");
+    FILE *f = asf__open_on_pipe(fd, m->reading ? O_RDONLY : O_WRONLY);
     if (f) {
         asf__cios(f)->child = child;
         asf__cios(f)->orientation = -1; /* as glibc: such a stream is never a wide one */

@@ -178,9 +178,9 @@ ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
 }
 
 /* A region that was never given back counts as not written. */
-static void put_without_regions(struct asf_cios *c) {
-    bool locked;
-    if (!has_output(c) && !c->detached)
+ASF_RACY static void put_without_regions(struct asf_cios *c) {
+    bool locked, kept = c->queue || (c->buffer && c->buffer->refs);
+    if (!c->detached && !(kept && has_output(c)))
         return;
     if (lock_at_exit(c, &locked)) {
         asf__abandon_all(c);

@@ -264,6 +264,8 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
 /* asf__flush_stream: fflush() of one stream. */
 int asf__flush_stream(struct asf_cios *c);
+/* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
+FILE *asf__open_on_pipe(int fd, int access);
 /* asf__look_as_libc: the stream is on a descriptor, and nothing of ours needs to know what that is.  Not
  * before the stream is set up. */
 void asf__look_as_libc(struct asf_cios *c);
