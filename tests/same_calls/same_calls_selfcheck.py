@@ -23,7 +23,8 @@ EXPECTED = [
     ("OFFSET", 1, ["FAIL scanf-shares[file]", "seek of "]),
     ("CLOSE", 1, ["FAIL scanf-shares[file]", "close of 0"]),
 ]
-EXPECTED_OF_SEQUENCES = [("", 0, ["40 sequences, 0 differ"]), ("AHEAD", 1, ["descriptor 0", "65536 bytes asked for"])]
+EXPECTED_OF_SEQUENCES = [("", 0, ["40 sequences, 0 differ"]), ("AHEAD", 1, ["descriptor 0", "65536 bytes asked for"]),
+                         ("ASKS", 1, ["asks more: 1 fstat"])]
 
 
 def build(defect, folder):

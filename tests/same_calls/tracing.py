@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: MIT
 """tracing.py - starts a command under strace, and reads the log: the calls of all its threads.
 
-strace never stops at the calls in LEFT_OUT, which keeps the trace of a command at some tens of microseconds a call.
+strace never stops at the calls that are left out, which keeps the trace of a command at some tens of microseconds a
+call.
 """
 import dataclasses
 import re
 
-# Memory, clocks, signal handlers and masks, waiting for time or input, and calls that only ask or advise.
-LEFT_OUT = """
-    mmap munmap mprotect mremap brk madvise mincore mlock munlock futex membarrier
+# Memory of the heap and of threads, waiting for other threads, calls of threads that begin, and the one by which a thread
+# takes over a stream that another has used alone: README.md says so.
+ALWAYS_LEFT_OUT = """
+    mmap munmap mprotect mremap brk madvise getrandom futex rseq set_robust_list set_tid_address membarrier
+""".split()
+# Clocks, signal handlers and masks, waiting for time or input, and calls that only ask or advise.
+ASKING = """
+    mincore mlock munlock
     clock_gettime clock_getres gettimeofday time nanosleep clock_nanosleep alarm setitimer getitimer times
     rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend sigaltstack pause restart_syscall
     poll ppoll select pselect6 epoll_wait epoll_pwait
     stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat getcwd
     getdents64 getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr fadvise64 readahead
     getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid getgroups
-    getrlimit prlimit64 getrusage uname sysinfo getrandom getpriority umask
+    getrlimit prlimit64 getrusage uname sysinfo getpriority umask
     sched_getaffinity sched_getparam sched_getscheduler sched_yield getcpu
-    set_robust_list get_robust_list rseq set_tid_address arch_prctl
+    get_robust_list arch_prctl
 """.split()
+LEFT_OUT = ALWAYS_LEFT_OUT + ASKING
 
 
 @dataclasses.dataclass
@@ -32,11 +39,11 @@ class Call:
     ended: int
 
 
-def traced(log, settings):
+def traced(log, settings, left_out=LEFT_OUT):
     """What to put before a command.  The settings are for the command, and not for strace."""
     variables = [word for name, value in settings.items() for word in ("-E", f"{name}={value}")]
     return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-q", "-e", "signal=none", "-o", log,
-            "-e", "trace=!" + ",".join(LEFT_OUT), *variables, "--"]
+            "-e", "trace=!" + ",".join(left_out), *variables, "--"]
 
 
 WHOLE = re.compile(r"(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)(?: (E\w+))?.*", re.S)
@@ -51,7 +58,7 @@ def call_of(pid, text, begun, ended):
     # What a signal interrupted and what never returned are no transfers.
     if not whole or whole[3] == "?":
         return None
-    return Call(pid, whole[1], whole[2], int(whole[3], 0), whole[4] or "", begun, ended)
+    return Call(pid, whole[1], whole[2], int(whole[3], 16 if whole[3].startswith("0x") else 10), whole[4] or "", begun, ended)
 
 
 def read_calls(log):

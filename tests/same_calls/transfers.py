@@ -5,8 +5,14 @@ A process is named by its place in the tree: (2, 1) is the first child of the se
 counts as a process, with its parent's descriptors.  What is left out or put together is what nobody can tell: calls
 that only ask, a seek to where the descriptor stands, the files of the dynamic linker, and how often a program called
 for transfers in one direction on one descriptor with nothing else between.
+
+Calls that only ask are counted by name, if they are in the trace: a preloaded program may make no more of them than a
+plain one between two notes of its own (in a file named transcript).
 """
+import collections
 import dataclasses
+import functools
+import operator
 import re
 
 import tracing
@@ -25,6 +31,8 @@ COPIES = {"sendfile", "splice", "copy_file_range", "tee"}
 SIZES = {"ftruncate", "truncate", "fallocate"}
 ASKING_IOCTLS = ("TCGETS", "TCGETS2", "TIOCGWINSZ", "TIOCGPGRP", "FIONREAD")
 ASKING_FCNTLS = ("F_GET", "F_OFD_GETLK", "F_SETFD")
+SAME_QUESTION = {"newfstatat": "fstat", "statx": "fstat"}
+STANDARD_ERROR = "fstat of standard error"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Process:
         self.command = command
         self.children = 0
         self.events = []
+        self.asked = [collections.Counter()]
 
     def file(self, fd):
         return self.files.setdefault(fd, OpenFile(fd))
@@ -160,6 +169,7 @@ class Tree:
     def take(self, process, call):
         first = FIRST.match(call.arguments)
         fd, path = (int(first[1]), first[2] or "") if first else (-1, "")
+        count_asking(process, call, fd, path)
         if call.name in FORKS:
             self.fork(process, call)
         elif call.name in OPENS:
@@ -170,7 +180,7 @@ class Tree:
             moved(process, call, fd, path)
         elif call.name == "close":
             closed(process, call, fd, path)
-        elif not asks(call):
+        elif not asks(call) and call.name not in tracing.ASKING:
             other(process, call, fd, path)
 
     def fork(self, process, call):
@@ -180,6 +190,15 @@ class Tree:
             files = process.files if threads or "CLONE_FILES" in call.arguments else dict(process.files)
             self.processes[call.result] = Process((*process.place, process.children), files, process.command)
         process.add(Event("fork", got=call.error))
+
+
+def count_asking(process, call, fd, path):
+    if path.endswith("/transcript"):
+        process.asked.append(collections.Counter())
+    file = process.files.get(fd)
+    if (call.name in tracing.ASKING or call.name == "lseek" or asks(call)) and not (file and file.loads):
+        name = SAME_QUESTION.get(call.name, call.name)
+        process.asked[-1][STANDARD_ERROR if (name, fd) == ("fstat", 2) else name] += 1
 
 
 def asks(call):
@@ -266,16 +285,17 @@ def other(process, call, fd, path):
 class Seen:
     command: str
     forms: tuple
+    asked: list
 
 
-NOTHING = Seen("", ((), None, None))
+NOTHING = Seen("", ((), None, None), [])
 
 
 def processes_of(log):
     """Place in the tree -> what the process did."""
     tree = Tree()
     tree.follow(tracing.read_calls(log))
-    return {process.place: Seen(process.command, process.forms()) for process in tree.processes.values()}
+    return {process.place: Seen(process.command, process.forms(), process.asked) for process in tree.processes.values()}
 
 
 def same(plain, preloaded):
@@ -291,6 +311,26 @@ def differing(plain, preloaded):
     places = {place for run in plain + preloaded for place in run}
     return sorted(place for place in places if not same([run.get(place, NOTHING) for run in plain],
                                                         [run.get(place, NOTHING) for run in preloaded]))
+
+
+def asked_more(plain, preloaded):
+    """What each preloaded run asks more often than any plain one, after a process's first note: texts.  An fstat may
+    come later: where libc makes a buffer though all that is read was pushed back, we do not.  Where libc asks what a
+    stream is on we may ask whether it is on standard error's file."""
+    found = []
+    for place in set.intersection(*(set(run) for run in plain + preloaded)):
+        spared = collections.Counter()
+        for number, asked in enumerate(zip(*(run[place].asked[1:] for run in plain + preloaded))):
+            ours = functools.reduce(operator.or_, asked[:len(plain)])
+            theirs = functools.reduce(operator.and_, asked[len(plain):])
+            more = theirs - ours - spared
+            if ours["fstat"]:
+                del more[STANDARD_ERROR]
+            spared += collections.Counter(fstat=(ours - theirs)["fstat"])
+            if more:
+                calls = ", ".join(f"{count} {name}" for name, count in more.items())
+                found.append(f"    process {place}, after note {number}: asks more: {calls}")
+    return found
 
 
 def shown_list(events, at, name):
