@@ -291,6 +291,7 @@ TEST_F(Regrown, WhatComesNextIsTheFiles) {
         EXPECT_EQ(sfree(stream, next), 0);
         EXPECT_EQ(sfree(stream, region), mapped ? -EIO : 0);
         EXPECT_EQ(sclose(stream), 0);
+        TearDown();
         SetUp();
     }
 }
