@@ -92,7 +92,7 @@ CASE(fork_after_input_of_each_length) {
 CASE(fork_at_the_end_of_a_block) {
     in = opened_pattern();
     fd = only_descriptor();
-    static char block[4096];
+    static char block[8192];
     for (int i = 0; i < 500; i++)
         fread(block, 1, 64, in), fread(block, 1, 4032, in);
     child(child_looks);
