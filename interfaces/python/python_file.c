@@ -225,7 +225,7 @@ static ssize_t size_of(struct asf__file *f) {
     return st.st_size;
 }
 
-/* What of `left` bytes is read at once. */
+/* Returns how many of `left` bytes to read at once. */
 static ssize_t piece_of(ssize_t left) {
     enum { MOST = 1 << 28 };
     return left == SSIZE_MAX ? PIECE : left < MOST ? left : MOST;
@@ -376,7 +376,7 @@ static bool has_line(struct asf__file *f, unsigned char delimiter) {
     return f->regular || (n > 0 && memchr(v->read_ptr, delimiter, (size_t)n));
 }
 
-/* What is held of the lines is given back, or nothing is. */
+/* Gives back the regions of the lines if any are held. */
 static int begin_lines(struct asf__file *f, PyObject *iterator, const struct parting *by) {
     int rc = f->iterator && !f->regular ? asf_lines_end(&f->lines) : 0;
     if (!f->iterator || !f->regular)

@@ -359,7 +359,7 @@ struct asf_record_format *asf__record_keep(struct asf_record_format *f) {
     return f;
 }
 
-/* Of ThreadSanitizer, which sees no atomics here when it is in the program alone; else NULL. */
+/* ThreadSanitizer's; NULL without it. It sees no atomics of a library built without it. */
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 

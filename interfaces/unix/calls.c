@@ -43,7 +43,7 @@ int __open64_2(const char *, int);
 int __openat64_2(int, const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
-/* Of no header. */
+/* No header declares these. */
 int capset(void *, const void *);
 int pivot_root(const char *, const char *);
 
