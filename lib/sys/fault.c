@@ -49,17 +49,8 @@ static struct slot *find(uintptr_t at) {
     return NULL;
 }
 
-static bool replace_page(const siginfo_t *info) {
-    uintptr_t at = (uintptr_t)info->si_addr;
-    struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
-    if (!s)
-        return false;
-    /* By number: it is no write of this thread, as a race detector would have it.
-     * Writable: a segment may have been attached to write to it. */
-    if (asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(page - 1)), (long)page, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
-        return false;
-    at &= ~(uintptr_t)(page - 1);
+/* Before the page is replaced: another thread that sees its zeros finds here that they are. */
+static void note_replaced(struct slot *s, uintptr_t at) {
     uintptr_t lowest = __atomic_load_n(&s->lowest, __ATOMIC_RELAXED);
     while ((lowest == 0 || at < lowest) &&
            !__atomic_compare_exchange_n(&s->lowest, &lowest, at, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -68,7 +59,18 @@ static bool replace_page(const siginfo_t *info) {
     uintptr_t end = s->end_of_window ? (uintptr_t)__atomic_load_n(s->end_of_window, __ATOMIC_RELAXED) : 0;
     if (end > s->base && end <= s->end)
         __atomic_store_n(s->end_of_window, (char *)s->base, __ATOMIC_RELEASE); // NOLINT
-    return true;
+}
+
+static bool replace_page(const siginfo_t *info) {
+    uintptr_t at = (uintptr_t)info->si_addr;
+    struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
+    if (!s)
+        return false;
+    note_replaced(s, at & ~(uintptr_t)(page - 1));
+    /* By number: it is no write of this thread, as a race detector would have it.
+     * Writable: a segment may have been attached to write to it. */
+    return asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(page - 1)), (long)page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) >= 0;
 }
 
 /* By number: in a handler nothing may be looked up. */

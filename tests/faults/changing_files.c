@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_WRITTEN = 256 << 10, PATIENCE = 60, PAGE = 4096 };
+enum { MOST_WRITTEN = 256 << 10, PATIENCE = 60, PAGE = 4096, LARGEST_FOLIO = 2 << 20 };
 
 /* --- what is shared ------------------------------------------------------------------------- */
 
@@ -35,7 +35,8 @@ static const char *const signals[] = {"untouched", "blocked", "ignored", "defaul
 static struct {
     sem_t asked, done;
     long seq, inode, size[2];
-    bool over, at_any_time, ended_in[CHANGING_LARGEST / PAGE + 1]; /* the pages in which the file has ended */
+    bool over, at_any_time, races;
+    bool may_show_zeros[CHANGING_LARGEST / PAGE + 1]; /* of each page: see begin_change */
 } * the;
 static char *shadow[2];      /* the file, and the one before it, by `inode`'s last bit */
 static unsigned char *table; /* what a byte tells of its offset */
@@ -158,10 +159,12 @@ static long *size_now(void) {
     return &the->size[the->inode & 1];
 }
 
-/* The file will have so many bytes. */
+/* The file will have so many bytes.  There may be zeros in the page in which it ends; and if a read may be
+ * under way while it is cut off, in the rest of the folio: the kernel looks at the size before it copies. */
 static void begin_change(long size) {
-    if (size % PAGE != 0)
-        the->ended_in[size / PAGE] = true;
+    const long zeros = the->races && size < *size_now() ? LARGEST_FOLIO : PAGE;
+    for (long at = size; at % zeros != 0 && at < CHANGING_LARGEST; at += PAGE - at % PAGE)
+        the->may_show_zeros[at / PAGE] = true;
     __atomic_add_fetch(&the->seq, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -320,7 +323,12 @@ void may_change(void) {
     }
 }
 
+void expect_races(void) {
+    the->races = true;
+}
+
 void change_at_any_time(void) {
+    expect_races();
     __atomic_store_n(&the->at_any_time, true, __ATOMIC_SEQ_CST);
     sem_post(&the->asked);
 }
@@ -380,9 +388,13 @@ enum zeros check_bytes(long at, const char *p, long n, const char *call) {
             fail_at(at + i, "%s of %ld bytes at %ld: byte 0x%02x was never there, 0x%02x was", call, n, at,
                     (unsigned char)p[i], table[at + i]);
         if (zeros != WRONG_ZEROS)
-            zeros = the->ended_in[(at + i) / PAGE] ? SOME_ZEROS : WRONG_ZEROS;
+            zeros = the->may_show_zeros[(at + i) / PAGE] ? SOME_ZEROS : WRONG_ZEROS;
     }
     return may_be_zero() ? NO_ZEROS : zeros;
+}
+
+bool are_wrong(enum zeros zeros) {
+    return zeros == WRONG_ZEROS || (zeros == SOME_ZEROS && !the->races);
 }
 
 /* Whether file o is as it was at `l`, and stays so. */
@@ -399,12 +411,8 @@ static long first_zero(const char *p, long n) {
     return zero ? zero - p : n;
 }
 
-void check_read(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
-                const char *call) {
-    if (n < 0)
-        fail_at(at, "%s of %ld bytes: %s", call, asked, strerror(errno));
-    if (check_bytes(at, p, n, call) != NO_ZEROS)
-        fail_at(at + first_zero(p, n), "%s of %ld bytes at %ld: zeros that were never there", call, n, at);
+static void compare_with_file(const struct opened *o, const struct look *l, long at, const char *p, long n,
+                              long asked, const char *call) {
     if (!is_at_rest(o, l))
         return;
     const long size = the->size[o->inode & 1], there = at >= size ? 0 : size - at < asked ? size - at : asked;
@@ -418,6 +426,22 @@ void check_read(const struct opened *o, const struct look *l, long at, const cha
             "%s of %ld bytes at %ld: %ld, of a file at rest that has %ld there; byte 0x%02x, it has 0x%02x",
             call, asked, at, n, there, i < n ? (unsigned char)p[i] : 0,
             i < there ? (unsigned char)expected[i] : 0);
+}
+
+void check_read(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
+                const char *call) {
+    if (n < 0)
+        fail_at(at, "%s of %ld bytes: %s", call, asked, strerror(errno));
+    if (are_wrong(check_bytes(at, p, n, call)))
+        fail_at(at + first_zero(p, n), "%s of %ld bytes at %ld: zeros that were never there", call, n, at);
+    compare_with_file(o, l, at, p, n, asked, call);
+}
+
+void check_region(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
+                  const char *call) {
+    check_bytes(at, p, n, call);
+    if (!may_be_cut() || first_zero(p, n) == n)
+        compare_with_file(o, l, at, p, n, asked, call);
 }
 
 /* --- rounds ------------------------------------------------------------------------------------ */
@@ -482,6 +506,7 @@ static bool play_round(const struct changing_reader *r) {
     read_it = r->read;
     make_file();
     now.in_steps = any(2);
+    the->races = !now.in_steps;
     int fd = open_file(now.path, O_RDWR);
     pid_t changer = start(change_on, fd), reader = start(read_on, fd);
     int status = wait_for(reader);

@@ -52,6 +52,8 @@ uint64_t any(uint64_t below);
 size_t any_size(size_t most);
 void may_change(void);
 void change_at_any_time(void);
+/* The file may change while another thread's call is under way: before the first. */
+void expect_races(void);
 void set_signals_before(void);
 void set_signals_now(void);
 /* Whether a file that is cut off, holes, and what is not of one piece are among the changes. */
@@ -69,10 +71,15 @@ struct opened opened_now(const struct look *before);
  * end, which are not known for what they are once the file is longer again. */
 enum zeros { NO_ZEROS, SOME_ZEROS, WRONG_ZEROS };
 enum zeros check_bytes(long at, const char *p, long n, const char *call);
-/* The same, zeros of both kinds included; and if no change came after `l`, the result of a read of `asked`
- * bytes. */
+/* are_wrong: whether a read into memory of its own must not show them. */
+bool are_wrong(enum zeros zeros);
+/* The same, such zeros included; and if no change came after `l`, the result of a read of `asked`
+ * bytes.  check_region: of memory that may be the file's: zeros are for the caller to judge, once the
+ * region is given back. */
 void check_read(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
                 const char *call);
+void check_region(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
+                  const char *call);
 
 #ifdef __cplusplus
 }
