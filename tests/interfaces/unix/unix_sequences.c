@@ -23,7 +23,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-enum { LOG_SIZE = 1 << 19, LONGEST_RUN = 20, LARGEST_FILE = 16 << 20, SHOWN_OF_A_FILE = 1 << 17 };
+enum { LOG_SIZE = 1 << 19, LONGEST_RUN = 3, LARGEST_FILE = 16 << 20, SHOWN_OF_A_FILE = 1 << 17 };
 
 static struct log {
     uint32_t used;
