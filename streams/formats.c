@@ -235,6 +235,7 @@ static const struct asf_stream_ops first_bytes = {.size = sizeof(struct asf_stre
                                                   .name = "pipe",
                                                   .get = first_get,
                                                   .seek = asf__fd_seek,
+                                                  .length = asf__fd_length,
                                                   .close = first_close};
 
 /* Seen in part, by somebody who reads without a buffer. */
