@@ -32,7 +32,8 @@
 #define MAGIC 0x32676e7220465341u /* "ASF rng2" */
 
 enum {
-    MOST_AWAKE = 40000, /* ns; with 300 us some pipelines cost 1.1 of a pipe's CPU time, with 10 more elapsed time */
+    MOST_AWAKE =
+        40000, /* ns; with 300 us some pipelines cost 1.1 of a pipe's CPU time, with 10 more elapsed time */
     LEAST_AWAKE = 500,
     AT_ONCE = 20000,
     MOST_TURNS = 4,
