@@ -22,6 +22,16 @@ KEPT_WHOLE = 64 << 20
 HANGS = 150  # seconds, which nothing else takes, with a sanitizer and on a busy machine, too
 
 
+def remove_folder(path):
+    """Also while processes that a command has left behind still write there."""
+    for _ in range(100):
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.exists(path):
+            return
+        time.sleep(0.1)
+    shutil.rmtree(path)
+
+
 @dataclasses.dataclass
 class Outcome:
     stdout: bytes

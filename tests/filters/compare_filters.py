@@ -226,7 +226,7 @@ def run_all(arguments, situations):
         if arguments.keep:
             print("kept:", root)
         else:
-            shutil.rmtree(root)
+            arena.remove_folder(root)
     return run
 
 

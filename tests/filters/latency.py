@@ -10,7 +10,6 @@ import argparse
 import fcntl
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import time
 
 sys.dont_write_bytecode = True
 
+import arena
 import compare_filters
 
 BURSTS = ["10", "4096", "1", "5000", "70000", "100", "100", "300000", "9000", "3", "250000", "4095", "1"]
@@ -133,7 +133,7 @@ def main():
                 for line in found:
                     print("FAIL", line, flush=True)
     finally:
-        shutil.rmtree(root)
+        arena.remove_folder(root)
     print(f"{counts[True]} passed, {counts[False]} failed, 0 skipped")
     return 1 if counts[False] or not counts[True] else 0
 

@@ -183,7 +183,7 @@ def main():
     except (compare_filters.Unusable, ValueError) as problem:
         return f"same_commands: {problem}"
     finally:
-        shutil.rmtree(root)
+        arena.remove_folder(root)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "interfaces", "stdio"))
+TESTS = os.path.dirname(HERE)
+sys.path[:0] = [os.path.join(TESTS, "interfaces", "stdio"), os.path.join(TESTS, "filters")]
 
+import arena
 import random_streams
 import tracing
 import transfers
@@ -130,7 +132,7 @@ def main():
         return different > 0
     finally:
         os.chdir("/")
-        shutil.rmtree(folder)
+        arena.remove_folder(folder)
 
 
 if __name__ == "__main__":

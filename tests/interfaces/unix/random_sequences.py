@@ -17,8 +17,10 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "stdio"))
+TESTS = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [os.path.join(TESTS, "interfaces", "stdio"), os.path.join(TESTS, "filters")]
 
+import arena
 import random_streams
 
 AT_ONCE = 1000
@@ -125,11 +127,14 @@ def try_sequences(runner, arguments):
 def main():
     arguments = parsed_arguments()
     memory = "/dev/shm"
-    with tempfile.TemporaryDirectory(prefix="sequences.", dir=memory if os.access(memory, os.W_OK) else None) as folder:
+    folder = tempfile.mkdtemp(prefix="sequences.", dir=memory if os.access(memory, os.W_OK) else None)
+    try:
         environment = random_streams.environment_of(arguments)
         environment.pop("ASF_OPTIONS", None)
         runner = Runner(arguments.program, environment, folder)
         different = try_sequences(runner, arguments)
+    finally:
+        arena.remove_folder(folder)
     print(f"{arguments.count} sequences from seed {arguments.seed}, {different} differ")
     return different > 0
 
