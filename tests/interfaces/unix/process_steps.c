@@ -149,6 +149,7 @@ static void do_wordexp(const struct step *s) {
 
 static void do_daemon(const struct step *s) {
     RESULT("daemon", daemon(1, (int)(s->word[0] % 2)));
+    set_alarm(); /* it is another process */
 }
 
 const struct kind process_kinds[] = {

@@ -82,6 +82,8 @@ struct range {
 };
 extern struct range range;
 void run_steps(unsigned from, unsigned to);
+/* set_alarm: a process that waits for itself ends after some seconds. */
+void set_alarm(void);
 /* run_child: in a child process: the steps behind s, and the end.  `safe`: by _exit. */
 void run_child(const struct step *s, bool safe) __attribute__((noreturn));
 /* arguments_from: the command line of a program that runs the steps from `at` to before `end`. */

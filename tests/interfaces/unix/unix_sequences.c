@@ -205,7 +205,7 @@ int keep_low(int fd) {
 
 /* --- running ------------------------------------------------------------------------------- */
 
-static void set_alarm(void) {
+void set_alarm(void) {
     struct itimerval time = {.it_value = {LONGEST_RUN, 0}};
     raw(SYS_setitimer, ITIMER_REAL, (long)&time, 0, 0);
 }
