@@ -9,6 +9,7 @@ libc never ends (glibc's fseek on wide streams loops in some), is named only: on
 sequence that waits for itself may end others.
 The environment's ASF_UNIX_SEED and ASF_UNIX_SEQUENCES are in place of --seed and --count.
 """
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -40,7 +41,8 @@ class Runner:
             environment.update(self.preloaded)
         if options:
             environment["ASF_OPTIONS"] = options
-        return subprocess.run([self.program, *arguments], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+        folder = tempfile.mkdtemp(dir=self.folder)
+        return subprocess.run([self.program, *arguments], env=environment, cwd=folder, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, check=True).stdout.decode("latin-1").splitlines()
 
     def hashes(self, first, count, options):
@@ -112,15 +114,14 @@ def ranges_of(arguments):
 def try_sequences(runner, arguments):
     """How many differ."""
     different = 0
-    for first, count in ranges_of(arguments):
-        plain = runner.hashes(first, count, None)
-        for options in [arguments.options or ""] + arguments.each:
-            tested = runner.hashes(first, count, options)
-            for seed, (a, b) in enumerate(zip(plain, tested), first):
-                if a == b:
-                    continue
-                different += different >= arguments.shown or runner.report(seed, options)
-                sys.stdout.flush()
+    all_options = [arguments.options or ""] + arguments.each
+    with concurrent.futures.ThreadPoolExecutor(1 + len(all_options)) as pool:  # one may wait for its alarm
+        for first, count in ranges_of(arguments):
+            plain, *tested = pool.map(lambda options: runner.hashes(first, count, options), [None, *all_options])
+            for options, hashes in zip(all_options, tested):
+                for seed in (seed for seed, pair in enumerate(zip(plain, hashes), first) if pair[0] != pair[1]):
+                    different += different >= arguments.shown or runner.report(seed, options)
+                    sys.stdout.flush()
     return different
 
 
