@@ -37,8 +37,8 @@ bool is_told(ssize_t error) {
 
 struct Stream {
     explicit Stream(const char *path) {
-        static const asf_advice advices[] = {ASF_SEQUENTIAL, ASF_RANDOM, ASF_ONCE,
-                                             ASF_COPIED,     ASF_COPIED, ASF_WILLNEED};
+        static const asf_advice kinds_of_advice[] = {ASF_SEQUENTIAL, ASF_RANDOM, ASF_ONCE,
+                                                     ASF_COPIED,     ASF_COPIED, ASF_WILLNEED};
         look before;
         look_now(&before);
         int error = 0;
@@ -47,7 +47,7 @@ struct Stream {
         if (!cios)
             fail_at(0, "sopen: %s", strerror(-error));
         if (any(2)) {
-            const asf_advice advice = advices[any(sizeof advices / sizeof *advices)];
+            const asf_advice advice = kinds_of_advice[any(sizeof kinds_of_advice / sizeof *kinds_of_advice)];
             copied = advice == ASF_COPIED;
             asf_advise(cios, advice);
         }
