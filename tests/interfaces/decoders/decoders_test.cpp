@@ -499,10 +499,18 @@ class Lz4Legacy : public testing::Test {
         EXPECT_EQ(0, error);
         ASSERT_NE(below, c) << what << ": left as it is";
         Read r = read_all(c, {65536, 7, 300000});
-        EXPECT_EQ(well, r.error == 0) << what << " at " << place << ": " << r.error;
-        EXPECT_TRUE(plain == r.bytes)
+        const bool gives_less = !well && decodes_by_threads();
+        EXPECT_TRUE(well == (r.error == 0) || gives_less) << what << " at " << place << ": " << r.error;
+        EXPECT_TRUE(plain == (gives_less ? r.bytes.substr(0, plain.size()) : r.bytes))
             << what << " at " << place << ": " << r.bytes.size() << " bytes of " << plain.size();
         EXPECT_EQ(0, asf_sclose(c));
+    }
+
+  private:
+    // From 1.10 on lz4 gives less of what comes before an error, and refuses such a frame behind another.
+    static bool decodes_by_threads() {
+        static const bool does = tool("lz4 --version", "").first.find("multithread") != std::string::npos;
+        return does;
     }
 };
 
