@@ -241,7 +241,8 @@ static bool is_whole_block(const struct asf_cios *c) {
            (size_t)(c->buf_end - c->buf_base) == c->block;
 }
 
-/* Puts begin where the page cache can take each as one folio: others cost 1.2 times as much. */
+/* A put ends where the stream has put a multiple of MEMORY.  In a file that it writes from the beginning, the
+ * page cache takes the next put as one large folio: unaligned puts cost 1.2 times as much. */
 static bool is_memory_full(struct asf_cios *c) {
     size_t n = (size_t)(c->buf_end - asf__memory(c->buffer));
     return n >= MEMORY || (c->stats.out + n) % MEMORY < c->block;

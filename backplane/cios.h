@@ -66,8 +66,8 @@ enum {
     ASF_NOT_LOOKED_AT = 0x800000,
 };
 
-/* What is below the stream; unknown until the stream is first used, or with ASF_NOT_LOOKED_AT for
- * good. */
+/* The kind of file that the stream is on.  It is looked up when the stream is first used; a stream with
+ * ASF_NOT_LOOKED_AT stays ASF_UNKNOWN. */
 enum asf_kind {
     ASF_UNKNOWN,
     ASF_REGULAR,

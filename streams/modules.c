@@ -94,8 +94,9 @@ size_t asf__buffer_size(size_t size) {
     return asf__options()->buffer ? asf__options()->buffer : size;
 }
 
-/* Who reads that file must find messages between the lines that they are about.  It is asked where glibc
- * asks the same of the stream, since a filter of system calls may forbid it later. */
+/* Whether the stream writes to the file that standard error writes to.  Such a stream is never bulk, so that
+ * messages stay between the lines they are about.  This is checked at the stream's first use, when glibc
+ * calls fstat, too: a seccomp filter may forbid the call later. */
 static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st) {
     const bool is_written = c->kind == ASF_REGULAR && c->access != O_RDONLY;
     struct stat64 its;

@@ -32,8 +32,9 @@
 #define MAGIC 0x32676e7220465341u /* "ASF rng2" */
 
 enum {
-    MOST_AWAKE =
-        40000, /* ns; with 300 us some pipelines cost 1.1 of a pipe's CPU time, with 10 more elapsed time */
+    /* Nanoseconds.  With a limit of 300 us a pipeline took up to 1.1 times the CPU time of pipes; with 10 us
+     * it took longer. */
+    MOST_AWAKE = 40000,
     LEAST_AWAKE = 500,
     AT_ONCE = 20000,
     MOST_TURNS = 4,

@@ -49,7 +49,8 @@ static struct slot *find(uintptr_t at) {
     return NULL;
 }
 
-/* Before the page is replaced: another thread that sees its zeros finds here that they are. */
+/* Called before the page is replaced, so that another thread that reads its zeros already finds them noted.
+ */
 static void note_replaced(struct slot *s, uintptr_t at) {
     uintptr_t lowest = __atomic_load_n(&s->lowest, __ATOMIC_RELAXED);
     while ((lowest == 0 || at < lowest) &&
@@ -62,14 +63,14 @@ static void note_replaced(struct slot *s, uintptr_t at) {
 }
 
 static bool replace_page(const siginfo_t *info) {
-    uintptr_t at = (uintptr_t)info->si_addr;
+    const uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)(page - 1);
     struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
     if (!s)
         return false;
-    note_replaced(s, at & ~(uintptr_t)(page - 1));
+    note_replaced(s, at);
     /* By number: it is no write of this thread, as a race detector would have it.
      * Writable: a segment may have been attached to write to it. */
-    return asf__raw6(SYS_mmap, (long)(at & ~(uintptr_t)(page - 1)), (long)page, PROT_READ | PROT_WRITE,
+    return asf__raw6(SYS_mmap, (long)at, (long)page, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) >= 0;
 }
 

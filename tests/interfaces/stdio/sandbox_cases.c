@@ -202,7 +202,7 @@ CASE(transfers_alone_on_standard_error) {
     child(_on_standard_error);
 }
 
-/* What libc asks when it makes its buffers it has asked. */
+/* By now libc has made its buffers, with the calls of fstat that it makes then. */
 static void _begun_before(void) {
     FILE *in = fopen("in", "r"), *out = fopen("out", "w");
     char line[50];
