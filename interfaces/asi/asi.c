@@ -171,27 +171,23 @@ static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *ne
     return q;
 }
 
-/* One of a positional call is allocated anew. */
+/* One of a positional call is allocated anew; nothing need be read to be left with none of it. */
 static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
     size_t old = asf__is_putting(c) ? 0 : asf__latest_at(c, p);
     if (old == 0)
         return asf__no_region(newlen, -EBUSY);
     off64_t at = asf__tell(c);
-    if (at < 0)
-        return asf__no_region(newlen, at);
-    at -= (off64_t)old;
-    ssize_t wanted = *newlen > 0 ? *newlen : 1;
-    void *q = asf__read_at(c, &wanted, at);
-    if (!q && wanted == 0)
-        wanted = -EBUSY; /* the file ends before it now */
-    off64_t back = q && *newlen == 0 ? asf__seek(c, at, SEEK_SET) : 0;
-    if (back < 0) {
-        asf_v1_u_sfree(c, q);
-        return asf__no_region(newlen, (ssize_t)back);
-    }
+    if (at >= 0)
+        at -= (off64_t)old;
+    if (at >= 0 && *newlen == 0)
+        at = asf__seek(c, at, SEEK_SET);
+    if (at < 0 || *newlen == 0)
+        return at < 0 ? asf__no_region(newlen, at) : p;
+    void *q = asf__read_at(c, newlen, at);
     if (q)
         asf_v1_u_sfree(c, p);
-    *newlen = q && *newlen == 0 ? 0 : wanted;
+    else if (*newlen == 0)
+        *newlen = -EBUSY; /* the file ends before it now */
     return q;
 }
 

@@ -50,8 +50,8 @@ static PyObject *unsupported(const char *what) {
 static bool end_iteration(struct asf__file *f) {
     if (!f->iterator)
         return true;
+    int rc = f->iterator == Py_None ? f->unsaid : asf_lines_end(&f->lines);
     f->iterator = NULL;
-    int rc = asf_lines_end(&f->lines);
     if (rc < 0)
         asf__raise(rc, f->name);
     return rc == 0;
@@ -168,11 +168,12 @@ static PyObject *take_bytes(struct asf__file *f, void *region, ssize_t n) {
     return asf__raise(rc, f->name);
 }
 
-/* The latest region of input is read again. */
-static void read_again(struct asf__file *f, void *p) {
-    ssize_t none = 0;
-    void *q = asf_srealloc(f->stream, p, &none);
-    asf_sfree(f->stream, q ? q : p);
+/* The latest region of input is read again.  returns  0, or an error: the stream stands behind it. */
+static int read_again(struct asf__file *f, void *p) {
+    ssize_t n = 0;
+    void *q = asf_srealloc(f->stream, p, &n);
+    asf_sabandon(f->stream, q ? q : p);
+    return (int)n;
 }
 
 /* The latest region, which has fewer bytes than were wanted, is to have *n; after signals, too.  What has
@@ -492,13 +493,14 @@ static PyObject *lines_next(PyObject *self) {
     return next_line(l->file, self, &l->by);
 }
 
-/* The stream then stands after the last line; nobody is told what was truncated before, the next call is. */
+/* The stream then stands after the last line.  That the file was truncated under the lines is told by the
+ * next call. */
 static void lines_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     struct asf__file *f = ((struct lines *)self)->file;
     if (f->iterator == self) {
-        f->iterator = NULL;
-        asf_lines_end(&f->lines);
+        f->unsaid = asf_lines_end(&f->lines);
+        f->iterator = f->unsaid ? Py_None : NULL;
     }
     Py_DECREF((PyObject *)f);
     PyObject_Free(self);
@@ -676,14 +678,15 @@ static PyObject *file_seek(PyObject *self, PyObject *args) {
     struct asf__file *f = (struct asf__file *)self;
     long long offset;
     int whence = SEEK_SET, rc;
-    ssize_t n = 1, none = 0;
+    ssize_t n = 1;
     if (!PyArg_ParseTuple(args, "L|i:seek", &offset, &whence) || !asf__file_enter(f, ASF_ANY, NULL))
         return NULL;
     ASF_PUTTING(f, {
         void *p = asf_sallocAt(f->stream, &n, offset, whence);
         if (p && f->now == ASF_READ)
-            p = asf_srealloc(f->stream, p, &none);
-        rc = p ? asf_sabandon(f->stream, p) : (int)n;
+            rc = read_again(f, p);
+        else
+            rc = p ? asf_sabandon(f->stream, p) : (int)n;
     });
     PyObject *at = rc < 0 ? asf__raise(rc, f->name) : place(f);
     asf__file_leave(f);

@@ -57,8 +57,10 @@ struct asf__file {
     int users;               /* readers and writers of records, which must go before the stream */
     PyThread_type_lock lock; /* held by who uses the stream on the slow path */
     unsigned long holder;    /* that thread, or 0: nobody is within a call */
-    PyObject *iterator;      /* whose lines are iterated over, borrowed: a Lines, the file itself, or NULL */
-    bool keep;               /* its lines have their delimiters */
+    PyObject *iterator; /* whose lines are iterated over, borrowed: a Lines, the file itself, or NULL; None:
+                         * of one that has gone, and the next call tells its error, `unsaid` */
+    int unsaid;
+    bool keep; /* its lines have their delimiters */
     struct asf_lines lines;
 };
 

@@ -172,6 +172,22 @@ TEST_F(Positional, AFileCutUnderAMappedRegion) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+TEST_F(Positional, NothingIsLeftOfARegionWhoseFileIsCut) {
+    for (const off_t size : {0, 500000}) {
+        asf_cios *s = must_open(put_pattern("file", 1000000), O_RDONLY);
+        char *p = at(s, 100, 500000);
+        ASSERT_EQ(truncate(path("file").c_str(), size), 0);
+        ssize_t n = 0;
+        void *rest = srealloc(s, p, &n);
+        ASSERT_NE(rest, nullptr) << n;
+        EXPECT_EQ(n, 0);
+        EXPECT_EQ(sabandon(s, rest), 0);
+        EXPECT_EQ(sflush(s), 0);
+        EXPECT_EQ(lseek(asf_fileno(s), 0, SEEK_CUR), 500000);
+        EXPECT_EQ(sclose(s), 0);
+    }
+}
+
 TEST_F(Positional, ReadsByManyThreads) {
     const size_t size = static_cast<size_t>(4 * MiB);
     asf_cios *s = must_open(put_pattern("file", size), O_RDONLY);

@@ -243,6 +243,19 @@ class Files(unittest.TestCase):
         except OSError:
             pass
 
+    def test_truncated_under_lines_that_are_left(self):
+        for call in (asf.File.tell, asf.File.read, asf.File.readline, asf.File.close, lambda file: next(iter(file))):
+            self.put(b"0123456789abcde\n" * 200000)
+            file = asf.open(self.path)
+            for i, line in enumerate(file.lines()):
+                if i == 0:
+                    os.truncate(self.path, 4096)
+                if i == 300:
+                    break
+            if line != b"0123456789abcde\n":  # else it is a copy
+                self.assertRaisesRegex(OSError, "Input/output error", call, file)
+            file.close()
+
     def test_threads_get_whole_lines(self):
         lines = [b"%d\n" % i for i in range(20000)]
         self.put(b"".join(lines))
