@@ -82,7 +82,7 @@ void asf__joined_release(struct asf_cios *c) {
 /* --- decompress=on ------------------------------------------------------------------------ */
 
 bool asf__set_unseen(int fd, int flags) {
-    if ((unsigned)fd >= ASF_FDS)
+    if ((unsigned)fd >= ASF_FDS || flags & O_DIRECTORY) /* which closedir would close past us */
         return false;
     asf__move_on(&asf__fds[fd], ASF_FD_UNSEEN, ASF_FD_KERNELS); /* of a file that was closed past us */
     if ((flags & O_ACCMODE) != O_RDONLY || !asf__move_on(&asf__fds[fd], ASF_FD_KERNELS, ASF_FD_UNSEEN))
