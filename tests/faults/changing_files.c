@@ -21,7 +21,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_WRITTEN = 256 << 10, PATIENCE = 60, PAGE = 4096, LARGEST_FOLIO = 2 << 20 };
+enum {
+    MOST_WRITTEN = 256 << 10,
+    PATIENCE = 60,
+    PAGE = 4096,
+    LARGEST_FOLIO = 2 << 20,
+    PAGES = CHANGING_LARGEST / PAGE + 1
+};
 
 /* --- what is shared ------------------------------------------------------------------------- */
 
@@ -36,8 +42,8 @@ static struct {
     sem_t asked, done;
     long seq, inode, size[2];
     bool over, at_any_time, races;
-    bool may_show_zeros[CHANGING_LARGEST / PAGE + 1]; /* of each page: see begin_change */
 } * the;
+static bool *may_show_zeros; /* of each page: see begin_change */
 static char *shadow[2];      /* the file, and the one before it, by `inode`'s last bit */
 static unsigned char *table; /* what a byte tells of its offset */
 
@@ -48,7 +54,7 @@ static struct {
     enum kind kind;
     enum signals signals;
     bool in_steps, before; /* changes come between two calls alone; signals are set at the beginning */
-    char path[4000], still[4100], next[4100];
+    char path[4000], still[4100], next[4100], zeros[4100];
     long first_size;
 } now;
 
@@ -104,6 +110,10 @@ bool may_be_cut(void) {
 
 const char *still_file(void) {
     return now.still;
+}
+
+const char *pages_of_zeros(void) {
+    return now.zeros;
 }
 
 /* --- the changes: by number, since libasf_unix may be preloaded ----------------------------- */
@@ -164,7 +174,7 @@ static long *size_now(void) {
 static void begin_change(long size) {
     const long zeros = the->races && size < *size_now() ? LARGEST_FOLIO : PAGE;
     for (long at = size; at % zeros != 0 && at < CHANGING_LARGEST; at += PAGE - at % PAGE)
-        the->may_show_zeros[at / PAGE] = true;
+        may_show_zeros[at / PAGE] = true;
     __atomic_add_fetch(&the->seq, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -388,7 +398,7 @@ enum zeros check_bytes(long at, const char *p, long n, const char *call) {
             fail_at(at + i, "%s of %ld bytes at %ld: byte 0x%02x was never there, 0x%02x was", call, n, at,
                     (unsigned char)p[i], table[at + i]);
         if (zeros != WRONG_ZEROS)
-            zeros = the->may_show_zeros[(at + i) / PAGE] ? SOME_ZEROS : WRONG_ZEROS;
+            zeros = may_show_zeros[(at + i) / PAGE] ? SOME_ZEROS : WRONG_ZEROS;
     }
     return may_be_zero() ? NO_ZEROS : zeros;
 }
@@ -455,6 +465,7 @@ static long any_first_size(void) {
 
 static void make_file(void) {
     memset(the, 0, sizeof *the);
+    memset(may_show_zeros, 0, PAGES);
     sem_init(&the->asked, 1, 0);
     sem_init(&the->done, 1, 0);
     generation = 0;
@@ -526,11 +537,22 @@ static void *map(size_t size) {
     return p;
 }
 
+static void *map_file(const char *path, size_t size) {
+    int fd = open_file(path, O_RDWR | O_TRUNC);
+    must(ftruncate(fd, (off_t)size) == 0, "ftruncate");
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    must(p != MAP_FAILED, "mmap");
+    close(fd);
+    return p;
+}
+
 static void prepare(const char *folder) {
     snprintf(now.path, sizeof now.path, "%s/changing-%d", folder, (int)getpid());
     snprintf(now.still, sizeof now.still, "%s.still", now.path);
     snprintf(now.next, sizeof now.next, "%s.next", now.path);
+    snprintf(now.zeros, sizeof now.zeros, "%s.zeros", now.path);
     the = map(sizeof *the);
+    may_show_zeros = map_file(now.zeros, PAGES);
     table = map(CHANGING_LARGEST);
     for (int i = 0; i < 2; i++)
         shadow[i] = map(CHANGING_LARGEST);
@@ -567,5 +589,6 @@ int changing_files(int argc, char **argv, const struct changing_reader *readers,
     unlink(now.path);
     unlink(now.still);
     unlink(now.next);
+    unlink(now.zeros);
     return failed != 0;
 }

@@ -61,6 +61,8 @@ bool may_be_cut(void);
 bool may_be_zero(void);
 /* A file of CHANGING_LARGEST bytes that does not change: generation 0. */
 const char *still_file(void);
+/* A file that has a byte for each page of the file that changes: not zero where SOME_ZEROS may be. */
+const char *pages_of_zeros(void);
 
 __attribute__((noreturn, format(printf, 2, 3))) void fail_at(long offset, const char *format, ...);
 

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""changing_files.py FILE TABLE SEED CUT ZERO: reads a file that changes, by the module asf.  Each byte is TABLE's,
-but for its last two bits, or zero where there were holes (ZERO is not empty); what is cut off (CUT is not empty)
-reads as zeros, too, and somebody says so."""
+"""changing_files.py FILE TABLE SEED CUT ZERO PAGES: reads a file that changes, by the module asf.  Each byte is
+TABLE's, but for its last two bits, or zero where there were holes (ZERO is not empty).  What is cut off (CUT is not
+empty) reads as zeros, too, and the reader is told; but not always in the pages which have a byte in the file PAGES: see
+changing_files.h."""
 import errno
+import mmap
 import random
 import sys
 
 import asf
 
-PATH, TABLE, SEED, CUT, ZERO = sys.argv[1:]
+PATH, TABLE, SEED, CUT, ZERO, PAGES = sys.argv[1:]
 RANDOM = random.Random(int(SEED))
 PLAIN = bytes(b if b == 10 else b & ~3 for b in range(256))
 with open(TABLE, "rb") as table:
     EXPECTED = table.read()
+with open(PAGES, "rb") as pages:
+    SHOW_ZEROS = mmap.mmap(pages.fileno(), 0, prot=mmap.PROT_READ)
 PAGE = 4096
 
 
@@ -23,18 +27,17 @@ def fail(*message):
 
 
 def zeros(at, data, call):
-    """Whether whole pages of zeros are where the file has had none: a part of one may be behind the file's end."""
+    """Whether there are zeros for which there must be an error."""
     expected = EXPECTED[at:at + len(data)]
     got = bytes(data).translate(PLAIN)
     if got == expected:
         return False
+    seen = False
     for i, (one, other) in enumerate(zip(got, expected)):
         if one not in (other, 0):
             fail(f"{call} of {len(data)} bytes at {at}: byte {i} is {one}, not {other}")
-    page = -at % PAGE
-    while got[page:page + PAGE].strip(b"\0") and page < len(got):
-        page += PAGE
-    return len(got[page:page + PAGE]) == PAGE and not ZERO
+        seen = seen or (one != other and not SHOW_ZEROS[(at + i) // PAGE])
+    return seen and not ZERO
 
 
 def refuse_zeros(at, data, call):
@@ -53,14 +56,25 @@ def is_told(error):
     return True
 
 
+def place(file):
+    """The file's place; and whether an error was told: readline looks ahead, and the next call tells what it met."""
+    try:
+        return file.tell(), False
+    except OSError as error:
+        return file.tell(), is_told(error)
+
+
 def read_copies(file):
     at = 0
     for _ in range(60):
         n = size()
         kind = RANDOM.randrange(4)
+        seen = False
         try:
             if kind == 0:
-                at = refuse_zeros(at, file.readline(), "readline")
+                line = file.readline()
+                seen = zeros(at, line, "readline")
+                at += len(line)
             elif kind == 1:
                 at = refuse_zeros(at, file.read(n), "read")
             elif kind == 2:
@@ -71,8 +85,11 @@ def read_copies(file):
         except OSError as error:
             is_told(error)
             at = file.tell()
-        if file.tell() != at:
-            fail("tell says", file.tell(), "and not", at)
+        there, told = place(file)
+        if seen and not told:
+            fail("a line at", at, "had zeros that were never there, and the next call says nothing")
+        if there != at:
+            fail("tell says", there, "and not", at)
 
 
 def read_lines(file):

@@ -21,7 +21,7 @@ static void run_script(const char *path) {
     change_at_any_time();
     set_signals_now();
     execl(python, python, "-B", script, path, still_file(), seed, may_be_cut() ? "cut" : "",
-          may_be_zero() ? "zero" : "", (char *)NULL);
+          may_be_zero() ? "zero" : "", pages_of_zeros(), (char *)NULL);
     fail_at(-1, "%s: %s", python, strerror(errno));
 }
 
