@@ -281,6 +281,7 @@ static int resume(char **argv) {
     kept = argv[1];
     map_log(0);
     make_plan();
+    set_alarm(); /* one that was spawned has none */
     range.ending = (uint32_t)strtoul(argv[4], NULL, 10);
     run_steps((unsigned)strtoul(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10));
     end_process(range.ending);
@@ -381,9 +382,34 @@ static void say_what_is_left(void) {
     say("\n");
 }
 
-/* A process that became a daemon is a child of this one by then. */
+/* A command that a sequence has left behind may wait for ever: for a pipe whose other end it has itself. */
+static void kill_children(int sig) {
+    char list[4096];
+    (void)sig;
+    long fd = raw(SYS_openat, AT_FDCWD, (long)"/proc/thread-self/children", O_RDONLY, 0);
+    long n = raw(SYS_read, fd, (long)list, sizeof list - 1, 0);
+    raw(SYS_close, fd, 0, 0, 0);
+    list[n > 0 ? n : 0] = '\0';
+    char *at = list;
+    for (long pid; (pid = strtol(at, &at, 10)) > 0;)
+        raw(SYS_kill, pid, SIGKILL, 0, 0);
+}
+
+/* What became a daemon, or was left behind, is a child of this process by then. */
+static void wait_for_children(pid_t first, int *first_status, int *later) {
+    int status;
+    struct itimerval times = {.it_value = {3 * LONGEST_RUN, 0}, .it_interval = {1, 0}},
+                     never = {{0, 0}, {0, 0}};
+    signal(SIGALRM, kill_children);
+    raw(SYS_setitimer, ITIMER_REAL, (long)&times, 0, 0);
+    for (pid_t pid; (pid = waitpid(-1, &status, 0)) > 0;)
+        *(pid == first ? first_status : later) = status;
+    raw(SYS_setitimer, ITIMER_REAL, (long)&never, 0, 0);
+    signal(SIGALRM, SIG_DFL);
+}
+
 static void one_sequence(void) {
-    int status = -1, first_status = -1, later = 0;
+    int first_status = -1, later = 0;
     transcript->used = 0;
     make_plan();
     put_files();
@@ -392,8 +418,7 @@ static void one_sequence(void) {
         run_sequence();
         _exit(9);
     }
-    for (pid_t pid; (pid = waitpid(-1, &status, 0)) > 0;)
-        *(pid == first ? &first_status : &later) = status;
+    wait_for_children(first, &first_status, &later);
     say("\nstatus %d, and of a daemon %d", first_status, later);
     say_what_is_left();
 }
