@@ -20,7 +20,7 @@
 /* A failure without an errno: a callback of the program told none, or glibc sets none. */
 enum { ASF_NO_ERRNO = 4095 };
 
-/* --- the life of a stream (cios.c) ----------------------------------------- */
+/* --- the object (cios.c) ----------------------------------------- */
 
 /* What a FILE's table must be for glibc's inside; set by the stdio interface. */
 extern const void *asf__vtable, *asf__wide_vtable;
@@ -36,6 +36,14 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
  * stays the caller's. */
 void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
 void asf__cios_reset(struct asf_cios *c);
+/* asf__cios_free: give the object back; the lock is gone with it.  lock: none. */
+void asf__cios_free(struct asf_cios *c);
+/* asf__cancelled: the thread ends in a call on the stream (a struct asf_cios *), which
+ * is left, and unlocked if the call had locked it. */
+void asf__cancelled(void *c);
+
+/* --- the list of all streams (list.c) --- */
+
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none. */
 void asf__cios_link(struct asf_cios *c);
 /* asf__cios_close: take it from the list, put what is pending, close what lies below.
@@ -43,14 +51,9 @@ void asf__cios_link(struct asf_cios *c);
  *          some have not been given back.  lock: taken. */
 enum { ASF_HAS_REGIONS = INT_MIN };
 int asf__cios_close(struct asf_cios *c);
-/* asf__cios_free: give the object back; the lock is gone with it.  lock: none. */
-void asf__cios_free(struct asf_cios *c);
 /* asf__each: call `visit` on every stream until it returns false; the list is
  * locked meanwhile, the streams are not.  lock: none. */
 void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
-/* asf__cancelled: the thread ends in a call on the stream (a struct asf_cios *), which
- * is left, and unlocked if the call had locked it. */
-void asf__cancelled(void *c);
 
 /* --- buffers (buffers.c) ----------------------------------------------------- */
 
@@ -76,11 +79,12 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 void asf__queue_output(struct asf_cios *c);
 /* asf__allocate: a buffer of the stream's size, or without memory one of a byte. */
 void asf__allocate(struct asf_cios *c);
+/* asf__single_buffer: p[0..n), which is no allocation of its own.  NULL while regions point into the last
+ * such one, which cannot be used again. */
+struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
 /* asf__enlarge_buffer: input goes on in a plain buffer of `size` bytes, which begins with what is
  * unread.  0 or -ENOMEM. */
 int asf__enlarge_buffer(struct asf_cios *c, size_t size);
-/* asf__set_buffer: setvbuf's part: p[0..n) is the buffer, or if n is 0 there is none. */
-int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
 /* --- input (read.c) -------------------------------------------------------------- */
 
@@ -119,8 +123,6 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
  * asf__put_now: the same; what is after a region goes out with it, which is no error. */
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
-/* asf__put_held: put what a bulk stream holds; an error is told by the next flush. */
-void asf__put_held(struct asf_cios *c);
 /* asf__waiting: the bytes of output that are not put yet, without those of abandoned regions. */
 size_t asf__waiting(const struct asf_cios *c);
 /* asf__go_to_output: set the descriptor where the pending output belongs; 0 or -errno. */
@@ -128,11 +130,11 @@ int asf__go_to_output(struct asf_cios *c);
 /* asf__detach_output: the output, of which regions are kept, is left behind (detached.c): the stream
  * may go to another place.  -EBUSY: it cannot be.
  * asf__flush_detached: put what has been left behind so far as it can be; as asf__flush_output.
- * asf__free_detached: give back a region of it by `give_back`; -EINVAL: it has none such.
+ * asf__settle_detached: the same for one of them, d, which is gone if nothing is left of it.
  * asf__end_of_detached: the offset at which the last of it ends; 0: there is none. */
 int asf__detach_output(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
-int asf__free_detached(struct asf_cios *c, char *p, int (*give_back)(struct asf_cios *, char *));
+int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);
 off64_t asf__end_of_detached(const struct asf_cios *c);
 
 /* --- position (seek.c) -------------------------------------------------------------- */
@@ -148,6 +150,8 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed);
 static inline int asf__sync(struct asf_cios *c) {
     return asf__sync_behind(c, 0);
 }
+/* asf__set_buffer: setvbuf's part: p[0..n) is the buffer, or if n is 0 there is none. */
+int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
 #pragma GCC visibility pop
 

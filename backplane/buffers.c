@@ -107,9 +107,7 @@ void asf__queue_output(struct asf_cios *c) {
     c->buffer = NULL;
 }
 
-/* A buffer that is no allocation of its own.  While regions point into the last such one,
- * which cannot be used again, there is none. */
-static struct asf_buffer *single(struct asf_cios *c, char *p, size_t n) {
+struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n) {
     if (c->single.refs > 0)
         return NULL;
     c->single = (struct asf_buffer){.base = p, .size = n};
@@ -129,7 +127,7 @@ void asf__allocate(struct asf_cios *c) {
     if (!b && buffered && c->block > BUFSIZ) /* what was asked for is too much */
         b = asf__buffer_new(BUFSIZ);
     if (!b)
-        b = single(c, c->shortbuf, 1);
+        b = asf__single_buffer(c, c->shortbuf, 1);
     char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
     asf__use_buffer(c, b);
     if (c->flags & ASF_IN_BACKUP && c->backup_base) { /* bytes pushed back into a stream without a buffer */
@@ -147,25 +145,5 @@ int asf__enlarge_buffer(struct asf_cios *c, size_t size) {
     asf__use_buffer(c, b);
     asf__set_read(c, b->base, b->base, b->base + have);
     asf__set_write(c, b->base);
-    return 0;
-}
-
-int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
-    int rc = asf__sync(c);
-    if (rc < 0 || c->ops->fill || c->ops->drain) /* the memory is the module's own */
-        return rc;
-    c->bulk.state = ASF_BULK_NEVER;
-    if (n == 0)
-        c->flags |= ASF_UNBUFFERED;
-    else
-        c->flags &= ~ASF_UNBUFFERED;
-    struct asf_buffer *before = c->buffer;
-    if (before == &c->single)
-        c->buffer = NULL;
-    struct asf_buffer *b = single(c, n ? p : c->shortbuf, n ? n : 1);
-    if (b)
-        asf__use_buffer(c, b);
-    else
-        c->buffer = before;
     return 0;
 }

@@ -11,7 +11,6 @@
 
 #include "backplane/pushback.h"
 #include "backplane/report.h"
-#include "lib/sys/cleanup.h"
 
 enum {
     RUN = 64,            /* whole blocks in a row, 256 KB as a rule, */
@@ -55,53 +54,12 @@ void asf__count_block_slow(struct asf_cios *c) {
     k->since = now;
 }
 
-void asf__publish_bulk(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
-    if (!k->from)
-        return;
-    int before = asf__forbid_cancellation();
-    if (asf__is_putting(c))
-        asf__put_held(c);
-    else if (c->ops->seek && !asf__failed(c->ops->seek(c, k->from - k->to, SEEK_CUR)))
-        k->from = k->to = NULL; /* of a pipe they stay: they are read before what follows */
-    asf__permit_cancellation(before);
-}
-
-void asf__end_bulk_slow(struct asf_cios *c) {
-    asf__publish_bulk(c);
+void asf__leave_bulk(struct asf_cios *c) {
+    c->bulk.run = 0;
     if (c->bulk.state != ASF_BULK)
         return;
     c->bulk.state = ASF_BULK_MAYBE;
     __atomic_fetch_sub(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
-}
-
-/* A signal's handler may have interrupted a call of this thread. */
-static bool take_idle(struct asf_cios *c) {
-    if (!asf__trylock(&c->lk))
-        return false;
-    if (c->use == ASF_OUTSIDE)
-        return true;
-    asf__unlock(&c->lk);
-    return false;
-}
-
-static bool publish_one(struct asf_cios *c, void *fd) {
-    if ((*(int *)fd < 0 || c->fd == *(int *)fd) && c->bulk.from && take_idle(c)) {
-        asf__publish_bulk(c);
-        asf__unlock(&c->lk);
-    }
-    return true;
-}
-
-void asf__publish_streams_slow(int fd) {
-    asf__each(publish_one, &fd);
-}
-
-void asf__stop_bulk(struct asf_cios *c) {
-    if (c->bulk.state == ASF_BULK && take_idle(c)) {
-        asf__end_bulk(c);
-        asf__unlock(&c->lk);
-    }
 }
 
 /* A thread that uses the stream without its lock, while another may fork and publish it, goes block by
@@ -109,7 +67,9 @@ void asf__stop_bulk(struct asf_cios *c) {
 static bool is_bulk(struct asf_cios *c) {
     if (asf__unlikely(c->use == ASF_UNLOCKED && !__libc_single_threaded)) {
         asf__lock(&c->lk);
-        asf__end_bulk(c);
+        if (!asf__is_putting(c)) /* what is held is put with what follows */
+            asf__unread_ahead(c);
+        asf__leave_bulk(c);
         asf__unlock(&c->lk);
     }
     return c->bulk.state == ASF_BULK;
@@ -128,8 +88,7 @@ void asf__rewind_buffer(struct asf_cios *c) {
     begin_buffer_at(c, asf__memory(c->buffer));
 }
 
-/* A buffer that slides, at its beginning.  The window is empty. */
-static bool have_memory(struct asf_cios *c) {
+bool asf__have_bulk_memory(struct asf_cios *c) {
     if (!c->buffer || !c->buffer->slides || c->buffer->refs) {
         struct asf_buffer *b = asf__buffer_new(MEMORY + c->block); /* a short block may be in front */
         if (!b)
@@ -154,7 +113,7 @@ static ssize_t read_ahead(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     int64_t now = milliseconds();
     if (now - k->since >= SLOW)
-        asf__end_bulk(c);
+        asf__leave_bulk(c);
     k->since = now;
     ssize_t r =
         get_below(c, c->buf_base, c->bulk.state == ASF_BULK ? MEMORY / c->block * c->block : c->block);
@@ -179,6 +138,12 @@ static char *take_ahead(struct asf_cios *c, size_t *n) {
     return p;
 }
 
+void asf__unread_ahead(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    if (k->from && c->ops->seek && !asf__failed(c->ops->seek(c, k->from - k->to, SEEK_CUR)))
+        k->from = k->to = NULL;
+}
+
 /* All that was read ahead joins the window. */
 static void show_ahead(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
@@ -196,7 +161,7 @@ static void show_ahead(struct asf_cios *c) {
 /* Whether there is a block ahead now; *r is what the module said. */
 static bool have_ahead(struct asf_cios *c, ssize_t *r) {
     *r = 1;
-    if (is_bulk(c) && !c->bulk.from && have_memory(c))
+    if (is_bulk(c) && !c->bulk.from && asf__have_bulk_memory(c))
         *r = read_ahead(c);
     return c->bulk.from;
 }
@@ -236,11 +201,6 @@ ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n) {
 
 /* --- output ------------------------------------------------------------------------------ */
 
-static bool is_whole_block(const struct asf_cios *c) {
-    return c->write_ptr == c->buf_end && c->write_base == c->buf_base && c->read_end == c->write_base &&
-           (size_t)(c->buf_end - c->buf_base) == c->block;
-}
-
 /* A put ends where the stream has put a multiple of MEMORY.  In a file that it writes from the beginning, the
  * page cache takes the next put as one large folio: unaligned puts cost 1.2 times as much. */
 static bool is_memory_full(struct asf_cios *c) {
@@ -248,16 +208,15 @@ static bool is_memory_full(struct asf_cios *c) {
     return n >= MEMORY || (c->stats.out + n) % MEMORY < c->block;
 }
 
-/* A full window is held, unless that fills the memory, or took long. */
-static bool hold_block(struct asf_cios *c) {
+bool asf__hold_block(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
-    if (!c->buffer->slides || is_memory_full(c))
+    if (!is_bulk(c) || !c->buffer->slides || is_memory_full(c))
         return false;
     int64_t now = milliseconds();
     if (!k->from)
         k->since = now;
     else if (now - k->since >= SLOW)
-        return asf__end_bulk(c), false;
+        return asf__leave_bulk(c), false; /* what is held is put with the window */
     if (!k->from)
         k->from = c->write_base;
     k->to = c->write_ptr;
@@ -266,18 +225,6 @@ static bool hold_block(struct asf_cios *c) {
     begin_buffer_at(c, k->to);
     asf__show_room(c);
     return true;
-}
-
-int asf__pass_block(struct asf_cios *c) {
-    bool whole = c->bulk.state > 0 && asf__is_putting(c) && is_whole_block(c) && !c->buffer->refs;
-    if (whole && is_bulk(c) && hold_block(c))
-        return 0;
-    int rc = asf__flush_output(c);
-    if (whole && rc == 0 && c->bulk.state == ASF_BULK && have_memory(c))
-        asf__show_room(c);
-    else if (whole && rc == 0)
-        asf__count_block(c);
-    return rc;
 }
 
 bool asf__goes_by_blocks(const struct asf_cios *c, size_t n) {

@@ -91,14 +91,15 @@ enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
 /* A region in the table of its buffer. */
+enum asf_region_state {
+    ASF_KEPT,      /* not given back */
+    ASF_FREED,     /* waits to be taken from the table */
+    ASF_ABANDONED, /* of output: its bytes are left out when the buffer is put */
+};
 struct asf_region {
     char *p;
     size_t n;
-    enum asf_region_state {
-        ASF_KEPT,      /* not given back */
-        ASF_FREED,     /* waits to be taken from the table */
-        ASF_ABANDONED, /* of output: its bytes are left out when the buffer is put */
-    } state;
+    enum asf_region_state state;
 };
 
 /* Memory that regions point into.  It lives until none does.

@@ -67,8 +67,7 @@ int asf__detach_output(struct asf_cios *c) {
     return 0;
 }
 
-/* Those that have put all of theirs are gone.  Returns 0, -EBUSY if some have not, or an error. */
-static int settle(struct asf_cios *c, struct asf_cios *d) {
+int asf__settle_detached(struct asf_cios *c, struct asf_cios *d) {
     int rc = asf__flush_output(d);
     c->flags |= d->flags & ASF_ERR;
     if (rc == -EBUSY || asf__pending(d) > 0 || d->queue)
@@ -85,22 +84,11 @@ int asf__flush_detached(struct asf_cios *c) {
     int rc = 0;
     for (struct asf_cios *d = c->detached, *next; d; d = next) {
         next = d->next;
-        int one = settle(c, d);
+        int one = asf__settle_detached(c, d);
         if (rc == 0 || rc == -EBUSY)
             rc = one ? one : rc;
     }
     return rc;
-}
-
-int asf__free_detached(struct asf_cios *c, char *p, int (*give_back)(struct asf_cios *, char *)) {
-    for (struct asf_cios *d = c->detached; d; d = d->next) {
-        int rc = give_back(d, p);
-        if (rc == -EINVAL)
-            continue;
-        int put = settle(c, d);
-        return rc ? rc : put == -EBUSY ? 0 : put;
-    }
-    return -EINVAL;
 }
 
 off64_t asf__end_of_detached(const struct asf_cios *c) {

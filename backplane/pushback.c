@@ -7,10 +7,12 @@
  */
 #define _GNU_SOURCE
 #include "backplane/pushback.h"
-#include "backplane/backplane.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "backplane/window.h"
 
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
@@ -51,9 +53,6 @@ static bool widen_backup(struct asf_cios *c) {
 }
 
 int asf__push_back(struct asf_cios *c, int byte) {
-    int rc = asf__is_putting(c) ? asf__to_read(c) : 0;
-    if (rc < 0)
-        return rc;
     bool in_backup = c->flags & ASF_IN_BACKUP;
     if (!in_backup && c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)byte) {
         c->read_ptr--;

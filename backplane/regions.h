@@ -22,13 +22,14 @@ int asf__sfree_slow(struct asf_cios *c, char *p);
  * asf__abandon_all: at exit, all regions of output; their memory stays. */
 int asf__abandon(struct asf_cios *c, char *p);
 void asf__abandon_all(struct asf_cios *c);
-/* asf__await_regions: wait until one is given back after `turns` was looked at.  lock: none.
- * asf__wake_waiting: those who wait so look again. */
-void asf__await_regions(struct asf_cios *c, unsigned turns);
-void asf__wake_waiting(struct asf_cios *c);
 /* asf__flush_queue: put the output that was queued after regions, as far as these have been
  * given back (write.c).  -EBUSY: not all of it. */
 int asf__flush_queue(struct asf_cios *c);
+
+/* asf__grant_again: the latest region, which asf__take_back has taken, at another length. */
+void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
+
+/* --- the table (table.c) --- */
 
 /* asf__table_last: put the region that is in no table there: needs no memory, since the table is
  * empty. */
@@ -38,9 +39,23 @@ struct asf_region *asf__first_region(struct asf_buffer *b);
 /* asf__latest: the region at p if it was allocated last and ends where the stream stands; else
  * NULL.  It is in the table, and can be changed there. */
 struct asf_region *asf__latest(struct asf_cios *c, const char *p);
-/* asf__take_back, asf__grant_again: the latest region, on its way to another length. */
+/* asf__take_back: the latest region, on its way to another length. */
 void asf__take_back(struct asf_cios *c, struct asf_region *r);
-void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
+/* asf__reserve_region: make room for one more; false: there is no memory.
+ * asf__insert_region: n bytes at p are a region; there is room.
+ * asf__find_region: the kept region at p, of n bytes or ASF_ANY_LENGTH; NULL: none.
+ * asf__set_region_state: it is kept no more.
+ * asf__regions_of: the table, first..end-1 of which are in use. */
+static const size_t ASF_ANY_LENGTH = SIZE_MAX;
+bool asf__reserve_region(struct asf_buffer *b);
+void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
+struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n);
+void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state);
+struct asf_region *asf__regions_of(struct asf_buffer *b);
+/* asf__await_regions: wait until one is given back after `turns` was looked at.  lock: none.
+ * asf__wake_waiting: those who wait so look again. */
+void asf__await_regions(struct asf_cios *c, unsigned turns);
+void asf__wake_waiting(struct asf_cios *c);
 
 /* asf__hand_out_apart: a region of n bytes that is the buffer b, which goes with it. */
 void asf__hand_out_apart(struct asf_cios *c, struct asf_buffer *b, size_t n);

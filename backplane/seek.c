@@ -189,3 +189,23 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     c->offset = -1;
     return left;
 }
+
+int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
+    int rc = asf__sync(c);
+    if (rc < 0 || c->ops->fill || c->ops->drain) /* the memory is the module's own */
+        return rc;
+    c->bulk.state = ASF_BULK_NEVER;
+    if (n == 0)
+        c->flags |= ASF_UNBUFFERED;
+    else
+        c->flags &= ~ASF_UNBUFFERED;
+    struct asf_buffer *before = c->buffer;
+    if (before == &c->single)
+        c->buffer = NULL;
+    struct asf_buffer *b = asf__single_buffer(c, n ? p : c->shortbuf, n ? n : 1);
+    if (b)
+        asf__use_buffer(c, b);
+    else
+        c->buffer = before;
+    return 0;
+}

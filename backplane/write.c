@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+#include "lib/sys/cleanup.h"
+
 /* Where nothing can seek, input and output have nothing to do with each other: what was not
  * read is put aside until output ends. */
 static int keep_unread(struct asf_cios *c) {
@@ -191,18 +193,6 @@ int asf__flush_queue(struct asf_cios *c) {
     return rc;
 }
 
-void asf__put_held(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
-    size_t n = (size_t)(k->to - k->from);
-    int error;
-    if (asf__knows_offset(c))
-        c->offset -= (off64_t)n;
-    put_or_lose(c, k->from, n, &error);
-    k->from = k->to = NULL;
-    if (error)
-        c->failed = error;
-}
-
 static int put_window(struct asf_cios *c) {
     if (asf__unlikely(c->bulk.from != NULL))
         asf__show_held(c);
@@ -240,6 +230,51 @@ int asf__flush_output(struct asf_cios *c) {
     if (rc == 0 && c->ops->flushed)
         rc = c->ops->flushed(c);
     return failed ? failed : rc;
+}
+
+static bool is_whole_block(const struct asf_cios *c) {
+    return c->write_ptr == c->buf_end && c->write_base == c->buf_base && c->read_end == c->write_base &&
+           (size_t)(c->buf_end - c->buf_base) == c->block;
+}
+
+int asf__pass_block(struct asf_cios *c) {
+    bool whole = c->bulk.state > 0 && asf__is_putting(c) && is_whole_block(c) && !c->buffer->refs;
+    if (whole && asf__hold_block(c))
+        return 0;
+    int rc = asf__flush_output(c);
+    if (whole && rc == 0 && c->bulk.state == ASF_BULK && asf__have_bulk_memory(c))
+        asf__show_room(c);
+    else if (whole && rc == 0)
+        asf__count_block(c);
+    return rc;
+}
+
+static void put_held(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    size_t n = (size_t)(k->to - k->from);
+    int error;
+    if (asf__knows_offset(c))
+        c->offset -= (off64_t)n;
+    put_or_lose(c, k->from, n, &error);
+    k->from = k->to = NULL;
+    if (error)
+        c->failed = error;
+}
+
+void asf__publish_bulk(struct asf_cios *c) {
+    if (!c->bulk.from)
+        return;
+    int before = asf__forbid_cancellation();
+    if (asf__is_putting(c))
+        put_held(c);
+    else
+        asf__unread_ahead(c);
+    asf__permit_cancellation(before);
+}
+
+void asf__end_bulk_slow(struct asf_cios *c) {
+    asf__publish_bulk(c);
+    asf__leave_bulk(c);
 }
 
 size_t asf__waiting(const struct asf_cios *c) {

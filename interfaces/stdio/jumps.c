@@ -114,12 +114,13 @@ int asf__uflow(struct asf_cios *c) {
 }
 
 int asf__unget(struct asf_cios *c, int ch) {
-    int r = asf__push_back(c, ch);
+    int r = asf__is_putting(c) ? asf__to_read(c) : 0;
+    if (r < 0)
+        return asf__error(c, r);
+    r = asf__push_back(c, ch);
     if (r == -ENOMEM && ASF_LIBC(ungetc_one))
         r = asf__push_back_one(c, ch);
-    if (r >= 0 || r == -ENOMEM)
-        return r < 0 ? EOF : r;
-    return asf__error(c, r);
+    return r < 0 ? EOF : r;
 }
 
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {

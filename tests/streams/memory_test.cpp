@@ -89,7 +89,7 @@ TEST_F(Memory, IsNotRead) {
     append("abc");
     EXPECT_EQ(asf__take(c, p, 1, &error), 0U);
     EXPECT_EQ(error, -EBADF);
-    EXPECT_EQ(asf__push_back(c, 'x'), -EBADF);
+    EXPECT_EQ(asf__to_read(c), -EBADF);
 }
 
 TEST_F(Memory, RegionsStayWhereTheyAre) {

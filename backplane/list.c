@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * list.c - the list of all streams: entered, left when a stream is closed, and what becomes of those in it
+ * when the process forks.
+ * Layer: backplane.  May include: backplane, lib, include/asf.
+ */
+#define _GNU_SOURCE
+#include "backplane/bulk.h"
+#include "backplane/hooks.h"
+
+#include "backplane/report.h"
+#include "lib/sys/guard.h"
+#include "lib/sys/syscalls.h"
+
+static struct asf_cios *all;
+static struct asf_lock list_lock = {.biasable = false}; /* before any stream's */
+
+static void before_fork(void);
+static void after_fork(void);
+static void in_child(void);
+
+/* pthread_atfork, which would want an object's handle: this one is never unloaded. */
+extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
+
+static void unlink_stream(struct asf_cios *c) {
+    if (!c->listed)
+        return;
+    asf__lock(&list_lock);
+    if (c->next)
+        c->next->prev = c->prev;
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        all = c->next;
+    c->listed = false;
+    asf__unlock(&list_lock);
+}
+
+void asf__cios_link(struct asf_cios *c) {
+    static bool started;
+    if (asf__hooks.linked)
+        asf__hooks.linked(c);
+    asf__lock(&list_lock);
+    if (!started) {
+        started = true;
+        asf__lock_register();
+        asf__show_closes();
+        __register_atfork(before_fork, after_fork, in_child, NULL);
+    }
+    if (c->listed)
+        unlink_stream(c);
+    c->prev = NULL;
+    c->next = all;
+    if (all)
+        all->prev = c;
+    all = c;
+    c->listed = true;
+    asf__unlock(&list_lock);
+}
+
+static void unlock_list(void *unused) {
+    (void)unused;
+    asf__unlock(&list_lock);
+}
+
+struct visiting {
+    bool (*visit)(struct asf_cios *, void *);
+    void *arg;
+};
+
+static void visit_all(void *arg) {
+    const struct visiting *v = arg;
+    for (struct asf_cios *c = all, *next; c; c = next) {
+        next = c->next;
+        if (!v->visit(c, v->arg))
+            break;
+    }
+}
+
+void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
+    struct visiting v = {visit, arg};
+    asf__lock(&list_lock);
+    asf__guarded(visit_all, &v, unlock_list, NULL);
+    asf__unlock(&list_lock);
+}
+
+/* A signal's handler may have interrupted a call of this thread. */
+static bool take_idle(struct asf_cios *c) {
+    if (!asf__trylock(&c->lk))
+        return false;
+    if (c->use == ASF_OUTSIDE)
+        return true;
+    asf__unlock(&c->lk);
+    return false;
+}
+
+static bool publish_one(struct asf_cios *c, void *fd) {
+    if ((*(int *)fd < 0 || c->fd == *(int *)fd) && c->bulk.from && take_idle(c)) {
+        asf__publish_bulk(c);
+        asf__unlock(&c->lk);
+    }
+    return true;
+}
+
+void asf__publish_streams_slow(int fd) {
+    asf__each(publish_one, &fd);
+}
+
+void asf__stop_bulk(struct asf_cios *c) {
+    if (c->bulk.state == ASF_BULK && take_idle(c)) {
+        asf__end_bulk(c);
+        asf__unlock(&c->lk);
+    }
+}
+
+/* --- forks ------------------------------------------------------------------------ */
+
+/* The child shares the descriptors' offsets. */
+static void before_fork(void) {
+    asf__lock(&list_lock);
+    for (struct asf_cios *c = all; c; c = c->next)
+        c->exclusive = false;
+    asf__publish_streams(-1);
+}
+
+static void after_fork(void) {
+    asf__unlock(&list_lock);
+}
+
+static void forget_copies(struct asf_buffer *b) {
+    for (; b; b = b->next) {
+        b->refs -= b->copies;
+        b->copies = 0;
+    }
+}
+
+/* The threads that held locks, or copied, are not there; and as after glibc's fork this one holds none
+ * either. */
+static void in_child(void) {
+    for (struct asf_cios *c = all; c; c = c->next) {
+        asf__lock_inherit(&c->lk, false);
+        if (asf__is_putting(c)) /* a thread of the parent's was about to put it */
+            c->bulk.from = c->bulk.to = NULL;
+        forget_copies(c->retired);
+        if (c->buffer && c->buffer->copies) {
+            c->buffer->refs -= c->buffer->copies;
+            c->buffer->copies = 0;
+        }
+    }
+    asf__lock_reset(&list_lock);
+    list_lock.biasable = false;
+    if (asf__hooks.forked)
+        asf__hooks.forked();
+}
+
+/* --- the end ------------------------------------------------------------------------ */
+
+static bool some_have_regions(const struct asf_buffer *list) {
+    while (list && list->refs == 0)
+        list = list->next;
+    return list != NULL;
+}
+
+static bool has_regions(const struct asf_cios *c) {
+    return c->detached || (c->ops->busy && c->ops->busy(c)) || (c->buffer && c->buffer->refs) ||
+           some_have_regions(c->queue) || some_have_regions(c->retired);
+}
+
+/* The list's lock comes before a stream's. */
+int asf__cios_close(struct asf_cios *c) {
+    asf__begin_call(c);
+    int left = asf__flush_detached(c);
+    bool busy = has_regions(c);
+    if (busy)
+        asf__flush_output(c);
+    asf__end_call(c);
+    if (busy)
+        return ASF_HAS_REGIONS;
+    unlink_stream(c);
+    asf__begin_call(c);
+    int rc = asf__is_putting(c) && c->kind != ASF_MEMORY ? asf__flush_output(c) : 0;
+    asf__end_bulk(c);
+    asf__report(c);
+    if (asf__hooks.closing)
+        asf__hooks.closing(c);
+    int closed = c->ops->close ? c->ops->close(c) : 0;
+    asf__end_call(c);
+    return closed ? closed : rc ? rc : left;
+}
