@@ -120,6 +120,7 @@ static ssize_t read_ahead(struct asf_cios *c) {
     if (r > 0) {
         k->from = c->buf_base;
         k->to = k->from + r;
+        c->stats.spared--;
     }
     return r;
 }
@@ -128,6 +129,7 @@ static ssize_t read_ahead(struct asf_cios *c) {
 static char *take_ahead(struct asf_cios *c, size_t *n) {
     struct asf_bulk *k = &c->bulk;
     char *p = k->from;
+    c->stats.spared++;
     if (*n > (size_t)(k->to - p))
         *n = (size_t)(k->to - p);
     k->from += *n;
@@ -140,7 +142,10 @@ static char *take_ahead(struct asf_cios *c, size_t *n) {
 
 void asf__unread_ahead(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
-    if (k->from && c->ops->seek && !asf__failed(c->ops->seek(c, k->from - k->to, SEEK_CUR)))
+    if (!k->from || !c->ops->seek)
+        return;
+    c->stats.spared--;
+    if (!asf__failed(c->ops->seek(c, k->from - k->to, SEEK_CUR)))
         k->from = k->to = NULL;
 }
 
@@ -148,6 +153,7 @@ void asf__unread_ahead(struct asf_cios *c) {
 static void show_ahead(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     bool backup = c->flags & ASF_IN_BACKUP;
+    c->stats.spared += (k->to - k->from + (ptrdiff_t)c->block - 1) / (ptrdiff_t)c->block;
     char **p = backup ? &c->save_base : &c->read_ptr, **end = backup ? &c->save_end : &c->read_end;
     if (*p == *end)
         *p = k->from;
@@ -220,6 +226,7 @@ bool asf__hold_block(struct asf_cios *c) {
     if (!k->from)
         k->from = c->write_base;
     k->to = c->write_ptr;
+    c->stats.spared++;
     if (asf__knows_offset(c))
         c->offset += (off64_t)c->block;
     begin_buffer_at(c, k->to);

@@ -57,7 +57,6 @@ void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
     size_t want = (size_t)*length;
     if (!(c->flags & ASF_IN_BACKUP) && want <= asf__avail(c) && !asf__is_putting(c))
         return grant(c, &c->read_ptr, length, want);
-    c->stats.slow++;
     int rc = c->failed;
     c->failed = 0;
     if (rc < 0)

@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "backplane/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/sys/options.h"
 #include "lib/text/format_digits.h"
@@ -19,23 +21,42 @@ void asf__set_name(struct asf_cios *c, const char *name) {
     }
 }
 
+const char *asf__module_name(const struct asf_cios *c) {
+    return c->kind == ASF_NULL_DEVICE ? "null" : c->ops->name;
+}
+
 void asf__tell_bulk(const struct asf_cios *c) {
     if (asf__options()->verbose)
-        asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, "bulk from here on");
+        asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), "bulk from here on");
+}
+
+/* The path of a stream that was opened by its descriptor; else what the kernel calls it is no name. */
+static bool find_path(int fd, char *path, size_t size) {
+    char link[32] = "/proc/self/fd/";
+    char *end = link + strlen(link) + asf__count_digits((uint64_t)fd);
+    asf__write_digits(end, (uint64_t)fd);
+    *end = '\0';
+    int saved = errno;
+    ssize_t n = readlink(link, path, size - 1);
+    errno = saved;
+    path[n > 0 ? n : 0] = '\0';
+    return path[0] == '/';
 }
 
 void asf__report(struct asf_cios *c) {
-    char fd[32] = "memory";
+    char fd[256] = "memory";
     uint64_t told = c->stats.in + c->stats.out + 1;
-    if (!asf__counting || (!c->stats.calls && !c->stats.syscalls) || c->stats.told == told)
+    const bool used =
+        c->stats.in || c->stats.out || c->stats.syscalls || (c->kind == ASF_MEMORY && c->stats.calls);
+    if (!asf__counting || !used || c->stats.told == told)
         return;
     c->stats.told = told;
-    if (c->fd >= 0) {
+    if (c->fd >= 0 && !c->name && !find_path(c->fd, fd, sizeof fd)) {
         char *end = fd + 3 + asf__count_digits((uint64_t)c->fd);
         memcpy(fd, "fd ", 3);
         asf__write_digits(end, (uint64_t)c->fd);
         *end = '\0';
     }
     asf__stats_line(&(struct asf_stats_line){
-        .stream = c->name ? c->name : fd, .module = c->ops->name, .why = c->why, .stats = &c->stats});
+        .stream = c->name ? c->name : fd, .module = asf__module_name(c), .why = c->why, .stats = &c->stats});
 }

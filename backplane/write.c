@@ -253,6 +253,7 @@ static void put_held(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     size_t n = (size_t)(k->to - k->from);
     int error;
+    c->stats.spared--;
     if (asf__knows_offset(c))
         c->offset -= (off64_t)n;
     put_or_lose(c, k->from, n, &error);
@@ -369,11 +370,14 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
     return done;
 }
 
+/* Without the memory one system call would put them all. */
 static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t done = 0;
+    c->stats.spared++;
     while (*error == 0 && done < n) {
         done += copy_in(c, p + done, n - done, asf__room_in_buffer(c));
         *error = asf__pass_block(c);
+        c->stats.spared--;
     }
     return done;
 }

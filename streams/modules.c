@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "backplane/report.h"
 #include "lib/sys/costs.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
@@ -70,7 +71,7 @@ static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
 
 static void tell(const struct asf_cios *c) {
     if (asf__options()->verbose)
-        asf__stats_verbose(c->name ? c->name : "stream", c->ops->name, c->why);
+        asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), c->why);
 }
 
 /* The last step of both. */
@@ -119,6 +120,7 @@ static void attach_as_libc(struct asf_cios *c) {
     if (look(c, &st))
         use_descriptor(c, &st);
     c->block = st.st_blksize > 0 && st.st_blksize < BUFSIZ ? (size_t)st.st_blksize : BUFSIZ;
+    c->stats.as_libc = true;
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
         c->block = asf__buffer_size(c->block);
     look_for_format(c);

@@ -63,7 +63,6 @@ static int fill(struct asf_cios *c) {
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
         asf__show_stdout(c);
     ssize_t n = asf__fill(c, 1);
-    c->stats.slow++;
     if (n > 0)
         return 0;
     if (n < 0)
@@ -132,7 +131,6 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     if (!asf__ours(c))
         return asf__jump(c)->xsgetn(c, p, n);
     if (asf__avail(c) < n) {
-        c->stats.slow++;
         if (!c->ops->fill)
             asf__allocate(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
@@ -163,7 +161,6 @@ int asf__put_char(struct asf_cios *c, int ch) {
         return asf__jump(c)->overflow(c, ch);
     if (ch == EOF)
         return flush_now(c);
-    c->stats.slow++;
     int r = asf__overflow(c, (unsigned char)ch);
     return r < 0 ? output_error(r) : r;
 }
@@ -176,8 +173,6 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
         return 0;
     if (!asf__ours(c))
         return asf__jump(c)->xsputn(c, p, n);
-    if (asf__room(c) < n)
-        c->stats.slow++;
     size_t done = asf__append(c, p, n, &error);
     if (error == 0)
         return done;

@@ -51,6 +51,7 @@ int pivot_root(const char *, const char *);
 static void end_all(void) {
     asf__publish_every();
     asf__pipe_leave_all();
+    asf__report_all_calls();
 }
 #endif
 

@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-#include "backplane/report.h"
-
 struct asf_fd asf__fds[ASF_FDS];
 
 /* Nothing becomes private while somebody has it: a fork.  Rank: behind the streams'. */
@@ -40,7 +38,7 @@ void asf__note_fd(int fd) {
 /* --- opened ------------------------------------------------------------------------ */
 
 static void clear(struct asf_fd *d) {
-    asf__report(&d->stream);
+    asf__count_window(d);
     asf__cios_reset(&d->stream);
 }
 
@@ -75,7 +73,7 @@ int asf__opened(int fd, int flags) {
         return fd;
     if (asf__is_vfork_child())
         return fd;
-    bool suitable = !(flags & ~harmless) && (flags & O_ACCMODE) != O_WRONLY;
+    bool suitable = !(flags & ~harmless) && (flags & O_ACCMODE) != O_WRONLY && asf__options()->private_fds;
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED) {
         asf__heed_forks(); /* before the first read, too: the child has the descriptor as well */
         become(fd, flags, ASF_FD_NEW);
@@ -224,6 +222,7 @@ void asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
     if (asf__is_vfork_child())
         return;
+    asf__report_calls(fd);
     asf__publish_streams(fd);
     asf__pipe_lose(fd);
     asf__end_decoded(d);
@@ -256,6 +255,7 @@ void asf__after_fork(void) {
 /* The threads that held locks, or copied, are not there. */
 void asf__in_child(void) {
     vforked = 0;
+    asf__forget_calls();
     for (int fd = 0; fd <= asf__highest; fd++) {
         struct asf_fd *d = &asf__fds[fd];
         if (!d->stream.lock)
@@ -278,4 +278,5 @@ void asf__heed_forks(void) {
 
 __attribute__((destructor)) static void end(void) {
     asf__never_private();
+    asf__report_all_calls();
 }

@@ -40,6 +40,7 @@ ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
         int ended = c->flags & ASF_EOF;
         c->flags &= ~ASF_EOF;
         c->use = ASF_LOCKED;
+        c->stats.calls += asf__counting;
         r = take(c, p, n);
         c->use = ASF_OUTSIDE;
         c->flags = (c->flags & ~ASF_EOF) | ended;

@@ -238,6 +238,13 @@ static __attribute__((noinline)) ssize_t read_again(struct asf_fd *d, int fd, co
     return r;
 }
 
+static inline void count_served(struct asf_fd *d, size_t n) {
+    if (asf__unlikely(asf__counting)) {
+        d->calls++;
+        d->bytes += n;
+    }
+}
+
 /* n bytes in all; 0: more than a window serves.  In one function, since each level of calls above
  * a system call costs some 7 ns. */
 static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int fd, const struct iovec *v,
@@ -245,16 +252,15 @@ static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int 
     struct asf_cios *c = &d->stream;
     const off64_t at = c->offset;
     const char *from = find(d, n, at);
-    if (asf__unlikely(asf__counting))
-        c->stats.calls++;
     if (asf__likely(from != NULL)) {
+        count_served(d, n);
         c->offset = at + (off64_t)n;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         if (asf__unlikely(!copy_parts(d, v, count, from)))
             return read_again(d, fd, v, count, n, at);
         return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
     }
-    ssize_t r = read_at_offset(d, fd, v, count, at, at);
+    ssize_t r = asf__count_call(fd, read_at_offset(d, fd, v, count, at, at), false, false);
     if (n > 0 && r == (ssize_t)n)
         miss(d, fd, n, -1);
     return r;
@@ -287,7 +293,7 @@ static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, i
         may_end();
     const enum grip grip = take_hold(d, fd);
     if (grip == HELD) {
-        r = by_libc(fd, v, count);
+        r = asf__count_call(fd, by_libc(fd, v, count), false, false);
         let_go(d);
         if (n > 0 && r == (ssize_t)n && asf__is(d, ASF_FD_NEW))
             miss_new(d, fd, n, -1);
@@ -307,14 +313,16 @@ static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, c
         return asf__answer(r);
     if (asf__is(d, ASF_FD_JOINED))
         return asf__answer(asf__joined_read(d->joined, p, n));
-    return asf__answer(asf__rings() ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n));
+    const bool rings = asf__rings();
+    r = rings ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n);
+    return asf__answer(asf__count_call(fd, r, false, rings && asf__pipe_has_ring(fd)));
 }
 
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
     asf__publish_streams(fd);
     if (!d && __libc_single_threaded && !asf__rings())
-        return asf__answer(asf__raw(SYS_read, fd, (long)p, (long)n, 0));
+        return asf__answer(asf__count_call(fd, asf__raw(SYS_read, fd, (long)p, (long)n, 0), false, false));
     return read_with_care(d, fd, p, n);
 }
 
@@ -334,7 +342,7 @@ long asf__unix_readv(int fd, const struct iovec *v, int count) {
     if (r != ASF_NOT_OURS)
         return asf__answer(r);
     asf__publish(fd);
-    return ASF_NEXT(readv)(fd, v, count);
+    return asf__count_call(fd, ASF_NEXT(readv)(fd, v, count), false, false);
 }
 
 /* Whether the window has all n.  One thread never waits for another here. */
@@ -354,17 +362,23 @@ static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t 
             miss(d, fd, n, at);
         leave(d);
     }
+    if (asf__unlikely(asf__counting) && there)
+        asf__count_pread(fd, n);
     return there;
 }
 
 long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
     const struct iovec v = {p, n};
-    return take_at(fd, &v, 1, n, at) ? (long)n : asf__answer(asf__cancellable_pread(fd, p, n, at));
+    if (take_at(fd, &v, 1, n, at))
+        return (long)n;
+    return asf__answer(asf__count_call(fd, asf__cancellable_pread(fd, p, n, at), false, false));
 }
 
 long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
     size_t n = asf__fd(fd) ? length_of(v, count) : 0;
-    return take_at(fd, v, count, n, at) ? (long)n : ASF_NEXT(preadv64)(fd, v, count, at);
+    if (take_at(fd, v, count, n, at))
+        return (long)n;
+    return asf__count_call(fd, ASF_NEXT(preadv64)(fd, v, count, at), false, false);
 }
 #endif
 

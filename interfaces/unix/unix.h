@@ -44,11 +44,12 @@ struct asf_fd {
     unsigned users; /* NEW or SHARED: calls of the kernel's that use its offset */
     int flags;      /* of open */
     int twin;
-    unsigned missed;  /* small reads that no window served, */
-    unsigned served;  /* those that one did, */
-    unsigned jumps;   /* and lseeks and preads, since this was last looked at */
-    unsigned needed;  /* misses before it is looked at again */
-    off64_t given_up; /* the offset when it was published */
+    unsigned missed;       /* small reads that no window served, */
+    unsigned served;       /* those that one did, */
+    unsigned jumps;        /* and lseeks and preads, since this was last looked at */
+    unsigned needed;       /* misses before it is looked at again */
+    off64_t given_up;      /* the offset when it was published */
+    uint64_t calls, bytes; /* that the window served, with statistics on */
     struct asf_cios *joined;
     bool decoded; /* `joined` is the descriptor's own, and ends with it */
     struct asf_window window;
@@ -194,6 +195,26 @@ unsigned asf__reads_before(void);
 /* asf__leave_reads: publish it; `nested`: from a handler that came into a call on it.
  * lock: held. */
 void asf__leave_reads(struct asf_fd *d, int fd, bool nested);
+
+/* --- statistics (counted.c) ---------------------------------------------------------------- */
+
+/* asf__count_call: with statistics on, a call of the program's, by the kernel or by a pipe's
+ * ring, that moved r bytes or failed with -errno.  returns  r.  asf__count_pread: one that the window served.
+ * asf__count_window: what a private
+ * descriptor's window served, and the system calls that it took. asf__report_calls: what was counted of the
+ * descriptor, before it is another file's. asf__forget_calls: in the child of a fork: they are the parent's.
+ */
+void asf__count_call_slow(int fd, long r, bool is_output, bool has_ring);
+static inline long asf__count_call(int fd, long r, bool is_output, bool has_ring) {
+    if (asf__unlikely(asf__counting))
+        asf__count_call_slow(fd, r, is_output, has_ring);
+    return r;
+}
+void asf__count_window(struct asf_fd *d);
+void asf__count_pread(int fd, size_t n);
+void asf__report_calls(int fd);
+void asf__report_all_calls(void);
+void asf__forget_calls(void);
 
 /* --- descriptors of streams (joined.c) ----------------------------------------------------- */
 

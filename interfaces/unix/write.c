@@ -12,19 +12,21 @@ long asf__unix_write(int fd, const void *p, size_t n) {
     asf__publish_streams(fd);
     if (asf__fd(fd))
         asf__publish(fd);
-    return asf__answer(asf__rings() ? asf__pipe_write(fd, p, n) : asf__cancellable_write(fd, p, n));
+    const bool rings = asf__rings();
+    const long r = rings ? asf__pipe_write(fd, p, n) : asf__cancellable_write(fd, p, n);
+    return asf__answer(asf__count_call(fd, r, true, rings && asf__pipe_has_ring(fd)));
 }
 
 #ifndef ASF_STATIC
 long asf__unix_writev(int fd, const struct iovec *v, int count) {
     asf__publish(fd);
-    return ASF_NEXT(writev)(fd, v, count);
+    return asf__count_call(fd, ASF_NEXT(writev)(fd, v, count), true, false);
 }
 
 /* A window shows what is written by another way. */
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at) {
     if (asf__is(asf__fd(fd), ASF_FD_JOINED))
         asf__publish(fd);
-    return ASF_NEXT(pwrite64)(fd, p, n, at);
+    return asf__count_call(fd, ASF_NEXT(pwrite64)(fd, p, n, at), true, false);
 }
 #endif

@@ -25,6 +25,7 @@ struct asf_options asf__option_values = {
     .window = 8 << 20,
     .tune = true,
     .shm = "posix",
+    .private_fds = true,
 };
 bool asf__options_parsed;
 
@@ -145,6 +146,7 @@ static const struct {
     {"verbose", offsetof(struct asf_options, verbose)},
 #ifdef ASF_UNIX
     {"rings", offsetof(struct asf_options, popen_rings)},
+    {"private", offsetof(struct asf_options, private_fds)},
 #endif
 };
 
@@ -186,7 +188,7 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
     return false;
 #else
     /* Of libasf_unix: a program that only libasf_stdio serves may be started by one that has them. */
-    return is(key, klen, "rings") || is(key, klen, "ring");
+    return is(key, klen, "rings") || is(key, klen, "ring") || is(key, klen, "private");
 #endif
 }
 

@@ -29,6 +29,7 @@ struct asf_options {
 
     /* Of libasf_unix. */
     bool popen_rings; /* popen puts a ring beside its pipe */
+    bool private_fds; /* off: the program's own calls are only counted */
 
     /* Rings beside pipes that this process may have an end of (lib/shm/ring_offer.c). */
     struct asf_ring_offer {

@@ -62,9 +62,9 @@ static int headline(char *to, size_t size) {
     static bool headed;
     if (__atomic_exchange_n(&headed, true, __ATOMIC_RELAXED))
         return 0;
-    return snprintf(to, size, "asf: %.*s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s  %s\n", NAME_MAX,
+    return snprintf(to, size, "asf: %.*s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s %8s  %s\n", NAME_MAX,
                     program_invocation_short_name, (int)getpid(), "stream", "module", "bytes in", "bytes out",
-                    "calls", "served", "syscalls", "why");
+                    "calls", "no kernel", "syscalls", "by libc", "why");
 }
 
 /* What follows the module's choice. */
@@ -75,25 +75,39 @@ static const char *tell_bulk(char to[48], const struct asf_stats *s) {
     return to;
 }
 
+/* Of calls, those that needed no system call: all but one for each system call at least. */
+static uint64_t served(const struct asf_stats *s) {
+    return s->calls > s->syscalls ? s->calls - s->syscalls : 0;
+}
+
+/* The system calls that libc would have made; "-" where it has no such stream. */
+static const char *by_libc(char to[24], const struct asf_stats *s) {
+    const int64_t n = (int64_t)s->syscalls + s->spared;
+    if (!s->as_libc)
+        return "-";
+    snprintf(to, 24, "%" PRId64, n > 0 ? n : 0);
+    return to;
+}
+
 static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
-    char bulk[48];
+    char bulk[48], libc[24];
     int n = headline(to, size);
     return n + snprintf(to + n, size - (size_t)n,
                         "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64
-                        "  %s%s\n",
-                        l->stream, l->module, s->in, s->out, s->calls, s->calls - s->slow, s->syscalls,
-                        l->why, tell_bulk(bulk, s));
+                        " %8s  %s%s\n",
+                        l->stream, l->module, s->in, s->out, s->calls, served(s), s->syscalls,
+                        by_libc(libc, s), l->why, tell_bulk(bulk, s));
 }
 
 static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
-    char bulk[48];
+    char bulk[48], libc[24];
     return snprintf(to, size,
                     "asf:\t%.*s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-                    "\t%s%s\n",
+                    "\t%s%s\t%s\n",
                     NAME_MAX, program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in,
-                    s->out, s->calls, s->calls - s->slow, s->syscalls, l->why, tell_bulk(bulk, s));
+                    s->out, s->calls, served(s), s->syscalls, l->why, tell_bulk(bulk, s), by_libc(libc, s));
 }
 
 void asf__stats_line(const struct asf_stats_line *line) {

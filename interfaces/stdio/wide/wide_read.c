@@ -62,7 +62,6 @@ static bool get_bytes(struct asf_cios *c, const struct partial *partial) {
     char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
     ssize_t n = asf__get(c, end, (size_t)(c->buf_end - end));
     asf__set_read(c, base, p, end + (n > 0 ? n : 0));
-    c->stats.slow++;
     if (n < 0) {
         asf__error(c, (int)n);
     } else if (n == 0 && partial->n == 0) {

@@ -99,7 +99,6 @@ wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch) {
         return asf__wide_error(c, -EBADF);
     if (!asf__is_putting(c) || !w->write_base)
         asf__wide_to_write(c);
-    c->stats.slow++;
     if (ch == WEOF)
         return asf__wide_flush(c) == EOF ? WEOF : 0;
     if (w->write_ptr == w->buf_end && asf__wide_flush(c) == EOF)
