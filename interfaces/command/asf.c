@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "interfaces/command/command_table.h"
 
 /* "asf record" is a program of its own beside this one, for it needs more than
  * libc. */
-static void run_record(char **argv) {
+static int run_record(int argc, char **argv) {
+    (void)argc;
     const char *path = asf__text("%s/asf-record", asf__own_directory());
     execv(path, argv);
     if (errno == ENOENT)
@@ -22,61 +24,41 @@ static void run_record(char **argv) {
     asf__fail("record: %s: exec: %s; install it anew", path, strerror(errno));
 }
 
-static int help(void) {
-    fputs("usage: asf COMMAND [ARGUMENT]...\n"
-          "\n"
-          "The Alloc Stream Facility: serve the stream I/O of programs as they are.\n"
-          "\n"
-          "  run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-          "                 run a program with its stdio served by asf; see 'asf run --help'\n"
-          "  pipe [OPTION]... 'COMMAND | COMMAND...'\n"
-          "                 run a pipeline, with rings in shared memory beside its pipes; see\n"
-          "                 'asf pipe --help'\n"
-          "  shm COMMAND [ARGUMENT]...\n"
-          "                 list, remove, expand and pack segments of shared memory; see\n"
-          "                 'asf shm --help'\n"
-          "  tune [OPTION]...\n"
-          "                 measure this machine's file systems, for the choice of stream\n"
-          "                 modules; see 'asf tune --help'\n"
-          "  record COMMAND [ARGUMENT]...\n"
-          "                 show, print and convert records, where libasf_record is installed;\n"
-          "                 see 'asf record --help'\n"
-          "  version        print the version\n"
-          "  help           print this (also --help)\n"
-          "\n"
-          "The manual page asf(1) has the details.\n",
-          stdout);
-    return asf__close_stdout();
-}
-
-static int version(void) {
+static int version(int argc, char **argv) {
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+        return asf__help_of(argv[0]);
+    if (argc > 1)
+        asf__fail("%s takes no argument, but '%s' is given", argv[0], argv[1]);
     puts("asf " ASF_VERSION);
     return asf__close_stdout();
 }
 
-static bool is_one_of(const char *word, const char *first, const char *second) {
-    return strcmp(word, first) == 0 || strcmp(word, second) == 0;
+/* "asf help shm ls": of a subcommand's subcommand, too. */
+static int help(int argc, char **argv) {
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+        return asf__help_of(argc == 2 ? "help" : NULL);
+    const char *name = argc == 2 ? argv[1] : argc == 3 ? asf__text("%s %s", argv[1], argv[2]) : NULL;
+    if (argc > 3)
+        asf__fail("help takes the name of a command, but '%s' is given too", argv[3]);
+    if (name && !asf__command(name))
+        asf__fail("help: unknown command '%s'%s; 'asf --help' lists those there are", name,
+                  asf__suggestion("", name));
+    return asf__help_of(name);
 }
 
 int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } commands[] = {{"run", asf__run},    {"pipe", asf__pipeline}, {"shm", asf__shm},
+                    {"tune", asf__tune},  {"record", run_record},  {"completion", asf__completion},
+                    {"help", help},       {"--help", help},        {"-h", help},
+                    {"version", version}, {"--version", version},  {"-V", version}};
     if (argc < 2)
         asf__fail("no command given; 'asf --help' lists them");
-    if (strcmp(argv[1], "run") == 0)
-        return asf__run(argc - 1, argv + 1);
-    if (strcmp(argv[1], "pipe") == 0)
-        return asf__pipeline(argc - 1, argv + 1);
-    if (strcmp(argv[1], "shm") == 0)
-        return asf__shm(argc - 1, argv + 1);
-    if (strcmp(argv[1], "tune") == 0)
-        return asf__tune(argc - 1, argv + 1);
-    if (strcmp(argv[1], "record") == 0)
-        run_record(argv + 1);
-    bool asks_help = is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0;
-    if (!asks_help && !is_one_of(argv[1], "version", "--version"))
-        asf__fail("unknown command '%s'; 'asf --help' lists those there are", argv[1]);
-    if (argc == 3 && is_one_of(argv[2], "--help", "-h"))
-        return help();
-    if (argc > 2)
-        asf__fail("%s takes no argument, but '%s' is given", argv[1], argv[2]);
-    return asks_help ? help() : version();
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    asf__fail("unknown command '%s'%s; 'asf --help' lists those there are", argv[1],
+              asf__suggestion("", argv[1]));
 }

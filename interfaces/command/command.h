@@ -60,6 +60,23 @@ const char *asf__preload(enum library library);
  * returns at all. */
 int asf__run(int argc, char **argv);
 
+/* How a program is to be served: by the options that "run", "stat" and "compare" share. */
+struct serving {
+    enum library library;
+    const char *options; /* of the library, in the order they were given; or NULL */
+};
+
+/* asf__serving_option: take one of those.  returns  false: it is none.
+ * errors  ends the process with EXIT_OWN_FAILURE when its argument is unusable. */
+bool asf__serving_option(struct serving *s, const char *command, int option, const char *argument);
+
+/* asf__execute: become the program, served.
+ * returns  only when that failed, after a message: EXIT_CANNOT_RUN or EXIT_NOT_FOUND. */
+int asf__execute(char **argv, const struct serving *s);
+
+/* asf__obstacle: what keeps the program from being served, in words; or NULL. */
+const char *asf__obstacle(const struct program *program);
+
 /* asf__serve: let programs that this process becomes be served, with these
  * options more; "" for none. */
 void asf__serve(enum library library, const char *options);

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,15 +46,10 @@ size_t asf__size(const char *command, const char *option, const char *value) {
     return (size_t)n << shift;
 }
 
-/* getopt_long names a short option in optopt, and a long one nowhere. */
-void asf__bad_option(const char *command, int option, char **argv) {
-    const char *word = argv[optind - 1];
-    if (strncmp(word, "--", 2) != 0)
-        word = asf__text("-%c", optopt);
-    const char *page = asf__text("%.*s", (int)strcspn(command, " "), command);
-    if (option == ':')
-        asf__fail("%s: %s needs an argument; see 'asf %s --help'", command, word, page);
-    asf__fail("%s: unknown option '%s'; see 'asf %s --help'", command, word, page);
+const char *asf__join_list(const char *list, char separator, const char *item) {
+    if (list == NULL || list[0] == '\0')
+        return item;
+    return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
 }
 
 char *asf__text(const char *format, ...) {

@@ -22,31 +22,11 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "interfaces/command/command_table.h"
 #include "lib/shm/ring.h"
 #include "lib/text/shell_text.h"
 
 enum { MOST_COMMANDS = 256 };
-
-static int print_help(void) {
-    fputs("usage: asf pipe [OPTION]... 'COMMAND | COMMAND...'\n"
-          "\n"
-          "Run a pipeline of the shell's with the I/O of its commands served by asf, and\n"
-          "a ring in shared memory beside each pipe: two neighbours that asf serves pass\n"
-          "their data through it, all others use the pipe.\n"
-          "\n"
-          "  --plain           no rings\n"
-          "  --options STRING  options for the library, as for 'asf run'\n"
-          "  --help            print this\n"
-          "\n"
-          "Commands may have quotes, variables and redirections.  A text with more in it\n"
-          "(lists, groups, loops, substituted commands, here-documents) runs as it is, with\n"
-          "its commands served, and without rings.\n"
-          "\n"
-          "Exit status: that of the last command, 128 + N when signal N ended it; 125 when\n"
-          "asf itself fails.\n",
-          stdout);
-    return asf__close_stdout();
-}
 
 /* --- taken apart ------------------------------------------------------------------- */
 
@@ -205,21 +185,17 @@ static int run(char **commands, int count, const char *options, bool rings) {
 }
 
 int asf__pipeline(int argc, char **argv) {
-    static const struct option long_options[] = {{"plain", no_argument, NULL, 'p'},
-                                                 {"options", required_argument, NULL, 'o'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
     const char *options = "rings=on";
     bool rings = true;
     char *commands[MOST_COMMANDS];
     opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("pipe"), NULL)) != -1;) {
         if (option == 'p')
             rings = false;
         else if (option == 'o')
-            options = asf__join_list(options, ',', optarg);
+            asf__check_keys("pipe", optarg), options = asf__join_list(options, ',', optarg);
         else if (option == 'h')
-            return print_help();
+            return asf__help_of("pipe");
         else
             asf__bad_option("pipe", option, argv);
     }

@@ -16,34 +16,11 @@
 #include <unistd.h>
 
 #include "interfaces/command/command_record.h"
+#include "interfaces/command/command_table.h"
 
 /* A module's stream has a buffer of BUFSIZ by default; a pipe holds 64 KB. */
 extern const char asf_conf[];
 const char asf_conf[] = "buffer=64K";
-
-int asf__record_help(void) {
-    fputs("usage: asf record COMMAND [OPTION]... [FILE]\n"
-          "\n"
-          "Files and streams of records.  Without FILE, or for -, it is standard input.\n"
-          "\n"
-          "  formats [--json] [FILE]\n"
-          "                 the formats: each field with its place, its kind and its size\n"
-          "  dump [--json] [--number N] [--count N] [FILE]\n"
-          "                 the records: a line a field, or, with --json, a line a record;\n"
-          "                 from the N-th on (from 0), and no more than so many\n"
-          "  convert [--index] [--output FILE] [FILE]\n"
-          "                 the same records in the layout of this machine, with an index\n"
-          "  help           print this (also --help)\n"
-          "\n"
-          "  --store DIRECTORY\n"
-          "                 where formats are that the records only name\n"
-          "  --memory SIZE  what the formats of a stream may take: bytes, of K or of M (64M)\n"
-          "\n"
-          "Exit status: 0, or 1 when the records end where they should not, or 125 after any\n"
-          "other failure.  The manual page asf-record(1) has the details.\n",
-          stdout);
-    return asf__close_stdout();
-}
 
 /* Who only reads makes no directory. */
 static struct asf_record_store *open_store(const char *subcommand, const char *directory) {
@@ -117,10 +94,11 @@ int main(int argc, char **argv) {
         asf__fail("record: no command given; 'asf record --help' lists them");
     const char *name = argv[1];
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
-        return asf__record_help();
+        return asf__help_of("record");
     opterr = 0;
     for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
         if (!strcmp(name, subcommands[i].name))
             return subcommands[i].run(argc - 1, argv + 1);
-    asf__fail("record: unknown command '%s'; 'asf record --help' lists those there are", name);
+    asf__fail("record: unknown command '%s'%s; 'asf record --help' lists those there are", name,
+              asf__suggestion("record", name));
 }

@@ -31,9 +31,6 @@ int asf__record_formats(int argc, char **argv);
 int asf__record_dump(int argc, char **argv);
 int asf__record_convert(int argc, char **argv);
 
-/* asf__record_help: print what the subcommands are. */
-int asf__record_help(void);
-
 /* asf__record_open: a file, or standard input for "-".  Ends with a message when it
  * cannot be opened.
  *   flush    called with `arg` before the command waits for a pipe, a terminal or the like:

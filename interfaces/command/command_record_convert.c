@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "interfaces/command/command_record.h"
+#include "interfaces/command/command_table.h"
 
 static void *allocate(size_t count, size_t size) {
     void *p = calloc(count, size);
@@ -197,11 +198,8 @@ static void close_output(struct converting *c) {
 }
 
 static bool parse(struct converting *c, int argc, char **argv) {
-    static const struct option options[] = {
-        {"index", no_argument, NULL, 'i'},       {"output", required_argument, NULL, 'o'},
-        {"store", required_argument, NULL, 's'}, {"memory", required_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+    for (int option;
+         (option = getopt_long(argc, argv, "+:h", asf__options_of("record convert"), NULL)) != -1;) {
         if (option == 'i')
             c->index = true;
         else if (option == 'o')
@@ -225,7 +223,7 @@ int asf__record_convert(int argc, char **argv) {
     struct asf_record *record;
     int rc = 0, written = 0;
     if (!parse(&c, argc, argv))
-        return asf__record_help();
+        return asf__help_of("record convert");
     struct record_input in = asf__record_open(argv[0], argv[optind], &c.source, flush_output, &c);
     open_output(&c, in.stream);
     while (written == 0 && (rc = asf_record_next(in.reader, &record)) > 0)

@@ -16,6 +16,7 @@
 
 #include "interfaces/command/command_json.h"
 #include "interfaces/command/command_record.h"
+#include "interfaces/command/command_table.h"
 #include "lib/text/decimal.h"
 
 /* What the options ask for. */
@@ -154,21 +155,8 @@ static uint64_t parse_number(const char *subcommand, const char *option, const c
 }
 
 /* false: help is asked for. */
-static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"store", required_argument, NULL, 's'},
-                                            {"memory", required_argument, NULL, 'm'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"number", required_argument, NULL, 'n'},
-                                            {"count", required_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
-    static const struct option no_numbers[] = {{"json", no_argument, NULL, 'j'},
-                                               {"store", required_argument, NULL, 's'},
-                                               {"memory", required_argument, NULL, 'm'},
-                                               {"help", no_argument, NULL, 'h'},
-                                               {NULL, 0, NULL, 0}};
-    const struct option *known = numbers ? options : no_numbers;
-    for (int option; (option = getopt_long(argc, argv, "+:h", known, NULL)) != -1;) {
+static bool parse(struct dumping *d, int argc, char **argv, const char *command) {
+    for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of(command), NULL)) != -1;) {
         if (option == 'j')
             d->json = true;
         else if (option == 's')
@@ -182,7 +170,7 @@ static bool parse(struct dumping *d, int argc, char **argv, bool numbers) {
         else if (option == 'c')
             d->count = parse_number(argv[0], "count", optarg);
         else
-            asf__bad_option(asf__text("record %s", argv[0]), option, argv);
+            asf__bad_option(command, option, argv);
     }
     if (argc - optind > 1)
         asf__fail("record %s takes one file, but '%s' is given too", argv[0], argv[optind + 1]);
@@ -194,8 +182,8 @@ int asf__record_formats(int argc, char **argv) {
     struct shown shown = {0};
     struct asf_record *record;
     int rc;
-    if (!parse(&d, argc, argv, false))
-        return asf__record_help();
+    if (!parse(&d, argc, argv, "record formats"))
+        return asf__help_of("record formats");
     struct record_input in =
         asf__record_open(argv[0], argv[optind], &d.source, asf__record_flush_stdout, NULL);
     while ((rc = asf_record_next(in.reader, &record)) > 0) {
@@ -331,8 +319,8 @@ static int skip(struct record_input *in, uint64_t number) {
 int asf__record_dump(int argc, char **argv) {
     struct dumping d = {.count = UINT64_MAX};
     struct asf_record *record;
-    if (!parse(&d, argc, argv, true))
-        return asf__record_help();
+    if (!parse(&d, argc, argv, "record dump"))
+        return asf__help_of("record dump");
     struct record_input in =
         asf__record_open(argv[0], argv[optind], &d.source, asf__record_flush_stdout, NULL);
     int rc = skip(&in, d.number);

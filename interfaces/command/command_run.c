@@ -18,51 +18,9 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "interfaces/command/command_table.h"
 #include "lib/sys/machine.h"
 #include "lib/sys/stats.h"
-
-static int print_help(void) {
-    fputs("usage: asf run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-          "\n"
-          "Run PROGRAM with its stdio served by asf.\n"
-          "\n"
-          "  --stats           report on stderr, at exit, what served each stream\n"
-          "  --stats=FILE      append the report to FILE, in tab-separated fields\n"
-          "  --unix            serve its Unix I/O, too: libasf_unix in the place of libasf_stdio\n"
-          "  --buffer SIZE     streams that libc would fully buffer get buffers of this many\n"
-          "                    bytes, of K or of M (64K), as if by setvbuf\n"
-          "  --exact           no larger buffers for streams that move much: the transfers of\n"
-          "                    libc, to the system call\n"
-          "  --decompress      decode input that zstd, gzip, lz4 or xz has compressed\n"
-          "  --options STRING  options for the library: KEY=VALUE[,KEY=VALUE]...;\n"
-          "                    they follow, and so overrule, those in ASF_OPTIONS\n"
-          "  --help            print this\n"
-          "\n"
-          "Keys that the library knows (asf(1) gives the defaults):\n"
-          "  stats=stderr|PATH  report each stream: to stderr, or appended to a file\n"
-          "  buffer=auto|libc|SIZE  the buffers of streams that libc would fully buffer; auto,\n"
-          "                     the default: libc's, and large ones for streams that move much\n"
-          "  decompress=on|off  decode compressed input\n"
-          "  module=map|read    serve input files of the ASI by mapping, or by reading\n"
-          "  map_min=SIZE       map no input file that is smaller\n"
-          "  window=SIZE        size of the window through which a file is mapped\n"
-          "  tune=on|off        go by what 'asf tune' measured\n"
-          "  shm=posix|sysv     where segments of shared memory are made\n"
-          "  verbose=1          tell each stream's module, and why, as it is chosen\n"
-          "With --unix, also:\n"
-          "  rings=on|off       put a ring in shared memory beside the pipes of popen\n"
-          "\n"
-          "Exit status: 125 when asf itself fails, 126 when PROGRAM cannot be run, 127 when\n"
-          "it, or its interpreter, is not found; otherwise that of PROGRAM.\n",
-          stdout);
-    return asf__close_stdout();
-}
-
-const char *asf__join_list(const char *list, char separator, const char *item) {
-    if (list == NULL || list[0] == '\0')
-        return item;
-    return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
-}
 
 /* The option that makes the library report to this file.  The path is made
  * absolute because programs change their directory, and opened once because
@@ -81,12 +39,6 @@ static const char *stats_to_file(const char *file) {
         asf__fail("run: --stats: %s/%s: the path must have no commas, which separate options", directory,
                   file);
     return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
-}
-
-/* The library would only warn of what is none. */
-static const char *buffer_of(const char *size) {
-    asf__size("run", "buffer", size);
-    return asf__text("buffer=%s", size);
 }
 
 static const char *remedy(enum obstacle obstacle) {
@@ -130,18 +82,10 @@ void asf__serve(enum library library, const char *options) {
     set_options(options);
 }
 
-/* What the options of "asf run" ask for. */
-struct request {
-    enum library library;
-    const char *stats;   /* an option of the library, or NULL */
-    const char *options; /* more of them, or NULL; in the order they were given */
-    bool help;
-};
-
-static void prepare_environment(const struct program *program, const struct request *r) {
-    const char *options = asf__join_list(r->stats, ',', r->options != NULL ? r->options : "");
+static void prepare_environment(const struct program *program, const struct serving *s) {
+    const char *options = s->options != NULL ? s->options : "";
     if (can_load(program->obstacle))
-        asf__serve(r->library, options);
+        asf__serve(s->library, options);
     else
         set_options(options);
 }
@@ -158,13 +102,14 @@ static int cannot_execute(const struct program *program, const char *name, int e
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* Returns only when the program could not be started. */
-static int execute(char **argv, const struct request *r) {
+const char *asf__obstacle(const struct program *program) {
+    const char *told = remedy(program->obstacle);
+    return told && program->binary ? asf__text("%s %s", program->binary, told) : NULL;
+}
+
+int asf__execute(char **argv, const struct serving *s) {
     struct program program = asf__find_program(argv[0]);
-    const char *told = remedy(program.obstacle);
-    if (told && program.binary && (program.obstacle != CANNOT_TELL || r->stats))
-        asf__warn("%s %s", program.binary, told);
-    prepare_environment(&program, r);
+    prepare_environment(&program, s);
     if (program.obstacle == FOREIGN_MACHINE)
         execv(program.path, argv); /* execvp would give it to the shell, as a script */
     else
@@ -172,41 +117,49 @@ static int execute(char **argv, const struct request *r) {
     return cannot_execute(&program, argv[0], errno);
 }
 
-static struct request parse(int argc, char **argv) {
-    static const struct option long_options[] = {
-        {"stats", optional_argument, NULL, 's'},   {"unix", no_argument, NULL, 'u'},
-        {"buffer", required_argument, NULL, 'b'},  {"exact", no_argument, NULL, 'e'},
-        {"options", required_argument, NULL, 'o'}, {"decompress", no_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    struct request request = {0};
-    opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1;) {
-        if (option == 's')
-            request.stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
-        else if (option == 'u')
-            request.library = LIBRARY_OF_UNIX;
-        else if (option == 'b')
-            request.options = asf__join_list(request.options, ',', buffer_of(optarg));
-        else if (option == 'e')
-            request.options = asf__join_list(request.options, ',', "buffer=libc");
-        else if (option == 'd')
-            request.library = LIBRARY_OF_UNIX, /* or programs that read() themselves go without */
-                request.options = asf__join_list(request.options, ',', "decompress=on");
-        else if (option == 'o')
-            request.options = asf__join_list(request.options, ',', optarg);
-        else if (option == 'h')
-            request.help = true;
-        else
-            asf__bad_option("run", option, argv);
+static void add_option(struct serving *s, const char *option) {
+    s->options = asf__join_list(s->options, ',', option);
+}
+
+bool asf__serving_option(struct serving *s, const char *command, int option, const char *argument) {
+    if (option == 'u') {
+        s->library = LIBRARY_OF_UNIX;
+    } else if (option == 'b') {
+        asf__size(command, "buffer", argument); /* the library would only warn of what is none */
+        add_option(s, asf__text("buffer=%s", argument));
+    } else if (option == 'e') {
+        add_option(s, "buffer=libc");
+    } else if (option == 'd') {
+        s->library = LIBRARY_OF_UNIX; /* or programs that read() themselves go without */
+        add_option(s, "decompress=on");
+    } else if (option == 'k') {
+        asf__check_keys(command, argument);
+        add_option(s, argument);
+    } else {
+        return false;
     }
-    return request;
+    return true;
 }
 
 int asf__run(int argc, char **argv) {
-    struct request request = parse(argc, argv);
-    if (request.help)
-        return print_help();
+    struct serving s = {0};
+    const char *stats = NULL;
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("run"), NULL)) != -1;) {
+        if (option == 'h')
+            return asf__help_of("run");
+        if (option == 's') {
+            stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
+        } else if (!asf__serving_option(&s, "run", option, optarg)) {
+            asf__bad_option("run", option, argv);
+        }
+    }
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
-    return execute(argv + optind, &request);
+    struct program program = asf__find_program(argv[optind]);
+    const char *obstacle = asf__obstacle(&program);
+    if (obstacle && (program.obstacle != CANNOT_TELL || stats))
+        asf__warn("%s", obstacle);
+    s.options = asf__join_list(stats, ',', s.options != NULL ? s.options : "");
+    return asf__execute(argv + optind, &s);
 }

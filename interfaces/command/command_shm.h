@@ -19,7 +19,4 @@ int asf__shm_remove(int argc, char **argv);
 int asf__shm_expand(int argc, char **argv);
 int asf__shm_pack(int argc, char **argv);
 
-/* asf__shm_help: print what the subcommands are. */
-int asf__shm_help(void);
-
 #endif

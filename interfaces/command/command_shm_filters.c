@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "interfaces/command/command_shm.h"
+#include "interfaces/command/command_table.h"
 #include "lib/text/decimal.h"
 
 /* --- text ---------------------------------------------------------------------- */
@@ -155,10 +156,9 @@ static void expand(FILE *in) {
 }
 
 int asf__shm_expand(int argc, char **argv) {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int option = getopt_long(argc, argv, "+:h", options, NULL);
+    int option = getopt_long(argc, argv, "+:h", asf__options_of("shm expand"), NULL);
     if (option == 'h')
-        return asf__shm_help();
+        return asf__help_of("shm expand");
     if (option != -1)
         asf__bad_option("shm expand", option, argv);
     FILE *in = open_input("expand", argc, argv);
@@ -324,11 +324,7 @@ static const char *parse_backend(const char *name) {
 }
 
 static bool parse(struct packing *p, int argc, char **argv) {
-    static const struct option options[] = {
-        {"min", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
-        {"backend", required_argument, NULL, 'b'}, {"mode", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("shm pack"), NULL)) != -1;) {
         if (option == 'm')
             p->least = parse_count(optarg);
         else if (option == 'n')
@@ -359,7 +355,7 @@ static void free_packing(struct packing *p) {
 int asf__shm_pack(int argc, char **argv) {
     struct packing p = {.least = 1000, .mode = 0600};
     if (!parse(&p, argc, argv))
-        return asf__shm_help();
+        return asf__help_of("shm pack");
     FILE *in = open_input("pack", argc, argv);
     signal(SIGPIPE, SIG_IGN); /* a failure like others: the segments go again */
     pack(&p, in);

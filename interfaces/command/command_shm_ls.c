@@ -11,13 +11,15 @@
 #include <pwd.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "interfaces/command/command_json.h"
 #include "interfaces/command/command_shm.h"
+#include "interfaces/command/command_table.h"
 
 /* How to list, and how many have been listed. */
 struct listing {
-    bool json, leaked;
+    bool json, leaked, all;
     size_t count;
 };
 
@@ -87,7 +89,7 @@ static void print_object(const struct asf_shm_info *info) {
 
 static int list_one(const struct asf_shm_info *info, void *arg) {
     struct listing *l = arg;
-    if (l->leaked && !info->leaked)
+    if ((l->leaked && !info->leaked) || (!l->all && info->owner != geteuid()))
         return 0;
     if (l->json)
         fputs(l->count ? ",\n " : "[", stdout);
@@ -100,17 +102,13 @@ static int list_one(const struct asf_shm_info *info, void *arg) {
 }
 
 int asf__shm_list(int argc, char **argv) {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"leaked", no_argument, NULL, 'l'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct listing listing = {0};
-    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("shm ls"), NULL)) != -1;) {
         if (option == 'h')
-            return asf__shm_help();
-        if (option != 'j' && option != 'l')
+            return asf__help_of("shm ls");
+        if (option == ':' || option == '?')
             asf__bad_option("shm ls", option, argv);
-        *(option == 'j' ? &listing.json : &listing.leaked) = true;
+        *(option == 'j' ? &listing.json : option == 'l' ? &listing.leaked : &listing.all) = true;
     }
     if (optind < argc)
         asf__fail("shm ls takes no argument, but '%s' is given", argv[optind]);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "interfaces/command/command_shm.h"
+#include "interfaces/command/command_table.h"
 
 struct removal {
     bool dry, mine, leaked, aged;
@@ -123,11 +124,7 @@ static int64_t parse_age(const char *text) {
 }
 
 static bool parse(struct removal *r, int argc, char **argv) {
-    static const struct option options[] = {
-        {"dry-run", no_argument, NULL, 'n'}, {"mine", no_argument, NULL, 'm'},
-        {"leaked", no_argument, NULL, 'l'},  {"older", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, ":nh", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":nh", asf__options_of("shm rm"), NULL)) != -1;) {
         if (option == 'n')
             r->dry = true;
         else if (option == 'm')
@@ -154,11 +151,11 @@ static void refuse_options(int argc, char **argv) {
 int asf__shm_remove(int argc, char **argv) {
     struct removal r = {0};
     if (!parse(&r, argc, argv))
-        return asf__shm_help();
+        return asf__help_of("shm rm");
     refuse_options(argc, argv);
     bool selects = r.mine || r.leaked || r.aged;
     if (selects == (optind < argc))
-        asf__fail("shm rm: give labels, or what the segments have in common; see 'asf shm --help'");
+        asf__fail("shm rm: give labels, or what the segments have in common; see 'asf shm rm --help'");
     if (selects)
         remove_selected(&r);
     for (int i = optind; i < argc; i++)

@@ -17,37 +17,13 @@
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
+#include "interfaces/command/command_table.h"
 #include "interfaces/command/command_tune.h"
 
 enum { MB = 1 << 20 };
 
 /* All ends after this long; what was not reached is not in the table. */
 static const double limit = 18;
-
-static int print_help(void) {
-    fputs("usage: asf tune [OPTION]...\n"
-          "\n"
-          "Measure what reading, mapping, writing and copying cost on this machine's file\n"
-          "systems, in less than 20 seconds, and keep the result where the library looks for\n"
-          "it: in ~/.config/asf/tune.  Without it the library goes by figures of its own.\n"
-          "\n"
-          "  --dir DIRECTORY  measure the file system of this directory; may be repeated\n"
-          "                   (default: the usual ones for temporary files, and HOME)\n"
-          "  --system         keep the result for all users, in /etc/asf/tune\n"
-          "  --output FILE    keep it in FILE, to look at\n"
-          "  --dry-run        keep nothing\n"
-          "  --show           measure nothing, show the table that the library uses\n"
-          "  --check          measure nothing, tell whether that table is still of this\n"
-          "                   machine: exit status 0, or 1 when the kernel, the processor or\n"
-          "                   the library has changed, or when there is no table\n"
-          "  --json           show the result for programs\n"
-          "  --help           print this\n"
-          "\n"
-          "Remove the file to forget what was measured.  The manual page asf-tune(1) has the\n"
-          "details.\n",
-          stdout);
-    return asf__close_stdout();
-}
 
 struct request {
     size_t count;
@@ -181,18 +157,9 @@ static void measure_all(struct table *t) {
 /* --- the command ------------------------------------------------------------------------------ */
 
 static struct request parse(int argc, char **argv) {
-    static const struct option options[] = {{"dir", required_argument, NULL, 'd'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"system", no_argument, NULL, 's'},
-                                            {"dry-run", no_argument, NULL, 'n'},
-                                            {"show", no_argument, NULL, 'w'},
-                                            {"check", no_argument, NULL, 'c'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct request r = {0};
     opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("tune"), NULL)) != -1;) {
         if (option == 'd' && r.count == MOST_PLACES - 1)
             asf__fail("tune: more than %d directories", MOST_PLACES - 1);
         if (option == 'd')
@@ -282,7 +249,7 @@ int asf__tune(int argc, char **argv) {
     static struct table t;
     struct request r = parse(argc, argv);
     if (r.help)
-        return print_help();
+        return asf__help_of("tune");
     refuse_alternatives(&r);
     if (r.check)
         return check(&r);
