@@ -50,10 +50,19 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } commands[] = {{"run", asf__run},    {"pipe", asf__pipeline}, {"shm", asf__shm},
-                    {"tune", asf__tune},  {"record", run_record},  {"completion", asf__completion},
-                    {"help", help},       {"--help", help},        {"-h", help},
-                    {"version", version}, {"--version", version},  {"-V", version}};
+    } commands[] = {{"run", asf__run},
+                    {"stat", asf__stat},
+                    {"pipe", asf__pipeline},
+                    {"shm", asf__shm},
+                    {"tune", asf__tune},
+                    {"record", run_record},
+                    {"completion", asf__completion},
+                    {"help", help},
+                    {"--help", help},
+                    {"-h", help},
+                    {"version", version},
+                    {"--version", version},
+                    {"-V", version}};
     if (argc < 2)
         asf__fail("no command given; 'asf --help' lists them");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

@@ -24,6 +24,7 @@ enum exit_status {
 enum obstacle {
     NO_OBSTACLE,
     CANNOT_TELL,       /* the file cannot be read */
+    GO_PROGRAM,        /* statically linked, as a rule, and without libc */
     STATICALLY_LINKED, /* no dynamic linker is there to preload anything */
     FOREIGN_MACHINE,   /* not this one, 64-bit */
     FOREIGN_LOADER,    /* another libc's dynamic linker */
@@ -64,6 +65,7 @@ int asf__run(int argc, char **argv);
 struct serving {
     enum library library;
     const char *options; /* of the library, in the order they were given; or NULL */
+    bool decompress;     /* they ask for it */
 };
 
 /* asf__serving_option: take one of those.  returns  false: it is none.
@@ -76,6 +78,11 @@ int asf__execute(char **argv, const struct serving *s);
 
 /* asf__obstacle: what keeps the program from being served, in words; or NULL. */
 const char *asf__obstacle(const struct program *program);
+
+/* asf__stat: "asf stat".  argv[0] is "stat".  Returns the exit status.
+ * asf__stat_program: run the program and report to the file, or to stderr if that is NULL. */
+int asf__stat(int argc, char **argv);
+int asf__stat_program(char **argv, const struct serving *s, const char *output, bool json);
 
 /* asf__serve: let programs that this process becomes be served, with these
  * options more; "" for none. */
@@ -109,6 +116,10 @@ void asf__bad_option(const char *command, int option, char **argv) __attribute__
 /* asf__size: the bytes that an option's value asks for, as the library takes it; it is never 0.  It
  * fails with a complaint about anything else; `command` is "run" or "record". */
 size_t asf__size(const char *command, const char *option, const char *value);
+
+/* asf__temporary: a new file of nobody else's, open, in TMPDIR or /tmp; *path, if asked for, has no commas
+ * and is for the caller to unlink, else the file has no name any more. */
+int asf__temporary(const char *command, char **path);
 
 /* asf__text: format into memory that is never freed. */
 char *asf__text(const char *format, ...) __attribute__((format(printf, 1, 2)));

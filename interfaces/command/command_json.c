@@ -5,8 +5,6 @@
  * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
-
 #include "interfaces/command/command_json.h"
 
 /* Bytes of the UTF-8 character that `p` begins with; 0: it is none. */
@@ -26,17 +24,21 @@ static size_t character_length(const unsigned char *p) {
 }
 
 /* A byte that is no text stands as the character of its number. */
-void asf__put_json(const char *text) {
-    putchar('"');
+void asf__print_json(FILE *to, const char *text) {
+    fputc('"', to);
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
         size_t n = character_length(p);
         if (*p == '"' || *p == '\\')
-            printf("\\%c", *p);
+            fprintf(to, "\\%c", *p);
         else if (n == 0 || *p < ' ')
-            printf("\\u%04x", *p);
+            fprintf(to, "\\u%04x", *p);
         else
-            fwrite(p, 1, n, stdout);
+            fwrite(p, 1, n, to);
         p += n ? n : 1;
     }
-    putchar('"');
+    fputc('"', to);
+}
+
+void asf__put_json(const char *text) {
+    asf__print_json(stdout, text);
 }

@@ -15,3 +15,7 @@ int asf__run(int argc, char **argv) {
 int asf__pipeline(int argc, char **argv) {
     return asf__run(argc, argv);
 }
+
+int asf__stat(int argc, char **argv) {
+    return asf__run(argc, argv);
+}

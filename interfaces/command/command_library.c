@@ -127,11 +127,12 @@ static struct others others_preloaded(enum library *library) {
 }
 
 const char *asf__preload(enum library library) {
-    static const char *preload; /* made once: a child may have no descriptors for it */
-    if (preload == NULL) {
+    static const char *made[2]; /* once: a child may have no descriptors for it */
+    const char **preload = &made[library];
+    if (*preload == NULL) {
         struct others others = others_preloaded(&library);
         const char *own = found_by_glibc_alone(find_library(library));
-        preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);
+        *preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);
     }
-    return preload;
+    return *preload;
 }

@@ -6,10 +6,12 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "interfaces/command/command.h"
 
@@ -50,6 +52,21 @@ const char *asf__join_list(const char *list, char separator, const char *item) {
     if (list == NULL || list[0] == '\0')
         return item;
     return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
+}
+
+int asf__temporary(const char *command, char **path) {
+    const char *directory = getenv("TMPDIR");
+    if (!directory || directory[0] != '/' || strchr(directory, ','))
+        directory = "/tmp";
+    char *name = asf__text("%s/asf-%s.XXXXXX", directory, command);
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        asf__fail("%s: %s: open: %s; set TMPDIR to a directory with room", command, name, strerror(errno));
+    if (path)
+        *path = name;
+    else
+        unlink(name);
+    return fd;
 }
 
 char *asf__text(const char *format, ...) {

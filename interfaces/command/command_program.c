@@ -121,6 +121,18 @@ static bool is_loaded_by_glibc(int file, const Elf64_Phdr *segment) {
     return strcmp(slash != NULL ? slash + 1 : path, ASF_LOADER) == 0;
 }
 
+/* By the note that Go's linker writes. */
+static bool is_go(int file, const Elf64_Ehdr *header) {
+    Elf64_Phdr note;
+    struct {
+        Elf64_Nhdr header;
+        char owner[4];
+    } start;
+    return find_segment(file, header, PT_NOTE, &note) && read_at(file, &start, sizeof start, note.p_offset) &&
+           start.header.n_namesz == sizeof start.owner &&
+           memcmp(start.owner, "Go\0", sizeof start.owner) == 0;
+}
+
 static enum obstacle obstacle_in_format(int file) {
     Elf64_Ehdr header;
     Elf64_Phdr segment;
@@ -130,7 +142,9 @@ static enum obstacle obstacle_in_format(int file) {
         return FOREIGN_MACHINE;
     if (find_segment(file, &header, PT_INTERP, &segment))
         return is_loaded_by_glibc(file, &segment) ? NO_OBSTACLE : FOREIGN_LOADER;
-    return is_static(file, &header) ? STATICALLY_LINKED : NO_OBSTACLE;
+    if (!is_static(file, &header))
+        return NO_OBSTACLE;
+    return is_go(file, &header) ? GO_PROGRAM : STATICALLY_LINKED;
 }
 
 /* Whether the kernel heeds set-id bits and capabilities of this file. */

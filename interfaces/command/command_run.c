@@ -45,6 +45,8 @@ static const char *remedy(enum obstacle obstacle) {
     switch (obstacle) {
     case CANNOT_TELL:
         return "cannot be read, so that nobody knows whether it can be served; make it readable to be told";
+    case GO_PROGRAM:
+        return "is a Go program, which calls the kernel by itself: asf cannot help";
     case STATICALLY_LINKED:
         return "is statically linked and runs without asf; link it with libasf_stdio.a instead";
     case FOREIGN_MACHINE:
@@ -131,6 +133,7 @@ bool asf__serving_option(struct serving *s, const char *command, int option, con
         add_option(s, "buffer=libc");
     } else if (option == 'd') {
         s->library = LIBRARY_OF_UNIX; /* or programs that read() themselves go without */
+        s->decompress = true;
         add_option(s, "decompress=on");
     } else if (option == 'k') {
         asf__check_keys(command, argument);
@@ -144,18 +147,22 @@ bool asf__serving_option(struct serving *s, const char *command, int option, con
 int asf__run(int argc, char **argv) {
     struct serving s = {0};
     const char *stats = NULL;
+    bool report = false;
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("run"), NULL)) != -1;) {
         if (option == 'h')
             return asf__help_of("run");
         if (option == 's') {
-            stats = optarg == NULL ? "stats=stderr" : stats_to_file(optarg);
+            report = optarg == NULL;
+            stats = report ? NULL : stats_to_file(optarg);
         } else if (!asf__serving_option(&s, "run", option, optarg)) {
             asf__bad_option("run", option, argv);
         }
     }
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
+    if (report)
+        return asf__stat_program(argv + optind, &s, NULL, false);
     struct program program = asf__find_program(argv[optind]);
     const char *obstacle = asf__obstacle(&program);
     if (obstacle && (program.obstacle != CANNOT_TELL || stats))

@@ -20,8 +20,13 @@
                                "overrule, those in ASF_OPTIONS"}
 
 static const struct command_option run[] = {
-    {'s', "stats", "=FILE", "report on stderr, at exit, what served each stream; with FILE, append a line a "
+    {'s', "stats", "=FILE", "report when it has ended, as 'asf stat' does; with FILE, append a line a "
                             "stream to it, in tab-separated fields"},
+    SERVING, {0}};
+
+static const struct command_option stat[] = {
+    {'j', "json", NULL, "report for programs"},
+    {'o', "output", "FILE", "write the report to FILE, not to stderr (also -o FILE)"},
     SERVING, {0}};
 
 static const struct command_option pipe[] = {
@@ -82,6 +87,13 @@ static const struct command_option none[] = {{0}};
 const struct command asf__commands[] = {
     {"run", "[OPTION]... [--] PROGRAM [ARGUMENT]...", "run a program with its stdio served by asf",
      "Run PROGRAM with its stdio served by asf.\n", EXIT_OF_RUN ".\n", run, A_COMMAND},
+    {"stat", "[OPTION]... [--] PROGRAM [ARGUMENT]...",
+     "run a program, and tell what its I/O was, what asf served of it, and what to do",
+     "Run PROGRAM with its stdio served by asf.  When it has ended, tell of each of its\n"
+     "processes and streams how many bytes and calls there were, how many calls needed no\n"
+     "system call, and how many system calls asf and libc make for the same; and advise.\n"
+     "Counting takes time: the program is slower than by 'asf run'.\n",
+     EXIT_OF_RUN ",\nor 128 + N when signal N ended it.\n", stat, A_COMMAND},
     {"pipe", "[OPTION]... 'COMMAND | COMMAND...'",
      "run a pipeline, with rings in shared memory beside its pipes",
      "Run a pipeline of the shell's with the I/O of its commands served by asf, and\n"

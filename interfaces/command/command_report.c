@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_report.c - the report of "asf stat", for people and for programs: one block a process.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ */
+#define _GNU_SOURCE
+#include "interfaces/command/command_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interfaces/command/command_json.h"
+
+struct digits asf__digits(int64_t n) {
+    struct digits d = {"-"}, plain;
+    if (n < 0)
+        return d;
+    int length = snprintf(plain.text, sizeof plain.text, "%" PRId64, n), to = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            d.text[to++] = ',';
+        d.text[to++] = plain.text[i];
+    }
+    d.text[to] = '\0';
+    return d;
+}
+
+static bool is_same_process(const struct reported *a, const struct reported *b) {
+    return a->process == b->process && !strcmp(a->program, b->program);
+}
+
+/* Whether no stream before it is of its process. */
+static bool is_first(const struct report *r, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (is_same_process(&r->streams[k], &r->streams[i]))
+            return false;
+    return true;
+}
+
+/* libc: -1 if it is not known of one of them. */
+static struct reported total_of(const struct report *r, const struct reported *of, size_t *count) {
+    struct reported t = {.name = "total", .module = "", .why = ""};
+    *count = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct reported *s = &r->streams[i];
+        if (!is_same_process(s, of))
+            continue;
+        t.in += s->in, t.out += s->out, t.calls += s->calls, t.free += s->free, t.syscalls += s->syscalls;
+        t.libc = s->libc < 0 || t.libc < 0 ? -1 : t.libc + s->libc;
+        ++*count;
+    }
+    return t;
+}
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+/* "write, regular file"; what serves the program's own calls is the kernel. */
+static const char *served_by(const struct reported *s) {
+    const char *kind = !strcmp(s->why, "the null device") ? "null device" : s->why;
+    const char *comma = strchr(kind, ',');
+    const char *text = asf__text("%.*s", (int)(comma ? comma - kind : (long)strlen(kind)), kind);
+    return !strcmp(s->module, "kernel")   ? asf__text("%s, by the program itself", text)
+           : !strcmp(s->module, "window") ? asf__text("%s, by a window", text)
+                                          : text;
+}
+
+static void print_row(FILE *to, const struct reported *s) {
+    enum { WIDTH = 22 };
+    const char *name = s->name, *slash = strrchr(name, '/');
+    if (strlen(name) > WIDTH && slash)
+        name = asf__text("...%s", slash);
+    fprintf(to, "asf:   %-*s %13s %13s %11s %11s %11s %11s%s\n", WIDTH, name,
+            asf__digits((int64_t)s->in).text, asf__digits((int64_t)s->out).text,
+            asf__digits((int64_t)s->calls).text, asf__digits((int64_t)s->free).text,
+            asf__digits((int64_t)s->syscalls).text, asf__digits(s->libc).text,
+            s->why[0] ? asf__text("  %s", served_by(s)) : "");
+}
+
+static void print_process(FILE *to, const struct report *r, const struct reported *first) {
+    size_t count;
+    const struct reported total = total_of(r, first, &count);
+    fprintf(to, "asf: %s[%ld]\nasf:   %-22s %13s %13s %11s %11s %11s %11s  %s\n", first->program,
+            first->process, "stream", "bytes in", "bytes out", "calls", "no kernel", "syscalls", "libc's",
+            "what it is");
+    for (size_t i = 0; i < r->count; i++)
+        if (is_same_process(&r->streams[i], first))
+            print_row(to, &r->streams[i]);
+    if (count > 1)
+        print_row(to, &total);
+    fprintf(to, "asf:   %s of %s calls needed no system call; %s system calls",
+            asf__digits((int64_t)total.free).text, asf__digits((int64_t)total.calls).text,
+            asf__digits((int64_t)total.syscalls).text);
+    if (total.libc >= 0)
+        fprintf(to, ", libc makes %s", asf__digits(total.libc).text);
+    fputc('\n', to);
+}
+
+void asf__report_print(const struct report *r, FILE *to) {
+    for (size_t i = 0; i < r->count; i++)
+        if (is_first(r, i))
+            print_process(to, r, &r->streams[i]);
+    fprintf(to, "asf: %s\n", asf__advice(r));
+}
+
+/* --- for programs ---------------------------------------------------------------------------- */
+
+static void print_counts(FILE *to, const struct reported *s) {
+    fprintf(to,
+            "\"bytes_in\": %" PRIu64 ", \"bytes_out\": %" PRIu64 ", \"calls\": %" PRIu64
+            ", \"calls_without_kernel\": %" PRIu64 ", \"system_calls\": %" PRIu64
+            ", \"system_calls_of_libc\": ",
+            s->in, s->out, s->calls, s->free, s->syscalls);
+    s->libc < 0 ? fputs("null", to) : fprintf(to, "%" PRId64, s->libc);
+}
+
+static void print_object(FILE *to, const struct reported *s) {
+    fputs("{\"stream\": ", to);
+    asf__print_json(to, s->name);
+    fputs(", \"module\": ", to);
+    asf__print_json(to, s->module);
+    fputs(", \"why\": ", to);
+    asf__print_json(to, s->why);
+    fputs(", ", to);
+    print_counts(to, s);
+    fputc('}', to);
+}
+
+static void print_process_object(FILE *to, const struct report *r, const struct reported *first) {
+    size_t count, printed = 0;
+    const struct reported total = total_of(r, first, &count);
+    fputs("{\"program\": ", to);
+    asf__print_json(to, first->program);
+    fprintf(to, ", \"process\": %ld,\n  \"streams\": [", first->process);
+    for (size_t i = 0; i < r->count; i++)
+        if (is_same_process(&r->streams[i], first)) {
+            fputs(printed++ ? ",\n   " : "\n   ", to);
+            print_object(to, &r->streams[i]);
+        }
+    fputs("],\n  \"total\": {", to);
+    print_counts(to, &total);
+    fputs("}}", to);
+}
+
+void asf__report_json(const struct report *r, FILE *to) {
+    size_t printed = 0;
+    fputs("{\"processes\": [", to);
+    for (size_t i = 0; i < r->count; i++)
+        if (is_first(r, i)) {
+            fputs(printed++ ? ",\n " : "\n ", to);
+            print_process_object(to, r, &r->streams[i]);
+        }
+    fputs("],\n \"advice\": ", to);
+    asf__print_json(to, asf__advice(r));
+    fputs("}\n", to);
+}

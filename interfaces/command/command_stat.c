@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_stat.c - "asf stat": run a program, and report what its I/O was.
+ *
+ * Layer: interfaces/command; may include command.h and libc's headers.
+ *
+ * The library appends a line a stream to a temporary file, for each process; the program's own reads and
+ * writes are counted by libasf_unix, which serves them if --unix asks for it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "interfaces/command/command_report.h"
+#include "interfaces/command/command_table.h"
+
+/* --- the lines of the library ------------------------------------------------------------- */
+
+/* False: the line is none of the library's, or a name in it has a tab. */
+static bool parse_line(char *line, struct reported *s) {
+    enum { FIELDS = 12 };
+    char *field[FIELDS], *next = line;
+    for (int i = 0; i < FIELDS; i++)
+        if (!(field[i] = strsep(&next, "\t")))
+            return false;
+    uint64_t numbers[5];
+    for (int i = 0; i < 5; i++)
+        numbers[i] = strtoull(field[5 + i], NULL, 10);
+    *s = (struct reported){.program = field[1],
+                           .process = strtol(field[2], NULL, 10),
+                           .name = field[3],
+                           .module = field[4],
+                           .in = numbers[0],
+                           .out = numbers[1],
+                           .calls = numbers[2],
+                           .free = numbers[3],
+                           .syscalls = numbers[4],
+                           .why = field[10],
+                           .libc = field[11][0] == '-' ? -1 : strtoll(field[11], NULL, 10)};
+    return !strcmp(field[0], "asf:") && !next;
+}
+
+/* The lines live as long as the process. */
+static void read_lines(struct report *r, int fd) {
+    FILE *in = fdopen(fd, "r");
+    size_t room = 0, size;
+    char *line = NULL;
+    while (in && getline(&line, &size, in) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        if (r->count == room) {
+            room = room ? 2 * room : 16;
+            r->streams = realloc(r->streams, room * sizeof *r->streams);
+            if (!r->streams)
+                asf__fail("stat: realloc: %s; give asf more memory", strerror(errno));
+        }
+        if (parse_line(line, &r->streams[r->count]))
+            r->count++;
+        line = NULL;
+    }
+    if (in)
+        fclose(in);
+}
+
+/* --- the program ---------------------------------------------------------------------------- */
+
+static pid_t child;
+
+static void pass_on(int sig) {
+    if (child > 0)
+        kill(child, sig);
+}
+
+/* A terminal's signals reach the program without this process; others are passed on. */
+static int wait_for_child(void) {
+    int status;
+    struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    sigaction(SIGTERM, &pass, NULL);
+    sigaction(SIGHUP, &pass, NULL);
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            asf__fail("waitpid: %s", strerror(errno));
+    return status;
+}
+
+int asf__report_program(char **argv, const struct serving *asked, struct report *r, int *status) {
+    struct serving s = *asked;
+    struct program program = asf__find_program(argv[0]);
+    char *path;
+    int fd = asf__temporary("stat", &path);
+    const char *given = getenv("ASF_OPTIONS");
+    given = asf__text(",%s,%s,", given ? given : "", s.options ? s.options : "");
+    *r = (struct report){.command = argv[0],
+                         .obstacle = asf__obstacle(&program),
+                         .unix_io = s.library == LIBRARY_OF_UNIX,
+                         .decompress = strstr(given, ",decompress=on,") || strstr(given, ",decompress=1,"),
+                         .exact = strstr(given, ",buffer=libc,")};
+    s.options = asf__text("%s%sstats=%s%s", s.options ? s.options : "", s.options ? "," : "", path,
+                          r->unix_io ? "" : ",private=off");
+    s.library = LIBRARY_OF_UNIX;
+    asf__preload(s.library); /* fails here, if it does */
+    signal(SIGCHLD, SIG_DFL);
+    child = fork();
+    if (child < 0)
+        asf__fail("fork: %s; end some processes", strerror(errno));
+    if (child == 0) {
+        _exit(asf__execute(argv, &s));
+    }
+    *status = wait_for_child();
+    unlink(path);
+    read_lines(r, fd);
+    if (program.obstacle == CANNOT_TELL && r->count > 0)
+        r->obstacle = NULL;
+    bool ran = WIFSIGNALED(*status) || r->count > 0 ||
+               (WEXITSTATUS(*status) != EXIT_CANNOT_RUN && WEXITSTATUS(*status) != EXIT_NOT_FOUND);
+    return ran ? 0 : WEXITSTATUS(*status);
+}
+
+/* --- the command ------------------------------------------------------------------------------- */
+
+/* At once, so that no message of another process comes between its lines. */
+static void write_report(const struct report *r, FILE *to, bool json) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *lines = open_memstream(&text, &size);
+    if (!lines)
+        asf__fail("stat: malloc: %s; give asf more memory", strerror(errno));
+    (json ? asf__report_json : asf__report_print)(r, lines);
+    fclose(lines);
+    fwrite(text, 1, size, to);
+    if (fflush(to) != 0)
+        asf__warn("stat: the report: write: %s; name a file with --output", strerror(errno));
+    free(text);
+}
+
+int asf__stat_program(char **argv, const struct serving *s, const char *output, bool json) {
+    struct report r;
+    int status;
+    FILE *to = output ? fopen(output, "we") : stderr;
+    if (!to)
+        asf__fail("stat: --output: %s: open: %s; name a file that can be written", output, strerror(errno));
+    int failed = asf__report_program(argv, s, &r, &status);
+    if (failed)
+        return failed;
+    write_report(&r, to, json);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int asf__stat(int argc, char **argv) {
+    struct serving s = {0};
+    const char *output = NULL;
+    bool json = false;
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "+:ho:", asf__options_of("stat"), NULL)) != -1;) {
+        if (option == 'h')
+            return asf__help_of("stat");
+        if (option == 'j')
+            json = true;
+        else if (option == 'o')
+            output = optarg;
+        else if (!asf__serving_option(&s, "stat", option, optarg))
+            asf__bad_option("stat", option, argv);
+    }
+    if (optind == argc)
+        asf__fail("stat: no program given; see 'asf stat --help'");
+    return asf__stat_program(argv + optind, &s, output, json);
+}
