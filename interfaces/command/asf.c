@@ -52,6 +52,7 @@ int main(int argc, char **argv) {
         int (*run)(int argc, char **argv);
     } commands[] = {{"run", asf__run},
                     {"stat", asf__stat},
+                    {"compare", asf__compare},
                     {"pipe", asf__pipeline},
                     {"shm", asf__shm},
                     {"tune", asf__tune},

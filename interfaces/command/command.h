@@ -64,8 +64,9 @@ int asf__run(int argc, char **argv);
 /* How a program is to be served: by the options that "run", "stat" and "compare" share. */
 struct serving {
     enum library library;
-    const char *options; /* of the library, in the order they were given; or NULL */
-    bool decompress;     /* they ask for it */
+    const char *options;   /* of the library, in the order they were given; or NULL */
+    bool decompress;       /* they ask for it */
+    void (*prepare)(void); /* the process that is to become the program; or NULL */
 };
 
 /* asf__serving_option: take one of those.  returns  false: it is none.
@@ -83,6 +84,9 @@ const char *asf__obstacle(const struct program *program);
  * asf__stat_program: run the program and report to the file, or to stderr if that is NULL. */
 int asf__stat(int argc, char **argv);
 int asf__stat_program(char **argv, const struct serving *s, const char *output, bool json);
+
+/* asf__compare: "asf compare".  argv[0] is "compare".  Returns the exit status. */
+int asf__compare(int argc, char **argv);
 
 /* asf__serve: let programs that this process becomes be served, with these
  * options more; "" for none. */

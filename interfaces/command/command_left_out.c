@@ -19,3 +19,7 @@ int asf__pipeline(int argc, char **argv) {
 int asf__stat(int argc, char **argv) {
     return asf__run(argc, argv);
 }
+
+int asf__compare(int argc, char **argv) {
+    return asf__run(argc, argv);
+}

@@ -111,6 +111,8 @@ int asf__report_program(char **argv, const struct serving *asked, struct report 
     if (child < 0)
         asf__fail("fork: %s; end some processes", strerror(errno));
     if (child == 0) {
+        if (s.prepare)
+            s.prepare();
         _exit(asf__execute(argv, &s));
     }
     *status = wait_for_child();

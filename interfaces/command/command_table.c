@@ -29,6 +29,13 @@ static const struct command_option stat[] = {
     {'o', "output", "FILE", "write the report to FILE, not to stderr (also -o FILE)"},
     SERVING, {0}};
 
+static const struct command_option compare[] = {
+    {'n', "runs", "N", "how often each of the two runs (default: 9, less if they take long)"},
+    {'o', "output", "FILE", "where its standard output goes in each run, and is not compared (/dev/null "
+                            "say; also -o FILE); by default it is kept and compared byte for byte"},
+    {'j', "json", NULL, "report for programs"},
+    SERVING, {0}};
+
 static const struct command_option pipe[] = {
     {'p', "plain", NULL, "no rings"},
     {'o', "options", "STRING", "options for the library, as for 'asf run'"}, {0}};
@@ -94,6 +101,13 @@ const struct command asf__commands[] = {
      "system call, and how many system calls asf and libc make for the same; and advise.\n"
      "Counting takes time: the program is slower than by 'asf run'.\n",
      EXIT_OF_RUN ",\nor 128 + N when signal N ended it.\n", stat, A_COMMAND},
+    {"compare", "[OPTION]... [--] PROGRAM [ARGUMENT]...",
+     "run a program with and without asf; compare its output and the time it takes",
+     "Run PROGRAM several times, with asf and without, in random order, and compare its\n"
+     "output byte for byte and the time it takes.  Standard input that is no terminal\n"
+     "is kept in a temporary file, and given to each run.\n",
+     "Exit status: 0 when both do the same, 1 when they differ, 2 when PROGRAM cannot be\n"
+     "run, 125 when asf itself fails.\n", compare, A_COMMAND},
     {"pipe", "[OPTION]... 'COMMAND | COMMAND...'",
      "run a pipeline, with rings in shared memory beside its pipes",
      "Run a pipeline of the shell's with the I/O of its commands served by asf, and\n"
