@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "backplane/report.h"
 #include "lib/sys/guard.h"
 #include "lib/sys/race_detector.h"
 #include "lib/sys/syscalls.h"

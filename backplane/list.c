@@ -139,6 +139,7 @@ static void forget_copies(struct asf_buffer *b) {
 static void in_child(void) {
     for (struct asf_cios *c = all; c; c = c->next) {
         asf__lock_inherit(&c->lk, false);
+        asf__forget_counts(c);
         if (asf__is_putting(c)) /* a thread of the parent's was about to put it */
             c->bulk.from = c->bulk.to = NULL;
         forget_copies(c->retired);

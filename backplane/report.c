@@ -43,11 +43,21 @@ static bool find_path(int fd, char *path, size_t size) {
     return path[0] == '/';
 }
 
+void asf__forget_counts(struct asf_cios *c) {
+    struct asf_stats *s = &c->stats;
+    s->in_before = s->in;
+    s->out_before = s->out;
+    s->calls = s->syscalls = 0;
+    s->spared = 0;
+}
+
 void asf__report(struct asf_cios *c) {
     char fd[256] = "memory";
     uint64_t told = c->stats.in + c->stats.out + 1;
-    const bool used =
-        c->stats.in || c->stats.out || c->stats.syscalls || (c->kind == ASF_MEMORY && c->stats.calls);
+    struct asf_stats s = c->stats;
+    s.in -= s.in_before;
+    s.out -= s.out_before;
+    const bool used = s.in || s.out || s.syscalls || (c->kind == ASF_MEMORY && s.calls);
     if (!asf__counting || !used || c->stats.told == told)
         return;
     c->stats.told = told;
@@ -58,5 +68,5 @@ void asf__report(struct asf_cios *c) {
         *end = '\0';
     }
     asf__stats_line(&(struct asf_stats_line){
-        .stream = c->name ? c->name : fd, .module = asf__module_name(c), .why = c->why, .stats = &c->stats});
+        .stream = c->name ? c->name : fd, .module = asf__module_name(c), .why = c->why, .stats = &s});
 }

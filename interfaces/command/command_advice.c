@@ -101,10 +101,12 @@ static const char *advise_served(const struct report *r) {
         made += s->libc >= 0 ? (int64_t)s->syscalls : 0;
         libc += s->libc >= 0 ? s->libc : 0;
     }
-    if (libc > made + made / 8 && libc >= FEW_CALLS)
+    if (libc > made + made / 8)
         return asf__text("%s of libc's %s system calls are spared%s", asf__digits(libc - made).text,
                          asf__digits(libc).text,
-                         r->compared ? "" : "; 'asf compare' measures what that gains");
+                         libc < FEW_CALLS ? ": too few for the gain to be seen"
+                         : r->compared    ? ""
+                                          : "; 'asf compare' measures what that gains");
     if (is_by_program(most))
         return advise_own(r, most);
     if (most->syscalls >= FEW_CALLS && bytes_of(most) / most->syscalls < WINDOW_READ / 4)

@@ -12,13 +12,14 @@
 #pragma GCC visibility push(hidden)
 
 struct asf_stats {
-    uint64_t in, out;  /* bytes moved by the kernel or mapped */
-    uint64_t calls;    /* calls of an interface, counted only with stats on */
-    uint64_t syscalls; /* made on the stream's data */
-    int64_t spared;    /* more that libc would have made; below 0: fewer */
-    uint64_t told;     /* bytes when they were reported, and one */
-    uint64_t bulk;     /* bytes moved when the stream first became bulk; 0: it never did */
-    bool as_libc;      /* `spared` is counted: the stream is one that libc has, too */
+    uint64_t in, out;               /* bytes moved by the kernel or mapped */
+    uint64_t calls;                 /* calls of an interface, counted only with stats on */
+    uint64_t syscalls;              /* made on the stream's data */
+    int64_t spared;                 /* more that libc would have made; below 0: fewer */
+    uint64_t in_before, out_before; /* of `in` and `out`, by the parent of this process */
+    uint64_t told;                  /* bytes when they were reported, and one */
+    uint64_t bulk;                  /* bytes moved when the stream first became bulk; 0: it never did */
+    bool as_libc;                   /* `spared` is counted: the stream is one that libc has, too */
 };
 
 /* asf__counting: statistics are on; every call then takes the counted path. */
