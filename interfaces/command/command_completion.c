@@ -238,6 +238,11 @@ static void print_fish_command(const struct command *c) {
     print_fish_options(c, seen);
     if (c->operands == A_COMMAND)
         printf("complete -c asf -n '%s' -a '(__fish_complete_subcommand)'\n", seen);
+    if (strcmp(c->name, "help") == 0) {
+        printf("complete -c asf -f -n '%s' -a '", seen);
+        print_names("");
+        puts("'");
+    }
     if (c->operands == SHELLS)
         printf("complete -c asf -f -n '%s' -a 'bash zsh fish'\n", seen);
 }
