@@ -279,7 +279,7 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
 ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
 ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
 
-/* asf_version: the version of the library, as "0.1.0". */
+/* asf_version: the version of the library, as "0.2.0". */
 ASF_EXPORT const char *asf_version(void);
 
 /* asf_module_name, asf_module_why: which stream module serves the stream and

@@ -46,7 +46,7 @@ pub fn copy(from: &mut Reader, to: &mut Writer, most: u64) -> io::Result<u64> {
     u64::try_from(copied).map_err(|_| sys::error(copied))
 }
 
-/// The version of the library, as `0.1.0`.
+/// The version of the library, as `0.2.0`.
 pub fn version() -> &'static str {
     // SAFETY: a constant of the library's.
     unsafe { CStr::from_ptr(sys::asf_version()) }.to_str().unwrap_or("")
