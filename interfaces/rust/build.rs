@@ -1,24 +1,38 @@
 // SPDX-License-Identifier: MIT
 //
 // build.rs - links libasf: that of ASF_LIB_DIR, or else the one that pkg-config knows; its
-// archive when ASF_STATIC is set.
+// archive when ASF_STATIC is set.  A libasf of another interface than the crate's is refused.
 
 use std::env;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-fn find_by_pkg_config() {
+/// What pkg-config says of asf; nothing where there is no pkg-config: libasf may be where the linker looks.
+fn ask_pkg_config(option: &str) -> Option<String> {
     let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
-    let said = match Command::new(program).args(["--libs-only-L", "asf"]).output() {
-        Ok(said) => said,
-        Err(_) => return, // there is no pkg-config: libasf may be where the linker looks
-    };
+    let said = Command::new(program).args([option, "asf"]).output().ok()?;
     if !said.status.success() {
         panic!(
             "pkg-config does not know asf: install libasf, or set ASF_LIB_DIR to the directory that has it"
         );
     }
-    for flag in String::from_utf8_lossy(&said.stdout).split_whitespace() {
-        println!("cargo:rustc-link-search=native={}", flag.trim_start_matches("-L"));
+    Some(String::from_utf8_lossy(&said.stdout).trim().into())
+}
+
+/// The version that the name of the library's file ends in: `libasf.so.0` is a link to it.
+fn version_in(directory: &str) -> Option<String> {
+    let file = fs::read_link(Path::new(directory).join("libasf.so.0")).ok()?;
+    Some(file.to_str()?.strip_prefix("libasf.so.")?.into())
+}
+
+/// Versions of one minor number have one interface, to which a later one may add.
+fn check_version(found: &str) {
+    let wanted = env!("CARGO_PKG_VERSION");
+    let numbers = |text: &str| -> Vec<u32> { text.split('.').filter_map(|part| part.parse().ok()).collect() };
+    let (has, wants) = (numbers(found), numbers(wanted));
+    if has.len() != 3 || has[..2] != wants[..2] || has[2] < wants[2] {
+        panic!("libasf is of version {found}, and this crate is for {wanted}: install libasf {wanted}");
     }
 }
 
@@ -26,14 +40,24 @@ fn main() {
     for name in ["ASF_LIB_DIR", "ASF_STATIC", "PKG_CONFIG", "PKG_CONFIG_PATH"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    let directory = env::var("ASF_LIB_DIR");
+    let directory = env::var("ASF_LIB_DIR").ok();
+    let found = match &directory {
+        Some(directory) => version_in(directory),
+        None => ask_pkg_config("--modversion"),
+    };
+    if let Some(version) = found {
+        check_version(&version);
+    }
     match &directory {
-        Ok(directory) => println!("cargo:rustc-link-search=native={directory}"),
-        Err(_) => find_by_pkg_config(),
+        Some(directory) => println!("cargo:rustc-link-search=native={directory}"),
+        None => ask_pkg_config("--libs-only-L")
+            .iter()
+            .flat_map(|said| said.split_whitespace())
+            .for_each(|flag| println!("cargo:rustc-link-search=native={}", flag.trim_start_matches("-L"))),
     }
     let archive = env::var_os("ASF_STATIC").is_some();
     println!("cargo:rustc-link-lib={}=asf", if archive { "static" } else { "dylib" });
-    if let (true, Ok(directory)) = (archive, directory) {
+    if let (true, Some(directory)) = (archive, directory) {
         println!("cargo:rerun-if-changed={directory}/libasf.a");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! What of `<asf/asf.h>` and `<asf/lines.h>` is used here, as those declare it.
+// What of `<asf/asf.h>` and `<asf/lines.h>` is used here, as those declare it.
 
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};

@@ -5,8 +5,9 @@
 // system's.
 
 #[allow(dead_code)]
-#[path = "../../../interfaces/rust/src/sys.rs"]
-mod sys;
+mod sys {
+    include!("../src/sys.rs"); // beside the link in the crate
+}
 
 use std::fmt::Write as _;
 use std::io::Write as _;

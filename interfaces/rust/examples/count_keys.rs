@@ -1,0 +1,1 @@
+../../../examples/rust/count_keys.rs

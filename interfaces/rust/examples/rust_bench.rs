@@ -1,0 +1,1 @@
+../../../bench/rust/rust_bench.rs
