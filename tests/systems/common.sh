@@ -36,6 +36,27 @@ systems_directory() {
     realpath "${ASF_SYSTEMS:-$1/build/systems}"
 }
 
+# make_debian_root SYSTEM ROOT: a root directory by debootstrap, unless it is there
+make_debian_root() {
+    local suite
+    case $1 in
+    debian-12) suite=bookworm ;;
+    debian-13) suite=trixie ;;
+    debian-testing) suite=testing ;;
+    *) fail "$1 is not known; see $me --help" ;;
+    esac
+    [ ! -d "$2" ] || return 0
+    say "Making $2 of Debian's $suite"
+    rm -rf "$2.part"
+    mkdir -p "$2.part"
+    debootstrap --variant=minbase "$suite" "$2.part" >"$2.log" 2>&1 ||
+        fail "debootstrap $suite failed; its messages are in $2.log"
+    # A mirror that is some weeks old does.
+    echo 'Acquire::Check-Valid-Until "false";' >"$2.part/etc/apt/apt.conf.d/90mirror"
+    rm -f "$2.part"/var/cache/apt/archives/*.deb
+    mv "$2.part" "$2"
+}
+
 # inside ROOT TREE PLACE COMMAND...: in the root directory ROOT, where TREE is mounted at PLACE, with
 # processes and mounts that end with the command.  By pivot_root, since the kernel refuses
 # user namespaces, which tests make, in a chroot.
