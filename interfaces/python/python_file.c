@@ -10,11 +10,10 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { PIECE = 1 << 16 }; /* bytes that are copied with the GIL, and read at once where no size is known */
 
 /* --- errors ------------------------------------------------------------ */
 
@@ -34,7 +33,7 @@ bool asf__again(ssize_t code) {
     return code == -EINTR && PyErr_CheckSignals() == 0;
 }
 
-static PyObject *unsupported(const char *what) {
+PyObject *asf__unsupported(const char *what) {
     PyObject *io = PyImport_ImportModule("io");
     PyObject *type = io ? PyObject_GetAttrString(io, "UnsupportedOperation") : NULL;
     if (type)
@@ -46,10 +45,16 @@ static PyObject *unsupported(const char *what) {
 
 /* --- who uses the stream ------------------------------------------------------------ */
 
-/* The lines of an iterator that were not asked for are the stream's again. */
+/* The lines of an iterator that were not asked for are the stream's again.  A Line shows nothing from then
+ * on; while there is a view of it the iteration does not end. */
 static bool end_iteration(struct asf__file *f) {
     if (!f->iterator)
         return true;
+    if (f->line && asf__memory_is_viewed(f->line))
+        return false;
+    if (f->line)
+        f->line->at = NULL;
+    f->line = NULL;
     int rc = f->iterator == Py_None ? f->unsaid : asf_lines_end(&f->lines);
     f->iterator = NULL;
     if (rc < 0)
@@ -76,9 +81,9 @@ static bool may_use(struct asf__file *f, int mode, PyObject *iterator) {
     if (!f->stream)
         PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
     else if (mode == ASF_READ && !f->readable)
-        unsupported("the file is not open for reading");
+        asf__unsupported("the file is not open for reading");
     else if (mode == ASF_WRITE && !f->writable)
-        unsupported("the file is not open for writing");
+        asf__unsupported("the file is not open for writing");
     else
         return (f->iterator == iterator || end_iteration(f)) &&
                (mode == ASF_ANY || set_mode(f, (enum asf_mode)mode));
@@ -147,8 +152,8 @@ static void *allocate(struct asf__file *f, void *(*call)(struct asf_cios *, ssiz
     return p;
 }
 
-static PyObject *copy_bytes(const void *from, ssize_t n) {
-    if (n <= PIECE)
+PyObject *asf__copy_bytes(const void *from, ssize_t n) {
+    if (n <= ASF_PIECE)
         return PyBytes_FromStringAndSize(from, n);
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, n);
     if (bytes) { /* a mapped file may be read from the disk here */
@@ -160,7 +165,7 @@ static PyObject *copy_bytes(const void *from, ssize_t n) {
 
 /* The bytes of a region, which is given back. */
 static PyObject *take_bytes(struct asf__file *f, void *region, ssize_t n) {
-    PyObject *bytes = copy_bytes(region, n);
+    PyObject *bytes = asf__copy_bytes(region, n);
     int rc = asf_sfree(f->stream, region);
     if (rc == 0)
         return bytes;
@@ -221,15 +226,15 @@ static void *read_region(struct asf__file *f, ssize_t asked, ssize_t most, ssize
 /* As many as there may be: the whole of a file. */
 static ssize_t size_of(struct asf__file *f) {
     struct stat st;
-    if (fstat(asf_fileno(f->stream), &st) < 0 || st.st_size < PIECE)
-        return PIECE;
+    if (fstat(asf_fileno(f->stream), &st) < 0 || st.st_size < ASF_PIECE)
+        return ASF_PIECE;
     return st.st_size;
 }
 
 /* Returns how many of `left` bytes to read at once. */
 static ssize_t piece_of(ssize_t left) {
     enum { MOST = 1 << 28 };
-    return left == SSIZE_MAX ? PIECE : left < MOST ? left : MOST;
+    return left == SSIZE_MAX ? ASF_PIECE : left < MOST ? left : MOST;
 }
 
 /* The next piece of a file, or all there is to read of what is none; NULL: at the end, or with an exception.
@@ -290,7 +295,7 @@ static PyObject *file_read(PyObject *self, PyObject *const *args, Py_ssize_t cou
     Py_ssize_t n;
     if (!size_argument(args, count, &n))
         return NULL;
-    if (n <= PIECE && at_hand(f, ASF_READ, n))
+    if (n <= ASF_PIECE && at_hand(f, ASF_READ, n))
         return take_bytes(f, asf_salloc(f->stream, &n), n);
     if (!asf__file_enter(f, ASF_READ, NULL))
         return NULL;
@@ -302,9 +307,14 @@ static PyObject *file_read(PyObject *self, PyObject *const *args, Py_ssize_t cou
 static PyObject *file_read1(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     struct asf__file *f = (struct asf__file *)self;
     Py_ssize_t n;
-    if (!size_argument(args, count, &n) || !asf__file_enter(f, ASF_READ, NULL))
+    if (!size_argument(args, count, &n))
         return NULL;
-    n = n < 0 ? PIECE : n;
+    n = n < 0 ? ASF_PIECE : n;
+    ssize_t some = n < ASF_PIECE ? n : ASF_PIECE;
+    if (at_hand(f, ASF_READ, some))
+        return take_bytes(f, asf_salloc(f->stream, &some), some);
+    if (!asf__file_enter(f, ASF_READ, NULL))
+        return NULL;
     void *p = n ? allocate(f, asf_salloc_some, &n) : NULL;
     PyObject *bytes = p        ? take_bytes(f, p, n)
                       : n == 0 ? PyBytes_FromStringAndSize(NULL, 0)
@@ -325,34 +335,62 @@ static ssize_t read_into(struct asf__file *f, char *to, ssize_t wanted) {
     return rc < 0 ? -1 : n;
 }
 
-static PyObject *file_readinto(PyObject *self, PyObject *target) {
+/* As read_into, waiting only when there is nothing. */
+static ssize_t read_some_into(struct asf__file *f, char *to, ssize_t wanted) {
+    ssize_t n = wanted;
+    void *p = wanted > 0 ? allocate(f, asf_salloc_some, &n) : NULL;
+    if (p)
+        ASF_WITHOUT_GIL(memcpy(to, p, (size_t)n));
+    int rc = p ? asf_sfree(f->stream, p) : (int)n;
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    return rc < 0 ? -1 : n;
+}
+
+static PyObject *fill_buffer(PyObject *self, PyObject *target,
+                             ssize_t (*call)(struct asf__file *, char *, ssize_t)) {
     struct asf__file *f = (struct asf__file *)self;
     Py_buffer to;
     ssize_t n = -1;
     if (!PyArg_Parse(target, "w*:readinto", &to))
         return NULL;
     if (asf__file_enter(f, ASF_READ, NULL)) {
-        n = read_into(f, to.buf, to.len);
+        n = call(f, to.buf, to.len);
         asf__file_leave(f);
     }
     PyBuffer_Release(&to);
     return n < 0 ? NULL : PyLong_FromSsize_t(n);
 }
 
+static PyObject *file_readinto(PyObject *self, PyObject *target) {
+    return fill_buffer(self, target, read_into);
+}
+
+static PyObject *file_readinto1(PyObject *self, PyObject *target) {
+    return fill_buffer(self, target, read_some_into);
+}
+
+static PyObject *file_peek(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    enum { USUAL = 8192 }; /* io.DEFAULT_BUFFER_SIZE */
+    struct asf__file *f = (struct asf__file *)self;
+    Py_ssize_t n;
+    if (!size_argument(args, count, &n) || !asf__file_enter(f, ASF_READ, NULL))
+        return NULL;
+    n = n < USUAL ? USUAL : n < ASF_PIECE ? n : ASF_PIECE;
+    void *p = allocate(f, asf_salloc_some, &n);
+    PyObject *bytes = p || n == 0 ? PyBytes_FromStringAndSize(p, n) : asf__raise(n, f->name);
+    int rc = p ? read_again(f, p) : 0;
+    if (rc < 0 && bytes) {
+        Py_DECREF(bytes);
+        bytes = asf__raise(rc, f->name);
+    }
+    asf__file_leave(f);
+    return bytes;
+}
+
 /* --- lines ------------------------------------------------------------ */
 
-/* What parts the lines that an iterator asks for. */
-struct parting {
-    unsigned char delimiter;
-    bool keep;
-    ssize_t longest;
-};
-
-static const struct parting newlines = {'\n', true, SSIZE_MAX};
-
-/* The next line as a region, which has its delimiter unless the file ends before: what a signal leaves of it
- * is read again. */
-static void *line_region(struct asf__file *f, unsigned char delimiter, ssize_t longest, ssize_t *n) {
+void *asf__line_region(struct asf__file *f, unsigned char delimiter, ssize_t longest, ssize_t *n) {
     for (;;) {
         const unsigned char *p;
         *n = longest;
@@ -369,63 +407,7 @@ static void *line_region(struct asf__file *f, unsigned char delimiter, ssize_t l
     }
 }
 
-/* Whether a whole line is at hand, so that asf_lines need not wait: what has come of a line when a signal
- * comes it would take for one. */
-static bool has_line(struct asf__file *f, unsigned char delimiter) {
-    const struct asf_view *v = (const struct asf_view *)f->stream;
-    ssize_t n = v->read_end - v->read_ptr;
-    return f->regular || (n > 0 && memchr(v->read_ptr, delimiter, (size_t)n));
-}
-
-/* Gives back the regions of the lines if any are held. */
-static int begin_lines(struct asf__file *f, PyObject *iterator, const struct parting *by) {
-    int rc = f->iterator && !f->regular ? asf_lines_end(&f->lines) : 0;
-    if (!f->iterator || !f->regular)
-        asf_lines_begin(&f->lines, f->stream, by->delimiter, by->longest);
-    f->iterator = iterator;
-    f->keep = by->keep;
-    return rc;
-}
-
-static PyObject *line_of(struct asf__file *f, const struct parting *by, ssize_t *n) {
-    const char *line;
-    if (has_line(f, by->delimiter)) {
-        do
-            ASF_WITHOUT_GIL(line = asf_lines_next(&f->lines, n));
-        while (!line && asf__again(*n));
-        return line ? copy_bytes(line, *n + (f->keep && asf_lines_delimited(&f->lines))) : NULL;
-    }
-    line = line_region(f, by->delimiter, by->longest, n);
-    bool cut = line && !f->keep && (unsigned char)line[*n - 1] == by->delimiter;
-    PyObject *bytes = line ? copy_bytes(line, *n - cut) : NULL;
-    int rc = line ? asf_sfree(f->stream, (void *)(uintptr_t)line) : 0;
-    if (rc < 0) {
-        Py_XDECREF(bytes);
-        *n = rc;
-        bytes = NULL;
-    }
-    return bytes;
-}
-
-/* The next line where none is at hand.  NULL at the end. */
-static PyObject *wait_for_line(struct asf__file *f, PyObject *iterator, const struct parting *by) {
-    if (!asf__file_enter(f, ASF_READ, iterator))
-        return NULL;
-    ssize_t n = begin_lines(f, iterator, by);
-    PyObject *bytes = n < 0 ? NULL : line_of(f, by, &n);
-    if (!bytes && n < 0)
-        asf__raise(n, f->name);
-    asf__file_leave(f);
-    return bytes;
-}
-
-static inline PyObject *next_line(struct asf__file *f, PyObject *iterator, const struct parting *by) {
-    ssize_t n;
-    if (f->iterator != iterator || f->holder || !asf_lines_at_hand(&f->lines))
-        return wait_for_line(f, iterator, by);
-    const char *line = asf_lines_next(&f->lines, &n);
-    return PyBytes_FromStringAndSize(line, n + f->keep);
-}
+static const struct asf__parting newlines = {'\n', true, SSIZE_MAX};
 
 static PyObject *file_iter(PyObject *self) {
     struct asf__file *f = (struct asf__file *)self;
@@ -436,13 +418,13 @@ static PyObject *file_iter(PyObject *self) {
 }
 
 static PyObject *file_next(PyObject *self) {
-    return next_line((struct asf__file *)self, self, &newlines);
+    return asf__next_line((struct asf__file *)self, self, &newlines);
 }
 
 /* A line of at most n bytes. */
 static PyObject *read_short_line(struct asf__file *f, ssize_t wanted) {
     ssize_t n;
-    void *p = line_region(f, '\n', wanted, &n);
+    void *p = asf__line_region(f, '\n', wanted, &n);
     if (!p && n == -EMSGSIZE)
         p = read_region(f, wanted, wanted, &n);
     return p ? take_bytes(f, p, n) : n == 0 ? PyBytes_FromStringAndSize(NULL, 0) : asf__raise(n, f->name);
@@ -455,7 +437,7 @@ static PyObject *file_readline(PyObject *self, PyObject *const *args, Py_ssize_t
     if (!size_argument(args, count, &n))
         return NULL;
     if (n < 0) {
-        line = next_line(f, self, &newlines);
+        line = asf__next_line(f, self, &newlines);
         return line || PyErr_Occurred() ? line : PyBytes_FromStringAndSize(NULL, 0);
     }
     if (!asf__file_enter(f, ASF_READ, NULL))
@@ -463,48 +445,6 @@ static PyObject *file_readline(PyObject *self, PyObject *const *args, Py_ssize_t
     line = n == 0 ? PyBytes_FromStringAndSize(NULL, 0) : read_short_line(f, n);
     asf__file_leave(f);
     return line;
-}
-
-struct lines {
-    PyObject_HEAD struct asf__file *file;
-    struct parting by;
-};
-
-static PyObject *file_lines(PyObject *self, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"delimiter", "keep", "longest", NULL};
-    struct asf__module *module = PyType_GetModuleState(Py_TYPE(self));
-    char delimiter = '\n';
-    int keep = 1;
-    Py_ssize_t longest = SSIZE_MAX;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|cpn:lines", names, &delimiter, &keep, &longest))
-        return NULL;
-    if (longest < 1)
-        return PyErr_Format(PyExc_ValueError, "the longest line has a byte or more, not %zd", longest);
-    struct lines *l = (struct lines *)PyType_GenericAlloc(module->lines, 0);
-    if (l) {
-        l->file = (struct asf__file *)Py_NewRef(self);
-        l->by = (struct parting){(unsigned char)delimiter, keep, longest};
-    }
-    return (PyObject *)l;
-}
-
-static PyObject *lines_next(PyObject *self) {
-    struct lines *l = (struct lines *)self;
-    return next_line(l->file, self, &l->by);
-}
-
-/* The stream then stands after the last line.  That the file was truncated under the lines is told by the
- * next call. */
-static void lines_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    struct asf__file *f = ((struct lines *)self)->file;
-    if (f->iterator == self) {
-        f->unsaid = asf_lines_end(&f->lines);
-        f->iterator = f->unsaid ? Py_None : NULL;
-    }
-    Py_DECREF((PyObject *)f);
-    PyObject_Free(self);
-    Py_DECREF((PyObject *)type);
 }
 
 /* --- regions ------------------------------------------------------------ */
@@ -525,7 +465,7 @@ static PyObject *allocate_region(PyObject *self, PyObject *args, PyObject *keywo
     struct asf__file *f = (struct asf__file *)self;
     Py_ssize_t n;
     int write = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$p:region", names, &n, &write))
+    if (!asf__parse(args, keywords, "n|$p:region", names, &n, &write))
         return NULL;
     if (n < 1)
         return PyErr_Format(PyExc_ValueError, "a region has a byte or more, not %zd", n);
@@ -548,13 +488,13 @@ static PyObject *file_region_until(PyObject *self, PyObject *args, PyObject *key
     struct asf__file *f = (struct asf__file *)self;
     char delimiter = '\n';
     Py_ssize_t longest = SSIZE_MAX, n;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|cn:region_until", names, &delimiter, &longest))
+    if (!asf__parse(args, keywords, "|cn:region_until", names, &delimiter, &longest))
         return NULL;
     if (longest < 1)
         return PyErr_Format(PyExc_ValueError, "the longest line has a byte or more, not %zd", longest);
     if (!asf__file_enter(f, ASF_READ, NULL))
         return NULL;
-    void *p = line_region(f, (unsigned char)delimiter, longest, &n);
+    void *p = asf__line_region(f, (unsigned char)delimiter, longest, &n);
     return new_region(f, p, n);
 }
 
@@ -565,7 +505,7 @@ static PyObject *file_region_at(PyObject *self, PyObject *args, PyObject *keywor
     Py_ssize_t n;
     int whence = SEEK_SET, write = 0;
     void *p;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Ln|i$p:region_at", names, &offset, &n, &whence, &write))
+    if (!asf__parse(args, keywords, "Ln|i$p:region_at", names, &offset, &n, &whence, &write))
         return NULL;
     if (n < 1)
         return PyErr_Format(PyExc_ValueError, "a region has a byte or more, not %zd", n);
@@ -693,6 +633,36 @@ static PyObject *file_seek(PyObject *self, PyObject *args) {
     return at;
 }
 
+/* What was read ahead of the place is given up by flush(). */
+static PyObject *truncate_file(struct asf__file *f, PyObject *argument) {
+    PyObject *size = argument == Py_None ? place(f) : Py_NewRef(argument);
+    long long to = size ? PyLong_AsLongLong(size) : -1;
+    int rc;
+    if (!PyErr_Occurred() && flush(f)) {
+        do
+            ASF_WITHOUT_GIL(rc = ftruncate(asf_fileno(f->stream), to) < 0 ? -errno : 0);
+        while (asf__again(rc));
+        if (rc < 0)
+            asf__raise(rc, f->name);
+    }
+    if (!PyErr_Occurred())
+        return size;
+    Py_XDECREF(size);
+    return NULL;
+}
+
+static PyObject *file_truncate(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    struct asf__file *f = (struct asf__file *)self;
+    if (count > 1)
+        return PyErr_Format(PyExc_TypeError, "at most one argument, a size, is taken");
+    if (!asf__file_enter(f, ASF_ANY, NULL))
+        return NULL;
+    PyObject *size = f->writable ? truncate_file(f, count ? args[0] : Py_None)
+                                 : asf__unsupported("the file is not open for writing");
+    asf__file_leave(f);
+    return size;
+}
+
 /* --- the file itself ------------------------------------------------------------ */
 
 int asf__file_close(struct asf__file *f) {
@@ -701,7 +671,10 @@ int asf__file_close(struct asf__file *f) {
         return 0;
     if (!asf__file_enter(f, ASF_ANY, f->iterator))
         return f->stream ? -1 : 0;
-    end_iteration(f); /* the file was truncated: that is told when it is closed */
+    if (!end_iteration(f) && f->iterator) { /* a view of a Line */
+        asf__file_leave(f);
+        return -1;
+    } /* else the file was truncated: that is told when it is closed */
     if (f->shared && f->now == ASF_READ)
         asf_sflush(f->stream);
     if (f->users > 0)
@@ -762,6 +735,19 @@ static PyObject *file_seekable(PyObject *self, PyObject *unused) {
     return truth(self, stream && lseek(asf_fileno(stream), 0, SEEK_CUR) >= 0);
 }
 
+static PyObject *file_isatty(PyObject *self, PyObject *unused) {
+    (void)unused;
+    struct asf_cios *stream = ((struct asf__file *)self)->stream;
+    return truth(self, stream && isatty(asf_fileno(stream)));
+}
+
+static PyObject *file_detach(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (((struct asf__file *)self)->stream)
+        return asf__unsupported("a File has no raw file below it");
+    return truth(self, false);
+}
+
 static PyObject *file_closed(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(!((struct asf__file *)self)->stream);
@@ -777,16 +763,24 @@ static PyObject *file_mode(PyObject *self, void *unused) {
     return PyUnicode_FromString(((struct asf__file *)self)->mode);
 }
 
+/* The place is left out where to tell it would take a flush or end an iteration. */
 static PyObject *file_repr(PyObject *self) {
     struct asf__file *f = (struct asf__file *)self;
     return PyUnicode_FromFormat("<asf.File name=%R mode='%s'%s>", f->name, f->mode,
                                 f->stream ? "" : " closed");
 }
 
+/* What an object above, a TextIOWrapper, calls before it closes a file that nobody has any more. */
+static PyObject *file_dealloc_warn(PyObject *self, PyObject *source) {
+    struct asf__file *f = (struct asf__file *)self;
+    if (f->stream && PyErr_ResourceWarning(source, 1, "unclosed file %R", source) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 /* A file that nobody has any more is closed, as Python's own, with its warning.  It has no region, since
  * these have it. */
-static void file_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
+static void file_finalize(PyObject *self) {
     struct asf__file *f = (struct asf__file *)self;
     PyObject *error[3];
     PyErr_Fetch(&error[0], &error[1], &error[2]);
@@ -795,11 +789,74 @@ static void file_dealloc(PyObject *self) {
     if (asf__file_close(f) < 0)
         PyErr_WriteUnraisable(NULL);
     PyErr_Restore(error[0], error[1], error[2]);
+}
+
+static int file_traverse(PyObject *self, visitproc visit, void *arg) {
+    struct asf__file *f = (struct asf__file *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(f->dict);
+    Py_VISIT(f->name);
+    return 0;
+}
+
+static int file_clear(PyObject *self) {
+    Py_CLEAR(((struct asf__file *)self)->dict);
+    return 0;
+}
+
+static void file_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    struct asf__file *f = (struct asf__file *)self;
+    PyObject_GC_UnTrack(self);
+    file_finalize(self);
+    if (f->weak)
+        PyObject_ClearWeakRefs(self);
     if (f->lock)
         PyThread_free_lock(f->lock);
+    Py_CLEAR(f->dict);
     Py_XDECREF(f->name);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
+}
+
+/* --- the base ------------------------------------------------------------ */
+
+static PyObject *buffered_io_base(void) {
+    PyObject *io = PyImport_ImportModule("io");
+    PyObject *class = io ? PyObject_GetAttrString(io, "BufferedIOBase") : NULL;
+    Py_XDECREF(io);
+    return class;
+}
+
+static Py_ssize_t number_of(PyObject *type, const char *attribute) {
+    PyObject *number = PyObject_GetAttrString(type, attribute);
+    Py_ssize_t n = number ? PyLong_AsSsize_t(number) : -1;
+    Py_XDECREF(number);
+    return n;
+}
+
+/* The class in C below io.BufferedIOBase, which has a metaclass: that of io's own files.  A type of the
+ * stable ABI must know how its objects begin. */
+PyObject *asf__file_base(void) {
+    PyObject *class = buffered_io_base();
+    PyObject *base = class ? PyObject_GetAttrString(class, "__base__") : NULL;
+    Py_XDECREF(class);
+    if (!base || (number_of(base, "__basicsize__") == offsetof(struct asf__file, stream) &&
+                  number_of(base, "__dictoffset__") == offsetof(struct asf__file, dict) &&
+                  number_of(base, "__weakrefoffset__") == offsetof(struct asf__file, weak)))
+        return base;
+    Py_DECREF(base);
+    PyErr_SetString(PyExc_ImportError,
+                    "this Python's io.BufferedIOBase is laid out in another way: build asf for it");
+    return NULL;
+}
+
+int asf__file_register(PyTypeObject *file) {
+    PyObject *class = buffered_io_base();
+    PyObject *registered = class ? PyObject_CallMethod(class, "register", "O", file) : NULL;
+    Py_XDECREF(registered);
+    Py_XDECREF(class);
+    return registered ? 0 : -1;
 }
 
 /* --- types ------------------------------------------------------------ */
@@ -825,6 +882,18 @@ PyDoc_STRVAR(readinto_doc,
              "readinto($self, buffer, /)\n--\n\n"
              "Fill a buffer, such as a bytearray; return the number of bytes, fewer at the end of the\n"
              "file alone.");
+PyDoc_STRVAR(readinto1_doc,
+             "readinto1($self, buffer, /)\n--\n\nAs readinto(), waiting only when there are no bytes.");
+PyDoc_STRVAR(peek_doc,
+             "peek($self, size=0, /)\n--\n\n"
+             "Return bytes that come next, and do not go on: one or more but at the end, which may be\n"
+             "fewer or more than `size`.");
+PyDoc_STRVAR(truncate_doc,
+             "truncate($self, size=None, /)\n--\n\n"
+             "Cut the file to `size` bytes, or to the place, or lengthen it by zero bytes; return the\n"
+             "size.  The place stays.");
+PyDoc_STRVAR(detach_doc,
+             "detach($self, /)\n--\n\nRaise io.UnsupportedOperation: there is no raw file below.");
 PyDoc_STRVAR(readline_doc,
              "readline($self, size=-1, /)\n--\n\n"
              "Return the next line with its newline, or its first `size` bytes; b'' at the end.");
@@ -834,6 +903,13 @@ PyDoc_STRVAR(lines_doc, "lines($self, delimiter=b'\\n', keep=True, longest=sys.m
                         "  keep       whether the lines that are returned have it\n"
                         "  longest    bytes of the longest line with its delimiter; a longer one is OSError\n"
                         "             (EMSGSIZE), and the file stays before it");
+PyDoc_STRVAR(lines_in_place_doc,
+             "lines_in_place($self, delimiter=b'\\n', keep=True, longest=sys.maxsize)\n--\n\n"
+             "As lines(), without copying: return an iterator whose items are one Line, which shows each\n"
+             "line in turn.\n\n"
+             "What it shows is valid until the next line is asked for, or the file is used otherwise:\n"
+             "bytes(line), slices and split() make copies to keep.  BufferError: a memoryview of the line\n"
+             "is left.");
 PyDoc_STRVAR(region_doc,
              "region($self, size, /, *, write=False)\n--\n\n"
              "Return the next `size` bytes as a Region.\n\n"
@@ -879,8 +955,11 @@ static PyMethodDef file_methods[] = {
     {"read", FAST(file_read), METH_FASTCALL, read_doc},
     {"read1", FAST(file_read1), METH_FASTCALL, read1_doc},
     {"readinto", file_readinto, METH_O, readinto_doc},
+    {"readinto1", file_readinto1, METH_O, readinto1_doc},
+    {"peek", FAST(file_peek), METH_FASTCALL, peek_doc},
     {"readline", FAST(file_readline), METH_FASTCALL, readline_doc},
-    {"lines", FAST(file_lines), METH_VARARGS | METH_KEYWORDS, lines_doc},
+    {"lines", FAST(asf__lines), METH_VARARGS | METH_KEYWORDS, lines_doc},
+    {"lines_in_place", FAST(asf__lines_in_place), METH_VARARGS | METH_KEYWORDS, lines_in_place_doc},
     {"region", FAST(file_region), METH_VARARGS | METH_KEYWORDS, region_doc},
     {"region_some", FAST(file_region_some), METH_VARARGS | METH_KEYWORDS, region_some_doc},
     {"region_until", FAST(file_region_until), METH_VARARGS | METH_KEYWORDS, region_until_doc},
@@ -890,11 +969,15 @@ static PyMethodDef file_methods[] = {
     {"flush", file_flush, METH_NOARGS, flush_doc},
     {"seek", file_seek, METH_VARARGS, seek_doc},
     {"tell", file_tell, METH_NOARGS, tell_doc},
+    {"truncate", FAST(file_truncate), METH_FASTCALL, truncate_doc},
     {"close", file_close, METH_NOARGS, close_doc},
+    {"detach", file_detach, METH_NOARGS, detach_doc},
     {"fileno", file_fileno, METH_NOARGS, fileno_doc},
     {"readable", file_readable, METH_NOARGS, "readable($self, /)\n--\n\nWhether it is open for reading."},
     {"writable", file_writable, METH_NOARGS, "writable($self, /)\n--\n\nWhether it is open for writing."},
     {"seekable", file_seekable, METH_NOARGS, "seekable($self, /)\n--\n\nWhether seek() can be used."},
+    {"isatty", file_isatty, METH_NOARGS, "isatty($self, /)\n--\n\nWhether it is a terminal."},
+    {"_dealloc_warn", file_dealloc_warn, METH_O, NULL},
     {"__enter__", file_enter_context, METH_NOARGS, NULL},
     {"__exit__", file_close, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -908,30 +991,22 @@ static PyGetSetDef file_getset[] = {
 };
 
 static PyType_Slot file_slots[] = {
-    {Py_tp_doc, (void *)file_doc}, {Py_tp_dealloc, file_dealloc},
-    {Py_tp_repr, file_repr},       {Py_tp_methods, file_methods},
-    {Py_tp_getset, file_getset},   {Py_tp_iter, file_iter},
-    {Py_tp_iternext, file_next},   {0, NULL},
+    {Py_tp_doc, (void *)file_doc},
+    {Py_tp_dealloc, file_dealloc},
+    {Py_tp_finalize, file_finalize},
+    {Py_tp_traverse, file_traverse},
+    {Py_tp_clear, file_clear},
+    {Py_tp_repr, file_repr},
+    {Py_tp_methods, file_methods},
+    {Py_tp_getset, file_getset},
+    {Py_tp_iter, file_iter},
+    {Py_tp_iternext, file_next},
+    {0, NULL},
 };
 
 PyType_Spec asf__file_spec = {
     .name = "asf.File",
     .basicsize = sizeof(struct asf__file),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC,
     .slots = file_slots,
-};
-
-static PyType_Slot lines_slots[] = {
-    {Py_tp_doc, "An iterator over the lines of a File, which lines() returns."},
-    {Py_tp_dealloc, lines_dealloc},
-    {Py_tp_iter, PyObject_SelfIter},
-    {Py_tp_iternext, lines_next},
-    {0, NULL},
-};
-
-PyType_Spec asf__lines_spec = {
-    .name = "asf.Lines",
-    .basicsize = sizeof(struct lines),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = lines_slots,
 };

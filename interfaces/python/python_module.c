@@ -5,7 +5,38 @@
  */
 #include "interfaces/python/python_module.h"
 
+#include <stdarg.h>
+#include <string.h>
+
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
+
+/* An exception if an option is none of the names, of which those of arguments by place are empty. */
+static void refuse_unknown(PyObject *keywords, const char *call, char **names) {
+    PyObject *list = PyList_New(0), *option;
+    Py_ssize_t at = 0;
+    for (char **name = names; list && *name; name++) {
+        PyObject *text = **name ? PyUnicode_FromString(*name) : NULL;
+        if (text)
+            PyList_Append(list, text);
+        Py_XDECREF(text);
+    }
+    while (list && !PyErr_Occurred() && PyDict_Next(keywords, &at, &option, NULL))
+        if (PySequence_Contains(list, option) == 0)
+            PyErr_Format(PyExc_TypeError, "%s() has no option %R: it has %R", call, option, list);
+    Py_XDECREF(list);
+}
+
+int asf__parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...) {
+    va_list out;
+    if (keywords)
+        refuse_unknown(keywords, strchr(format, ':') + 1, names);
+    if (PyErr_Occurred())
+        return false;
+    va_start(out, names);
+    int parsed = PyArg_VaParseTupleAndKeywords(args, keywords, format, names, out);
+    va_end(out);
+    return parsed;
+}
 
 PyDoc_STRVAR(
     module_doc,
@@ -14,8 +45,11 @@ PyDoc_STRVAR(
     "    with asf.open(path) as file:            # as open(path, 'rb'), and its lines in half the time\n"
     "        for line in file:\n"
     "            ...\n"
+    "        for line in file.lines_in_place():  # not copied: find(), split(), line[:4]\n"
+    "            ...\n"
     "        with file.region(65536) as region:  # the next bytes, not copied\n"
     "            use(region[:16])\n\n"
+    "    with asf.open(path, 'r', encoding='utf-8') as file:  # text, an io.TextIOWrapper\n\n"
     "    with asf.create_segment('series', 8 * n) as segment:\n"
     "        numbers = numpy.asarray(segment.array())\n"
     "    fields = asf.read_arrays(path)          # 'coeff 1 2 3', or 'coeff shmids LABEL'\n\n"
@@ -26,11 +60,14 @@ PyDoc_STRVAR(
     "All objects may be used by any threads. Errors of the system are OSError with errno and, of files, "
     "filename.");
 PyDoc_STRVAR(open_doc,
-             "open(file, mode='rb', *, closefd=True)\n--\n\n"
-             "Open a file, as Python's open() does in binary mode, and return a File.\n\n"
-             "  file     a path, or a descriptor, which the file owns from now on\n"
-             "  mode     'rb', 'wb', 'ab' or 'xb', or one of these with '+'\n"
-             "  closefd  False: the descriptor stays the caller's (its place in the file moves along)");
+             "open(file, mode='rb', *, encoding=None, errors=None, newline=None, closefd=True)\n--\n\n"
+             "Open a file as Python's open() does, of bytes unless the mode says otherwise.\n\n"
+             "  file      a path, or a descriptor, which the file owns from now on\n"
+             "  mode      'rb', 'wb', 'ab' or 'xb', or one of these with '+': a File is returned. Without\n"
+             "            the 'b', or with 't': an io.TextIOWrapper on a File, such as TextFile\n"
+             "  encoding, errors, newline\n"
+             "            of text, as for Python's open()\n"
+             "  closefd   False: the descriptor stays the caller's (its place in the file moves along)");
 PyDoc_STRVAR(create_doc, "create_segment(name, size, *, mode=0o600, backend=None)\n--\n\n"
                          "Make a segment of shared memory and return it, attached, as a Segment.\n\n"
                          "  name     words that tell people what it is\n"
@@ -100,20 +137,34 @@ static PyMethodDef functions[] = {
 
 /* The types in the order in which struct asf__module has them. */
 static PyType_Spec *const specs[] = {
-    &asf__file_spec,    &asf__lines_spec,  &asf__region_spec,        &asf__segment_spec, &asf__array_spec,
+    &asf__file_spec,    &asf__lines_spec,   &asf__lines_in_place_spec, &asf__line_spec,
+    &asf__region_spec,  &asf__segment_spec, &asf__array_spec,
 #ifdef ASF_PYTHON_RECORDS
-    &asf__records_spec, &asf__format_spec, &asf__record_writer_spec,
+    &asf__records_spec, &asf__format_spec,  &asf__record_writer_spec,
 #endif
 };
 enum { TYPES = sizeof specs / sizeof *specs };
 
+static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
+    PyObject *base = spec == &asf__file_spec ? asf__file_base() : NULL;
+    if (spec == &asf__file_spec && !base)
+        return NULL;
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, base);
+    Py_XDECREF(base);
+    return (PyTypeObject *)type;
+}
+
 static int fill_module(PyObject *module) {
     PyTypeObject **types = PyModule_GetState(module);
     for (int i = 0; i < TYPES; i++) {
-        types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
+        types[i] = make_type(module, specs[i]);
         if (!types[i] || PyModule_AddType(module, types[i]) < 0)
             return -1;
     }
+    struct asf__module *m = PyModule_GetState(module);
+    m->text = asf__text_type(module);
+    if (!m->text || PyModule_AddType(module, m->text) < 0 || asf__file_register(m->file) < 0)
+        return -1;
     return PyModule_AddStringConstant(module, "__version__", asf_version());
 }
 
@@ -121,6 +172,8 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     PyTypeObject **types = PyModule_GetState(module);
     for (int i = 0; types && i < TYPES; i++)
         Py_VISIT(types[i]);
+    if (types)
+        Py_VISIT(((struct asf__module *)(void *)types)->text);
     return 0;
 }
 
@@ -128,6 +181,8 @@ static int clear_module(PyObject *module) {
     PyTypeObject **types = PyModule_GetState(module);
     for (int i = 0; types && i < TYPES; i++)
         Py_CLEAR(types[i]);
+    if (types)
+        Py_CLEAR(((struct asf__module *)(void *)types)->text);
     return 0;
 }
 

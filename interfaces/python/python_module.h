@@ -23,8 +23,13 @@
 /* The state of the module, which a type's methods find by PyType_GetModuleState; those of records are NULL
  * where libasf_record is left out. */
 struct asf__module {
-    PyTypeObject *file, *lines, *region, *segment, *array, *records, *format, *record_writer;
+    PyTypeObject *file, *lines, *lines_in_place, *line, *region, *segment, *array, *records, *format,
+        *record_writer, *text;
 };
+
+enum {
+    ASF_PIECE = 1 << 16
+}; /* bytes that are copied with the GIL, and read at once where no size is known */
 
 /* The beginning of an object that shows memory: Region, Segment, Array. */
 struct asf__memory {
@@ -48,8 +53,9 @@ PyObject *asf__memory_array(PyObject *self, const char *format);
 bool asf__memory_is_viewed(struct asf__memory *shown);
 
 struct asf__file {
-    PyObject_HEAD struct asf_cios *stream; /* NULL: closed */
-    PyObject *name;                        /* the path, or the number of the descriptor */
+    PyObject_HEAD PyObject *dict, *weak; /* where io.BufferedIOBase has them, which asf__file_base checks */
+    struct asf_cios *stream;             /* NULL: closed */
+    PyObject *name;                      /* the path, or the number of the descriptor */
     char mode[4];
     bool readable, writable, regular;
     bool shared; /* the caller keeps a descriptor, which is to stand where the file ended */
@@ -60,7 +66,8 @@ struct asf__file {
     PyObject *iterator; /* whose lines are iterated over, borrowed: a Lines, the file itself, or NULL; None:
                          * of one that has gone, and the next call tells its error, `unsaid` */
     int unsaid;
-    bool keep; /* its lines have their delimiters */
+    bool keep;                /* its lines have their delimiters */
+    struct asf__memory *line; /* the iterator if it is a Line, which ends with the iteration; or NULL */
     struct asf_lines lines;
 };
 
@@ -77,8 +84,59 @@ void asf__file_leave(struct asf__file *f);
  * closed. */
 struct asf__file *asf__file_of(struct asf__module *module, PyObject *argument, const char *mode, bool *own);
 
+/* The base of asf.File, a new reference; NULL with an exception.  And the class of io whose objects Files are
+ * is told so, as io does for its own types. */
+PyObject *asf__file_base(void);
+int asf__file_register(PyTypeObject *file);
+
 /* Close it: 0, or -1 with an exception. */
 int asf__file_close(struct asf__file *f);
+
+/* io.UnsupportedOperation.  returns  NULL. */
+PyObject *asf__unsupported(const char *what);
+
+PyObject *asf__copy_bytes(const void *from, ssize_t n);
+
+/* The next line as a region, which has its delimiter unless the file ends before: what a signal leaves of it
+ * is read again. */
+void *asf__line_region(struct asf__file *f, unsigned char delimiter, ssize_t longest, ssize_t *n);
+
+/* The next line of a file whose own iteration it is, in place with its newline; NULL as asf__next_line. Until
+ * another call on the file asf__file_unread puts it back. */
+const char *asf__file_line(struct asf__file *f, ssize_t *n);
+bool asf__file_unread(struct asf__file *f, const char *line);
+
+/* asf.TextFile, a TextIOWrapper.  options: those of TextIOWrapper. */
+PyTypeObject *asf__text_type(PyObject *module);
+PyObject *asf__text_new(PyTypeObject *type, struct asf__file *f, PyObject *options);
+
+/* What parts the lines that an iterator asks for. */
+struct asf__parting {
+    unsigned char delimiter;
+    bool keep;
+    ssize_t longest;
+};
+
+/* The next line where none is at hand.  NULL at the end, or with an exception. */
+PyObject *asf__wait_for_line(struct asf__file *f, PyObject *iterator, const struct asf__parting *by);
+
+static inline bool asf__is_line_at_hand(const struct asf__file *f, const void *iterator) {
+    return f->iterator == iterator && !f->holder && asf_lines_at_hand(&f->lines);
+}
+
+/* The next line: NULL at the end, or with an exception. */
+static inline PyObject *asf__next_line(struct asf__file *f, PyObject *iterator,
+                                       const struct asf__parting *by) {
+    ssize_t n;
+    if (!asf__is_line_at_hand(f, iterator))
+        return asf__wait_for_line(f, iterator, by);
+    const char *line = asf_lines_next(&f->lines, &n);
+    return PyBytes_FromStringAndSize(line, n + f->keep);
+}
+
+/* Methods of File. */
+PyObject *asf__lines(PyObject *file, PyObject *args, PyObject *keywords);
+PyObject *asf__lines_in_place(PyObject *file, PyObject *args, PyObject *keywords);
 
 /* A new reference to a region of a file, or NULL with an exception. */
 PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size);
@@ -88,6 +146,9 @@ PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size);
  * returns  NULL. */
 PyObject *asf__raise(ssize_t code, PyObject *name);
 PyObject *asf__raise_why(ssize_t code, const char *why, PyObject *name);
+
+/* As PyArg_ParseTupleAndKeywords; an option that is not known is told with those that are. */
+int asf__parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...);
 
 /* Whether a call that a signal has ended is to be made again: its handlers have run, and raised nothing. */
 bool asf__again(ssize_t code);
@@ -112,7 +173,8 @@ void asf__let_signals(const struct asf__file *f, const sigset_t *before);
     } while (0)
 
 /* The types of each file. */
-extern PyType_Spec asf__file_spec, asf__lines_spec, asf__region_spec, asf__segment_spec, asf__array_spec;
+extern PyType_Spec asf__file_spec, asf__lines_spec, asf__lines_in_place_spec, asf__line_spec;
+extern PyType_Spec asf__region_spec, asf__segment_spec, asf__array_spec;
 extern PyType_Spec asf__records_spec, asf__format_spec, asf__record_writer_spec;
 
 /* The functions of the module. */

@@ -11,25 +11,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* returns  the flags of open(), or -1 with an exception. */
-static int parse_mode(const char *mode) {
-    size_t length = strlen(mode), kinds = strcspn(mode, "rwax");
-    bool plus = strchr(mode, '+'), binary = strchr(mode, 'b');
-    if (kinds == length || !binary || length != 2U + plus) {
-        PyErr_Format(PyExc_ValueError, "mode '%s': 'rb', 'wb', 'ab' or 'xb', or one of these and '+'", mode);
-        return -1;
+/* What a mode says. */
+struct opening {
+    const char *mode; /* of the File */
+    char bytes[4];    /* that of the file of bytes below a text */
+    int flags;        /* open()'s */
+    bool text;
+};
+
+static bool is_mode(const char *mode) {
+    size_t kinds = 0, letters = strlen(mode);
+    for (const char *c = mode; *c; c++) {
+        kinds += strchr("rwax", *c) != NULL;
+        if (!strchr("rwaxbt+", *c) || strchr(c + 1, *c))
+            return false;
     }
-    int access = plus ? O_RDWR : mode[kinds] == 'r' ? O_RDONLY : O_WRONLY;
-    switch (mode[kinds]) {
-    case 'w':
-        return access | O_CREAT | O_TRUNC;
-    case 'a':
-        return access | O_CREAT | O_APPEND;
-    case 'x':
-        return access | O_CREAT | O_EXCL;
-    default:
-        return access;
+    return kinds == 1 && letters <= 3 && !(strchr(mode, 'b') && strchr(mode, 't'));
+}
+
+/* returns  false with an exception. */
+static bool parse_mode(const char *mode, struct opening *o) {
+    if (!is_mode(mode)) {
+        PyErr_Format(
+            PyExc_ValueError,
+            "mode '%s': it is 'r', 'w', 'a' or 'x'; 'b' after it for bytes, 't' or neither for text; "
+            "and '+' to read and write",
+            mode);
+        return false;
     }
+    bool plus = strchr(mode, '+');
+    char kind = mode[strcspn(mode, "rwax")];
+    int access = plus ? O_RDWR : kind == 'r' ? O_RDONLY : O_WRONLY;
+    int creates = kind == 'w'   ? O_CREAT | O_TRUNC
+                  : kind == 'a' ? O_CREAT | O_APPEND
+                  : kind == 'x' ? O_CREAT | O_EXCL
+                                : 0;
+    *o = (struct opening){mode, {kind, 'b', plus ? '+' : 0, 0}, access | creates, !strchr(mode, 'b')};
+    return true;
 }
 
 /* As Python's open() tells those who watch for it. */
@@ -93,7 +111,7 @@ static struct asf__file *new_file(struct asf__module *module, PyObject *name, co
     if (!f)
         return NULL;
     f->name = Py_NewRef(name);
-    strncpy(f->mode, mode, sizeof f->mode - 1);
+    memcpy(f->mode, mode, strlen(mode)); /* 3 at most */
     f->readable = (flags & O_ACCMODE) != O_WRONLY;
     f->writable = (flags & O_ACCMODE) != O_RDONLY;
     f->now = f->readable ? ASF_READ : ASF_WRITE;
@@ -104,20 +122,19 @@ static struct asf__file *new_file(struct asf__module *module, PyObject *name, co
     return (struct asf__file *)PyErr_NoMemory();
 }
 
-static PyObject *open_file(struct asf__module *module, PyObject *argument, const char *mode, bool closefd) {
+static PyObject *open_file(struct asf__module *module, PyObject *argument, const struct opening *o,
+                           bool closefd) {
     bool number = PyLong_Check(argument);
-    int flags = parse_mode(mode);
-    if (flags < 0)
-        return NULL;
+    const char *mode = o->text ? o->bytes : o->mode;
     if (!number && !closefd)
         return PyErr_Format(PyExc_ValueError, "closefd=False needs a descriptor, not a name");
     PyObject *name = number ? Py_NewRef(argument) : PyOS_FSPath(argument);
     if (!name)
         return NULL;
-    struct asf__file *f = new_file(module, name, mode, flags);
-    int fd = !f ? -1 : number ? take_descriptor(name, closefd) : open_path(name, mode, flags);
+    struct asf__file *f = new_file(module, name, mode, o->flags);
+    int fd = !f ? -1 : number ? take_descriptor(name, closefd) : open_path(name, o->mode, o->flags);
     Py_DECREF(name);
-    if (fd >= 0 && open_stream(f, fd, flags)) {
+    if (fd >= 0 && open_stream(f, fd, o->flags)) {
         f->shared = !closefd;
         return (PyObject *)f;
     }
@@ -127,18 +144,53 @@ static PyObject *open_file(struct asf__module *module, PyObject *argument, const
     return NULL;
 }
 
+/* A TextFile, with the mode as it was given; the file of bytes is closed if there is none. */
+static PyObject *open_text(struct asf__module *module, struct asf__file *f, const char *mode,
+                           PyObject *options) {
+    PyObject *name = f ? PyUnicode_FromString(mode) : NULL;
+    PyObject *text = name ? asf__text_new(module->text, f, options) : NULL;
+    if (text && PyObject_SetAttrString(text, "mode", name) < 0)
+        Py_CLEAR(text);
+    if (f && !text) {
+        PyObject *error[3];
+        PyErr_Fetch(&error[0], &error[1], &error[2]);
+        asf__file_close(f);
+        PyErr_Restore(error[0], error[1], error[2]);
+    }
+    Py_XDECREF(name);
+    Py_XDECREF((PyObject *)f);
+    return text;
+}
+
 PyObject *asf__open(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"file", "mode", "closefd", NULL};
+    static char *names[] = {"file", "mode", "encoding", "errors", "newline", "closefd", NULL};
     PyObject *file;
-    const char *mode = "rb";
+    const char *mode = "rb", *encoding = NULL, *errors = NULL, *newline = NULL;
     int closefd = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s$p:open", names, &file, &mode, &closefd))
+    struct opening o;
+    if (!asf__parse(args, keywords, "O|s$zzzp:open", names, &file, &mode, &encoding, &errors, &newline,
+                    &closefd) ||
+        !parse_mode(mode, &o))
         return NULL;
-    return open_file(PyModule_GetState(module), file, mode, closefd);
+    if (!o.text && (encoding || errors || newline))
+        return PyErr_Format(
+            PyExc_ValueError,
+            "mode '%s' is of bytes: encoding, errors and newline are for text, such as mode 'r'", mode);
+    struct asf__module *state = PyModule_GetState(module);
+    PyObject *options =
+        o.text ? Py_BuildValue("{szszsz}", "encoding", encoding, "errors", errors, "newline", newline) : NULL;
+    PyObject *opened = !o.text || options ? open_file(state, file, &o, closefd) : NULL;
+    if (o.text)
+        opened = open_text(state, (struct asf__file *)opened, mode, options);
+    Py_XDECREF(options);
+    return opened;
 }
 
 struct asf__file *asf__file_of(struct asf__module *module, PyObject *argument, const char *mode, bool *own) {
+    struct opening o;
     *own = !Py_IS_TYPE(argument, module->file);
-    return (struct asf__file *)(*own ? open_file(module, argument, mode, !PyLong_Check(argument))
-                                     : Py_NewRef(argument));
+    if (!*own)
+        return (struct asf__file *)Py_NewRef(argument);
+    return parse_mode(mode, &o) ? (struct asf__file *)open_file(module, argument, &o, !PyLong_Check(argument))
+                                : NULL;
 }

@@ -454,7 +454,7 @@ PyObject *asf__record_writer(PyObject *module, PyObject *args, PyObject *keyword
     PyObject *argument;
     int indexed = 0;
     bool own;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:record_writer", names, &argument, &indexed))
+    if (!asf__parse(args, keywords, "O|$p:record_writer", names, &argument, &indexed))
         return NULL;
     struct asf__file *f = asf__file_of(m, argument, "wb", &own);
     struct record_writer *w = f ? (struct record_writer *)PyType_GenericAlloc(m->record_writer, 0) : NULL;

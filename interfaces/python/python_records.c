@@ -107,7 +107,7 @@ PyObject *asf__records(PyObject *module, PyObject *args, PyObject *keywords) {
     PyObject *argument;
     Py_ssize_t most = 0;
     bool own;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$n:records", names, &argument, &most))
+    if (!asf__parse(args, keywords, "O|$n:records", names, &argument, &most))
         return NULL;
     if (most < 0)
         return PyErr_Format(PyExc_ValueError, "most_bytes is negative");

@@ -54,8 +54,7 @@ PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywor
     int mode = 0600;
     const char *backend = NULL;
     char *shm;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Un|$iz:create_segment", names, &name, &size, &mode,
-                                     &backend))
+    if (!asf__parse(args, keywords, "Un|$iz:create_segment", names, &name, &size, &mode, &backend))
         return NULL;
     if (size < 0)
         return PyErr_Format(PyExc_ValueError, "a negative size");
@@ -79,7 +78,7 @@ PyObject *asf__open_segment(PyObject *module, PyObject *args, PyObject *keywords
     PyObject *label, *bytes;
     int update = 0;
     char *shm;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|$p:open_segment", names, &label, &update) ||
+    if (!asf__parse(args, keywords, "U|$p:open_segment", names, &label, &update) ||
         !PyUnicode_FSConverter(label, &bytes))
         return NULL;
     const char *text = PyBytes_AsString(bytes);
@@ -385,8 +384,7 @@ PyObject *asf__write_arrays(PyObject *module, PyObject *args, PyObject *keywords
     PyObject *argument, *arrays, *items, *name, *array;
     int segments = 0;
     bool own, good = true;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$p:write_arrays", names, &argument, &arrays,
-                                     &segments))
+    if (!asf__parse(args, keywords, "OO|$p:write_arrays", names, &argument, &arrays, &segments))
         return NULL;
     struct asf__file *f = asf__file_of(PyModule_GetState(module), argument, "wb", &own);
     items = f ? PyMapping_Items(arrays) : NULL;

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Each method and property of each type, of an object that is closed, released or given up: files beside
 io's, the others beside memoryview or in a table; and none of a type's objects is made but by its function."""
+import ast
 import copy
 import gc
+import io
 import os
 import pickle
 import tempfile
@@ -35,18 +37,24 @@ FILE = {
     "__next__": lambda f: next(f),
     "close": lambda f: f.close(),
     "closed": lambda f: f.closed,
+    "detach": lambda f: f.detach(),
     "fileno": lambda f: f.fileno(),
     "flush": lambda f: f.flush(),
+    "isatty": lambda f: f.isatty(),
     "mode": lambda f: f.mode,
     "name": lambda f: f.name,
+    "peek": lambda f: f.peek(),
     "read": lambda f: (f.read(1), f.read(0), f.read()),
     "read1": lambda f: f.read1(1),
     "readable": lambda f: f.readable(),
     "readinto": lambda f: f.readinto(bytearray(3)),
+    "readinto1": lambda f: f.readinto1(bytearray(3)),
     "readline": lambda f: f.readline(),
+    "readlines": lambda f: f.readlines(),
     "seek": lambda f: f.seek(0),
     "seekable": lambda f: f.seekable(),
     "tell": lambda f: f.tell(),
+    "truncate": lambda f: f.truncate(5),
     "writable": lambda f: f.writable(),
     "write": lambda f: f.write(b"x"),
     "writelines": lambda f: f.writelines([b"x", b"y"]),
@@ -54,6 +62,7 @@ FILE = {
 
 OF_ASF = {  # what io's have not: as read and write
     "lines": lambda f: next(f.lines()),
+    "lines_in_place": lambda f: next(f.lines_in_place()),
     "region": lambda f: f.region(1),
     "region_some": lambda f: f.region_some(1),
     "region_until": lambda f: f.region_until(),
@@ -61,6 +70,20 @@ OF_ASF = {  # what io's have not: as read and write
     "region write": lambda f: f.region(1, write=True),
     "region_some write": lambda f: f.region_some(1, write=True),
     "region_at write": lambda f: f.region_at(0, 1, write=True),
+}
+
+LINE = {
+    "__len__": lambda l: len(l),
+    "__getitem__": lambda l: (l[0], l[0:2]),
+    "buffer": lambda l: memoryview(l),
+    "bytes": lambda l: bytes(l),
+    "contains": lambda l: b"x" in l,
+    "endswith": lambda l: l.endswith(b"x"),
+    "equal": lambda l: l == b"x",
+    "field": lambda l: l.field(0, b" "),
+    "find": lambda l: l.find(b"x"),
+    "split": lambda l: l.split(b" "),
+    "startswith": lambda l: l.startswith(b"x"),
 }
 
 MEMORY = {  # beside memoryview, or what is said
@@ -109,11 +132,32 @@ class Closed(unittest.TestCase):
     def test_the_tables_have_all(self):
         self.assertEqual(names(asf.File), set(FILE) | {name.split()[0] for name in OF_ASF})
         self.assertEqual(names(asf.Lines), {"__iter__", "__next__"})
+        self.assertEqual(names(asf.LinesInPlace), {"__iter__", "__next__"})
+        self.assertEqual(names(asf.Line) | {"buffer", "bytes", "contains", "equal"}, set(LINE))
+        self.assertEqual(names(asf.TextFile), names(io.TextIOWrapper))
         self.assertEqual(names(asf.Region) | names(asf.Segment) | {"buffer", "bytes"}, set(MEMORY))
         self.assertEqual(names(asf.Records) | names(asf.RecordWriter), set(RECORDS))
         self.assertEqual(names(asf.Format), set())
-        known = {"File", "Lines", "Region", "Segment", "Array", "Records", "RecordWriter", "Format"}
+        known = {"File", "Lines", "LinesInPlace", "Line", "TextFile", "Region", "Segment", "Array", "Records", "RecordWriter", "Format"}
         self.assertEqual({name for name, value in vars(asf).items() if isinstance(value, type)}, known)
+
+    def test_the_stub_has_all(self):
+        """asf.pyi declares what the module has, and no more."""
+        stub = os.path.join(os.path.dirname(__file__), "../../../interfaces/python/asf.pyi")
+        with open(stub, encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.assertEqual(functions, {name for name, value in vars(asf).items() if callable(value) and not isinstance(value, type)})
+        classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        self.assertEqual({name for name in classes if not name.startswith("_")},
+                         {name for name, value in vars(asf).items() if isinstance(value, type)})
+        classes["_Memory"].body += classes["_Context"].body
+        for name in (name for name in classes if not name.startswith("_")):
+            parents = [classes[base.id] for base in classes[name].bases if isinstance(base, ast.Name)]
+            declared = {each.name for part in [classes[name], *parents] for each in part.body if isinstance(each, ast.FunctionDef)}
+            kind = getattr(asf, name)
+            inherited = names(kind.__base__)
+            self.assertEqual({each for each in declared if each in SPECIAL or not each.startswith("_")} | inherited, names(kind) | inherited)
 
     def files(self, mode):
         """Pairs of io's and ours, in each state that is not open."""
@@ -145,7 +189,8 @@ class Closed(unittest.TestCase):
                     with self.subTest(mode=mode, state=state, name=name):
                         want, have = outcome(lambda: call(theirs)), outcome(lambda: call(ours))
                         # io's of one direction answer for the other without a look: UnsupportedOperation, False
-                        if isinstance(want, tuple) and issubclass(want[0], ValueError) or want is False:
+                        # or do not have the call: AttributeError
+                        if isinstance(want, tuple) and issubclass(want[0], (ValueError, AttributeError)) or want is False:
                             want = CLOSED
                         self.assertEqual(mode if name == "mode" else want, have)
                 for name, call in OF_ASF.items():
@@ -161,6 +206,41 @@ class Closed(unittest.TestCase):
         for lines in (begun, fresh, begun, fresh):
             self.assertEqual(CLOSED, outcome(lambda: next(lines)))
             self.assertEqual(iter(lines), lines)
+
+    def test_iterators_in_place_of_a_closed_file(self):
+        file = asf.open(self.path)
+        begun, fresh = file.lines_in_place(), file.lines_in_place()
+        line = next(begun)
+        file.close()
+        for lines in (begun, fresh, begun, fresh):
+            self.assertEqual(CLOSED, outcome(lambda: next(lines)))
+            self.assertEqual(iter(lines), lines)
+        for name, call in LINE.items():
+            with self.subTest(name=name):
+                self.assertIs(ValueError, outcome(lambda: call(line))[0])
+
+    def test_text(self):
+        """Each call of a TextIOWrapper on a closed file, beside Python's own."""
+        calls = {name: call for name, call in FILE.items() if name in names(io.TextIOWrapper) and "__" not in name}
+        calls |= {"buffer": lambda f: f.buffer.closed,
+                  "reconfigure": lambda f: f.reconfigure(errors="strict"), "write": lambda f: f.write("x"),
+                  "writelines": lambda f: f.writelines(["x"]), "encoding": lambda f: f.encoding, "errors": lambda f: f.errors,
+                  "newlines": lambda f: f.newlines, "line_buffering": lambda f: f.line_buffering,
+                  "write_through": lambda f: f.write_through}
+        self.assertEqual(names(io.TextIOWrapper) - set(calls), SPECIAL & names(io.TextIOWrapper))
+        for mode in ("r", "w", "a", "r+", "w+"):
+            for used in (False, True):
+                theirs, ours = open(self.path, mode, encoding="utf-8"), asf.open(self.path, mode, encoding="utf-8")
+                for file in (theirs, ours):
+                    if used:
+                        next(file) if mode == "r" else file.write("text")
+                    file.close()
+                for name, call in calls.items():
+                    with self.subTest(mode=mode, used=used, name=name):
+                        want, have = outcome(lambda: call(theirs)), outcome(lambda: call(ours))
+                        if isinstance(want, tuple) and issubclass(want[0], ValueError) or name in ("readable", "writable"):
+                            want, have = ValueError, isinstance(have, tuple) and issubclass(have[0], ValueError) and ValueError
+                        self.assertEqual(want, have)
 
     def regions(self):
         with asf.open(self.path) as file:
@@ -245,7 +325,7 @@ class Closed(unittest.TestCase):
         self.addCleanup(segment.close)
         records = os.path.join(self.folder, "records")
         asf.record_writer(records).close()
-        made = [file, file.lines(), segment, FORMAT, asf.records(records), asf.record_writer(records)]
+        made = [file, file.lines(), file.lines_in_place(), next(file.lines_in_place()), asf.open(self.path, "r", encoding="utf-8"), segment, FORMAT, asf.records(records), asf.record_writer(records)]
         with file.region(1) as region:
             for each in [*made, region]:
                 kind = type(each)

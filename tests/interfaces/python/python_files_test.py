@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import weakref
 
 import asf
 
@@ -60,6 +61,199 @@ class Files(unittest.TestCase):
             got = [next(file), next(colons), next(file), file.read(2), next(colons), file.readline()]
         self.assertEqual(got, [b"1\n", b"2\n3:", b"4\n", b"5\n", b"6:", b"7\n"])
 
+    def test_one_of_io(self):
+        """A File is what io's own buffered files are, with all their methods."""
+        self.put(b"one\ntwo\nthree")
+        with asf.open(self.path) as ours, open(self.path, "rb") as theirs:
+            for kind in (io.IOBase, io.BufferedIOBase, *type(theirs).__mro__[1:]):
+                self.assertIsInstance(ours, kind)
+                self.assertTrue(issubclass(asf.File, kind))
+            self.assertNotIsInstance(ours, io.RawIOBase)
+            missing = {name for name in dir(theirs) if not name.startswith("_")} - set(dir(ours))
+            self.assertEqual(missing, {"raw"})
+            self.assertIs(weakref.ref(ours)(), ours)
+            ours.note = "of the program"
+            self.assertEqual(ours.note, "of the program")
+            self.assertRaises(io.UnsupportedOperation, ours.detach)
+            self.assertRaises(io.UnsupportedOperation, ours.truncate)
+        for call in (lambda f: f.readlines(), lambda f: f.readlines(4), lambda f: (f.peek(), f.read(2), f.peek(1)[:1], f.tell()),
+                     lambda f: (f.readline(), f.readlines(), f.readlines()), lambda f: f.isatty(),
+                     lambda f: (f.read1(2), f.read1(100), f.read1(), f.read1(5)), lambda f: (f.seek(0, 2), f.peek())):
+            with asf.open(self.path) as ours, open(self.path, "rb") as theirs:
+                self.assertEqual(call(ours), call(theirs))
+        terminal, other = os.openpty()
+        with asf.open(other, "r+b") as file:
+            self.assertTrue(file.isatty())
+        os.close(terminal)
+
+    def test_repr(self):
+        with asf.open(self.path, "wb") as file:
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb'>")
+        self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' closed>")
+
+    def test_peek_and_readinto1_of_a_pipe(self):
+        """They wait only when there is nothing."""
+        ours, theirs = os.pipe()
+        with asf.open(ours) as file:
+            os.write(theirs, b"some")
+            self.assertEqual(file.peek(100), b"some")
+            into = bytearray(100)
+            self.assertEqual((file.readinto1(into), into[:4]), (4, b"some"))
+            os.close(theirs)
+            self.assertEqual((file.peek(), file.readinto1(into)), (b"", 0))
+
+    def test_a_cycle_is_collected(self):
+        """A file that is an attribute of itself by its lines is closed, with its warning."""
+        self.put(b"1\n2\n")
+        for lines in (asf.File.lines, asf.File.lines_in_place):
+            file = asf.open(self.path)
+            file.itself, file.lines_of_it = file, lines(file)
+            next(file.lines_of_it)
+            gone = weakref.ref(file)
+            del file
+            with self.assertWarns(ResourceWarning):
+                gc.collect()
+            self.assertIsNone(gone())
+
+    def test_lines_in_place(self):
+        for data in (b"", b"\n", b"a", b"a\n", b"\n\nb", b"\0\n\xff\r\n", b"x" * 3000000 + b"\ny",
+                     *(b"".join(random.randbytes(random.randrange(n)) + b"\n" for _ in range(200)) for n in (3, 40, 700, 40000))):
+            self.put(data)
+            for delimiter, keep in ((b"\n", True), (b"\n", False), (b"x", True), (b"\0", False)):
+                with asf.open(self.path) as copied, asf.open(self.path) as shown:
+                    self.assertEqual(list(copied.lines(delimiter, keep)), [bytes(line) for line in shown.lines_in_place(delimiter, keep)])
+
+    def test_lines_in_place_of_a_pipe(self):
+        """Lines come when they are whole; other calls go on after the last one."""
+        ours, theirs = os.pipe()
+        with asf.open(ours) as file:
+            os.write(theirs, b"one\ntwo\nthr")
+            lines = file.lines_in_place(keep=False)
+            self.assertEqual([bytes(next(lines)), bytes(next(lines))], [b"one", b"two"])
+            threading.Timer(0.05, lambda: (os.write(theirs, b"ee\nlast"), os.close(theirs))).start()
+            self.assertEqual(next(lines), b"three")
+            self.assertEqual(file.read(), b"last")
+
+    def test_what_a_line_in_place_can(self):
+        """As bytes."""
+        text = b"some words, some more of them"
+        self.put(text + b"\n")
+        with asf.open(self.path) as file:
+            line = next(file.lines_in_place(keep=False))
+            self.assertEqual((line, len(line), bytes(line), str(line, "ascii")), (text, len(text), text, text.decode()))
+            self.assertTrue(line == bytearray(text) and line != text[1:] and not line == text.decode())
+            self.assertEqual(repr(line), f"<asf.Line {text!r}>")
+            for sub in (b"", b"s", b"some", b"them", b"x", text, text + b"x"):
+                self.assertEqual((sub in line, line.startswith(sub), line.endswith(sub)), (sub in text, text.startswith(sub), text.endswith(sub)))
+                for bounds in ((), (1,), (-5,), (3, 9), (None, -3), (-99, 99), (50,), (29, 29), (5, 2), (2**80, 2**90)):
+                    self.assertEqual(line.find(sub, *bounds), text.find(sub, *bounds), (sub, bounds))
+            for key in (0, -1, 5, slice(None), slice(3, 8), slice(-4, None), slice(None, None, -1), slice(2, 20, 3), slice(9, 2)):
+                self.assertEqual(line[key], text[key])
+            for sep in (b" ", b"some", b", ", b"x", b"them"):
+                for most in (-1, 0, 1, 2, 100):
+                    self.assertEqual(line.split(sep, most), text.split(sep, most))
+                fields = text.split(sep)
+                self.assertEqual([line.field(i, sep) for i in range(len(fields))], fields)
+                for number in (len(fields), 99, -1):
+                    self.assertRaises(IndexError, line.field, number, sep)
+            self.assertEqual(line.split(sep=b" ", maxsplit=1), text.split(b" ", 1))
+            for call in (lambda: line[99], lambda: line[-99], lambda: line[2**80]):
+                self.assertRaises(IndexError, call)
+            for call in (lambda: line.split(b""), lambda: line.field(0, b"")):
+                self.assertRaises(ValueError, call)
+            for call in (lambda: line["x"], lambda: line.split("x"), lambda: "x" in line, lambda: hash(line), lambda: line.find(b"x", "y")):
+                self.assertRaises(TypeError, call)
+
+            def set_item():
+                memoryview(line)[0] = 1
+            self.assertRaises(TypeError, set_item)
+
+    def test_how_long_a_line_is_shown(self):
+        self.put(b"1\n2\n3\n4\n5\n")
+        with asf.open(self.path) as file:
+            lines = file.lines_in_place()
+            line = next(lines)
+            self.assertIs(next(lines), line)
+            self.assertEqual(line, b"2\n")
+            view = memoryview(line)
+            for call in (lambda: next(lines), file.readline, file.tell, file.close):
+                self.assertRaises(BufferError, call)
+            self.assertEqual(bytes(view), b"2\n")
+            view.release()
+            self.assertEqual(bytes(next(lines)), b"3\n")
+            self.assertEqual(file.readline(), b"4\n")
+            self.assertRaises(ValueError, bytes, line)
+            self.assertIn("nothing", repr(line))
+            self.assertEqual(bytes(next(lines)), b"5\n")
+            self.assertRaises(StopIteration, next, lines)
+            self.assertRaises(ValueError, bytes, line)
+            file.seek(0)
+            del lines
+            for line in file.lines_in_place():
+                pass
+            self.assertEqual(file.seek(2), 2)
+            line = next(file.lines_in_place())  # whose iterator has gone
+            self.assertEqual(line, b"2\n")
+            view = memoryview(line)
+            del line
+            self.assertRaises(BufferError, file.read)
+            del view
+            self.assertEqual(file.read(), b"3\n4\n5\n")
+
+    def test_threads_share_lines_in_place(self):
+        """Each line is shown once, and no view is of memory that has gone."""
+        self.put(b"".join(b"%d\n" % i * 50 for i in range(2000)))
+        counts = []
+        with asf.open(self.path) as file:
+            lines = file.lines_in_place()
+
+            def count():
+                n = 0
+                for line in lines:
+                    n += 1
+                    try:
+                        bytes(line)
+                    except ValueError:  # another thread is about the next one
+                        pass
+                counts.append(n)
+            threads = [threading.Thread(target=count) for _ in range(4)]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
+        self.assertEqual(sum(counts), 100000)
+
+    def test_truncating(self):
+        data = b"0123456789" * 2000
+        for mode in ("r+b", "w+b", "wb", "ab"):
+            for size in (None, 0, 5, 4096, 19999, 30000):
+                got = []
+                for opens in (open, asf.open):
+                    self.put(data)
+                    with opens(self.path, mode) as file:
+                        file.write(b"x" * 100)
+                        if mode == "r+b":
+                            file.seek(50), file.read(10)
+                        got.append((file.truncate(size) if size is not None else file.truncate(), mode == "ab" or file.tell(),
+                                    file.write(b"end"), file.flush()))
+                        if "+" in mode:
+                            file.seek(0)
+                            got[-1] += (file.read(),)
+                    with open(self.path, "rb") as file:
+                        got[-1] += (file.read(),)
+                self.assertEqual(*got, (mode, size))
+        with asf.open(self.path, "r+b") as file:
+            self.assertRaises(TypeError, file.truncate, "x")
+            self.assertRaises(OSError, file.truncate, -1)
+
+    def test_errors_list_what_is_known(self):
+        for call, words in ((lambda: asf.open(self.path, "q"), ("'q'", "'r'", "'w'", "'a'", "'x'", "'b'", "'t'", "'+'")),
+                            (lambda: asf.open(self.path, buffering=1), ("'buffering'", "'encoding'", "'errors'", "'newline'", "'closefd'")),
+                            (lambda: asf.create_segment("x", 8, backend="disk"), ("backend", "posix", "sysv", "memfd")),
+                            (lambda: asf.create_segment("x", 8, kind="posix"), ("'kind'", "'mode'", "'backend'"))):
+            with self.assertRaises((TypeError, ValueError, OSError)) as caught:
+                call()
+            for word in words:
+                self.assertIn(word, str(caught.exception))
+
     def test_text_above(self):
         self.put("héllo\r\nwörld".encode())
         with io.TextIOWrapper(asf.open(self.path), encoding="utf-8") as file:
@@ -70,12 +264,13 @@ class Files(unittest.TestCase):
         size = r.choice((-1, 0, 1, 5, 60, 4096, 9000, 70000))
         if mode not in ("wb", "ab") and r.random() < 0.1: # where newer Pythons take no None
             size = None
-        calls = [("read", size), ("readline", size or -1), ("readline",), ("__next__",), ("tell",),
+        calls = [("read", size), ("readline", size or -1), ("readlines", size or -1), ("readline",), ("__next__",), ("tell",),
                  ("seek", r.randrange(100000)), ("seek", -r.randrange(50), 2), ("read", 7), ("__next__",)]
         if mode == "ab": # where Python's tell() after a seek does not know of the append
             calls = [call for call in calls if call[0] not in ("seek", "tell")]
         if mode != "rb":
-            calls += [("write", r.randbytes(r.choice((0, 1, 30, 5000, 100000)))), ("flush",)]
+            calls += [("write", r.randbytes(r.choice((0, 1, 30, 5000, 100000)))), ("flush",), ("truncate", r.randrange(100000))]
+            calls += [("truncate",)] if mode != "ab" else []
         return r.choice(calls)
 
     def perform(self, file, call):

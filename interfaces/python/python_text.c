@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python_text.c - files of text: io.TextIOWrapper, whose lines are decoded where they lie.
+ *
+ * TextIOWrapper decodes a chunk, from which it cuts lines.  A TextFile's iteration takes the next line of the
+ * File below instead, as long as TextIOWrapper has read nothing ahead of it: then both stand at the same
+ * place, and any method of TextIOWrapper goes on from there.
+ *
+ * Layer: interfaces/python.
+ */
+#include "interfaces/python/python_module.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* What a TextFile has behind its TextIOWrapper, whose size is known at run time alone. */
+struct text {
+    struct asf__file *file; /* the buffer, borrowed; NULL: its lines are TextIOWrapper's */
+    bool universal;         /* '\r' ends lines, too */
+    bool translates;        /* "\r\n" is "\n" */
+    bool direct;            /* TextIOWrapper has nothing of what comes next */
+    bool lf, crlf;          /* lines that ended so were taken */
+    bool strict;            /* errors is "strict" */
+    char errors[32];        /* what is done with bytes that are no UTF-8 */
+    PyObject *readline;     /* TextIOWrapper's, borrowed of that */
+};
+
+static Py_ssize_t text_offset;
+
+static struct text *text_of(PyObject *self) {
+    return (struct text *)(void *)((char *)self + text_offset);
+}
+
+/* super() */
+static PyObject *super_of(PyObject *self) {
+    return PyObject_CallFunction((PyObject *)&PySuper_Type, "OO", Py_TYPE(self), self);
+}
+
+static PyObject *call_base(PyObject *self, const char *name, PyObject *args, PyObject *keywords) {
+    PyObject *super = super_of(self);
+    PyObject *method = super ? PyObject_GetAttrString(super, name) : NULL;
+    PyObject *result = method ? PyObject_Call(method, args, keywords) : NULL;
+    Py_XDECREF(method);
+    Py_XDECREF(super);
+    return result;
+}
+
+/* --- lines ------------------------------------------------------------ */
+
+/* A line of a file that may be used, and its bytes given back, while they are decoded: by an error handler.
+ *   crlf  "\r\n", which it ends with, is to be "\n" */
+static PyObject *decode_copy(const struct text *t, const char *line, ssize_t n, bool crlf) {
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, n - crlf); /* a new one, also of one byte */
+    char *copy = bytes ? PyBytes_AsString(bytes) : NULL;
+    if (!copy)
+        return NULL;
+    memcpy(copy, line, (size_t)(n - crlf));
+    copy[n - crlf - 1] = line[n - 1];
+    PyObject *text = PyUnicode_DecodeUTF8(copy, n - crlf, t->errors);
+    Py_DECREF(bytes);
+    return text;
+}
+
+static PyObject *next_of_base(PyObject *self) {
+    PyObject *line = PyObject_CallFunctionObjArgs(text_of(self)->readline, self, NULL);
+    if (!line || PyUnicode_GetLength(line) > 0)
+        return line;
+    Py_DECREF(line);
+    return NULL;
+}
+
+/* A place that is more than an offset is within what TextIOWrapper has decoded. */
+static bool is_plain(PyObject *place) {
+    bool plain = place && PyLong_AsLongLong(place) >= 0;
+    if (place && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Clear();
+    return plain;
+}
+
+static PyObject *next_direct(PyObject *self) {
+    struct text *t = text_of(self);
+    ssize_t n = 0;
+    const char *line = asf__file_line(t->file, &n);
+    if (!line)
+        return NULL;
+    const char *cr = t->universal ? memchr(line, '\r', (size_t)n) : NULL;
+    bool crlf = cr && cr == line + n - 2 && cr[1] == '\n';
+    if (!cr || crlf) {
+        t->crlf |= crlf;
+        t->lf |= !crlf && line[n - 1] == '\n';
+        crlf = crlf && t->translates;
+        return crlf || !t->strict ? decode_copy(t, line, n, crlf) : PyUnicode_DecodeUTF8(line, n, NULL);
+    }
+    struct asf__file *f = t->file;
+    t->file = NULL; /* a '\r' ends a line by itself: from now on it is as any TextIOWrapper */
+    return asf__file_unread(f, line) ? next_of_base(self) : NULL;
+}
+
+static PyObject *text_next(PyObject *self) {
+    struct text *t = text_of(self);
+    return t->file && t->direct ? next_direct(self) : next_of_base(self);
+}
+
+/* --- what TextIOWrapper does by itself ------------------------------------------------------------ */
+
+/* It is not direct again before a seek: tell() is wrong where newlines were translated, as if "\r\n" were one
+ * byte. */
+static PyObject *read_ahead(PyObject *self, const char *name, PyObject *args, PyObject *keywords) {
+    text_of(self)->direct = false;
+    return call_base(self, name, args, keywords);
+}
+
+static PyObject *text_read(PyObject *self, PyObject *args, PyObject *keywords) {
+    return read_ahead(self, "read", args, keywords);
+}
+
+static PyObject *text_readline(PyObject *self, PyObject *args, PyObject *keywords) {
+    struct text *t = text_of(self);
+    if (PyTuple_Size(args) > 0 || keywords || !t->file || !t->direct)
+        return read_ahead(self, "readline", args, keywords);
+    PyObject *line = next_direct(self);
+    return line || PyErr_Occurred() ? line : PyUnicode_FromString("");
+}
+
+/* Calls after which it is as any TextIOWrapper. */
+static PyObject *text_reconfigure(PyObject *self, PyObject *args, PyObject *keywords) {
+    text_of(self)->file = NULL;
+    return call_base(self, "reconfigure", args, keywords);
+}
+
+static PyObject *text_detach(PyObject *self, PyObject *args, PyObject *keywords) {
+    text_of(self)->file = NULL;
+    return call_base(self, "detach", args, keywords);
+}
+
+static initproc base_init(PyObject *self) {
+    PyTypeObject *base = PyType_GetSlot(Py_TYPE(self), Py_tp_base);
+    return (initproc)PyType_GetSlot(base, Py_tp_init);
+}
+
+static int text_init(PyObject *self, PyObject *args, PyObject *keywords) {
+    text_of(self)->file = NULL;
+    return base_init(self)(self, args, keywords);
+}
+
+static PyObject *text_seek(PyObject *self, PyObject *args, PyObject *keywords) {
+    PyObject *place = read_ahead(self, "seek", args, keywords);
+    struct text *t = text_of(self);
+    t->direct = is_plain(place);
+    if (place)
+        t->lf = t->crlf = false;
+    return place;
+}
+
+/* Whether what TextIOWrapper has seen of newlines, a string or a tuple of strings, has one. */
+static bool has_newline(PyObject *seen, const char *newline) {
+    PyObject *tuple = PyTuple_Check(seen) ? Py_NewRef(seen) : PyTuple_Pack(1, seen);
+    PyObject *text = tuple ? PyUnicode_FromString(newline) : NULL;
+    bool has = text && PySequence_Contains(tuple, text) == 1;
+    Py_XDECREF(text);
+    Py_XDECREF(tuple);
+    return has;
+}
+
+/* One that was seen, or a tuple of them; None: none was. */
+static PyObject *text_newlines(PyObject *self, void *unused) {
+    (void)unused;
+    struct text *t = text_of(self);
+    PyObject *super = super_of(self), *list = PyList_New(0);
+    PyObject *seen = super && list ? PyObject_GetAttrString(super, "newlines") : NULL;
+    const char *const known[] = {"\r", "\n", "\r\n"};
+    const bool taken[] = {false, t->universal && t->lf, t->universal && t->crlf};
+    for (int i = 0; seen && i < 3; i++) {
+        PyObject *text = taken[i] || has_newline(seen, known[i]) ? PyUnicode_FromString(known[i]) : NULL;
+        if (text)
+            PyList_Append(list, text);
+        Py_XDECREF(text);
+    }
+    Py_ssize_t n = seen ? PyList_Size(list) : -1;
+    PyObject *result = n < 0    ? NULL
+                       : n == 0 ? Py_NewRef(Py_None)
+                       : n == 1 ? Py_NewRef(PyList_GetItem(list, 0))
+                                : PyList_AsTuple(list);
+    Py_XDECREF(seen);
+    Py_XDECREF(list);
+    Py_XDECREF(super);
+    return result;
+}
+
+/* --- making one ------------------------------------------------------------ */
+
+static bool is_utf8(PyObject *wrapper) {
+    static const char *const names[] = {"utf-8", "UTF-8", "utf8", "UTF8"};
+    bool is = false;
+    PyObject *encoding = PyObject_GetAttrString(wrapper, "encoding");
+    for (int i = 0; encoding && i < 4 && !is; i++)
+        is = PyUnicode_CompareWithASCIIString(encoding, names[i]) == 0;
+    Py_XDECREF(encoding);
+    return is;
+}
+
+static bool copy_errors(PyObject *self, struct text *t) {
+    PyObject *errors = PyObject_GetAttrString(self, "errors");
+    PyObject *name = errors && PyUnicode_Check(errors) ? PyUnicode_AsUTF8String(errors) : NULL;
+    bool fits = name && PyBytes_Size(name) < (Py_ssize_t)sizeof t->errors;
+    if (fits)
+        memcpy(t->errors, PyBytes_AsString(name), (size_t)PyBytes_Size(name) + 1);
+    Py_XDECREF(name);
+    Py_XDECREF(errors);
+    return fits;
+}
+
+/* Whether the lines of a TextIOWrapper are those of its bytes up to each '\n', so that each can be decoded by
+ * itself. */
+static bool suits(PyObject *wrapper, const struct asf__file *f, PyObject *newline) {
+    bool ends = newline == Py_None || PyUnicode_GetLength(newline) == 0 ||
+                PyUnicode_CompareWithASCIIString(newline, "\n") == 0;
+    return ends && f->regular && !f->writable && is_utf8(wrapper);
+}
+
+/* Of a TextIOWrapper, which is left without its buffer; returns NULL with an exception. */
+static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *args, PyObject *options) {
+    PyObject *newline = PyDict_GetItemString(options, "newline"); /* borrowed */
+    PyObject *file = PyObject_CallMethod(wrapper, "detach", NULL);
+    PyObject *text = file ? PyType_GenericAlloc(type, 0) : NULL;
+    if (text && base_init(text)(text, args, options) < 0)
+        Py_CLEAR(text);
+    struct text *t = text ? text_of(text) : NULL;
+    if (t && copy_errors(text, t)) {
+        t->file = (struct asf__file *)file;
+        t->universal = newline == Py_None || PyUnicode_GetLength(newline) == 0;
+        t->translates = newline == Py_None;
+        t->strict = strcmp(t->errors, "strict") == 0;
+        t->direct = true;
+    }
+    if (t) {
+        t->readline = PyObject_GetAttrString(PyType_GetSlot(type, Py_tp_base), "readline");
+        Py_XDECREF(t->readline);
+    }
+    Py_XDECREF(file);
+    return text;
+}
+
+/* TextIOWrapper asks for 32 KB at once where its own lines are used: one of 117 bytes takes 65 ns instead
+ * of 76. */
+static bool enlarge_chunk(PyObject *text) {
+    PyObject *chunk = PyLong_FromLong(32768);
+    bool set = chunk && PyObject_SetAttrString(text, "_CHUNK_SIZE", chunk) == 0;
+    Py_XDECREF(chunk);
+    return set;
+}
+
+static PyObject *wrap(PyTypeObject *type, struct asf__file *f, PyObject *args, PyObject *options) {
+    PyObject *base = PyType_GetSlot(type, Py_tp_base);
+    PyObject *wrapper = PyObject_Call(base, args, options), *text = NULL;
+    if (!wrapper || !suits(wrapper, f, PyDict_GetItemString(options, "newline")))
+        return wrapper;
+    PyObject *encoding = PyObject_GetAttrString(wrapper, "encoding");
+    if (encoding && PyDict_SetItemString(options, "encoding", encoding) == 0)
+        text = make_direct(type, wrapper, args, options);
+    Py_XDECREF(encoding);
+    Py_DECREF(wrapper);
+    return text;
+}
+
+PyObject *asf__text_new(PyTypeObject *type, struct asf__file *f, PyObject *options) {
+    PyObject *tty = PyBool_FromLong(isatty(asf_fileno(f->stream)));
+    PyObject *args = Py_BuildValue("(O)", (PyObject *)f), *text = NULL;
+    if (args && PyDict_SetItemString(options, "line_buffering", tty) == 0)
+        text = wrap(type, f, args, options);
+    Py_XDECREF(args);
+    Py_DECREF(tty);
+    if (text && !enlarge_chunk(text))
+        Py_CLEAR(text);
+    return text;
+}
+
+/* --- the type ------------------------------------------------------------ */
+
+PyDoc_STRVAR(text_doc, "A file of text, which open() returns for reading UTF-8 from a regular file: an\n"
+                       "io.TextIOWrapper on a File, whose lines are decoded where they lie.");
+
+#define METHOD(name)                                                                                         \
+    { #name, (PyCFunction)(void (*)(void))text_##name, METH_VARARGS | METH_KEYWORDS, NULL }
+
+static PyMethodDef text_methods[] = {
+    METHOD(read), METHOD(readline), METHOD(seek), METHOD(reconfigure), METHOD(detach), {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef text_getset[] = {
+    {"newlines", text_newlines, NULL, "The kinds of newline that were read.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot text_slots[] = {
+    {Py_tp_doc, (void *)text_doc}, {Py_tp_init, text_init},     {Py_tp_methods, text_methods},
+    {Py_tp_getset, text_getset},   {Py_tp_iternext, text_next}, {0, NULL},
+};
+
+PyTypeObject *asf__text_type(PyObject *module) {
+    PyObject *io = PyImport_ImportModule("io"), *type = NULL;
+    PyObject *base = io ? PyObject_GetAttrString(io, "TextIOWrapper") : NULL;
+    PyObject *size = base ? PyObject_GetAttrString(base, "__basicsize__") : NULL;
+    if (size) {
+        text_offset = PyLong_AsSsize_t(size);
+        PyType_Spec spec = {.name = "asf.TextFile",
+                            .basicsize = (int)text_offset + (int)sizeof(struct text),
+                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                            .slots = text_slots};
+        type = PyType_FromModuleAndSpec(module, &spec, base);
+    }
+    Py_XDECREF(size);
+    Py_XDECREF(base);
+    Py_XDECREF(io);
+    return (PyTypeObject *)type;
+}
