@@ -22,6 +22,10 @@
 #ifndef ASF_ASF_HPP
 #define ASF_ASF_HPP
 
+#if __cplusplus < 202002L
+#error "asf/asf.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include <cerrno>
 #include <climits>
 #include <cstddef>
@@ -370,8 +374,22 @@ class stream {
         stream_ = asf_sopen(path.c_str(), flags, mode, &code);
         error = detail::error_of(code);
     }
-    /* on: a stream on a descriptor, which it owns from now on unless it fails; as asf_sopen_fd. */
-    static stream on(int descriptor, int flags = O_RDONLY) {
+    /* For reading. */
+    stream(const std::filesystem::path &path, std::error_code &error) noexcept
+        : stream(path, O_RDONLY, 0, error) {}
+    /* on: a stream on a descriptor, which it owns from now on unless it fails; as asf_sopen_fd.
+     *   flags   how it was opened, as the descriptor itself knows where they are left out */
+    static stream on(int descriptor) {
+        return detail::thrown("asf::stream::on", [&](auto &error) { return on(descriptor, error); });
+    }
+    static stream on(int descriptor, std::error_code &error) noexcept {
+        int flags = fcntl(descriptor, F_GETFL);
+        if (flags >= 0)
+            return on(descriptor, flags & (O_ACCMODE | O_APPEND), error);
+        error.assign(errno, std::system_category());
+        return {};
+    }
+    static stream on(int descriptor, int flags) {
         return detail::thrown("asf::stream::on", [&](auto &error) { return on(descriptor, flags, error); });
     }
     static stream on(int descriptor, int flags, std::error_code &error) noexcept {
@@ -570,4 +588,5 @@ inline std::int64_t copy(stream &in, stream &out, std::int64_t n = INT64_MAX) {
 /* Iterators of fields do not refer to the range, but to the text. */
 template <> inline constexpr bool std::ranges::enable_borrowed_range<asf::fields> = true;
 
+#endif // C++20
 #endif

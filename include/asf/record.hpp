@@ -20,6 +20,10 @@
 #ifndef ASF_RECORD_HPP
 #define ASF_RECORD_HPP
 
+#if __cplusplus < 202002L
+#error "asf/record.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -344,4 +348,5 @@ class reader {
 
 } // namespace asf::record
 
+#endif // C++20
 #endif

@@ -25,6 +25,10 @@
 #ifndef ASF_STREAMS_HPP
 #define ASF_STREAMS_HPP
 
+#if __cplusplus < 202002L
+#error "asf/streams.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -572,4 +576,5 @@ class iostream : public detail::file_stream<std::iostream, std::ios_base::in | s
 
 } // namespace asf
 
+#endif // C++20
 #endif

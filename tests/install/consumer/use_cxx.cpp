@@ -8,7 +8,7 @@
 #include <asf/streams.hpp>
 
 int main() {
-    asf::stream in = asf::stream::on(0), out = asf::stream::on(1, O_WRONLY);
+    asf::stream in = asf::stream::on(0), out = asf::stream::on(1);
     for (std::string_view line : in.lines()) {
         out.put(line);
         out.put("\n");

@@ -286,6 +286,50 @@ TEST(CxxRanges, ThreadsShareAStreamLineByLine) {
     EXPECT_TRUE(together == text);
 }
 
+TEST(Opening, TellsErrorsInBothWays) {
+    Directory directory;
+    fs::path path = make(directory / "data", "one\ntwo\n"), none = directory / "none";
+    std::error_code error = std::make_error_code(std::errc::io_error);
+    asf::stream in(path, error);
+    EXPECT_TRUE(in && !error);
+    EXPECT_EQ(in.read(4).text(), "one\n");
+    asf::stream missing(none, error);
+    EXPECT_FALSE(missing);
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    EXPECT_THROW(asf::stream{none}, fs::filesystem_error);
+    EXPECT_FALSE(asf::stream(none / "none", O_WRONLY | O_CREAT, 0666, error));
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+}
+
+// A stream on a descriptor reads, writes or both, as that was opened.
+TEST(Opening, TakesADescriptorAsItIs) {
+    Directory directory;
+    fs::path path = make(directory / "data", "one\n");
+    std::error_code error;
+    {
+        asf::stream out = asf::stream::on(open(path.c_str(), O_WRONLY | O_APPEND), error);
+        ASSERT_FALSE(error);
+        out.put("two\n");
+        EXPECT_THROW(out.read(1), std::system_error);
+        out.close();
+    }
+    {
+        asf::stream both = asf::stream::on(open(path.c_str(), O_RDWR));
+        EXPECT_EQ(both.read(4).text(), "one\n");
+        both.put("six\n");
+        both.close();
+    }
+    int descriptor = open(path.c_str(), O_RDONLY);
+    asf::stream in = asf::stream::on(descriptor, error);
+    EXPECT_EQ(in.read(99).text(), "one\nsix\n");
+    EXPECT_THROW(in.put("x"), std::system_error);
+    in.close();
+    EXPECT_EQ(fcntl(descriptor, F_GETFD), -1) << "close has left it open";
+    EXPECT_FALSE(asf::stream::on(descriptor, error));
+    EXPECT_EQ(error, std::errc::bad_file_descriptor);
+    EXPECT_THROW(asf::stream::on(descriptor), std::system_error);
+}
+
 TEST(CxxRanges, ADescriptorIsTakenOver) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
