@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #![doc = include_str!("../README.md")]
+#![deny(missing_debug_implementations)]
 #![deny(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
 

@@ -53,6 +53,7 @@ use std::slice;
 /// drop(input);
 /// lines.next();
 /// ```
+#[derive(Debug)]
 pub struct Lines<'a> {
     state: NonNull<sys::Lines>,
     failed: Option<io::Error>,
@@ -233,6 +234,7 @@ fn found<'a>(data: *const u8, length: isize) -> Option<io::Result<&'a [u8]>> {
 /// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(())
 /// ```
+#[derive(Debug)]
 pub struct Records<'a> {
     state: sys::Records,
     failed: Option<io::Error>,

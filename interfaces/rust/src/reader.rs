@@ -7,17 +7,17 @@ use crate::region::Region;
 use crate::stream::Stream;
 use crate::sys;
 use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::mem::ManuallyDrop;
 use std::os::raw::c_void;
-use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::slice;
 
 /// An input stream: files, pipes, sockets, terminals.
 ///
-/// It implements [`Read`] and [`BufRead`], and shows what it reads where it lies: by
+/// It implements [`Read`], [`BufRead`] and [`Seek`], and shows what it reads where it lies: by
 /// [lines](Reader::lines_in_place), by [records](Reader::records) and by [regions](Reader::region).
 /// All these ways can be mixed: each goes on where the one before has ended.  The stream owns its
 /// descriptor and is closed when it is dropped.
@@ -47,12 +47,14 @@ use std::slice;
 /// ([`raw_os_error`](io::Error::raw_os_error)).  When a signal has interrupted a wait the kind is
 /// [`Interrupted`](io::ErrorKind::Interrupted), after which a call may be made again, and
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) for a descriptor that does not wait.
+#[derive(Debug)]
 pub struct Reader {
     stream: Stream,
     held: Option<Held>,
 }
 
 /// A region that `BufRead` has lent out of, up to `used`.
+#[derive(Debug)]
 struct Held {
     region: NonNull<u8>,
     used: usize,
@@ -228,6 +230,26 @@ impl Read for Reader {
     }
 }
 
+impl Seek for Reader {
+    /// # Errors
+    /// `ESPIPE` of what cannot seek, `EINVAL` of a place before the beginning.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.settle()?;
+        self.stream.seek(to, false)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        self.settle()?;
+        self.stream.position()
+    }
+}
+
+impl AsFd for Reader {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
 impl AsRawFd for Reader {
     fn as_raw_fd(&self) -> RawFd {
         self.stream.fd()
@@ -266,7 +288,7 @@ impl Drop for Reader {
 /// drop(input);
 /// println!("{:?}", region.as_deref());
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shared<'a> {
     stream: &'a Stream,
 }

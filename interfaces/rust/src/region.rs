@@ -4,6 +4,7 @@
 
 use crate::stream::{Bytes, Stream};
 use crate::sys;
+use std::fmt;
 use std::io::{self, Write};
 use std::mem::{self, MaybeUninit};
 use std::ops::{Deref, DerefMut};
@@ -47,6 +48,12 @@ impl<'a> Region<'a> {
     pub fn free(self) -> io::Result<()> {
         let region = mem::ManuallyDrop::new(self);
         region.stream.free(region.data, region.length, region.length)
+    }
+}
+
+impl fmt::Debug for Region<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_tuple("Region").field(&&**self).finish()
     }
 }
 
@@ -168,6 +175,12 @@ impl Write for RegionMut<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl fmt::Debug for RegionMut<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_tuple("RegionMut").field(&&**self).finish()
     }
 }
 

@@ -4,10 +4,11 @@
 
 use crate::sys;
 use std::ffi::CStr;
-use std::io;
+use std::fmt;
+use std::io::{self, SeekFrom};
 use std::mem::ManuallyDrop;
 use std::os::raw::{c_int, c_void};
-use std::os::unix::io::{AsRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::io::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 /// An open stream, closed when it is dropped.
@@ -77,15 +78,54 @@ impl Stream {
         }
     }
 
+    /// Moves on from another place: a byte there is allocated, and is as if it had not been.
+    pub fn seek(&self, to: SeekFrom, writes: bool) -> io::Result<u64> {
+        let (offset, whence) = match to {
+            SeekFrom::Start(offset) => (i64::try_from(offset).unwrap_or(-1), sys::SEEK_SET),
+            SeekFrom::Current(offset) => (offset, sys::SEEK_CUR),
+            SeekFrom::End(offset) => (offset, sys::SEEK_END),
+        };
+        // SAFETY: a call on an open stream.
+        let byte = self.allocate(1, |stream, n| unsafe { sys::asf_sallocAt(stream, n, offset, whence) })?;
+        match byte {
+            // SAFETY: the region is this function's.
+            Some((region, _)) if writes => {
+                sys::check(unsafe { sys::asf_sabandon(self.as_ptr(), region.as_ptr().cast()) })?
+            }
+            Some((region, n)) => self.free(region, 0, n)?,
+            None => (),
+        }
+        self.position()
+    }
+
+    /// Where the stream stands, after output is written.
+    pub fn position(&self) -> io::Result<u64> {
+        // SAFETY: calls on an open stream and its descriptor.
+        sys::check(unsafe { sys::asf_sflush(self.as_ptr()) })?;
+        let place = unsafe { sys::lseek(self.fd(), 0, sys::SEEK_CUR) };
+        u64::try_from(place).map_err(|_| io::Error::last_os_error())
+    }
+
     pub fn module(&mut self) -> &str {
         // SAFETY: a string of the library's, which lives as long as the stream.
         let name = unsafe { CStr::from_ptr(sys::asf_module_name(self.as_ptr())) };
         name.to_str().unwrap_or("")
     }
 
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor is open as long as the stream is.
+        unsafe { BorrowedFd::borrow_raw(self.fd()) }
+    }
+
     pub fn fd(&self) -> c_int {
         // SAFETY: a call on an open stream.
         unsafe { sys::asf_fileno(self.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Stream").field("fd", &self.fd()).finish_non_exhaustive()
     }
 }
 

@@ -7,12 +7,14 @@ use std::os::raw::{c_char, c_int, c_uint, c_void};
 
 /// A stream: `struct asf_cios`.
 #[repr(C)]
+#[derive(Debug)]
 pub struct Cios {
     _private: [u8; 0],
 }
 
 /// `struct asf_lines`.  `place` and `last` point into `places`: it may not be moved.
 #[repr(C)]
+#[derive(Debug)]
 pub struct Lines {
     pub line: *const u8,
     pub base: *const u8,
@@ -30,6 +32,7 @@ pub struct Lines {
 
 /// `struct asf_records`.
 #[repr(C)]
+#[derive(Debug)]
 pub struct Records {
     pub record: *const u8,
     pub end: *const u8,
@@ -45,6 +48,8 @@ pub const O_RDONLY: c_int = 0;
 pub const O_WRONLY: c_int = 1;
 pub const O_APPEND: c_int = 0o2000;
 pub const SEEK_SET: c_int = 0;
+pub const SEEK_CUR: c_int = 1;
+pub const SEEK_END: c_int = 2;
 pub const EINTR: c_int = 4;
 
 extern "C" {
@@ -71,6 +76,7 @@ extern "C" {
     pub fn asf_srealloc(stream: *mut Cios, region: *mut c_void, length: *mut isize) -> *mut c_void;
     pub fn asf_version() -> *const c_char;
     pub fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
+    pub fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
 }
 
 /// The error that a negated `errno` value stands for.

@@ -6,9 +6,9 @@ use crate::region::RegionMut;
 use crate::stream::Stream;
 use crate::sys;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
-use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
@@ -20,7 +20,7 @@ const ROOM: usize = 32 << 10;
 /// It implements [`Write`], buffered as by [`BufWriter`](std::io::BufWriter): bytes are put by
 /// [`flush`](Write::flush), when the buffer is full, and at the end.  [`Writer::region`] gives room in
 /// that buffer itself.  The stream owns its descriptor and is closed when it is dropped;
-/// [`Writer::close`] tells how that went.
+/// [`Writer::close`] tells how that went.  It implements [`Seek`], too.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -36,6 +36,7 @@ const ROOM: usize = 32 << 10;
 /// # Errors
 /// What a write that failed has not written is lost: an error such as `ENOSPC`, or `EAGAIN` of a
 /// descriptor that does not wait, is told once, by the call that met it or the next.
+#[derive(Debug)]
 pub struct Writer {
     stream: Stream,
     region: NonNull<u8>,
@@ -171,6 +172,26 @@ impl Write for Writer {
         self.commit()?;
         // SAFETY: a call on an open stream.
         sys::check(unsafe { sys::asf_sflush(self.stream.as_ptr()) })
+    }
+}
+
+impl Seek for Writer {
+    /// # Errors
+    /// `ESPIPE` of what cannot seek, `EINVAL` of a place before the beginning; those of `write(2)`.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.commit()?;
+        self.stream.seek(to, true)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        self.commit()?;
+        self.stream.position()
+    }
+}
+
+impl AsFd for Writer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
     }
 }
 

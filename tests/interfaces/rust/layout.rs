@@ -51,6 +51,8 @@ fn structs_are_those_of_c() {
         ("O_WRONLY", sys::O_WRONLY),
         ("O_APPEND", sys::O_APPEND),
         ("SEEK_SET", sys::SEEK_SET),
+        ("SEEK_CUR", sys::SEEK_CUR),
+        ("SEEK_END", sys::SEEK_END),
         ("EINTR", sys::EINTR),
         ("(int)sizeof(enum asf_advice)", 4),
         ("(int)sizeof(ssize_t)", size_of::<isize>() as i32),

@@ -318,3 +318,80 @@ fn lines_go_on_where_a_file_has_grown() {
     to.write_all(b"two\n").unwrap();
     assert_eq!(lines.next().unwrap().unwrap(), b"two");
 }
+
+/// Seek beside BufReader's, between calls of every other kind.
+#[test]
+fn seeks_as_std() {
+    for seed in seeds(100) {
+        let mut random = Random::new(seed);
+        let size = random.below(300_000);
+        let text = random.text(size);
+        let file = Scratch::with("seeking", &text);
+        for source in [Source::File, Source::Mapped] {
+            let mut ours = open(source, &file, &text, &mut random);
+            let mut expected = BufReader::new(File::open(&file.0).unwrap());
+            for step in 0..40 {
+                let place = random.below(text.len() + 10) as i64;
+                let to = match random.below(5) {
+                    0 => SeekFrom::Start(place as u64),
+                    1 => SeekFrom::End(-place),
+                    2 => SeekFrom::Current(place - text.len() as i64 / 2),
+                    3 => SeekFrom::Current(random.below(50) as i64),
+                    _ => SeekFrom::End(random.below(3) as i64),
+                };
+                let said = ours.seek(to).map_err(|error| error.raw_os_error());
+                let wanted = expected.seek(to).map_err(|error| error.raw_os_error());
+                assert_eq!(said, wanted, "seed {seed}, step {step}, {source:?}, {to:?}");
+                let n = random.size();
+                let (mut some, mut same) = (vec![0; n], vec![0; n]);
+                match random.below(3) {
+                    0 => {
+                        assert_eq!(ours.read_exact(&mut some).is_ok(), expected.read_exact(&mut same).is_ok())
+                    }
+                    1 => {
+                        let read = ours.read_until(b'\n', &mut some).unwrap();
+                        assert_eq!(read, expected.read_until(b'\n', &mut same).unwrap());
+                    }
+                    _ => {
+                        some = ours.region(n + 1).unwrap().map_or(Vec::new(), |region| region.to_vec());
+                        same = take(&mut expected, n + 1);
+                    }
+                }
+                assert!(some == same, "seed {seed}, step {step}, {source:?}, after {to:?}");
+                let place = ours.stream_position().unwrap();
+                assert_eq!(
+                    place,
+                    expected.stream_position().unwrap(),
+                    "seed {seed}, step {step}, {source:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pipe_cannot_seek() {
+    let (to, from) = pipe();
+    let mut ours = asf::Reader::new(from).unwrap();
+    assert_eq!(ours.seek(SeekFrom::Start(0)).unwrap_err().raw_os_error(), Some(29));
+    assert_eq!(ours.stream_position().unwrap_err().raw_os_error(), Some(29));
+    drop(to);
+    assert_eq!(ours.read(&mut [0; 9]).unwrap(), 0);
+}
+
+/// What is borrowed and owned says what it is.
+#[test]
+fn all_types_can_be_shown() {
+    let file = Scratch::with("shown", b"one two");
+    let mut input = asf::Reader::open(&file.0).unwrap();
+    assert!(format!("{input:?}").starts_with("Reader { stream: Stream { fd: "));
+    assert!(format!("{:?}", input.lines_in_place()).starts_with("Lines"));
+    assert!(format!("{:?}", input.records(2)).starts_with("Records"));
+    assert!(format!("{:?}", input.share().unwrap()).starts_with("Shared"));
+    assert_eq!(format!("{:?}", input.region(3).unwrap().unwrap()), "Region([111, 110, 101])");
+    let mut output = asf::Writer::create(&file.0).unwrap();
+    assert!(format!("{output:?}").starts_with("Writer"));
+    let mut region = output.region(9).unwrap();
+    region.write_all(b"ab").unwrap();
+    assert_eq!(format!("{region:?}"), "RegionMut([97, 98])");
+}

@@ -7,7 +7,7 @@ mod common;
 
 use common::{seeds, Random, Scratch};
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::mem::MaybeUninit;
 
 /// As much of a region as is filled, by one of the ways to fill it.
@@ -130,4 +130,34 @@ fn leaks_are_only_leaks() {
     output.write_all(b"after").unwrap();
     assert_eq!(output.close().unwrap_err().raw_os_error(), Some(16)); // EBUSY
     assert_eq!(fs::read(&file.0).unwrap(), b"before");
+}
+
+/// Seek beside File's: gaps are zero bytes, and what is written over is over.
+#[test]
+fn seeks_as_std() {
+    for seed in seeds(100) {
+        let mut random = Random::new(seed);
+        let (one, other) = (Scratch::new("seek-ours"), Scratch::new("seek-expected"));
+        let mut ours = asf::Writer::create(&one.0).unwrap();
+        let mut expected = File::create(&other.0).unwrap();
+        for step in 0..30 {
+            let size = random.size() % 20_000;
+            let text = random.text(size);
+            ours.write_all(&text).unwrap();
+            expected.write_all(&text).unwrap();
+            let place = random.below(200_000) as i64;
+            let to = match random.below(4) {
+                0 => SeekFrom::Start(place as u64),
+                1 => SeekFrom::End(place % 5000 - 2500),
+                2 => SeekFrom::Current(place % 5000 - 2500),
+                _ => SeekFrom::Current(0),
+            };
+            let said = ours.seek(to).map_err(|error| error.raw_os_error());
+            let wanted = expected.seek(to).map_err(|error| error.raw_os_error());
+            assert_eq!(said, wanted, "seed {seed}, step {step}, {to:?}");
+            assert_eq!(ours.stream_position().unwrap(), expected.stream_position().unwrap());
+        }
+        ours.close().unwrap();
+        assert!(fs::read(&one.0).unwrap() == fs::read(&other.0).unwrap(), "seed {seed}");
+    }
 }
