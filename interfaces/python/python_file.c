@@ -763,9 +763,24 @@ static PyObject *file_mode(PyObject *self, void *unused) {
     return PyUnicode_FromString(((struct asf__file *)self)->mode);
 }
 
-/* The place is left out where to tell it would take a flush or end an iteration. */
+/* The place, which is told without a change to the stream: the descriptor of a file stands at the end of what
+ * was read, or before what is to be written.  -1: it has none, or another thread is about to move it. */
+static off_t glance_at_place(const struct asf__file *f) {
+    const struct asf_view *v = (const struct asf_view *)f->stream;
+    if (!v || !f->regular || f->holder)
+        return -1;
+    off_t at = lseek(asf_fileno(f->stream), 0, SEEK_CUR);
+    if (at < 0 || f->now == ASF_WRITE)
+        return at < 0 ? -1 : at + (v->write_ptr - v->write_base);
+    at -= v->read_end - v->read_ptr;
+    return f->iterator && f->iterator != Py_None ? at - (f->lines.end - f->lines.line) : at;
+}
+
 static PyObject *file_repr(PyObject *self) {
     struct asf__file *f = (struct asf__file *)self;
+    off_t at = glance_at_place(f);
+    if (at >= 0)
+        return PyUnicode_FromFormat("<asf.File name=%R mode='%s' at %lld>", f->name, f->mode, (long long)at);
     return PyUnicode_FromFormat("<asf.File name=%R mode='%s'%s>", f->name, f->mode,
                                 f->stream ? "" : " closed");
 }

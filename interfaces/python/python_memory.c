@@ -168,6 +168,14 @@ static PyObject *region_resize(PyObject *self, PyObject *argument) {
     return at ? PyLong_FromSsize_t(n) : asf__raise(n, f->name);
 }
 
+static PyObject *region_repr(PyObject *self) {
+    struct region *r = (struct region *)self;
+    if (!r->shown.at)
+        return PyUnicode_FromString("<asf.Region, given back>");
+    return PyUnicode_FromFormat("<asf.Region of %zd bytes, %s>", r->shown.size,
+                                r->shown.readonly ? "input" : "output");
+}
+
 static void region_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     PyObject *error[3];
@@ -212,6 +220,7 @@ static PyMethodDef region_methods[] = {
 static PyType_Slot region_slots[] = {
     {Py_tp_doc, (void *)region_doc},
     {Py_tp_dealloc, region_dealloc},
+    {Py_tp_repr, region_repr},
     {Py_tp_methods, region_methods},
     {Py_bf_getbuffer, asf__memory_getbuffer},
     {Py_bf_releasebuffer, asf__memory_releasebuffer},

@@ -66,7 +66,11 @@ static bool set_kind(struct asf_record_field *field, const char *type) {
             field->size = kinds[i].size;
             return true;
         }
-    PyErr_Format(PyExc_ValueError, "the type '%s' is not known", type);
+    char known[200] = "";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        strcat(strcat(known, i ? ", " : ""), kinds[i].name);
+    PyErr_Format(PyExc_ValueError, "the type '%s' is not known: %s, and a dict for a struct, are", type,
+                 known);
     return false;
 }
 

@@ -87,9 +87,30 @@ class Files(unittest.TestCase):
         os.close(terminal)
 
     def test_repr(self):
+        """A file says its name, mode and place, and stays as it is."""
+        self.put(b"0123456789\n" * 100000)
+        with asf.open(self.path) as file:
+            lines = file.lines_in_place()
+            line = next(lines)
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='rb' at 11>")
+            self.assertEqual(line, b"0123456789\n")
+            for count in (1, 5, 2000, 50000):
+                for _ in range(count):
+                    next(lines)
+                told = repr(file)
+                self.assertEqual(told, f"<asf.File name={self.path!r} mode='rb' at {file.tell()}>")
+            with file.region(5) as region:
+                self.assertEqual(repr(region), "<asf.Region of 5 bytes, input>")
+            self.assertEqual(repr(region), "<asf.Region, given back>")
         with asf.open(self.path, "wb") as file:
-            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb'>")
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' at 0>")
+            file.write(b"text")
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' at 4>")
+            self.assertEqual(os.path.getsize(self.path), 0, "it was flushed")
         self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' closed>")
+        ours, theirs = os.pipe()
+        with asf.open(ours) as file, asf.open(theirs, "wb"):
+            self.assertEqual(repr(file), f"<asf.File name={ours} mode='rb'>")
 
     def test_peek_and_readinto1_of_a_pipe(self):
         """They wait only when there is nothing."""
@@ -248,6 +269,7 @@ class Files(unittest.TestCase):
         for call, words in ((lambda: asf.open(self.path, "q"), ("'q'", "'r'", "'w'", "'a'", "'x'", "'b'", "'t'", "'+'")),
                             (lambda: asf.open(self.path, buffering=1), ("'buffering'", "'encoding'", "'errors'", "'newline'", "'closefd'")),
                             (lambda: asf.create_segment("x", 8, backend="disk"), ("backend", "posix", "sysv", "memfd")),
+                            (lambda: asf.record_format("x", {"a": "int"}), ("'int'", "int8", "float64", "string", "dict")),
                             (lambda: asf.create_segment("x", 8, kind="posix"), ("'kind'", "'mode'", "'backend'"))):
             with self.assertRaises((TypeError, ValueError, OSError)) as caught:
                 call()
@@ -275,6 +297,9 @@ class Files(unittest.TestCase):
 
     def perform(self, file, call):
         try:
+            if call[0] == "tell" and isinstance(file, asf.File):
+                told = repr(file)
+                self.assertIn(f" at {file.tell()}>", told)
             return getattr(file, call[0])(*call[1:])
         except (StopIteration, OSError, ValueError) as error:
             return type(error).__name__
