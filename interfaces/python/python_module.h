@@ -106,9 +106,9 @@ void *asf__line_region(struct asf__file *f, unsigned char delimiter, ssize_t lon
 const char *asf__file_line(struct asf__file *f, ssize_t *n);
 bool asf__file_unread(struct asf__file *f, const char *line);
 
-/* asf.TextFile, a TextIOWrapper.  options: those of TextIOWrapper. */
+/* asf.TextFile, and one of it or a TextIOWrapper.  options: those of TextIOWrapper; newline: that of them. */
 PyTypeObject *asf__text_type(PyObject *module);
-PyObject *asf__text_new(PyTypeObject *type, struct asf__file *f, PyObject *options);
+PyObject *asf__text_new(PyTypeObject *type, struct asf__file *f, PyObject *options, const char *newline);
 
 /* What parts the lines that an iterator asks for. */
 struct asf__parting {

@@ -146,9 +146,9 @@ static PyObject *open_file(struct asf__module *module, PyObject *argument, const
 
 /* A TextFile, with the mode as it was given; the file of bytes is closed if there is none. */
 static PyObject *open_text(struct asf__module *module, struct asf__file *f, const char *mode,
-                           PyObject *options) {
+                           PyObject *options, const char *newline) {
     PyObject *name = f ? PyUnicode_FromString(mode) : NULL;
-    PyObject *text = name ? asf__text_new(module->text, f, options) : NULL;
+    PyObject *text = name ? asf__text_new(module->text, f, options, newline) : NULL;
     if (text && PyObject_SetAttrString(text, "mode", name) < 0)
         Py_CLEAR(text);
     if (f && !text) {
@@ -181,7 +181,7 @@ PyObject *asf__open(PyObject *module, PyObject *args, PyObject *keywords) {
         o.text ? Py_BuildValue("{szszsz}", "encoding", encoding, "errors", errors, "newline", newline) : NULL;
     PyObject *opened = !o.text || options ? open_file(state, file, &o, closefd) : NULL;
     if (o.text)
-        opened = open_text(state, (struct asf__file *)opened, mode, options);
+        opened = open_text(state, (struct asf__file *)opened, mode, options, newline);
     Py_XDECREF(options);
     return opened;
 }

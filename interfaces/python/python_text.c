@@ -176,7 +176,7 @@ static PyObject *text_newlines(PyObject *self, void *unused) {
             PyList_Append(list, text);
         Py_XDECREF(text);
     }
-    Py_ssize_t n = seen ? PyList_Size(list) : -1;
+    Py_ssize_t n = seen && !PyErr_Occurred() ? PyList_Size(list) : -1;
     PyObject *result = n < 0    ? NULL
                        : n == 0 ? Py_NewRef(Py_None)
                        : n == 1 ? Py_NewRef(PyList_GetItem(list, 0))
@@ -189,13 +189,11 @@ static PyObject *text_newlines(PyObject *self, void *unused) {
 
 /* --- making one ------------------------------------------------------------ */
 
-static bool is_utf8(PyObject *wrapper) {
+static bool is_utf8(PyObject *encoding) {
     static const char *const names[] = {"utf-8", "UTF-8", "utf8", "UTF8"};
     bool is = false;
-    PyObject *encoding = PyObject_GetAttrString(wrapper, "encoding");
-    for (int i = 0; encoding && i < 4 && !is; i++)
+    for (int i = 0; i < 4 && !is; i++)
         is = PyUnicode_CompareWithASCIIString(encoding, names[i]) == 0;
-    Py_XDECREF(encoding);
     return is;
 }
 
@@ -210,17 +208,9 @@ static bool copy_errors(PyObject *self, struct text *t) {
     return fits;
 }
 
-/* Whether the lines of a TextIOWrapper are those of its bytes up to each '\n', so that each can be decoded by
- * itself. */
-static bool suits(PyObject *wrapper, const struct asf__file *f, PyObject *newline) {
-    bool ends = newline == Py_None || PyUnicode_GetLength(newline) == 0 ||
-                PyUnicode_CompareWithASCIIString(newline, "\n") == 0;
-    return ends && f->regular && !f->writable && is_utf8(wrapper);
-}
-
-/* Of a TextIOWrapper, which is left without its buffer; returns NULL with an exception. */
-static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *args, PyObject *options) {
-    PyObject *newline = PyDict_GetItemString(options, "newline"); /* borrowed */
+/* Of a TextIOWrapper, which is left without its buffer; NULL with an exception. */
+static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *args, PyObject *options,
+                             const char *newline) {
     PyObject *file = PyObject_CallMethod(wrapper, "detach", NULL);
     PyObject *text = file ? PyType_GenericAlloc(type, 0) : NULL;
     if (text && base_init(text)(text, args, options) < 0)
@@ -228,15 +218,17 @@ static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *ar
     struct text *t = text ? text_of(text) : NULL;
     if (t && copy_errors(text, t)) {
         t->file = (struct asf__file *)file;
-        t->universal = newline == Py_None || PyUnicode_GetLength(newline) == 0;
-        t->translates = newline == Py_None;
+        t->universal = !newline || !*newline;
+        t->translates = !newline;
         t->strict = strcmp(t->errors, "strict") == 0;
         t->direct = true;
     }
-    if (t) {
+    if (t && !PyErr_Occurred())
         t->readline = PyObject_GetAttrString(PyType_GetSlot(type, Py_tp_base), "readline");
-        Py_XDECREF(t->readline);
-    }
+    if (t && !t->readline)
+        Py_CLEAR(text);
+    else if (t)
+        Py_DECREF(t->readline);
     Py_XDECREF(file);
     return text;
 }
@@ -250,24 +242,27 @@ static bool enlarge_chunk(PyObject *text) {
     return set;
 }
 
-static PyObject *wrap(PyTypeObject *type, struct asf__file *f, PyObject *args, PyObject *options) {
-    PyObject *base = PyType_GetSlot(type, Py_tp_base);
-    PyObject *wrapper = PyObject_Call(base, args, options), *text = NULL;
-    if (!wrapper || !suits(wrapper, f, PyDict_GetItemString(options, "newline")))
-        return wrapper;
-    PyObject *encoding = PyObject_GetAttrString(wrapper, "encoding");
-    if (encoding && PyDict_SetItemString(options, "encoding", encoding) == 0)
-        text = make_direct(type, wrapper, args, options);
+/* A TextIOWrapper, or a TextFile if its lines are those of its bytes up to each '\n': each can be decoded by
+ * itself. */
+static PyObject *wrap(PyTypeObject *type, struct asf__file *f, PyObject *args, PyObject *options,
+                      const char *newline) {
+    bool suits = f->regular && !f->writable && (!newline || !*newline || strcmp(newline, "\n") == 0);
+    PyObject *wrapper = PyObject_Call(PyType_GetSlot(type, Py_tp_base), args, options), *text = NULL;
+    PyObject *encoding = wrapper ? PyObject_GetAttrString(wrapper, "encoding") : NULL;
+    if (encoding && !(suits && is_utf8(encoding)))
+        text = Py_NewRef(wrapper);
+    else if (encoding && PyDict_SetItemString(options, "encoding", encoding) == 0)
+        text = make_direct(type, wrapper, args, options, newline);
     Py_XDECREF(encoding);
-    Py_DECREF(wrapper);
+    Py_XDECREF(wrapper);
     return text;
 }
 
-PyObject *asf__text_new(PyTypeObject *type, struct asf__file *f, PyObject *options) {
+PyObject *asf__text_new(PyTypeObject *type, struct asf__file *f, PyObject *options, const char *newline) {
     PyObject *tty = PyBool_FromLong(isatty(asf_fileno(f->stream)));
     PyObject *args = Py_BuildValue("(O)", (PyObject *)f), *text = NULL;
     if (args && PyDict_SetItemString(options, "line_buffering", tty) == 0)
-        text = wrap(type, f, args, options);
+        text = wrap(type, f, args, options, newline);
     Py_XDECREF(args);
     Py_DECREF(tty);
     if (text && !enlarge_chunk(text))

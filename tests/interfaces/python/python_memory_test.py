@@ -32,6 +32,24 @@ def read(path):
         return seen
 
 
+def lines_in_place(path):
+    with asf.open(path) as file:
+        seen = [file.peek(3)[:3], file.readlines(5), file.readinto1(bytearray(2))]
+        for line in file.lines_in_place(keep=False):
+            seen += [len(line), line[:3], line.split(b" "), line.field(0, b"n"), line.find(b"x"), repr(line) if len(line) < 9 else 0]
+        return seen
+
+
+def text(path):
+    seen = []
+    for options in ({"encoding": "utf-8"}, {"encoding": "utf-8", "errors": "replace"}, {"encoding": "latin-1"}):
+        with asf.open(path, "r", **options) as file:
+            seen += [next(file), file.readline(), file.newlines, file.read(2), len(next(file))]
+            file.seek(0)
+            seen += [len(line) for line in file]
+    return seen
+
+
 def regions(path):
     with asf.open(path) as file:
         seen = []
@@ -151,7 +169,7 @@ class Memory(unittest.TestCase):
         print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
 
     def test_scenarios(self):
-        scenarios = [read, regions, write, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
+        scenarios = [read, lines_in_place, text, regions, write, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
         sys.unraisablehook = lambda _: None  # nor that be told
         with tempfile.TemporaryDirectory() as folder:
