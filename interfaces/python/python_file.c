@@ -878,11 +878,10 @@ int asf__file_register(PyTypeObject *file) {
 
 PyDoc_STRVAR(
     file_doc,
-    "A file of bytes, which open() returns.\n\n"
-    "It is used as a binary file of Python's own open() is, with the same results: read, readline, "
-    "readinto,\n"
-    "write, seek, tell, iteration over lines, with; io.TextIOWrapper makes text of it.  Its data can\n"
-    "also be used where it lies: region() and its kin return a Region, for reading and writing.\n\n"
+    "A file of bytes, which open() returns: an io.BufferedIOBase.\n\n"
+    "It is used as a binary file of Python's own open() is, with the same results; io.TextIOWrapper and all\n"
+    "else that takes such a file takes it.  Its data can also be used where it lies: lines_in_place() shows\n"
+    "one line after the other, region() and its kin return a Region, for reading and writing.\n\n"
     "All calls go on where the last one has stopped.  Threads may share a file: each call is one step.\n"
     "Other threads run while one waits.  Errors are OSError with errno and filename.");
 PyDoc_STRVAR(read_doc,

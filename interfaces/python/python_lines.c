@@ -291,6 +291,12 @@ struct sought {
 };
 
 static bool get_sought(PyObject *of, struct sought *s) {
+    s->view.obj = NULL;
+    if (PyBytes_CheckExact(of)) { /* which has no view to hold: 15 ns less */
+        s->at = PyBytes_AsString(of);
+        s->size = PyBytes_Size(of);
+        return true;
+    }
     if (PyObject_GetBuffer(of, &s->view, PyBUF_SIMPLE) < 0)
         return false;
     s->at = s->view.buf;
@@ -340,19 +346,20 @@ static PyObject *line_subscript(PyObject *self, PyObject *key) {
     return PyErr_Format(PyExc_IndexError, "the line has %zd bytes", n);
 }
 
-/* For PyArg_ParseTuple: an index as a slice's, any number, or None for what it is by default. */
-static int convert_index(PyObject *argument, void *index) {
+/* An index as a slice's: any number, or None for what it is by default. */
+static bool get_index(PyObject *argument, ssize_t *index) {
     if (argument != Py_None)
-        *(ssize_t *)index = PyNumber_AsSsize_t(argument, NULL);
-    return !PyErr_Occurred();
+        *index = PyNumber_AsSsize_t(argument, NULL);
+    return *index != -1 || !PyErr_Occurred();
 }
 
-static PyObject *line_find(PyObject *self, PyObject *args) {
-    PyObject *of;
+static PyObject *line_find(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     struct sought s;
     ssize_t n, start = 0, stop = SSIZE_MAX;
-    if (!PyArg_ParseTuple(args, "O|O&O&:find", &of, convert_index, &start, convert_index, &stop) ||
-        !get_sought(of, &s))
+    if (count < 1 || count > 3)
+        return PyErr_Format(PyExc_TypeError, "find() takes bytes, and a start and an end or not");
+    if ((count > 1 && !get_index(args[1], &start)) || (count > 2 && !get_index(args[2], &stop)) ||
+        !get_sought(args[0], &s))
         return NULL;
     const char *at = shown_bytes(self, &n), *found = NULL;
     start += start < 0 ? n : 0;
@@ -457,11 +464,14 @@ static PyObject *line_split(PyObject *self, PyObject *args, PyObject *keywords) 
     return list;
 }
 
-static PyObject *line_field(PyObject *self, PyObject *args) {
-    PyObject *of, *bytes = NULL;
+static PyObject *line_field(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    PyObject *bytes = NULL;
     struct sought by;
     ssize_t n, left;
-    if (!PyArg_ParseTuple(args, "nO:field", &left, &of) || !get_separator(of, &by))
+    if (count != 2)
+        return PyErr_Format(PyExc_TypeError, "field() takes a number and a separator");
+    left = PyNumber_AsSsize_t(args[0], PyExc_IndexError);
+    if ((left == -1 && PyErr_Occurred()) || !get_separator(args[1], &by))
         return NULL;
     const char *at = shown_bytes(self, &n), *end = at ? at + n : NULL, *stop = NULL;
     for (; at && (stop = find_sought(&by, at, end)) && left > 0; left--)
@@ -496,9 +506,9 @@ PyDoc_STRVAR(field_doc, "field($self, number, sep, /)\n--\n\n"
                         "Return split(sep)[number], without making the others.");
 
 static PyMethodDef line_methods[] = {
-    {"find", line_find, METH_VARARGS, find_doc},
+    {"find", (PyCFunction)(void (*)(void))line_find, METH_FASTCALL, find_doc},
     {"split", (PyCFunction)(void (*)(void))line_split, METH_VARARGS | METH_KEYWORDS, split_doc},
-    {"field", line_field, METH_VARARGS, field_doc},
+    {"field", (PyCFunction)(void (*)(void))line_field, METH_FASTCALL, field_doc},
     {"startswith", line_startswith, METH_O,
      "startswith($self, prefix, /)\n--\n\nWhether it begins with bytes."},
     {"endswith", line_endswith, METH_O, "endswith($self, suffix, /)\n--\n\nWhether it ends with bytes."},
