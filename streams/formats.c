@@ -7,12 +7,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 #include "streams/decode.h"
 
 #ifdef ASF_STATIC
@@ -82,17 +82,17 @@ static void *load(const char *soname) {
     Dl_info here;
     const char *slash = dladdr(names, &here) ? strrchr(here.dli_fname, '/') : NULL;
     void *library = NULL;
-    if (slash && snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
-                          soname) < (int)sizeof path)
+    if (slash && asf__format_text(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
+                                  soname) < (int)sizeof path)
         library = open_library(path);
     return library ? library : open_library(soname);
 }
 
 static const struct asf_decoder *find(enum asf_format f) {
     char name[64];
-    snprintf(name, sizeof name, "libasf_%s.so.%d", names[f], atoi(ASF_VERSION));
+    asf__format_text(name, sizeof name, "libasf_%s.so.%d", names[f], atoi(ASF_VERSION));
     void *library = load(name);
-    snprintf(name, sizeof name, "asf_decoder_%s", names[f]);
+    asf__format_text(name, sizeof name, "asf_decoder_%s", names[f]);
     const struct asf_decoder *(*decoder)(void) = NULL;
     if (library)
         *(void **)&decoder = dlsym(library, name);
@@ -146,9 +146,9 @@ static const struct asf_stream_ops not_decoded = {.size = sizeof(struct asf_stre
 
 static void complain(const struct asf_cios *c, enum asf_format f) {
     char line[PATH_MAX + 128];
-    int n = snprintf(line, sizeof line,
-                     "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n", c->fd,
-                     asf__why_format(f), names[f], atoi(ASF_VERSION));
+    int n = asf__format_text(line, sizeof line,
+                             "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n",
+                             c->fd, asf__why_format(f), names[f], atoi(ASF_VERSION));
     asf__sys.write(2, line, (size_t)n);
 }
 

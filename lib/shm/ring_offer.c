@@ -6,11 +6,11 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "lib/shm/ring.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 int asf__ring_offer(int pipe, char *option, size_t room) {
     struct stat64 st;
@@ -21,7 +21,7 @@ int asf__ring_offer(int pipe, char *option, size_t room) {
     if (ring < 0)
         return ring;
     ring = asf__out_of_the_way(ring);
-    snprintf(option, room, "ring=%d/%d/%llu", (int)getpid(), ring, (unsigned long long)st.st_ino);
+    asf__format_text(option, room, "ring=%d/%d/%llu", (int)getpid(), ring, (unsigned long long)st.st_ino);
     return ring;
 }
 

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "lib/sys/fault.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 #define MAGIC 0x316d687320465341u /* "ASF shm1" */
 
@@ -113,7 +113,7 @@ static bool is_name(const char *name, size_t n) {
 
 void asf__segment_label(struct asf_segment *s, const char *name) {
     struct asf_segment_head *head = (struct asf_segment_head *)(void *)s->base;
-    snprintf(head->text, sizeof head->text, "%s %.*s\n", s->id, (int)name_length(name), name);
+    asf__format_text(head->text, sizeof head->text, "%s %.*s\n", s->id, (int)name_length(name), name);
     head->size = s->data;
     __atomic_store_n(&head->magic, MAGIC, __ATOMIC_RELEASE);
 }
@@ -204,8 +204,8 @@ void asf__segment_describe(struct asf_segment_state *state, const char *id, size
                : head->magic == 0 && is_begun(head->text, id) ? ASF_SHM_UNFINISHED
                                                               : ASF_SHM_BROKEN;
     i->size = whole ? head->size : size;
-    snprintf(state->label, sizeof state->label, "%.*s",
-             whole ? (int)strcspn(head->text, "\n") : ASF_SEGMENT_TEXT, whole ? head->text : id);
+    asf__format_text(state->label, sizeof state->label, "%.*s",
+                     whole ? (int)strcspn(head->text, "\n") : ASF_SEGMENT_TEXT, whole ? head->text : id);
     i->label = state->label;
 }
 

@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -21,6 +20,7 @@
 #include "lib/shm/memfd.h"
 #include "lib/shm/segment_file.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 #define NAME "asf-shm"
 
@@ -54,8 +54,8 @@ static int make(struct asf_segment *s, int fd, const char *name, mode_t mode) {
         return rc;
     rc = allocate(fd, s->size);
     if (rc == 0) {
-        snprintf(s->id, sizeof s->id, "m%d.%d.%08x", (int)getpid(), fd,
-                 (unsigned)asf__new_random(RANDOM_DIGITS));
+        asf__format_text(s->id, sizeof s->id, "m%d.%d.%08x", (int)getpid(), fd,
+                         (unsigned)asf__new_random(RANDOM_DIGITS));
         asf__segment_label(s, name);
         long kept = asf__memfd_seal(fd);
         if (kept == 0)
@@ -94,13 +94,13 @@ static int look_at_link(const char *path) {
  * at any moment, so it is opened only as one that was looked at.  -ENOENT: no segment. */
 static int open_held(const char *pid, const char *number, int flags) {
     char path[PATH];
-    snprintf(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, number);
+    asf__format_text(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, number);
     int rc = look_at_link(path), place = -1;
     if (rc == 0)
         rc = place = asf__sys.open(path, O_PATH | O_CLOEXEC, 0);
     if (rc < 0)
         return rc;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+    asf__format_text(path, sizeof path, "/proc/self/fd/%d", place);
     rc = look_at_link(path);
     if (rc == 0)
         rc = asf__sys.open(path, flags | O_CLOEXEC, 0);
@@ -113,7 +113,7 @@ typedef int visit_held(const char *pid, const char *fd, void *arg);
 static int each_of(const char *pid, visit_held *visit, void *arg) {
     char path[PATH];
     int rc = 0;
-    snprintf(path, sizeof path, "/proc/%.10s/fd", pid);
+    asf__format_text(path, sizeof path, "/proc/%.10s/fd", pid);
     DIR *directory = opendir(path);
     if (!directory)
         return asf__hidden(-errno) ? 0 : -errno;
@@ -166,8 +166,8 @@ static int hunt_in(const char *pid, const char *number, void *arg) {
 static int find(const char *id, int flags) {
     struct hunt h = {.id = id, .flags = flags};
     char pid[16], fd[16];
-    snprintf(pid, sizeof pid, "%.*s", (int)strcspn(id + 1, "."), id + 1);
-    snprintf(fd, sizeof fd, "%.*s", (int)strcspn(strchr(id, '.') + 1, "."), strchr(id, '.') + 1);
+    asf__format_text(pid, sizeof pid, "%.*s", (int)strcspn(id + 1, "."), id + 1);
+    asf__format_text(fd, sizeof fd, "%.*s", (int)strcspn(strchr(id, '.') + 1, "."), strchr(id, '.') + 1);
     if (hunt_in(pid, fd, &h))
         return h.fd;
     int there = h.fd;

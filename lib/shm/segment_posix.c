@@ -10,13 +10,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/shm/segment_file.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 #define DIRECTORY "/dev/shm"
 #define PREFIX    "asf-shm."
@@ -30,12 +30,12 @@ static bool posix_owns(const char *id) {
 }
 
 static void choose_id(struct asf_segment *s) {
-    snprintf(s->id, sizeof s->id, "p%d.%012llx", (int)getpid(),
-             (unsigned long long)asf__new_random(RANDOM_DIGITS));
+    asf__format_text(s->id, sizeof s->id, "p%d.%012llx", (int)getpid(),
+                     (unsigned long long)asf__new_random(RANDOM_DIGITS));
 }
 
 static void path_of(char *path, const char *id) {
-    snprintf(path, PATH, DIRECTORY "/" PREFIX "%s", id);
+    asf__format_text(path, PATH, DIRECTORY "/" PREFIX "%s", id);
 }
 
 /* --- making ------------------------------------------------------------------ */
@@ -43,7 +43,7 @@ static void path_of(char *path, const char *id) {
 static int give_name(int fd, const char *id) {
     char from[PATH], to[PATH];
     int saved = errno;
-    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    asf__format_text(from, sizeof from, "/proc/self/fd/%d", fd);
     path_of(to, id);
     int rc = linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
     errno = saved;

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -17,6 +16,7 @@
 
 #include "lib/shm/segment.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 /* The first 20 bits of a key are the mark, the others tell segments apart. */
 enum { KEY_MARK = 0x61736000, KEYS = 0x1000, STAT_ANY = 15 };
@@ -109,7 +109,7 @@ static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
     long id = get(s->size, mode | 0600);
     if (id < 0)
         return cannot_get(id);
-    snprintf(s->id, sizeof s->id, "%ld", id);
+    asf__format_text(s->id, sizeof s->id, "%ld", id);
     int rc = map(s, 0);
     if (rc == 0 && (mode & 0600) != 0600)
         rc = set_mode((int)id, mode);
@@ -146,7 +146,7 @@ static void describe(struct asf_segment_state *state, int id, const struct shmid
         memcpy(&head, p, sizeof head);
     if (readable)
         asf__raw_syscall(SYS_shmdt, (long)p, 0, 0, 0);
-    snprintf(text, sizeof text, "%d", id);
+    asf__format_text(text, sizeof text, "%d", id);
     *state = (struct asf_segment_state){.info = {.backend = asf__segment_sysv.name,
                                                  .owner = ds->shm_perm.uid,
                                                  .mode = ds->shm_perm.mode & 0777,

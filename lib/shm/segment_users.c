@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 
 #include "lib/shm/segment.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 struct states {
     struct asf_segment_state *first;
@@ -34,20 +34,32 @@ static void count_mapping(const struct states *all, pid_t pid, uint64_t device, 
     }
 }
 
+/* What follows the n-th blank; NULL: there are not so many. */
+static const char *field(const char *p, int n) {
+    while (p && n-- > 0) {
+        p = strchr(p, ' ');
+        p = p ? p + 1 : NULL;
+    }
+    return p;
+}
+
 /* A line of maps: range, permissions, offset, device, inode, path. */
 static void count_line(const struct states *all, pid_t pid, const char *line) {
-    unsigned major, minor;
-    unsigned long long inode;
-    // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
-    if (sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major, &minor, &inode) == 3 && inode != 0)
-        count_mapping(all, pid, makedev(major, minor), inode);
+    const char *device = field(line, 3), *inode = field(device, 1);
+    char *minor;
+    if (!inode)
+        return;
+    unsigned long major = strtoul(device, &minor, 16);
+    unsigned long long number = strtoull(inode, NULL, 10);
+    if (*minor == ':' && number != 0)
+        count_mapping(all, pid, makedev((unsigned)major, (unsigned)strtoul(minor + 1, NULL, 16)), number);
 }
 
 static int count_process(const struct states *all, pid_t pid) {
     char path[32], text[8192];
     size_t have = 0;
     ssize_t n;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    asf__format_text(path, sizeof path, "/proc/%d/maps", (int)pid);
     int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return fd;
@@ -111,21 +123,20 @@ mode_t asf__umask(void) {
 
 /* When a process was started, in the kernel's ticks since it was; false: there is none. */
 static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
-    char path[32], text[1024], state;
-    long threads;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char path[32], text[1024];
+    asf__format_text(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC, 0);
     ssize_t n = fd < 0 ? 0 : asf__sys.read(fd, text, sizeof text - 1);
     if (fd >= 0)
         asf__sys.close(fd);
     text[n > 0 ? n : 0] = '\0';
     const char *rest = strrchr(text, ')'); /* after the name, which may hold anything */
-    static const char fields[] =
-        ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu";
-    // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
-    if (!rest || sscanf(rest, fields, &state, &threads, ticks) != 3)
+    const char *status = field(rest, 1), *threads = field(status, 17), *started = field(threads, 2);
+    if (!started)
         return false;
-    *ended = state == 'X' || (state == 'Z' && threads <= 1); /* a first thread may end before the others */
+    *ticks = strtoull(started, NULL, 10);
+    /* A first thread may end before the others. */
+    *ended = *status == 'X' || (*status == 'Z' && strtol(threads, NULL, 10) <= 1);
     return true;
 }
 

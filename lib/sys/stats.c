@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
+#include "lib/text/format.h"
 
 bool asf__counting;
 
@@ -62,16 +62,16 @@ static int headline(char *to, size_t size) {
     static bool headed;
     if (__atomic_exchange_n(&headed, true, __ATOMIC_RELAXED))
         return 0;
-    return snprintf(to, size, "asf: %.*s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s %8s  %s\n", NAME_MAX,
-                    program_invocation_short_name, (int)getpid(), "stream", "module", "bytes in", "bytes out",
-                    "calls", "no kernel", "syscalls", "by libc", "why");
+    return asf__format_text(to, size, "asf: %.*s[%d]\nasf:   %-24s %-8s %12s %12s %10s %10s %8s %8s  %s\n",
+                            NAME_MAX, program_invocation_short_name, (int)getpid(), "stream", "module",
+                            "bytes in", "bytes out", "calls", "no kernel", "syscalls", "by libc", "why");
 }
 
 /* What follows the module's choice. */
 static const char *tell_bulk(char to[48], const struct asf_stats *s) {
     *to = '\0';
     if (s->bulk)
-        snprintf(to, 48, ", bulk from byte %" PRIu64 " on", s->bulk);
+        asf__format_text(to, 48, ", bulk from byte %" PRIu64 " on", s->bulk);
     return to;
 }
 
@@ -85,7 +85,7 @@ static const char *by_libc(char to[24], const struct asf_stats *s) {
     const int64_t n = (int64_t)s->syscalls + s->spared;
     if (!s->as_libc)
         return "-";
-    snprintf(to, 24, "%" PRId64, n > 0 ? n : 0);
+    asf__format_text(to, 24, "%" PRId64, n > 0 ? n : 0);
     return to;
 }
 
@@ -93,21 +93,21 @@ static int as_table(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
     char bulk[48], libc[24];
     int n = headline(to, size);
-    return n + snprintf(to + n, size - (size_t)n,
-                        "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64
-                        " %8s  %s%s\n",
-                        l->stream, l->module, s->in, s->out, s->calls, served(s), s->syscalls,
-                        by_libc(libc, s), l->why, tell_bulk(bulk, s));
+    return n + asf__format_text(to + n, size - (size_t)n,
+                                "asf:   %-24s %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64
+                                " %8" PRIu64 " %8s  %s%s\n",
+                                l->stream, l->module, s->in, s->out, s->calls, served(s), s->syscalls,
+                                by_libc(libc, s), l->why, tell_bulk(bulk, s));
 }
 
 static int as_fields(char *to, size_t size, const struct asf_stats_line *l) {
     const struct asf_stats *s = l->stats;
     char bulk[48], libc[24];
-    return snprintf(to, size,
-                    "asf:\t%.*s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-                    "\t%s%s\t%s\n",
-                    NAME_MAX, program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in,
-                    s->out, s->calls, served(s), s->syscalls, l->why, tell_bulk(bulk, s), by_libc(libc, s));
+    return asf__format_text(
+        to, size,
+        "asf:\t%.*s\t%d\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s%s\t%s\n",
+        NAME_MAX, program_invocation_short_name, (int)getpid(), l->stream, l->module, s->in, s->out, s->calls,
+        served(s), s->syscalls, l->why, tell_bulk(bulk, s), by_libc(libc, s));
 }
 
 void asf__stats_line(const struct asf_stats_line *line) {
@@ -119,7 +119,7 @@ void asf__stats_line(const struct asf_stats_line *line) {
 
 void asf__stats_verbose(const char *stream, const char *module, const char *why) {
     char text[4608];
-    int n = snprintf(text, sizeof text, "asf: %.*s: %s: %s (%s)\n", NAME_MAX, program_invocation_short_name,
-                     stream, module, why);
+    int n = asf__format_text(text, sizeof text, "asf: %.*s: %s: %s (%s)\n", NAME_MAX,
+                             program_invocation_short_name, stream, module, why);
     asf__sys.write(2, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,10 +192,18 @@ static size_t put_whole(char *to, uint64_t value) {
 static size_t put_nan(char *to, double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    unsigned long long payload = bits & ((UINT64_C(1) << 51) - 1);
-    const char *sign = bits >> 63 ? "-" : "";
-    return (size_t)(payload ? snprintf(to, ASF_DECIMAL, "%snan(0x%llx)", sign, payload)
-                            : snprintf(to, ASF_DECIMAL, "%snan", sign));
+    uint64_t payload = bits & ((UINT64_C(1) << 51) - 1);
+    char *p = to;
+    if (bits >> 63)
+        *p++ = '-';
+    p = mempcpy(p, payload ? "nan(0x" : "nan", payload ? 6 : 3);
+    if (payload) {
+        for (int shift = (63 - __builtin_clzll(payload)) / 4 * 4; shift >= 0; shift -= 4)
+            *p++ = "0123456789abcdef"[payload >> shift & 15];
+        *p++ = ')';
+    }
+    *p = '\0';
+    return (size_t)(p - to);
 }
 
 static size_t put_infinity(char *to) {

@@ -516,3 +516,14 @@ const char *asf__format(struct asf__output *o, const char *format, asf__argument
     o->p = begun.p;
     return format && *begun.f == '\0' ? NULL : asf__format_on(o, begun.f, format, ap, first);
 }
+
+int asf__format_text(char *to, size_t size, const char *format, ...) {
+    struct asf__output o = {.p = to, .end = to + size - 1, .begin = to};
+    va_list list;
+    va_start(list, format);
+    format_rest(&o, format, format, ASF_ARGUMENTS(list), asf__place_in(ASF_ARGUMENTS(list)));
+    va_end(list);
+    size_t n = asf__made(&o);
+    to[n < size ? n : size - 1] = '\0';
+    return (int)n;
+}

@@ -45,6 +45,9 @@ static inline size_t asf__made(const struct asf__output *o) {
  * It uses no memory but its stack and the output.  `ap` is after what was taken, as it is
  * when libc's returns, which programs look at; where arguments are numbered, it is as it was. */
 const char *asf__format(struct asf__output *o, const char *format, asf__arguments ap);
+/* asf__format_text: the library's own snprintf, by the same conversions: it calls no function of stdio, which
+ * may be this library's.  `size`: of `to`, 1 or more. */
+int asf__format_text(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */
 bool asf__may_count(const char *format);
 

@@ -6,10 +6,10 @@
  */
 #define _GNU_SOURCE
 #include "lib/text/shell_text.h"
+#include "lib/text/format.h"
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ static bool is_reserved(const char *p) {
     size_t n = strcspn(p, " \t|");
     if (n + 3 > sizeof spaced)
         return false;
-    snprintf(spaced, sizeof spaced, " %.*s ", (int)n, p);
+    asf__format_text(spaced, sizeof spaced, " %.*s ", (int)n, p);
     return n == 0 || strstr(words, spaced) != NULL;
 }
 
@@ -104,7 +104,7 @@ static bool is_of_the_shell(const char *word) {
                                 "true type typeset ulimit umask "
                                 "unalias unset until wait while ";
     char spaced[NAME_MAX + 3];
-    snprintf(spaced, sizeof spaced, " %s ", word);
+    asf__format_text(spaced, sizeof spaced, " %s ", word);
     return strstr(words, spaced) != NULL;
 }
 
@@ -141,7 +141,7 @@ static bool is_program(const char *name) {
     if (strchr(name, '/'))
         return can_be_executed(name);
     for (; directory; directory = strchr(directory, ':') ? strchr(directory, ':') + 1 : NULL) {
-        int n = snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(directory, ":"), directory, name);
+        int n = asf__format_text(path, sizeof path, "%.*s/%s", (int)strcspn(directory, ":"), directory, name);
         if (n < (int)sizeof path && can_be_executed(path))
             return true;
     }
@@ -161,5 +161,8 @@ char *asf__shell_becoming(const char *command) {
     name[n] = '\0';
     if (is_of_the_shell(name) || !is_program(name))
         return NULL;
-    return asprintf(&text, "%.*sexec %s", (int)(word - command), command, word) < 0 ? NULL : text;
+    const size_t size = strlen(command) + sizeof "exec ";
+    if ((text = malloc(size)))
+        asf__format_text(text, size, "%.*sexec %s", (int)(word - command), command, word);
+    return text;
 }
