@@ -15,6 +15,16 @@
 #include "lib/text/format.h"
 #include "streams/decode.h"
 
+/* A program may export names of zlib's, as cksum does crc32: the library is to find its own first.  The
+ * sanitizers end a process that asks for that. */
+extern void __sanitizer_print_stack_trace(void) __attribute__((weak, visibility("default")));
+#ifndef RTLD_DEEPBIND
+#define RTLD_DEEPBIND 0
+#endif
+static int binding(void) {
+    return __sanitizer_print_stack_trace ? RTLD_NOW : RTLD_NOW | RTLD_DEEPBIND;
+}
+
 #ifdef ASF_STATIC
 /* A static program, which has no interpreter, cannot load libraries, and its linker would warn of
  * dlopen by that name. */
@@ -26,14 +36,14 @@ static bool can_load(void) {
 static void *open_library(const char *path) {
     void *(*function)(const char *, int);
     *(void **)&function = dlsym(RTLD_DEFAULT, "dlopen");
-    return function ? function(path, RTLD_NOW) : NULL;
+    return function ? function(path, binding()) : NULL;
 }
 #else
 static bool can_load(void) {
     return true;
 }
 static void *open_library(const char *path) {
-    return dlopen(path, RTLD_NOW);
+    return dlopen(path, binding());
 }
 #endif
 
