@@ -3,6 +3,8 @@
 // asi_copy_test.cpp - asf_copy: what arrives, in which order with other output,
 // and whose error it was.
 // Layer: tests.
+#include <sys/ioctl.h>
+
 #include <thread>
 
 #include <asf/ring.h>
@@ -206,6 +208,8 @@ TEST_F(Copying, AThreadThatIsCancelledWhileItWaits) {
     pthread_t t;
     pthread_create(&t, nullptr, copies_again_and_again, &s);
     ASSERT_EQ(::write(from[1], "text", 4), 4);
+    for (int unread = 4; unread > 0; usleep(1000))
+        ASSERT_EQ(ioctl(from[0], FIONREAD, &unread), 0);
     usleep(20000);
     pthread_cancel(t);
     pthread_join(t, &result);
