@@ -232,7 +232,7 @@ struct asf_cios {
     struct {                    /* calls */
         enum asf_use use, left; /* now, and before the system call that it is in */
     };
-    struct { /* links: cios.c's, under the list's lock */
+    struct { /* links: list.c's, under the list's lock */
         struct asf_cios *next, *prev;
         bool listed;
     };

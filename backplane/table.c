@@ -21,7 +21,7 @@ static unsigned capacity(const struct asf_buffer *b) {
     return b->many ? b->room : sizeof b->few / sizeof *b->few;
 }
 
-/* Those freed at either end are gone; after the last, so is the table's use of memory. */
+/* Drops the freed regions at either end of the table; an empty table begins anew. */
 static void trim_table(struct asf_buffer *b) {
     const struct asf_region *t = asf__regions_of(b);
     while (b->first < b->end && t[b->first].state == ASF_FREED)
@@ -61,7 +61,7 @@ bool asf__reserve_region(struct asf_buffer *b) {
     return true;
 }
 
-/* Behind all that do not lie after it: at the end, but for input that is read again. */
+/* The table is in the order of addresses: a region goes to its end, unless input is read again. */
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n) {
     struct asf_region *t = asf__regions_of(b);
     unsigned i = b->end++;
@@ -94,7 +94,7 @@ static bool has_untabled(const struct asf_cios *c) {
     return b && c->last && b->refs - b->copies - b->kept == 1;
 }
 
-/* Those that were abandoned have left room for it. */
+/* The table has room: at most abandoned regions are in it. */
 void asf__table_last(struct asf_cios *c) {
     if (!c->last)
         return;

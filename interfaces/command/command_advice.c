@@ -15,7 +15,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* What the input begins with; NULL: none that asf decodes, or no file that can be looked at. */
+/* The compressed format that the input begins with.  NULL: it is plain, or no file that can be opened. */
 static const char *format_of(const struct reported *s) {
     static const struct {
         const char *name;

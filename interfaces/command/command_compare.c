@@ -34,7 +34,7 @@ struct sample {
     double cpu, elapsed; /* seconds */
 };
 
-/* What a run leaves. */
+/* The result of one run. */
 struct outcome {
     int output, errors; /* files */
     int status;         /* as wait has it */
@@ -58,7 +58,7 @@ static void give_up(const char *what, int error) {
     asf__fail("compare: %s: %s; set TMPDIR to a directory with room", what, strerror(error));
 }
 
-/* What cannot be read twice is kept in a file, which becomes standard input. */
+/* A pipe cannot be read twice: its bytes are copied to a file, which becomes standard input. */
 static void keep_input(void) {
     struct stat st;
     static char buffer[1 << 16];
@@ -181,7 +181,7 @@ static const char *status_text(int status) {
                                : asf__text("exit status %d", WEXITSTATUS(status));
 }
 
-/* Of the latest run, from the first. */
+/* How the latest run differs from the first; NULL: it does not. */
 static const char *find_difference(const struct comparison *c) {
     const struct outcome *a = &c->reference, *b = &c->latest;
     const char *found = c->output ? NULL : difference_of("standard output", a->output, b->output);

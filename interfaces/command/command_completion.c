@@ -63,7 +63,7 @@ static void print_bash_words(const struct command *c) {
     puts("' ;;");
 }
 
-/* What follows the program is completed as a command line of its own. */
+/* The program's own arguments are completed as the shell completes that program's. */
 static void print_bash(void) {
     puts("# bash completion of asf; made by 'asf completion bash'\n"
          "_asf_of() {\n"

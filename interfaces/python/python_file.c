@@ -323,28 +323,29 @@ static PyObject *file_read1(PyObject *self, PyObject *const *args, Py_ssize_t co
     return bytes;
 }
 
-/* returns  the bytes that were read, or -1 with an exception. */
-static ssize_t read_into(struct asf__file *f, char *to, ssize_t wanted) {
-    ssize_t n = 0;
-    void *p = wanted > 0 ? read_region(f, wanted, wanted, &n) : NULL;
-    if (p)
-        ASF_WITHOUT_GIL(memcpy(to, p, (size_t)n));
-    int rc = p ? asf_sfree(f->stream, p) : (int)n;
+/* Copies the n bytes of a region out and gives it back.
+ *   region   NULL: n is 0 or an error
+ * returns  n, or -1 with an exception. */
+static ssize_t copy_out(struct asf__file *f, void *region, ssize_t n, char *to) {
+    if (region)
+        ASF_WITHOUT_GIL(memcpy(to, region, (size_t)n));
+    int rc = region ? asf_sfree(f->stream, region) : (int)n;
     if (rc < 0)
         asf__raise(rc, f->name);
     return rc < 0 ? -1 : n;
 }
 
+static ssize_t read_into(struct asf__file *f, char *to, ssize_t wanted) {
+    ssize_t n = 0;
+    void *region = wanted > 0 ? read_region(f, wanted, wanted, &n) : NULL;
+    return copy_out(f, region, n, to);
+}
+
 /* As read_into, waiting only when there is nothing. */
 static ssize_t read_some_into(struct asf__file *f, char *to, ssize_t wanted) {
     ssize_t n = wanted;
-    void *p = wanted > 0 ? allocate(f, asf_salloc_some, &n) : NULL;
-    if (p)
-        ASF_WITHOUT_GIL(memcpy(to, p, (size_t)n));
-    int rc = p ? asf_sfree(f->stream, p) : (int)n;
-    if (rc < 0)
-        asf__raise(rc, f->name);
-    return rc < 0 ? -1 : n;
+    void *region = wanted > 0 ? allocate(f, asf_salloc_some, &n) : NULL;
+    return copy_out(f, region, n, to);
 }
 
 static PyObject *fill_buffer(PyObject *self, PyObject *target,

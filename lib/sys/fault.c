@@ -49,8 +49,7 @@ static struct slot *find(uintptr_t at) {
     return NULL;
 }
 
-/* Called before the page is replaced, so that another thread that reads its zeros already finds them noted.
- */
+/* Called before the page is replaced: another thread that reads its zeros finds them noted already. */
 static void note_replaced(struct slot *s, uintptr_t at) {
     uintptr_t lowest = __atomic_load_n(&s->lowest, __ATOMIC_RELAXED);
     while ((lowest == 0 || at < lowest) &&
