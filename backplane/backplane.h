@@ -4,7 +4,6 @@
  *
  * Unless a line says otherwise: the caller holds the stream's lock, failures are
  * negated errno values, and errno is not touched.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_BACKPLANE_H
 #define ASF_BACKPLANE_BACKPLANE_H

@@ -2,7 +2,6 @@
  *
  * buffers.c - the memory under a stream's windows: made, made current, and kept as long
  * as regions point into it.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"

@@ -2,7 +2,6 @@
  *
  * bulk.c - bulk streams: when a stream becomes one, the large memory over which its current buffer
  * slides, and what brings the descriptor to where it would be without.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"

@@ -6,7 +6,6 @@
  * descriptor alone is early (input) or late (output).
  *
  * Lock: held, unless a line says otherwise.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_BULK_H
 #define ASF_BACKPLANE_BULK_H

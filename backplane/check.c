@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * check.c - what must hold of a stream between two calls.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/check.h"

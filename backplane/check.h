@@ -2,7 +2,6 @@
  *
  * check.h - the invariants of a CIOS, asserted on entry and exit of public calls in
  * builds without NDEBUG.  Lock: held.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_CHECK_H
 #define ASF_BACKPLANE_CHECK_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * cios.c - the object that a stream is: made, and given back.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"

@@ -3,7 +3,6 @@
  * cios.h - the client I/O state (CIOS): one struct for every interface.  It
  * begins with glibc's FILE, because compiled programs carry getc_unlocked and
  * putc_unlocked inline and gnulib reads the fields.
- * Layer: backplane.  May include: lib, include/asf.
  *
  * Glossary
  *   current buffer   the memory that calls are served from: read_ptr..read_end

@@ -3,7 +3,6 @@
  * detached.c - output that a positional call leaves behind because regions in it are kept: it
  * becomes a stream of its own, without a lock or a descriptor, that is put by the module's
  * `put_at` when these are given back.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"

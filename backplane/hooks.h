@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * hooks.h - what an interface that is not always there wants to know of every stream.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_HOOKS_H
 #define ASF_BACKPLANE_HOOKS_H

@@ -2,7 +2,6 @@
  *
  * list.c - the list of all streams: entered, left when a stream is closed, and what becomes of those in it
  * when the process forks.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"

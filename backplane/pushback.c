@@ -3,7 +3,6 @@
  * pushback.c - bytes pushed back by ungetc.  Those that were just read move the pointer
  * back; others go to a backup buffer, by glibc's convention, which gnulib reads: the
  * window proper waits in save_base..save_end, beginning where it was left.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/pushback.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * pushback.h - bytes pushed back by ungetc.  Lock: held.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_PUSHBACK_H
 #define ASF_BACKPLANE_PUSHBACK_H

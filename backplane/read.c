@@ -2,7 +2,6 @@
  *
  * read.c - input: the current buffer filled when a call misses it, and bytes taken
  * from it or, when a call wants a whole buffer or more, from below it.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"

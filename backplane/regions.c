@@ -2,7 +2,6 @@
  *
  * regions.c - the slow side of the paper's Figure 4: regions that the current buffer cannot serve, and giving
  * them back.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"

@@ -6,7 +6,6 @@
  * One region at a time costs a pointer and a count (<asf/inline.h>).  Where there are more,
  * they stand in the table of their buffer.
  * Lock: held.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_REGIONS_H
 #define ASF_BACKPLANE_REGIONS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * report.c - a stream's line of the statistics.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/report.h"

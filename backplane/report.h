@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * report.h - what the statistics tell of a stream.  Lock: held.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_REPORT_H
 #define ASF_BACKPLANE_REPORT_H

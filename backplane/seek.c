@@ -2,7 +2,6 @@
  *
  * seek.c - where a stream stands, and moving it: within the current buffer if the target is
  * there, else to the target's block, which is read so that the next seeks may stay in it.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"

@@ -2,7 +2,6 @@
  *
  * table.c - the table of a buffer's regions, for all but one that is alone; and waiting until a region is
  * given back.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"

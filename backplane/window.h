@@ -3,7 +3,6 @@
  * window.h - the current buffer, inline: how much it has, how much room there is,
  * and moving its windows; and what is around a call.  Lock: held, unless the process has one
  * thread, but for asf__begin_call, which takes it.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_BACKPLANE_WINDOW_H
 #define ASF_BACKPLANE_WINDOW_H

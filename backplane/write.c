@@ -2,7 +2,6 @@
  *
  * write.c - output: room made in the current buffer when a call overflows it, what is
  * pending put, and bytes from the caller's memory added to it.
- * Layer: backplane.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"

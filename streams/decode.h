@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * decode.h - decoders by the formats' first bytes, and the module that decodes.
- * Layer: streams.  May include: streams, backplane, lib, include/asf.
  */
 #ifndef ASF_STREAMS_DECODE_H
 #define ASF_STREAMS_DECODE_H

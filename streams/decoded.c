@@ -7,7 +7,6 @@
  * worker is started for that.  The worker never waits for anything but the program's thread: so
  * a signal, a cancellation or an error of a read comes where the program expects it.
  * A block becomes the stream's current buffer; it is not copied.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * descriptor.c - the system calls on a stream's descriptor, and the modules that are
  * nothing but those: the backplane buffers for them.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -5,7 +5,6 @@
  * Each system call fills what is free of a buffer of 64 KB with whole records.  A tree with 200,000 files
  * in 10,850 directories takes as long by 8, 32, 64 and 256 KB, and one directory with 100,000 files as
  * long by 32 KB and by 1 MB (ext4; on tmpfs a tenth less by 1 MB).
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <limits.h>

@@ -2,7 +2,6 @@
  *
  * file_ahead.c - a regular file of the ASI, read only, through read(): by read-ahead that
  * grows with what is read in sequence.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "streams/modules.h"

@@ -3,7 +3,6 @@
  * file_map.c - a regular file, read only, mapped by sliding windows that start
  * on 2 MiB boundaries, where large folios are mapped whole.  For the ASI alone: a
  * map that is copied gains nothing.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

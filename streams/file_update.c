@@ -2,7 +2,6 @@
  *
  * file_update.c - a regular file of the ASI that is read and written: reads begin small
  * after each write and grow, so that reading and writing by turns moves few bytes.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "streams/modules.h"

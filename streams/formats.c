@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * formats.c - what a compressed stream begins with, and the libraries that decode it.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

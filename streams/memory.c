@@ -8,7 +8,6 @@
  *
  * Memory that has regions stays where it is when more is needed: what they are
  * filled with is copied when they have been given back, and by a flush.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * modules.c - which module serves a stream, decided at its first use from what the
  * object is and what was measured; and streams on a program's own module.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * modules.h - the modules, and what those on descriptors are made of.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #ifndef ASF_STREAMS_MODULES_H
 #define ASF_STREAMS_MODULES_H

@@ -8,7 +8,6 @@
  * sequential call comes (ASF_MOVED): until then it is where the latest of them ended, which each
  * thread notes for itself, with the time.  A call that is under way while a sequential one takes
  * that gate away counts as having come before it.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * read_ahead.c - what the kernel is told about a file that is read: to begin with what comes next
  * long before it is wanted, and to forget what has been done with.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/syscalls.h"

@@ -9,7 +9,6 @@
  * No end waits for ever for what the other holds: a writer waits for a quarter
  * of the ring at most, and a reader keeps no more than a quarter while it
  * waits; beyond that it keeps copies (make_way).
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -4,7 +4,6 @@
  * current buffer is the segment itself, from the stream's offset to the end:
  * regions are handed out where the data lies, and writing one is done when it
  * is filled.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * streams.h - what interfaces may ask of the streams layer: streams on each kind of
  * thing, and bytes moved from one stream to another.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #ifndef ASF_STREAMS_STREAMS_H
 #define ASF_STREAMS_STREAMS_H

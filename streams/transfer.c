@@ -9,7 +9,6 @@
  * through a pipe of 1 MB 26 / 41 / 3.6; write from a map 39 / 49, its pages
  * asked for first 33 / 49.  Into a pipe, its reader included: read and write
  * 60, splice 52 while the pipe holds 64 KB, 24 when it holds 512 KB; from a map 70.
- * Layer: streams.  May include: streams, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,7 +3,6 @@
  * aligned_alloc.c - preloaded with a sanitizer's runtime, whose
  * aligned_alloc refuses what glibc's takes: a size that is no multiple of the
  * alignment, as coreutils ask for.
- * Layer: tests.
  */
 #include <malloc.h>
 #include <stdlib.h>

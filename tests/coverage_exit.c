@@ -2,7 +2,6 @@
  *
  * coverage_exit.c - in the coverage preset: gcov counts also what a process does that leaves
  * by _exit, as children do, and what a static program does after gcov's destructor.
- * Layer: tests.
  */
 #include <pthread.h>
 #include <stdbool.h>

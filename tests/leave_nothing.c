@@ -2,7 +2,6 @@
  *
  * leave_nothing COMMAND [ARGUMENT]...: run a test, and fail it for what it leaves: files in /tmp or $TMPDIR,
  * segments of shared memory, System V's objects, processes.
- * Layer: tests.
  *
  * Each test has a directory of its own, so that tests may run at once and others may use the machine.  Where
  * the kernel allows it, a namespace puts such directories in the place of /tmp and /dev/shm, and System V's

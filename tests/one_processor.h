@@ -2,7 +2,6 @@
 //
 // one_processor.h - a machine with one processor, for as long as the object is there: where two
 // sides cannot work at once they do not wait for each other by looking again and again.
-// Layer: tests.
 #ifndef ASF_TESTS_ONE_PROCESSOR_H
 #define ASF_TESTS_ONE_PROCESSOR_H
 

@@ -2,7 +2,6 @@
 //
 // random.h - numbers for tests that make their calls at random, and what the environment says of
 // how many.
-// Layer: tests.
 #ifndef ASF_TESTS_RANDOM_H
 #define ASF_TESTS_RANDOM_H
 

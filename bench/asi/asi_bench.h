@@ -2,7 +2,6 @@
  *
  * asi_bench.h - what the parts of asi_bench share: the text that all files hold, the clocks, threads that
  * start together, and the registration of a case.
- * Part of: bench/asi.
  */
 #ifndef ASF_BENCH_ASI_BENCH_H
 #define ASF_BENCH_ASI_BENCH_H

@@ -2,7 +2,6 @@
  *
  * main.cpp - asi_bench: regions of few bytes and regions anywhere in a file, beside stdio and Unix I/O.
  * Every pass checks its data; a datum that is wrong ends the program with status 1.
- * Part of: bench/asi.
  */
 #include "asi_bench.h"
 #include "sides.h"

@@ -2,7 +2,6 @@
  *
  * places.cpp - 16 bytes at each of 100,000 places of a file, none of them twice: sallocAt beside pread,
  * by one thread and by two.  The pages are in memory, and have been touched.
- * Part of: bench/asi.
  */
 #include "asi_bench.h"
 #include "sides.h"

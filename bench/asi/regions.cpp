@@ -2,7 +2,6 @@
  *
  * regions.cpp - regions of 16 and 117 bytes one after the other: in line with the lock and without it,
  * beside fread and fwrite.  Of each region the first and the last byte are read or written.
- * Part of: bench/asi.
  */
 #include "asi_bench.h"
 #include "sides.h"

@@ -2,7 +2,6 @@
  *
  * turns.cpp - 64 bytes of input and 64 of output by turns on one file, and 100,000 regions of output at
  * places of their own by four threads.  The files are read and compared after each pass.
- * Part of: bench/asi.
  */
 #include "asi_bench.h"
 #include "sides.h"

@@ -3,7 +3,6 @@
  * cold_reader.c - reads a file once by the ASI, sums its bytes where they lie, and prints
  * MB/s, CPU seconds (user, system), the module and the sum.  bench/cold/run has it read files
  * that are not in the page cache, and files that are.
- * Layer: bench.  Uses the public header only.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

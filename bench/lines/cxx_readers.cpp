@@ -2,7 +2,6 @@
  *
  * cxx_readers.cpp - what programs in C++ read files by: lines, the fields of lines, and numbers, by the
  * standard library, by hand over mmap, and by <asf/asf.hpp> and <asf/streams.hpp>.
- * Part of: bench/lines.
  */
 #include "lines_bench.h"
 

@@ -2,7 +2,6 @@
  *
  * field_readers.cpp - the fields of lines in memory by what a program has at hand.  The lines are
  * found beforehand; each is followed by a NUL, which strsep and its kin need.
- * Part of: bench/lines.
  */
 #include "lines_bench.h"
 

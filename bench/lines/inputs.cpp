@@ -2,7 +2,6 @@
  *
  * inputs.cpp - texts like those that programs read: a list of words, a log, a table, and one whose
  * lines are of many lengths.
- * Part of: bench/lines.
  */
 #include "lines_bench.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * line_readers.cpp - the lines of a file by what a program has at hand.
- * Part of: bench/lines.
  */
 #include "lines_bench.h"
 

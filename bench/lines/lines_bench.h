@@ -2,7 +2,6 @@
  *
  * lines_bench.h - what the parts of lines_bench share: inputs, what a reader finds in them, and
  * the readers.
- * Part of: bench/lines.
  */
 #ifndef ASF_BENCH_LINES_BENCH_H
 #define ASF_BENCH_LINES_BENCH_H

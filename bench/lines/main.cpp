@@ -2,7 +2,6 @@
  *
  * main.cpp - lines_bench: the lines of files and the fields of lines, by asf and by what a program
  * has without it, in one process.  Every reader's finding is checked before it is timed.
- * Part of: bench/lines.
  */
 #include "lines_bench.h"
 

@@ -2,7 +2,6 @@
  *
  * musl_lines.c - reads the lines of a file by getline; compiled by musl-gcc, so by musl's.
  * Prints the CPU nanoseconds that a pass took, the lines and the sum of their lengths.
- * Part of: bench/lines.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * cases.cpp - registering benchmarks in pairs.
- * Part of: bench/micro.
  */
 #include "cases.h"
 

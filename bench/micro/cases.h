@@ -2,7 +2,6 @@
  *
  * cases.h - how a benchmark is stated: what is timed and what proves that the
  * timed calls do their work.
- * Part of: bench/micro.  May include: sides.h, Google Benchmark.
  */
 #ifndef ASF_BENCH_CASES_H
 #define ASF_BENCH_CASES_H

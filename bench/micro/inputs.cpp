@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * inputs.cpp - making the files that are read, by system calls alone.
- * Part of: bench/micro.
  */
 #include "inputs.h"
 

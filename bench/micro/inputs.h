@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * inputs.h - the files that are read, and what stands in them.
- * Part of: bench/micro.  May include: the system's headers.
  */
 #ifndef ASF_BENCH_INPUTS_H
 #define ASF_BENCH_INPUTS_H

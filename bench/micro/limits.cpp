@@ -2,7 +2,6 @@
  *
  * limits.cpp - what the data's movement costs on this machine whatever the
  * library does: the floor under the calls that are timed beside it.
- * Part of: bench/micro.
  */
 #include "cases.h"
 #include "inputs.h"

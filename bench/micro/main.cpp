@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * main.cpp - bench_micro: libc's stdio and ours, call by call, in one process.
- * Part of: bench/micro.
  *
  * What one thread and several cost cannot be asked of one process: libc turns
  * its locks on with the first thread and never off again.  So the program is

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * positions.cpp - moving in a stream, asking where it stands, opening one.
- * Part of: bench/micro.
  */
 #include "cases.h"
 #include "inputs.h"

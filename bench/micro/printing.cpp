@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * printing.cpp - the printf family, on a stream and into memory.
- * Part of: bench/micro.
  *
  * A form has a format and the values of a step; each is timed through several
  * functions, and what these print is compared with libc's snprintf.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * reading.cpp - the calls that take data from a stream.
- * Part of: bench/micro.
  *
  * A reader has step(), the timed call, false at the end of the file, and data(),
  * what the last step read.  It reads a file of 16 MB from beginning to end and

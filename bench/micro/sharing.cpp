@@ -2,7 +2,6 @@
  *
  * sharing.cpp - threads that read one stream: the paper's point that data is
  * copied with the stream unlocked.
- * Part of: bench/micro.
  */
 #include "cases.h"
 #include "inputs.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * sides.cpp - finding the two stdios of the process.
- * Part of: bench/micro.
  *
  * A handle of the library itself is asked, never the default search order,
  * which gives the interposed functions on both sides.

@@ -2,7 +2,6 @@
  *
  * sides.h - one stdio beside the other: the same functions, each through a
  * pointer, once libc's and once ours, in one process.
- * Part of: bench/micro.  May include: the system's headers.
  */
 #ifndef ASF_BENCH_SIDES_H
 #define ASF_BENCH_SIDES_H

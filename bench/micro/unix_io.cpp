@@ -2,7 +2,6 @@
  *
  * unix_io.cpp - read, lseek and write on descriptors, beside the kernel's calls
  * as libc makes them.
- * Part of: bench/micro.
  */
 #include "cases.h"
 #include "inputs.h"

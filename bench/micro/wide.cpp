@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * wide.cpp - wide characters in UTF-8: out of a file, and into /dev/null.
- * Part of: bench/micro.
  *
  * The character set is named as the stream is opened: the locale stays what it
  * is for the others.

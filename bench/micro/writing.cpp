@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * writing.cpp - the calls that give data to a stream.
- * Part of: bench/micro.
  *
  * A writer has step(), the timed call, and expected(), what the next step is
  * to write.  Timed into /dev/null; checked in a file.

@@ -2,8 +2,6 @@
  *
  * array_reader.c - a program that reads an array, in text or in the segment
  * that the text names, and tells its range and sum.  It does not know which.
- *
- * Layer: examples.
  */
 #include <errno.h>
 #include <stdio.h>

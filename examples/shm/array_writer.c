@@ -5,8 +5,6 @@
  *
  *     shm-writer 1000000 | shm-reader
  *     shm-writer --shm 1000000 | shm-reader
- *
- * Layer: examples.
  */
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,6 @@
  *
  * asi.c - the Alloc Stream Interface: the backplane's own calls under the
  * paper's names, with the stream locked around them.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #define ASF_NO_INLINE /* here they are defined */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * asi_advise.c - a program tells how it is going to read a stream.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include "backplane/window.h"

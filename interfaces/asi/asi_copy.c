@@ -6,7 +6,6 @@
  * Within the kernel where that costs less (streams/transfer.c has the figures);
  * else a file is read into the output's buffer, and what stands in the input's
  * is written from there.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * asi_decode.c - <asf/decode.h>: a decoder stacked over a stream.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>

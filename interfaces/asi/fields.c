@@ -2,7 +2,6 @@
  *
  * fields.c - the fields of a line: their ends in each 64 bytes as bits, which <asf/lines.h>
  * walks through in line.
- * Layer: interfaces.  May include: lib, include/asf.
  */
 #include <asf/lines.h>
 

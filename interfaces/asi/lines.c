@@ -5,7 +5,6 @@
  * What is at hand is looked through before it is allocated, or allocated as a whole and
  * given back from the first line on that is not complete: so nothing is waited for that
  * is not needed, and a line is one piece.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <asf/lines.h>

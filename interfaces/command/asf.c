@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * asf.c - the asf command: which of its subcommands is meant.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

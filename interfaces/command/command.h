@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * command.h - what the parts of the asf command share.
- *
- * Layer: interfaces/command.  The command stands beside the libraries and is
- * linked with none of them: "asf run" only arranges that another program is
- * served, and what "asf shm" needs is compiled into it.  So is what "asf record"
+ * The command is linked with none of the libraries: "asf run" only arranges that another
+ * program is served, and what "asf shm" needs is compiled into the command.  So is what "asf record"
  * needs into asf-record, which it becomes.
  */
 #ifndef ASF_COMMAND_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_advice.c - the advice of "asf stat": what the counts say that would help, or why nothing does.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -2,8 +2,6 @@
  *
  * command_compare.c - "asf compare": a program plainly and served, in turns; what it prints compared byte
  * for byte, and the time it takes.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

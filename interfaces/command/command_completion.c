@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_completion.c - "asf completion": the shells' completions, from the table of the subcommands.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -2,8 +2,6 @@
  *
  * command_help.c - what is made of the table of the subcommands: getopt_long's options, the help, and
  * suggestions for a word that is in none.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_json.c - text as JSON has it.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_json.h"

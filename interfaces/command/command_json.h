@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_json.h - text as JSON has it.
- *
- * Layer: interfaces/command; may include libc's headers.
  */
 #ifndef ASF_COMMAND_JSON_H
 #define ASF_COMMAND_JSON_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_left_out.c - the commands that run programs, where libasf_stdio and libasf_unix are left out.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #include "interfaces/command/command.h"
 

@@ -2,7 +2,6 @@
  *
  * command_library.c - where libasf_stdio.so and libasf_unix.so are, and LD_PRELOAD.
  *
- * Layer: interfaces/command; may include command.h and libc's headers.
  *
  * The library is looked for beside the command, from the place the command
  * runs in, so that the build tree and a tree that was moved after it was

@@ -3,8 +3,6 @@
  * command_measure.c - the system calls that modules are made of, timed on files
  * in the page cache.  Elapsed time, the shortest of a few rounds in which every
  * size has its turn: other work on the machine lengthens all but the luckiest.
- *
- * Layer: interfaces/command; may include libc's headers.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_measure.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_measure.h - what moving bytes costs on this machine, for "asf tune".
- *
- * Layer: interfaces/command.
  */
 #ifndef ASF_COMMAND_MEASURE_H
 #define ASF_COMMAND_MEASURE_H

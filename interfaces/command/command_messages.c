@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_messages.c - what the asf commands say.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,9 +3,6 @@
  * command_pipe.c - "asf pipe": a pipeline whose commands are served, with a ring
  * in shared memory beside each of its pipes.
  *
- * Layer: interfaces/command; may include command.h, lib's headers of what is
- * compiled in, and libc's headers.
- *
  * Each command is given to the shell, which becomes it.  What is more than
  * commands with bars between them is the shell's own as a whole, over pipes.
  */

@@ -3,7 +3,6 @@
  * command_program.c - what a program's file tells about whether asf can serve
  * it.
  *
- * Layer: interfaces/command; may include command.h, libc's headers, lib.
  *
  * Everything here errs on the side of "no obstacle": a warning must be true.
  */

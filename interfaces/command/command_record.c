@@ -2,8 +2,6 @@
  *
  * command_record.c - "asf record", which becomes asf-record, this program: what
  * the files and streams of records hold.
- *
- * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_record.h - what the parts of "asf record" share.
- *
- * Layer: interfaces/command; may include the project's public headers.
  */
 #ifndef ASF_COMMAND_RECORD_H
 #define ASF_COMMAND_RECORD_H

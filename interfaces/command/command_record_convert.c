@@ -2,8 +2,6 @@
  *
  * command_record_convert.c - "asf record convert": the same records in the
  * layout of this machine, so that programs here use them where they lie.
- *
- * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,8 +2,6 @@
  *
  * command_record_dump.c - "asf record formats" and "asf record dump": formats
  * and records for people, and as JSON.
- *
- * Layer: interfaces/command; may include command.h, the public headers, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,8 +2,6 @@
  *
  * command_record_wait.c - a stream module for records that have to be waited for: those of
  * a pipe, a terminal or the like.
- *
- * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

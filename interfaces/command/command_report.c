@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_report.c - the report of "asf stat", for people and for programs: one block a process.
- *
- * Layer: interfaces/command; may include command.h and libc's headers.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_report.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_report.h - what the library reported of the streams of a command and its children.
- *
- * Layer: interfaces/command.
  */
 #ifndef ASF_COMMAND_REPORT_H
 #define ASF_COMMAND_REPORT_H

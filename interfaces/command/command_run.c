@@ -2,7 +2,6 @@
  *
  * command_run.c - "asf run": start a program that libasf_stdio.so, or libasf_unix.so, serves.
  *
- * Layer: interfaces/command; may include command.h, libc's headers, lib.
  *
  * All there is to do is to set LD_PRELOAD and ASF_OPTIONS and to become the
  * program.  What can be said beforehand of a program that cannot be served is

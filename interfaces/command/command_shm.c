@@ -2,8 +2,6 @@
  *
  * command_shm.c - "asf shm": segments of shared memory listed and removed, and
  * arrays moved between text and segments.
- *
- * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
 #include <getopt.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_shm.h - what the parts of "asf shm" share.
- *
- * Layer: interfaces/command; may include the project's public headers.
  */
 #ifndef ASF_COMMAND_SHM_H
 #define ASF_COMMAND_SHM_H

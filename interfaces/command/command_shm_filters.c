@@ -3,8 +3,6 @@
  * command_shm_filters.c - "asf shm expand" and "asf shm pack": arrays in text
  * moved out of segments and into them.  Whatever is no array is copied byte
  * for byte.
- *
- * Layer: interfaces/command; may include command.h, the public headers, lib.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

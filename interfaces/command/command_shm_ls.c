@@ -2,8 +2,6 @@
  *
  * command_shm_ls.c - "asf shm ls": the segments there are, as a table for
  * people or as JSON for programs.
- *
- * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
 #include <getopt.h>

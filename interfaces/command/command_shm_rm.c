@@ -2,8 +2,6 @@
  *
  * command_shm_rm.c - "asf shm rm": segments removed by label, or by what they
  * have in common.
- *
- * Layer: interfaces/command; may include command.h and the public headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * command_stat.c - "asf stat": run a program, and report what its I/O was.
  *
- * Layer: interfaces/command; may include command.h and libc's headers.
  *
  * The library appends a line a stream to a temporary file, for each process; the program's own reads and
  * writes are counted by libasf_unix, which serves them if --unix asks for it.

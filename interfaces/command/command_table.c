@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_table.c - the table of the subcommands and their options.
- *
- * Layer: interfaces/command; may include command_table.h.
  */
 #include "interfaces/command/command_table.h"
 

@@ -2,8 +2,6 @@
  *
  * command_table.h - the subcommands and their options, in one table from which getopt_long's options,
  * the help, the suggestions and the shells' completions are made.
- *
- * Layer: interfaces/command.
  */
 #ifndef ASF_COMMAND_TABLE_H
 #define ASF_COMMAND_TABLE_H

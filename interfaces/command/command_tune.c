@@ -2,8 +2,6 @@
  *
  * command_tune.c - "asf tune": measure this machine, and keep what was found
  * where the library looks for it.
- *
- * Layer: interfaces/command; may include command.h, lib and libc's headers.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_tune.h - what the parts of "asf tune" share.
- *
- * Layer: interfaces/command.
  */
 #ifndef ASF_COMMAND_TUNE_H
 #define ASF_COMMAND_TUNE_H

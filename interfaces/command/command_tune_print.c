@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_tune_print.c - the table of "asf tune", for people and for programs.
- *
- * Layer: interfaces/command; may include command.h, lib and libc's headers.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -3,7 +3,6 @@
  * command_tune_table.c - the table of "asf tune": what follows from the figures,
  * its file, and whether it is still of this machine.
  *
- * Layer: interfaces/command; may include command.h, lib and libc's headers.
  *
  * The file begins with what the library reads (lib/sys/costs.c), up to the line
  * "end"; the figures, for people, stand behind it.

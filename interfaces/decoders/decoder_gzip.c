@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * decoder_gzip.c - gzip: its members, by zlib, and zero bytes behind the last one.
- * Layer: interfaces/decoders, libraries of their own; may include include/asf.
  */
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,6 @@
  *
  * decoder_lz4.c - lz4: its frames, skippable ones, and the legacy ones of "lz4 -l", which liblz4 leaves to
  * its tool: a magic number, then blocks of at most 8 MB, each after its size, and no mark at the end.
- * Layer: interfaces/decoders, libraries of their own; may include include/asf.
  */
 #include <errno.h>
 #include <lz4.h>

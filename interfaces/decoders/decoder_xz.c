@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * decoder_xz.c - xz: its streams and the padding between them, by liblzma.
- * Layer: interfaces/decoders, libraries of their own; may include include/asf.
  */
 #include <errno.h>
 #include <lzma.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * decoder_zstd.c - zstd: its frames, and skippable ones.
- * Layer: interfaces/decoders, libraries of their own; may include include/asf.
  */
 #include <errno.h>
 #include <stdlib.h>

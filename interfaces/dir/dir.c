@@ -5,7 +5,6 @@
  * The status of an entry is asked for when its turn comes.  To ask in the order of inodes gains nothing on
  * ext4, which reads 512 of them at a time: of 100,000 entries that were not in memory it took 1630 requests
  * in the directory's order, 1628 sorted by 64, 1604 by 64 KB of entries, 1443 all sorted.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>

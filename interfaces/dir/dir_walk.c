@@ -7,7 +7,6 @@
  * the stack.  The last ones come first, so that there are few at a time.  A directory is there until all
  * in it are done, and so is its descriptor, unless there are too many; what comes below such a one is
  * reached name by name from the nearest that is open.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>

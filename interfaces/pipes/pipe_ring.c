@@ -20,7 +20,6 @@
  * What goes back always fits into the pipe: when a ring is taken the pipe has
  * room for all of it and MOST_OLDER bytes more, and the writer leaves no more
  * than those in the pipe when it goes over to the ring.
- * Layer: interfaces.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/pipes/pipe_rings.h"

@@ -10,7 +10,6 @@
  * block has it, when no other descriptor of its own is on the same pipe, and
  * before it could have given the pipe to another (asf__pipe_share): so it is
  * alone with that end.
- * Layer: interfaces.  May include: lib.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -5,7 +5,6 @@
  * one end of the pipe then moves bytes through the ring, and goes back to the
  * pipe, once and for all, before anything that works on the pipe itself.
  * pipe_ring.c has the protocol.  No lock is held; failures are negated errno values.
- * Layer: interfaces.  May include: lib.
  */
 #ifndef ASF_INTERFACES_PIPES_PIPE_RINGS_H
 #define ASF_INTERFACES_PIPES_PIPE_RINGS_H

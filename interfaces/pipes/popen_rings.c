@@ -2,7 +2,6 @@
  *
  * popen_rings.c - streams on pipes that have a ring, and the rings of popen: the child finds
  * its own by the environment.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/stdio/popen.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -4,7 +4,6 @@
  *
  * While the GIL is held and no thread is within a call (holder is 0), what is at hand in the
  * stream's buffer is taken at once: a line, or a few bytes.  All else goes by asf__file_enter.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

@@ -4,7 +4,6 @@
  *
  * An iteration is the file's: asf__file.iterator is the Lines object that copies, or the Line that shows; any
  * other call on the file ends it.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

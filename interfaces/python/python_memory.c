@@ -3,7 +3,6 @@
  * python_memory.c - memory of libasf's as objects with the buffer protocol, and a file's regions.
  *
  * A view keeps its object, and that its file, so that neither goes while there is a view.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

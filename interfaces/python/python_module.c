@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * python_module.c - the module `asf`: its functions and types.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

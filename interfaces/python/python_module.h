@@ -5,7 +5,6 @@
  *
  * The GIL guards all that is declared here.  It is given up where a call of libasf may wait; a
  * file's lock then keeps other threads from that file.
- * Layer: interfaces/python, a library of its own; may include <asf/...> and its own folder.
  */
 #ifndef ASF_PYTHON_MODULE_H
 #define ASF_PYTHON_MODULE_H

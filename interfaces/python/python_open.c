@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * python_open.c - opening files, as Python's own open() does.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

@@ -4,7 +4,6 @@
  *
  * A record is put together as C would lay its struct: a block for it and one for each thing that it points
  * to, all of them bytes objects in a list, which goes when the record is written.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

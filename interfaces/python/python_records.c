@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * python_records.c - the records of a stream as dictionaries.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * python_shm.c - segments of shared memory, and text files whose arrays may lie in them.
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

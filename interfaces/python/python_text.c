@@ -5,8 +5,6 @@
  * TextIOWrapper decodes a chunk, from which it cuts lines.  A TextFile's iteration takes the next line of the
  * File below instead, as long as TextIOWrapper has read nothing ahead of it: then both stand at the same
  * place, and any method of TextIOWrapper goes on from there.
- *
- * Layer: interfaces/python.
  */
 #include "interfaces/python/python_module.h"
 

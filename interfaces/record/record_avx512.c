@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_avx512.c - shuffles of 64 bytes: four windows of 16.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #if defined(__x86_64__)
 #include <sys/platform/x86.h>

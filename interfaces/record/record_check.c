@@ -3,7 +3,6 @@
  * record_check.c - is this a record of that format?  Every offset and count is
  * held against the length of the message; strings end within it; booleans are 0
  * or 1.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

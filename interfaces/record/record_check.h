@@ -3,7 +3,6 @@
  * record_check.h - a record from outside, checked against its format; whoever
  * converts it later uses what was found here and reads no offset and no count
  * of the record again.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_CHECK_H
 #define ASF_RECORD_CHECK_H

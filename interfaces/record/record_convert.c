@@ -3,7 +3,6 @@
  * record_convert.c - a record converted as its plan says: the struct by the
  * engine, then slot by slot what they refer to.  One walk finds how large the
  * result is, and the same walk makes it.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,7 +3,6 @@
  * record_declare.c - the format of a struct of this program: its description is
  * written, and parsed as if it had come from elsewhere, so that one place knows
  * what is allowed.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * record_directory.c - a format store in a directory: a file a format, its hash
  * for a name.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_engine.c - chooses the conversion engine, once, at the first use.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

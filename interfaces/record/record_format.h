@@ -17,7 +17,6 @@
  * and the names, null-terminated, in the order in which they are used.  A struct
  * stands behind those that it contains, so that there is no circle; the last
  * one is the record.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_FORMAT_H
 #define ASF_RECORD_FORMAT_H

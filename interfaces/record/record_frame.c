@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_frame.c - heads of frames, written and read.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -18,7 +18,6 @@
  *   END     u64 records, u64 where the last INDEX starts, u64 where this frame
  *           starts, u64 "asfr.end"
  * Places are counted from START.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_FRAME_H
 #define ASF_RECORD_FRAME_H

@@ -3,7 +3,6 @@
  * record_gather.c - a struct with pointers becomes a record: what they point to
  * is put behind it, and they become offsets.  One walk finds the size, and the
  * same walk copies, or lets what is large stay where it is.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_gather.h - a struct with pointers, and what they point to, as a record.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_GATHER_H
 #define ASF_RECORD_GATHER_H

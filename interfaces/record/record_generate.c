@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_generate.c - the generator that the program has chosen, asked for code.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include "interfaces/record/record_generate.h"

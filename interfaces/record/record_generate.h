@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_generate.h - code made at run time, as the vector engines see it.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_GENERATE_H
 #define ASF_RECORD_GENERATE_H

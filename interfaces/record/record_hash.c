@@ -2,7 +2,6 @@
  *
  * record_hash.c - the hash that names a format: SHA-256, of which 128 bits are
  * kept, by nettle.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record, nettle.
  */
 #include <nettle/sha2.h>
 

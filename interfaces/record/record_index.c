@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_index.c - lists of places, and INDEX frames.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

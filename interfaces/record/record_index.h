@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_index.h - where the formats and records of a file start.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_INDEX_H
 #define ASF_RECORD_INDEX_H

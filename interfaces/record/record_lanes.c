@@ -3,7 +3,6 @@
  * record_lanes.c - which sixteen bytes of the source hold the next bytes of the
  * target?  Taken greedily, and so that the windows follow one another where they
  * can: then two or four of them are one vector.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  *
  * record_lanes.h - moves of bytes spread out, byte by byte, and covered with
  * lanes: the part of making vector code that knows no vectors.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_LANES_H
 #define ASF_RECORD_LANES_H

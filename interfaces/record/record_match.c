@@ -2,7 +2,6 @@
  *
  * record_match.c - two formats matched by the names of their fields: the moves
  * that make the native struct of the wire's.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * record_moves.c - the moves carried out one after the other, on any CPU: the
  * scalar engine, and what the others leave to it.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

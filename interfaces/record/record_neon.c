@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_neon.c - shuffles of 16 bytes on AArch64.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #if defined(__aarch64__)
 #include <arm_neon.h>

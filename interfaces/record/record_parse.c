@@ -2,7 +2,6 @@
  *
  * record_parse.c - a description becomes a format, if every byte of it is as a
  * writer of ours would have put it there.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

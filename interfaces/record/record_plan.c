@@ -3,7 +3,6 @@
  * record_plan.c - a plan: the moves of the record's struct and of the elements
  * of its arrays, which slot of the wire goes into which of the program's, and
  * whether the record can be used as it is.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -7,7 +7,6 @@
  * out, as they are (scalar) or after making vector code of them: most moves
  * only put bytes elsewhere, and sixteen of them at once are a load, a shuffle
  * and a store.  What a record's slots refer to is converted part by part.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_PLAN_H
 #define ASF_RECORD_PLAN_H

@@ -2,7 +2,6 @@
  *
  * record_reader.c - records out of a stream or a message: found, checked, and
  * left where they are.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

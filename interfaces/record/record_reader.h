@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_reader.h - the reader and its record, as the files that read have them.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_READER_H
 #define ASF_RECORD_READER_H

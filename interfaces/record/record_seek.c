@@ -2,7 +2,6 @@
  *
  * record_seek.c - the n-th record of a file, by the index at its end, or, where
  * there is none, by the heads of all frames.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

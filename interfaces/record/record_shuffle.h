@@ -2,7 +2,6 @@
  *
  * record_shuffle.h - the loops over a run's iterations, for an engine that has
  * defined RUN: the attributes of its functions.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_SHUFFLE_H
 #define ASF_RECORD_SHUFFLE_H

@@ -2,7 +2,6 @@
  *
  * record_shuffle_avx.h - items of 16 and 32 bytes, for the two engines that have
  * vectors of 32.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_SHUFFLE_AVX_H
 #define ASF_RECORD_SHUFFLE_AVX_H

@@ -3,7 +3,6 @@
  * record_spots.c - where the records of a format hold what could be wrong:
  * offsets with their counters, and booleans.  A format without any is checked
  * by its length alone.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

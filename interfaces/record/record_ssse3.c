@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_ssse3.c - shuffles of 16 bytes.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #if defined(__x86_64__)
 #include <sys/platform/x86.h>

@@ -2,7 +2,6 @@
  *
  * record_store.c - what all stores have in common: the formats used lately, and
  * no belief in what is loaded.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include "interfaces/record/record_store.h"

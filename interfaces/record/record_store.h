@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_store.h - a format store as writers and readers see it.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_INTERFACES_RECORD_STORE_H
 #define ASF_INTERFACES_RECORD_STORE_H

@@ -2,7 +2,6 @@
  *
  * record_value.c - values of a record by their names, as they lie in it: for
  * programs that do not know its struct.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

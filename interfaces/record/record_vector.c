@@ -9,7 +9,6 @@
  * everything is carried out in the order of the native struct, and the lanes at
  * the end of the buffers byte by byte.  Where a record is turned where it lies,
  * those bytes are put back as they were.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_vector.h - moves as vector code: runs of "load, shuffle, store".
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #ifndef ASF_RECORD_VECTOR_H
 #define ASF_RECORD_VECTOR_H

@@ -2,7 +2,6 @@
  *
  * record_view.c - a record as a struct of the program: used where it lies, or
  * converted into the reader's memory or the caller's.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

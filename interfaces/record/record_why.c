@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_why.c - what the last failure was about, in words.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * record_writer.c - records into a stream: each is one region of the stream's
  * own buffer, filled and given back, so that nothing is copied twice.
- * Layer: interfaces/record.  May include: include/asf, interfaces/record.
  */
 #define _GNU_SOURCE
 #include <errno.h>

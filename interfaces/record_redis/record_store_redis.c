@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_store_redis.c - a format store in a Redis server, by hiredis.
- * Layer: interfaces/record_redis, a library of its own.  May include: include/asf.
  */
 #define _GNU_SOURCE
 #include <asf/record_redis.h>

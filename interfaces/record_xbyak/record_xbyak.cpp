@@ -2,7 +2,6 @@
 //
 // record_xbyak.cpp - code for the conversion of an element, by xbyak: a loop over
 // the elements, and in it every lane and every step in a row.
-// Layer: interfaces/record_xbyak, a library of its own.  May include: include/asf.
 #include <asf/record_xbyak.h>
 
 #include <cerrno>

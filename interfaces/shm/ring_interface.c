@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * ring_interface.c - rings made and opened as streams.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <asf/ring.h>

@@ -2,7 +2,6 @@
  *
  * shm.c - segments for whole arrays: Grosse's calls, with errno as he has it,
  * and what administers the segments.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <errno.h>

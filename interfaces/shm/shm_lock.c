@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * shm_lock.c - the lock that processes share, for programs.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <errno.h>

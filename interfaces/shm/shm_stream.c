@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * shm_stream.c - a segment opened as a stream.
- * Layer: interfaces.  May include: backplane, lib, include/asf, streams/streams.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>

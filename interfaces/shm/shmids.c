@@ -3,7 +3,6 @@
  * shmids.c - the shmids convention: an array in a text file, as numbers or as
  * the label of the segment that holds it.  It reads and writes by the public
  * calls of stdio, so that any FILE will do.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

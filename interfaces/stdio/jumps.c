@@ -3,7 +3,6 @@
  * jumps.c - the jump table: the door from libc's inside (perror, error,
  * getopt, vfscanf, the exit flush…) to our streams, and the steps that the
  * interposed functions share with it.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * libc_differences.c - which glibc is there.
- * Layer: interfaces.  May include: nothing.
  */
 #include "interfaces/stdio/libc_differences.h"
 

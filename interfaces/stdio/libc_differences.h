@@ -2,7 +2,6 @@
  *
  * libc_differences.h - which of the differences between versions of glibc the one that
  * is there has: ASF_LIBC(name), of a name in libc_differences.def.
- * Layer: interfaces.  May include: nothing.
  */
 #ifndef ASF_INTERFACES_STDIO_LIBC_DIFFERENCES_H
 #define ASF_INTERFACES_STDIO_LIBC_DIFFERENCES_H

@@ -2,7 +2,6 @@
  *
  * memory_streams.c - open_memstream, fmemopen and fopencookie: streams on
  * memory and on the program's own callbacks.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * open.c - fopen, fdopen, freopen, fclose, tmpfile.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * popen.c - popen and pclose, on posix_spawn.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * popen.h - what another interface may add to popen.
- * Layer: interfaces.  May include: lib.
  */
 #ifndef ASF_INTERFACES_STDIO_POPEN_H
 #define ASF_INTERFACES_STDIO_POPEN_H

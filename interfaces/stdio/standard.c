@@ -6,7 +6,6 @@
  *
  * The three objects replace libc's own under their public names; libc finds
  * that their table is not its own and switches its check of tables off.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

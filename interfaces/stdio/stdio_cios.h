@@ -6,7 +6,6 @@
  * A FILE that libc made itself (setmntent, open_wmemstream) has another table:
  * it is served through its window and that table, as libc's own code would.
  * So is a wide stream of ours by the byte functions, which its table refuses.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_INTERFACES_STDIO_CIOS_H
 #define ASF_INTERFACES_STDIO_CIOS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * calls.c - the functions of calls.def, and by hand those that make a process or end one.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

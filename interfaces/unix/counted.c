@@ -2,7 +2,6 @@
  *
  * counted.c - with statistics on, the calls that the program makes on descriptors by itself, each
  * descriptor's reported when it is closed, and all when the process ends or becomes another program.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

@@ -2,7 +2,6 @@
  *
  * descriptor_calls.c - descriptors opened, closed, duplicated and controlled.  Most calls are made
  * by their number, since programs call them in signal handlers, where nothing may be looked up.
- * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

@@ -2,7 +2,6 @@
  *
  * descriptors.c - the table of descriptors: how they become private, and how they are
  * published.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

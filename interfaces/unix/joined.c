@@ -3,7 +3,6 @@
  * joined.c - Unix I/O on a descriptor whose stream is used by the ASI, too: the
  * calls go on where the stream stands, and the stream where they leave off.  A
  * stream that stdio alone knows is not joined: there libc's buffer shows.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

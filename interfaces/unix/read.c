@@ -6,7 +6,6 @@
  *
  * A handler may come into the midst of a call and use the same descriptor: it publishes it.
  * The offset is therefore moved on before the bytes are copied, and looked at again behind.
- * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

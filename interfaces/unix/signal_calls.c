@@ -4,7 +4,6 @@
  * truncates the file, and the kernel ends a process that blocks it then.  So a process that
  * blocks SIGBUS has no windows from then on; while a handler of another signal runs, SIGBUS stays
  * unblocked; and the program's own action for SIGBUS comes second to ours (lib/sys/fault.c).
- * Layer: interfaces.  May include: streams/streams.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

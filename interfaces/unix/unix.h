@@ -6,7 +6,6 @@
  * it in small pieces; then it is private: a stream of its own serves it, whose offset is not
  * the kernel's.  A call by which somebody else could use the offset publishes the descriptor:
  * the kernel is given the offset, and serves the descriptor from then on.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #ifndef ASF_INTERFACES_UNIX_UNIX_H
 #define ASF_INTERFACES_UNIX_UNIX_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * write.c - writes go to the kernel, at once; what they publish before.
- * Layer: interfaces.  May include: streams/streams.h, interfaces/pipes/pipe_rings.h, backplane, lib.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

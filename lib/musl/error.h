@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * error.h - glibc's error(), for the examples.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_ERROR_H
 #define ASF_LIB_MUSL_ERROR_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * gconv.h - glibc's state of a conversion, which is in its FILE.  Nothing converts on musl.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_GCONV_H
 #define ASF_LIB_MUSL_GCONV_H

@@ -3,7 +3,6 @@
  * glibc.h - what the library uses of glibc and musl has under another name.  Where libc is
  * musl, it comes before every file (lib/flags.cmake), and the headers of glibc that musl
  * lacks are beside it; no other file knows of musl.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_GLIBC_H
 #define ASF_LIB_MUSL_GLIBC_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * memfd.h - memory without a name that processes share by its descriptor.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_MEMFD_H
 #define ASF_LIB_MEMFD_H

@@ -5,7 +5,6 @@
  * or empties the whole ring and must wait in its turn; so who has lately waited
  * no longer than that stays awake for as long, and who has waited longer sleeps
  * at once.  A writer is woken when half of the ring is free.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "lib/shm/ring.h"

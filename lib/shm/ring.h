@@ -9,7 +9,6 @@
  * The other side may write anything into the memory that is shared, or truncate it:
  * what is found there is bounded by what this process knows by itself, no pointer is
  * there, and what nobody but this process may say stands in its own page.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_RING_H
 #define ASF_LIB_RING_H

@@ -2,7 +2,6 @@
  *
  * ring_offer.c - a ring beside a pipe, for the two processes that are started
  * with its ends (interfaces/pipes/pipe_ring_find.c finds it).
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

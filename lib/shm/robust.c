@@ -7,7 +7,6 @@
  * bytes in glibc, 28 in musl), for both to be able to take neighbours out.  A
  * thread of musl that ends with a lock of ours reads the word before it, as its
  * mutex's type.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "lib/shm/robust.h"

@@ -6,7 +6,6 @@
  * futex in the place of the semaphore.  Whoever can write to a lock can forge its
  * links, which this library does not read; but the kernel does, and musl, so that those
  * of a ring's locks are not in the memory that is shared.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_ROBUST_H
 #define ASF_LIB_ROBUST_H

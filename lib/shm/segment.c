@@ -3,7 +3,6 @@
  * segment.c - segments of shared memory: labels written and verified, and the
  * list of what this process has attached.  The list is changed by atomic
  * exchanges alone, so that a fork finds it whole in the child.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "lib/shm/segment.h"

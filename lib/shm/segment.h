@@ -3,7 +3,6 @@
  * segment.h - segments of shared memory: the labelled head, what this process
  * has attached, and the backends that the memory comes from.  Failures are
  * negated errno values, and asf__segment_why has the words.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_SEGMENT_H
 #define ASF_LIB_SEGMENT_H

@@ -2,7 +2,6 @@
  *
  * segment_file.c - what segments that are files in memory have in common,
  * whether they have a name in /dev/shm or are reached by descriptor alone.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include "lib/shm/segment_file.h"

@@ -2,7 +2,6 @@
  *
  * segment_file.h - what the backends whose segments are files in memory share.
  * Failures are negated errno values, and asf__segment_why has the words.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_SEGMENT_FILE_H
 #define ASF_LIB_SEGMENT_FILE_H

@@ -6,7 +6,6 @@
  * open until the segment is removed; when that process has ended, whoever was
  * handed a descriptor is looked for.  Sealed, so that nobody can take the memory
  * from under a reader.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -4,7 +4,6 @@
  * there when it is whole, so that a creator who is killed leaves nothing
  * half-made; its pages are allocated before, since a full file system would
  * otherwise tell by SIGBUS.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

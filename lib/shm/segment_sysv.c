@@ -4,7 +4,6 @@
  * identifier is shmget's number, so that "ipcrm -m" works too.  Their keys
  * begin alike, so that one whose creator was killed before it was labelled can
  * still be told from other programs'.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <errno.h>

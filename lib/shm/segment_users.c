@@ -2,7 +2,6 @@
  *
  * segment_users.c - what /proc tells: which processes have a segment attached,
  * since the kernel counts those of SysV alone; and of this process and system.
- * Layer: lib.  May include: lib, include/asf.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

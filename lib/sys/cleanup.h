@@ -3,7 +3,6 @@
  * cleanup.h - what a thread that is cancelled in a call still does.  In C,
  * pthread_cleanup_push saves the registers at each call, as setjmp does; libc's
  * older pair, under it, enters the handler in the thread's list alone.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_CLEANUP_H
 #define ASF_LIB_CLEANUP_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * clock.h - how long something takes.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_CLOCK_H
 #define ASF_LIB_CLOCK_H

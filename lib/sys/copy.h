@@ -2,7 +2,6 @@
  *
  * copy.h - copying few bytes, for which a call of memcpy would be most of the
  * cost.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_COPY_H
 #define ASF_LIB_COPY_H

@@ -2,7 +2,6 @@
  *
  * costs.c - the table that `asf tune` writes, read: lines of words and numbers
  * up to the line "end"; figures for people may follow.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/costs.h"

@@ -3,7 +3,6 @@
  * costs.h - what `asf tune` measured on this machine, where it did: a small file
  * that is looked for when a choice first depends on it, and checked before it is
  * believed.  Without one the figures in the sources hold.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_COSTS_H
 #define ASF_LIB_COSTS_H

@@ -2,7 +2,6 @@
  *
  * export.h - names of libc: those that are ours for the whole process, and calls
  * of libc by names that never are.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_EXPORT_H
 #define ASF_LIB_EXPORT_H

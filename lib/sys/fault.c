@@ -3,7 +3,6 @@
  * fault.c - the SIGBUS handler and the table of guarded mappings.  The table
  * is read by the handler without a lock; slots are claimed by one atomic
  * exchange and never move.  It grows by blocks, which are never given back.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/fault.h"

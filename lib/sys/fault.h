@@ -2,7 +2,6 @@
  *
  * fault.h - mapped input whose file is truncated: the page that is gone is
  * replaced by zero bytes and a flag is set, in place of a SIGBUS.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FAULT_H
 #define ASF_LIB_FAULT_H

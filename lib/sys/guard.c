@@ -3,7 +3,6 @@
  * guard.c - what is done when a call is left for good.  A cancelled thread finds it
  * in libc's list of handlers; an exception finds it by a personality routine of our
  * own, since the compiler's (-fexceptions) is libgcc_s's, and libc is all we need.
- * Layer: lib.  May include: lib.
  */
 #include "lib/sys/guard.h"
 

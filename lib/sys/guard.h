@@ -3,7 +3,6 @@
  * guard.h - calls into the program, or that wait in the middle of something: when
  * one is left for good, by a cancellation, pthread_exit or an exception of C++, what
  * it was called in is put right.  longjmp leaves things as they are, as it does libc's.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_GUARD_H
 #define ASF_LIB_GUARD_H

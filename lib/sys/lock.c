@@ -3,7 +3,6 @@
  * lock.c - the contended and the biased side of the stream lock.  The futex
  * word follows libc's protocol (0 free, 1 held, 2 held with waiters), since
  * libc's own code locks the same words.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/lock.h"

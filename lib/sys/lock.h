@@ -5,7 +5,6 @@
  * one thread the words are written with plain stores; a stream that one
  * thread keeps to itself while others exist is biased to it and costs it no
  * atomic read-modify-write (the revoker pays with membarrier).
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_LOCK_H
 #define ASF_LIB_LOCK_H

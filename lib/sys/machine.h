@@ -18,7 +18,6 @@
  *   ASF_PASS_THROUGH         a function that calls another one first, and then becomes libc's
  *   asf__arguments, ...      a va_list that called functions move on
  *   ASF_LOADER, ASF_ELF      of the programs that libasf_stdio is preloaded into
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_MACHINE_H
 #define ASF_LIB_MACHINE_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * machine_aarch64.c - see machine.h.
- * Layer: lib.  May include: lib.
  */
 #include "lib/sys/machine.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * machine_aarch64.h - see machine.h.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_MACHINE_AARCH64_H
 #define ASF_LIB_MACHINE_AARCH64_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * machine_x86_64.h - see machine.h.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_MACHINE_X86_64_H
 #define ASF_LIB_MACHINE_X86_64_H

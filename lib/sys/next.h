@@ -2,7 +2,6 @@
  *
  * next.h - libc's own function under one that we interpose, for the few cases
  * that it serves: found when first needed, never at start-up.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_NEXT_H
 #define ASF_LIB_NEXT_H

@@ -2,7 +2,6 @@
  *
  * options.c - ASF_OPTIONS=key=value,key=value…  Unknown keys and unusable
  * values are named on stderr and passed over.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/options.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * options.h - what the user asked for in ASF_OPTIONS and asf_conf, parsed once.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_OPTIONS_H
 #define ASF_LIB_OPTIONS_H

@@ -2,7 +2,6 @@
  *
  * race_detector.h - locks told to ThreadSanitizer, when it is in the program and not in the library: it
  * sees the library's memcpy, memset and free then, and its callers, but no atomic and no futex.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_RACE_DETECTOR_H
 #define ASF_LIB_RACE_DETECTOR_H

@@ -9,7 +9,6 @@
  *   asf__take_byte  (fast, at, end): the byte at *at, which moves on; -1 when the lock is not
  *                   this thread's, or there is none before `end`
  *   asf__put_byte   (fast, at, end, byte): the same for output; returns the byte, or -1
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_RESTART_H
 #define ASF_LIB_RESTART_H

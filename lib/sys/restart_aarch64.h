@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * restart_aarch64.h - see restart.h.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_RESTART_AARCH64_H
 #define ASF_LIB_RESTART_AARCH64_H

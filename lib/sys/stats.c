@@ -2,7 +2,6 @@
  *
  * stats.c - the statistics, one line a stream: an aligned table on stderr, or
  * tab-separated lines appended to a file, each by one write.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/stats.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * stats.h - what each stream did, and how it is told.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_STATS_H
 #define ASF_LIB_STATS_H

@@ -2,7 +2,6 @@
  *
  * syscalls.c - the table of system calls, filled with the kernel's: libc's functions
  * of these names may be those of the program, or ours.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/sys/syscalls.h"

@@ -3,7 +3,6 @@
  * syscalls.h - every system call that the library makes on a stream, in one
  * table whose entries a test can replace.  Each returns -errno on failure and
  * leaves errno as it was: errno belongs to the interfaces.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_SYSCALLS_H
 #define ASF_LIB_SYSCALLS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * version.c - the library's version, as the build gives it.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <asf/asf.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * decimal.c - doubles as text and back.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/text/decimal.h"

@@ -2,7 +2,6 @@
  *
  * decimal.h - doubles as text and back, with nothing lost either way, whatever
  * the program's locale.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_DECIMAL_H
 #define ASF_LIB_DECIMAL_H

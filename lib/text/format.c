@@ -2,7 +2,6 @@
  *
  * format.c - printf's formats: text, characters and strings, and the way to every
  * other conversion.  Everything rare is left to libc.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/text/format.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * format.h - printf's conversions, straight into the caller's memory.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FORMAT_H
 #define ASF_LIB_FORMAT_H

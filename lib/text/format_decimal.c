@@ -6,7 +6,6 @@
  * a unit of its last place too small, gives an integer and a fraction.  Where
  * that error leaves open on which side of a half the fraction lies, and for
  * more digits, the number is taken apart exactly, 19 digits at a time.
- * Layer: lib.  May include: lib.
  */
 #include "lib/text/format_decimal.h"
 

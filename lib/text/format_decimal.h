@@ -2,7 +2,6 @@
  *
  * format_decimal.h - binary floating point in decimal, rounded to nearest and
  * ties to even on the exact value, as libc rounds it.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FORMAT_DECIMAL_H
 #define ASF_LIB_FORMAT_DECIMAL_H

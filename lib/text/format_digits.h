@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * format_digits.h - integers as digits.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FORMAT_DIGITS_H
 #define ASF_LIB_FORMAT_DIGITS_H

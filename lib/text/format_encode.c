@@ -2,7 +2,6 @@
  *
  * format_encode.c - printf's conversions of wide characters and strings, which
  * come out as the locale's bytes.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/text/format_spec.h"

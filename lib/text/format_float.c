@@ -2,7 +2,6 @@
  *
  * format_float.c - printf's %f, %e and %g, of double and long double, and %a of
  * double.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include <langinfo.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * format_integer.c - printf's integers.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/text/format_digits.h"

@@ -2,7 +2,6 @@
  *
  * format_numbered.c - printf's %1$d: all arguments are taken first, and each
  * conversion is then handed its own, as one that stands in memory.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include <string.h>

@@ -3,7 +3,6 @@
  * format_plain.h - the beginning of a format, as far as it is plain: text, and
  * conversions with nothing, or l, ll or z, between the percent sign and the letter,
  * or like %02x.  Inline, so that formatting into a window costs no call.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FORMAT_PLAIN_H
 #define ASF_LIB_FORMAT_PLAIN_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * format_spec.c - a conversion specification taken apart.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/text/format_spec.h"

@@ -2,7 +2,6 @@
  *
  * format_spec.h - what the files of printf's formatter share: a conversion
  * specification, the output, and the shape that every conversion has there.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_FORMAT_SPEC_H
 #define ASF_LIB_FORMAT_SPEC_H

@@ -2,7 +2,6 @@
  *
  * format_wide.c - wprintf's conversions: numbers by those of printf, whose text
  * is made wide; characters and strings of either kind.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * powers.c - the table of powers.h; made by powers.py.
- * Layer: lib.  May include: lib.
  */
 #include "lib/text/powers.h"
 

@@ -2,7 +2,6 @@
  *
  * powers.h - the powers of ten by which binary numbers become decimal ones and
  * back.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_POWERS_H
 #define ASF_LIB_POWERS_H

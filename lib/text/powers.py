@@ -7,7 +7,6 @@ FIRST, LAST, BITS = -342, 342, 128  # as in powers.h
 HEADER = """/* SPDX-License-Identifier: MIT
  *
  * powers.c - the table of powers.h; made by powers.py.
- * Layer: lib.  May include: lib.
  */
 #include "lib/text/powers.h"
 

@@ -2,7 +2,6 @@
  *
  * scan.c - chooses the scanning kernels, once, at the first use: no program
  * that never scans pays for them at its start.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <asf/scan.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan_avx2.c - the scanning functions on vectors of 32 bytes.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <immintrin.h>
 

@@ -2,7 +2,6 @@
  *
  * scan_avx512.c - the scanning functions on vectors of 64 bytes, whose
  * comparisons give masks.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <immintrin.h>
 #include <sys/platform/x86.h>

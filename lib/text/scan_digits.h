@@ -4,7 +4,6 @@
  * digit, since no two need have the same length: where digits end is found in
  * 32 bytes at once, and what is before the point is moved up by loading it from
  * one byte earlier.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_SCAN_DIGITS_H
 #define ASF_LIB_SCAN_DIGITS_H

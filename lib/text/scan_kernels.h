@@ -2,7 +2,6 @@
  *
  * scan_kernels.h - the table of scanning functions that each instruction set
  * fills; include/asf/scan.h says what they do.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_SCAN_KERNELS_H
 #define ASF_LIB_SCAN_KERNELS_H

@@ -4,7 +4,6 @@
  * the bits of a mask.  Written once: a kernel's file defines `vector` and the
  * attribute KERNEL, which names the instruction set, before it includes this
  * one, and the functions declared here, which look at one block, after it.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_SCAN_LOOPS_H
 #define ASF_LIB_SCAN_LOOPS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan_neon.c - the scanning functions on vectors of 16 bytes, which every AArch64 has.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <arm_neon.h>
 

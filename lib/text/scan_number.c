@@ -3,7 +3,6 @@
  * scan_number.c - decimal numbers to binary ones by one multiplication with a
  * power of five of 128 bits: D. Lemire, "Number parsing at a gigabyte per
  * second" (2021), which proves that this many bits do.
- * Layer: lib.  May include: lib.
  */
 #include "lib/text/scan_number.h"
 

@@ -2,7 +2,6 @@
  *
  * scan_number.h - decimal numbers as scanf reads them, from memory: the usual
  * ones exactly, the others refused, so that the caller asks libc.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_SCAN_NUMBER_H
 #define ASF_LIB_SCAN_NUMBER_H

@@ -2,7 +2,6 @@
  *
  * scan_scalar.c - the scanning functions a byte at a time: the reference that
  * the other kernels are tested against.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include "lib/text/scan_kernels.h"
 

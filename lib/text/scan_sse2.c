@@ -2,7 +2,6 @@
  *
  * scan_sse2.c - the scanning functions on vectors of 16 bytes, which every
  * x86-64 has.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <immintrin.h>
 

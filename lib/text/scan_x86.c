@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan_x86.c - which scanning kernels an x86-64 has.
- * Layer: lib.  May include: lib, include/asf.
  */
 #include <sys/platform/x86.h>
 

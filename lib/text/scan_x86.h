@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan_x86.h - what scan_loops.h asks for of every kernel on x86-64.
- * Layer: lib.  May include: lib, include/asf.
  */
 #ifndef ASF_LIB_SCAN_X86_H
 #define ASF_LIB_SCAN_X86_H

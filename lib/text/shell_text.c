@@ -2,7 +2,6 @@
  *
  * shell_text.c - plain commands of the shell.  Whatever is not certainly plain
  * is taken to be more.
- * Layer: lib.  May include: lib.
  */
 #define _GNU_SOURCE
 #include "lib/text/shell_text.h"

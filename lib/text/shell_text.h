@@ -2,7 +2,6 @@
  *
  * shell_text.h - as much of the shell's language as tells whether a text is a
  * plain command, or several with bars between them.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_SHELL_TEXT_H
 #define ASF_LIB_SHELL_TEXT_H

@@ -2,7 +2,6 @@
  *
  * utf8.c - see utf8.h.  Runs of ASCII go sixteen at a time; the others one
  * by one.
- * Layer: lib.  May include: lib.
  */
 #include "lib/text/utf8.h"
 

@@ -5,7 +5,6 @@
  * stops, without judging, before anything else: bytes that are no character,
  * a character cut short, one that few have (surrogates, beyond U+10FFFF), or
  * where there is no more room.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_UTF8_H
 #define ASF_LIB_UTF8_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * utf8_neon.h - sixteen characters of ASCII at a time.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_UTF8_NEON_H
 #define ASF_LIB_UTF8_NEON_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * utf8_sse2.h - sixteen characters of ASCII at a time, with what every x86-64 has.
- * Layer: lib.  May include: lib.
  */
 #ifndef ASF_LIB_UTF8_SSE2_H
 #define ASF_LIB_UTF8_SSE2_H

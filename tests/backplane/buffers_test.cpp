@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // buffers_test.cpp - the memory behind the windows: how long it lives, and setvbuf's part.
-// Layer: tests.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

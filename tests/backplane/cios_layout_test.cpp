@@ -2,7 +2,6 @@
 //
 // cios_layout_test.cpp - the leading bytes of the CIOS are glibc's FILE,
 // field by field; and streams are found.
-// Layer: tests.
 #include <cstddef>
 #include <cstdio>
 #include <vector>

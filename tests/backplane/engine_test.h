@@ -2,7 +2,6 @@
 //
 // engine_test.h - a stream of the engine on a module made in the test: bytes in memory, with
 // the short counts and errors that are asked for.
-// Layer: tests.  Needs a program linked with asf_static_objects.
 #ifndef ASF_TESTS_ENGINE_TEST_H
 #define ASF_TESTS_ENGINE_TEST_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // pushback_test.cpp - bytes pushed back, those that were read and others.
-// Layer: tests.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

@@ -2,7 +2,6 @@
 //
 // read_test.cpp - input: fills, short reads, errors, whole buffers past the window, copies
 // by two threads at once.
-// Layer: tests.
 #include <thread>
 
 #include "tests/backplane/engine_test.h"

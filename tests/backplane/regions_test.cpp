@@ -2,7 +2,6 @@
 //
 // regions_test.cpp - salloc and sfree: regions that the buffer cannot serve, the order of
 // output that waits for them, and the whole of a region that is longer than any buffer.
-// Layer: tests.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

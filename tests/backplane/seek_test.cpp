@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // seek_test.cpp - where a stream stands, and moving it.
-// Layer: tests.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

@@ -2,7 +2,6 @@
 //
 // stream_lock_test.cpp - the stream lock: exclusion, recursion, and the bias
 // towards one thread that others take away, in every order the machine finds.
-// Layer: tests.
 #include <atomic>
 #include <cstdio>
 #include <memory>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // write_test.cpp - output: when it is put, in which pieces, and what an error leaves.
-// Layer: tests.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

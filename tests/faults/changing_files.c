@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * changing_files.c - the process that changes a file, and the checks of what another reads of it.
- * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
 #include "tests/faults/changing_files.h"

@@ -6,7 +6,6 @@
  * the ends of lines at the same offsets in each generation, a newline.  The process that changes the
  * file keeps a copy of it, so that a read which no change came into is compared to the byte; any other
  * must give bytes of some generation, or zeros where the file has had holes.
- * Layer: tests.  Uses the system's headers only.
  */
 #ifndef ASF_TESTS_CHANGING_FILES_H
 #define ASF_TESTS_CHANGING_FILES_H

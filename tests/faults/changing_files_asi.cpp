@@ -2,7 +2,6 @@
 //
 // changing_files_asi.cpp - a file that changes, read by the ASI and from C++: regions, lines, sallocAt,
 // copies, iostreams.  What is gone may read as zeros; then the call that gives it back says -EIO.
-// Layer: tests.
 #include <asf/asf.h>
 #include <asf/asf.hpp>
 #include <asf/lines.h>

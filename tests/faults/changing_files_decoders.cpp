@@ -2,7 +2,6 @@
 //
 // changing_files_decoders.cpp - a compressed file that changes, read by asf_decode: what comes is all of
 // one state of the file, or ends in an error.
-// Layer: tests.
 #include <asf/asf.h>
 #include <asf/decode.h>
 

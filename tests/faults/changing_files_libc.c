@@ -2,7 +2,6 @@
  *
  * changing_files_libc.c - a file that changes, read by stdio and Unix I/O: as it is, under libasf_stdio and
  * under libasf_unix.
- * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
 #include <errno.h>

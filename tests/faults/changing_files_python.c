@@ -2,7 +2,6 @@
  *
  * changing_files_python.c - a file that changes, read by the Python module: changing_files.py.
  *     PROGRAM FOLDER PYTHON SCRIPT
- * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // fault_loops.cpp - see fault_loops.h.
-// Layer: tests.
 #include "tests/faults/fault_loops.h"
 
 #include <atomic>

@@ -4,7 +4,6 @@
 // then on, for every n until none fails: system calls by the table of lib/sys/syscalls.h and by
 // number, memory and mappings by the linker's --wrap.  Whatever fails, nothing crashes, no
 // descriptor stays open, and bytes that are wrong or missing were told of.
-// Layer: tests.  Needs fault_loops.cpp and what its CMakeLists.txt links with it.
 #ifndef ASF_TESTS_FAULT_LOOPS_H
 #define ASF_TESTS_FAULT_LOOPS_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // fault_loops_record_test.cpp - records written, read, converted and found with failing calls.
-// Layer: tests.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>

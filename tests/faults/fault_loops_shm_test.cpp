@@ -2,7 +2,6 @@
 //
 // fault_loops_shm_test.cpp - segments, rings and locks with failing calls: no segment is left that
 // nobody knows of, and no other process waits for ever.
-// Layer: tests.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

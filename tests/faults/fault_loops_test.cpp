@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // fault_loops_test.cpp - the ASI's streams with failing calls.
-// Layer: tests.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>

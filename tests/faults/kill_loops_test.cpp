@@ -2,7 +2,6 @@
 //
 // kill_loops_test.cpp - writers are killed before and after each of their system calls in turn,
 // until one ends by itself.  What was flushed is there, whole and in order, and nothing comes twice.
-// Layer: tests.
 #include <cstring>
 #include <filesystem>
 #include <fstream>

@@ -2,7 +2,6 @@
 //
 // asi_fuzz.cpp - calls of the Alloc Stream Interface as the input chooses them, against the
 // model of tests/interfaces/asi.
-// Layer: tests.
 #include <filesystem>
 #include <unistd.h>
 

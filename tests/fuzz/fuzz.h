@@ -3,7 +3,6 @@
 // fuzz.h - what a target of this folder is: LLVMFuzzerTestOneInput, which libFuzzer
 // calls with bytes of its own, and fuzz::make, which makes bytes to begin with and
 // those that fuzz_driver.cpp calls it with where there is no libFuzzer.
-// Layer: tests.
 #ifndef ASF_TESTS_FUZZ_H
 #define ASF_TESTS_FUZZ_H
 

@@ -4,7 +4,6 @@
 //   TARGET [RUNS [SEED]]  on inputs made at random
 //   TARGET FILE...        on these
 //   TARGET DIRECTORY      writes inputs there, for libFuzzer to begin with
-// Layer: tests.
 #include <algorithm>
 #include <fstream>
 #include <iterator>

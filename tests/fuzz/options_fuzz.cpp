@@ -2,7 +2,6 @@
 //
 // options_fuzz.cpp - whatever ASF_OPTIONS holds: the options stay within what they may
 // be, each thing that is complained of is one line, and errno is the program's.
-// Layer: tests.
 #include <cerrno>
 #include <initializer_list>
 

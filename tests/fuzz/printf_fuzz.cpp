@@ -2,7 +2,6 @@
 //
 // printf_fuzz.cpp - a format and values made of the input: lib/text/format.c, with
 // libc for what it leaves to libc, gives the text that libc gives.
-// Layer: tests.
 #include <cerrno>
 #include <clocale>
 #include <cstdarg>

@@ -2,7 +2,6 @@
 //
 // program_fuzz.cpp - a program's file that is none, or whose headers name what is not
 // there: "asf run" tells something of it, and ends.
-// Layer: tests.
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 // end, every field of every record is looked at, every record is viewed and
 // copied out as structs of this program, the file is sought in, and what could be
 // messages is handed over, to be turned where it lies.
-// Layer: tests.
 #include <asf/record.h>
 #include <asf/stream.h>
 

@@ -2,7 +2,6 @@
 //
 // record_fuzz_streams.cpp - streams of records for record_fuzz.cpp, made at random and
 // then damaged.
-// Layer: tests.
 #include <algorithm>
 
 #include "../interfaces/record/record_random.h"

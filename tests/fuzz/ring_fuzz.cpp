@@ -4,7 +4,6 @@
 // between their calls, and before they are opened.  An end may fail, but ends in time: a timer
 // interrupts who waits.  Nothing is written outside the ring, each region can be written to
 // and read, and other rings and the thread's list of locks are whole afterwards.
-// Layer: tests.
 #include <csignal>
 #include <ctime>
 #include <sys/mman.h>

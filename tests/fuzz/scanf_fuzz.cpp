@@ -2,7 +2,6 @@
 //
 // scanf_fuzz.cpp - a format and a text made of the input: sscanf of ours stores, returns
 // and leaves in errno what libc's does.
-// Layer: tests.  Linked with the objects of libasf_stdio; libc's functions come from its handle.
 #include <cerrno>
 #include <clocale>
 #include <cstdarg>

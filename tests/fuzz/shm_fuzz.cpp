@@ -3,7 +3,6 @@
 // shm_fuzz.cpp - a label, an array in a text file, or a segment that somebody has forged:
 // each is taken or refused, and an array that was read is written and read again the same.
 // Or locks that somebody writes over while they are held: the thread's list of them stays whole.
-// Layer: tests.
 #include <asf/shm.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -2,7 +2,6 @@
 //
 // directory_test.cpp - directories as streams, compared with readdir() and lstat(): entries of all
 // types, odd names, up to ASF_DIR_ENTRIES (5,000) of them; entries that vanish, calls that fail.
-// Layer: tests.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

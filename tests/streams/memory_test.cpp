@@ -3,7 +3,6 @@
 // memory_test.cpp - streams into memory that grows: what a flush publishes, seeks, and regions
 // that are filled while the memory moves.  tests/interfaces/stdio/memory_cases.c compares the
 // same with glibc's.
-// Layer: tests.
 #include <string>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,6 @@
 //
 // modules_test.cpp - which module serves what, and every module on every kind
 // of object it may be forced on: the same bytes must come out.
-// Layer: tests.
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

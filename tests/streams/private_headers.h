@@ -2,7 +2,6 @@
 //
 // private_headers.h - the library's own headers, seen from C++, with a guard
 // that puts replaced system calls and changed options back.
-// Layer: tests.  Needs a program linked with asf_static_objects.
 #ifndef ASF_TESTS_PRIVATE_HEADERS_H
 #define ASF_TESTS_PRIVATE_HEADERS_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // read_ahead_test.cpp - what the kernel is asked for ahead, and when it is left alone.
-// Layer: tests.
 #include <algorithm>
 
 #include "tests/interfaces/asi/asi_test.h"

@@ -5,7 +5,6 @@
 // An end answers with an error; it does not crash, write where it should not, or
 // wait for a process that is gone.  ASF_RING_ROUNDS in the environment sets the
 // number of rounds, ASF_RING_SEED where they begin.
-// Layer: tests.
 #include <array>
 #include <pthread.h>
 #include <random>

@@ -4,7 +4,6 @@
 // thousands of times: nothing hangs, no byte is wrong, doubled or out of place,
 // and half of a stream is never taken for the whole.  ASF_RING_ROUNDS in the
 // environment sets the number of rounds, ASF_RING_SEED where they begin.
-// Layer: tests.
 #include <random>
 #include <thread>
 

@@ -2,7 +2,6 @@
 //
 // ring_stream_test.cpp - rings as streams of the Alloc Stream Interface, each
 // end in a process of its own.
-// Layer: tests.
 #include <malloc.h>
 #include <sys/time.h>
 

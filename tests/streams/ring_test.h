@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // ring_test.h - what the tests of rings share: processes that take an end.
-// Layer: tests.
 #ifndef ASF_TESTS_RING_TEST_H
 #define ASF_TESTS_RING_TEST_H
 

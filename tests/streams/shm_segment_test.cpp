@@ -2,7 +2,6 @@
 //
 // shm_segment_test.cpp - segments of shared memory as streams of the Alloc
 // Stream Interface: the same bytes as a file would give, where they lie.
-// Layer: tests.
 #include <asf/shm.h>
 
 #include "tests/interfaces/asi/asi_test.h"

@@ -2,7 +2,6 @@
 //
 // transfer_test.cpp - asf_copy between ends of every kind, byte for byte; where
 // the offsets stand afterwards; holes; and what happens when the kernel will not.
-// Layer: tests.
 #include <functional>
 #include <pty.h>
 #include <sys/socket.h>

@@ -2,7 +2,6 @@
 //
 // asi_order_test.cpp - as stream_order, with calls of the Alloc Stream Interface.
 //   ASF_ORDER_ROUNDS, ASF_ORDER_SEED    in the environment: rounds of each kind of stream, and others
-// Layer: tests.
 #include <sys/wait.h>
 
 #include <asf/lines.h>

@@ -3,8 +3,6 @@
 // descriptor_order.cpp - as stream_order, with read, write, lseek and their kin on one descriptor of a file.
 //
 //     descriptor_order [calls|fork] [ROUNDS [SEED]]    (of each kind of file)
-//
-// Layer: tests.  Uses the system's headers only; no name of asf appears here.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>

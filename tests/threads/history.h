@@ -8,7 +8,6 @@
 //     bool apply(const Op &, const std::string &result)   whether the call may give that here; makes it
 //     std::vector<Model> cancelled(const Op &)            the states that a cancelled call may leave
 //     std::string key()                                   all that tells one state from another
-// Layer: tests.
 #ifndef ASF_TESTS_HISTORY_H
 #define ASF_TESTS_HISTORY_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // history_test.cpp - the check of histories refuses those that no order of their calls gives, and no others.
-// Layer: tests.
 #include <gtest/gtest.h>
 
 #include "tests/threads/stream_model.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // stream_model.h - calls of stdio, and what they do to a stream when they are made one after the other.
-// Layer: tests.
 #ifndef ASF_TESTS_STREAM_MODEL_H
 #define ASF_TESTS_STREAM_MODEL_H
 

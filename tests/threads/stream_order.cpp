@@ -10,7 +10,6 @@
 // the stream does not know of then (glibc's bug 12683); the stream can be used, and that is all.  With fork
 // some calls are made by a child.  Under libc it tells whether the model is right.
 // fseeko, since g++ takes it that fseek is never left by cancellation.
-// Layer: tests.  Uses the system's headers only; no name of asf appears here.
 #include <array>
 #include <ctime>
 #include <fcntl.h>

@@ -7,7 +7,6 @@
 // With exit one thread of a child ends it: it does end, and what was flushed before stands in the file once
 // and whole.  With fork children use the stream whoever has it at that
 // moment, and leave by _exit: they do not wait for a thread that is not there, and nothing of theirs is seen.
-// Layer: tests.  Uses the system's headers only; no name of asf appears here.
 #include <fcntl.h>
 #include <map>
 #include <sys/mman.h>

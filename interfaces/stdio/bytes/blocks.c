@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * blocks.c - fread and fwrite.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

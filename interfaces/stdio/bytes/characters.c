@@ -4,7 +4,6 @@
  * the process has one thread a call is a test and a bump of the current
  * buffer's pointer; with more it is that in a restartable sequence when the
  * stream's lock is biased to the thread, and otherwise inside the lock.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * lines.c - lines and strings: fgets, getdelim, fputs, puts.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * position.c - fseek, ftell, fgetpos, rewind.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

@@ -2,7 +2,6 @@
  *
  * state.c - a stream's flags, buffering and lock: fflush, setvbuf, feof,
  * <stdio_ext.h>, flockfile.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

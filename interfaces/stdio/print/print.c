@@ -4,7 +4,6 @@
  * current buffer; a chunk that does not fit goes out with what is there, and
  * formatting goes on after it.  A stream whose window shows no room is given its
  * text by way of an array.  What the formatter leaves is libc's.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/print/print.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * print.h - what the printf family shares.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_INTERFACES_STDIO_PRINT_H
 #define ASF_INTERFACES_STDIO_PRINT_H

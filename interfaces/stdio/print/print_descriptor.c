@@ -2,7 +2,6 @@
  *
  * print_descriptor.c - the printf family to a descriptor: by way of an array, which is
  * written when it is full and at the end.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/print/print.h"
 

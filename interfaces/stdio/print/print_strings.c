@@ -6,7 +6,6 @@
  *
  * In a program linked with an archive these names stay libc's, whose own
  * objects bring them along.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/print/print.h"
 

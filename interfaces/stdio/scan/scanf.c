@@ -2,7 +2,6 @@
  *
  * scanf.c - the scanf family's names, on streams and strings.  Not in static
  * programs, where libc's functions come to our streams by the table themselves.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

@@ -3,7 +3,6 @@
  * scanf_engine.c - a scanf call on a stream's window or on a string: takes the
  * format apart, runs its directives, and ends the call.  What is refused is done
  * by libc's own code, on our FILE through its window and table.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

@@ -5,8 +5,7 @@
  *
  * What is consumed, stored and left in errno is what glibc does, its oddities
  * included, and where its versions differ the one that is there.  A format or locale that asks for more than
- * is done here is refused before anything is read; libc then has the whole call. Layer: interfaces.  May
- * include: backplane, lib, include/asf.
+ * is done here is refused before anything is read; libc then has the whole call.
  */
 #ifndef ASF_INTERFACES_SCANF_ENGINE_H
 #define ASF_INTERFACES_SCANF_ENGINE_H

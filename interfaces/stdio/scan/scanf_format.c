@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * scanf_format.c - a scanf format taken apart into directives.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

@@ -3,7 +3,6 @@
  * scanf_numbers.c - scanf's integers and floating-point numbers: at once when
  * the whole number stands in the window and nothing about it is unusual, else
  * byte by byte as glibc reads them.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

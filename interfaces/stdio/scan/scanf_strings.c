@@ -2,7 +2,6 @@
  *
  * scanf_strings.c - scanf's characters, words and sets, copied by the window,
  * into the program's memory or into memory of their own.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

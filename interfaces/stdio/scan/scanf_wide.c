@@ -2,7 +2,6 @@
  *
  * scanf_wide.c - scanf's wide characters, words and sets, made from the bytes of
  * the locale's encoding.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

@@ -8,7 +8,6 @@
  * makes one for each 16 bytes.
  *
  * The caller holds the lock, unless a line says otherwise.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #ifndef ASF_INTERFACES_STDIO_WIDE_H
 #define ASF_INTERFACES_STDIO_WIDE_H

@@ -2,7 +2,6 @@
  *
  * wide_buffer.c - the memory of a wide stream, and its turns between input and
  * output, which are libc's step by step: both kinds of window move together.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

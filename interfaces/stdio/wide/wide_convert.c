@@ -3,7 +3,6 @@
  * wide_convert.c - bytes to wide characters and back, by the conversion that
  * the stream got from libc when it became wide: UTF-8 and ASCII by lib/text/utf8.c
  * as far as that goes, everything else, and every oddity, by libc's own step.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

@@ -3,7 +3,6 @@
  * wide_jumps.c - the table of wide streams: the door from libc's inside
  * (vfwprintf, vfwscanf, the exit flush), as jumps.c is for byte streams.
  * libc's fwide puts it in the place of the other.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

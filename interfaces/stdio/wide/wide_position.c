@@ -4,7 +4,6 @@
  * found by converting again, or counting, what was read from the start of the
  * window; and after a seek the bytes before the target are converted, so that
  * the window holds what it holds in libc.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

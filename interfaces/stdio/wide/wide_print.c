@@ -6,7 +6,6 @@
  * streams, are libc's own code's, which works on our FILE through its window and table.
  *
  * Not in static programs, where libc's functions come by the table themselves.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

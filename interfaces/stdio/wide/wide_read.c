@@ -3,7 +3,6 @@
  * wide_read.c - input of wide characters: fgetwc, ungetwc, fgetws.  Bytes are
  * read in libc's portions and converted a portion at a time, so that errors
  * come and offsets stand where libc's do.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

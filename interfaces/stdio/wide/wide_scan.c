@@ -5,7 +5,6 @@
  * scanf; any other by libc's own code, working on our FILE through its windows and
  * table, inside the stream's lock.  Not in static programs, where libc's functions
  * come by the table themselves; nor is fwide, which takes libc's lock.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

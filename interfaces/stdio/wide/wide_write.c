@@ -3,7 +3,6 @@
  * wide_write.c - output of wide characters: fputwc, fputws.  They stand in
  * libc's buffer and are converted when libc converts; but where libc writes
  * sixteen bytes at a time, all bytes of one conversion go out together.
- * Layer: interfaces.  May include: backplane, lib, include/asf.
  */
 #include "interfaces/stdio/wide/wide.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * rseq.h - musl registers no thread for restartable sequences.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_RSEQ_H
 #define ASF_LIB_MUSL_RSEQ_H

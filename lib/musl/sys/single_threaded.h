@@ -2,7 +2,6 @@
  *
  * single_threaded.h - musl does not tell whether a process has one thread: every lock is
  * taken as if it had more.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_SINGLE_THREADED_H
 #define ASF_LIB_MUSL_SINGLE_THREADED_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * stat.h - statx(), which musl has from 1.2.4 on.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_STAT_H
 #define ASF_LIB_MUSL_STAT_H

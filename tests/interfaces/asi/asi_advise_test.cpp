@@ -2,7 +2,6 @@
 //
 // asi_advise_test.cpp - asf_advise: the bytes are the same whatever was advised, and the page cache
 // holds what it should.
-// Layer: tests.
 #include <chrono>
 #include <sys/mman.h>
 #include <sys/vfs.h>

@@ -2,7 +2,6 @@
 //
 // asi_copy_test.cpp - asf_copy: what arrives, in which order with other output,
 // and whose error it was.
-// Layer: tests.
 #include <sys/ioctl.h>
 
 #include <thread>

@@ -3,7 +3,6 @@
 // asi_endings_test.cpp - what becomes of regions when their process or thread ends, forks or
 // becomes another program, and when their stream is closed; with libasf alone and with
 // libasf_stdio.
-// Layer: tests.
 #include <csignal>
 #include <functional>
 #include <pthread.h>

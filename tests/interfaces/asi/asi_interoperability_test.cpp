@@ -3,7 +3,6 @@
 // asi_interoperability_test.cpp - one stream as a FILE, by its descriptor and by
 // the ASI, in any order.  Each test is named after a sentence of the paper
 // ("Structure", "Interface modules").
-// Layer: tests.
 #include <fcntl.h>
 #include <functional>
 #include <random>

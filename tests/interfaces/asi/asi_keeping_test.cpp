@@ -2,7 +2,6 @@
 //
 // asi_keeping_test.cpp - output behind regions that are kept: what goes out, what waits, what is
 // given up, and how much may wait; and growing a region by little.
-// Layer: tests.
 #include <chrono>
 #include <sys/mman.h>
 #include <thread>

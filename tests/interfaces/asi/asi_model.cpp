@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // asi_model.cpp - the model of a stream: each call, and what it must give.
-// Layer: tests.
 #include "tests/interfaces/asi/asi_model.h"
 
 namespace asi {

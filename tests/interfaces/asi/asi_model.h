@@ -4,7 +4,6 @@
 // stream and the file, pipe or socket below it must hold after each.
 //   ASF_MODEL_SEED, ASF_MODEL_STEPS    in the environment: other sequences, longer ones
 //   ASF_MODEL_CALLS                    how many of the last calls a failure shows
-// Layer: tests.
 #ifndef ASF_TESTS_ASI_MODEL_H
 #define ASF_TESTS_ASI_MODEL_H
 

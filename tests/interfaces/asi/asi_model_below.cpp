@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // asi_model_below.cpp - the model of a stream: the file, pipe or socket below it.
-// Layer: tests.
 #include <cstdarg>
 #include <cstdio>
 #include <sys/socket.h>

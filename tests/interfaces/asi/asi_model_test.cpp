@@ -3,7 +3,6 @@
 // asi_model_test.cpp - random calls of the ASI against a byte array, by one thread and by
 // several that take turns; and threads truly at once, of whose regions what must hold in
 // each order of their calls is checked.
-// Layer: tests.
 #include <mutex>
 
 #include "tests/interfaces/asi/asi_model.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // asi_module_test.cpp - stream modules of a program's own, by asf/stream.h.
-// Layer: tests.
 #include "asi_test.h"
 
 #include <asf/stream.h>

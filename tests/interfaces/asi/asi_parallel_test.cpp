@@ -3,7 +3,6 @@
 // asi_parallel_test.cpp - threads that use one stream truly at once, by random calls; what is
 // checked holds in each order of these.
 //   ASF_MODEL_SEED, ASF_MODEL_STEPS    as for the model
-// Layer: tests.
 #include <algorithm>
 #include <atomic>
 #include <map>

@@ -2,7 +2,6 @@
 //
 // asi_positional_test.cpp - sallocAt: regions of input and of output anywhere in a file, several
 // at once, by several threads, kept and given back in any order; and taking turns.
-// Layer: tests.
 #include <algorithm>
 #include <atomic>
 #include <csignal>

@@ -2,7 +2,6 @@
 //
 // asi_reading_test.cpp - salloc, sfree, srealloc and sallocAt on input: every
 // size of file and region around the edges of buffers, blocks and windows.
-// Layer: tests.
 #include <algorithm>
 #include <random>
 

@@ -2,7 +2,6 @@
 //
 // asi_sharing_test.cpp - threads that take the regions of one file: each byte
 // goes to one of them, and a region is the thread's as if it were alone.
-// Layer: tests.
 #include <algorithm>
 #include <future>
 #include <mutex>

@@ -3,7 +3,6 @@
 // asi_stdio_test.cpp - one stream used by stdio and by the ASI in turn, in a
 // program linked with libasf_stdio (paper, "Structure": the interface modules
 // are interoperable).
-// Layer: tests.
 #include <clocale>
 #include <cwchar>
 #include <stdio_ext.h>

@@ -2,7 +2,6 @@
 //
 // asi_stopping_test.cpp - input that ends short of what a call wanted, by a signal or at the end
 // of what was typed: the bytes come first, and the next call says why there were no more.
-// Layer: tests.
 #include <csignal>
 #include <functional>
 #include <pty.h>

@@ -2,7 +2,6 @@
 //
 // asi_switching_test.cpp - streams open for both ways, pipes, and what two
 // threads do to one stream.
-// Layer: tests.
 #include <atomic>
 #include <numeric>
 #include <sys/socket.h>

@@ -2,8 +2,6 @@
 //
 // asi_test.h - what the tests of the Alloc Stream Interface share: a directory
 // of their own, files with known contents, streams that must open.
-// Layer: tests.  Uses the public header only; files are made and looked at by
-// system calls.
 #ifndef ASF_TESTS_ASI_TEST_H
 #define ASF_TESTS_ASI_TEST_H
 

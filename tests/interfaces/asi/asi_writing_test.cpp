@@ -2,7 +2,6 @@
 //
 // asi_writing_test.cpp - salloc, sfree, srealloc, sallocAt, sflush on output:
 // what is written, when, and in which order.
-// Layer: tests.
 #include <algorithm>
 #include <csignal>
 #include <random>

@@ -2,7 +2,6 @@
 //
 // decoders_stdio_test.cpp - stdio on files that decode themselves: decompress=on, by the program's
 // own variable.
-// Layer: tests.  Uses the public headers only.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

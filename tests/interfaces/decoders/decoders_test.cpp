@@ -2,7 +2,6 @@
 //
 // decoders_test.cpp - streams of decoded bytes: each format against its own tool, byte for byte,
 // whole, in parts, cut off and damaged; and what threads, forks and closing do to them.
-// Layer: tests.  Uses the public headers only.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>

@@ -2,7 +2,6 @@
  *
  * own_names.c - copies standard input to standard output, and exports functions with names of the decoders'
  * libraries, as coreutils' cksum does crc32.
- * Layer: tests.
  */
 #include <stdio.h>
 #include <stdlib.h>

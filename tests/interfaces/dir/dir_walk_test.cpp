@@ -3,7 +3,6 @@
 // dir_walk_test.cpp - walks by 1, 2 and 7 threads: random trees compared with fts(3)
 // (ASF_WALK_TREES, ASF_WALK_SEED), trees deeper than PATH_MAX and than there are descriptors, trees that
 // change meanwhile, and what a visit may ask for.
-// Layer: tests.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>

@@ -4,7 +4,6 @@
  * numbered lines in one of many ways, changing over in the middle of it to what
  * a ring beside the pipe cannot do.
  *   pipe_ends write WAY LINES      pipe_ends read WAY      pipe_ends stay WAY MILLISECONDS
- * Layer: tests.
  */
 #define _GNU_SOURCE
 #include <aio.h>

@@ -4,7 +4,6 @@
  * status, when pclose returns, the error of a write, what has arrived.  It prints one line a
  * case, which has to be the same with a ring beside the pipe and without.
  *   popen_cases ENDS      the path of pipe_ends, a program that the library serves
- * Layer: tests.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,7 +3,6 @@
  * other_machine.c - what the record interface needs in programs for other
  * machines, for which libraries are not at hand: no store is used there, and no
  * hash is looked at.
- * Layer: tests.
  */
 #include <string.h>
 

@@ -2,7 +2,6 @@
 //
 // record_cxx_test.cpp - <asf/record.hpp>: the same formats and records as by the
 // calls of C.
-// Layer: tests.
 #include <asf/record.hpp>
 
 #include <functional>

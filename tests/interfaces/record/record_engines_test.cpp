@@ -6,7 +6,6 @@
 //
 // ASF_RECORD_PAIRS and ASF_RECORD_SEED in the environment choose how many pairs
 // and which.
-// Layer: tests.
 #include <chrono>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

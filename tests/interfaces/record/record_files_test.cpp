@@ -2,7 +2,6 @@
 //
 // record_files_test.cpp - files of records: the n-th by the index, or without
 // it when the writer did not come that far; streams that were joined.
-// Layer: tests.
 #include "record_test.h"
 
 namespace record {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // record_formats_test.cpp - formats: declared, described, parsed, looked into.
-// Layer: tests.
 #include "record_test.h"
 
 namespace record {

@@ -2,7 +2,6 @@
 //
 // record_golden_test.cpp - records that builds for other machines have written
 // are what they were there.  golden/make makes the files.
-// Layer: tests.
 #include <algorithm>
 
 #include "golden/golden.h"

@@ -2,7 +2,6 @@
 //
 // record_hostile_test.cpp - descriptions and records that someone has forged:
 // each is refused, by its name, and memory stays bounded.
-// Layer: tests.
 #include <malloc.h>
 #include <sys/mman.h>
 

@@ -5,7 +5,6 @@
 // the second, found field by field, the plain way.
 //
 // The descriptions and the records are encoded here, and not by the library.
-// Layer: tests.
 #ifndef ASF_RECORD_RANDOM_H
 #define ASF_RECORD_RANDOM_H
 

@@ -2,7 +2,6 @@
 //
 // record_records_test.cpp - records written and read: in place, gathered, in
 // memory, by name, and between formats of different versions.
-// Layer: tests.
 #include "record_test.h"
 
 namespace record {

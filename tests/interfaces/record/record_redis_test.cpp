@@ -2,7 +2,6 @@
 //
 // record_redis_test.cpp - formats in a Redis server, which is started on a socket
 // of its own.
-// Layer: tests.
 #include <asf/record_redis.h>
 #include <csignal>
 #include <sys/wait.h>

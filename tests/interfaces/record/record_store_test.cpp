@@ -2,7 +2,6 @@
 //
 // record_store_test.cpp - formats by their hash, in a directory and in a store of
 // the program's own; what a store gives is not believed.
-// Layer: tests.
 #include <map>
 #include <thread>
 

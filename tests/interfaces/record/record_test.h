@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // record_test.h - structs, streams and messages that the tests of records share.
-// Layer: tests.
 #ifndef ASF_RECORD_TEST_H
 #define ASF_RECORD_TEST_H
 

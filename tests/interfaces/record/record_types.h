@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // record_types.h - the structs that tests of records read and write.
-// Layer: tests.
 #ifndef ASF_RECORD_TYPES_H
 #define ASF_RECORD_TYPES_H
 

@@ -3,7 +3,6 @@
 // shm_arrays_test.cpp - arrays in text and in segments that the text names:
 // the same doubles, to the bit, whichever way they come.  Built with libc's
 // stdio and with asf's.
-// Layer: tests.
 #include <cfloat>
 #include <clocale>
 #include <cmath>

@@ -2,7 +2,6 @@
 //
 // shm_faults_test.cpp - what is refused, and how: segments that are forged,
 // truncated or not one's own, and systems that have no more to give.
-// Layer: tests.
 #include <algorithm>
 #include <dirent.h>
 #include <sys/mman.h>

@@ -3,7 +3,6 @@
 // shm_killed_test.cpp - writers and readers are killed at random points:
 // whatever they leave is listed and can be removed, nothing hangs, and no
 // reader takes half a segment for a whole one.
-// Layer: tests.
 #include <algorithm>
 #include <random>
 

@@ -3,7 +3,6 @@
 // shm_lock_test.cpp - the lock that processes share: one at a time, nobody
 // forgotten, and whoever dies with it is told of, at whatever instruction that
 // happened.
-// Layer: tests.
 #include <atomic>
 #include <chrono>
 #include <pthread.h>

@@ -4,7 +4,6 @@
 // maker, nothing else does; nobody can truncate them; and who may not have them
 // by label is told so.  What they have in common with all others is tested where
 // those are.
-// Layer: tests.
 #include <algorithm>
 #include <filesystem>
 #include <random>

@@ -2,7 +2,6 @@
 //
 // shm_names_test.cpp - <asf/shm_tools.h>: the note's three names, and POSIX's
 // shm_open with them in one file.
-// Layer: tests.
 #include "shm_test.h"
 
 #include <asf/shm_tools.h>

@@ -2,7 +2,6 @@
 //
 // shm_segments_test.cpp - segments are made, found by their labels and by
 // nothing else, read by others, and outlive who made them.
-// Layer: tests.
 #include <atomic>
 #include <thread>
 

@@ -2,7 +2,6 @@
 //
 // shm_stdio_test.cpp - a segment as a FILE: what stdio does on it is what it
 // does on a file of that size which can be no larger (fmemopen is libc's).
-// Layer: tests.  Linked with libasf_stdio.
 #include "shm_test.h"
 
 namespace shm {

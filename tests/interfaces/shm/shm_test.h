@@ -3,7 +3,6 @@
 // shm_test.h - what the tests of segments share: a /dev/shm and SysV segments
 // of their own where the system lets them, processes that are real, and every
 // case on every backend.
-// Layer: tests.  Uses the public headers only.
 #ifndef ASF_TESTS_SHM_TEST_H
 #define ASF_TESTS_SHM_TEST_H
 

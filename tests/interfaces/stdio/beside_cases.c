@@ -4,7 +4,6 @@
  * with and without its lock, beside a thread that waits, forks or starts
  * commands; and the same interrupted by a signal handler that does: what is held
  * back is shown then, and must be shown once.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * blocks_cases.c - fread and fwrite of every size around the edges of libc's
  * buffer, in every order, on files, pipes and devices.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * buffer_size.c - tells how large the buffers of its streams are, once they are used: what
  * buffer=SIZE changes, and what it leaves.  With CONF it asks for a size of its own.
- * Layer: tests.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

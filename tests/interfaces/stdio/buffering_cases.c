@@ -2,7 +2,6 @@
  *
  * buffering_cases.c - setvbuf and its kin, fflush, and what of the output has
  * reached the file when somebody looks.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * bulk_cases.c - streams that move megabytes, and what others see of them meanwhile: forks and popen,
  * the descriptor itself, a reader of the file, exit, seeks.  Each is looked at long after the stream
  * may have read ahead or held back more than one of libc's buffers.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * cancelling_cases.c - threads that are cancelled, that end or that throw in a call,
  * and calls that take a stream from under other threads: what they leave behind.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * characters_cases.c - getc, putc, ungetc, getw, putw and their unlocked and
  * inlined forms.
- * Layer: tests.
  */
 #include "transcript.h"
 

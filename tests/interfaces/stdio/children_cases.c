@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * children_cases.c - popen, pclose, system: streams that lead to commands.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * constructors_cases.c - stdio before main and after it: the preinit array,
  * constructors, destructors.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * cookies_cases.c - fopencookie: streams over a program's own functions.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * descriptors_cases.c - programs that work on a stream's descriptor behind
  * its back: dup2, close, read, write, lseek, ftruncate, fcntl.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * endings_cases.c - how a process ends, what has been written by then, and
  * where it leaves the input it was given.
- * Layer: tests.
  */
 #include "transcript.h"
 

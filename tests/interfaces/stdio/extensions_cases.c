@@ -2,7 +2,6 @@
  *
  * extensions_cases.c - <stdio_ext.h>, the explicit locks, the unlocked calls,
  * and the functions that hand FILEs between libc and the program.
- * Layer: tests.
  */
 #include "transcript.h"
 

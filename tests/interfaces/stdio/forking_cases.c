@@ -2,7 +2,6 @@
  *
  * forking_cases.c - fork, vfork, posix_spawn, exec: what children inherit,
  * write and read.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * gnulib_cases.c - programs that look into the FILE itself, as the portability
  * layer compiled into most filters does: the read-ahead, its length, seeking
  * within it, setting the error, and an fseeko that calls lseek by itself.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * go_cases.c - a program that bears the note of Go's linker, and makes system calls by
  * its own instructions as Go does.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * helpers_cases.c - functions of libc that take a FILE of ours, write on the
  * standard streams by themselves, or start a process behind their backs, and
  * that libc's own code goes on serving.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * jumping_cases.c - reading here and there in a file, where the seeks are put off;
  * and whoever looks at the descriptor's offset, or reads on from it.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * large_cases.c - offsets beyond four gigabytes, in a sparse file; limits on
  * memory, sizes, descriptors and maps.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * lines_cases.c - fgets, getline, getdelim, puts, fputs.
- * Layer: tests.
  */
 #include "transcript.h"
 

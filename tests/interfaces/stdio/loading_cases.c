@@ -2,7 +2,6 @@
  *
  * loading_cases.c - libraries that use stdio: linked, loaded and unloaded at
  * run time; name services and character sets that libc loads by itself.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory_cases.c - fmemopen and open_memstream.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * messages_cases.c - functions inside libc that write on our streams: error,
  * warn, perror, psignal, getopt, assert, and whom they come between.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
 //
 // mixing_cases.cpp - C++ streams and stdio in one program, and output from
 // static constructors and destructors.
-// Layer: tests.
 #include "transcript.h"
 
 #include <cstdlib>

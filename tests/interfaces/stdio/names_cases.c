@@ -3,7 +3,6 @@
  * names_cases.c - names that compilers and headers put others in the place of:
  * the functions behind inline ones, those of older and stricter programs, and
  * those that only _FORTIFY_SOURCE uses; each called by its name.
- * Layer: tests.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -3,7 +3,6 @@
  * neighbours_cases.c - what one stream holds back, looked at by the same process in
  * other ways: through another stream, another descriptor, functions of libc that
  * read by themselves.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * opening_cases.c - fopen, fdopen, freopen, fclose: every mode, every way to
  * fail, and what the descriptor underneath looks like.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
 //
 // popen_test.cpp - popen beside forks and other threads; older libc's hang there, so that
 // there is nothing to compare with.
-// Layer: tests.
 #include <atomic>
 #include <cstdio>
 #include <thread>

@@ -2,7 +2,6 @@
  *
  * position_cases.c - fseek, ftell, fgetpos, fsetpos, rewind in every state of
  * a stream; the kernel's offset where the program has asked for it to be set.
- * Layer: tests.
  */
 #include "transcript.h"
 

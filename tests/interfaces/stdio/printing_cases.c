@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * printing_cases.c - the printf family: what is printed, what is returned.
- * Layer: tests.
  */
 #include "transcript.h"
 

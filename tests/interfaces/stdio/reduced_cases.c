@@ -2,7 +2,6 @@
  *
  * reduced_cases.c - what the test suites of other projects found, reduced to
  * a few calls each (see tests/suites).
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * sandbox_cases.c - programs that give up system calls while their streams are
  * open: a filter lets pass what libc's stdio needs and ends the process at
  * anything else.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * scan_cancellation.c - a thread cancelled while scanf waits for input: what it
  * had read is gone, and the stream's lock is free.  Only under the preload: in
  * the archives scanf is libc's.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -6,7 +6,6 @@
 //
 // usage: scanf_differential [--wide] [CALLS [SEED [LOCALE]]]
 // --wide: fwscanf, on streams of wide characters.
-// Layer: tests.  Linked with libasf_stdio; libc's functions come from its handle.
 #include <algorithm>
 #include <cerrno>
 #include <cfenv>

@@ -2,7 +2,6 @@
  *
  * scanning_cases.c - the scanf family: conversions, failures, and where the
  * stream stands afterwards.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * signals_cases.c - signals that come while a stream is at work, and handlers
  * that write, leave the process, or jump.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
  *
  * spoken_library.c - a shared library that uses stdio when it is loaded, when
  * it is called, and when it is unloaded; for loading_cases.c.
- * Layer: tests.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  *
  * sticky_cases.c - end of file and the error indicator: how long they stay,
  * and files that change while they are read.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -9,7 +9,6 @@
  * step behind a "t:" is made by a thread of its own.  The steps between "fork"
  * and "child_end" are the child's; it goes on behind that unless it ended
  * itself.  random_streams.py makes up the steps.
- * Layer: tests.  Uses the system's headers only.
  */
 #include "transcript.h"
 

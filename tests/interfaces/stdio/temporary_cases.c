@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * temporary_cases.c - tmpfile, tmpnam, tempnam, remove, rename, ctermid.
- * Layer: tests.
  */
 #include "transcript.h"
 

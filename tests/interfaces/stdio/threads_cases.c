@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * threads_cases.c - streams used by several threads.
- * Layer: tests.
  */
 #include "transcript.h"
 

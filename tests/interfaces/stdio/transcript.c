@@ -3,7 +3,6 @@
  * transcript.c - the main program of every differential test: runs one case
  * and writes what it notes to the file named first, by system calls of its
  * own, so that no library under test touches the transcript.
- * Layer: tests.  Uses the system's headers only.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * transcript.h - for test programs that are run twice, under libc and under
  * asf, and must leave the same traces: what every call returned, the files,
  * both outputs, the exit status and the place where standard input stands.
- * Layer: tests.  Uses the system's headers only; no name of asf appears here.
  *
  * A program is a set of CASEs; compare.sh runs each one in a process and an
  * empty directory of its own.  Standard input is a file of 3000 lines

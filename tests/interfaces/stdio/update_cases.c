@@ -2,7 +2,6 @@
  *
  * update_cases.c - streams open for reading and writing: turning round with
  * and without a seek between, and calls in the wrong direction.
- * Layer: tests.
  */
 #include "transcript.h"
 

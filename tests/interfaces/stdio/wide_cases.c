@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * wide_cases.c - wide streams: orientation, fgetws and fputws, fwprintf.
- * Layer: tests.
  */
 #include "transcript.h"
 

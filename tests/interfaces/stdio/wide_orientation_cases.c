@@ -2,7 +2,6 @@
  *
  * wide_orientation_cases.c - which streams are wide ones, from when, and what
  * the functions of the other kind do on them; character sets by fopen's ccs=.
- * Layer: tests.
  */
 #include "transcript.h"
 

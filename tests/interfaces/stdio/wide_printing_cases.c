@@ -3,7 +3,6 @@
  * wide_printing_cases.c - fwprintf on streams in every mode: what is written
  * when, what stays in the buffer, what a failing conversion leaves; swprintf
  * where there is not enough room.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -6,7 +6,6 @@
  * Left out is what libc itself does not survive: it loops when a seek ends
  * within a character, aborts on fseek(SEEK_CUR) after ungetwc, and spoils its
  * heap on ungetwc after output that was only flushed.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * wide_reading_cases.c - input of wide characters: characters cut by the ends
  * of reads, malformed and unfinished ones, ungetwc, lines, where the offset
  * stands.
- * Layer: tests.
  */
 #include "transcript.h"
 

@@ -3,7 +3,6 @@
  * wide_writing_cases.c - output of wide characters: which are written when, in
  * every mode; characters that have no bytes; what errors leave; what is there
  * when a process ends or another begins.
- * Layer: tests.
  */
 #include "transcript.h"
 

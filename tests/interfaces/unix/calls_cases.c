@@ -2,7 +2,6 @@
  *
  * calls_cases.c - the Unix calls that the library passes on: arguments,
  * results and errno are the kernel's, with streams in use and without.
- * Layer: tests.
  */
 #include "tests/interfaces/stdio/transcript.h"
 

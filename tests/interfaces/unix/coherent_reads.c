@@ -8,7 +8,6 @@
  *
  * Each byte of the file tells its offset, so that a stale one is seen, and none is zero; but in
  * "zeros", and where KIND is zeros, only how many there are tells.
- * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
 #include <errno.h>

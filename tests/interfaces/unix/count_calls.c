@@ -3,7 +3,6 @@
  * count_calls.c - whether small reads reach the kernel one by one: "count_calls WAY FILE N" reads
  * some thousand bytes and fails when that took more than N system calls.  WAY is read, readv, pread,
  * duplicate (read by a duplicate whose original is closed) or thread (read beside a thread that sleeps).
- * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * descriptor_steps.c - steps of random sequences: Unix I/O.
- * Layer: tests.
  */
 #include "tests/interfaces/unix/sequences.h"
 

@@ -6,8 +6,6 @@
  * of all of them is printed, which must be the same whoever serves the calls.
  *
  *     descriptor_stress SEED STEPS DIRECTORY
- *
- * Layer: tests.  Uses the system's headers only.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,7 +3,6 @@
  * emulated_cases.c - small reads of descriptors that this process has opened,
  * which may be served without the kernel, and everything through which that
  * could be seen: offsets, errors, other writers, signals and processes.
- * Layer: tests.
  */
 #include "tests/interfaces/stdio/transcript.h"
 

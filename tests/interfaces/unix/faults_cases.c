@@ -2,7 +2,6 @@
  *
  * faults_cases.c - a file is truncated while it is read in small pieces, by a program that blocks,
  * ignores or handles SIGBUS; and what the program sees of its masks and actions.
- * Layer: tests.
  */
 #include "tests/interfaces/stdio/transcript.h"
 

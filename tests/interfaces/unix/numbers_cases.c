@@ -2,7 +2,6 @@
  *
  * numbers_cases.c - stdio on a number whose descriptor is read in small pieces: a stream uses its
  * number whatever file is there by then.
- * Layer: tests.
  */
 #include "tests/interfaces/stdio/transcript.h"
 

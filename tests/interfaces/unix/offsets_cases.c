@@ -3,7 +3,6 @@
  * offsets_cases.c - calls that use or share the offset of a descriptor, or close or duplicate
  * its number, and that a program seldom makes; each after small reads, which may have made the
  * descriptor private.
- * Layer: tests.
  */
 #include "tests/interfaces/stdio/transcript.h"
 

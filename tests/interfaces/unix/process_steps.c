@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * process_steps.c - steps of random sequences: processes and programs.
- * Layer: tests.
  */
 #include "tests/interfaces/unix/sequences.h"
 

@@ -6,7 +6,6 @@
  * A seed gives a plan: an array of steps, each of a kind and with random words of its own.  A step
  * whose kind has children is followed by the steps of its child process.  What a step does depends
  * on its words and on what the calls before it returned, so that steps can be left out.
- * Layer: tests.  May include: lib/sys/machine.h, for system calls that no library interposes.
  */
 #ifndef ASF_TESTS_SEQUENCES_H
 #define ASF_TESTS_SEQUENCES_H

@@ -6,7 +6,6 @@
  * changed without a seek between, and a stream is either of bytes or wide.  So are glibc's ways
  * with wide output that cannot be written: a character stays, and a seek succeeds; and the letter m
  * of fopen, by which glibc maps the file and the descriptor stands at its end.
- * Layer: tests.
  */
 #include "tests/interfaces/unix/sequences.h"
 

@@ -10,7 +10,6 @@
  *
  * The last is how a program that was started by a sequence goes on with it.  random_sequences.py
  * compares the lines of a plain run with those under a preloaded library.
- * Layer: tests.  May include: lib/sys/machine.h.
  */
 #include "tests/interfaces/unix/sequences.h"
 

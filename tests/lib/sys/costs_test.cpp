@@ -2,7 +2,6 @@
 //
 // costs_test.cpp - the table of `asf tune`: which is believed, and that the
 // library goes by it.
-// Layer: tests.
 #include <cstdio>
 
 #include "tests/interfaces/asi/asi_test.h"

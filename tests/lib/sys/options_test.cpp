@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // options_test.cpp - reading ASF_OPTIONS leaves no trace but the options.
-// Layer: tests.
 #include <cerrno>
 #include <cstdlib>
 

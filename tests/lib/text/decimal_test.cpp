@@ -2,7 +2,6 @@
 //
 // decimal_test.cpp - doubles as text: the digits are those of std::to_chars,
 // the shortest that are read back, and reading is strtod's.
-// Layer: tests.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

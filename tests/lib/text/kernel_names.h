@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // kernel_names.h - the scanning kernels of this machine, for tests of each.
-// Layer: tests.
 #ifndef ASF_TESTS_KERNEL_NAMES_H
 #define ASF_TESTS_KERNEL_NAMES_H
 

@@ -2,7 +2,6 @@
  *
  * utf8_test.cpp - UTF-8 and ASCII to wide characters and back, beside libc's
  * mbrtowc and wcrtomb.
- * Layer: tests.
  */
 extern "C" {
 #include "lib/text/utf8.h"

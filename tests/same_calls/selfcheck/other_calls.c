@@ -2,7 +2,6 @@
  *
  * other_calls.c - a library to preload whose programs print what they should,
  * by other system calls than libc would make.  DEFECT_x chooses which.
- * Layer: tests.  Uses the system's headers only.
  */
 #include <stdio.h>
 #include <sys/stat.h>

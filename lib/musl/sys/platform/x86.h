@@ -2,7 +2,6 @@
  *
  * x86.h - which instructions the processor has and the kernel allows: glibc's macro, by the
  * compiler's function.
- * Layer: lib.  May include: nothing.
  */
 #ifndef ASF_LIB_MUSL_PLATFORM_X86_H
 #define ASF_LIB_MUSL_PLATFORM_X86_H

@@ -3,7 +3,6 @@
  * golden.h - a struct whose layout differs from machine to machine, and what the
  * golden files have in it.  Read by C compilers for other machines, and by the
  * test.
- * Layer: tests.
  */
 #ifndef ASF_GOLDEN_H
 #define ASF_GOLDEN_H

@@ -3,7 +3,6 @@
  * golden_writer.c - the golden records, as this machine has them, to standard
  * output: the record interface itself, compiled for another machine, with the
  * few calls of the ASI that it needs in their plainest form.
- * Layer: tests.
  */
 #include <stdio.h>
 #include <stdlib.h>
