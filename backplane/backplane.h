@@ -43,8 +43,10 @@ void asf__cancelled(void *c);
 
 /* --- the list of all streams (list.c) --- */
 
-/* asf__cios_link: make the stream the first in the list of all streams.  lock: none. */
+/* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
+ * asf__cios_unlink: take it from the list if it is there; asf__cios_close does.  lock: none. */
 void asf__cios_link(struct asf_cios *c);
+void asf__cios_unlink(struct asf_cios *c);
 /* asf__cios_close: take it from the list, put what is pending, close what lies below.
  * returns  what the module's close says, or 0; or ASF_HAS_REGIONS, with nothing done:
  *          some have not been given back.  lock: taken. */

@@ -21,7 +21,7 @@ static void in_child(void);
 /* pthread_atfork, which would want an object's handle: this one is never unloaded. */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
-static void unlink_stream(struct asf_cios *c) {
+void asf__cios_unlink(struct asf_cios *c) {
     if (!c->listed)
         return;
     asf__lock(&list_lock);
@@ -47,7 +47,7 @@ void asf__cios_link(struct asf_cios *c) {
         __register_atfork(before_fork, after_fork, in_child, NULL);
     }
     if (c->listed)
-        unlink_stream(c);
+        asf__cios_unlink(c);
     c->prev = NULL;
     c->next = all;
     if (all)
@@ -176,7 +176,7 @@ int asf__cios_close(struct asf_cios *c) {
     asf__end_call(c);
     if (busy)
         return ASF_HAS_REGIONS;
-    unlink_stream(c);
+    asf__cios_unlink(c);
     asf__begin_call(c);
     int rc = asf__is_putting(c) && c->kind != ASF_MEMORY ? asf__flush_output(c) : 0;
     asf__end_bulk(c);

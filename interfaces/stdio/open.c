@@ -195,8 +195,10 @@ FILE *asf__open_on_pipe(int fd, int access) {
 /* Take the stream from under its FILE; the object is given back by the
  * caller, as what it was made as. */
 static int end_stream(struct asf_cios *c) {
-    if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES)
+    if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES) { /* freopen has failed */
+        asf__cios_unlink(c);
         return EOF; /* without an errno, as glibc */
+    }
     int rc = asf__cios_close(c);
     if (rc >= 0)
         return rc; /* a callback's own, too */

@@ -257,6 +257,21 @@ CASE(freopen_that_fails) {
     CALL(open("one", O_RDONLY) == 3);
 }
 
+/* The closed stream's memory is used again by the next fopen; exit flushes streams before and after it. */
+CASE(fclose_after_freopen_has_failed) {
+    FILE *before = fopen("before", "w"), *f = fopen("file", "w");
+    fputs("before", before);
+    CALL(freopen("missing/file", "w", f) != NULL);
+    CALL(fclose(f));
+    FILE *after = fopen("after", "w"), *last = fopen("last", "w");
+    fputs("after", after);
+    fputs("last", last);
+    CALL(fflush(NULL));
+    fputs(" and at exit", before);
+    fputs(" and at exit", after);
+    fputs(" and at exit", last);
+}
+
 CASE(freopen_that_fails_on_a_closed_descriptor) {
     put_lines("there", 1);
     FILE *f = fopen("there", "r");
