@@ -27,13 +27,13 @@ extern const void *asf__vtable, *asf__wide_vtable;
 /* asf__cios_new: a stream in no list yet, served by `ops`, which may be a table
  * that chooses another when the stream is first used (attach).
  * returns  NULL when memory is short.  lock: none. */
-struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access);
+struct asf_cios *asf__cios_new(const struct asf_module *ops, int fd, int access);
 /* asf__cios_init: the same in the caller's memory, which is all zero.  lock: none. */
-void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
+void asf__cios_init(struct asf_cios *c, const struct asf_module *ops, int fd, int access);
 /* asf__cios_set_up: the same on an object that asf__cios_reset has left.
  * asf__cios_reset: the stream forgets its file and refuses everything; its lock
  * stays the caller's. */
-void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access);
+void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops, int fd, int access);
 void asf__cios_reset(struct asf_cios *c);
 /* asf__cios_free: give the object back; the lock is gone with it.  lock: none. */
 void asf__cios_free(struct asf_cios *c);

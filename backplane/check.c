@@ -32,7 +32,7 @@ static void check_write_window(const struct asf_cios *c) {
 void asf__check(const struct asf_cios *c) {
     if (c->buffer && c->buffer->truncated)
         return; /* the fault has moved read_end by itself */
-    if (c->use == ASF_IN_SYSTEM_CALL || c->kind == ASF_CALLBACK || c->kind == ASF_MEMORY)
+    if (c->use == ASF_IN_SYSTEM_CALL || c->ops->asks_for_offset_each_time || c->ops->memory_is_the_stream)
         return; /* a callback or a handler is in the middle of another call */
     check_read_window(c);
     check_write_window(c);

@@ -20,7 +20,7 @@ struct asf_hooks asf__hooks;
 static struct asf_cios *spare; /* closed last: for the next open; swapped */
 
 /* Looked at without the lock by threads that wait for it. */
-ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
+ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops, int fd, int access) {
     static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
     c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];
     c->flags2 = ASF_OURS | ASF_NEEDS_LOCK;
@@ -38,7 +38,7 @@ static struct asf_cios *swap_spare(struct asf_cios *c) {
     return __atomic_exchange_n(&spare, c, __ATOMIC_ACQ_REL);
 }
 
-void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd, int access) {
+void asf__cios_init(struct asf_cios *c, const struct asf_module *ops, int fd, int access) {
     asf__cios_set_up(c, ops, fd, access);
     c->lock = &c->lk;
     c->lk.biasable = true;
@@ -46,7 +46,7 @@ void asf__cios_init(struct asf_cios *c, const struct asf_stream_ops *ops, int fd
     c->prevchain = &c->chain;
 }
 
-struct asf_cios *asf__cios_new(const struct asf_stream_ops *ops, int fd, int access) {
+struct asf_cios *asf__cios_new(const struct asf_module *ops, int fd, int access) {
     struct asf_cios *c = __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare(NULL) : NULL;
     if (!c && !(c = calloc(1, sizeof *c)))
         return NULL;

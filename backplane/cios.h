@@ -13,7 +13,7 @@
  *   backup           bytes pushed back by ungetc, in a small buffer of their
  *                    own; the window proper waits in save_base..save_end
  *   stream module    the functions that fill and empty the current buffer of one
- *                    kind of stream (struct asf_stream_ops)
+ *                    kind of stream (struct asf_module)
  *   interface        what programs call: stdio, Unix I/O, the ASI
  */
 #ifndef ASF_BACKPLANE_CIOS_H
@@ -26,7 +26,7 @@
 #include <sys/types.h>
 #include <wchar.h>
 
-#include <asf/stream.h>
+#include "backplane/module.h"
 
 #include "lib/sys/lock.h"
 #include "lib/sys/stats.h"
@@ -183,7 +183,7 @@ struct asf_cios {
         struct asf_lock lk;        /* rank: after the list's */
     };
     struct { /* the object below: written by modules as they attach, read by all */
-        const struct asf_stream_ops *ops;
+        const struct asf_module *ops;
         void *data;      /* the module's own */
         const char *why; /* the module's choice, in words */
         char *name;      /* the path, kept for the statistics; or NULL */
@@ -191,8 +191,8 @@ struct asf_cios {
         int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
         size_t block;   /* the size of the buffer that is made when one is needed */
         bool exclusive; /* nobody else can have moved the descriptor's offset: it is `place` */
-        off64_t place;  /* where the descriptor stands, if exclusive and not -1; less than that: what
-                           a callback told last, which is no place */
+        off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
+        off64_t told;   /* what a callback answered to the last seek, if that is negative; else 0 */
         pid_t child;    /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         /* How the program is going to read, and what follows from it. */

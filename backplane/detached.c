@@ -29,9 +29,7 @@ static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n)
     return r;
 }
 
-static const struct asf_stream_ops detached = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module detached = {
     .name = "detached",
     .put = put_where_it_belongs,
 };

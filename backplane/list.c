@@ -178,7 +178,7 @@ int asf__cios_close(struct asf_cios *c) {
         return ASF_HAS_REGIONS;
     asf__cios_unlink(c);
     asf__begin_call(c);
-    int rc = asf__is_putting(c) && c->kind != ASF_MEMORY ? asf__flush_output(c) : 0;
+    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? asf__flush_output(c) : 0;
     asf__end_bulk(c);
     asf__report(c);
     if (asf__hooks.closing)

@@ -212,7 +212,7 @@ static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int 
 /* Whole buffers go straight to the caller; what is in the way of a module's own window, or
  * is a callback's, does not. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
-    return c->ops->get && !c->ops->fill && !c->stopped && c->kind != ASF_CALLBACK &&
+    return c->ops->get && !c->ops->fill && !c->stopped && !c->ops->reads_by_whole_buffers &&
            n >= (size_t)(c->buf_end - c->buf_base);
 }
 

@@ -130,7 +130,8 @@ static bool is_in(const struct asf_buffer *list, const struct asf_buffer *b) {
 int asf__abandon(struct asf_cios *c, char *p) {
     struct asf_region *r = NULL;
     struct asf_buffer *b = find(c, p, &r);
-    bool output = b && asf__is_putting(c) && c->kind != ASF_MEMORY && (b == c->buffer || is_in(c->queue, b));
+    bool output =
+        b && asf__is_putting(c) && !c->ops->memory_is_the_stream && (b == c->buffer || is_in(c->queue, b));
     if (!b)
         return give_back_detached(c, p, asf__abandon);
     if (output && !asf__reserve_region(b))
@@ -153,7 +154,7 @@ static void abandon_in(struct asf_cios *c, struct asf_buffer *b) {
 void asf__abandon_all(struct asf_cios *c) {
     for (struct asf_cios *d = c->detached; d; d = d->next)
         asf__abandon_all(d);
-    if (!asf__is_putting(c) || c->kind == ASF_MEMORY)
+    if (!asf__is_putting(c) || c->ops->memory_is_the_stream)
         return;
     asf__table_last(c);
     for (struct asf_buffer *b = c->queue; b; b = b->next)

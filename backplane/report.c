@@ -56,7 +56,7 @@ void asf__report(struct asf_cios *c) {
     struct asf_stats s = c->stats;
     s.in -= s.in_before;
     s.out -= s.out_before;
-    const bool used = s.in || s.out || s.syscalls || (c->kind == ASF_MEMORY && s.calls);
+    const bool used = s.in || s.out || s.syscalls || (c->ops->memory_is_the_stream && s.calls);
     if (!asf__counting || !used || c->stats.told == told)
         return;
     c->stats.told = told;

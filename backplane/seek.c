@@ -68,7 +68,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
 
 /* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno.  The sums wrap, as in
  * glibc: a callback may be asked anything, and what lies before the beginning the kernel refuses. */
-static int find_target(struct asf_cios *c, off64_t *offset, int *whence) {
+static int make_absolute(struct asf_cios *c, off64_t *offset, int *whence) {
     const bool onwards = *whence == SEEK_CUR;
     off64_t base = onwards ? c->offset : *whence == SEEK_END && c->ops->length ? c->ops->length(c) : -1;
     if (onwards)
@@ -80,40 +80,49 @@ static int find_target(struct asf_cios *c, off64_t *offset, int *whence) {
     return onwards && *offset < 0 ? -EINVAL : 0;
 }
 
-static off64_t seek(struct asf_cios *c, off64_t offset, int whence) {
-    asf__end_bulk(c);
-    bool counts = c->orientation < 0 || c->buffer; /* else pushed-back bytes have no place */
+/* Drops bytes that ungetc pushed back.  A relative offset counts from before them, but for a stream that has
+ * neither an orientation nor a buffer.  Returns whether the windows were empty, as glibc finds that out. */
+static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
+    bool counts = c->orientation < 0 || c->buffer;
     if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
-        offset = (off64_t)((uint64_t)offset - asf__avail(c));
+        *offset = (off64_t)((uint64_t)*offset - asf__avail(c));
     if (c->orientation < 0)
         asf__free_backup(c);
-    bool exact = c->read_base == c->read_end && c->write_base == c->write_ptr;
+    bool empty = c->read_base == c->read_end && c->write_base == c->write_ptr;
     asf__free_backup(c);
+    return empty;
+}
+
+/* A seek in the file that is not within the window. */
+static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool exact) {
+    bool by_block = whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS);
+    return by_block && !c->ops->fill && !c->ops->positional ? seek_block(c, offset, exact)
+                                                            : seek_below(c, offset, whence);
+}
+
+static off64_t seek(struct asf_cios *c, off64_t offset, int whence) {
+    asf__end_bulk(c);
+    bool exact = drop_pushed_back(c, &offset, whence);
     asf__look_below(c);
     int rc = whence == SEEK_CUR ? asf__arrive(c) : 0;
-    rc = rc < 0 ? rc : asf__trim(c);
+    if (rc == 0)
+        rc = asf__trim(c);
     if (rc < 0)
         return rc;
     if (!c->ops->seek)
         return -ESPIPE;
-    if (c->kind == ASF_MEMORY)
+    if (c->ops->memory_is_the_stream)
         return c->ops->seek(c, offset, whence);
-    if (c->kind == ASF_CALLBACK) /* which is always asked */
+    if (c->ops->asks_for_offset_each_time)
         c->offset = -1;
     rc = asf__is_putting(c) ? asf__end_output(c) : 0;
     if (rc == 0 && !c->ops->fill)
         asf__allocate(c);
     if (rc == 0 && whence != SEEK_SET)
-        rc = find_target(c, &offset, &whence);
+        rc = make_absolute(c, &offset, &whence);
     if (rc < 0)
         return rc;
-    if (whence != SEEK_SET)
-        return seek_below(c, offset, whence);
-    if (seek_in_window(c, offset))
-        return offset;
-    if (c->flags & ASF_NO_READS || c->ops->fill || !c->ops->get || c->ops->arrive)
-        return seek_below(c, offset, SEEK_SET);
-    return seek_block(c, offset, exact);
+    return whence == SEEK_SET && seek_in_window(c, offset) ? offset : seek_file(c, offset, whence, exact);
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
@@ -128,7 +137,7 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
  * stream of regions, which has just begun to write. */
 static off64_t ahead_of_offset(struct asf_cios *c) {
     off64_t pending = asf__is_putting(c) ? (off64_t)asf__waiting(c) : 0;
-    if (pending == 0 && !(asf__is_putting(c) && c->ops->arrive))
+    if (pending == 0 && !(asf__is_putting(c) && c->ops->positional))
         return c->buffer ? -(off64_t)asf__avail(c) : 0;
     const bool elsewhere = (c->flags & ASF_APPENDING && pending > 0) || c->queue;
     return elsewhere ? pending : pending + (c->write_base - c->read_end);
@@ -140,9 +149,9 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     *below = rc < 0 ? rc : -ESPIPE;
     if (rc < 0 || !c->ops->seek)
         return *below;
-    if (c->kind == ASF_MEMORY)
+    if (c->ops->memory_is_the_stream)
         return c->ops->seek(c, 0, SEEK_CUR);
-    if (c->kind == ASF_CALLBACK)
+    if (c->ops->asks_for_offset_each_time)
         c->offset = -1;
     rc = asf__trim(c);
     if (rc < 0)
@@ -155,8 +164,8 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     *below = at;
     if (asf__failed(at))
         return at;
-    if (c->place < -1)
-        *below = at = c->place;
+    if (c->told < 0)
+        *below = at = c->told;
     return __builtin_add_overflow(at, ahead, &at) || at < 0 ? -EINVAL : at;
 }
 
@@ -176,7 +185,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
     rc = rc < 0 ? rc : asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;
-    if (rc < 0 || c->kind == ASF_MEMORY)
+    if (rc < 0 || c->ops->memory_is_the_stream)
         return rc;
     if (unread != 0 && !asf__is_putting(c)) {
         off64_t at = c->ops->seek ? c->ops->seek(c, -unread, SEEK_CUR) : -ESPIPE;

@@ -217,7 +217,7 @@ static int put_window(struct asf_cios *c) {
 }
 
 int asf__flush_output(struct asf_cios *c) {
-    if (c->kind == ASF_MEMORY)
+    if (c->ops->memory_is_the_stream)
         return c->ops->flushed(c);
     if (!asf__is_putting(c))
         return 0;
@@ -296,7 +296,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
         return rc;
     if (c->ops->drain) {
         rc = c->ops->drain(c, want);
-        if (rc < 0 && c->kind != ASF_MEMORY)
+        if (rc < 0 && !c->ops->memory_is_the_stream)
             c->flags |= ASF_ERR;
         return rc;
     }

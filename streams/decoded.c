@@ -59,7 +59,7 @@ struct decoded {
 
 /* --- blocks -------------------------------------------------------------------------------- */
 
-extern const struct asf_stream_ops asf__decoded;
+extern const struct asf_module asf__decoded;
 
 static pid_t this_process(void) {
     return (pid_t)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
@@ -397,12 +397,8 @@ static int decoded_close(struct asf_cios *c) {
     return rc < 0 ? rc : closed;
 }
 
-const struct asf_stream_ops asf__decoded = {.size = sizeof(struct asf_stream_ops),
-                                            .version = ASF_STREAM_VERSION,
-                                            .name = "decoded",
-                                            .get = decoded_get,
-                                            .fill = decoded_fill,
-                                            .close = decoded_close};
+const struct asf_module asf__decoded = {
+    .name = "decoded", .get = decoded_get, .fill = decoded_fill, .close = decoded_close};
 
 int asf__stack_decoder(struct asf_cios *c, const struct asf_decoder *decoder, struct asf_cios *below) {
     enum { BUFFER = 64 << 10 };

@@ -83,15 +83,13 @@ int asf__file_close(struct asf_cios *c) {
     return asf__fd_close(c);
 }
 
-const struct asf_stream_ops asf__file_read = {ASF__DESCRIPTOR_OPS("read")};
-const struct asf_stream_ops asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
-const struct asf_stream_ops asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
-const struct asf_stream_ops asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
+const struct asf_module asf__file_read = {ASF__DESCRIPTOR_OPS("read")};
+const struct asf_module asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
+const struct asf_module asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
+const struct asf_module asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
 
 /* For the ASI. */
-const struct asf_stream_ops asf__places_write = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+const struct asf_module asf__places_write = {
     .name = "write",
     .put = asf__fd_put,
     .seek = asf__fd_seek,
@@ -99,9 +97,7 @@ const struct asf_stream_ops asf__places_write = {
 };
 
 /* A socket or terminal, whose input does not end where output begins. */
-const struct asf_stream_ops asf__two_ways = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+const struct asf_module asf__two_ways = {
     .name = "pipe",
     .get = asf__fd_get,
     .put = asf__fd_put,

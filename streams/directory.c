@@ -28,20 +28,19 @@ static int64_t directory_seek(struct asf_cios *c, int64_t offset, int whence) {
     return whence == SEEK_SET && offset == 0 ? asf__fd_seek(c, 0, SEEK_SET) : -ESPIPE;
 }
 
-static const struct asf_stream_ops directory_stream = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module directory_stream = {
     .name = "directory",
     .get = directory_get,
     .seek = directory_seek,
     .close = asf__fd_close,
+    .asks_for_offset_each_time = true,
 };
 
 struct asf_cios *asf__open_directory(int fd) {
     struct asf_cios *c = asf__cios_new(&directory_stream, fd, O_RDONLY);
     if (!c)
         return NULL;
-    c->kind = ASF_CALLBACK; /* its offset is always asked for */
+    c->kind = ASF_CALLBACK;
     c->why = "directory";
     c->block = ENTRIES;
     return c;

@@ -47,9 +47,7 @@ static ssize_t ahead_fill(struct asf_cios *c, size_t want) {
     return n;
 }
 
-const struct asf_stream_ops asf__file_ahead = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+const struct asf_module asf__file_ahead = {
     .name = "read",
     .get = asf__fd_get,
     .seek = ahead_seek,

@@ -223,9 +223,7 @@ int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p,
     return asf__was_cut(c, b->base, w->at, w->watch, p + n) ? -EIO : 0;
 }
 
-const struct asf_stream_ops asf__file_map = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+const struct asf_module asf__file_map = {
     .name = "map",
     .get = asf__fd_get,
     .seek = asf__fd_seek,

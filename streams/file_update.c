@@ -29,9 +29,7 @@ static int64_t update_seek(struct asf_cios *c, int64_t offset, int whence) {
     return asf__fd_seek(c, offset, whence);
 }
 
-const struct asf_stream_ops asf__places_update = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+const struct asf_module asf__places_update = {
     .name = "update",
     .get = update_get,
     .put = update_put,

@@ -147,11 +147,7 @@ static ssize_t get_nothing(struct asf_cios *c, void *buf, size_t n) {
 }
 
 /* Compressed, and nothing to decode it by: the bytes as they are would be taken for text. */
-static const struct asf_stream_ops not_decoded = {.size = sizeof(struct asf_stream_ops),
-                                                  .version = ASF_STREAM_VERSION,
-                                                  .name = "none",
-                                                  .get = get_nothing,
-                                                  .close = asf__fd_close};
+static const struct asf_module not_decoded = {.name = "none", .get = get_nothing, .close = asf__fd_close};
 
 static void complain(const struct asf_cios *c, enum asf_format f) {
     char line[PATH_MAX + 128];
@@ -239,13 +235,8 @@ static int first_close(struct asf_cios *c) {
     return asf__fd_close(c);
 }
 
-static const struct asf_stream_ops first_bytes = {.size = sizeof(struct asf_stream_ops),
-                                                  .version = ASF_STREAM_VERSION,
-                                                  .name = "pipe",
-                                                  .get = first_get,
-                                                  .seek = asf__fd_seek,
-                                                  .length = asf__fd_length,
-                                                  .close = first_close};
+static const struct asf_module first_bytes = {
+    .name = "pipe", .get = first_get, .seek = asf__fd_seek, .length = asf__fd_length, .close = first_close};
 
 /* Seen in part, by somebody who reads without a buffer. */
 static void see_more(struct asf_cios *c, const char *first, size_t n) {

@@ -53,7 +53,7 @@ static void show(struct asf_cios *c, size_t at) {
 
 /* Each earlier memory shows a part of its own, from..to. */
 static void bring_up_to_date(struct asf_cios *c, const struct asf_buffer *b) {
-    if (c->kind == ASF_MEMORY && b->from < b->to)
+    if (c->data && b->from < b->to) /* else the stream has been closed */
         memcpy(c->buffer->base + (b->from - b->base), b->from, (size_t)(b->to - b->from));
 }
 
@@ -163,10 +163,9 @@ static void memory_gone(struct asf_cios *c, struct asf_buffer *b) {
     free(b); /* the struct memory */
 }
 
-static const struct asf_stream_ops memory = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module memory = {
     .name = "memory",
+    .memory_is_the_stream = true,
     .seek = memory_seek,
     .close = memory_close,
     .drain = memory_drain,

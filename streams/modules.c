@@ -15,7 +15,7 @@
 #include "lib/sys/syscalls.h"
 #include "streams/decode.h"
 
-static void use(struct asf_cios *c, const struct asf_stream_ops *ops, const char *why) {
+static void use(struct asf_cios *c, const struct asf_module *ops, const char *why) {
     c->ops = ops;
     c->why = why;
 }
@@ -41,7 +41,7 @@ static const char *why_of(enum asf_kind kind) {
                                           : "regular file";
 }
 
-const struct asf_stream_ops *asf__pipe_module = &asf__pipe;
+const struct asf_module *asf__pipe_module = &asf__pipe;
 
 /* As glibc, which asks no pseudoterminal. */
 static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
@@ -127,7 +127,7 @@ static void attach_as_libc(struct asf_cios *c) {
         c->bulk.state = ASF_BULK_MAYBE;
 }
 
-const struct asf_stream_ops asf__as_libc = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_as_libc};
+const struct asf_module asf__as_libc = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_as_libc};
 
 /* --- for the ASI -------------------------------------------------------------------- */
 
@@ -176,11 +176,11 @@ static void attach_for_asi(struct asf_cios *c) {
     look_for_format(c);
 }
 
-const struct asf_stream_ops asf__for_asi = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_for_asi};
+const struct asf_module asf__for_asi = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_for_asi};
 
 /* --- modules made outside -------------------------------------------------------------- */
 
-struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access) {
+struct asf_cios *asf__open_module(const struct asf_module *ops, void *data, int access) {
     struct asf_cios *c = asf__cios_new(ops, -1, access);
     if (!c)
         return NULL;
@@ -189,5 +189,40 @@ struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, 
     c->data = data;
     c->kind = ASF_CALLBACK;
     c->block = asf__buffer_size(BUFSIZ);
+    return c;
+}
+
+struct users_module {
+    struct asf_module module;
+    int (*close)(struct asf_cios *c);
+};
+
+static const struct asf_module closed_module = {.name = "closed"};
+
+static int close_users_module(struct asf_cios *c) {
+    struct users_module *u = (struct users_module *)(uintptr_t)c->ops;
+    int rc = u->close ? u->close(c) : 0;
+    c->ops = &closed_module;
+    free(u);
+    return rc;
+}
+
+struct asf_cios *asf__open_users_module(const struct asf_stream_ops *ops, void *data, int access) {
+    struct users_module *u = malloc(sizeof *u);
+    if (!u)
+        return NULL;
+    *u = (struct users_module){.module = {.name = ops->name,
+                                          .get = ops->get,
+                                          .put = ops->put,
+                                          .seek = ops->seek,
+                                          .close = close_users_module,
+                                          .asks_for_offset_each_time = true,
+                                          .reads_by_whole_buffers = true},
+                               .close = ops->close};
+    struct asf_cios *c = asf__open_module(&u->module, data, access);
+    if (c)
+        c->why = "the program's own module";
+    else
+        free(u);
     return c;
 }

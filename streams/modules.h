@@ -10,12 +10,12 @@
 #pragma GCC visibility push(hidden)
 
 /* On descriptors: what they do is one system call each. */
-extern const struct asf_stream_ops asf__file_read, asf__file_write, asf__file_update, asf__pipe;
+extern const struct asf_module asf__file_read, asf__file_write, asf__file_update, asf__pipe;
 /* For the ASI alone. */
-extern const struct asf_stream_ops asf__file_map, asf__file_ahead, asf__two_ways;
-extern const struct asf_stream_ops asf__places_write, asf__places_update;
+extern const struct asf_module asf__file_map, asf__file_ahead, asf__two_ways;
+extern const struct asf_module asf__places_write, asf__places_update;
 
-/* As struct asf_stream_ops has them. */
+/* As struct asf_module has them. */
 int asf__map_trim(struct asf_cios *c);
 int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
 
@@ -42,7 +42,7 @@ ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t of
 /* What the modules of regular files of the ASI have for positional calls. */
 #define ASF__POSITIONAL_OPS                                                                                  \
     .close = asf__file_close, .length = asf__fd_length, .put_at = asf__fd_put_at,                            \
-    .busy = asf__has_regions_apart, .arrive = asf__arrive_slow
+    .busy = asf__has_regions_apart, .arrive = asf__arrive_slow, .positional = true
 int asf__file_close(struct asf_cios *c);
 void asf__end_positional(struct asf_cios *c);
 bool asf__has_regions_apart(const struct asf_cios *c);
@@ -50,8 +50,7 @@ int asf__arrive_slow(struct asf_cios *c);
 
 /* A module that is nothing but those. */
 #define ASF__DESCRIPTOR_OPS(module)                                                                          \
-    .size = sizeof(struct asf_stream_ops), .version = ASF_STREAM_VERSION, .name = (module),                  \
-    .get = asf__fd_get, .put = asf__fd_put, .seek = asf__fd_seek, .close = asf__fd_close,                    \
+    .name = (module), .get = asf__fd_get, .put = asf__fd_put, .seek = asf__fd_seek, .close = asf__fd_close,  \
     .length = asf__fd_length
 
 #pragma GCC visibility pop

@@ -429,9 +429,7 @@ static int ring_close(struct asf_cios *c) {
     return rc;
 }
 
-static const struct asf_stream_ops shm_ring = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module shm_ring = {
     .name = "ring",
     .get = ring_get,
     .put = ring_put,

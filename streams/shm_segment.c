@@ -120,9 +120,7 @@ static int segment_close(struct asf_cios *c) {
     return rc;
 }
 
-static const struct asf_stream_ops shm_segment = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module shm_segment = {
     .name = "segment",
     .get = segment_get,
     .put = segment_put,

@@ -18,24 +18,26 @@ struct asf_decoder;
 
 /* The tables that a stream on a descriptor begins with.  asf__as_libc: it is buffered as
  * libc's streams are; asf__for_asi: by mapped windows, read-ahead and large buffers. */
-extern const struct asf_stream_ops asf__as_libc, asf__for_asi;
+extern const struct asf_module asf__as_libc, asf__for_asi;
 
 /* What serves a pipe; an interface that moves its bytes another way puts its own table here. */
-extern const struct asf_stream_ops *asf__pipe_module;
+extern const struct asf_module *asf__pipe_module;
 
 /* asf__open_memory: a stream into memory that grows (open_memstream).
  * asf__open_segment: on a segment of shared memory, which it detaches when closed.
  * asf__open_ring: on an end of a ring, given back when closed.
  * asf__open_decoded: of what another stream has, which is closed with it.
  * asf__open_directory: on the descriptor of a directory, closed with it; -1: it has none yet.
- * asf__open_module: on a module of the program's own.
+ * asf__open_module: on a module that stands for a program's functions.
+ * asf__open_users_module: on a module of the program's own, whose table is copied.
  * returns  a stream that is in no list yet; NULL when memory is short. */
 struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_decoded(const struct asf_decoder *decoder, struct asf_cios *below);
 struct asf_cios *asf__open_directory(int fd);
-struct asf_cios *asf__open_module(const struct asf_stream_ops *ops, void *data, int access);
+struct asf_cios *asf__open_module(const struct asf_module *ops, void *data, int access);
+struct asf_cios *asf__open_users_module(const struct asf_stream_ops *ops, void *data, int access);
 
 /* A part of a regular file as the page cache has it: a buffer, and where in the file it begins. */
 struct asf_window {

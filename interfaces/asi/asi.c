@@ -65,27 +65,29 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
     return c;
 }
 
-static bool acceptable(const struct asf_stream_ops *ops, int flags) {
-    int access = flags & O_ACCMODE;
-    return ops && ops->size == sizeof *ops && ops->version == ASF_STREAM_VERSION && ops->name &&
-           has_access(flags) &&
-           !(ops->fill || ops->drain || ops->flushed || ops->attach || ops->trim || ops->lost ||
-             ops->put_at || ops->busy || ops->arrive) &&
-           (access == O_WRONLY || ops->get) && (access == O_RDONLY || ops->put) &&
-           (ops->seek || !ops->length);
+/* A table that was compiled with another version of <asf/stream.h>: functions that it lacks are NULL, and
+ * one that this library does not know must be NULL, too. */
+static bool read_table(const struct asf_stream_ops *theirs, struct asf_stream_ops *ops) {
+    enum { FIRST_SIZE = 56, MOST = 4096 };
+    *ops = (struct asf_stream_ops){0};
+    if (!theirs || theirs->version != ASF_STREAM_VERSION || theirs->size < FIRST_SIZE || theirs->size > MOST)
+        return false;
+    memcpy(ops, theirs, theirs->size < sizeof *ops ? theirs->size : sizeof *ops);
+    for (size_t i = sizeof *ops; i < theirs->size; i++)
+        if (((const char *)theirs)[i])
+            return false;
+    return true;
 }
 
-struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, int flags, int *error) {
-    struct asf_cios *c = NULL;
+struct asf_cios *asf_sopen_with(const struct asf_stream_ops *theirs, void *data, int flags, int *error) {
+    struct asf_stream_ops ops;
+    const int access = flags & O_ACCMODE;
     if (error)
         *error = -EINVAL;
-    if (!acceptable(ops, flags))
+    if (!read_table(theirs, &ops) || !ops.name || !has_access(flags) || (access != O_WRONLY && !ops.get) ||
+        (access != O_RDONLY && !ops.put))
         return NULL;
-    c = asf__open_module(ops, data, flags & O_ACCMODE);
-    if (!c)
-        return opened(NULL, flags, error);
-    c->why = "the program's own module";
-    return opened(c, flags, error);
+    return opened(asf__open_users_module(&ops, data, access), flags, error);
 }
 
 void *asf_stream_data(struct asf_cios *c) {
@@ -234,7 +236,7 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
 
 /* Whether regions can be apart from the current buffer, which then need not move. */
 static bool is_positional(const struct asf_cios *c) {
-    return c->ops->busy && c->kind == ASF_REGULAR && !asf__is_putting(c) && !(c->flags & ASF_NO_READS);
+    return c->ops->positional && !asf__is_putting(c) && !(c->flags & ASF_NO_READS);
 }
 
 static bool is_in_window(struct asf_cios *c, off64_t at, size_t n) {

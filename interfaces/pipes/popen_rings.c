@@ -45,9 +45,7 @@ static int ring_close(struct asf_cios *c) {
     return asf__close(c->fd);
 }
 
-static const struct asf_stream_ops ring_module = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module ring_module = {
     .name = "pipe",
     .get = ring_get,
     .put = ring_put,

@@ -95,7 +95,7 @@ int asf__underflow(struct asf_cios *c) {
         return EOF;
     if (!asf__ours(c))
         return asf__avail(c) > 0 || underflow_of_libc(c) != EOF ? 0 : EOF;
-    int rc = asf__is_putting(c) && c->kind != ASF_MEMORY ? asf__end_output(c) : 0;
+    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? asf__end_output(c) : 0;
     if (rc < 0)
         return output_error(rc);
     if (asf__avail(c) == 0)

@@ -117,11 +117,10 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
     ssize_t r = take_turn(c, take_seek, (struct turn){.offset = &offset, .whence = whence});
     if (r == -1 || offset == -1)
         return failure();
-    c->place = offset < 0 ? offset : -1;
+    c->told = offset < 0 ? offset : 0;
     if (offset >= 0)
         return offset;
-    /* No place that there can be: as in libc the stream does not go on from there by a block, and stands
-     * there all the same. */
+    /* As in glibc, a seek to such an offset succeeds, but no block is read there. */
     return whence == SEEK_SET && !(c->flags & ASF_NO_READS) ? -ASF_NO_ERRNO : 0;
 }
 
@@ -132,14 +131,14 @@ static int cookie_close(struct asf_cios *c) {
     return r < 0 ? failure() : r;
 }
 
-static const struct asf_stream_ops cookie_module = {
-    .size = sizeof(struct asf_stream_ops),
-    .version = ASF_STREAM_VERSION,
+static const struct asf_module cookie_module = {
     .name = "cookie",
     .get = cookie_get,
     .put = cookie_put,
     .seek = cookie_seek,
     .close = cookie_close,
+    .asks_for_offset_each_time = true,
+    .reads_by_whole_buffers = true,
 };
 
 static int parse_mode(const char *mode, bool *append) {

@@ -81,7 +81,8 @@ static struct {
 ASF_RACY static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
         return true;
-    return asf__is_putting(c) && c->kind != ASF_MEMORY && (asf__pending(c) > 0 || c->queue || c->bulk.from);
+    return asf__is_putting(c) && !c->ops->memory_is_the_stream &&
+           (asf__pending(c) > 0 || c->queue || c->bulk.from);
 }
 
 /* Input that the program has not read. */
@@ -173,7 +174,7 @@ static int flush_every(struct asf_cios *unused, int ch) {
  * streams that were never used, and leaves unbuffered ones as they are. */
 ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
     return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !is_left_to_libc(c) &&
-           c->kind != ASF_MEMORY; /* whose pointer and size may be gone by now */
+           !c->ops->memory_is_the_stream; /* whose pointer and size may be gone by now */
 }
 
 /* A region that was never given back counts as not written. */

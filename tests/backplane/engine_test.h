@@ -78,10 +78,8 @@ inline int close(asf_cios *c) {
     return below(c).error;
 }
 
-inline constexpr asf_stream_ops make_ops(bool seeks) {
-    asf_stream_ops ops{};
-    ops.size = sizeof ops;
-    ops.version = ASF_STREAM_VERSION;
+inline constexpr asf_module make_ops(bool seeks) {
+    asf_module ops{};
     ops.name = "test";
     ops.get = get;
     ops.put = put;
@@ -89,13 +87,13 @@ inline constexpr asf_stream_ops make_ops(bool seeks) {
     ops.close = close;
     return ops;
 }
-inline constexpr asf_stream_ops with_seek = make_ops(true), without_seek = make_ops(false);
+inline constexpr asf_module with_seek = make_ops(true), without_seek = make_ops(false);
 
 class Engine : public testing::Test {
   protected:
     static constexpr size_t BLOCK = 4096;
 
-    void open(int access, std::string bytes = "", const asf_stream_ops *ops = &with_seek) {
+    void open(int access, std::string bytes = "", const asf_module *ops = &with_seek) {
         b.bytes = std::move(bytes);
         c = asf__cios_new(ops, -1, access);
         ASSERT_NE(c, nullptr);

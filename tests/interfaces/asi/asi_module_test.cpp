@@ -3,6 +3,8 @@
 // asi_module_test.cpp - stream modules of a program's own, by asf/stream.h.
 #include "asi_test.h"
 
+#include <dlfcn.h>
+
 #include <asf/stream.h>
 
 namespace asi {
@@ -203,31 +205,67 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
     other = ops;
     other.get = nullptr;
     EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "no get";
-    other.fill = [](asf_cios *, size_t) -> ssize_t { return 0; };
-    EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "the library's own way";
-    for (void (*spoil)(asf_stream_ops &) : {
-             +[](asf_stream_ops &o) { o.drain = [](asf_cios *, size_t) { return 0; }; },
-             +[](asf_stream_ops &o) { o.flushed = [](asf_cios *) { return 0; }; },
-             +[](asf_stream_ops &o) { o.attach = [](asf_cios *) {}; },
-             +[](asf_stream_ops &o) { o.trim = [](asf_cios *) { return 0; }; },
-             +[](asf_stream_ops &o) {
-                 o.lost = [](asf_cios *, const asf_buffer *, const char *, size_t) { return 0; };
-             },
-             +[](asf_stream_ops &o) {
-                 o.put_at = [](asf_cios *, const void *, size_t, int64_t) -> ssize_t { return 0; };
-             },
-             +[](asf_stream_ops &o) { o.busy = [](const asf_cios *) { return false; }; },
-             +[](asf_stream_ops &o) { o.arrive = [](asf_cios *) { return 0; }; },
-             +[](asf_stream_ops &o) { o.length = [](asf_cios *) -> int64_t { return 0; }; }, // without seek
-         }) {
-        other = ops;
-        spoil(other);
-        EXPECT_EQ(refused(other, O_RDONLY), -EINVAL) << "a call of the library's own modules";
-    }
     other = ops;
     other.put = text_put;
     EXPECT_EQ(refused(other, O_ACCMODE), -EINVAL) << "no mode";
     EXPECT_EQ(asf_sopen_with(nullptr, &text, O_RDONLY, nullptr), nullptr);
+}
+
+// As <asf/stream.h> may be in a later version: with a function more.
+struct LaterOps {
+    asf_stream_ops known;
+    int (*later)(asf_cios *c);
+};
+
+TEST_F(OwnModule, LongerTablesAreTakenIfTheyUseNoMore) {
+    text.data = "text";
+    LaterOps longer = {smallest("later"), nullptr};
+    longer.known.size = sizeof longer;
+    longer.known.get = text_get;
+    asf_cios *s = asf_sopen_with(&longer.known, &text, O_RDONLY, nullptr);
+    ASSERT_NE(s, nullptr);
+    EXPECT_EQ(take(s, 10), "text");
+    EXPECT_EQ(sclose(s), 0);
+
+    int error = 0;
+    longer.later = text_close;
+    EXPECT_EQ(asf_sopen_with(&longer.known, &text, O_RDONLY, &error), nullptr);
+    EXPECT_EQ(error, -EINVAL) << "a function that this library would not call";
+    longer.later = nullptr;
+    longer.known.size = SIZE_MAX;
+    EXPECT_EQ(asf_sopen_with(&longer.known, &text, O_RDONLY, &error), nullptr);
+    EXPECT_EQ(error, -EINVAL) << "no table is as long";
+}
+
+TEST_F(OwnModule, TheTableMayGoAfterOpening) {
+    text.data = "text";
+    auto *own = new asf_stream_ops(smallest("short-lived"));
+    own->get = text_get;
+    own->close = text_close;
+    asf_cios *s = asf_sopen_with(own, &text, O_RDONLY, nullptr);
+    memset(own, 0, sizeof *own);
+    delete own;
+    EXPECT_EQ(take(s, 10), "text");
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(text.closed, 1);
+}
+
+TEST_F(OwnModule, CompiledWithAnEarlierHeaderIsLoaded) {
+    void *library = dlopen(MODULE_OF_BEFORE, RTLD_NOW);
+    ASSERT_NE(library, nullptr) << dlerror();
+    int error = 1;
+    asf_cios *s = asf_sopen_with(static_cast<const asf_stream_ops *>(dlsym(library, "table_of_before")),
+                                 nullptr, O_RDONLY, &error);
+    ASSERT_NE(s, nullptr) << error;
+    EXPECT_STREQ(asf_module_name(s), "before");
+    EXPECT_EQ(take(s, 8), "a module");
+    ssize_t n = 16;
+    const char *p = static_cast<char *>(sallocAt(s, &n, 2, SEEK_SET));
+    ASSERT_NE(p, nullptr) << n;
+    EXPECT_EQ(std::string(p, 16), "module of before");
+    EXPECT_EQ(sfree(s, const_cast<char *>(p)), 0);
+    EXPECT_EQ(sclose(s), 0);
+    dlclose(library);
 }
 
 } // namespace

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module.h - what the engine calls on a stream module, and what it must know of one.  A program's
+ * own module gives the first four functions (<asf/stream.h>); asf_sopen_with makes such a table of them.
+ */
+#ifndef ASF_BACKPLANE_MODULE_H
+#define ASF_BACKPLANE_MODULE_H
+
+#include <asf/stream.h>
+
+struct asf_buffer;
+
+/* Each function is optional, returns a negated errno value on failure and is called with the stream's lock.
+ */
+struct asf_module {
+    const char *name; /* as the statistics show it */
+
+    /* get, put, seek, close: as in <asf/stream.h>. */
+    ssize_t (*get)(struct asf_cios *c, void *buf, size_t n);
+    ssize_t (*put)(struct asf_cios *c, const void *buf, size_t n);
+    int64_t (*seek)(struct asf_cios *c, int64_t offset, int whence);
+    int (*close)(struct asf_cios *c);
+
+    /* fill: make at least `want` bytes readable in one piece, in memory of the module's own, or all
+     * bytes before the end of the file.  `want` is more than the read window has; the unread bytes stay
+     * at its beginning, and c->offset becomes the offset of read_end.  asf__use_buffer puts another
+     * buffer in place.  NULL: the engine fills a buffer by `get`.
+     * returns  the bytes in the window, 0 at the end of the file; on an error the window is unchanged. */
+    ssize_t (*fill)(struct asf_cios *c, size_t want);
+    /* drain: make room for `want` bytes after write_ptr, in memory of the module's own, and end with
+     * asf__show_room.  NULL: the engine puts its buffer by `put`.
+     * returns  0; on an error the window is unchanged. */
+    int (*drain)(struct asf_cios *c, size_t want);
+    /* flushed: all output has been put.  returns  0 or the error of the flush. */
+    int (*flushed)(struct asf_cios *c);
+    /* attach: choose the module before the stream's first transfer: set c->ops, c->why, c->kind (not
+     * ASF_UNKNOWN) and c->block, the size of the buffer.  It cannot fail: a stream without a file gets a
+     * module whose calls do. */
+    void (*attach)(struct asf_cios *c);
+    /* length: returns the bytes that the file has now, or -1: not known.  Only with `seek`. */
+    int64_t (*length)(struct asf_cios *c);
+    /* trim: the mapped file was truncated under the window: replace the window by an empty one at the
+     * stream's offset.  returns  0 or an error. */
+    int (*trim)(struct asf_cios *c);
+    /* lost: returns -EIO if p[0..n), a region in b, may have shown other bytes than the file's because the
+     * file was truncated, even if it has grown again; or 0. */
+    int (*lost)(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
+    /* put_at: as put, at an offset of the file; the descriptor's offset does not change.  NULL: output with
+     * regions that are not given back keeps the stream from seeking. */
+    ssize_t (*put_at)(struct asf_cios *c, const void *buf, size_t n, int64_t offset);
+    /* busy: whether there are regions outside the stream's buffers (streams/positional.c).
+     * arrive: a positional call has set ASF_MOVED: set the window and the descriptor to where the stream
+     * is.  On an error the flag stays set, and the call that needs the offset returns the error. */
+    bool (*busy)(const struct asf_cios *c);
+    int (*arrive)(struct asf_cios *c);
+
+    /* The current buffer is all of the stream, from its beginning: there is no file that could have another
+     * offset, and a flush shows the program what is in the buffer (open_memstream). */
+    bool memory_is_the_stream;
+    /* Nobody but the module knows the offset, even after a transfer: `seek` is asked whenever it is
+     * needed (a program's callbacks; directories). */
+    bool asks_for_offset_each_time;
+    /* `get` is only called to fill the stream's buffer, never for the caller's memory (fopencookie). */
+    bool reads_by_whole_buffers;
+    /* Positional calls may allocate regions outside the current buffer, and move the stream: `busy` and
+     * `arrive` are there.  A seek reads nothing, and output begins where the last call ended. */
+    bool positional;
+};
+
+#endif
