@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "backplane/report.h"
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/cleanup.h"
 #include "lib/sys/next.h"
 #include "lib/sys/options.h"

@@ -14,7 +14,7 @@
 #include "backplane/pushback.h"
 #include "backplane/regions.h"
 #include "backplane/report.h"
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/popen.h"
 #include "interfaces/stdio/wide/wide.h"
 #include "lib/sys/stats.h"

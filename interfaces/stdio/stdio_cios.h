@@ -43,36 +43,13 @@
         return r;                                                                                            \
     }
 
-/* glibc's struct _IO_jump_t. */
-struct asf_jumps {
-    size_t unused[2];
-    void (*finish)(struct asf_cios *, int);
-    int (*overflow)(struct asf_cios *, int);
-    int (*underflow)(struct asf_cios *);
-    int (*uflow)(struct asf_cios *);
-    int (*pbackfail)(struct asf_cios *, int);
-    size_t (*xsputn)(struct asf_cios *, const void *, size_t);
-    size_t (*xsgetn)(struct asf_cios *, void *, size_t);
-    off64_t (*seekoff)(struct asf_cios *, off64_t, int, int);
-    off64_t (*seekpos)(struct asf_cios *, off64_t, int);
-    struct asf_cios *(*setbuf)(struct asf_cios *, char *, ssize_t);
-    int (*sync)(struct asf_cios *);
-    int (*doallocate)(struct asf_cios *);
-    ssize_t (*read)(struct asf_cios *, void *, ssize_t);
-    ssize_t (*write)(struct asf_cios *, const void *, ssize_t);
-    off64_t (*seek)(struct asf_cios *, off64_t, int);
-    int (*close)(struct asf_cios *);
-    int (*stat)(struct asf_cios *, void *);
-    int (*showmanyc)(struct asf_cios *);
-    void (*imbue)(struct asf_cios *, void *);
-};
-
 extern void _IO_flockfile(FILE *);
 extern void _IO_funlockfile(FILE *);
 
 #pragma GCC visibility push(hidden)
 
-extern const struct asf_jumps asf__jumps;
+/* glibc's tables of functions (glibc/jumps.h), of byte streams and of wide ones. */
+extern const struct asf_jumps asf__jumps, asf__wide_jumps;
 
 static inline struct asf_cios *asf__cios(FILE *f) {
     return (struct asf_cios *)(void *)f;
@@ -85,10 +62,6 @@ static inline FILE *asf__file(struct asf_cios *c) {
 /* A stream of ours, and not a wide one. */
 static inline bool asf__ours(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__jumps);
-}
-
-static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
-    return c->vtable;
 }
 
 /* Whether the program does its own locking; the flag is not changed meanwhile. */
@@ -233,8 +206,17 @@ static inline void asf__set_errno(int code) {
         errno = -code;
 }
 
-/* asf__error: set errno and the error flag; returns EOF. */
-int asf__error(struct asf_cios *c, int code);
+/* asf__error: set errno and the error flag.  returns  EOF.
+ * asf__output_error: set errno alone, since the backplane has set the flag where a write failed.  returns
+ * EOF. */
+static inline int asf__output_error(int code) {
+    asf__set_errno(code);
+    return EOF;
+}
+static inline int asf__error(struct asf_cios *c, int code) {
+    c->flags |= ASF_ERR;
+    return asf__output_error(code);
+}
 /* asf__forget_error, asf__has_failed: whether the call met an error between the two,
  * whatever the flag was before: `old` is what the first returns. */
 static inline int asf__forget_error(struct asf_cios *c) {
@@ -278,21 +260,6 @@ int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int
  * on its chain. */
 int asf__flush_all(void);
 bool asf__is_standard(const struct asf_cios *c);
-
-/* What the two tables have in common. */
-int asf__jump_doallocate(struct asf_cios *c);
-ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n);
-ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n);
-off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence);
-int asf__jump_close(struct asf_cios *c);
-int asf__jump_stat(struct asf_cios *c, void *st);
-int asf__jump_showmanyc(struct asf_cios *c);
-void asf__jump_imbue(struct asf_cios *c, void *locale);
-
-#define ASF_COMMON_JUMPS                                                                                     \
-    .doallocate = asf__jump_doallocate, .read = asf__jump_read, .write = asf__jump_write,                    \
-    .seek = asf__jump_seek, .close = asf__jump_close, .stat = asf__jump_stat,                                \
-    .showmanyc = asf__jump_showmanyc, .imbue = asf__jump_imbue
 
 #pragma GCC visibility pop
 

@@ -2,15 +2,53 @@
  *
  * blocks.c - fread and fwrite.
  */
-#include "interfaces/stdio/stdio_cios.h"
-
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/jumps.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 
 extern void __chk_fail(void) __attribute__((noreturn));
 
 /* From here on the backplane looks closer: a large write may go past the
  * buffer, a large read is copied with the stream unlocked. */
 enum { LARGE = 2048, SHORT = 64 };
+
+size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
+    int error;
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (c->orientation > 0 || n == 0)
+        return 0;
+    if (!asf__ours(c))
+        return asf__jump(c)->xsgetn(c, p, n);
+    if (asf__avail(c) < n) {
+        if (!c->ops->fill)
+            asf__allocate(c);
+        if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
+            asf__show_stdout(c);
+    }
+    size_t done = asf__take(c, p, n, &error);
+    if (c->flags & ASF_NO_READS && done < n)
+        asf__bytes(c); /* glibc has it pass the buffer before it is refused */
+    if (error)
+        asf__error(c, error);
+    else if (done < n)
+        c->flags |= ASF_EOF;
+    return done;
+}
+
+size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
+    int error = 0;
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (!asf__bytes(c) || n == 0)
+        return 0;
+    if (!asf__ours(c))
+        return asf__jump(c)->xsputn(c, p, n);
+    size_t done = asf__append(c, p, n, &error);
+    if (error == 0)
+        return done;
+    asf__output_error(error);
+    return done < n ? done : (size_t)EOF; /* all is in the buffer: glibc says EOF then */
+}
 
 static inline size_t items(size_t done, size_t bytes, size_t size, size_t count) {
     return done == bytes || done == (size_t)EOF ? count : done / size;
@@ -37,18 +75,6 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
-static inline size_t read_held(struct asf_cios *c, void *p, size_t bytes) {
-    return bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
-}
-
-static inline __attribute__((always_inline)) size_t read_locked(struct asf_cios *c, void *p, size_t bytes) {
-    asf__enter(c);
-    asf__count(c);
-    size_t done = read_held(c, p, bytes);
-    asf__leave(c);
-    return done;
-}
-
 /* All is in the buffer, or was when what was pending could not be written: since glibc 2.42 what was
  * written of this call counts, and never all. */
 static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
@@ -60,21 +86,16 @@ static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const vo
     return written < bytes ? written : bytes - 1;
 }
 
-static inline __attribute__((always_inline)) size_t write_locked(struct asf_cios *c, const void *p,
-                                                                 size_t bytes) {
-    asf__enter(c);
-    asf__count(c);
-    size_t done = put_fast(c, p, bytes) ? bytes : put_through(c, p, bytes);
-    asf__leave(c);
-    return done;
-}
-
 static __attribute__((noinline)) size_t read_slow(void *p, size_t size, size_t count, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t bytes = size * count;
     if (bytes == 0 || (asf__alone() && take_fast(c, p, bytes)))
         return bytes ? count : 0;
-    return items(read_locked(c, p, bytes), bytes, size, count);
+    asf__enter(c);
+    asf__count(c);
+    size_t done = bytes < LARGE && take_fast(c, p, bytes) ? bytes : asf__get_bytes(c, p, bytes);
+    asf__leave(c);
+    return items(done, bytes, size, count);
 }
 
 static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, size_t count, FILE *f) {
@@ -82,7 +103,11 @@ static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, s
     size_t bytes = size * count;
     if (bytes == 0 || (asf__alone() && put_fast(c, p, bytes)))
         return bytes ? count : 0;
-    return items(write_locked(c, p, bytes), bytes, size, count);
+    asf__enter(c);
+    asf__count(c);
+    size_t done = put_fast(c, p, bytes) ? bytes : put_through(c, p, bytes);
+    asf__leave(c);
+    return items(done, bytes, size, count);
 }
 
 static inline bool take_short(struct asf_cios *c, void *p, size_t bytes) {

@@ -5,9 +5,28 @@
  * buffer's pointer; with more it is that in a restartable sequence when the
  * stream's lock is biased to the thread, and otherwise inside the lock.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/glibc/jumps.h"
 
+#include "backplane/pushback.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/restart.h"
+
+static int flush_now(struct asf_cios *c) {
+    int rc = asf__flush_output(c);
+    return rc < 0 ? asf__output_error(rc) : 0;
+}
+
+int asf__put_char(struct asf_cios *c, int ch) {
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    asf__bytes(c);
+    if (!asf__ours(c)) /* glibc: putc writes to a wide stream, too, though nothing else does */
+        return asf__jump(c)->overflow(c, ch);
+    if (ch == EOF)
+        return flush_now(c);
+    int r = asf__overflow(c, (unsigned char)ch);
+    return r < 0 ? asf__output_error(r) : r;
+}
 
 static inline int get(struct asf_cios *c) {
     if (asf__likely(c->read_ptr < c->read_end))
@@ -111,6 +130,16 @@ static inline bool back_up(struct asf_cios *c, int ch) {
         return false;
     c->read_ptr--;
     return true;
+}
+
+int asf__unget(struct asf_cios *c, int ch) {
+    int r = asf__is_putting(c) ? asf__to_read(c) : 0;
+    if (r < 0)
+        return asf__error(c, r);
+    r = asf__push_back(c, ch);
+    if (r == -ENOMEM && ASF_LIBC(ungetc_one))
+        r = asf__push_back_one(c, ch);
+    return r < 0 ? EOF : r;
 }
 
 static int unget(struct asf_cios *c, int ch) {

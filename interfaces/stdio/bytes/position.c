@@ -5,6 +5,7 @@
 #include "interfaces/stdio/wide/wide.h"
 
 #include "backplane/pushback.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/next.h"
 
 extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
@@ -45,6 +46,11 @@ static off64_t tell_of_libc(struct asf_cios *c) {
         return ASF_NEXT(ftello)(asf__file(c));
 #endif
     return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
+}
+
+off64_t asf__tell_file(struct asf_cios *c) {
+    off64_t below, at = asf__tell_from(c, &below);
+    return at == -EINVAL && below == 0 && ASF_LIBC(tell_nowhere) ? -ESPIPE : at;
 }
 
 EXPORT off_t ftello(FILE *f) {

@@ -9,7 +9,21 @@
 
 #include "backplane/bulk.h"
 #include "backplane/pushback.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
+
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
+
+int asf__flush_stream(struct asf_cios *c) {
+    size_t pushed = 0;
+    if (!asf__ours(c))
+        return asf__jump(c)->sync(c);
+    if (c->flags & ASF_IN_BACKUP && ASF_LIBC(fflush_pushed_back)) {
+        pushed = asf__avail(c);
+        asf__free_backup(c);
+    }
+    int rc = asf__sync_behind(c, pushed);
+    return rc < 0 ? asf__output_error(rc) : 0;
+}
 
 EXPORT int fflush_unlocked(FILE *f) {
     struct asf_cios *c = asf__cios(f);

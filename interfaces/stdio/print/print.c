@@ -11,7 +11,7 @@
 #include <printf.h>
 #include <stdlib.h>
 
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/next.h"
 #include "lib/text/format_plain.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/next.h"
 #include "lib/sys/syscalls.h"
 #include "lib/text/format_spec.h"

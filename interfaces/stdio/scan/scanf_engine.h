@@ -15,7 +15,7 @@
 #include <stdarg.h>
 #include <wchar.h>
 
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/stdio_cios.h"
 
 #pragma GCC visibility push(hidden)

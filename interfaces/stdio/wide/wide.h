@@ -12,7 +12,7 @@
 #ifndef ASF_INTERFACES_STDIO_WIDE_H
 #define ASF_INTERFACES_STDIO_WIDE_H
 
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/glibc/jumps.h"
 
 #include <wchar.h>
 
@@ -62,8 +62,6 @@ static inline void asf__wide_set_write(struct asf_wide *w, wchar_t *p) {
 }
 
 /* --- characters ---------------------------------------------------------------- */
-
-extern const struct asf_jumps asf__wide_jumps;
 
 /* A stream of ours; a wide one that libc made (open_wmemstream) is not. */
 static inline bool asf__ours_wide(const struct asf_cios *c) {

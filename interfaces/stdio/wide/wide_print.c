@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/text/format_spec.h"
 
 extern int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);

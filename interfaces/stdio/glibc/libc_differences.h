@@ -10,7 +10,7 @@
 
 #define DIFFERENCE(name, since, test, what) ASF_SINCE_##name = (since),
 enum {
-#include "interfaces/stdio/libc_differences.def"
+#include "interfaces/stdio/glibc/libc_differences.def"
 };
 #undef DIFFERENCE
 

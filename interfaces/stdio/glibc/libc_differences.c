@@ -2,7 +2,7 @@
  *
  * libc_differences.c - which glibc is there.
  */
-#include "interfaces/stdio/libc_differences.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
 
 #include <gnu/libc-version.h>
 #include <stdlib.h>

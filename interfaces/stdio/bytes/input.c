@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * input.c - a read window that has no more bytes is filled.
+ */
+#include "interfaces/stdio/glibc/jumps.h"
+
+#include "backplane/pushback.h"
+#include "lib/sys/guard.h"
+#include "lib/sys/next.h"
+
+extern int __underflow(FILE *);
+
+static void show(void *arg) {
+    struct asf_cios *out = arg;
+    asf__enter(out);
+    if (out->write_ptr > out->write_base ||
+        (out->orientation > 0 && out->wide.write_ptr > out->wide.write_base))
+        asf__jump(out)->overflow(out, EOF);
+    asf__leave(out);
+}
+
+void asf__show_stdout(struct asf_cios *reader) {
+    enum { LOOKED_AT = ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF };
+    struct asf_cios *out = asf__cios(stdout);
+    if (!out || (out->flags & LOOKED_AT) != (ASF_LINKED | ASF_LINE_BUF))
+        return;
+    if (out == reader || __libc_single_threaded)
+        show(out);
+    else
+        asf__guarded(show, out, asf__cancelled, reader);
+}
+
+static int fill(struct asf_cios *c) {
+    if (!asf__stdio_started)
+        asf__stdio_start();
+    if (asf__has_ended(c))
+        return EOF;
+    if (c->flags & ASF_NO_READS)
+        return asf__error(c, -EBADF);
+    if (!c->ops->fill)
+        asf__allocate(c); /* which tells a terminal */
+    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+        asf__show_stdout(c);
+    ssize_t n = asf__fill(c, 1);
+    if (n > 0)
+        return 0;
+    if (n < 0)
+        return asf__error(c, (int)n);
+    c->flags |= ASF_EOF;
+    if (c->stats.in == 0 || c->kind != ASF_REGULAR)
+        c->flags2 &= ~ASF_FOLLOWS; /* as in glibc: a file that is empty at first is none to map */
+    return EOF;
+}
+
+/* A FILE of libc's: its own functions first leave what was pushed back, which their table
+ * takes for done; a static program has no way to them. */
+static int underflow_of_libc(struct asf_cios *c) {
+#ifdef ASF_STATIC
+    return asf__jump(c)->underflow(c);
+#else
+    return ASF_NEXT(__underflow)(asf__file(c));
+#endif
+}
+
+static int uflow_of_libc(struct asf_cios *c) {
+#ifdef ASF_STATIC
+    return asf__jump(c)->uflow(c);
+#else
+    return ASF_NEXT(__uflow)(asf__file(c));
+#endif
+}
+
+int asf__underflow(struct asf_cios *c) {
+    if (!asf__bytes(c))
+        return EOF;
+    if (!asf__ours(c))
+        return asf__avail(c) > 0 || underflow_of_libc(c) != EOF ? 0 : EOF;
+    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? asf__end_output(c) : 0;
+    if (rc < 0)
+        return asf__output_error(rc);
+    if (asf__avail(c) == 0)
+        asf__free_backup(c);
+    return asf__avail(c) > 0 ? 0 : fill(c);
+}
+
+int asf__uflow(struct asf_cios *c) {
+    if (!asf__ours(c) && asf__avail(c) == 0)
+        return asf__bytes(c) ? uflow_of_libc(c) : EOF;
+    if (asf__underflow(c) == EOF)
+        return EOF;
+    return (unsigned char)*c->read_ptr++;
+}

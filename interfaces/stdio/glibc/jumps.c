@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jumps.c - glibc's table of a byte stream's functions: the inside of libc (perror, error,
+ * getopt, vfscanf, the flush at exit) calls our streams by it.
+ */
+#include "interfaces/stdio/glibc/jumps.h"
+
+#include <sys/stat.h>
+
+#include "lib/sys/syscalls.h"
+
+static int jump_overflow(struct asf_cios *c, int ch) {
+    return ASF_JUMP(c, asf__put_char(c, ch));
+}
+
+static int jump_underflow(struct asf_cios *c) {
+    return ASF_JUMP(c, asf__underflow(c)) == EOF ? EOF : (unsigned char)*c->read_ptr;
+}
+
+static int jump_uflow(struct asf_cios *c) {
+    return ASF_JUMP(c, asf__uflow(c));
+}
+
+static int jump_pbackfail(struct asf_cios *c, int ch) {
+    return ASF_JUMP(c, asf__unget(c, ch));
+}
+
+/* libc's formatter pads 16 bytes at a time. */
+static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
+    asf__claim(c);
+    if (n - 1 < 64 && n < asf__room(c) && c->orientation < 0 && asf__likely(!asf__counting)) {
+        asf__copy_short(c->write_ptr, p, n);
+        c->write_ptr += n;
+        return n;
+    }
+    return ASF_JUMP(c, asf__put_bytes(c, p, n));
+}
+
+static size_t jump_xsgetn(struct asf_cios *c, void *p, size_t n) {
+    return ASF_JUMP(c, asf__get_bytes(c, p, n));
+}
+
+static void jump_finish(struct asf_cios *c, int unused) {
+    (void)unused;
+    asf__cios_close(c);
+    asf__cios_reset(c); /* libc frees the object */
+}
+
+static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int mode) {
+    off64_t at = ASF_JUMP(c, mode == 0 ? asf__tell_file(c) : asf__seek(c, offset, whence));
+    if (!asf__failed(at) && mode != 0)
+        c->flags &= ~ASF_EOF;
+    if (!asf__failed(at))
+        return at;
+    asf__set_errno((int)at);
+    return -1;
+}
+
+static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
+    return jump_seekoff(c, offset, SEEK_SET, mode);
+}
+
+static int jump_sync(struct asf_cios *c) {
+    return ASF_JUMP(c, asf__flush_stream(c));
+}
+
+static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
+    if (c->flags & ASF_IN_BACKUP && jump_sync(c) == EOF)
+        return NULL;
+    int rc = ASF_JUMP(c, asf__set_buffer(c, p, p && size > 0 ? (size_t)size : 0));
+    if (rc < 0)
+        asf__set_errno(rc);
+    return rc < 0 ? NULL : c;
+}
+
+int asf__jump_doallocate(struct asf_cios *c) {
+    asf__allocate(c);
+    return 1;
+}
+
+static ssize_t returned(ssize_t r) {
+    if (!asf__failed(r))
+        return r;
+    errno = (int)-r;
+    return -1;
+}
+
+ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n) {
+    return returned(c->ops->get ? c->ops->get(c, p, (size_t)n) : -EBADF);
+}
+
+ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n) {
+    return returned(c->ops->put ? c->ops->put(c, p, (size_t)n) : -EBADF);
+}
+
+off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence) {
+    return returned(c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE);
+}
+
+int asf__jump_close(struct asf_cios *c) {
+    return (int)returned(c->ops->close ? c->ops->close(c) : 0);
+}
+
+int asf__jump_stat(struct asf_cios *c, void *st) {
+    return (int)returned(asf__sys.fstat(c->fd, st));
+}
+
+int asf__jump_showmanyc(struct asf_cios *c) {
+    (void)c;
+    return -1;
+}
+
+void asf__jump_imbue(struct asf_cios *c, void *locale) {
+    (void)c;
+    (void)locale;
+}
+
+const struct asf_jumps asf__jumps = {
+    .finish = jump_finish,
+    .overflow = jump_overflow,
+    .underflow = jump_underflow,
+    .uflow = jump_uflow,
+    .pbackfail = jump_pbackfail,
+    .xsputn = jump_xsputn,
+    .xsgetn = jump_xsgetn,
+    .seekoff = jump_seekoff,
+    .seekpos = jump_seekpos,
+    .setbuf = jump_setbuf,
+    .sync = jump_sync,
+    ASF_COMMON_JUMPS,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jumps.h - glibc's table of a stream's functions.  A FILE that libc made has its own table, and so has a
+ * wide stream of ours.
+ */
+#ifndef ASF_INTERFACES_STDIO_JUMPS_H
+#define ASF_INTERFACES_STDIO_JUMPS_H
+
+#include "interfaces/stdio/stdio_cios.h"
+
+#pragma GCC visibility push(hidden)
+
+/* glibc's struct _IO_jump_t. */
+struct asf_jumps {
+    size_t unused[2];
+    void (*finish)(struct asf_cios *, int);
+    int (*overflow)(struct asf_cios *, int);
+    int (*underflow)(struct asf_cios *);
+    int (*uflow)(struct asf_cios *);
+    int (*pbackfail)(struct asf_cios *, int);
+    size_t (*xsputn)(struct asf_cios *, const void *, size_t);
+    size_t (*xsgetn)(struct asf_cios *, void *, size_t);
+    off64_t (*seekoff)(struct asf_cios *, off64_t, int, int);
+    off64_t (*seekpos)(struct asf_cios *, off64_t, int);
+    struct asf_cios *(*setbuf)(struct asf_cios *, char *, ssize_t);
+    int (*sync)(struct asf_cios *);
+    int (*doallocate)(struct asf_cios *);
+    ssize_t (*read)(struct asf_cios *, void *, ssize_t);
+    ssize_t (*write)(struct asf_cios *, const void *, ssize_t);
+    off64_t (*seek)(struct asf_cios *, off64_t, int);
+    int (*close)(struct asf_cios *);
+    int (*stat)(struct asf_cios *, void *);
+    int (*showmanyc)(struct asf_cios *);
+    void (*imbue)(struct asf_cios *, void *);
+};
+
+static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
+    return c->vtable;
+}
+
+/* What the two tables have in common. */
+int asf__jump_doallocate(struct asf_cios *c);
+ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n);
+ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n);
+off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence);
+int asf__jump_close(struct asf_cios *c);
+int asf__jump_stat(struct asf_cios *c, void *st);
+int asf__jump_showmanyc(struct asf_cios *c);
+void asf__jump_imbue(struct asf_cios *c, void *locale);
+
+#define ASF_COMMON_JUMPS                                                                                     \
+    .doallocate = asf__jump_doallocate, .read = asf__jump_read, .write = asf__jump_write,                    \
+    .seek = asf__jump_seek, .close = asf__jump_close, .stat = asf__jump_stat,                                \
+    .showmanyc = asf__jump_showmanyc, .imbue = asf__jump_imbue
+
+#pragma GCC visibility pop
+
+#endif
