@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gconv.h - glibc's state of a conversion, which is in its FILE.  Nothing converts on musl.
+ * gconv.h - the state of a conversion in glibc's FILE.  On musl nothing converts.
  */
 #ifndef ASF_LIB_MUSL_GCONV_H
 #define ASF_LIB_MUSL_GCONV_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * glibc.h - what the library uses of glibc and musl has under another name.  Where libc is
- * musl, it comes before every file (lib/flags.cmake), and the headers of glibc that musl
- * lacks are beside it; no other file knows of musl.
+ * glibc.h - names of glibc that musl lacks or spells otherwise.  On musl this file is included before
+ * every file (lib/flags.cmake), and this directory has the headers of glibc that musl lacks.  No other
+ * file knows of musl.
  */
 #ifndef ASF_LIB_MUSL_GLIBC_H
 #define ASF_LIB_MUSL_GLIBC_H
@@ -22,11 +22,11 @@
 #define _pthread_cleanup_buffer                         __ptcb
 #define __register_atfork(before, after, child, object) pthread_atfork(before, after, child)
 
-/* musl's strerror keeps its texts. */
+/* musl's strerror returns constant texts. */
 #define strerrordesc_np                strerror
 #define strerror_r(number, text, size) ((void)(text), strerror(number))
 
-/* musl's locales group no digits, and answer in English. */
+/* musl's locales do not group digits, and their answers are English. */
 #define GROUPING THOUSEP
 static inline int rpmatch(const char *answer) {
     return *answer == 'y' || *answer == 'Y' ? 1 : *answer == 'n' || *answer == 'N' ? 0 : -1;

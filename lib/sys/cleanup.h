@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cleanup.h - what a thread that is cancelled in a call still does.  In C,
- * pthread_cleanup_push saves the registers at each call, as setjmp does; libc's
- * older pair, under it, enters the handler in the thread's list alone.
+ * cleanup.h - handlers for a thread that is cancelled in a call.  In C, pthread_cleanup_push saves the
+ * registers at each call, as setjmp does; libc's older pair of functions only adds the handler to the
+ * thread's list.
  */
 #ifndef ASF_LIB_CLEANUP_H
 #define ASF_LIB_CLEANUP_H
@@ -16,7 +16,7 @@ extern OF_LIBC void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b, voi
                                           void *arg);
 extern OF_LIBC void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int run);
 
-/* ASF_CLEANUP: the value of `call`; a thread cancelled within it calls handler(arg). */
+/* ASF_CLEANUP: evaluates `call`; if the thread is cancelled in it, handler(arg) is called. */
 #define ASF_CLEANUP(handler, arg, call)                                                                      \
     (__extension__({                                                                                         \
         struct _pthread_cleanup_buffer buffer_;                                                              \
@@ -26,7 +26,7 @@ extern OF_LIBC void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int 
         result_;                                                                                             \
     }))
 
-/* asf__forbid_cancellation: until asf__permit_cancellation, which is told the result;
+/* asf__forbid_cancellation: returns the state before, which asf__permit_cancellation restores.  Does
  * nothing while there is one thread. */
 static inline int asf__forbid_cancellation(void) {
     int before = -1;

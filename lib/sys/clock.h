@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.h - how long something takes.
+ * clock.h - elapsed time.
  */
 #ifndef ASF_LIB_CLOCK_H
 #define ASF_LIB_CLOCK_H
@@ -10,7 +10,7 @@
 
 #include "lib/sys/machine.h" /* asf__ticks */
 
-/* asf__nanoseconds: since some moment that stays the same. */
+/* asf__nanoseconds: CLOCK_MONOTONIC, in nanoseconds. */
 static inline int64_t asf__nanoseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy.h - copying few bytes, for which a call of memcpy would be most of the
- * cost.
+ * copy.h - copying a few bytes inline: a call of memcpy would be most of the cost.
  */
 #ifndef ASF_LIB_COPY_H
 #define ASF_LIB_COPY_H
@@ -16,7 +15,7 @@ typedef unsigned int asf__word4 __attribute__((aligned(1), may_alias));
 typedef unsigned short asf__word2 __attribute__((aligned(1), may_alias));
 typedef long long asf__word16 __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* 1 to 64 bytes, which a call of memcpy would make twice as dear. */
+/* Copies 1 to 64 bytes.  A call of memcpy would take twice as long. */
 static inline __attribute__((always_inline)) void asf__copy_short(char *to, const char *from, size_t n) {
     if (n <= 16) {
         if (n >= 8) {
@@ -51,11 +50,11 @@ static inline __attribute__((always_inline)) void asf__copy_short(char *to, cons
 static inline void asf__copy(char *to, const char *from, size_t n) {
     if (n - 1 < 64)
         asf__copy_short(to, from, n);
-    else if (n > 0) /* no bytes may come with no memory, which memcpy must not see */
+    else if (n > 0) /* n == 0 may come with null pointers, which memcpy forbids */
         memcpy(to, from, n);
 }
 
-/* The same where the two may overlap. */
+/* asf__copy for blocks that may overlap: asf__copy_short loads all bytes before it stores any. */
 static inline void asf__move_bytes(char *to, const char *from, size_t n) {
     if (n - 1 < 64)
         asf__copy_short(to, from, n);
@@ -63,7 +62,7 @@ static inline void asf__move_bytes(char *to, const char *from, size_t n) {
         memmove(to, from, n);
 }
 
-/* n times c, as short as copying is. */
+/* Stores c n times. */
 static inline __attribute__((always_inline)) void asf__repeat(char *to, char c, size_t n) {
     unsigned long long word = 0x0101010101010101u * (unsigned char)c;
     if (n > 16) {

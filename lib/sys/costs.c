@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.c - the table that `asf tune` writes, read: lines of words and numbers
- * up to the line "end"; figures for people may follow.
+ * costs.c - reads the table that `asf tune` writes: lines of words and numbers up to the line "end".
+ * Figures for people may follow.
  */
 #define _GNU_SOURCE
 #include "lib/sys/costs.h"
@@ -24,7 +24,7 @@ static int state;
 
 /* --- parsing ------------------------------------------------------------------ */
 
-/* A word that is expected next, with the blank after it. */
+/* Skips the expected word and the blank after it. */
 static bool word(const char **p, const char *expected) {
     size_t n = strlen(expected);
     if (strncmp(*p, expected, n) != 0 || (*p)[n] != ' ')
@@ -33,7 +33,7 @@ static bool word(const char **p, const char *expected) {
     return true;
 }
 
-/* A number, and the blank or the line's end after it. */
+/* Reads a number, and skips the blank after it, if there is one. */
 static bool number(const char **p, int base, uint64_t *value) {
     enum { LONGEST = 15 };
     uint64_t n = 0;
@@ -98,7 +98,7 @@ static bool can_be(const struct asf_costs *c) {
 
 bool asf__costs_parse(struct asf_costs *c, const char *text, size_t n) {
     const char *end = text + n, *line = text + sizeof first_line - 1;
-    *c = (struct asf_costs){.pipe = SIZE_MAX}; /* 0 is a value for this one */
+    *c = (struct asf_costs){.pipe = SIZE_MAX}; /* for `pipe`, 0 is a value */
     if (n < sizeof first_line || memcmp(text, first_line, sizeof first_line - 1) != 0)
         return false;
     for (const char *next; (next = memchr(line, '\n', (size_t)(end - line))); line = next + 1) {
@@ -111,7 +111,7 @@ bool asf__costs_parse(struct asf_costs *c, const char *text, size_t n) {
     return false;
 }
 
-/* --- looking for it -------------------------------------------------------------- */
+/* --- finding the file --------------------------------------------------------- */
 
 static bool join(char *path, size_t size, const char *directory, const char *rest) {
     size_t n = strlen(directory), m = strlen(rest);
@@ -131,8 +131,7 @@ bool asf__costs_path(char *path, size_t size, int which) {
     return home && join(path, size, home, "/.config/asf/tune");
 }
 
-/* Nobody else may choose how this user's programs work; whatever is opened is
- * not waited for. */
+/* Only this user and root may choose how this user's programs work. */
 static bool is_ours(int fd) {
     struct stat64 st;
     return asf__sys.fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
@@ -166,7 +165,7 @@ const struct asf_costs *asf__costs(void) {
     int expected = UNKNOWN;
     if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == KNOWN)
         return costs;
-    /* A second thread does not wait: for once it goes by what is built in. */
+    /* While one thread loads the table, others use the built-in figures. */
     if (!__atomic_compare_exchange_n(&state, &expected, LOOKING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
         return NULL;
     if (look())

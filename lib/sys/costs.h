@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.h - what `asf tune` measured on this machine, where it did: a small file
- * that is looked for when a choice first depends on it, and checked before it is
- * believed.  Without one the figures in the sources hold.
+ * costs.h - the measurements of `asf tune` on this machine, if there are any: a small file that is
+ * read when a choice first depends on it, and validated.  Without it the figures in the sources apply.
  */
 #ifndef ASF_LIB_COSTS_H
 #define ASF_LIB_COSTS_H
@@ -15,8 +14,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Below this a file is never worth a map, nor a copy a way of its own: nothing
- * is looked for. */
+/* Bytes.  A smaller file is never worth a map, and a smaller copy no special way: the table is not
+ * read. */
 enum { ASF_COSTS_LEAST = 64 << 10 };
 
 enum { ASF_COSTS_FILE_SYSTEMS = 8, ASF_COSTS_SIZE = 2048 };
@@ -24,47 +23,46 @@ enum { ASF_COSTS_FILE_SYSTEMS = 8, ASF_COSTS_SIZE = 2048 };
 /* The first line of the file. */
 #define ASF__TUNE_FORMAT "asf-tune 2\n"
 
-/* Picoseconds a byte: read in chunks of 64 KB, or mapped, with each word used;
- * copied by read and write, or by copy_file_range.  0: not measured. */
+/* Picoseconds a byte.  `read`: in chunks of 64 KB; `map`: mapped, with each word used; `by_hand`:
+ * copied by read and write; `by_range`: by copy_file_range.  0: not measured. */
 struct asf_fs_costs {
     uint64_t type; /* statfs's f_type */
     uint64_t read, map, by_hand, by_range;
 };
 
 struct asf_costs {
-    size_t map_min; /* the smallest file that costs less mapped than read */
+    size_t map_min; /* bytes; the smallest file that is mapped faster than read */
     size_t window;  /* bytes, a multiple of 2 MiB */
-    size_t buffer;  /* of output; a multiple of 4096 */
-    size_t copy;    /* the buffer for copying by hand; likewise */
-    size_t pipe;    /* what a pipe is made to hold for a copy */
+    size_t buffer;  /* output buffer, bytes, a multiple of 4096 */
+    size_t copy;    /* buffer for copying by read and write; likewise */
+    size_t pipe;    /* size of a pipe that a copy goes through, bytes */
     size_t count;
     struct asf_fs_costs fs[ASF_COSTS_FILE_SYSTEMS];
 };
 
-/* asf__costs: the user's table, or else the system's; NULL when there is none
- * that can be believed, and always in a set-uid program. */
+/* asf__costs: the user's table, or else the system's; NULL when no valid one exists, and always in a
+ * set-uid program. */
 const struct asf_costs *asf__costs(void);
 
-/* asf__costs_of: a file system's row of it, or NULL. */
+/* asf__costs_of: the table's row for a file system, or NULL. */
 const struct asf_fs_costs *asf__costs_of(long type);
 
-/* asf__map_pays: by a margin, since a map is faulted in anew by each process. */
+/* asf__map_pays: whether a map is faster by more than 1/16, since each process faults in a map anew. */
 static inline bool asf__map_pays(const struct asf_fs_costs *fs) {
     return fs->map && fs->map + fs->map / 16 < fs->read;
 }
 
-/* asf__costs_parse: the n bytes that a table begins with; whether they are
- * whole and every value is one that can be. */
+/* asf__costs_parse: parse a table from n bytes of text.  Returns whether it is complete and every
+ * value is possible. */
 bool asf__costs_parse(struct asf_costs *costs, const char *text, size_t n);
-/* asf__costs_path: where the user's table is (0), and the system's (1); false:
- * nowhere, or it is too long. */
+/* asf__costs_path: the path of the user's table (which = 0) or the system's (1).  Returns false when
+ * there is none or it is too long. */
 bool asf__costs_path(char *path, size_t size, int which);
-/* asf__costs_load: read and parse one file.  Returns 0, or a negated errno
- * value: -EPERM when it is another user's or others may write it, -EINVAL when
- * it is no table. */
+/* asf__costs_load: read and parse one file.  Returns 0, or a negated errno value: -EPERM when another
+ * user owns the file or may write it, -EINVAL when it is no table. */
 int asf__costs_load(struct asf_costs *costs, const char *path);
 
-/* A size: what the user asked for, what was measured, or what is built in. */
+/* asf__tuned_NAME: the user's size, else the measured one, else the built-in one. */
 #define ASF_TUNED(name)                                                                                      \
     static inline size_t asf__tuned_##name(void) {                                                           \
         const struct asf_options *o = asf__options();                                                        \
@@ -74,8 +72,8 @@ int asf__costs_load(struct asf_costs *costs, const char *path);
 ASF_TUNED(map_min)
 ASF_TUNED(window)
 
-/* The ASI's output buffer for files, and what a pipe is made to hold for a copy: readers of
- * 16 to 128 KB gain no more from a larger one. */
+/* asf__tuned_buffer: the ASI's output buffer for files, bytes.  asf__tuned_pipe: the size of a pipe
+ * for a copy, bytes; readers of 16 to 128 KB gain nothing from a larger one. */
 static inline size_t asf__tuned_buffer(void) {
     const struct asf_costs *c = asf__costs();
     return c ? c->buffer : 128 << 10;

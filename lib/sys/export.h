@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * export.h - names of libc: those that are ours for the whole process, and calls
- * of libc by names that never are.
+ * export.h - attributes for names of libc: names that this library defines for the whole process, and
+ * names by which it calls libc.
  */
 #ifndef ASF_LIB_EXPORT_H
 #define ASF_LIB_EXPORT_H
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* An alias declared with less than its function's attributes is warned of by gcc alone, which can copy them.
- */
+/* gcc warns of an alias that has fewer attributes than its function, and has an attribute to copy
+ * them. */
 #if __has_attribute(copy)
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name), copy(name)))
 #else
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name)))
 #endif
 
-/* Found at start-up: to look a call up at the first one takes a kilobyte of stack, which a thread of the
- * least size may not have left.  A compiler without the attribute is given -fno-plt. */
+/* The address is looked up at start-up: a lookup at the first call takes a kilobyte of stack, which a
+ * thread of the smallest stack size may not have left.  A compiler without the attribute gets
+ * -fno-plt. */
 #if __has_attribute(noplt)
 #define OF_LIBC __attribute__((noplt, visibility("default")))
 #else

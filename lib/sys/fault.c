@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fault.c - the SIGBUS handler and the table of guarded mappings.  The table
- * is read by the handler without a lock; slots are claimed by one atomic
- * exchange and never move.  It grows by blocks, which are never given back.
+ * fault.c - the SIGBUS handler and the table of guarded mappings.  The handler reads the table without
+ * a lock.  A slot is claimed by one atomic exchange and never moves.  The table grows by blocks, which
+ * are never freed.
  */
 #define _GNU_SOURCE
 #include "lib/sys/fault.h"
@@ -20,7 +20,7 @@ enum { SLOTS = 512 }; /* of a block */
 struct slot {
     bool used;
     uintptr_t base, end;
-    uintptr_t lowest; /* page that was replaced; 0: none */
+    uintptr_t lowest; /* lowest page that was replaced; 0: none */
     bool *truncated;
     char **end_of_window;
 };
@@ -30,11 +30,11 @@ struct block {
     struct block *next;
 };
 
-static struct block *table;      /* made by the first watch */
-static int hint;                 /* slots before it are in use, but for a few that threads freed at once */
+static struct block *table; /* made by the first watch */
+static int hint;            /* slots before it are in use, except a few that threads freed at the same time */
 static struct sigaction program; /* what the program asked for */
 static bool installed;
-static size_t page; /* in a handler nothing may be looked up */
+static size_t page; /* read once: the handler must not cause a symbol lookup */
 
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
@@ -48,7 +48,7 @@ static struct slot *find(uintptr_t at) {
     return NULL;
 }
 
-/* Called before the page is replaced: another thread that reads its zeros finds them noted already. */
+/* Called before the page is replaced: a thread that reads its zeros then finds the truncation noted. */
 static void note_replaced(struct slot *s, uintptr_t at) {
     uintptr_t lowest = __atomic_load_n(&s->lowest, __ATOMIC_RELAXED);
     while ((lowest == 0 || at < lowest) &&
@@ -66,13 +66,13 @@ static bool replace_page(const siginfo_t *info) {
     if (!s)
         return false;
     note_replaced(s, at);
-    /* By number: it is no write of this thread, as a race detector would have it.
-     * Writable: a segment may have been attached to write to it. */
+    /* mmap by number: a race detector would take it for a write of this thread.  Writable: the segment
+     * may have been attached for writing. */
     return asf__raw6(SYS_mmap, (long)at, (long)page, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) >= 0;
 }
 
-/* By number: in a handler nothing may be looked up. */
+/* By number: a call by name could cause a symbol lookup in the handler. */
 static void raise_now(int sig) {
     asf__raw_syscall(SYS_tgkill, asf__raw_syscall(SYS_getpid, 0, 0, 0, 0),
                      asf__raw_syscall(SYS_gettid, 0, 0, 0, 0), sig, 0);
@@ -80,8 +80,8 @@ static void raise_now(int sig) {
 
 enum { KERNEL_SET = 8 }; /* bytes of a signal set, as the kernel counts them */
 
-/* As the kernel calls a handler, but that SIGBUS is not blocked meanwhile: a page
- * that is gone could not be replaced then. */
+/* Calls the program's handler as the kernel would, but does not block SIGBUS: a truncated page could
+ * not be replaced while the handler runs. */
 static void call_program(int sig, siginfo_t *info, void *context) {
     struct sigaction act = program;
     sigdelset(&act.sa_mask, SIGBUS);
@@ -105,7 +105,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
     if (has_handler(&program)) {
         call_program(sig, info, context);
     } else if (program.sa_handler == SIG_DFL || !sent) {
-        /* Returning repeats the access, which now ends the process. */
+        /* Returning repeats the access, which then ends the process. */
         struct sigaction dfl = {.sa_handler = SIG_DFL};
         __sigaction(SIGBUS, &dfl, NULL);
         if (sent)
@@ -113,15 +113,15 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
     }
 }
 
-/* Our handler, as far as it shows like the program's action: on which stack, and
- * whether system calls go on after it.  An ignored signal interrupts none. */
+/* Installs our handler.  Two properties of it follow the program's action, since they can be noticed:
+ * the stack, and whether system calls are restarted.  An ignored signal interrupts no system call. */
 static int set_ours(const struct sigaction *act, struct sigaction *old) {
     int shows = has_handler(act) ? act->sa_flags & (SA_ONSTACK | SA_RESTART) : SA_ONSTACK | SA_RESTART;
     struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | shows};
     return __sigaction(SIGBUS, &ours, old);
 }
 
-/* Of several threads that install it at once one sees the program's action. */
+/* If several threads install the handler at once, one of them reads the program's action. */
 static bool put_in_place(void) {
     static const struct sigaction by_default = {.sa_handler = SIG_DFL};
     struct sigaction before;
@@ -141,8 +141,8 @@ static bool install(void) {
     return __atomic_load_n(&installed, __ATOMIC_ACQUIRE) || put_in_place();
 }
 
-/* A handler that the program has put in place of ours may call ours, so that ours cannot be put in
- * front of it again; an action without a handler does not. */
+/* Whether our handler is installed; installs it again if the action has no handler.  It is not put in
+ * front of a handler that the program has installed since: that one may call ours. */
 static bool is_in_place(void) {
     struct sigaction now;
     if (!install() || __sigaction(SIGBUS, NULL, &now) != 0)
@@ -150,7 +150,6 @@ static bool is_in_place(void) {
     return now.sa_sigaction == on_sigbus || (!has_handler(&now) && put_in_place());
 }
 
-/* The kernel ends a process that faults while SIGBUS is blocked. */
 bool asf__faults_are_blocked(void) {
     uint64_t mask = 0;
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, KERNEL_SET);
@@ -176,7 +175,7 @@ bool asf__program_action(const struct sigaction *act, struct sigaction *old) {
     return true;
 }
 
-/* The block that `link` leads to, made if there is none; NULL: no memory. */
+/* The block that `link` points to, made if there is none; NULL: no memory. */
 static struct block *block_at(struct block **link) {
     struct block *there = __atomic_load_n(link, __ATOMIC_ACQUIRE);
     struct block *made = there ? NULL : asf__zero_pages(sizeof *made);
@@ -193,7 +192,7 @@ static bool claim(struct slot *s) {
            __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) == 0;
 }
 
-/* A free slot with a number from..most-1; NULL: none, and no memory for more. */
+/* A free slot with a number in from..most-1; NULL: none, or no memory for another block. */
 static struct slot *claim_from(int from, int most, int *number) {
     struct block **link = &table, *b;
     for (int first = 0; first < most && (b = block_at(link)); first += SLOTS, link = &b->next)

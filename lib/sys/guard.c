@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.c - what is done when a call is left for good.  A cancelled thread finds it
- * in libc's list of handlers; an exception finds it by a personality routine of our
- * own, since the compiler's (-fexceptions) is libgcc_s's, and libc is all we need.
+ * guard.c - runs an undo function when a call does not return.  For a cancelled thread it is in libc's
+ * list of handlers.  For an exception a personality routine of our own calls it: the compiler's
+ * (-fexceptions) would need libgcc_s, and this library needs libc only.
  */
 #include "lib/sys/guard.h"
 
@@ -28,11 +28,11 @@ static void leave(void *arg) {
     g->undo(g->undone);
 }
 
-/* Of the unwinder's interface (Itanium C++ ABI, "Level I. Base ABI"). */
+/* Constants of the unwinder's interface (Itanium C++ ABI, level I). */
 enum { CLEANUP_PHASE = 2, FORCED = 8, CONTINUE = 8 };
 
-/* The frame of asf__guarded is about to be gone.  A forced unwinding is a thread's end, for
- * which libc calls the handler. */
+/* The unwinder is about to drop the frame of asf__guarded.  A forced unwinding is the end of a thread:
+ * libc then calls the handler. */
 __attribute__((used)) int asf__guard_personality(int version, int actions, uint64_t class, void *exception,
                                                  void *context);
 int asf__guard_personality(int version, int actions, uint64_t class, void *exception, void *context) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock.c - the contended and the biased side of the stream lock.  The futex
- * word follows libc's protocol (0 free, 1 held, 2 held with waiters), since
- * libc's own code locks the same words.
+ * lock.c - the slow paths of the stream lock: contention and bias.  The futex word follows libc's
+ * protocol (0 free, 1 held, 2 held with waiters), since libc's own code locks the same words.
  */
 #define _GNU_SOURCE
 #include "lib/sys/lock.h"
@@ -29,25 +28,25 @@ static bool membarrier(int command) {
     return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
 }
 
-/* A biased lock is used where no race detector is told. */
+/* A race detector is not told of biased locks: with one there are none. */
 void asf__lock_register(void) {
     if (registered || asf__has_race_detector())
         return;
     registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-#ifndef __SANITIZE_THREAD__ /* which cannot see into a restartable sequence */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer cannot see into a restartable sequence */
     restartable = registered && __rseq_size > 0 && !asf__counting &&
                   membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ);
 #endif
 }
 
-/* Let the holder's restartable sequences in, or (NULL) keep them out. */
+/* Allow the holder's restartable sequences, or forbid them (holder NULL). */
 static void tell_fast(struct asf_lock *l, void *holder) {
     if (l->fast && (restartable || !holder))
         __atomic_store_n(l->fast, holder ? (asf__tag)holder + 1 : 0, __ATOMIC_RELEASE);
 }
 
-/* From here on every thread sees what was written before, and none is inside a
- * sequence that began earlier. */
+/* After this call every thread sees earlier writes of this thread, and no thread is inside a
+ * restartable sequence that it began before. */
 static void fence_threads(void) {
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     if (restartable)
@@ -71,8 +70,8 @@ static bool take_word(struct asf_lock *l) {
     return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Most are held for less than a microsecond: sleeping at once would cost more.
- * After a thread that sleeps already there is nothing to win. */
+/* Spin a little: most locks are held for less than a microsecond, and sleeping would cost more.  If
+ * another thread sleeps already, spinning gains nothing. */
 static bool take_soon(struct asf_lock *l) {
     enum { TRIES = 50 };
     for (int i = 0; i < TRIES; i++) {
@@ -91,7 +90,7 @@ static void own(struct asf_lock *l) {
     __atomic_store_n(&l->owner, asf__owner(), __ATOMIC_RELAXED);
 }
 
-/* Gives back the word alone: a biased lock may have an owner (asf__unbias). */
+/* Releases the word only: a biased lock may have an owner (asf__unbias). */
 static void release_word(struct asf_lock *l) {
     if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
         futex_wake(&l->word, 1);
@@ -103,8 +102,8 @@ static void release(struct asf_lock *l) {
     release_word(l);
 }
 
-/* Take the bias away from its holder and own the lock; the caller has the word.
- * With `wait` false give up when the holder is inside, and not for a moment only. */
+/* End the holder's bias and own the lock; the caller has the word.  With `wait` false, give up after
+ * TRIES looks if the holder is still inside. */
 static bool take_bias(struct asf_lock *l, bool wait) {
     enum { TRIES = 200 };
     unsigned busy, tries = 0;
@@ -124,14 +123,14 @@ static bool take_bias(struct asf_lock *l, bool wait) {
         futex_wait(&l->busy, busy);
     }
     if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != asf__owner())
-        own(l); /* before the holder can look for itself there */
+        own(l); /* before the holder can compare `owner` with itself */
     __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&l->revoke, 0, __ATOMIC_RELEASE);
     return true;
 }
 
-/* Hand the lock, just taken by `self`, over to its bias. */
+/* Bias the lock, which `self` has just taken, to `self`. */
 static void grant(struct asf_lock *l, void *self) {
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
@@ -144,7 +143,7 @@ static void tell_detector(struct asf_lock *l) {
     l->depth |= ASF_TOLD;
 }
 
-/* With a race detector each lock begins one: it is told here, where others seldom come. */
+/* With a race detector every acquisition begins a new streak, so this rarely called function tells it. */
 static void begin_streak(struct asf_lock *l, void *self) {
     l->last = asf__has_race_detector() ? NULL : self;
     l->streak = 0;
@@ -161,7 +160,7 @@ static void consider_bias(struct asf_lock *l, void *self) {
     }
 }
 
-/* The order of the loads: whoever takes a bias is the owner first. */
+/* `holder` is loaded before `owner`: a revoker becomes the owner before it clears `holder`. */
 static bool owns(const struct asf_lock *l, const void *self) {
     return __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE) != self &&
            __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__owner();
@@ -169,7 +168,8 @@ static bool owns(const struct asf_lock *l, const void *self) {
 
 void asf__lock_slow(struct asf_lock *l) {
     void *self = asf__self();
-    /* The only thread holds it, or is interrupted by a signal as it takes it. */
+    /* With one thread a word that is not 0 is its own: it holds the lock, or a signal interrupted it
+     * while it took the lock. */
     if (owns(l, self) || (__libc_single_threaded && l->word != 0)) {
         l->depth++;
         return;
@@ -234,11 +234,11 @@ void asf__unlock_slow(struct asf_lock *l) {
 void asf__unbias(struct asf_lock *l) {
     if (!__atomic_load_n(&l->biasable, __ATOMIC_RELAXED))
         return;
-    if (asf__bias_held(l)) { /* libc then finds its own thread the owner, and only counts */
+    if (asf__bias_held(l)) { /* libc then finds this thread to be the owner, and only counts */
         own(l);
         return;
     }
-    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED); /* no new bias meanwhile */
+    __atomic_store_n(&l->biasable, false, __ATOMIC_RELAXED); /* no new bias from here on */
     const bool mine = __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__owner(); /* libc has locked it */
     if (!mine)
         asf__lock_slow(l);
@@ -253,11 +253,12 @@ static bool was_never_taken(const struct asf_lock *l) {
            !l->streak;
 }
 
-/* A page that the child writes to is copied, at some microseconds each. */
+/* A lock that was never taken is not written: the first write to a page in the child copies the page,
+ * which takes some microseconds. */
 void asf__lock_inherit(struct asf_lock *l, bool own) {
     const bool biasable = l->biasable;
     if (own && asf__bias_held(l)) {
-        l->word = 0; /* whoever waited for it is not there */
+        l->word = 0; /* the threads that waited for it do not exist in the child */
         l->revoke = 0;
         tell_fast(l, l->holder);
     } else if ((!own || !owns(l, asf__self())) && !was_never_taken(l)) {

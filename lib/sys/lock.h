@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock.h - the stream lock: recursive, in libc's own words and protocol, so
- * that libc's code, which takes it too, excludes ours.  While the process has
- * one thread the words are written with plain stores; a stream that one
- * thread keeps to itself while others exist is biased to it and costs it no
- * atomic read-modify-write (the revoker pays with membarrier).
+ * lock.h - the stream lock: recursive, in libc's own words and protocol, so that libc's code, which
+ * takes the same locks, excludes ours.  While the process has one thread, the words are written with
+ * plain stores.  With more threads, a stream that only one thread uses is biased to that thread, which
+ * then needs no atomic read-modify-write; the revoker pays with membarrier.
  */
 #ifndef ASF_LIB_LOCK_H
 #define ASF_LIB_LOCK_H
@@ -21,49 +20,50 @@
 #define asf__likely(x)   __builtin_expect(!!(x), 1)
 #define asf__unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Names the thread that a lock is biased to: its thread pointer and one, which
- * no other memory holds by accident. */
+/* Names the thread that a lock is biased to: its thread pointer plus one, a value that no other memory
+ * holds by accident. */
 typedef uintptr_t asf__tag;
 
-/* On a function that looks at streams without their locks, where a value of a
- * moment ago is as good: race detectors pass it over. */
+/* For a function that reads streams without their locks, and for which a slightly old value is as
+ * good: race detectors skip it. */
 #define ASF_RACY __attribute__((no_sanitize_thread))
 
 struct asf_lock {
     int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
     int depth;       /* libc's count of `owner`'s locks: ASF_HELD_ONCE, and recursions */
-    void *owner;     /* the holder, by libc's name: asf__owner */
+    void *owner;     /* the holder, in libc's form: asf__owner */
     void *holder;    /* the thread the lock is biased to, or NULL */
     unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
     unsigned revoke; /* a revoker waits for busy == 0 */
     void *last;      /* the thread that took the lock last, and how often in a row */
     unsigned streak;
-    asf__tag *fast; /* where `holder` is told to restartable sequences, or NULL */
-    bool biasable;  /* false once revoked, and where libc's inside may come by */
+    asf__tag *fast; /* the holder's tag, read by restartable sequences; or NULL */
+    bool biasable;  /* false after a revocation, and where libc's own code may take the lock */
 };
 
 void asf__lock_slow(struct asf_lock *l);
 bool asf__trylock(struct asf_lock *l);
 void asf__unlock_slow(struct asf_lock *l);
 void asf__lock_reset(struct asf_lock *l);
-/* asf__lock_inherit: in the child of a fork, where no other thread lives on to
- * release its locks; with `own` false those of this thread are released, too. */
+/* asf__lock_inherit: for the child of a fork: releases locks of other threads, which the child does
+ * not have.  With `own` false it releases this thread's locks, too. */
 void asf__lock_inherit(struct asf_lock *l, bool own);
-/* asf__unbias: make the lock one that libc's own code can take: an ordinary one
- * for good, or while this thread is inside one that it owns; any thread may
+/* asf__unbias: let libc's own code take the lock.  The bias ends for good; but if this thread holds
+ * the lock by its bias, the bias stays and libc finds this thread to be the owner.  Any thread may
  * call. */
 void asf__unbias(struct asf_lock *l);
-/* The depth of a lock that was first taken here.  libc counts from there and back; its
- * own first locks are of depth 1, from 2.37 on 0, and are never released here. */
+/* The depth of a lock that this library took first.  libc counts up and down from there.  Locks that
+ * libc took first have depth 1, from 2.37 on 0, and are never released here. */
 enum { ASF_HELD_ONCE = 1 << 20 };
-/* In the depth of a lock of which a race detector was told; it is when the lock is given back, too. */
+/* A bit in `depth`: a race detector was told that the lock was taken.  It is also told of the release. */
 enum { ASF_TOLD = 1 << 24 };
-/* asf__patient: backoff for what another thread has, after try number `i` of `most`: it yields
- * the processor, or with a large `most` also sleeps, for a tenth of a second in all.
- * returns  false when it is time to give up, since that thread may wait for this one. */
+/* asf__patient: backoff while another thread has something.  `i` is the number of the try.  With
+ * `most` = ASF_MOMENT each try yields the processor; with ASF_WHILE the later tries sleep 1 ms each, a
+ * tenth of a second in all.
+ * returns  false when it is time to give up: the other thread may be waiting for this one */
 enum { ASF_MOMENT = 50, ASF_WHILE = 150 };
 bool asf__patient(int i, int most);
-/* asf__lock_register: let locks be biased; cheap while there is one thread. */
+/* asf__lock_register: allow locks to be biased; cheap while there is one thread. */
 void asf__lock_register(void);
 
 static inline void *asf__self(void) {
@@ -74,26 +74,26 @@ static inline asf__tag asf__my_tag(void) {
     return (asf__tag)asf__self() + 1;
 }
 
-/* asf__bias_wake: tell a revoker that `busy` has fallen. */
+/* asf__bias_wake: wake a revoker that waits for `busy` to fall. */
 void asf__bias_wake(struct asf_lock *l);
 
 static inline unsigned asf__busy(const struct asf_lock *l) {
     return __atomic_load_n(&l->busy, __ATOMIC_RELAXED);
 }
 
-/* The holder's way in: plain moves and no fence.  A revoker sets `revoke`,
- * fences every thread by membarrier, and only then reads `busy`. */
+/* The holder takes its biased lock: plain stores and no fence.  A revoker sets `revoke`, fences every
+ * thread by membarrier, and only then reads `busy`. */
 static inline bool asf__bias_enter(struct asf_lock *l) {
-    /* Acquire: the holder was one that has ended, if this thread has its pointer. */
+    /* Acquire: the last holder may be an ended thread that had the same thread pointer. */
     unsigned busy = __atomic_load_n(&l->busy, __ATOMIC_ACQUIRE);
     if (asf__unlikely(busy > 0)) {
         __atomic_store_n(&l->busy, busy + 1, __ATOMIC_RELAXED);
         return true;
     }
-    /* A constant: no chain of loads and stores from call to call. */
+    /* Store a constant: the stores and loads of successive calls then form no chain. */
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    /* Acquire: after a revocation that is over, `holder` is not seen as it was before. */
+    /* Acquire: if a revocation is over, `holder` is read as the revoker wrote it. */
     if (asf__likely(!__atomic_load_n(&l->revoke, __ATOMIC_ACQUIRE) &&
                     __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self()))
         return true;
@@ -117,7 +117,7 @@ static inline bool asf__bias_held(const struct asf_lock *l) {
     return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && asf__busy(l) > 0;
 }
 
-/* asf__lock_is_held_once: by this thread, which holds it, and by no call around. */
+/* asf__lock_is_held_once: whether this thread, which holds the lock, took it only once. */
 static inline bool asf__lock_is_held_once(const struct asf_lock *l) {
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self() && asf__busy(l) > 0)
         return asf__busy(l) == 1;
@@ -129,7 +129,7 @@ static inline void asf__lock(struct asf_lock *l) {
     if (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) == self && asf__bias_enter(l))
         return;
     if (__libc_single_threaded && l->word == 0) {
-        __atomic_store_n(&l->word, 1, __ATOMIC_RELAXED); /* or GCC loads both from .rodata, a page more */
+        __atomic_store_n(&l->word, 1, __ATOMIC_RELAXED); /* with plain stores GCC loads both from .rodata */
         l->depth = ASF_HELD_ONCE;
         l->owner = asf__owner();
     } else {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine.h - what C cannot say of the processor and of libc's interface on it.  Each
- * machine_*.h defines the same names:
+ * machine.h - processor instructions and libc internals that C cannot express.  Each machine_*.h
+ * defines the same names:
  *   asf__raw, asf__raw6      a system call; returns -errno
- *   asf__ticks               which of two events came first, also on two processors: what a
- *                            call notes after it has seen another's effect is later.  In no
- *                            unit.  It waits for the loads before it; by itself it was measured
- *                            to take 12 ns on x86-64, asf__nanoseconds (clock.h) 20
+ *   asf__ticks               a number without a unit that orders events, also on two processors: if a
+ *                            call has seen the effect of another, its number is greater.  Waits for
+ *                            earlier loads.  Measured on x86-64: 12 ns; asf__nanoseconds (clock.h): 20 ns
  *   asf__pause               for a loop that waits for another thread
  *   asf__demangled           libc's PTR_DEMANGLE
- *   asf__owner               what libc's locks call this thread
+ *   asf__owner               the value by which libc's locks name this thread
  *   asf__rounds_to_nearest   the rounding mode that libc's printf and scanf ask for
  *   asf__long_double_is_exact   whether an operation on long doubles rounds once, to nearest
- *   asf__page, ASF_PAGE_MOST how large the kernel's pages are, and the largest that there are
+ *   asf__page, ASF_PAGE_MOST the size of the kernel's pages, and the largest size possible
  *   asf__divide              128 bits by 64
  *   asf__high_bits           the highest bits of 16 bytes
- *   ASF_PASS_THROUGH         a function that calls another one first, and then becomes libc's
- *   asf__arguments, ...      a va_list that called functions move on
- *   ASF_LOADER, ASF_ELF      of the programs that libasf_stdio is preloaded into
+ *   ASF_PASS_THROUGH         defines a function that calls `first` and then jumps to `next`
+ *   asf__arguments, ...      a va_list that called functions advance
+ *   ASF_LOADER, ASF_ELF      loader and ELF machine of programs that libasf_stdio is preloaded into
  */
 #ifndef ASF_LIB_MACHINE_H
 #define ASF_LIB_MACHINE_H
@@ -30,8 +29,8 @@
 #error "asf knows x86-64 and AArch64"
 #endif
 
-/* asf__failed: whether a result is -errno, as the kernel has it.  An offset may be below that: those of
- * /proc/PID/mem are addresses. */
+/* asf__failed: whether a result is -errno: -4095 to -1, as in the kernel.  Smaller negative numbers
+ * can be offsets: offsets in /proc/PID/mem are addresses. */
 static inline __attribute__((always_inline)) bool asf__failed(long result) {
     return (unsigned long)result >= -4095UL;
 }

@@ -47,7 +47,7 @@ static inline size_t asf__page(void) {
     return getauxval(AT_PAGESZ);
 }
 
-/* The processor's counter, of 25 MHz on many, gives events of two threads the same number. */
+/* The processor's counter, 25 MHz on many machines, can give events of two threads the same number. */
 extern uint64_t asf__tick;
 
 static inline uint64_t asf__ticks(void) {
@@ -58,14 +58,13 @@ static inline void asf__pause(void) {
     __asm__ volatile("yield");
 }
 
-/* The guard is not to be had from libc; it is the second of the words that the kernel gave
- * it at random. */
+/* The pointer guard, which libc does not export: the second of the random words from the kernel
+ * (AT_RANDOM). */
 static inline uintptr_t asf__demangled(uintptr_t p) {
     return p ^ ((const uintptr_t *)getauxval(AT_RANDOM))[1]; // NOLINT(performance-no-int-to-ptr)
 }
 
-/* libc's descriptor of a thread ends where its thread pointer points; how long it is, is known
- * to libc alone. */
+/* libc's thread descriptor ends at the thread pointer; only libc knows its length. */
 extern ptrdiff_t asf__descriptor;
 
 static inline void *asf__owner(void) {
@@ -111,8 +110,7 @@ static inline unsigned asf__high_bits(uint8x16_t v) {
             "    b " #next "\n"                                                                              \
             "    .cfi_endproc\n.size " #name ", . - " #name "\n")
 
-/* A va_list that a function is handed is its own (AAPCS64): functions hand each other its
- * address. */
+/* A va_list parameter is a copy (AAPCS64), so functions pass each other its address. */
 typedef va_list *asf__arguments;
 #define ASF_ARGUMENTS(list)    (&(list))
 #define asf__list(ap)          (*(ap))
@@ -123,7 +121,7 @@ struct asf__place {
     void *in_memory;
 };
 
-#ifndef __cplusplus /* which has no names for the members */
+#ifndef __cplusplus /* C++ has no names for the members */
 static inline struct asf__place asf__place_in(asf__arguments ap) {
     return (struct asf__place){ap->__gr_offs, ap->__vr_offs, ap->__stack};
 }

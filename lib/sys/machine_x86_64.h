@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The kernel returns -errno; libc's syscall() would have to be undone. */
+/* The kernel returns -errno, which libc's syscall() would turn into -1 and errno. */
 static inline __attribute__((always_inline)) long asf__raw(long number, long a, long b, long c, long d) {
     long r;
     register long fourth __asm__("r10") = d;
@@ -68,17 +68,17 @@ static inline unsigned asf__x87_control(void) {
     return control;
 }
 
-/* libc asks the x87.  It takes as long as half of a conversion. */
+/* libc also reads the x87 control word.  Reading it takes as long as half of a conversion. */
 static inline bool asf__rounds_to_nearest(void) {
     return !(asf__x87_control() & ASF__X87_ROUNDING);
 }
 
-/* asf__long_double_is_exact: to nearest, with all the bits that a long double has. */
+/* asf__long_double_is_exact: rounding is to nearest, with all the bits of a long double. */
 static inline bool asf__long_double_is_exact(void) {
     return (asf__x87_control() & (ASF__X87_ROUNDING | ASF__X87_PRECISION)) == ASF__X87_PRECISION;
 }
 
-/* asf__divide: 128 bits by 64.  The quotient must fit: high < divisor. */
+/* asf__divide: 128 bits by 64.  The quotient must fit into 64 bits: high < divisor. */
 static inline uint64_t asf__divide(uint64_t high, uint64_t low, uint64_t divisor, uint64_t *remainder) {
     uint64_t quotient;
     __asm__("divq %4" : "=a"(quotient), "=d"(*remainder) : "a"(low), "d"(high), "r"(divisor) : "cc");
@@ -99,23 +99,22 @@ static inline unsigned asf__high_bits(unsigned char __attribute__((vector_size(1
             "    jmp " #next "@PLT\n"                                                                        \
             "    .cfi_endproc\n.size " #name ", . - " #name "\n")
 
-/* A va_list that a function is handed is the caller's own object (System V ABI,
- * AMD64 3.5.7).  It is used in place and put back afterwards: a copy would wait
- * for the stores that va_start has just made, since it loads several of them at
- * once. */
+/* A va_list parameter points to the caller's own object (System V ABI, AMD64 3.5.7).  It is used in
+ * place and restored afterwards.  A copy would load several words at once and so wait for the stores
+ * that va_start has just made. */
 typedef __typeof__(&(*(va_list *)NULL)[0]) asf__arguments;
 #define ASF_ARGUMENTS(list)    (list)
 #define asf__list(ap)          (ap)
 #define asf__next_of(ap, type) va_arg(ap, type)
 
-/* Where va_arg is among the arguments. */
+/* The position of va_arg in an argument list. */
 struct asf__place {
     unsigned general, floating;
     void *in_memory;
 };
 
-#ifndef __cplusplus /* which has no names for the members */
-/* volatile: two loads, not one of both words. */
+#ifndef __cplusplus /* C++ has no names for the members */
+/* volatile: two loads.  One load of both words would wait for the stores of va_start. */
 static inline struct asf__place asf__place_in(asf__arguments ap) {
     return (struct asf__place){*(volatile unsigned *)&ap->gp_offset, *(volatile unsigned *)&ap->fp_offset,
                                ap->overflow_arg_area};
@@ -127,7 +126,7 @@ static inline void asf__go_to(asf__arguments ap, struct asf__place place) {
     ap->overflow_arg_area = place.in_memory;
 }
 
-/* asf__place_behind: the registers are used up, and `argument` is next. */
+/* asf__place_behind: the position at which all registers are used up and `argument` is next. */
 static inline struct asf__place asf__place_behind(void *argument) {
     enum { GENERAL_END = 48, FLOATING_END = 176 };
     return (struct asf__place){GENERAL_END, FLOATING_END, argument};
@@ -137,8 +136,8 @@ static inline unsigned asf__general(asf__arguments ap) {
     return ap->gp_offset;
 }
 
-/* asf__untake: the general argument taken last is the next again; `general`: what
- * asf__general said before it was taken. */
+/* asf__untake: the general argument taken last becomes the next one again.  `general`: the value of
+ * asf__general before it was taken. */
 static inline void asf__untake(asf__arguments ap, unsigned general) {
     if (ap->gp_offset != general)
         ap->gp_offset = general;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * next.h - libc's own function under one that we interpose, for the few cases
- * that it serves: found when first needed, never at start-up.
+ * next.h - libc's own function behind a name that we interpose, for the few cases that libc must
+ * serve.  Found when first needed, never at start-up.
  */
 #ifndef ASF_LIB_NEXT_H
 #define ASF_LIB_NEXT_H
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* asf__next: the next definition of `name`; `cache` keeps it. */
+/* asf__next: the next definition of `name`, stored in `cache`. */
 static inline void *asf__next(void **cache, const char *name) {
     void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
     if (found)
@@ -29,8 +29,8 @@ static inline void *asf__next(void **cache, const char *name) {
         (__typeof__(&(name)))asf__next(&cache_, #name);                                                      \
     }))
 
-/* A FILE made inside libc can be reopened by libc alone; a static program has
- * no way to its function once the name is ours. */
+/* Only libc can reopen a FILE made inside libc.  A static program cannot reach libc's function once
+ * this library defines the name. */
 static inline FILE *asf__next_freopen(const char *path, const char *mode, FILE *f) {
 #ifdef ASF_STATIC
     (void)path, (void)mode, (void)f;

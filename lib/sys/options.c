@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.c - ASF_OPTIONS=key=value,key=value…  Unknown keys and unusable
- * values are named on stderr and passed over.
+ * options.c - ASF_OPTIONS=key=value,key=value…  Unknown keys and unusable values are reported on
+ * stderr and ignored.
  */
 #define _GNU_SOURCE
 #include "lib/sys/options.h"
@@ -38,7 +38,7 @@ static void complain(const char *what, size_t length) {
     asf__sys.write(2, line, at + length + 1);
 }
 
-/* As strtoull, but errno stays the program's. */
+/* strtoull, but errno is not changed. */
 static unsigned long long number(const char *text, char **end) {
     int saved = errno;
     unsigned long long n = strtoull(text, end, 10);
@@ -50,7 +50,7 @@ static bool is(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* A number of bytes, of K or of M. */
+/* A number of bytes, K or M. */
 static bool set_size(size_t *to, const char *value, size_t least, size_t unit) {
     char *end;
     unsigned long long n = number(value, &end);
@@ -92,7 +92,7 @@ static bool set_flag(bool *to, const char *value, size_t length) {
     return on || off;
 }
 
-/* A size of the user's own is as setvbuf's, which is kept to. */
+/* A size that the user gives is exact, as setvbuf's is. */
 static bool set_buffer(const char *value, size_t length) {
     struct asf_options *o = &asf__option_values;
     bool by_libc = is(value, length, "libc"), by_itself = is(value, length, "auto");
@@ -135,7 +135,7 @@ static bool set_ring(const char *value) {
 }
 #endif
 
-/* By where they are in the options: no pointers, which would be relocated in every run. */
+/* Offsets in struct asf_options, not pointers, which would be relocated in every run. */
 static const struct {
     char name[12];
     uint16_t at;
@@ -149,7 +149,7 @@ static const struct {
 #endif
 };
 
-/* Sizes, which no measurement overrules once they are given. */
+/* Sizes: a given one overrules the table of `asf tune`. */
 static const struct {
     char name[12];
     uint16_t at;
@@ -186,7 +186,7 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
         return set_ring(value);
     return false;
 #else
-    /* Of libasf_unix: a program that only libasf_stdio serves may be started by one that has them. */
+    /* Options of libasf_unix: another program, which has libasf_unix, may start this one with them. */
     return is(key, klen, "rings") || is(key, klen, "ring") || is(key, klen, "private");
 #endif
 }
@@ -205,7 +205,7 @@ static void parse(const char *text) {
     }
 }
 
-/* By hand: nearly always there is none, and libc's function costs a page fault. */
+/* Searches by hand: nearly always the variable is not set, and libc's getenv costs a page fault. */
 static bool may_be_given(void) {
     static char name[] = "ASF_OPTIONS=";
     for (char **variable = environ; variable && *variable; variable++) {

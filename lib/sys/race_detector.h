@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * race_detector.h - locks told to ThreadSanitizer, when it is in the program and not in the library: it
- * sees the library's memcpy, memset and free then, and its callers, but no atomic and no futex.
+ * race_detector.h - tells ThreadSanitizer of locks, when the program is built with it and the library
+ * is not.  It then sees the library's callers and the library's calls of memcpy, memset and free, but
+ * no atomic operation and no futex.
  */
 #ifndef ASF_LIB_RACE_DETECTOR_H
 #define ASF_LIB_RACE_DETECTOR_H
@@ -9,15 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of its runtime; NULL in all other programs. */
+/* Functions of its runtime; NULL in all other programs. */
 extern void __tsan_acquire(void *address) __attribute__((weak, visibility("default")));
 extern void __tsan_release(void *address) __attribute__((weak, visibility("default")));
 
-/* asf__has_race_detector: whether it is there.
- * asf__tell_acquired, asf__tell_released: what this thread did before the one, on this address, another did
- * before the other.  A compare and no more where it is not. */
+/* asf__has_race_detector: whether the program has ThreadSanitizer; one comparison.
+ * asf__tell_acquired, asf__tell_released: everything that a thread did before it calls
+ * asf__tell_released with an address happened before another thread's asf__tell_acquired of that
+ * address returns. */
 static inline bool asf__has_race_detector(void) {
-#ifdef __SANITIZE_THREAD__ /* it sees for itself */
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer sees the library itself */
     return false;
 #else
     return __builtin_expect(__tsan_acquire != NULL, 0);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * restart.h - a byte moved by a restartable sequence (rseq(2), which glibc
- * registers for every thread): the kernel starts the few instructions anew at
- * another place when it interrupts them, so that they need neither a lock nor
- * an atomic instruction.  The stream's lock is biased to the thread; who takes
- * it away first clears `fast` and has the kernel interrupt all threads
- * (lock.c).
- *   asf__take_byte  (fast, at, end): the byte at *at, which moves on; -1 when the lock is not
- *                   this thread's, or there is none before `end`
+ * restart.h - a byte moved by a restartable sequence (rseq(2), which glibc registers for every
+ * thread).  When the kernel interrupts the few instructions, it continues at an abort address, so they
+ * need neither a lock nor an atomic instruction.  The stream's lock is biased to the thread.  A thread
+ * that ends the bias first clears `fast` and has the kernel interrupt all threads (lock.c).
+ *   asf__take_byte  (fast, at, end): reads the byte at *at and increments *at.  Returns -1 when
+ *                   the lock is not biased to this thread, or *at is not below *end
  *   asf__put_byte   (fast, at, end, byte): the same for output; returns the byte, or -1
  */
 #ifndef ASF_LIB_RESTART_H

@@ -9,10 +9,10 @@
 
 #include "lib/sys/lock.h"
 
-/* Describes the sequence from 1 to 2 to the kernel, which goes on at 4 when it
- * interrupts it; the word before that is the signature it asks for.  `r` is -1
- * at 3 unless the sequence was gone through.  The kernel's fence of all threads
- * (lock.c) orders these loads and stores with those of another holder. */
+/* Describes the sequence from label 1 to label 2 to the kernel, which continues at label 4 when it
+ * interrupts the sequence.  The word before label 4 is the signature that the kernel checks.  At label
+ * 3 `r` is -1 unless the sequence was completed.  The kernel's fence of all threads (lock.c) orders
+ * these loads and stores with those of another holder. */
 #define ASF_RESTARTABLE                                                                                      \
     ".pushsection .data.rel.ro.asf_rseq, \"aw\"\n"                                                           \
     ".balign 32\n"                                                                                           \

@@ -9,10 +9,10 @@
 
 #include "lib/sys/lock.h"
 
-/* Describes the sequence from 1 to 2 to the kernel, which goes on at 4 when it
- * interrupts it; the word before that is the signature it asks for.  `r` is -1
- * at 3 unless the sequence was gone through.  (An asm goto with outputs would
- * be the natural form; GCC 12 loses values on its other ways out.) */
+/* Describes the sequence from label 1 to label 2 to the kernel, which continues at label 4 when it
+ * interrupts the sequence.  The word before label 4 is the signature that the kernel checks.  At label
+ * 3 `r` is -1 unless the sequence was completed.  (An asm goto with outputs would be more natural; GCC
+ * 12 loses values on its other exits.) */
 #define ASF_RESTARTABLE                                                                                      \
     ".pushsection .data.rel.ro.asf_rseq, \"aw\"\n"                                                           \
     ".balign 32\n"                                                                                           \
@@ -34,8 +34,6 @@
     "cmp %[end], %[p]\n"                                                                                     \
     "jae 3f\n"
 
-/* asf__take_byte: the byte at *at, which moves on; -1 when the lock is not this
- * thread's, or there is none before `end`. */
 static inline int asf__take_byte(const asf__tag *fast, char **at, char *const *end) {
     int r;
     char *p;
@@ -49,7 +47,6 @@ static inline int asf__take_byte(const asf__tag *fast, char **at, char *const *e
     return r;
 }
 
-/* asf__put_byte: the same for output; returns the byte, or -1. */
 static inline int asf__put_byte(const asf__tag *fast, char **at, char *const *end, int byte) {
     int r;
     char *p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * syscalls.c - the table of system calls, filled with the kernel's: libc's functions
- * of these names may be those of the program, or ours.
+ * syscalls.c - the table of system calls.  They are made by number: the program, or this library, may
+ * have replaced libc's functions of these names.
  */
 #define _GNU_SOURCE
 #include "lib/sys/syscalls.h"
@@ -45,8 +45,8 @@ void asf__release_signals(uint64_t mask) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
-/* No cancellation points: a call of the program's makes those by asf__read and so on; these are
- * for what the library reads and writes of its own, also with a stream's lock held. */
+/* No cancellation points: asf__read and so on have these for the program's calls.  The plain calls
+ * read and write the library's own data, also with a stream's lock held. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n) {
     return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
 }
@@ -100,7 +100,7 @@ static int sys_isatty(int fd) {
     return asf__raw_syscall(SYS_ioctl, fd, TCGETS, (long)&unused, 0) == 0;
 }
 
-/* By number: mmap may be an interface's. */
+/* By number: an interface may define mmap. */
 static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
     long p = asf__raw6(SYS_mmap, 0, (long)length, PROT_READ, MAP_SHARED, fd, offset);
     if (asf__failed(p)) {
@@ -152,8 +152,7 @@ static int sys_truncate(int fd, off64_t size) {
     return (int)asf__raw(SYS_ftruncate, fd, size, 0, 0);
 }
 
-/* By mincore, which unlike cachestat counts no page whose read has failed or is
- * still under way. */
+/* By mincore: unlike cachestat it does not count pages whose read failed or is under way. */
 static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
     enum { AT_ONCE = 1 << 20, PAGE_LEAST = 4096 };
     const size_t page = asf__page();
@@ -174,7 +173,7 @@ static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
     return count;
 }
 
-/* cachestat(2), of Linux 6.5, not yet in all headers. */
+/* cachestat(2) is in Linux since 6.5 and not yet in all headers. */
 enum { CACHESTAT = 451 };
 
 static bool sys_unasked(int fd, off64_t offset) {
@@ -233,7 +232,7 @@ struct asf_syscalls asf__sys = {
     .pipe_size = sys_pipe_size,
 };
 
-/* By a name that libasf_unix leaves alone, too. */
+/* __close: libasf_unix does not replace this name. */
 extern OF_LIBC __attribute__((weak)) int __close(int fd);
 
 static int sys_close_seen(int fd) {
@@ -243,8 +242,8 @@ static int sys_close_seen(int fd) {
     return rc;
 }
 
-/* It has seen the program open descriptors that are closed here: by another thread, it seems, when the next
- * one gets the number. */
+/* A race detector has seen the program open the descriptors that a stream closes.  Without the close
+ * it would believe, when the number is used again, that another thread closes it. */
 void asf__show_closes(void) {
     if (asf__has_race_detector() && asf__sys.close == asf__plain_close)
         asf__sys.close = sys_close_seen;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * syscalls.h - every system call that the library makes on a stream, in one
- * table whose entries a test can replace.  Each returns -errno on failure and
- * leaves errno as it was: errno belongs to the interfaces.
+ * syscalls.h - every system call that the library makes on a stream, in one table whose entries a test
+ * can replace.  Each call returns -errno on failure and does not change errno, which belongs to the
+ * interfaces.
  */
 #ifndef ASF_LIB_SYSCALLS_H
 #define ASF_LIB_SYSCALLS_H
@@ -31,7 +31,7 @@ struct asf_syscalls {
     off64_t (*lseek)(int fd, off64_t offset, int whence);
     int (*open)(const char *path, int flags, mode_t mode);
     int (*close)(int fd);
-    /* Directories and what is in them. */
+    /* Directories and their entries. */
     int (*open_at)(int at, const char *path, int flags);
     ssize_t (*getdents)(int fd, void *buf, size_t n);
     int (*statx)(int at, const char *path, int flags, unsigned mask, struct statx *st);
@@ -40,19 +40,19 @@ struct asf_syscalls {
     int (*isatty)(int fd);
     void *(*map)(size_t length, int fd, off64_t offset, int *error);
     int (*unmap)(void *addr, size_t length);
-    /* Within the kernel, from and to where the descriptors stand. */
+    /* Copies inside the kernel, at the descriptors' current offsets. */
     ssize_t (*splice)(int in, int out, size_t n);
     ssize_t (*send)(int in, int out, size_t n);
     ssize_t (*copy_range)(int in, int out, size_t n);
     int (*clone_range)(int in, int out, off64_t in_at, off64_t out_at, size_t n);
     int (*truncate)(int fd, off64_t size);
-    /* How many pages of a file from `offset`, a page's beginning, on can be read from
-     * memory; only its owner is told the truth. */
+    /* The number of pages in memory among the n bytes from `offset`, a page boundary.  Only the file's
+     * owner gets the true number. */
     int64_t (*cached_pages)(int fd, off64_t offset, size_t n);
-    /* Whether nothing has asked for the page at `offset`: it is neither in memory nor on its way.
-     * Where only the owner is told that, one that is on its way counts as not asked for. */
+    /* Whether the page at `offset` is neither in memory nor being read.  Where cachestat(2) is missing
+     * or refused, a page that is being read counts as not asked for. */
     bool (*unasked)(int fd, off64_t offset);
-    /* As posix_fadvise(), advice and all. */
+    /* As posix_fadvise(), with its values of `advice`. */
     int (*advise)(int fd, off64_t offset, off64_t n, int advice);
     int (*pipe)(int ends[2]);
     int (*pipe_size)(int fd, int size); /* 0: only ask */
@@ -60,15 +60,16 @@ struct asf_syscalls {
 
 extern struct asf_syscalls asf__sys;
 
-/* asf__descriptor_used: set by libasf_unix, which may keep the offset of a descriptor itself: called
- * before a stream moves the offset, or closes the descriptor, by a call of its own. */
+/* asf__descriptor_used: set by libasf_unix, which may keep a descriptor's offset itself.  Called
+ * before a stream moves the offset or closes the descriptor by a system call of its own. */
 extern void (*asf__descriptor_used)(int fd, bool closes);
 static inline void asf__use_descriptor(int fd, bool closes) {
     if (__builtin_expect(asf__descriptor_used != NULL, 0))
         asf__descriptor_used(fd, closes);
 }
 
-/* libc's calls by names that are never ours, found at start-up as those in lib/sys/cleanup.h. */
+/* libc's calls by names that this library never defines.  The dynamic linker resolves them at start-up
+ * (OF_LIBC in export.h). */
 extern OF_LIBC ssize_t __read(int fd, void *p, size_t n);
 extern OF_LIBC ssize_t __write(int fd, const void *p, size_t n);
 extern OF_LIBC ssize_t __pread64(int fd, void *p, size_t n, off64_t at);
@@ -76,10 +77,10 @@ extern OF_LIBC int __open64(const char *path, int flags, ...);
 extern OF_LIBC int *__errno_location(void);
 extern OF_LIBC void pthread_testcancel(void);
 
-/* asf__cancellable: a call in which the thread may be cancelled, as in libc's: at any
- * moment of it.  As in libc, no thread is while there is only one.  With more libc makes
- * it, which alone can wait for the signal of a cancellation that is under way: one that
- * came later would end a thread that has forbidden it meanwhile. */
+/* asf__cancellable_*: calls in which the thread can be cancelled at any moment, as in libc's.  While
+ * there is one thread, nobody can cancel it, and the call is made directly.  With more threads libc
+ * makes the call, since libc alone can wait for the signal of a cancellation that is under way.  If
+ * that signal came after the call, it would end a thread that has forbidden cancellation meanwhile. */
 #define ASF__CANCELLABLE(alone, by_libc)                                                                     \
     (__extension__({                                                                                         \
         long result_;                                                                                        \
@@ -114,10 +115,10 @@ static inline __attribute__((always_inline)) int asf__cancellable_open(const cha
                                  __open64(path, flags, mode));
 }
 
-/* asf__read and so on: the table's; reading, writing and opening are cancellation points
- * here, and not where the table is called by itself.  After a system call the processor cannot
- * predict returns: each level of calls above it costs some 7 ns, so the usual
- * two levels are left out here. */
+/* asf__read, asf__write, asf__open and so on: the table's calls.  Here reading, writing and opening
+ * are cancellation points; calls through asf__sys are none.  After a system call the processor cannot
+ * predict returns: each level of calls above it costs some 7 ns, so the usual case skips the table's
+ * two levels. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence);
@@ -152,7 +153,7 @@ static inline int asf__open(const char *path, int flags, mode_t mode) {
     return asf__sys.open(path, flags, mode);
 }
 
-/* No thread is cancelled in the close of a stream, as in libc. */
+/* Closing a stream is no cancellation point, as in libc. */
 static inline int asf__close(int fd) {
     asf__use_descriptor(fd, true);
     if (asf__sys.close == asf__plain_close)
@@ -160,17 +161,17 @@ static inline int asf__close(int fd) {
     return asf__sys.close(fd);
 }
 
-/* Waits for nothing that a signal would end. */
+/* Tests for cancellation only before the close: a signal does not end a close. */
 static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) {
     if (!__libc_single_threaded)
         pthread_testcancel();
     return asf__close(fd);
 }
 
-/* asf__show_closes: to a race detector, if there is one. */
+/* asf__show_closes: let a race detector, if there is one, see the library's closes of descriptors. */
 void asf__show_closes(void);
 
-/* The call that libc makes: a filter of system calls may know no other. */
+/* newfstatat is the call that libc makes; a filter of system calls may allow no other. */
 static inline int asf__fstat(int fd, struct stat64 *st) {
     if (asf__sys.fstat == asf__plain_fstat)
         return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
@@ -180,20 +181,21 @@ static inline int asf__fstat(int fd, struct stat64 *st) {
 /* asf__raw_syscall: a call that needs no table; returns -errno. */
 long asf__raw_syscall(long number, long a, long b, long c, long d);
 
-/* asf__processors: how many this thread may run on; 2 if there are more than a cpu_set_t tells of. */
+/* asf__processors: the number of processors that this thread may run on; 2 if a cpu_set_t is too small
+ * for them. */
 unsigned asf__processors(void);
 
-/* asf__out_of_the_way: move a descriptor of ours to where a program's own do not
- * come to stand, close-on-exec; it stays where it is if that cannot be. */
+/* asf__out_of_the_way: move one of our descriptors to a number from 400 up, which programs hardly use.
+ * returns  the new descriptor, close-on-exec, or `fd` unchanged if it cannot be moved. */
 int asf__out_of_the_way(int fd);
 
-/* asf__hold_signals: keep handlers out; faults of this thread's own stay
- * possible.  Returns the mask to give back to asf__release_signals. */
+/* asf__hold_signals: block all signals except faults, so that no handler runs.  Returns the mask for
+ * asf__release_signals. */
 uint64_t asf__hold_signals(void);
 void asf__release_signals(uint64_t mask);
 
-/* asf__zero_pages: memory for a table that few processes need, given back by
- * `unmap`; NULL when there is none. */
+/* asf__zero_pages: zeroed memory for a table that few processes need; `unmap` frees it.  NULL: no
+ * memory. */
 void *asf__zero_pages(size_t size);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rseq.h - musl registers no thread for restartable sequences.
+ * rseq.h - glibc's rseq symbols: musl registers no thread for restartable sequences.
  */
 #ifndef ASF_LIB_MUSL_RSEQ_H
 #define ASF_LIB_MUSL_RSEQ_H

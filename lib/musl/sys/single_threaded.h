@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * single_threaded.h - musl does not tell whether a process has one thread: every lock is
- * taken as if it had more.
+ * single_threaded.h - musl does not tell whether a process has one thread: every lock is taken as if
+ * there were more.
  */
 #ifndef ASF_LIB_MUSL_SINGLE_THREADED_H
 #define ASF_LIB_MUSL_SINGLE_THREADED_H

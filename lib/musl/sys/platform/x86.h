@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86.h - which instructions the processor has and the kernel allows: glibc's macro, by the
- * compiler's function.
+ * x86.h - glibc's macro for instructions that the processor has and the kernel allows, by a compiler
+ * builtin.
  */
 #ifndef ASF_LIB_MUSL_PLATFORM_X86_H
 #define ASF_LIB_MUSL_PLATFORM_X86_H
