@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring.c - rings in shared memory: made, mapped, and waited for.  Being woken
- * on another processor takes some 95 microseconds, in which the other side fills
- * or empties the whole ring and must wait in its turn; so who has lately waited
- * no longer than that stays awake for as long, and who has waited longer sleeps
- * at once.  A writer is woken when half of the ring is free.
+ * ring.c - rings in shared memory: making, mapping, waiting.  A wake-up on another processor takes
+ * some 95 microseconds.  In that time the other side fills or empties the whole ring and must wait,
+ * too.  So a side whose recent waits were shorter spins for as long before it sleeps, and one whose
+ * waits were longer sleeps at once.  A writer is woken when half of the ring is free.
  */
 #define _GNU_SOURCE
 #include "lib/shm/ring.h"
@@ -46,13 +45,13 @@ _Static_assert(sizeof(struct asf_ring_control) - offsetof(struct asf_ring_contro
                    sizeof((struct asf_ring *)0)->links >= ASF_ROBUST_END,
                "the locks' links are in this process's own page");
 
-/* --- made ------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------ */
 
 uint32_t asf__ring_size(size_t wanted) {
     uint32_t size = ASF_RING_LEAST;
     if (wanted > ASF_RING_MOST)
         return 0;
-    while (size < wanted || size < asf__page()) /* it is mapped twice in a row */
+    while (size < wanted || size < asf__page()) /* a page at least: it is mapped twice in a row */
         size *= 2;
     return size;
 }
@@ -83,7 +82,7 @@ int asf__ring_new(uint32_t size) {
     return (int)rc;
 }
 
-/* --- mapped ------------------------------------------------------------------------ */
+/* --- mapping ------------------------------------------------------------------------ */
 
 int64_t asf__ring_check(int fd) {
     struct asf_ring_control first;
@@ -115,13 +114,13 @@ static char *reserve(size_t n) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* The data twice in a row: a region across the end of the ring is one pointer. */
+/* Maps the data twice in a row: a region across the end of the ring is contiguous. */
 static int map_twice(char *at, int fd, uint32_t size) {
     int rc = map_at(at, fd, ASF_RING_DATA, size);
     return rc < 0 ? rc : map_at(at + size, fd, ASF_RING_DATA, size);
 }
 
-/* The control block's page, this process's own, and the data. */
+/* Maps the control block's page, a page of this process's own, and the data. */
 static int map_all(int fd, uint32_t size, struct asf_ring **ring) {
     size_t all = 2 * (size_t)PAGE + 2 * (size_t)size;
     char *p = reserve(all), *own = p + PAGE;
@@ -152,7 +151,7 @@ static void unmap_all(struct asf_ring *r) {
     asf__sys.unmap(control_page(r), 2 * (size_t)PAGE);
 }
 
-/* Bytes that are truncated away must not end the process. */
+/* Guards a mapping: truncation must not end the process by SIGBUS. */
 static int watch(struct asf_ring *r, char *base, size_t size) {
     return asf__watch(base, size, &r->corrupt, NULL, INT_MAX);
 }
@@ -174,7 +173,7 @@ static int guard(struct asf_ring *r, int fd) {
     return r->watch[0] < 0 || r->watch[1] < 0 ? -ENOMEM : 0;
 }
 
-/* The data's pages once more, twice in a row, and guarded; NULL: there is no room. */
+/* Maps the data's pages once more, twice in a row, and guarded; NULL: there is no room. */
 static char *second_view(struct asf_ring *r, int *slot) {
     size_t twice = 2 * (size_t)r->size;
     char *view = mmap(NULL, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -231,7 +230,7 @@ int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), voi
     return moved ? 0 : -ENOMEM;
 }
 
-/* --- taken and given back ------------------------------------------------------------- */
+/* --- taking and releasing an end -------------------------------------------------------- */
 
 static uint32_t *own_word(struct asf_ring *r) {
     return &r->control->lock[r->end].word;
@@ -241,7 +240,8 @@ static uint32_t *other_word(struct asf_ring *r) {
     return &r->control->lock[!r->end].word;
 }
 
-/* Somebody had it, and has ended: as the kernel left the lock. */
+/* Another process had this end and has ended: put the lock back into the state in which the kernel
+ * left it. */
 static int had_by_another(uint32_t *word) {
     asf__robust_release(word);
     __atomic_fetch_or(word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
@@ -257,7 +257,7 @@ static int obtain(struct asf_ring *r) {
     return 0;
 }
 
-/* The lock first: who is killed from then on is told of. */
+/* Takes the lock before anything else: if this process is killed afterwards, the other side is told. */
 static int take(struct asf_ring *r) {
     struct asf_ring_control *c = r->control;
     struct timespec now;
@@ -273,7 +273,7 @@ static int take(struct asf_ring *r) {
     return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(own_word(r)) : 0;
 }
 
-/* What the control block says of the other end is believed once: it may be written over later. */
+/* Reads the other end's process from the control block once: it may be overwritten later. */
 static void look_for_peer(struct asf_ring *r) {
     const struct asf_ring_control *c = r->control;
     if (r->peer != 0 || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
@@ -307,12 +307,12 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
     return 0;
 }
 
-/* The thread in whose list the lock is has ended: nobody looks at that any more. */
+/* Whether the thread whose robust list has the lock has ended: then nobody reads that list any more. */
 static bool holder_ended(const struct asf_ring *r) {
     return asf__raw_syscall(SYS_tgkill, getpid(), r->holder, 0, 0) == -ESRCH;
 }
 
-/* A stream that has lost bytes does not end as one that is whole. */
+/* Tells the other side of the end.  If bytes were lost, it gets an error and no end of file. */
 static void tell_end(struct asf_ring *r) {
     if (asf__ring_corrupt(r))
         __atomic_store_n(&r->control->magic, 0, __ATOMIC_SEQ_CST);
@@ -321,10 +321,10 @@ static void tell_end(struct asf_ring *r) {
     asf__ring_wake(r);
 }
 
-/* The lock may be in the list of another thread, which the kernel reads when
- * that ends: its page then stays. */
+/* If another thread's robust list has the lock, the kernel reads the lock's page when that thread
+ * ends: the page stays mapped. */
 int asf__ring_detach(struct asf_ring *r) {
-    if (!r->control) /* a child's copy, which may have regions */
+    if (!r->control) /* a copy in a forked child, which may have regions */
         return 0;
     tell_end(r);
     for (size_t i = 0; i < r->olds; i++)
@@ -340,15 +340,15 @@ int asf__ring_detach(struct asf_ring *r) {
     return rc;
 }
 
-/* --- moved along ------------------------------------------------------------------------ */
+/* --- moving bytes -------------------------------------------------------------------------- */
 
 void asf__ring_wake(struct asf_ring *r) {
     if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_SEQ_CST) & FUTEX_WAITERS))
         asf__robust_pass(own_word(r));
 }
 
-/* The thread that took this end has ended, and another goes on with it: that is
- * whom the other side must be told of. */
+/* If the thread that took this end has ended, the present thread takes the lock again: the other side
+ * must be told when this one ends. */
 static void own_again(struct asf_ring *r) {
     if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_RELAXED) & FUTEX_OWNER_DIED) && holder_ended(r))
         obtain(r);
@@ -378,7 +378,7 @@ void asf__ring_release(struct asf_ring *r, uint32_t position) {
         asf__ring_wake(r);
 }
 
-/* --- waited for ---------------------------------------------------------------------------- */
+/* --- waiting -------------------------------------------------------------------------------- */
 
 static bool is_ready(const struct asf_ring *r, uint32_t need) {
     uint64_t state = asf__ring_state(r);
@@ -399,7 +399,7 @@ static bool give_turns(struct asf_ring *r, uint32_t need) {
     return false;
 }
 
-/* An average over the last few waits, of nanoseconds. */
+/* Updates the average of the last few waits, in nanoseconds. */
 void asf__ring_waited(struct asf_ring *r) {
     int64_t took = asf__nanoseconds() - r->waiting_since;
     const int64_t most = (int64_t)4 * MOST_AWAKE;
@@ -408,7 +408,7 @@ void asf__ring_waited(struct asf_ring *r) {
     r->usual_wait += ((int32_t)took - r->usual_wait) / 4;
 }
 
-/* Awake, but where others want the processor, theirs after a moment. */
+/* Spins for `most` nanoseconds; after AT_ONCE it also yields to others that want the processor. */
 static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
     for (int64_t spent = 0; spent < most; spent = asf__nanoseconds() - r->waiting_since) {
         for (int i = 0; i < 8; i++) {
@@ -462,9 +462,9 @@ bool asf__ring_alive(struct asf_ring *r) {
     return !peer_ended(r);
 }
 
-/* Nobody holds the other end's lock: who had it has ended or is just waking us
- * (asf__robust_pass).  The kernel tells of a thread's end before the rest of the
- * process is gone; and there may be other threads. */
+/* No process holds the other end's lock: its holder has ended, or is just waking us
+ * (asf__robust_pass).  The kernel marks the lock at a thread's end, before the rest of the process is
+ * gone, and the process may have other threads. */
 static int look_after(struct asf_ring *r) {
     struct timespec little = {.tv_nsec = 200000};
     if (is_corrupt(r))
@@ -474,8 +474,8 @@ static int look_after(struct asf_ring *r) {
     return asf__raw_syscall(SYS_nanosleep, (long)&little, 0, 0, 0) == -EINTR ? -EINTR : 0;
 }
 
-/* Whether the program has a handler that wants calls to be interrupted, or libc one to cancel a
- * thread, of which its sigaction does not tell.  Those of faults come to no thread that waits. */
+/* Whether the program has a handler that interrupts calls, or libc has its handler for cancelling a
+ * thread, which libc's sigaction does not report.  Signals of faults do not reach a waiting thread. */
 static bool wants_interruptions(void) {
     enum { SIGNALS = 64 };
     static const uint32_t faults =
@@ -493,7 +493,7 @@ static bool wants_interruptions(void) {
     return false;
 }
 
-/* The kernel restarts a wait for SA_RESTART only if that has no limit. */
+/* For SA_RESTART the kernel restarts only a wait without a time limit. */
 static int sleep_on_word(uint32_t *word, uint32_t seen, const struct timespec *most) {
     long rc = asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)most);
     return rc == -EINTR && (!most || wants_interruptions()) ? -EINTR : 0;
@@ -515,7 +515,7 @@ int asf__ring_sleep(struct asf_ring *r, uint32_t need) {
     return sleep_once(r, need, NULL);
 }
 
-/* Its futex call may be about to be restarted after a signal's handler. */
+/* The sleeper's futex call may be about to be restarted after a signal's handler. */
 void asf__ring_get_up(struct asf_ring *r) {
     uint32_t *word = other_word(r);
     if (__atomic_fetch_and(word, ~FUTEX_WAITERS, __ATOMIC_SEQ_CST) & FUTEX_WAITERS)
@@ -528,7 +528,7 @@ static int outcome(const struct asf_ring *r) {
     return r->end == ASF_RING_WRITER && asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER) ? -EPIPE : 0;
 }
 
-/* What this end has said there stands no more: both could wait for each other. */
+/* Whether the other side has overwritten this end's values: both sides could then wait for each other. */
 static bool is_forged(struct asf_ring *r) {
     uint64_t state = asf__ring_state(r);
     uint32_t at = r->end == ASF_RING_READER ? asf__ring_claimed(state) : asf__ring_tail(state);
@@ -539,13 +539,13 @@ static bool is_forged(struct asf_ring *r) {
     return asf__ring_corrupt(r);
 }
 
-/* The kernel wakes who sleeps when the other process ends, unless that has written over its
- * word, or the word is no longer the same memory for both. */
+/* The kernel wakes a sleeper when the other process ends, unless that process has overwritten its lock
+ * word, or the word is no longer the same memory for both.  So the sleep is limited. */
 int asf__ring_wait(struct asf_ring *r, uint32_t need) {
     static const struct timespec most = {.tv_nsec = BETWEEN_LOOKS};
     if (is_ready(r, need) || asf__ring_spin(r, need))
         return outcome(r);
-    /* Whoever sleeps must not leave the other asleep. */
+    /* Before this side sleeps, it wakes the other: both must not sleep. */
     asf__ring_wake(r);
     while (!is_ready(r, need) && !is_forged(r)) {
         int rc = sleep_once(r, need, &most);

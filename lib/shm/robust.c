@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * robust.c - the process-shared lock.  The kernel finds the locks that a dying
- * thread holds by a list that the thread keeps in user space; there is one list
- * a thread, libc's, so that our locks are entered there beside its robust
- * mutexes: with the links as far behind the word as in a mutex of libc's (32
- * bytes in glibc, 28 in musl), for both to be able to take neighbours out.  A
- * thread of musl that ends with a lock of ours reads the word before it, as its
- * mutex's type.
+ * robust.c - the process-shared lock.  When a thread dies, the kernel finds its locks by a list in the
+ * thread's memory.  A thread has one list, libc's, so our locks are entered there, among libc's robust
+ * mutexes.  The links are at the same distance after the word as in libc's mutex (32 bytes in glibc,
+ * 28 in musl), so that both can unlink their neighbours.  When a thread of musl ends with one of our
+ * locks, musl reads the memory before the word as the mutex's type.
  */
 #define _GNU_SOURCE
 #include "lib/shm/robust.h"
@@ -24,19 +22,20 @@
 #include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
-/* An entry of the list is two of these, back and on; pointers to it point at the second. */
+/* An entry of the list is two links, back and forward; pointers to the entry point at the forward
+ * link. */
 typedef void *asf__link __attribute__((aligned(4)));
 
-/* How far behind the word the second is. */
+/* The distance in bytes from the word to the forward link. */
 enum { NEAREST = ASF_ROBUST_LINKS + sizeof(asf__link), FARTHEST = ASF_ROBUST_END - sizeof(asf__link) };
 
-/* What a thread needs to know of itself.  The page that `generation` points to
- * is zeroed in the child of a fork, however it was made: then all is asked anew. */
+/* A thread's own data.  The kernel zeroes the page that `generation` points to in the child of any
+ * kind of fork; then the data is read again. */
 enum { FEW = 8 };
 struct self {
     struct robust_list_head *head;
     uint32_t tid, generation;
-    uint32_t **held; /* the words of the locks that it holds, as they are in the list */
+    uint32_t **held; /* the words of the locks that it holds, in the order of the list */
     size_t count, room;
     uint32_t *few[FEW];
 };
@@ -56,7 +55,7 @@ static uint32_t *make_page(void) {
     return none;
 }
 
-/* Only the first thread of a process, or of a forked one, finds 0. */
+/* The page holds 0 only for the first thread of a process or of a forked child. */
 static uint32_t this_generation(uint32_t *page) {
     uint32_t was = 0, new = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
     return __atomic_compare_exchange_n(page, &was, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? new
@@ -69,8 +68,8 @@ static struct robust_list_head *registered_list(void) {
     return asf__raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&length, 0) < 0 ? NULL : head;
 }
 
-/* musl registers its list with the first robust mutex of a thread, and anew in the child of a
- * fork, where it leaves the parent's locks in it. */
+/* musl registers a thread's list at its first robust mutex, and again in the child of a fork, where
+ * the list still has the parent's locks. */
 static struct robust_list_head *list_of_libc(void) {
     struct robust_list_head *head = registered_list();
     pthread_mutexattr_t robust;
@@ -113,11 +112,11 @@ static inline struct self *myself(void) {
     return ask_anew();
 }
 
-/* --- the list: read by the kernel when this thread ends, at any instruction ------
-
-   The links of a lock may be written by others; so they are not read.  Our locks are at the end of
-   the list, in the order of `held`, and libc's mutexes, which it enters at the beginning, before
-   them: nothing but our own calls changes what a lock of ours leads to. */
+/* --- the list: the kernel reads it when this thread ends, at any instruction ------
+ *
+ *   Others may write the links of a lock, so this code does not read them.  Our locks are at the end of
+ *   the list, in the order of `held`.  libc enters its mutexes at the beginning, before
+ *   them: only our own calls change the entry after a lock of ours. */
 
 static inline void barrier(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -136,13 +135,13 @@ static inline asf__link *plain(void *p) {
     return (asf__link *)((uintptr_t)p & ~(uintptr_t)1); // NOLINT(performance-no-int-to-ptr)
 }
 
-/* The lock that is being taken or given back: the kernel looks at it too. */
+/* Announce the lock that is being taken or released: the kernel examines it, too. */
 static inline void announce(const struct self *s, uint32_t *word) {
     s->head->list_op_pending = word ? (struct robust_list *)(void *)entry_of(s, word) : NULL;
     barrier();
 }
 
-/* What leads to the lock with this number: another of ours, or the last of libc's. */
+/* The entry before lock number i: another lock of ours, or libc's last. */
 static inline asf__link *link_before(const struct self *s, size_t i) {
     asf__link *first = s->count > 0 ? entry_of(s, s->held[0]) : head_of(s), *at = head_of(s);
     if (i > 0)
@@ -162,7 +161,7 @@ static inline void enter(struct self *s, uint32_t *word) {
     s->held[s->count++] = word;
 }
 
-/* The head has no link back. */
+/* Unlinks a lock.  The head has no back link to change. */
 static inline void leave(struct self *s, size_t i) {
     asf__link *last = link_before(s, i), *next = i + 1 < s->count ? entry_of(s, s->held[i + 1]) : head_of(s);
     if (next != head_of(s))
@@ -178,7 +177,7 @@ static inline void leave(struct self *s, size_t i) {
     }
 }
 
-/* The number of a lock that this thread holds; s->count: it does not. */
+/* The index in `held` of a lock that this thread holds; s->count: it does not hold it. */
 static inline size_t number_of(const struct self *s, const uint32_t *word) {
     for (size_t i = s->count; i > 0; i--)
         if (s->held[i - 1] == word)
@@ -202,8 +201,8 @@ static int make_room(struct self *s) {
 
 /* --- the word ---------------------------------------------------------------------- */
 
-/* A waiter that was woken and killed before it could take the lock has taken
- * the wake-up with it; so nobody sleeps longer than this without a look. */
+/* Sleeps for 0.1 s at most: a waiter that is woken and killed before it takes the lock has used up the
+ * wake-up, and the others must look for themselves. */
 static void sleep_on(uint32_t *word, uint32_t seen) {
     struct timespec most = {.tv_nsec = 100000000};
     asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)&most);
@@ -213,7 +212,7 @@ static bool swap(uint32_t *word, uint32_t *seen, uint32_t new) {
     return __atomic_compare_exchange_n(word, seen, new, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Who has slept marks the word contended also when taking it: others may sleep. */
+/* A thread that has slept marks the word contended when it takes the lock: others may be asleep. */
 static int obtain_slowly(uint32_t *word, uint32_t tid, uint32_t seen, bool wait) {
     uint32_t contended = 0;
     for (;;) {
@@ -269,8 +268,8 @@ int asf__robust_release(uint32_t *word) {
     return 0;
 }
 
-/* Killed in the middle, with the word free and the lock announced, this thread
- * wakes the sleeper by the kernel. */
+/* The word is free for a moment while the lock is announced: if this thread is killed then, the kernel
+ * wakes a sleeper. */
 void asf__robust_pass(uint32_t *word) {
     struct self *s = myself();
     uint32_t now = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment.c - segments of shared memory: labels written and verified, and the
- * list of what this process has attached.  The list is changed by atomic
- * exchanges alone, so that a fork finds it whole in the child.
+ * segment.c - segments of shared memory: labels are written and verified, and a list holds the
+ * segments that this process has attached.  The list is changed by atomic exchanges only, so that the
+ * child of a fork finds it consistent.
  */
 #define _GNU_SOURCE
 #include "lib/shm/segment.h"
@@ -26,10 +26,10 @@ enum { BACKENDS = 3 };
 static const struct asf_segment_backend *const backends[BACKENDS] = {&asf__segment_posix, &asf__segment_sysv,
                                                                      &asf__segment_memfd};
 
-/* --- what is attached ---------------------------------------------------------- */
+/* --- the list of attached segments ---------------------------------------------- */
 
 static struct asf_segment *all;
-static char claimed; /* its address stands in `shown` while an entry changes hands */
+static char claimed; /* `shown` points here while an entry is being changed */
 
 static bool claim(struct asf_segment *s, char *shown) {
     return __atomic_compare_exchange_n(&s->shown, &shown, &claimed, false, __ATOMIC_ACQ_REL,
@@ -40,7 +40,7 @@ static void show(struct asf_segment *s, char *shown) {
     __atomic_store_n(&s->shown, shown, __ATOMIC_RELEASE);
 }
 
-/* An entry to fill and to show; entries are used again and never freed. */
+/* Returns a claimed entry to fill in.  Entries are reused and never freed. */
 static struct asf_segment *new_entry(void) {
     struct asf_segment *s = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
     while (s && !claim(s, NULL))
@@ -75,7 +75,7 @@ static int detach(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
     if (s->watch >= 0) {
-        (void)*(volatile const char *)(s->base + s->size - 1); /* if that is gone the fault tells */
+        (void)*(volatile const char *)(s->base + s->size - 1); /* a fault here reveals a truncation */
         asf__unwatch(s->watch);
     }
     int rc = s->base ? s->backend->detach(s) : 0;
@@ -94,7 +94,7 @@ int asf__segment_close(char *shm) {
 
 /* --- labels --------------------------------------------------------------------------- */
 
-/* Where a name is cut no blank stays at its end. */
+/* A name that is cut does not end in a blank. */
 static size_t name_length(const char *name) {
     size_t n = name ? strnlen(name, ASF_SHM_NAME) : 0;
     bool cut = n == ASF_SHM_NAME && name[n] != '\0';
@@ -124,7 +124,7 @@ static const struct asf_segment_backend *backend_of(const char *id) {
     return NULL;
 }
 
-/* A label taken apart.  `text` is the whole of it without its newline. */
+/* A parsed label.  `text` is the whole label without its newline. */
 struct label {
     const struct asf_segment_backend *backend;
     char id[ASF_SEGMENT_ID];
@@ -153,7 +153,7 @@ static int parse(const char *label, struct label *l) {
     return 0;
 }
 
-/* What is wrong with a head, in a segment of `size` bytes; NULL: nothing. */
+/* The reason why a head is invalid, in a segment of `size` bytes; NULL: it is valid. */
 static const char *fault_in(const struct asf_segment_head *head, size_t size, const char *id) {
     const char *end = memchr(head->text, '\n', sizeof head->text - 1);
     size_t n = strlen(id);
@@ -170,7 +170,7 @@ static const char *fault_in(const struct asf_segment_head *head, size_t size, co
 static const char too_small[] = "what is there is too small for a label: truncated or foreign";
 
 static int verify(struct asf_segment *s, const char *text) {
-    struct asf_segment_head head; /* a copy: who may write to it may change it */
+    struct asf_segment_head head; /* a copy: others can change the head meanwhile */
     if (s->size < ASF_SHM_HEAD)
         return asf__segment_fail(-ESTALE, too_small);
     const uint64_t *magic = &((struct asf_segment_head *)(void *)s->base)->magic;
@@ -187,7 +187,7 @@ static int verify(struct asf_segment *s, const char *text) {
     return 0;
 }
 
-/* The text of a label whose writer may have been stopped at any byte. */
+/* Whether the text begins like a label of `id`, whose writer may have been stopped at any byte. */
 static bool is_begun(const char *text, const char *id) {
     return text[0] == '\0' || strncmp(text, id, strnlen(text, strlen(id))) == 0;
 }
@@ -217,7 +217,7 @@ static const struct asf_segment_backend *backend_named(const char *name) {
     return NULL;
 }
 
-/* Bytes that are truncated away later must not end the process. */
+/* Guards the segment: truncation must not end the process by SIGBUS. */
 static int guard(struct asf_segment *s) {
     if (s->backend->truncatable && !asf__can_catch_faults())
         return asf__segment_fail(-ENOMEM,
@@ -260,8 +260,8 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     return 0;
 }
 
-/* The segment that a label names, there or on `fd` if that is not -1;
- * verified; its entry is not yet shown. */
+/* Attaches and verifies the segment that a label names; with `fd` not -1, the descriptor's segment.
+ * The entry is not yet visible. */
 static int attach(const char *label, int fd, bool update, struct asf_segment **attached) {
     struct label l;
     int rc = parse(label, &l);
@@ -332,7 +332,7 @@ int asf__segment_fd(const char *label, bool update) {
     return fd;
 }
 
-/* --- those there are --------------------------------------------------------------------- */
+/* --- existing segments ------------------------------------------------------------------- */
 
 static int keep(struct asf_segment_state *state, void *arg) {
     *(struct asf_segment_state *)arg = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_file.c - what segments that are files in memory have in common,
- * whether they have a name in /dev/shm or are reached by descriptor alone.
+ * segment_file.c - functions for segments that are files in memory, with a name in /dev/shm or reached
+ * by descriptor only.
  */
 #define _GNU_SOURCE
 #include "lib/shm/segment_file.h"
@@ -28,7 +28,8 @@ bool asf__id_random(const char *id, size_t digits) {
     return strspn(id, "0123456789abcdef") == digits && id[digits] == '\0';
 }
 
-/* Where a filter of system calls knows no getrandom: the time, and never the same in this process. */
+/* For a filter of system calls that forbids getrandom: the time plus a counter, never the same twice
+ * in this process. */
 static uint64_t any_number(void) {
     static uint64_t tries;
     struct timespec now;
@@ -46,8 +47,8 @@ uint64_t asf__new_random(size_t digits) {
 
 /* --- memory ---------------------------------------------------------------------- */
 
-/* Bytes that the file system could not give are told before any are taken, and
- * chunks are small enough for a program with a timer to get on. */
+/* A lack of space is reported before any is taken.  Each call allocates a small chunk, so that a
+ * program with an interval timer makes progress despite EINTR. */
 int asf__segment_allocate(int fd, size_t size) {
     enum { PIECE = 16 << 20 };
     struct statfs64 fs;
@@ -101,7 +102,7 @@ int asf__adopt_file(struct asf_segment *s, int fd, bool update) {
     return asf__map_file(s, fd, update);
 }
 
-/* --- what it looks like from outside ------------------------------------------------ */
+/* --- describing a segment ------------------------------------------------------------ */
 
 int asf__read_head(int fd, struct asf_segment_head *head) {
     size_t have = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_memfd.c - segments without a name in any file system.  One lives as
- * long as a process has a descriptor on it, or has it attached: nothing is ever
- * left behind.  The label says where the creator has its descriptor, which stays
- * open until the segment is removed; when that process has ended, whoever was
- * handed a descriptor is looked for.  Sealed, so that nobody can take the memory
- * from under a reader.
+ * segment_memfd.c - segments without a name in any file system.  A segment exists as long as a process
+ * has a descriptor for it or has it attached: none can be leaked.  The label names the creator's
+ * process and descriptor, which stays open until the segment is removed.  When that process has ended,
+ * all processes are searched for a descriptor of the segment.  Segments are sealed, so that no process
+ * can truncate the memory of a reader.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -39,7 +38,7 @@ static int no_such(void) {
 
 /* --- making ---------------------------------------------------------------------- */
 
-/* There is no file system that would say how much there is. */
+/* No file system reports the free space, so the system's available memory limits it. */
 static int allocate(int fd, size_t size) {
     uint64_t kilobytes = 0;
     if (asf__proc_number("/proc/meminfo", "MemAvailable:", 10, &kilobytes) && size >> 10 > kilobytes)
@@ -79,18 +78,19 @@ static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t 
 
 /* --- finding ----------------------------------------------------------------------- */
 
-/* Whether what is at /proc/PID/fd/FD is a segment.  returns  0; -ENOENT: it is not. */
+/* Whether /proc/PID/fd/FD is a segment.  returns  0; -ENOENT: it is not. */
 static int look_at_link(const char *path) {
     static const char is[] = "/memfd:" NAME " ";
     char leads_to[sizeof is];
     long n = asf__raw_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)leads_to, sizeof is - 1);
-    if (n < 0 && n != -ENAMETOOLONG) /* of another file, whose path is longer than a page */
+    if (n < 0 && n != -ENAMETOOLONG) /* ENAMETOOLONG: another file, whose path is longer than a page */
         return (int)n;
     return n == sizeof is - 1 && memcmp(leads_to, is, sizeof is - 1) == 0 ? 0 : -ENOENT;
 }
 
-/* A descriptor of our own on what process `pid` has there.  The number may become another file's
- * at any moment, so it is opened only as one that was looked at.  -ENOENT: no segment. */
+/* Opens the segment at descriptor `number` of process `pid`.  The number may become another file's at
+ * any moment, so the file is first opened by O_PATH, checked, and then opened through that descriptor.
+ * -ENOENT: no segment. */
 static int open_held(const char *pid, const char *number, int flags) {
     char path[PATH];
     asf__format_text(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, number);
@@ -161,7 +161,7 @@ static int hunt_in(const char *pid, const char *number, void *arg) {
     return 0;
 }
 
-/* Where the label says that it is, or wherever it may be by now. */
+/* Opens the segment: first where its label says that it is, then wherever a process has it. */
 static int find(const char *id, int flags) {
     struct hunt h = {.id = id, .flags = flags};
     char pid[16], fd[16];
@@ -196,9 +196,9 @@ static int memfd_attach(struct asf_segment *s, bool update) {
     return memfd_adopt(s, fd, update);
 }
 
-/* --- those there are ------------------------------------------------------------------ */
+/* --- existing segments ---------------------------------------------------------------- */
 
-/* Only who made it can let go of it. */
+/* Only the creator can close its descriptor. */
 static int memfd_remove(const char *id) {
     if (strtol(id + 1, NULL, 10) != getpid())
         return asf__segment_fail(-EBUSY, "it goes by itself when nobody has a descriptor on it any more; "
@@ -213,11 +213,11 @@ struct tour {
     const char *id; /* or NULL: all */
     asf_segment_visit *visit;
     void *arg;
-    uint64_t *inodes; /* of those that were told of */
+    uint64_t *inodes; /* of the segments visited so far */
     size_t count;
 };
 
-/* 1: it was not told of before; 0: it was. */
+/* Returns 1: it was not visited before; 0: it was. */
 static int note_new(struct tour *t, uint64_t inode) {
     for (size_t i = 0; i < t->count; i++)
         if (t->inodes[i] == inode)
@@ -239,7 +239,7 @@ static int tell(struct tour *t, int fd) {
     size_t n = rc > 0 ? strnlen(head.text, sizeof head.text) : 0;
     size_t length = n ? strcspn(head.text, " \n") : 0;
     if (length == 0 || length >= n || length >= sizeof id)
-        return rc < 0 ? rc : 0; /* not yet, or no segment */
+        return rc < 0 ? rc : 0; /* not labelled yet, or no segment */
     memcpy(id, head.text, length);
     id[length] = '\0';
     if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_posix.c - segments that are objects in /dev/shm.  One gets its name
- * there when it is whole, so that a creator who is killed leaves nothing
- * half-made; its pages are allocated before, since a full file system would
- * otherwise tell by SIGBUS.
+ * segment_posix.c - segments that are objects in /dev/shm.  An object gets its name there when it is
+ * complete, so that a creator who is killed leaves no incomplete object.  Its pages are allocated
+ * first, since a full file system would otherwise cause a SIGBUS later.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,7 +48,7 @@ static int give_name(int fd, const char *id) {
     return rc;
 }
 
-/* Labelled before it has a name, and so before others can see it. */
+/* Labels the segment before it has a name: others cannot see it yet. */
 static int label(struct asf_segment *s, int fd, const char *name) {
     enum { TRIES = 100 };
     int rc = -EEXIST;
@@ -63,7 +62,7 @@ static int label(struct asf_segment *s, int fd, const char *name) {
                : asf__segment_fail(rc, "the segment could not be named in " DIRECTORY "; is /proc mounted?");
 }
 
-/* Mapped first: no memory is taken for what the address space has no room for. */
+/* Maps before it allocates: no memory is taken if the address space has no room. */
 static int make(struct asf_segment *s, int fd, const char *name) {
     int rc = asf__map_file(s, fd, true);
     if (rc < 0)
@@ -129,7 +128,7 @@ static int posix_attach(struct asf_segment *s, bool update) {
     return asf__adopt_file(s, fd, update);
 }
 
-/* --- those there are --------------------------------------------------------------- */
+/* --- existing segments ------------------------------------------------------------- */
 
 static int posix_remove(const char *id) {
     char path[PATH];
@@ -152,7 +151,7 @@ static int status_of(const char *id, struct statx *st) {
     return rc;
 }
 
-/* Looking is no access: whoever may, reads without leaving a trace. */
+/* O_NOATIME, where permitted: looking at a segment must not change its access time. */
 static bool read_head(const char *id, struct asf_segment_head *head) {
     struct stat64 st;
     int fd = open_object(id, O_RDONLY | O_NOATIME, &st);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_sysv.c - segments made by shmget, as in Grosse's note: the
- * identifier is shmget's number, so that "ipcrm -m" works too.  Their keys
- * begin alike, so that one whose creator was killed before it was labelled can
- * still be told from other programs'.
+ * segment_sysv.c - segments made by shmget, as in Grosse's note: the identifier is shmget's number, so
+ * that "ipcrm -m" works too.  All keys have the same first bits.  They identify a segment whose
+ * creator was killed before it wrote the label.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +16,7 @@
 #include "lib/sys/syscalls.h"
 #include "lib/text/format.h"
 
-/* The first 20 bits of a key are the mark, the others tell segments apart. */
+/* The first 20 bits of a key are the mark, the others distinguish segments. */
 enum { KEY_MARK = 0x61736000, KEYS = 0x1000, STAT_ANY = 15 };
 
 static bool is_ours(const struct shmid_ds *ds) {
@@ -38,7 +37,7 @@ static int control(int id, int command, void *to) {
     return (int)asf__raw_syscall(SYS_shmctl, id, command, (long)to, 0);
 }
 
-/* EEXIST when other segments have all keys. */
+/* Makes a segment.  EEXIST: other segments have all keys. */
 static long get(size_t size, mode_t mode) {
     unsigned start = 0;
     asf__raw_syscall(SYS_getrandom, (long)&start, sizeof start, 0, 0);
@@ -93,7 +92,8 @@ static int sysv_remove(const char *id) {
     return rc < 0 ? asf__segment_fail(rc, "it belongs to another user") : 0;
 }
 
-/* Its owner can write to a file that is made read-only, while it is made. */
+/* A file can be created read-only and still be written by its descriptor; a SysV segment cannot.  So
+ * the segment is made and mapped writable first, and gets its mode afterwards. */
 static int set_mode(int id, mode_t mode) {
     struct shmid_ds ds;
     int rc = control(id, IPC_STAT, &ds);
@@ -104,7 +104,7 @@ static int set_mode(int id, mode_t mode) {
 }
 
 static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
-    mode &= ~asf__umask(); /* modes are a file's, and shmget knows no umask */
+    mode &= ~asf__umask(); /* shmget ignores the umask, which applies to a file's mode */
     long id = get(s->size, mode | 0600);
     if (id < 0)
         return cannot_get(id);
@@ -121,7 +121,7 @@ static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
     return rc;
 }
 
-/* One that is removed while somebody is attached stays for those who are. */
+/* A removed segment exists until its last user detaches it.  New users are refused. */
 static int sysv_attach(struct asf_segment *s, bool update) {
     struct shmid_ds ds;
     int rc = map(s, update ? 0 : SHM_RDONLY);
@@ -160,7 +160,7 @@ static int sysv_look(const char *id, asf_segment_visit *visit, void *arg) {
     struct shm_info totals;
     struct asf_segment_state state;
     int last = control(0, SHM_INFO, &totals), rc = 0;
-    if (last < 0 && last != -ENOSYS && !asf__hidden(last)) /* which a sandbox says */
+    if (last < 0 && last != -ENOSYS && !asf__hidden(last)) /* a sandbox returns these */
         return asf__segment_fail(last, "the segments of SysV could not be listed");
     for (int i = 0; i <= last && rc == 0; i++) {
         struct shmid_ds ds;

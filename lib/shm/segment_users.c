@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_users.c - what /proc tells: which processes have a segment attached,
- * since the kernel counts those of SysV alone; and of this process and system.
+ * segment_users.c - reads /proc: which processes have a segment attached (the kernel counts users of
+ * SysV segments only), and facts about processes and the system.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -33,7 +33,7 @@ static void count_mapping(const struct states *all, pid_t pid, uint64_t device, 
     }
 }
 
-/* What follows the n-th blank; NULL: there are not so many. */
+/* The text after the n-th blank; NULL: there are fewer blanks. */
 static const char *field(const char *p, int n) {
     while (p && n-- > 0) {
         p = strchr(p, ' ');
@@ -112,15 +112,16 @@ bool asf__proc_number(const char *path, const char *key, int base, uint64_t *val
     return found != NULL;
 }
 
-/* It can be looked at without being changed in one place only; without that, nothing is given away. */
+/* /proc alone tells the umask without changing it.  Without /proc, permit others nothing. */
 mode_t asf__umask(void) {
     uint64_t mask;
     return asf__proc_number("/proc/self/status", "\nUmask:", 8, &mask) ? (mode_t)mask & 0777 : 077;
 }
 
-/* --- whether a creator is still there ---------------------------------------------- */
+/* --- whether a creator still exists ------------------------------------------------ */
 
-/* When a process was started, in the kernel's ticks since it was; false: there is none. */
+/* Reads when a process was started, in clock ticks since the system's start; false: there is no such
+ * process. */
 static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
     char path[32], text[1024];
     asf__format_text(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -134,7 +135,7 @@ static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
     if (!started)
         return false;
     *ticks = strtoull(started, NULL, 10);
-    /* A first thread may end before the others. */
+    /* The first thread may end (Z) before the others. */
     *ended = *status == 'X' || (*status == 'Z' && strtol(threads, NULL, 10) <= 1);
     return true;
 }
@@ -151,8 +152,8 @@ uint64_t asf__process_start(pid_t pid) {
     return ended ? 0 : ticks + 2;
 }
 
-/* A process that was started later has but the number in common; 2 s: clocks
- * are adjusted, and the three of them are rounded. */
+/* A process that was started after `at` only has the same id.  2 s of tolerance: clocks are adjusted,
+ * and three clocks are rounded. */
 bool asf__process_ended(pid_t pid, int64_t at) {
     bool ended;
     struct timespec now, up;
