@@ -18,7 +18,7 @@
 #include "lib/text/powers.h"
 #include "lib/text/scan_number.h"
 
-/* The locale in which a decimal point is a point; made once, never freed. */
+/* The C locale, in which the decimal point is a point; made once, never freed. */
 static locale_t plain(void) {
     static locale_t made;
     locale_t have = __atomic_load_n(&made, __ATOMIC_ACQUIRE), none = (locale_t)0;
@@ -33,8 +33,8 @@ static locale_t plain(void) {
 
 /* --- the shortest digits: R. Giulietti, "The Schubfach way to render doubles" ---
  *
- * Of the numbers that round to the value, the one with the fewest digits, and of
- * those the nearest.  The paper proves that 126 bits of a power of ten do. */
+ * Of the numbers that round to the value, take those with the fewest digits, and of
+ * these the nearest.  The paper proves that 126 bits of a power of ten are enough. */
 
 /* digits * 10^exponent */
 struct digits {
@@ -42,7 +42,7 @@ struct digits {
     int exponent;
 };
 
-/* Logarithms of powers, rounded down, by multiplication: exact for all doubles. */
+/* Logarithms of powers, rounded down, by a multiplication that is exact for all doubles. */
 static int log10_of_power_of_2(int e) {
     return (int)((e * INT64_C(661971961083)) >> 41);
 }
@@ -60,15 +60,15 @@ struct power {
     uint64_t upper, lower;
 };
 
-/* Just above 10^e. */
+/* A number just above 10^e. */
 static struct power above_power_of_10(int e) {
     const uint64_t *power = asf__power(e);
     unsigned __int128 above = (((unsigned __int128)power[0] << 64 | power[1]) >> 2) + 1;
     return (struct power){(uint64_t)(above >> 63), (uint64_t)above & INT64_MAX};
 }
 
-/* The product without its last 127 bits, and a last bit that says whether there
- * was anything in those that counts. */
+/* The product without its last 127 bits; the result's last bit says whether any relevant one of them
+ * is set. */
 static uint64_t multiply(struct power power, uint64_t by) {
     unsigned __int128 product = (unsigned __int128)power.upper * by;
     uint64_t middle = ((uint64_t)product >> 1) + (uint64_t)(((unsigned __int128)power.lower * by) >> 64);
@@ -76,14 +76,14 @@ static uint64_t multiply(struct power power, uint64_t by) {
     return sum | (((middle & INT64_MAX) + INT64_MAX) >> 63);
 }
 
-/* The value, and the least and the most that round to it, times 4 * 10^-k. */
+/* The value, and the least and the greatest number that round to it, times 4 * 10^-k. */
 struct interval {
     uint64_t least, value, most;
 };
 
-/* The only multiple of ten in the interval, if there is just one; otherwise the
- * nearest number, and the even one of two as near.  Which it will be nothing
- * foretells, so that a branch would be guessed wrong half the time. */
+/* The multiple of ten in the interval, if there is exactly one; otherwise the nearest number, or the
+ * even one of two equally near.  Without a branch, since its outcome is random and would be
+ * mispredicted half the time. */
 static inline uint64_t choose(const struct interval *v) {
     uint64_t below = v->value >> 2, ten = below / 10 * 10;
     bool ten_below = v->least <= ten << 2, ten_above = (ten + 10) << 2 <= v->most;
@@ -92,15 +92,14 @@ static inline uint64_t choose(const struct interval *v) {
     return (nearest & ~tens) | ((ten + 10 * (uint64_t)ten_above) & tens);
 }
 
-/* The value is mantissa * 2^exponent; `edge`: its lower neighbour is nearer than
- * its upper one.  Then what is nearest may be below the least, and what is above
- * it is not. */
+/* The shortest number for mantissa * 2^exponent.  `edge`: the value's lower neighbour is nearer than
+ * its upper one; the nearest number may then be below the interval, but the number above it is inside. */
 static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t mantissa, int exponent,
                                                                        bool edge) {
     int k = edge ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
     int shift = exponent + log2_of_power_of_10(-k) + 2;
     struct power power = above_power_of_10(-k);
-    uint64_t four = mantissa << 2, open = mantissa & 1; /* the ends round elsewhere */
+    uint64_t four = mantissa << 2, open = mantissa & 1; /* odd: the interval's ends round to other values */
     struct interval v = {.least = multiply(power, (four - (edge ? 1 : 2)) << shift) + open,
                          .value = multiply(power, four << shift),
                          .most = multiply(power, (four + 2) << shift) - open};
@@ -118,12 +117,12 @@ static struct digits shortest(uint64_t mantissa, int exponent) {
 
 /* --- to text ----------------------------------------------------------------------- */
 
-/* Digits in a row, seventeen with zeros after, which is all that any double has:
- * the first, and the others as characters, the earliest in the lowest byte. */
+/* Seventeen digits with trailing zeros, enough for any double: the first, and the others as
+ * characters, the earliest in the lowest byte. */
 struct text {
     char first;
     unsigned __int128 others;
-    unsigned count; /* without the zeros after */
+    unsigned count; /* without trailing zeros */
     int point;      /* digits before the point */
 };
 
@@ -141,12 +140,12 @@ static struct text text_of(struct digits d) {
                          .point = (int)n + d.exponent};
 }
 
-/* Sixteen bytes, of which some may be of no use. */
+/* Stores sixteen bytes; some may be unused. */
 static void store(char *to, unsigned __int128 bytes) {
     memcpy(to, &bytes, sizeof bytes);
 }
 
-/* The point goes after the first digit. */
+/* Writes the digits with a point after the first, and an exponent. */
 static size_t put_scientific(char *to, const struct text *t) {
     int exponent = t->point - 1;
     size_t n = t->count > 1 ? t->count + 1 : 1;
@@ -160,7 +159,7 @@ static size_t put_scientific(char *to, const struct text *t) {
     return n + e.length;
 }
 
-/* As %g lays numbers out, with the digits that there are. */
+/* Writes a number in the layout of %g, with all its digits. */
 static size_t put_plainly(char *to, struct digits d) {
     struct text t = text_of(d);
     if (t.point < -3 || t.point > 17)
@@ -240,7 +239,7 @@ size_t asf__put_double(char *to, double value) {
 
 /* --- from text ------------------------------------------------------------------------ */
 
-/* A NaN with its sign and payload, which musl's strtod leaves out. */
+/* A NaN with its sign and payload, which musl's strtod ignores. */
 static double nan_of(const char *word) {
     const uint64_t quiet = UINT64_C(0x7ff8000000000000), most = (UINT64_C(1) << 51) - 1;
     const char *open = strchr(word, '(');

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decimal.h - doubles as text and back, with nothing lost either way, whatever
- * the program's locale.
+ * decimal.h - doubles as text and back without loss, in any locale.
  */
 #ifndef ASF_LIB_DECIMAL_H
 #define ASF_LIB_DECIMAL_H
@@ -10,18 +9,16 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { ASF_DECIMAL = 40 }; /* bytes that hold any of them, and a null */
+enum { ASF_DECIMAL = 40 }; /* bytes that hold any of these texts, and a null */
 
-/* asf__put_double: the number with the fewest digits that strtod reads as this
- * very value, and of those the nearest to it.  A NaN keeps its sign and payload,
- * and becomes quiet.  `to` has room for ASF_DECIMAL bytes; what is after the null
- * may have changed.
+/* asf__put_double: write the shortest text that strtod reads as exactly this value; of several, the
+ * nearest.  A NaN keeps its sign and payload, and becomes quiet.  `to` has room for ASF_DECIMAL bytes;
+ * bytes after the null may change.
  * returns  bytes, without the terminating null. */
 size_t asf__put_double(char *to, double value);
 
-/* asf__get_double: the value of a null-terminated word of `length` bytes that is
- * a number as strtod knows them.
- * returns  0; -EBADMSG when it is none; -ERANGE when it is too large. */
+/* asf__get_double: read a null-terminated word of `length` bytes as a number, as strtod does.
+ * returns  0; -EBADMSG: it is no number; -ERANGE: it is too large. */
 int asf__get_double(const char *word, size_t length, double *value);
 
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.c - printf's formats: text, characters and strings, and the way to every
- * other conversion.  Everything rare is left to libc.
+ * format.c - printf's formats: text, characters and strings.  Calls other files for the other
+ * conversions, and leaves rare cases to libc.
  */
 #define _GNU_SOURCE
 #include "lib/text/format.h"
@@ -109,7 +109,7 @@ static void put_text(struct asf__output *o, struct asf__spec *s, const char *tex
 }
 
 static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
-    if (!text) /* as glibc: cut short it would mislead */
+    if (!text) /* as glibc does: a truncated "(null)" would mislead */
         text = s->precision < 0 || s->precision >= 6 ? "(null)" : "";
     put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : SIZE_MAX));
 }
@@ -127,7 +127,7 @@ static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *
     }
 }
 
-/* errno, where a call for it would be made for others as well. */
+/* For asf__output.error: errno was not read, since most formats do not need it. */
 enum { NOT_LOOKED_AT = INT_MIN };
 
 static __attribute__((noinline)) void put_error(struct asf__output *o, struct asf__spec *s) {
@@ -144,7 +144,7 @@ static bool put_wide(struct asf__output *o, struct asf__spec *s, asf__arguments 
     return character && asf__put_wide_character(o, s, asf__next_of(ap, wint_t));
 }
 
-/* %n: the bytes so far.  After what did not fit it is libc's. */
+/* %n: stores the number of bytes so far.  If some did not fit, libc does it. */
 static bool put_count(struct asf__output *o, const struct asf__spec *s, asf__arguments ap) {
     size_t n = asf__made(o);
     if (!o->counts || o->before > 0 || n > INT_MAX)
@@ -217,8 +217,8 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, asf__argu
     }
 }
 
-/* With anything between the percent sign and the letter; returns what follows.
- * When it is left to libc its arguments are still to be taken. */
+/* A conversion with any flags, width, precision and length.  Returns the format after it, or NULL: it
+ * is left to libc, and `ap` is at the conversion's first argument again. */
 static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f,
                                                          asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
@@ -232,9 +232,9 @@ static __attribute__((noinline)) const char *convert_any(struct asf__output *o, 
 }
 
 /* --- brief specifications --------------------------------------------------------
-
-   Nearly all: at most one flag, 0 or -, and small numbers.  They are parsed into
-   registers, and short numbers are put together there. */
+ *
+ *   Nearly all specifications: at most one flag, 0 or -, and small numbers.  They are parsed into
+ *   registers, and short numbers are formatted in registers. */
 
 enum { BRIEF_NUMBER = 99 };
 
@@ -255,7 +255,7 @@ static inline const char *brief_number(const char *f, int *n, asf__arguments ap)
     return f;
 }
 
-/* Returns where the letter should be, or anything that is none. */
+/* Returns the address of the conversion's letter, or of some other character. */
 static inline const char *parse_brief(const char *f, struct brief *b, asf__arguments ap) {
     if (*f == '0' || *f == '-')
         b->flag = *f++;
@@ -283,13 +283,13 @@ static inline struct asf__spec whole_spec(struct brief b, char letter) {
     return (struct asf__spec){flags, b.width, b.precision, b.length, letter};
 }
 
-/* So many digits, leading zeros included, if it is no more than 8 of them. */
+/* The least number of digits, with leading zeros; put_short_number adds those beyond 8. */
 static inline unsigned least_digits(struct brief b) {
     int least = b.precision >= 0 ? b.precision : b.flag == '0' ? b.width - b.negative : 1;
     return least > 1 ? (unsigned)least : 1;
 }
 
-/* A field of at most 8 digits; false when there is no room for it. */
+/* Puts a number of at most 8 digits; false when there is no room for the field. */
 static inline __attribute__((always_inline)) bool put_short_number(struct asf__output *o, struct brief b,
                                                                    struct asf__short_text t) {
     unsigned zeros = b.precision > (int)t.length ? (unsigned)b.precision - t.length : 0;
@@ -397,7 +397,7 @@ static inline __attribute__((always_inline)) const char *convert(struct asf__out
     if (asf__likely(put_brief(o, b, *letter, ap)))
         return letter + 1;
     asf__go_to(ap, before);
-    return *letter == '$' ? NULL : convert_any(o, f, ap); /* %1$d: libc's */
+    return *letter == '$' ? NULL : convert_any(o, f, ap); /* numbered: asf__format_numbered or libc */
 }
 
 __attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, asf__arguments ap) {
@@ -419,15 +419,15 @@ __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, ch
 
 /* --- the format ------------------------------------------------------------------- */
 
-/* Text up to the next percent sign. */
+/* Puts the text up to the next percent sign; returns the format after it. */
 static const char *put_literal(struct asf__output *o, const char *f) {
     const char *end = strchrnul(f, '%');
     asf__put(o, f, (size_t)(end - f));
     return end;
 }
 
-/* Which is also what libc cannot go on with from the middle: a count of all bytes, and
- * arguments that are numbered from the first. */
+/* Formats in the middle of which libc cannot continue: %n counts all bytes, and numbered arguments
+ * start from the first. */
 bool asf__may_count(const char *f) {
     while (f && (f = strchr(f, '%')) != NULL) {
         f += 1 + strspn(f + 1, "-+ #0'I*.123456789hlLqjztZ");
@@ -439,13 +439,13 @@ bool asf__may_count(const char *f) {
     return false;
 }
 
-/* Whether a specification begins there as %1$d does. */
+/* Whether `f` begins with a numbered specification such as %1$d. */
 static inline bool is_numbered(const char *f) {
     return f[0] == '%' && f[1] >= '1' && f[1] <= '9' && f[2] == '$';
 }
 
-/* Goes on at f, which is not plain, as far as is known; returns where in the format
- * it stopped. */
+/* Formats from f, which is not plain; returns the end of the format, or the place where libc must
+ * continue. */
 static inline const char *format_all(struct asf__output *o, const char *f, asf__arguments ap) {
     while (*f != '\0' && !o->failed) {
         const char *behind = *f == '%' ? asf__convert(o, f + 1, ap) : put_literal(o, f);
@@ -458,14 +458,15 @@ static inline const char *format_all(struct asf__output *o, const char *f, asf__
     return f;
 }
 
-/* From the first argument; an output that is full loses what it has. */
+/* Discards the output and returns to the first argument. */
 static void begin_anew(struct asf__output *o, asf__arguments ap, struct asf__place first) {
     o->p = o->begin;
     o->before = 0;
     asf__go_to(ap, first);
 }
 
-/* Up to the end, or to what libc is to go on with: all of it, if that counts or numbers. */
+/* Formats the rest.  Returns NULL, or the format with which libc must continue: the whole format if
+ * the rest counts bytes or has numbered arguments. */
 static const char *format_rest(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                struct asf__place first) {
     if (!is_numbered(f))
@@ -483,8 +484,8 @@ static const char *format_rest(struct asf__output *o, const char *f, const char 
     return format;
 }
 
-/* What counts or numbers can be begun anew, by libc, until something has been handed over:
- * it is made in the room that there is, or left. */
+/* For formats that count or have numbered arguments: formats without handing anything to `full`, so
+ * that libc can start anew if something does not fit. */
 static const char *format_in_room(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                   struct asf__place first) {
     bool (*full)(struct asf__output *, const char *, size_t) = o->full;
@@ -500,7 +501,7 @@ static const char *format_in_room(struct asf__output *o, const char *f, const ch
 const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first) {
     if (asf__unlikely(asf__format_custom || !format))
-        return format ? format : "%"; /* an error of the same kind */
+        return format ? format : "%"; /* an error for libc, as NULL is */
     o->error = errno;
     if (o->full && asf__may_count(format))
         return format_in_room(o, f, format, ap, first);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h - printf's conversions, straight into the caller's memory.
+ * format.h - printf's conversions, directly into the caller's memory.
  */
 #ifndef ASF_LIB_FORMAT_H
 #define ASF_LIB_FORMAT_H
@@ -14,48 +14,47 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Where text is made: in memory, from p on.  The caller sets all but `before` and `failed`,
+/* The output of a formatter: memory from p to `end`.  The caller sets all but `before` and `failed`,
  * which are 0. */
 struct asf__output {
     char *p, *end;
-    char *begin;   /* the text from here to p is not counted in `before` */
-    size_t before; /* bytes made before that, or lost */
-    /* Takes a chunk that does not fit, and all that was made before it: it sets p and `end`
-     * anew.  False: an error, and formatting ends.  NULL: what does not fit is lost, but
-     * counted. */
+    char *begin;   /* `before` does not count the text from here to p */
+    size_t before; /* bytes made before `begin`, or lost */
+    /* Called with a chunk that does not fit: takes the text from `begin` to p and the chunk, and sets
+     * p and `end` anew.  False: an error, and formatting ends.  NULL: text that does not fit is lost,
+     * but counted. */
     bool (*full)(struct asf__output *o, const char *text, size_t n);
-    int error;   /* errno as formatting began; of the formatter itself */
-    bool counts; /* %n may store without a check */
+    int error;   /* errno when formatting began; the formatter's own */
+    bool counts; /* %n is permitted without libc's check of the format */
     bool failed; /* `full` has failed, or more bytes were made than an int counts */
 };
 
-/* asf__made: how many bytes there are, or would be if there was room.  It may be larger
- * than INT_MAX. */
+/* asf__made: the number of bytes made, lost ones included.  It may be larger than INT_MAX. */
 static inline size_t asf__made(const struct asf__output *o) {
     return o->before + (size_t)(o->p - o->begin);
 }
 
-/* asf__format: format into `o`, which has nothing yet, as printf would: d i u x X o c s C S
- * p m n f F e E g G a A with every flag, width, precision and length modifier they have, and
- * up to nine numbered arguments; wide characters in UTF-8 and ASCII.  No null is put after.
- * returns  NULL; or the format that libc is to go on with: where there is something else, or
- *          the locale, the rounding mode or an error makes a difference.  That is all of it,
- *          and nothing was made or handed to `full`, where libc cannot go on from the middle.
- * It uses no memory but its stack and the output.  `ap` is after what was taken, as it is
- * when libc's returns, which programs look at; where arguments are numbered, it is as it was. */
+/* asf__format: format into `o`, which is empty, as printf would: d i u x X o c s C S p m n f F e E g G
+ * a A with every flag, width, precision and length modifier they have, and up to nine numbered
+ * arguments; wide characters in UTF-8 and ASCII.  Puts no null at the end.
+ * returns  NULL: done; or the format with which libc must continue, where it has something else, or
+ *          the locale, the rounding mode or an error makes a difference.  This is the whole format,
+ *          with nothing made or handed to `full`, if libc cannot continue in the middle.
+ * It uses no memory except its stack and the output.  `ap` is after the arguments taken, as it is when
+ * libc's functions return, since programs look at it; with numbered arguments `ap` is unchanged. */
 const char *asf__format(struct asf__output *o, const char *format, asf__arguments ap);
-/* asf__format_text: the library's own snprintf, by the same conversions: it calls no function of stdio, which
- * may be this library's.  `size`: of `to`, 1 or more. */
+/* asf__format_text: the library's own snprintf, with the same conversions.  It calls no function of
+ * stdio, which may be this library's.  `size` is that of `to`, 1 or more. */
 int asf__format_text(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* asf__may_count: whether a format may have a %n; numbered arguments pass for one. */
+/* asf__may_count: whether a format may have a %n or numbered arguments. */
 bool asf__may_count(const char *format);
 
-/* The same for wide characters; without `full`, what does not fit is left to libc. */
+/* The same for wide characters.  Without `full`, text that does not fit is left to libc. */
 struct asf__wide_output {
     wchar_t *p, *end, *begin;
     size_t before;
     bool (*full)(struct asf__wide_output *o, const wchar_t *text, size_t n);
-    const wchar_t *format; /* of the formatter itself */
+    const wchar_t *format; /* the formatter's own */
     bool failed;
 };
 
@@ -63,11 +62,10 @@ static inline size_t asf__wide_made(const struct asf__wide_output *o) {
     return o->before + (size_t)(o->p - o->begin);
 }
 
-/* asf__format_wide: the same as wprintf would, and also for %ls, %lc and, in
- * UTF-8 and ASCII, for %s. */
+/* asf__format_wide: the same for wprintf, also for %ls, %lc and, in UTF-8 and ASCII, for %s. */
 const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *format, asf__arguments ap);
 
-/* asf__format_custom: the program has registered conversions of its own. */
+/* asf__format_custom: whether the program has registered its own conversions. */
 extern bool asf__format_custom;
 
 #pragma GCC visibility pop

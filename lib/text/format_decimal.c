@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_decimal.c - binary floating point in decimal.
+ * format_decimal.c - binary floating point to decimal.
  *
- * Up to 17 digits: the value times a power of ten of 128 bits, which is less than
- * a unit of its last place too small, gives an integer and a fraction.  Where
- * that error leaves open on which side of a half the fraction lies, and for
- * more digits, the number is taken apart exactly, 19 digits at a time.
+ * Up to 17 digits: the value is multiplied by a power of ten of 128 bits, whose last place is less
+ * than a unit too small.  The product is an integer and a fraction.  If the error leaves open on which
+ * side of a half the fraction is, and for more digits, the number is converted exactly, 19 digits at a
+ * time.
  */
 #include "lib/text/format_decimal.h"
 
@@ -62,7 +62,7 @@ bool asf__fixed_parts(struct asf__binary v, int places, uint64_t *whole, uint64_
     }
     if (below == 0)
         return true;
-    /* scaled * 2^-shift, the rest moved to the top of a word */
+    /* n: scaled * 2^-shift; rest: the bits below it, at the top of a word */
     uint128 scaled = (uint128)below * asf__tens[places];
     uint64_t high = (uint64_t)(scaled >> 64), low = (uint64_t)scaled, n, rest, more;
     if (shift < 64) {
@@ -107,7 +107,7 @@ static struct power power_of_ten(int n) {
                           n >= 0 && n <= LAST_EXACT};
 }
 
-/* An integer and a fraction: fraction / (2 * half), and `rest` below it. */
+/* integer + fraction / (2 * half); `rest` has the lower bits of the fraction. */
 struct scaled {
     uint64_t integer, rest;
     uint128 fraction, half;
@@ -125,7 +125,7 @@ static struct scaled scale(struct asf__binary v, int n) {
                            (uint128)1 << (shift - 1), p.exact};
 }
 
-/* The integer rounded; false when the error leaves that open. */
+/* Rounds the integer; false when the error leaves the result open. */
 static bool rounded(const struct scaled *s, uint64_t *result) {
     *result = s->integer;
     if (s->fraction > s->half) {
@@ -139,14 +139,14 @@ static bool rounded(const struct scaled *s, uint64_t *result) {
     return true;
 }
 
-/* floor(log10(v)), or one less: log2(1 + f) is at least f, log10(2) is a little
- * more than 78913 / 2^18, and what that adds to a negative number is taken off. */
+/* floor(log10(v)), or one less.  log2(1 + f) is at least f; log10(2) is a little more than 78913 /
+ * 2^18, and the subtraction corrects this for negative numbers. */
 static int decimal_exponent(struct asf__binary v) {
     int64_t log2 = (int64_t)(v.exponent + 63) * 1024 + (int64_t)((v.mantissa << 1) >> 54);
     return (int)((log2 * 78913 - (1 << 18)) >> 28);
 }
 
-/* v is n * 10^(exponent - wanted + 1), n of `wanted` digits. */
+/* Finds v = n * 10^(exponent - wanted + 1), where n has `wanted` digits. */
 static bool quick_significant(struct asf__binary v, int wanted, uint64_t *n, int *exponent) {
     struct scaled s;
     *exponent = decimal_exponent(v);
@@ -164,7 +164,7 @@ static bool quick_significant(struct asf__binary v, int wanted, uint64_t *n, int
 
 /* --- any number of digits, exactly --------------------------------------------- */
 
-/* 1024 bits before the point; 1137 after it. */
+/* 1024 bits before the point or 1137 after it. */
 enum { LIMBS = 18 };
 
 /* Limbs, the lowest first; limbs below `low` are zero. */
@@ -183,7 +183,7 @@ static uint64_t divide_group(struct limbs *n) {
     return remainder;
 }
 
-/* Multiplies by 10^19; returns what moves before the point. */
+/* Multiplies by 10^19; returns the part that moves before the point. */
 static uint64_t multiply_group(struct limbs *n) {
     uint64_t carry = 0;
     for (int i = n->low; i < n->count; i++) {
@@ -239,7 +239,7 @@ static void set_fraction(struct limbs *n, struct asf__binary v) {
     n->count = (behind + 63) / 64;
 }
 
-/* Cuts the digits to `keep`; `more`: something is after the last of them. */
+/* Rounds to `keep` digits; `more`: nonzero digits follow the last one. */
 static void round_digits(struct asf__decimal *d, int keep, bool more) {
     char *cut = d->digits + keep, next = *cut, *end = d->digits + d->count;
     for (char *p = cut + 1; p < end && !more; p++)
@@ -258,7 +258,7 @@ static void round_digits(struct asf__decimal *d, int keep, bool more) {
     }
 }
 
-/* Leading zeros of a number less than 1 are no significant digits. */
+/* Removes leading zeros: for a number less than 1 they are not significant. */
 static void skip_zeros(struct asf__decimal *d) {
     while (d->count > 0 && *d->digits == '0') {
         d->digits++;
@@ -267,8 +267,8 @@ static void skip_zeros(struct asf__decimal *d) {
     }
 }
 
-/* The digits that come next.  Zeros before the first significant one only move the
- * point: a small number has many. */
+/* Appends the next 19 digits.  Zeros before the first significant digit only move the point: a small
+ * number has many. */
 static void append_group(struct asf__decimal *d, struct limbs *fraction, bool significant) {
     uint64_t group = multiply_group(fraction);
     if (significant && d->count == 0 && group == 0) {

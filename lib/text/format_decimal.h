@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_decimal.h - binary floating point in decimal, rounded to nearest and
- * ties to even on the exact value, as libc rounds it.
+ * format_decimal.h - binary floating point to decimal; rounds the exact value to nearest, ties to
+ * even, as libc does.
  */
 #ifndef ASF_LIB_FORMAT_DECIMAL_H
 #define ASF_LIB_FORMAT_DECIMAL_H
@@ -17,7 +17,7 @@ struct asf__binary {
     int exponent;
 };
 
-/* The range of exponents that is served: that of every double. */
+/* Bounds of the exponent: those of every double. */
 enum { ASF__EXPONENT_MIN = -1137, ASF__EXPONENT_MAX = 960 };
 
 /* Digits of a number: 0.d1d2d3... * 10^point.  Those after the last are zeros. */
@@ -27,20 +27,17 @@ struct asf__decimal {
     int point;
 };
 
-/* Memory for the digits of any number, and the margins that are left free before and after
- * them. */
+/* Memory for the digits of any number, with margins before and after them. */
 enum { ASF__DIGITS_ROOM = 1600, ASF__DIGITS_MARGIN = 16 };
 
-/* asf__fixed_parts: rounded to `places` <= 19 digits after the point, in two
- * integers; false when it takes longer arithmetic. */
+/* asf__fixed_parts: round to `places` <= 19 digits after the point, into two integers; false: 128 bits
+ * are not enough. */
 bool asf__fixed_parts(struct asf__binary v, int places, uint64_t *whole, uint64_t *fraction);
 
-/* asf__decimal_fixed: rounded to `places` digits after the point; at least one
- * digit stands before it. */
+/* asf__decimal_fixed: round to `places` digits after the point; at least one digit is before it. */
 struct asf__decimal asf__decimal_fixed(struct asf__binary v, int places, char room[ASF__DIGITS_ROOM]);
 
-/* asf__decimal_significant: rounded to `wanted` > 0 digits, the first of them
- * no zero (but for the value 0). */
+/* asf__decimal_significant: round to `wanted` > 0 digits; the first is not 0, except for the value 0. */
 struct asf__decimal asf__decimal_significant(struct asf__binary v, int wanted, char room[ASF__DIGITS_ROOM]);
 
 #pragma GCC visibility pop

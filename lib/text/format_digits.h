@@ -20,7 +20,7 @@ extern const char asf__digit_pairs[201];
 /* 10^0 to 10^19. */
 extern const uint64_t asf__tens[20];
 
-/* The number of digits; log2(10) is nearly 4096 / 1233. */
+/* The number of decimal digits; log2(10) is nearly 4096 / 1233. */
 static inline unsigned asf__count_digits(uint64_t n) {
     unsigned bits = 64 - (unsigned)__builtin_clzll(n | 1), most = bits * 1233 >> 12;
     return most + ((n | 1) >= asf__tens[most]);
@@ -30,8 +30,8 @@ static inline void asf__write_pair(char *p, unsigned n) {
     memcpy(p, asf__digit_pairs + 2 * (size_t)n, 2);
 }
 
-/* Eight digits of n < 10^8, a byte each, the first in the lowest: halved three
- * times, all parts at once.  1 / 100 is nearly 10486 / 2^20, 1 / 10 103 / 2^10. */
+/* Eight digits of n < 10^8, a byte each, the first in the lowest byte.  Each of three steps halves all
+ * parts at once.  1 / 100 is nearly 10486 / 2^20, 1 / 10 103 / 2^10. */
 static inline uint64_t asf__eight_digits(uint32_t n) {
     uint64_t v = n / 10000 | (uint64_t)(n % 10000) << 32;
     uint64_t high = (v * 10486 >> 20) & 0x0000007f0000007f;
@@ -40,16 +40,16 @@ static inline uint64_t asf__eight_digits(uint32_t n) {
     return high | (v - high * 10) << 8;
 }
 
-/* Sixteen digits of two halves below 10^8, likewise: the first in the lowest byte. */
+/* Sixteen digits of two numbers below 10^8, the first digit in the lowest byte. */
 static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low) {
 #ifdef __SSE2__
     __m128i v = _mm_unpacklo_epi64(_mm_cvtsi32_si128((int)high), _mm_cvtsi32_si128((int)low));
     __m128i quotient = _mm_srli_epi64(_mm_mul_epu32(v, _mm_set1_epi64x(3518437209)), 45);
     v = _mm_sub_epi64(v, _mm_mul_epu32(quotient, _mm_set1_epi64x(10000)));
-    v = _mm_or_si128(quotient, _mm_slli_epi64(v, 32)); /* four of 10^4 */
+    v = _mm_or_si128(quotient, _mm_slli_epi64(v, 32)); /* four numbers below 10^4 */
     quotient = _mm_srli_epi32(_mm_mulhi_epu16(v, _mm_set1_epi32(5243)), 3);
     v = _mm_sub_epi32(v, _mm_mullo_epi16(quotient, _mm_set1_epi32(100)));
-    v = _mm_or_si128(quotient, _mm_slli_epi32(v, 16)); /* eight of 100 */
+    v = _mm_or_si128(quotient, _mm_slli_epi32(v, 16)); /* eight numbers below 100 */
     quotient = _mm_mulhi_epu16(v, _mm_set1_epi16(6554));
     v = _mm_sub_epi16(v, _mm_mullo_epi16(quotient, _mm_set1_epi16(10)));
     v = _mm_or_si128(quotient, _mm_slli_epi16(v, 8));
@@ -74,7 +74,7 @@ struct asf__short_text {
     unsigned length;
 };
 
-/* The leading zeros of eight digits, in bits; `least` >= 1 digits remain. */
+/* Leading zeros of eight digits, in bits; at least `least` >= 1 digits remain. */
 static inline unsigned asf__skip_zeros(uint64_t digits, unsigned least) {
     unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
     unsigned most = 64 - 8 * (least < 8 ? least : 8);
@@ -94,7 +94,7 @@ static inline struct asf__short_text asf__short_hexadecimal(uint32_t n, bool upp
                                     8 - skip / 8};
 }
 
-/* Exactly its length, by two stores that may overlap. */
+/* Stores exactly t.length characters, by two stores that may overlap. */
 static inline void asf__store(char *p, struct asf__short_text t) {
     if (t.length >= 4) {
         *(asf__word4 *)p = (uint32_t)t.text;
@@ -110,7 +110,7 @@ static inline void asf__write_eight(char *p, uint32_t n) {
     *(asf__word8 *)p = asf__eight_digits(n) | 0x3030303030303030;
 }
 
-/* asf__write_digits: backwards from `end`; returns where they start. */
+/* asf__write_digits: writes backwards from `end`; returns the first digit's address. */
 static inline char *asf__write_digits(char *end, uint64_t n) {
     while (n >= 100000000) {
         asf__write_eight(end -= 8, (uint32_t)(n % 100000000));
@@ -128,7 +128,7 @@ static inline char *asf__write_digits(char *end, uint64_t n) {
     return end;
 }
 
-/* asf__write_places: exactly `count` digits, zeros leading; at p. */
+/* asf__write_places: writes exactly `count` digits at p, with leading zeros. */
 static inline void asf__write_places(char *p, uint64_t n, int count) {
     while (count > 8) {
         asf__write_eight(p + (count -= 8), (uint32_t)(n % 100000000));

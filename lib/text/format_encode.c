@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_encode.c - printf's conversions of wide characters and strings, which
- * come out as the locale's bytes.
+ * format_encode.c - printf's conversions of wide characters and strings to the locale's bytes.
  */
 #define _GNU_SOURCE
 #include "lib/text/format_spec.h"
 #include "lib/text/utf8.h"
 
-/* What is converted at most; longer text is left to libc. */
+/* Most bytes converted; longer text is left to libc. */
 enum { MOST = 4096 };
 
-/* The bytes of a character, or 0: it has none, or few know it. */
+/* The number of bytes of a character; 0: it has none, or is not common. */
 static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
     unsigned code = (unsigned)ch;
     if (code < 0x80)
@@ -20,7 +19,7 @@ static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
     return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-/* Does not fit: in the chunks in which libc converts it. */
+/* Puts text that does not fit, in the same chunks as libc. */
 static __attribute__((noinline)) void put_pieces(struct asf__output *o, const struct asf__spec *s,
                                                  const wchar_t *text, const wchar_t *end, size_t n) {
     size_t blanks = (size_t)s->width > n ? (size_t)s->width - n : 0;
@@ -33,7 +32,7 @@ static __attribute__((noinline)) void put_pieces(struct asf__output *o, const st
     asf__pad(o, ' ', s->flags & FLAG_LEFT ? blanks : 0);
 }
 
-/* The characters up to `end`, which take n bytes. */
+/* Puts the characters up to `end`, which take n bytes. */
 static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_t *text, const wchar_t *end,
                         size_t n) {
     size_t behind;
@@ -47,7 +46,7 @@ static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_
     asf__end_field(o, behind);
 }
 
-/* Whole characters alone count for the precision, which is in bytes. */
+/* The precision is in bytes, and only whole characters are put. */
 bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text) {
     enum asf__charset set = asf__charset_of_locale();
     size_t most = s->precision >= 0 ? (size_t)s->precision : MOST, n = 0;

@@ -16,7 +16,7 @@ enum { DOUBLE_BITS = 52, DOUBLE_BIAS = 1075, LONG_DOUBLE_BIAS = 16446, QUICK_PLA
 struct real {
     struct asf__binary value;
     bool negative;
-    const char *word; /* what is no number: "inf", "nan" */
+    const char *word; /* "inf" or "nan"; NULL: a number */
 };
 
 static struct asf__binary normalised(uint64_t mantissa, int exponent) {
@@ -40,8 +40,8 @@ static struct real from_double(double v) {
     return r;
 }
 
-/* The 64 bits of a long double that are looked at, its sign and exponent; false where it has
- * more. */
+/* Takes a long double apart: 64 bits of its mantissa, sign and exponent; false: its mantissa has more
+ * bits. */
 #if __LDBL_MANT_DIG__ == 64 /* x86-64 */
 static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *exponent) {
     *exponent = 0;
@@ -49,7 +49,7 @@ static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *expon
     memcpy(exponent, (const char *)&v + sizeof *mantissa, 2);
     return true;
 }
-#else /* binary128: the one before the point is not stored, nor are there 64 bits of most values */
+#else /* binary128: the leading 1 is not stored */
 static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *exponent) {
     enum { MORE = 49 };
     unsigned __int128 bits;
@@ -60,8 +60,8 @@ static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *expon
 }
 #endif
 
-/* False for what no double could hold, and for patterns that no operation of
- * the processor yields. */
+/* False for values beyond the range of doubles, and for bit patterns that no operation of the
+ * processor yields. */
 static bool from_long_double(long double v, struct real *r) {
     uint64_t mantissa;
     unsigned top;
@@ -79,7 +79,7 @@ static bool from_long_double(long double v, struct real *r) {
     return r->word || (r->value.exponent >= ASF__EXPONENT_MIN && r->value.exponent <= ASF__EXPONENT_MAX);
 }
 
-/* The decimal point, or 0 where it is longer than a byte or the rounding mode is unusual. */
+/* The decimal point, or 0: it is longer than a byte, or the rounding mode is not to nearest. */
 static char plain_point(void) {
     const char *point = nl_langinfo(RADIXCHAR);
     if (!asf__rounds_to_nearest() || point[0] == '\0' || point[1] != '\0')
@@ -149,7 +149,7 @@ static void put_fixed(struct asf__output *o, const struct asf__spec *s, struct a
 
 /* --- %e and %g ---------------------------------------------------------------------- */
 
-/* e+05; returns its length. */
+/* Writes an exponent such as e+05; returns its length. */
 static size_t write_exponent(char *p, char letter, int exponent) {
     unsigned n = (unsigned)(exponent < 0 ? -exponent : exponent);
     p[0] = letter;
@@ -162,7 +162,7 @@ static size_t write_exponent(char *p, char letter, int exponent) {
     return 5;
 }
 
-/* `wanted` digits in all, of which d has some. */
+/* %e: `wanted` digits in all; zeros follow the digits of d. */
 static void put_scientific(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                            struct asf__decimal *d, long wanted, char point) {
     char suffix[8];
@@ -186,7 +186,7 @@ static void lead_with_zeros(struct asf__field *f, struct asf__decimal *d, char p
     f->length = (size_t)d->count + zeros + 2;
 }
 
-/* %g where the exponent is small: as %f, with `wanted` digits in all. */
+/* %g with a small exponent: as %f, with `wanted` digits in all. */
 static void put_positional(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                            struct asf__decimal *d, long wanted, char point) {
     f->text = d->digits;
@@ -199,9 +199,9 @@ static void put_positional(struct asf__output *o, const struct asf__spec *s, str
     asf__put_field(o, s, f);
 }
 
-/* glibc decides between the forms before it rounds, and where rounding makes a
- * number too long for the form without exponent (%#g of 999999.5) it leaves the
- * zeros out that # asks for.  Not inline: each %g would have its room on the stack. */
+/* glibc chooses the form before it rounds.  If rounding makes a number too long for the form without
+ * exponent (%#g of 999999.5), glibc omits the zeros that # asks for.  Not inline: every %g would need
+ * this function's stack. */
 static __attribute__((noinline)) bool zeros_are_lost(struct asf__binary v, const struct asf__decimal *d,
                                                      int wanted) {
     char room[ASF__DIGITS_ROOM];
@@ -248,7 +248,7 @@ static __attribute__((noinline)) void put_significant(struct asf__output *o, con
 
 enum { NIBBLES = DOUBLE_BITS / 4 };
 
-/* The first `places` digits of 16 after the point, and the one before it. */
+/* Rounds n to `places` hexadecimal digits after the point, and keeps the digit before it. */
 static uint64_t round_nibbles(uint64_t n, int places) {
     if (places >= NIBBLES)
         return n;
@@ -262,7 +262,7 @@ static int shortest_nibbles(uint64_t n) {
     return NIBBLES - __builtin_ctzll(n | UINT64_C(1) << DOUBLE_BITS) / 4;
 }
 
-/* The last `places` of n's digits, of sixteen that are written. */
+/* Writes the last `places` digits of n; always stores sixteen bytes. */
 static void write_nibbles(char *p, uint64_t n, int places, bool upper) {
     n = places > 0 ? n << (64 - 4 * places) : 0;
     uint64_t first = asf__short_hexadecimal((uint32_t)(n >> 32), upper, 8).text;

@@ -32,7 +32,7 @@ static int64_t signed_value(const struct asf__spec *s, asf__arguments ap) {
     }
 }
 
-/* The digits before `end`, bits at a time. */
+/* Writes the digits before `end`, `bits` bits each. */
 static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
     const char *alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     do {
@@ -41,10 +41,10 @@ static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
     } while (n);
 }
 
-/* An integer: how it is written, and of how many digits it is. */
+/* An integer, its base, and its number of digits. */
 struct number {
     uint64_t value;
-    unsigned bits; /* of a digit; 0: decimal */
+    unsigned bits; /* bits of a digit; 0: decimal */
     bool upper;
     size_t length;
 };
@@ -58,7 +58,7 @@ static inline void write_number(char *p, const struct number *n) {
         asf__write_digits(p + n->length, n->value);
 }
 
-/* Does not fit: by way of memory of its own. */
+/* Puts a number that does not fit: it is written to other memory first. */
 static __attribute__((noinline)) void put_number_apart(struct asf__output *o, const struct asf__spec *s,
                                                        const struct number *n, struct asf__field *f) {
     char digits[64];
@@ -68,7 +68,7 @@ static __attribute__((noinline)) void put_number_apart(struct asf__output *o, co
     asf__put_field(o, s, f);
 }
 
-/* Inline in each of its callers, which know most of `n`. */
+/* Inline in each caller: most of `n` is constant there. */
 static inline __attribute__((always_inline)) void put_number(struct asf__output *o, struct asf__spec *s,
                                                              const char *prefix, size_t prefix_length,
                                                              struct number *n) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_numbered.c - printf's %1$d: all arguments are taken first, and each
- * conversion is then handed its own, as one that stands in memory.
+ * format_numbered.c - printf's numbered arguments (%1$d): all arguments are taken first.  Then each
+ * conversion is given its own, as an argument in memory.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -12,16 +12,15 @@ enum { ARGUMENTS = 9 }; /* so that a number is one digit */
 
 enum kind { UNKNOWN, GENERAL, FLOATING, LONG_FLOATING };
 
-/* What va_arg finds when it looks for an argument in memory; of smaller types it
- * looks at the beginning alone. */
+/* An argument as va_arg finds it in memory.  Arguments of smaller types are at its beginning. */
 union argument {
     long general;
     double floating;
     long double long_floating;
 };
 
-/* What a conversion takes; UNKNOWN also for what is left to libc, such as a width
- * that is an argument.  It begins after the dollar sign. */
+/* The kind of a conversion's argument; UNKNOWN: it is left to libc, for example because its width is
+ * an argument.  `f` is after the dollar sign. */
 static enum kind kind_of(const char *f, asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
     struct asf__place before = asf__place_in(ap), after;
@@ -56,8 +55,7 @@ static enum kind kind_of(const char *f, asf__arguments ap) {
     }
 }
 
-/* The kinds of all arguments; how many there are, or 0 for a format that is left
- * to libc. */
+/* Finds the kinds of all arguments; returns their number, or 0: the format is left to libc. */
 static size_t find_kinds(const char *f, enum kind *kinds, asf__arguments ap) {
     size_t n = 0;
     while (*(f = strchrnul(f, '%')) != '\0') {
@@ -76,7 +74,7 @@ static size_t find_kinds(const char *f, enum kind *kinds, asf__arguments ap) {
     return n;
 }
 
-/* False when one has no conversion that tells its kind. */
+/* False when an argument has no conversion, so that its kind is unknown. */
 static bool take_arguments(union argument *arguments, const enum kind *kinds, size_t n, asf__arguments ap) {
     for (size_t i = 0; i < n; i++) {
         if (kinds[i] == UNKNOWN)

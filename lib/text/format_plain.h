@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_plain.h - the beginning of a format, as far as it is plain: text, and
- * conversions with nothing, or l, ll or z, between the percent sign and the letter,
- * or like %02x.  Inline, so that formatting into a window costs no call.
+ * format_plain.h - formats the plain beginning of a format: text, conversions without anything but l,
+ * ll or z between the percent sign and the letter, and conversions like %02x.  Inline, so that
+ * formatting into a window costs no call.
  */
 #ifndef ASF_LIB_FORMAT_PLAIN_H
 #define ASF_LIB_FORMAT_PLAIN_H
@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Room for a long: -9223372036854775808. */
+/* The length of the longest long: -9223372036854775808. */
 enum { ASF__INTEGER_ROOM = 20 };
 
 static inline char *asf__plain_unsigned(char *p, uint64_t n) {
@@ -49,7 +49,7 @@ static inline char *asf__plain_pointer(char *p, const void *value) {
     return asf__plain_long_hexadecimal(p + 2, (uintptr_t)value);
 }
 
-/* A text that fits; NULL, and the argument still to be taken, for another. */
+/* Puts a string that fits; NULL: it does not fit or is NULL, and the argument is not taken. */
 static inline char *asf__plain_string(char *p, const char *end, asf__arguments ap) {
     const __auto_type general = asf__general(ap);
     const char *text = asf__next_of(ap, const char *);
@@ -62,17 +62,16 @@ static inline char *asf__plain_string(char *p, const char *end, asf__arguments a
     return p + n;
 }
 
-/* How far a format was plain and had room. */
+/* The state at the end of a format's plain part that had room. */
 struct asf__format_begun {
-    char *p;       /* the end of what was made; NULL: nothing was, and no argument taken */
-    const char *f; /* what is next in the format */
+    char *p;       /* end of the text made; NULL: none, and no argument was taken */
+    const char *f; /* rest of the format */
 };
 
-/* asf__convert_here: the specification that f follows the percent sign of, into room
- * for all of it. */
+/* asf__convert_here: one conversion; f is after its percent sign.  Needs room for all of its text. */
 struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, asf__arguments ap);
 
-/* With the letter after an l, ll, or z. */
+/* A conversion after l, ll or z; f is at the l or z. */
 static inline struct asf__format_begun asf__plain_long(char *p, char *end, const char *f, asf__arguments ap) {
     const char *letter = f + 1 + (f[0] == 'l' && f[1] == 'l');
     switch (*letter) {
@@ -89,7 +88,7 @@ static inline struct asf__format_begun asf__plain_long(char *p, char *end, const
     }
 }
 
-/* The specification that f follows the percent sign of. */
+/* One conversion; f is after its percent sign. */
 static inline __attribute__((always_inline)) struct asf__format_begun
 asf__plain_conversion(char *p, char *end, const char *f, asf__arguments ap) {
     switch (*f) {
@@ -130,7 +129,7 @@ asf__plain_conversion(char *p, char *end, const char *f, asf__arguments ap) {
     return (struct asf__format_begun){p, f + 1};
 }
 
-/* Where text ends: short as a rule, so not by a call. */
+/* The end of literal text.  It is usually short, so a loop is tried before a call. */
 static inline const char *asf__literal_end(const char *f) {
     const char *end = f + 1;
     while (*end != '%' && *end != '\0')
@@ -162,8 +161,8 @@ asf__format_plain(char *p, char *end, const char *f, asf__arguments ap) {
     return (struct asf__format_begun){p, f};
 }
 
-/* asf__format_on: asf__format, from f on, where what is plain has ended; `first`: where the
- * first argument is. */
+/* asf__format_on: continue asf__format at f, where asf__format_plain stopped; `first`: the place of
+ * the first argument. */
 const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first);
 

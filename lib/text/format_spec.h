@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_spec.h - what the files of printf's formatter share: a conversion
- * specification, the output, and the shape that every conversion has there.
+ * format_spec.h - shared by the files of printf's formatter: a conversion specification, the output,
+ * and the fields that conversions put there.
  */
 #ifndef ASF_LIB_FORMAT_SPEC_H
 #define ASF_LIB_FORMAT_SPEC_H
@@ -37,8 +37,8 @@ struct asf__spec {
     char conversion;
 };
 
-/* libc copies up to 20 characters one by one, so a text that is overwritten while
- * it is read, sprintf(s, "x%s", s), comes out in its own way. */
+/* libc copies up to 20 characters one by one.  So sprintf(s, "x%s", s), which overwrites a text while
+ * it reads it, has a special result, which is the same here. */
 enum { ASF__ONE_BY_ONE = 20 };
 
 static inline void asf__copy_text(char *to, const char *from, size_t n) {
@@ -60,8 +60,8 @@ static inline size_t asf__left(const struct asf__output *o) {
     return (size_t)o->end - (size_t)o->p;
 }
 
-/* asf__put_beyond: a chunk that does not fit; asf__pad: c, n times, as libc in chunks of 16
- * where it does not fit. */
+/* asf__put_beyond: put a chunk that does not fit.  asf__pad: put c n times; where it does not fit, in
+ * chunks of 16, as libc does. */
 void asf__put_beyond(struct asf__output *o, const char *text, size_t n);
 void asf__pad(struct asf__output *o, char c, size_t n);
 
@@ -75,9 +75,9 @@ static inline void asf__put(struct asf__output *o, const char *text, size_t n) {
     o->p += n;
 }
 
-/* asf__begin_field: the output up to a text of `length` bytes, for which the
- * caller finds the place in what is returned; NULL, and nothing done, when the
- * field does not fit.  asf__end_field: the blanks after it. */
+/* asf__begin_field: put blanks, prefix and zeros before a text of `length` bytes, and return the
+ * address where the caller writes that text.  NULL: the field does not fit, and nothing was put.
+ * asf__end_field: put the blanks after the text. */
 static inline char *asf__begin_field(struct asf__output *o, const struct asf__spec *s, const char *prefix,
                                      size_t prefix_length, size_t zeros, size_t length, size_t *behind) {
     size_t body = prefix_length + zeros + length, width = (size_t)s->width;
@@ -113,34 +113,32 @@ static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
     return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
 }
 
-/* asf__put_field: all of it; what does not fit in the chunks that libc would write. */
+/* asf__put_field: put a whole field; one that does not fit in the same chunks as libc. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
 
-/* asf__parse_spec: what follows the percent sign; returns the letter, which is
- * `conversion` as well, or NULL when it is left to libc. */
+/* asf__parse_spec: parse the specification after a percent sign.  Returns the address of its letter,
+ * which is also stored in `conversion`; NULL: left to libc. */
 const char *asf__parse_spec(const char *f, struct asf__spec *s, asf__arguments ap);
-/* asf__put_integer: of any integer conversion; false, and nothing done, for another.
- * The others: a value that has been taken, with `sign` ("" for none) before it. */
+/* asf__put_integer: any integer conversion; false, and nothing done, for another conversion.  The
+ * others put a given value, with `sign` ("" for none) before it. */
 bool asf__put_integer(struct asf__output *o, struct asf__spec *s, asf__arguments ap);
 void asf__put_decimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
 void asf__put_hexadecimal(struct asf__output *o, struct asf__spec *s, uint64_t value, const char *sign);
 void asf__put_octal(struct asf__output *o, struct asf__spec *s, uint64_t value);
-/* asf__convert: the specification that f follows the percent sign of.  Returns
- * what follows, or NULL, and `ap` as it was, when it is left to libc. */
+/* asf__convert: one conversion; f is after its percent sign.  Returns the format after it; NULL: it is
+ * left to libc, and `ap` is unchanged. */
 const char *asf__convert(struct asf__output *o, const char *f, asf__arguments ap);
 
-/* asf__format_numbered: all of a format of %1$d and its kin.  False, with `ap`
- * anywhere, when it is left to libc. */
+/* asf__format_numbered: a whole format with numbered arguments (%1$d).  False: it is left to libc, and
+ * `ap` is undefined. */
 bool asf__format_numbered(struct asf__output *o, const char *format, asf__arguments ap);
 
-/* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False when the text has
- * something unusual, is long or in another character set than UTF-8 or ASCII: it is
- * left to libc. */
+/* asf__put_wide_string: %ls; asf__put_wide_character: %lc.  False: left to libc, since the text has an
+ * uncommon character, is long or its character set is neither UTF-8 nor ASCII. */
 bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text);
 bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch);
 
-/* asf__put_float: %f %e %g %a and their capitals; false when the value or the
- * environment is left to libc. */
+/* asf__put_float: %f %e %g %a and their capitals; false: the value or the environment is left to libc. */
 bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments ap);
 
 #pragma GCC visibility pop

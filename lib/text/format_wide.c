@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_wide.c - wprintf's conversions: numbers by those of printf, whose text
- * is made wide; characters and strings of either kind.
+ * format_wide.c - wprintf's conversions.  printf's conversions format the numbers, and their text is
+ * widened; characters and strings of either kind are handled here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "lib/text/format_spec.h"
 #include "lib/text/utf8.h"
 
-/* A specification longer than this, and a number, is left to libc. */
+/* Longer specifications and numbers are left to libc. */
 enum { SPEC_ROOM = 40, NUMBER_ROOM = 512 };
 
 static inline size_t left(const struct asf__wide_output *o) {
     return (size_t)(o->end - o->p);
 }
 
-/* What libc cannot go on with from the middle; as for printf. */
+/* Whether libc cannot continue in the middle of a format; see asf__may_count. */
 static bool needs_all(const wchar_t *f);
 
 /* --- fields -------------------------------------------------------------------- */
@@ -38,8 +38,8 @@ static inline void copy_text(wchar_t *to, const wchar_t *from, size_t n) {
             to[i] = from[i];
 }
 
-/* A chunk that does not fit.  False: an error, or it is left to libc, as is, before anything
- * is handed over, a format that libc must have whole. */
+/* Puts a chunk that does not fit.  False: an error; or the chunk is left to libc, since there is no
+ * `full`, or since libc needs the whole format and nothing has been handed over yet. */
 static bool put_beyond(struct asf__wide_output *o, const wchar_t *text, size_t n) {
     if (!o->full || o->failed || (o->before == 0 && needs_all(o->format)))
         return false;
@@ -88,7 +88,7 @@ static bool put_text(struct asf__wide_output *o, const struct asf__spec *s, cons
     return true;
 }
 
-/* The text already stands at the place where it would be without blanks. */
+/* Ends a field whose text was written at o->p, without blanks: moves it for blanks on its left. */
 static void end_text(struct asf__wide_output *o, const struct asf__spec *s, size_t n) {
     size_t width = (size_t)s->width, blanks = width > n ? width - n : 0;
     if (blanks > 0 && !(s->flags & FLAG_LEFT)) {
@@ -102,8 +102,7 @@ static void end_text(struct asf__wide_output *o, const struct asf__spec *s, size
 
 /* --- strings of bytes ------------------------------------------------------------ */
 
-/* The bytes of at most n characters; none is looked at after a null, or after
- * what is no character. */
+/* The bytes of at most n characters; reads no byte after a null or after an invalid one. */
 static size_t length_of(const char *text, size_t n) {
     const unsigned char *p = (const unsigned char *)text;
     for (; n > 0 && *p != '\0'; n--) {
@@ -121,7 +120,7 @@ static size_t count_characters(const char *p, const char *end) {
     return n;
 }
 
-/* Moves the pointers; nothing is done in another character set. */
+/* Decodes text and advances the pointers; does nothing for other character sets. */
 static inline void decode(enum asf__charset set, const char **text, const char *end, wchar_t **to,
                           wchar_t *to_end) {
     if (set == ASF__UTF8)
@@ -130,8 +129,8 @@ static inline void decode(enum asf__charset set, const char **text, const char *
         asf__ascii_decode(text, end, to, to_end);
 }
 
-/* So many characters at a time, as libc converts them; put, or only looked at.  False also
- * when there is something that is no character. */
+/* Puts text in chunks of 64 characters, as libc does; with `look`, only checks it.  False also if some
+ * bytes are no character. */
 static bool put_pieces(struct asf__wide_output *o, enum asf__charset set, const char *text, const char *end,
                        bool look) {
     for (const char *from = text; from < end; from = text) {
@@ -152,7 +151,7 @@ static __attribute__((noinline)) bool put_apart(struct asf__wide_output *o, cons
            put_pieces(o, set, text, end, false) && pad(o, behind ? blanks : 0);
 }
 
-/* The number of characters is known before, so that nothing after them is written over. */
+/* Counts the characters first, so that nothing after them is overwritten. */
 static bool put_bytes(struct asf__wide_output *o, const struct asf__spec *s, const char *text) {
     enum asf__charset set = asf__charset_of_locale();
     size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);
@@ -185,7 +184,7 @@ static bool put_string(struct asf__wide_output *o, const struct asf__spec *s, co
     return text ? put_bytes(o, s, text) : put_wide_string(o, s, NULL);
 }
 
-/* libc takes one character, WEOF, for a failure to write it. */
+/* Leaves WEOF to libc, which treats it as a failed write. */
 static bool put_character(struct asf__wide_output *o, const struct asf__spec *s, wchar_t ch) {
     return (wint_t)ch != WEOF && put_text(o, s, &ch, 1);
 }
@@ -211,7 +210,7 @@ static bool put_number(struct asf__wide_output *o, const char *spec, asf__argume
     return true;
 }
 
-/* The separator of thousands is another one for wide characters. */
+/* Leaves grouping to libc: the separator of thousands differs for wide characters. */
 static bool is_grouped(const char *spec) {
     return strchr(spec, '\'') && *nl_langinfo(GROUPING) != '\0';
 }
@@ -240,7 +239,7 @@ static bool put_parsed(struct asf__wide_output *o, const struct asf__spec *s, as
 
 /* --- the conversion specification -------------------------------------------------- */
 
-/* Flags, digits and lengths. */
+/* Whether it is a flag, a digit or part of a length. */
 static inline bool stands_before_the_letter(wchar_t ch) {
     static const bool table[] = {
         ['-'] = true, ['+'] = true, [' '] = true, ['#'] = true, ['\''] = true, ['I'] = true, ['*'] = true,
@@ -251,8 +250,8 @@ static inline bool stands_before_the_letter(wchar_t ch) {
     return (size_t)ch < sizeof table && table[(size_t)ch];
 }
 
-/* The specification in bytes, with the letter; returns what follows it, or NULL
- * when it is too long or ends in no letter. */
+/* Narrows the specification to bytes, its letter included; returns the format after it; NULL: it is
+ * too long or has no letter. */
 static inline const wchar_t *narrow(char spec[SPEC_ROOM], char *letter, const wchar_t *f) {
     int n = 0;
     while (stands_before_the_letter(*f) && n < SPEC_ROOM - 2)
@@ -278,7 +277,7 @@ static bool put_conversion(struct asf__wide_output *o, const char *spec, char le
     }
 }
 
-/* Returns what follows, or NULL, and `ap` as it was, when it is left to libc. */
+/* Returns the format after the conversion; NULL: it is left to libc, and `ap` is unchanged. */
 static const wchar_t *convert(struct asf__wide_output *o, const wchar_t *f, asf__arguments ap) {
     char spec[SPEC_ROOM], letter;
     struct asf__place before = asf__place_in(ap);
@@ -291,7 +290,7 @@ static const wchar_t *convert(struct asf__wide_output *o, const wchar_t *f, asf_
 
 /* --- the format ------------------------------------------------------------------- */
 
-/* Text up to the next percent sign; NULL when it is left to libc. */
+/* Puts the text up to the next percent sign and returns its end; NULL: left to libc. */
 static const wchar_t *put_literal(struct asf__wide_output *o, const wchar_t *f) {
     const wchar_t *end = f;
     wchar_t *p = o->p;
@@ -318,8 +317,8 @@ static bool needs_all(const wchar_t *f) {
     return false;
 }
 
-/* Where libc is to go on, at f, where formatting stopped; or with all, before anything is
- * handed over. */
+/* Returns the format with which libc must continue: f, or the whole format if libc needs it and
+ * nothing was handed over. */
 static __attribute__((noinline)) const wchar_t *left_to_libc(struct asf__wide_output *o, const wchar_t *f,
                                                              asf__arguments ap, struct asf__place first) {
     if (o->failed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan.c - chooses the scanning kernels, once, at the first use: no program
- * that never scans pays for them at its start.
+ * scan.c - chooses the scanning kernels, once, at the first use: a program that never scans does not
+ * pay for the choice.
  */
 #include <asf/scan.h>
 
@@ -16,7 +16,7 @@ enum { KERNELS_MOST = 4 };
 
 const struct asf_scan_table *asf__scan_chosen;
 
-/* The index of a name, or -EINVAL, or -ENOTSUP. */
+/* The index of a kernel's name; -EINVAL: unknown; -ENOTSUP: this CPU does not have it. */
 static int named(const char *name) {
     for (int i = 0; asf__scan_all[i]; i++)
         if (strcmp(asf__scan_all[i]->name, name) == 0)
@@ -49,7 +49,7 @@ static void complain(const char *name, int error) {
     asf__sys.write(2, line.text, line.length);
 }
 
-/* Several threads may come here at once: they choose the same, one tells. */
+/* If several threads call this at once, they choose the same, and one reports an error. */
 const struct asf_scan_table *asf__scan_choose(void) {
     const char *name = secure_getenv("ASF_SCAN");
     int which = name && *name ? named(name) : asf__scan_best();

@@ -36,7 +36,7 @@ INLINE uint64_t mask_high(const unsigned char *p) {
     return _mm512_movepi8_mask(load(p));
 }
 
-/* x - low <= high - low, unsigned: x lies from low to high. */
+/* x - low <= high - low, unsigned: low <= x <= high. */
 INLINE uint64_t between(vector x, int low, int high) {
     return _mm512_cmple_epu8_mask(_mm512_sub_epi8(x, splat(low)), splat(high - low));
 }
@@ -48,7 +48,7 @@ INLINE uint64_t mask_space(const unsigned char *p) {
 
 #define COMPRESSING __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,bmi2,popcnt,lzcnt")))
 
-/* The offsets of a block's bits, all 64 that there may be. */
+/* Stores the offsets of a block's bits, up to 64. */
 COMPRESSING static inline uint16_t *compress_places(uint16_t *to, uint64_t at, __m512i numbers, size_t base) {
     vector x = _mm512_maskz_compress_epi8(at, numbers), from = _mm512_set1_epi16((short)base);
     vector low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(x));
@@ -77,7 +77,7 @@ COMPRESSING static size_t compressed_places(const void *s, size_t *n, int c, uin
     return (size_t)(to - at);
 }
 
-/* The first CPUs of these kernels cannot compress bytes. */
+/* The first CPUs with AVX-512 cannot compress bytes. */
 static size_t best_places(const void *s, size_t *n, int c, uint16_t *at) {
     return CPU_FEATURE_ACTIVE(AVX512_VBMI2) ? compressed_places(s, n, c, at) : places(s, n, c, at);
 }

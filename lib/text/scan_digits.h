@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_digits.h - decimal numbers of the usual shape without a branch for each
- * digit, since no two need have the same length: where digits end is found in
- * 32 bytes at once, and what is before the point is moved up by loading it from
- * one byte earlier.
+ * scan_digits.h - decimal numbers of the usual form, without a branch for each digit, since their
+ * lengths differ.  The end of the digits is found in 32 bytes at once.  The digits before the point
+ * are moved next to the others by loading them from one byte earlier.
  */
 #ifndef ASF_LIB_SCAN_DIGITS_H
 #define ASF_LIB_SCAN_DIGITS_H
@@ -14,12 +13,12 @@
 
 #include "lib/text/scan_number.h"
 
-enum { MOST_DIGITS = 19 }; /* all numbers of so many digits fit 64 bits */
+enum { MOST_DIGITS = 19 }; /* all numbers of 19 digits fit */
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-enum { BEFORE = 33, AHEAD = 34 }; /* bytes that are read before the end of a number, and from its begin on */
+enum { BEFORE = 33, AHEAD = 34 }; /* bytes read before the end of a number, and from its begin on */
 
 /* A bit for each of 32 bytes. */
 static inline uint64_t marks(__m128i first, __m128i second) {
@@ -46,7 +45,7 @@ static inline uint64_t digits_of(const unsigned char *p) {
     return marks(up_to(values(load(p)), 9), up_to(values(load(p + 16)), 9));
 }
 
-/* 16 bytes of which the last n are ones; n from -16 to 32. */
+/* 16 bytes, the last n of them 0xff; n from -16 to 32. */
 static inline __m128i last_bytes(int n) {
     static const unsigned char steps[] = {
         0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
@@ -56,8 +55,8 @@ static inline __m128i last_bytes(int n) {
     return load(steps + 16 + n);
 }
 
-/* Of the sixteen bytes before `end`, the last `fraction` as they are, those
- * before them from one byte earlier; what is more than `digits` is zero. */
+/* The value of sixteen digits before `end`: the last `fraction` bytes as they are, the bytes before
+ * them from one byte earlier; only the last `digits` count, the others are 0. */
 static inline uint64_t sixteen(const unsigned char *end, int fraction, int digits) {
     __m128i behind = last_bytes(fraction), here = load(end - 16);
     __m128i earlier = load(end - 17);
@@ -72,14 +71,14 @@ static inline uint64_t sixteen(const unsigned char *end, int fraction, int digit
     return (both & 0xffffffff) * 100000000 + (both >> 32);
 }
 
-/* 1 if so.  What compilers make of == would write a part of a register, and
- * wait for whatever was in it before: for the value of the last number. */
+/* 1 if c is 0.  Compilers implement == by writing a part of a register, which waits for the register's
+ * previous value: that of the last number. */
 static inline uint64_t is_zero(int c) {
     return ((uint64_t)c - 1) >> 63;
 }
 
-/* A number that is followed by a blank, of at most 19 digits, between `begin`
- * and `end` with so much room as is read; else NULL. */
+/* A number of at most 19 digits, followed by a blank; NULL: another form, or too little room between
+ * `begin` and `end` for the loads. */
 static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
                                               const unsigned char *end, struct asf_decimal *number) {
     if (p - begin < BEFORE || end - p < AHEAD)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_kernels.h - the table of scanning functions that each instruction set
- * fills; include/asf/scan.h says what they do.
+ * scan_kernels.h - the table of scanning functions that each instruction set fills in;
+ * include/asf/scan.h documents them.
  */
 #ifndef ASF_LIB_SCAN_KERNELS_H
 #define ASF_LIB_SCAN_KERNELS_H
@@ -9,7 +9,7 @@
 #include <asf/scan.h>
 #include <stdbool.h>
 
-/* How many places the function of this name has room for, and how many bytes may have them. */
+/* Limits of `places`: offsets found in a call, and bytes searched. */
 enum { ASF_SCAN_PLACES = 512, ASF_SCAN_PLACES_BYTES = 1 << 16 };
 
 struct asf_scan_table {
@@ -21,13 +21,13 @@ struct asf_scan_table {
     size_t (*ascii)(const void *s, size_t n);
     void (*words)(struct asf_scan_counts *counts, const void *s, size_t n);
     void (*masks)(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b);
-    /* ends: where `c` is in the first 64 bytes, as bits, and the end of the n bytes as one if it
-     * lies before. */
+    /* ends: a bit for each `c` in the first 64 bytes, and for the end of the n bytes if it is among
+     * them. */
     uint64_t (*ends)(const void *s, size_t n, int c);
-    /* places: the offsets of `c`, ascending, as far as they fit.
-     *   n   in: bytes, ASF_SCAN_PLACES_BYTES at most.  out: bytes that were looked at
+    /* places: the offsets of `c`, ascending, as many as fit.
+     *   n   in: bytes, ASF_SCAN_PLACES_BYTES at most.  out: bytes searched
      *   at  ASF_SCAN_PLACES elements; those after the last offset are overwritten, too
-     * returns  how many offsets there are. */
+     * returns  the number of offsets. */
     size_t (*places)(const void *s, size_t *n, int c, uint16_t *at);
 };
 
@@ -36,13 +36,13 @@ struct asf_scan_table {
 extern const struct asf_scan_table asf__scan_scalar, asf__scan_sse2, asf__scan_avx2, asf__scan_avx512;
 extern const struct asf_scan_table asf__scan_neon;
 
-/* Those of this machine, from the simplest to the widest, then NULL; which of them its CPU has,
- * and the best of these. */
+/* The kernels for this machine, from the simplest to the widest, then NULL; whether its CPU has one;
+ * and the best that it has. */
 extern const struct asf_scan_table *const asf__scan_all[];
 bool asf__scan_has(int which);
 int asf__scan_best(void);
 
-/* The kernels in use, or NULL before they are first chosen, by asf__scan_choose. */
+/* The kernels in use; NULL until asf__scan_choose first chooses them. */
 extern const struct asf_scan_table *asf__scan_chosen;
 const struct asf_scan_table *asf__scan_choose(void);
 

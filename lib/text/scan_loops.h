@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_loops.h - the scanning functions, in blocks of 64 bytes whose bytes are
- * the bits of a mask.  Written once: a kernel's file defines `vector` and the
- * attribute KERNEL, which names the instruction set, before it includes this
- * one, and the functions declared here, which look at one block, after it.
+ * scan_loops.h - the scanning functions.  They work on blocks of 64 bytes, with a bit of a mask for
+ * each byte.  A kernel's file defines `vector` and the attribute KERNEL, which names the instruction
+ * set, then includes this file, and then defines the functions declared here, which process one block.
  */
 #ifndef ASF_LIB_SCAN_LOOPS_H
 #define ASF_LIB_SCAN_LOOPS_H
@@ -15,22 +14,21 @@
 #define BLOCK  64
 #define INLINE static inline KERNEL __attribute__((always_inline))
 
-/* What the kernel's file defines: a vector of `c`; which bytes equal those of
- * such a vector, which differ, which are above 0x7f, and which are white space
- * in the C locale. */
+/* The kernel's file defines: splat, a vector of `c`; masks of the bytes that equal those of such a
+ * vector, that differ, that are above 0x7f, and that are white space in the C locale. */
 INLINE vector splat(int c);
 INLINE uint64_t mask_equal(const unsigned char *p, vector v);
-INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* of the first BLOCK of n bytes */
+INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* in the first BLOCK of n bytes */
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q);
 INLINE uint64_t mask_high(const unsigned char *p);
 INLINE uint64_t mask_space(const unsigned char *p);
 
-/* Of any kernel on the machine: which of so many bytes equal c, as bits. */
+/* Shared by a machine's kernels: a bit for each of 16 or 8 bytes that equals c. */
 INLINE uint64_t equal_16(const unsigned char *p, int c);
 INLINE uint64_t equal_8(const unsigned char *p, int c);
 
-/* As a bit, the end of n bytes if it lies in a block.  Without a branch: line after line it would go
- * either way. */
+/* A bit for the end of n bytes, if it is in this block.  Without a branch, which would be mispredicted
+ * line after line. */
 INLINE uint64_t end_bit(size_t n) {
     return (uint64_t)(n < BLOCK) << n % BLOCK;
 }
@@ -47,7 +45,7 @@ INLINE size_t highest(uint64_t mask) {
     return BLOCK - 1 - (size_t)__builtin_clzll(mask);
 }
 
-/* A part of a block, followed by zeros: the page after it may not exist. */
+/* Copies a part of a block and adds zeros: the page after it may not exist. */
 INLINE const unsigned char *padded(unsigned char *block, const unsigned char *p, size_t n) {
     memset(block, 0, BLOCK);
     memcpy(block, p, n);
@@ -61,8 +59,8 @@ INLINE uint64_t equal_few(const unsigned char *p, int c, size_t n) {
     return at;
 }
 
-/* first_equal of fewer than BLOCK, for kernels that cannot load a part of a vector: the last load overlaps
- * the one before it. */
+/* first_equal for fewer than BLOCK bytes, for kernels that cannot load a part of a vector: the last
+ * load overlaps the one before it. */
 INLINE uint64_t overlapping_equal(const unsigned char *p, int c, size_t n) {
     if (n < 8)
         return equal_few(p, c, n);
@@ -177,7 +175,7 @@ KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, 
     }
 }
 
-/* The first block of n bytes, or all of them; v is a vector of c. */
+/* block_equal: compares the first BLOCK of n bytes, or all of them; v is a vector of c. */
 INLINE uint64_t block_equal(const unsigned char *p, int c, size_t n, vector v) {
     return n < BLOCK ? first_equal(p, c, n) : mask_equal(p, v);
 }
@@ -186,15 +184,15 @@ KERNEL static uint64_t ends(const void *s, size_t n, int c) {
     return first_equal(s, c, n) | end_bit(n);
 }
 
-/* The lowest bit, as an offset, is taken off the mask; some place when there is none. */
+/* Removes the lowest bit from the mask and returns its offset; any offset when there is none. */
 INLINE uint16_t next_place(uint64_t *at, size_t base) {
     uint64_t lowest_bit = (uint64_t)__builtin_ctzll(*at | (uint64_t)1 << 63);
     *at &= *at - 1;
     return (uint16_t)(base + lowest_bit);
 }
 
-/* The bits of a block as offsets.  Always two, or always eight: how many there are is guessed
- * wrong by the processor more often than whether there are more than two. */
+/* Stores the offsets of a block's bits.  It always stores two, or eight: the processor mispredicts the
+ * number of bits more often than whether there are more than two. */
 INLINE uint16_t *put_places(uint16_t *to, uint64_t at, size_t base) {
     enum { SOME = 2, MANY = 8 };
     uint16_t *end = to + popcount(at);

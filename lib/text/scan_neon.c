@@ -13,12 +13,12 @@ INLINE vector splat(int c) {
     return vdupq_n_u8((uint8_t)c);
 }
 
-/* The byte's place among eight, as a bit. */
+/* A bit for each byte's place among eight. */
 INLINE vector weights(void) {
     return vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
 }
 
-/* Of vectors whose bytes are all ones or all zeros: neighbours are added up until each byte has
+/* A mask from vectors whose bytes are all ones or all zeros: neighbours are added until each byte has
  * the bits of eight. */
 INLINE uint64_t join(vector a, vector b, vector c, vector d) {
     vector bits = weights();
@@ -50,7 +50,7 @@ INLINE uint64_t mask_high(const unsigned char *p) {
     return join(is_high(p), is_high(p + 16), is_high(p + 32), is_high(p + 48));
 }
 
-/* x - low <= high - low, unsigned: x lies from low to high. */
+/* x - low <= high - low, unsigned: low <= x <= high. */
 INLINE vector between(vector x, int low, int high) {
     return vcleq_u8(vsubq_u8(x, splat(low)), splat(high - low));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_number.c - decimal numbers to binary ones by one multiplication with a
- * power of five of 128 bits: D. Lemire, "Number parsing at a gigabyte per
- * second" (2021), which proves that this many bits do.
+ * scan_number.c - decimal numbers to binary ones, by one multiplication with a power of five of 128
+ * bits: D. Lemire, "Number parsing at a gigabyte per second" (2021), which proves that 128 bits are
+ * enough.
  */
 #include "lib/text/scan_number.h"
 
@@ -45,7 +45,7 @@ static inline void take_digits(struct digits *d) {
     d->p = p;
 }
 
-/* The exponent after an 'e'; NULL when there is none or it is absurd. */
+/* Reads the exponent after an 'e'; NULL: there is none, or it is above 100000. */
 static const unsigned char *take_exponent(const unsigned char *p, const unsigned char *end, int *exponent) {
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
@@ -101,9 +101,10 @@ const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned ch
 /* --- to binary ----------------------------------------------------------------- */
 
 struct binary {
-    int bits;                /* of the fraction, the leading one left out */
-    int least, infinite;     /* exponents: of a power of two, and as stored */
-    int tie_first, tie_last; /* powers of ten that can lie half way between two values */
+    int bits; /* of the fraction, without the leading one */
+    int least,
+        infinite; /* least: the exponent that is stored as 0; infinite: the stored exponent of infinity */
+    int tie_first, tie_last; /* powers of ten whose multiples can be half way between two values */
 };
 
 static const struct binary binary64 = {52, -1023, 0x7ff, -4, 23};
@@ -116,15 +117,14 @@ static inline uint64_t multiply(uint64_t w, int exponent, int bits, uint64_t *lo
     unsigned __int128 product = (unsigned __int128)w * power[0];
     if (__builtin_expect(((uint64_t)(product >> 64) & rounds) == rounds, false)) {
         unsigned up =
-            exponent >= -27 && exponent < 0; /* by one: so that exact decimals are not below theirs */
+            exponent >= -27 && exponent < 0; /* rounded up by one, so that exact decimals are not too low */
         product += (uint64_t)(((unsigned __int128)w * (power[1] + up)) >> 64);
     }
     *low = (uint64_t)product;
     return (uint64_t)(product >> 64);
 }
 
-/* The value w * 10^exponent as it is stored, without a sign; false when it is
- * zero, not normal or too large. */
+/* The bits of w * 10^exponent without a sign; false: it is zero, subnormal or too large. */
 static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent, const struct binary *to,
                                                         uint64_t *stored) {
     if (exponent < ASF__POWER_FIRST || exponent > ASF__POWER_LAST || w == 0)
@@ -137,22 +137,21 @@ static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent
     int power = ((217706 * exponent) >> 16) + 63 + top - zeros - to->least;
     if (__builtin_expect(low <= 1, false) && exponent >= to->tie_first && exponent <= to->tie_last &&
         (mantissa & 3) == 1 && mantissa << shift == high)
-        mantissa--; /* half way between two values: to even */
+        mantissa--; /* half way between two values: round to even */
     mantissa = (mantissa + (mantissa & 1)) >> 1;
-    /* The leading one, and what rounding carries beyond it, add to the power. */
+    /* The leading one, and a carry from rounding, add to the exponent. */
     *stored = ((uint64_t)(power - 1) << to->bits) + mantissa;
     return power > 0 && *stored >> to->bits < (uint64_t)to->infinite;
 }
 
-/* With more digits than are stored: where these and the next number of so many
- * give the same. */
+/* For numbers with more digits than stored: whether `digits` and `digits` + 1 give the same value. */
 static __attribute__((noinline)) bool same_above(const struct asf_decimal *number, const struct binary *to,
                                                  uint64_t stored) {
     uint64_t next;
     return store(number->digits + 1, number->exponent, to, &next) && next == stored;
 }
 
-/* While it rounds to nearest. */
+/* Assumes rounding to nearest. */
 static inline __attribute__((always_inline)) bool convert(const struct asf_decimal *number,
                                                           const struct binary *to, uint64_t *stored) {
     *stored = 0;
@@ -211,8 +210,8 @@ static __attribute__((noinline)) const unsigned char *scan_any(const unsigned ch
     return behind && behind < end && asf__is_blank(*behind) && to_double(&number, to) ? behind : NULL;
 }
 
-/* A decimal for each: that of the usual ones stays in registers.  And no
- * number waits for the value of the one before it, only for its end. */
+/* `number` is local to the loop, so that for usual numbers it stays in registers.  No number waits for
+ * the value of the one before it, only for its end. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most) {
     const unsigned char *p = *text, *begin = p;
     size_t n = 0;

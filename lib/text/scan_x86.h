@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_x86.h - what scan_loops.h asks for of every kernel on x86-64.
+ * scan_x86.h - functions that scan_loops.h needs in every kernel on x86-64.
  */
 #ifndef ASF_LIB_SCAN_X86_H
 #define ASF_LIB_SCAN_X86_H

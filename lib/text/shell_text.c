@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell_text.c - plain commands of the shell.  Whatever is not certainly plain
- * is taken to be more.
+ * shell_text.c - plain commands of the shell.  Text that is not certainly plain counts as not plain.
  */
 #define _GNU_SOURCE
 #include "lib/text/shell_text.h"
@@ -14,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Commands, or text with rules of its own, after a dollar sign; and $$, which is the
- * number of the shell that has the whole text. */
+/* Whether a dollar sign begins a command substitution, an expansion in braces, or $$, the process id
+ * of the shell that runs the whole text. */
 static bool is_of_more_than_a_word(const char *p) {
     return *p == '$' && (p[1] == '(' || p[1] == '{' || p[1] == '$');
 }
 
-/* After the quoted text that begins at p, or NULL: it does not end, or there is
- * a command in it. */
+/* Returns the end of the quoted text that begins at p; NULL: it does not end, or it contains a
+ * command. */
 static const char *skip_quoted(const char *p) {
     const char quote = *p;
     p++;
@@ -36,14 +35,14 @@ static const char *skip_quoted(const char *p) {
     return *p ? p + 1 : NULL;
 }
 
-/* A redirection, from after its first character on. */
+/* Whether a redirection has no file; p is after its first character. */
 static bool lacks_its_file(const char *p) {
     p += *p != '\0' && strchr(">&|", *p) != NULL;
     p += strspn(p, " \t");
     return *p == '\0' || strchr("|<>", *p) != NULL;
 }
 
-/* Words that are the shell's own where a command begins. */
+/* Whether a command begins with a reserved word of the shell. */
 static bool is_reserved(const char *p) {
     static const char words[] = " { } ! if then else elif fi for while until do done case esac in select "
                                 "function time coproc [[ ";
@@ -93,7 +92,7 @@ const char *asf__shell_bar(const char *text) {
 
 /* --- the shell becomes the program ------------------------------------------------ */
 
-/* What the shell does itself, or differently, when it is told to "exec". */
+/* Whether the word is a builtin of the shell, or means something else after "exec". */
 static bool is_of_the_shell(const char *word) {
     static const char words[] = " . alias bg break builtin case cd chdir command continue declare do "
                                 "done echo elif else esac eval "
@@ -112,7 +111,7 @@ static bool is_name(const char *p, const char *start) {
            (p > start && *p >= '0' && *p <= '9');
 }
 
-/* After a word like LC_ALL=C and the blanks after it; `text` if there is none. */
+/* Skips an assignment like LC_ALL=C and the blanks after it; returns `text` if there is none. */
 static const char *skip_assignment(const char *text) {
     const char *p = text;
     while (is_name(p, text))
@@ -128,7 +127,7 @@ static const char *skip_assignment(const char *text) {
     return p + strspn(p, " \t");
 }
 
-/* "exec" complains about others in words of its own. */
+/* For other files "exec" has its own error messages. */
 static bool can_be_executed(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
@@ -154,7 +153,7 @@ char *asf__shell_becoming(const char *command) {
     while ((next = skip_assignment(word)) != word)
         word = next;
     size_t n = strspn(word, plain);
-    if (n == 0 || n >= sizeof name || !strchr(" \t", word[n])) /* which finds the end, too */
+    if (n == 0 || n >= sizeof name || !strchr(" \t", word[n])) /* strchr also finds the null at the end */
         return NULL;
     memcpy(name, word, n);
     name[n] = '\0';

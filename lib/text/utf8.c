@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.c - see utf8.h.  Runs of ASCII go sixteen at a time; the others one
- * by one.
+ * utf8.c - see utf8.h.  Runs of ASCII are converted sixteen characters at a time, others one by one.
  */
 #include "lib/text/utf8.h"
 
@@ -51,7 +50,8 @@ static inline unsigned low_bits(char byte) {
     return (unsigned char)byte & 0x3f;
 }
 
-/* One character of two to four bytes; its length, or 0. */
+/* Decodes one character of two to four bytes; returns its length, or 0: it is not valid or not
+ * complete. */
 static inline int decode_long(const char *p, const char *end, wchar_t *ch) {
     unsigned lead = (unsigned char)*p, v;
     if (lead < 0xe0) {
@@ -74,8 +74,7 @@ static inline int decode_long(const char *p, const char *end, wchar_t *ch) {
     return v >= 0x10000 && v <= 0x10ffff ? 4 : 0;
 }
 
-/* The characters beyond ASCII from here to the next of ASCII; false where the
- * caller must stop. */
+/* Decodes characters up to the next ASCII one; false: the caller must stop. */
 static inline int decode_others(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
     while (*from < end && *to < to_end && !is_ascii(**from)) {
         int n = decode_long(*from, end, *to);
@@ -137,7 +136,7 @@ static inline char tail(unsigned v, int shift) {
     return (char)(0x80 | (v >> shift & 0x3f));
 }
 
-/* One character beyond ASCII; how many bytes it takes, or 0. */
+/* Encodes one character beyond ASCII; returns its length, or 0: it is not valid or there is no room. */
 static inline int encode_long(unsigned v, char *q, long room) {
     if (v < 0x800 && room >= 2) {
         q[0] = (char)(0xc0 | v >> 6);
@@ -176,7 +175,7 @@ void asf__utf8_encode(const wchar_t **from, const wchar_t *end, char **to, char 
             q += RUN;
             continue;
         }
-        /* Mixed: the next sixteen one by one before a run is tried again. */
+        /* Mixed text: the next sixteen characters one by one, then a run is tried again. */
         const wchar_t *stop = end - p > RUN ? p + RUN : end;
         for (; p < stop && q < to_end && (n = encode_one(*p, q, to_end - q)) > 0; p++)
             q += n;

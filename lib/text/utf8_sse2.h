@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8_sse2.h - sixteen characters of ASCII at a time, with what every x86-64 has.
+ * utf8_sse2.h - sixteen characters of ASCII at a time, by instructions of every x86-64.
  */
 #ifndef ASF_LIB_UTF8_SSE2_H
 #define ASF_LIB_UTF8_SSE2_H
@@ -19,8 +19,8 @@ static inline void widen_run(__m128i bytes, wchar_t *to) {
     _mm_storeu_si128((__m128i *)(void *)(to + 12), _mm_unpackhi_epi16(high, zero));
 }
 
-/* The ASCII at p, up to sixteen; returns how many.  What stands after them is
- * written over. */
+/* Converts the ASCII at p, up to sixteen characters; returns their number.  Overwrites all sixteen
+ * elements of `to`. */
 static inline int widen_ascii(const char *p, wchar_t *to) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
     unsigned others = (unsigned)_mm_movemask_epi8(bytes);
@@ -28,7 +28,7 @@ static inline int widen_ascii(const char *p, wchar_t *to) {
     return others ? __builtin_ctz(others) : RUN;
 }
 
-/* Four characters a register: whether all sixteen are ASCII. */
+/* Converts sixteen characters, four a register, if all are ASCII; returns whether they are. */
 static inline int narrow_run(const wchar_t *from, char *to) {
     const __m128i *p = (const __m128i *)(const void *)from;
     __m128i a = _mm_loadu_si128(p), b = _mm_loadu_si128(p + 1), c = _mm_loadu_si128(p + 2),
