@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * asf.hpp - <asf/asf.h> and <asf/lines.h> for C++20: streams and regions that give
- * themselves back, and the lines, fields and records of a stream as ranges.
+ * asf.hpp - <asf/asf.h> and <asf/lines.h> for C++20: streams and regions that free themselves, and the
+ * lines, fields and records of a stream as ranges.
  *
  *     asf::stream in("table.tsv");
  *     for (std::string_view line : in.lines())
  *         for (std::string_view field : asf::fields(line, '\t'))
  *             use(field);
  *
- * Nothing is copied: what a range or a region shows lies in the stream's own buffer.
+ * Nothing is copied: ranges and regions refer to the stream's own buffer.
  *
- * Errors: a call that can fail throws std::system_error, or, where it is given a
- * std::error_code as its last argument, clears or sets that and throws nothing.  The end of
- * the file is no error: a region is empty, a range ends.
+ * Errors: a call that can fail throws std::system_error.  With a std::error_code as its last argument,
+ * it clears or sets that and throws nothing.  The end of the file is no error: a region is empty, a
+ * range ends.
  *
- * Thread safety: as <asf/asf.h>'s for one stream; an object of this header belongs to one thread
- * at a time.
+ * Thread safety: as <asf/asf.h>'s for one stream; only one thread at a time may use an object of this
+ * header.
  *
  * Source: the paper's C++ stream interface ("Structure"); an extension in this form.
  */
@@ -54,7 +54,7 @@ namespace asf {
 
 namespace detail {
 
-/* The error of a negated errno value; none of anything else. */
+/* The error for a negated errno value; no error for any other value. */
 inline std::error_code error_of(std::int64_t result) noexcept {
     return result < 0 ? std::error_code(static_cast<int>(-result), std::system_category())
                       : std::error_code();
@@ -65,7 +65,7 @@ inline void check(const std::error_code &error, const char *call) {
         throw std::system_error(error, call);
 }
 
-/* What `call` gives, which takes a std::error_code; throws when it sets that. */
+/* Calls `call` with a std::error_code and returns its result; throws if the error is set. */
 template <class Call> auto thrown(const char *name, Call call) {
     std::error_code error;
     if constexpr (std::is_void_v<decltype(call(error))>) {
@@ -78,7 +78,7 @@ template <class Call> auto thrown(const char *name, Call call) {
     }
 }
 
-/* What the two kinds of region have in common: the bytes of one stream. */
+/* Base of the two kinds of region: bytes of one stream. */
 class piece {
   public:
     piece() noexcept = default;
@@ -109,8 +109,8 @@ class piece {
 
 } // namespace detail
 
-/* region: bytes of an input stream, where they lie.  It is empty at the end of the file.
- * lifetime  until release or its destructor, whatever else happens on the stream, whose close is
+/* region: bytes of an input stream, in place.  It is empty at the end of the file.
+ * lifetime  until release or its destructor, whatever other calls the stream gets; closing the stream is
  *           refused (EBUSY) meanwhile. */
 class region : public detail::piece {
   public:
@@ -131,7 +131,7 @@ class region : public detail::piece {
     auto begin() const noexcept { return bytes().begin(); }
     auto end() const noexcept { return bytes().end(); }
 
-    /* release: give the bytes back now, and hear of it.
+    /* release: give the bytes back now, and report errors.
      * errors  EIO: the file was truncated under the region, whose missing part has read as
      *         zero bytes. */
     void release() {
@@ -143,8 +143,8 @@ class region : public detail::piece {
     }
 };
 
-/* output_region: space in an output stream, for the program to fill and commit.  One that is
- * not committed, as when an exception passes, leaves nothing in the stream.
+/* output_region: space in an output stream, which the program fills and commits.  A region that is not
+ * committed, for example because of an exception, writes nothing to the stream.
  * lifetime  until commit, abandon or its destructor. */
 class output_region : public detail::piece {
   public:
@@ -164,8 +164,8 @@ class output_region : public detail::piece {
 
     /* commit: the first `used` bytes, or all, are complete and may be written.
      *   used    at most size(); fewer only while the region is the latest of its stream
-     * errors  EBUSY: it is not, and is as it was.  EINVAL for more than size().  Those of a write
-     *         that has waited for this region. */
+     * errors  EBUSY: it is not the latest, and is unchanged.  EINVAL: `used` is more than size().  Errors of
+     * a write that waited for this region. */
     void commit() { commit(size_); }
     void commit(std::size_t used) {
         detail::thrown("asf::output_region::commit", [&](auto &error) { commit(used, error); });
@@ -182,7 +182,7 @@ class output_region : public detail::piece {
         error = detail::error_of(data ? asf_sfree(stream_, data) : 0);
     }
 
-    /* abandon: leave the region out of the stream. */
+    /* abandon: omit the region from the stream. */
     void abandon() noexcept {
         if (void *data = take())
             asf_sabandon(stream_, data);
@@ -191,7 +191,7 @@ class output_region : public detail::piece {
 
 namespace detail {
 
-/* The two iterators of <asf/lines.h> under the same names. */
+/* The two iterators of <asf/lines.h> with functions of the same names. */
 struct lines_state : asf_lines {
     void begin(asf_cios *of, int until, std::size_t most) noexcept {
         asf_lines_begin(this, of, until, static_cast<ssize_t>(most));
@@ -210,7 +210,7 @@ struct records_state : asf_records {
     int end() noexcept { return asf_records_end(this); }
 };
 
-/* What they have in common as ranges: views refer to one that has a name, and own one that has none. */
+/* Base of the two ranges.  A view of a named range refers to it; a view of a temporary owns it. */
 template <class State> class range {
   public:
     class iterator {
@@ -274,7 +274,7 @@ template <class State> class range {
         if (result < 0 && error_)
             *error_ = error_of(result);
     }
-    /* At the end, or at an error: told to the caller's variable, or to who iterates. */
+    /* Ends the iteration; stores an error in the caller's variable, or throws it. */
     void stop(ssize_t result) {
         if (error_)
             *error_ = error_of(result);
@@ -288,35 +288,35 @@ template <class State> class range {
 } // namespace detail
 
 /* lines: an input range of the lines of a stream, without their delimiters: struct asf_lines of
- * <asf/lines.h>.  Made by stream::lines.
- * lifetime  of a line: until its iterator moves on.  While the range lives no other call may use
- *           the stream; after it, also after a loop that was left early, the stream stands behind
- *           the last line that was looked at.  A range that is moved begins there, too.
- * errors    of begin and of operator++, which give the end then; the stream stands before the
- *           line: EMSGSIZE: it is longer than `longest`; EBUSY: another call has used the
- *           stream; EIO: the file was truncated under lines that were looked at; those of
+ * <asf/lines.h>.  stream::lines makes it.
+ * lifetime  of a line: until its iterator is incremented.  While the range exists, no other call may use
+ *           the stream.  After that, even if a loop ended early, the stream's offset is after
+ *           the last line returned.  A range that is moved begins there, too.
+ * errors    of begin and of operator++, which then return the end; the stream's offset is before the
+ *           line: EMSGSIZE: the line is longer than `longest`; EBUSY: another call has used the
+ *           stream; EIO: the file was truncated under lines that were returned; errors of
  *           salloc. */
 class lines : public detail::range<detail::lines_state> {
   public:
     lines(asf_cios *stream, char delimiter, std::size_t longest, std::error_code *error) noexcept
         : range(error, stream, delimiter, longest) {}
 
-    /* delimited: whether the line that was looked at last has its delimiter. */
+    /* delimited: whether the line returned last has its delimiter. */
     bool delimited() const noexcept { return asf_lines_delimited(&state_); }
-    /* at_hand: whether the next line needs no look at the stream, which may wait. */
+    /* at_hand: whether the next line is available without using the stream, which may wait. */
     bool at_hand() const noexcept { return asf_lines_at_hand(&state_); }
 };
 
-/* records: an input range of pieces of one size, the last of which may be shorter; else as lines.
- * Made by stream::records. */
+/* records: an input range of records of one size, the last of which may be shorter; otherwise as
+ * lines. stream::records makes it. */
 class records : public detail::range<detail::records_state> {
   public:
     records(asf_cios *stream, std::size_t size, std::error_code *error) noexcept
         : range(error, stream, size) {}
 };
 
-/* fields: a forward range of the fields of a text: n separators part n + 1 of them.
- *   text       stays the caller's, and must stay as it is while fields are looked at
+/* fields: a forward range of the fields of a text: n separators divide n + 1 fields.
+ *   text       the caller's; it must not change while the range is used
  * errors  none. */
 class fields : public std::ranges::view_base {
   public:
@@ -357,12 +357,12 @@ class fields : public std::ranges::view_base {
     char separator_;
 };
 
-/* stream: a stream that is closed by its destructor, which says nothing of errors: a program
- * that has written calls close.  Every use of one that was moved from or closed is EBADF. */
+/* stream: a stream that its destructor closes without reporting errors: a program that has written
+ * calls close.  Every use of a closed or moved-from stream fails with EBADF. */
 class stream {
   public:
     stream() noexcept = default;
-    /* As asf_sopen: flags and mode are open()'s. */
+    /* asf_sopen; flags and mode are open()'s. */
     explicit stream(const std::filesystem::path &path, int flags = O_RDONLY, mode_t mode = 0666) {
         std::error_code error;
         *this = stream(path, flags, mode, error);
@@ -374,11 +374,11 @@ class stream {
         stream_ = asf_sopen(path.c_str(), flags, mode, &code);
         error = detail::error_of(code);
     }
-    /* For reading. */
+    /* asf_sopen for reading. */
     stream(const std::filesystem::path &path, std::error_code &error) noexcept
         : stream(path, O_RDONLY, 0, error) {}
-    /* on: a stream on a descriptor, which it owns from now on unless it fails; as asf_sopen_fd.
-     *   flags   how it was opened, as the descriptor itself knows where they are left out */
+    /* on: a stream on a descriptor, which it owns from now on unless the call fails; as asf_sopen_fd.
+     *   flags   how it was opened; by default the descriptor's own flags */
     static stream on(int descriptor) {
         return detail::thrown("asf::stream::on", [&](auto &error) { return on(descriptor, error); });
     }
@@ -412,12 +412,12 @@ class stream {
 
     void swap(stream &other) noexcept { std::swap(stream_, other.stream_); }
     explicit operator bool() const noexcept { return stream_; }
-    /* get: for the calls of <asf/asf.h>. */
+    /* get: the stream for the calls of <asf/asf.h>. */
     asf_cios *get() const noexcept { return stream_; }
-    /* release: give up the stream, open, to who calls asf_sclose. */
+    /* release: give the open stream to the caller, who must call asf_sclose. */
     asf_cios *release() noexcept { return std::exchange(stream_, nullptr); }
 
-    /* close: write what is pending and close.
+    /* close: write pending output and close.
      * errors  those of a write or close, after which the stream is closed; EBUSY while there are
      *         regions: nothing is closed. */
     void close() {
@@ -438,9 +438,9 @@ class stream {
     }
 
     /* read: the next n bytes, fewer only at the end of the file or before an error (asf_salloc).
-     * read_some: at least one and at most n, those at hand (asf_salloc_some).
-     * read_at: n bytes from an offset on, to which the stream moves (asf_sallocAt).
-     * errors  besides theirs EBADF: the stream was not opened for reading. */
+     * read_some: the bytes available, at least one and at most n (asf_salloc_some).
+     * read_at: moves the stream to an offset, and reads n bytes (asf_sallocAt).
+     * errors  those of the C calls; EBADF: the stream was not opened for reading. */
     region read(std::size_t n) {
         return detail::thrown("asf::stream::read", [&](auto &error) { return read(n, error); });
     }
@@ -467,8 +467,8 @@ class stream {
             return asf_SallocAt(stream_, ASF_READ, length, offset, SEEK_SET);
         });
     }
-    /* read_line: the next line with its delimiter, as a region of its own (asf_salloc_until);
-     * what threads use that share a stream. */
+    /* read_line: the next line with its delimiter, as a region of its own (asf_salloc_until); for
+     * threads that share a stream. */
     region read_line(char delimiter = '\n', std::size_t longest = 0) {
         return detail::thrown("asf::stream::read_line",
                               [&](auto &error) { return read_line(delimiter, longest, error); });
@@ -479,11 +479,11 @@ class stream {
         });
     }
 
-    /* lines, records: what comes next of the stream as a range.
+    /* lines, records: the next bytes of the stream as a range.
      *   longest  the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
-     *   error    where the iteration puts its error, instead of throwing it; it must outlive the
-     *            range, and is left alone until the iteration ends, or the range if that has an
-     *            error, such as EIO for lines that were looked at */
+     *   error    receives an error instead of an exception.  It must outlive the
+     *            range, and is set when the iteration ends, or when the range is destroyed with an
+     *            error, such as EIO for lines that were returned */
     asf::lines lines(char delimiter = '\n', std::size_t longest = 0) noexcept {
         return {stream_, delimiter, longest, nullptr};
     }
@@ -495,8 +495,8 @@ class stream {
         return {stream_, size, &error};
     }
 
-    /* write: space for the next n bytes (asf_Salloc).  write_at: for those at an offset, to which
-     * the stream moves (asf_SallocAt). */
+    /* write: space for the next n bytes (asf_Salloc).  write_at: moves the stream to an offset, and
+     * allocates space there (asf_SallocAt). */
     output_region write(std::size_t n) {
         return detail::thrown("asf::stream::write", [&](auto &error) { return write(n, error); });
     }
@@ -513,7 +513,7 @@ class stream {
             return asf_SallocAt(stream_, ASF_WRITE, length, offset, SEEK_SET);
         });
     }
-    /* put: a copy of the text becomes the next bytes. */
+    /* put: writes a copy of the text. */
     void put(std::string_view text) {
         detail::thrown("asf::stream::put", [&](auto &error) { put(text, error); });
     }
@@ -528,9 +528,9 @@ class stream {
     }
 
 #ifdef __cpp_lib_format
-    /* print: std::format, into the stream's own buffer; twice when that has too little room left
-     * for the text.  Standard libraries without <format> (before that of gcc 13) lack it.
-     * errors  those of write; what std::format throws, with nothing written. */
+    /* print: std::format into the stream's own buffer; formats twice if the text is longer than the
+     * first 128 bytes of space.  Standard libraries without <format> (before that of gcc 13) lack it.
+     * errors  those of write; exceptions of std::format, with nothing written. */
     template <class... Arguments>
     void print(std::format_string<const Arguments &...> format, const Arguments &...arguments) {
         for (std::size_t room = 128;;) {
@@ -545,8 +545,8 @@ class stream {
     }
 #endif
 
-    /* mode: make it a reading or a writing stream (asf_set_stream_mode).
-     * returns  whether it is. */
+    /* mode: put the stream into read or write mode (asf_set_stream_mode).
+     * returns  whether it is in that mode. */
     bool mode(asf_mode wanted) noexcept {
         return stream_ && asf_set_stream_mode(stream_, wanted);
     }
@@ -572,8 +572,8 @@ class stream {
     asf_cios *stream_ = nullptr;
 };
 
-/* copy: the next bytes of one stream to another, as asf_copy.
- * returns  how many, fewer than n only at the end of `in`. */
+/* copy: copies the next bytes of one stream to another, as asf_copy.
+ * returns  the number of bytes, fewer than n only at the end of `in`. */
 inline std::int64_t copy(stream &in, stream &out, std::int64_t n, std::error_code &error) noexcept {
     std::int64_t result = in && out ? asf_copy(in.get(), out.get(), n) : -EBADF;
     error = detail::error_of(result);
@@ -585,7 +585,7 @@ inline std::int64_t copy(stream &in, stream &out, std::int64_t n = INT64_MAX) {
 
 } // namespace asf
 
-/* Iterators of fields do not refer to the range, but to the text. */
+/* Iterators of fields refer to the text, not to the range. */
 template <> inline constexpr bool std::ranges::enable_borrowed_range<asf::fields> = true;
 
 #endif // C++20

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * inline.h - salloc and sfree in line (the paper's Figure 4 is a macro): a pointer and a
- * count, where the current buffer can serve them.  Included by <asf/asf.h>; programs use
- * its names alone.
+ * inline.h - inline salloc and sfree (the paper's Figure 4 is a macro): they change a pointer and a
+ * count, if the current buffer can serve them.  <asf/asf.h> includes this file; programs use only
+ * <asf/asf.h>'s names.
  *
- * struct asf_view is what these functions know of a stream.  It has a version, which stands
- * in the names of the functions called for all else (asf_v1_...): a program that was compiled
- * for another view is not linked with this library.
+ * struct asf_view has the members of a stream that these functions use.  Its version is part of the
+ * names of the functions called in all other cases (asf_v1_...): a program that was compiled for
+ * another version does not link with this library.
  */
 #ifndef ASF_INLINE_H
 #define ASF_INLINE_H
@@ -23,18 +23,18 @@
 extern "C" {
 #endif
 
-/* The beginning of a stream.  The windows are libc's FILE's. */
+/* The beginning of a stream.  The windows are those of libc's FILE. */
 struct __attribute__((__may_alias__)) asf_view {
-    int flags; /* ASF_VIEW_BACKUP: the window shows bytes that were pushed back */
+    int flags; /* ASF_VIEW_BACKUP: the window has bytes that were pushed back */
     char *read_ptr, *read_end, *read_base;
     char *write_base, *write_ptr, *write_end;
     char file[0xe0 - 0x38]; /* the rest of FILE */
-    unsigned *regions;      /* those of the current buffer that were not given back, at its front */
-    char *last, *last_end;  /* one that is in no table: it is the only one of the buffer */
-    unsigned gate;          /* not 0: salloc is not in line */
+    unsigned *regions;      /* outstanding regions of the current buffer: its first member */
+    char *last, *last_end;  /* the buffer's only region, if it is in no table */
+    unsigned gate;          /* not 0: inline salloc must not be used */
     unsigned mapped;        /* the buffer maps a file, which may be truncated */
-    char lock[16];          /* libc's words of it */
-    void *holder;           /* the thread to which it is biased; busy and revoke: lib/sys/lock.h */
+    char lock[16];          /* libc's part of the lock */
+    void *holder;           /* the thread that the lock is biased to; busy and revoke: lib/sys/lock.h */
     unsigned busy, revoke;
 };
 #define ASF_VIEW_BACKUP 0x100
@@ -43,12 +43,12 @@ ASF_EXPORT void *asf_v1_salloc(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT int asf_v1_sfree(struct asf_cios *stream, void *ptr);
 ASF_EXPORT void *asf_v1_u_salloc(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT int asf_v1_u_sfree(struct asf_cios *stream, void *ptr);
-/* asf_v1_leave: give the lock back, for which another thread waits. */
+/* asf_v1_leave: release the lock, for which another thread waits. */
 ASF_EXPORT void asf_v1_leave(struct asf_cios *stream);
 
 #define ASF_INLINE extern __inline__ __attribute__((__gnu_inline__, __always_inline__))
 
-/* asf_view_region: the region [p, p + n), if it is the only one. */
+/* asf_view_region: allocate the region [p, p + n), if it is the only one. */
 ASF_INLINE void *asf_view_region(struct asf_view *v, char **pointer, ssize_t n) {
     char *p = *pointer;
     if (__builtin_expect(*v->regions != 0 || v->gate != 0, 0))
@@ -60,7 +60,7 @@ ASF_INLINE void *asf_view_region(struct asf_view *v, char **pointer, ssize_t n) 
     return p;
 }
 
-/* asf_view_salloc: NULL when it is not for here. */
+/* asf_view_salloc: NULL: the out-of-line call must do it. */
 ASF_INLINE void *asf_view_salloc(struct asf_view *v, ssize_t n) {
     if (__builtin_expect(n > 0, 1)) {
         if (__builtin_expect(n <= v->read_end - v->read_ptr && !(v->flags & ASF_VIEW_BACKUP), 1))
@@ -71,9 +71,9 @@ ASF_INLINE void *asf_view_salloc(struct asf_view *v, ssize_t n) {
     return NULL;
 }
 
-/* asf_view_sfree: false when it is not for here.  What is behind the end of a mapped file is
- * zero: a region that ends with another byte was not truncated, unless the file has grown again
- * since; then the window ends before it. */
+/* asf_view_sfree: false: the out-of-line call must do it.  The bytes after the end of a mapped file
+ * are zero: a region whose last byte is not zero was not truncated, unless the file has grown again
+ * since; in that case the window ends before the region does. */
 ASF_INLINE int asf_view_sfree(struct asf_view *v, const void *ptr) {
     if (__builtin_expect(!ptr || ptr != v->last || *v->regions != 1, 0) ||
         (v->mapped && (!*(const volatile char *)(v->last_end - 1) || v->read_end < v->last_end)))
@@ -82,8 +82,8 @@ ASF_INLINE int asf_view_sfree(struct asf_view *v, const void *ptr) {
     return 1;
 }
 
-/* asf_view_enter: whether this thread may use the stream, either because there is no other
- * (1) or with the lock, which is biased to it (2) and is to be left. */
+/* asf_view_enter: whether this thread may use the stream.  1: there is no other thread; 2: the lock is
+ * biased to this thread and now held, and asf_view_leave must follow; 0: it may not. */
 ASF_INLINE int asf_view_enter(struct asf_view *v) {
 #ifdef __GLIBC__
     if (__builtin_expect(__libc_single_threaded, 1))

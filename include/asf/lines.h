@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.h - lines, fields and records of a stream in place: extensions of the
- * paper's Figure 2, in its terms.
+ * lines.h - lines, fields and records of a stream in place: extensions of the paper's Figure 2, in its
+ * terms.
  *
  *   asf_salloc_until   the next line as a region of its own: sfio's sfgetr
- *   struct asf_lines   one line after the other, for 1 to 5 ns each
- *   struct asf_fields  the fields of a line, or of any bytes
- *   struct asf_records records of one size
+ *   struct asf_lines   iterates over lines, for 1 to 5 ns each
+ *   struct asf_fields  iterates over the fields of a line, or of any bytes
+ *   struct asf_records iterates over records of one size
  *
- * A line is the bytes up to a delimiter, any byte that the caller chooses; it may
- * hold every other byte, NUL as well.  Nothing is copied and nothing may be written
- * to.  Delimiters are found by the kernels of <asf/scan.h>.
+ * A line is the bytes up to a delimiter, which is any byte that the caller chooses.  A line may
+ * contain every other byte, NUL too.  Nothing is copied, and the program must not change the bytes.
+ * The kernels of <asf/scan.h> find the delimiters.
  *
- * As everywhere in the ASI a call that returns a pointer gives NULL at the end with
- * 0 in the length, and NULL with a negated errno value in it on an error.  Data of
- * pipes and terminals is handed out as it comes: a call waits only while what it is
- * to return has not come as a whole.
+ * As everywhere in the ASI, a call that returns a pointer gives NULL at the end with 0 in the length,
+ * and NULL on an error with a negated errno value in it.  Data of pipes and terminals is handed out as
+ * it arrives: a call waits only for the bytes that it returns.
  *
- * The iterators are structs of the caller's.  Their members are the library's: they
- * are here so that the functions that are called for each line are inline.
+ * The caller owns the iterators, which are structs.  Only the library uses their members; they are in
+ * this header so that the functions called for each line are inline.
  */
 #ifndef ASF_LINES_H
 #define ASF_LINES_H
@@ -29,46 +28,44 @@
 extern "C" {
 #endif
 
-/* The longest line where the caller sets no limit: it bounds the memory that a file without
- * delimiters takes. */
+/* The longest line if the caller sets no limit: it bounds the memory for a file without delimiters. */
 #define ASF_LONGEST_LINE ((ssize_t)1 << 20)
 
-/* asf_salloc_until: allocate the next bytes up to a delimiter, and with it.
+/* asf_salloc_until: allocate the next bytes up to and including a delimiter.
  *   delimiter  converted to unsigned char, as for memchr
- *   length     in: the longest region that is wanted, or 0 for ASF_LONGEST_LINE.
+ *   length     in: the longest region wanted, or 0 for ASF_LONGEST_LINE.
  *              out: bytes in the region
- * returns  the region, one piece however long it is.  It lacks the delimiter when it
- *          is all that came before the end of the file, or before an error such as
- *          -EAGAIN or -EINTR: as salloc, the next call says which.
+ * returns  the region, contiguous however long it is.  It lacks the delimiter when
+ *          the file ended after it, or an error such as -EAGAIN or -EINTR came before the
+ *          delimiter: as with salloc, the next call tells which.
  *          NULL with *length == 0 at the end of the file; NULL with *length < 0 on an
  *          error: -EMSGSIZE when the line is longer than wanted, -EINVAL for
  *          *length < 0, -EBADF for a stream that is not in read mode, and salloc's.
- *          After -EMSGSIZE nothing is consumed: the caller may ask again for a longer
- *          one, or read the line piece by piece by salloc.
- * lock     taken; held by the caller for the form with u_.  Threads that share a
+ *          After -EMSGSIZE nothing is consumed: the caller may ask for a longer
+ *          region, or read the line in parts by salloc.
+ * lock     taken; the caller of the u_ form holds it.  Threads that share a
  *          stream get whole lines, each once.
  * lifetime until sfree, as a region of salloc.
  * source   sfio's sfgetr. */
 ASF_EXPORT void *asf_salloc_until(struct asf_cios *stream, int delimiter, ssize_t *length);
 ASF_EXPORT void *asf_u_salloc_until(struct asf_cios *stream, int delimiter, ssize_t *length);
 
-/* An iterator over the lines of a stream.  It holds a region of what is at hand, so that
- * from asf_lines_begin to asf_lines_end no other call may use the stream, of this thread or
- * another: one that does may make the iterator's calls return -EBUSY.  Threads that share a
- * stream use asf_salloc_until. */
+/* An iterator over the lines of a stream.  It holds a region of the bytes available, so from
+ * asf_lines_begin to asf_lines_end no other call of any thread may use the stream: such a call may
+ * make the iterator's calls return -EBUSY.  Threads that share a stream use asf_salloc_until. */
 struct asf_lines {
-    const char *line, *base;      /* where the next line begins; what `places` counts from */
-    const uint16_t *place, *last; /* the delimiters that have been found: place to last */
+    const char *line, *base;      /* the next line; the address that `places` are offsets from */
+    const uint16_t *place, *last; /* the delimiters found and not yet used: place to last */
     struct asf_cios *stream;
-    char *region; /* what is held: up to `end`, looked through up to `scanned`; or NULL */
+    char *region; /* the region held, or NULL: up to `end`, searched up to `scanned` */
     const char *scanned, *end;
     size_t longest;
     unsigned char delimiter, bare;
     uint16_t places[512];
 };
 
-/* asf_lines_begin: iterate over the lines from where the stream stands.  The stream is not
- * touched before the first line is asked for.
+/* asf_lines_begin: iterate over the lines from the stream's offset on.  The stream is not used before
+ * the first line is asked for.
  *   delimiter  as for asf_salloc_until
  *   longest    the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
  * lock, errors  none. */
@@ -76,34 +73,33 @@ ASF_EXPORT void asf_lines_begin(struct asf_lines *lines, struct asf_cios *stream
                                 ssize_t longest);
 
 /* asf_lines_next: the next line.
- *   length   out: its bytes, without the delimiter, which follows them, at line[length],
- *            unless asf_lines_delimited says otherwise
- * returns  the line, which is not NULL when it is empty; NULL as asf_salloc_until, with
- *          -EBUSY besides, when another call has used the stream, and -EIO when the
- *          file was truncated under lines that were returned before.  All but the end of
- *          the file and -EBUSY leave the stream before the line.  After the end it may be
- *          called again: the file may have grown.
- * lock     taken when what is held has no further line; else none.
+ *   length   out: its bytes without the delimiter, which is at line[length]
+ *            unless asf_lines_delimited returns 0
+ * returns  the line, which is not NULL when it is empty; NULL as asf_salloc_until, and also with
+ *          -EBUSY: another call has used the stream, and -EIO: the
+ *          file was truncated under lines that were returned before.  After every error except
+ *          -EBUSY the stream's offset is at the beginning of the line.  After the end of the file
+ *          the function may be called again: the file may have grown.
+ * lock     taken when the region held has no further line; else none.
  * lifetime until the next call with `lines`. */
 static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *length);
 
-/* asf_lines_delimited: whether the line that asf_lines_next has returned last has its
- * delimiter: nonzero but for bytes at the end of the file after the last delimiter, or before
- * an error. */
+/* asf_lines_delimited: nonzero if the line that asf_lines_next returned last has its delimiter; zero
+ * for bytes after the last delimiter of the file, or before an error. */
 static inline int asf_lines_delimited(const struct asf_lines *lines);
 
-/* asf_lines_at_hand: whether asf_lines_next would return without looking at the stream: where it
- * is zero the call may wait, and a filter writes what it has before. */
+/* asf_lines_at_hand: whether asf_lines_next would return without using the stream.  If not, that call
+ * may wait, and a filter writes its output before. */
 static inline int asf_lines_at_hand(const struct asf_lines *lines);
 
-/* asf_lines_end: give back what is held.  The stream stands after the last line that was
- * returned, for any call of any interface.
- * returns  0; -EIO as sfree; -EBUSY when another call has used the stream: then the lines that
- *          were not asked for are gone.
+/* asf_lines_end: end the iteration.  The stream's offset is after the last line that was returned, for
+ * any call of any interface.
+ * returns  0; -EIO as sfree; -EBUSY: another call has used the stream, and the lines that
+ *          were not asked for are lost.
  * lock     taken. */
 ASF_EXPORT int asf_lines_end(struct asf_lines *lines);
 
-/* asf_lines_more: asf_lines_next where no delimiter is at hand. */
+/* asf_lines_more: asf_lines_next if no delimiter is known. */
 ASF_EXPORT const char *asf_lines_more(struct asf_lines *lines, ssize_t *length);
 
 static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *length) {
@@ -124,21 +120,21 @@ static inline int asf_lines_at_hand(const struct asf_lines *lines) {
     return lines->place != lines->last;
 }
 
-/* An iterator over the fields of a line, or of any bytes: n separators part n + 1 fields, so
- * that an empty line is one empty field.  Where runs of blanks are to count as one separator,
- * pass over the fields of length 0. */
+/* An iterator over the fields of a line, or of any bytes: n separators divide n + 1 fields, so an
+ * empty line has one empty field.  To treat runs of blanks as one separator, skip the fields of length
+ * 0. */
 struct asf_fields {
     const char *text;
-    size_t length, next, block; /* of the text; where the next field and the bits begin */
-    uint64_t ends;              /* of fields, as bits, in the 64 bytes from `block` on */
+    size_t length, next, block; /* length of the text; beginning of the next field; of the bits */
+    uint64_t ends;              /* ends of fields, as bits, in the 64 bytes from `block` on */
     int separator;
 };
 
 /* asf_fields_begin: iterate over the fields of `length` bytes.
- *   text       stays the caller's, and must stay as it is while it is iterated over
+ *   text       the caller's; it must not change during the iteration
  *   length     0 or more
  *   separator  converted to unsigned char
- * lock, errors  none; there is nothing to end. */
+ * lock, errors  none; no call ends the iteration. */
 static inline void asf_fields_begin(struct asf_fields *fields, const char *text, ssize_t length,
                                     int separator);
 
@@ -149,9 +145,9 @@ static inline void asf_fields_begin(struct asf_fields *fields, const char *text,
  * lifetime the text's. */
 static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *length);
 
-/* asf_fields_ends: where fields end, for asf_fields_next.
+/* asf_fields_ends: the ends of fields, for asf_fields_next.
  * returns  a bit for each of the first 64 bytes that is the separator, and one for the end of
- *          the text if it lies before. */
+ *          the text if it is among them. */
 ASF_EXPORT uint64_t asf_fields_ends(const char *text, size_t n, int separator);
 
 static inline void asf_fields_begin(struct asf_fields *fields, const char *text, ssize_t length,
@@ -180,30 +176,30 @@ static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *le
     return fields->text + next;
 }
 
-/* An iterator over records of one size; what is said of asf_lines and other calls holds here. */
+/* An iterator over records of one size.  As with asf_lines, no other call may use the stream. */
 struct asf_records {
-    const char *record, *end; /* the next one; the end of what is held */
+    const char *record, *end; /* the next record; the end of the region held */
     size_t size;
     struct asf_cios *stream;
-    char *region; /* what is held, or NULL */
+    char *region; /* the region held, or NULL */
 };
 
-/* asf_records_begin: iterate over the records from where the stream stands.
+/* asf_records_begin: iterate over the records from the stream's offset on.
  *   size     bytes in each, at least 1
  * lock, errors  none. */
 ASF_EXPORT void asf_records_begin(struct asf_records *records, struct asf_cios *stream, size_t size);
 
 /* asf_records_next: the next record.
- *   length   out: its bytes: the size, or fewer when they are all that came before the end of
- *            the file or an error
- * returns  the record, at any address; NULL as asf_lines_next, and -EINVAL for a size of 0.
+ *   length   out: its bytes: the size, or fewer if the file ends or an error occurs after
+ *            them
+ * returns  the record, at any alignment; NULL as asf_lines_next, and -EINVAL for a size of 0.
  * lock, lifetime  as asf_lines_next. */
 static inline const void *asf_records_next(struct asf_records *records, ssize_t *length);
 
 /* asf_records_end: as asf_lines_end. */
 ASF_EXPORT int asf_records_end(struct asf_records *records);
 
-/* asf_records_more: asf_records_next where no whole record is at hand. */
+/* asf_records_more: asf_records_next if no whole record is in the region held. */
 ASF_EXPORT const void *asf_records_more(struct asf_records *records, ssize_t *length);
 
 static inline const void *asf_records_next(struct asf_records *records, ssize_t *length) {

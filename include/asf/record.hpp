@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.hpp - <asf/record.h> for C++20: fields listed at compile time, their
- * kinds taken from their types, and everything freed by itself.
+ * record.hpp - <asf/record.h> for C++20: fields are listed at compile time, their kinds follow from
+ * their types, and destructors free everything.
  *
  *     template <> inline constexpr auto asf::record::fields<sample> = asf::record::list(
  *         "sample", asf::record::field<&sample::id>("id"), asf::record::field<&sample::n>("n"),
@@ -14,8 +14,7 @@
  *     while (auto record = in.next())
  *         use(record->view<sample>()->id);
  *
- * What fails throws asf::record::error.  Thread safety and lifetimes are those of
- * <asf/record.h>.
+ * Failures throw asf::record::error.  Thread safety and lifetimes are those of <asf/record.h>.
  */
 #ifndef ASF_RECORD_HPP
 #define ASF_RECORD_HPP
@@ -42,7 +41,7 @@
 
 namespace asf::record {
 
-/* A failure: the code of <asf/record.h>, and what asf_record_why says. */
+/* A failure: its code as in <asf/record.h>, and the text of asf_record_why. */
 class error : public std::runtime_error {
   public:
     explicit error(int code) : error(code, asf_record_why()) {}
@@ -68,7 +67,7 @@ template <class T> T *opened(T *object, const char *why) {
 
 /* --- lists of fields ------------------------------------------------------------ */
 
-/* fields<T>: the fields of T, to be given by the program. */
+/* fields<T>: the fields of T, which the program defines. */
 template <class T> inline constexpr auto fields = nullptr;
 
 /* field<&T::member>(name): a number, an array, a struct with fields of its own,
@@ -81,8 +80,8 @@ template <auto Member> struct field {
         : name(n), fallback(otherwise), wishes(wanted) {}
 };
 
-/* counted<&T::pointer, &T::counter>(name): a pointer to as many elements as
- * another field of the list says. */
+/* counted<&T::pointer, &T::counter>(name): a pointer to elements whose number another field of the
+ * list has. */
 template <auto Member, auto Counter> struct counted {
     const char *name;
     constexpr explicit counted(const char *n) : name(n) {}
@@ -114,8 +113,8 @@ template <class T, std::size_t N> struct array_of<std::array<T, N>> : array_of<T
 
 template <class T> constexpr bool is_text = std::is_same_v<T, char *> || std::is_same_v<T, const char *>;
 
-/* ASF_RECORD_ENUM has a sign, as C's enumerations do in records; a scoped one without
- * is a number without. */
+/* ASF_RECORD_ENUM is signed, as C's enumerations are in records.  A scoped enumeration of an unsigned
+ * type is an unsigned number. */
 template <class T> constexpr bool is_unsigned_enum() {
     using number = std::underlying_type_t<T>;
     return std::is_unsigned_v<number> && !std::is_convertible_v<T, number>;
@@ -142,7 +141,7 @@ template <class T> constexpr asf_record_kind kind_of() {
     }
 }
 
-/* Where a member stands: asked of a place for a T where none is made. */
+/* The offset of a member, computed in storage for a T in which none is constructed. */
 template <auto Member> std::size_t offset_of() {
     using T = owner_of<Member>;
     static_assert(std::is_standard_layout_v<T>, "records are structs of standard layout");
@@ -177,7 +176,7 @@ template <class T, auto Member> asf_record_field row_of(const field<Member> &giv
     return f;
 }
 
-/* The name under which a member is listed, or NULL. */
+/* The name in the list of a member, or NULL. */
 template <class T, auto Member> const char *name_of() {
     const char *name = nullptr;
     const auto look = [&name]<auto M>(const field<M> &f) {
@@ -218,7 +217,7 @@ struct format_free {
 
 } // namespace detail
 
-/* format_of<T>(): the format of T, made at the first call, for ever. */
+/* format_of<T>(): the format of T, made at the first call and never freed. */
 template <class T> asf_record_format *format_of() {
     static const std::unique_ptr<asf_record_format, detail::format_free> format([] {
         asf_record_format *f;
@@ -230,9 +229,9 @@ template <class T> asf_record_format *format_of() {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* A writer on a stream of the caller's; close() tells what the end of it met
- * with, the destructor does not.  A closed one refuses to write with -EBADF, and so does each
- * constructor that is given no stream. */
+/* A writer to a stream of the caller's.  close() throws an error of the end of the stream; the
+ * destructor does not.  A closed writer refuses to write with -EBADF, as does a constructor without a
+ * stream. */
 class writer {
   public:
     explicit writer(asf_cios *stream, asf_record_options options = {}) {
@@ -262,7 +261,7 @@ class writer {
 
 /* --- reading ------------------------------------------------------------------------- */
 
-/* A record as a T where it lies; at() follows its pointers. */
+/* A record as a T in place; at() follows its pointers. */
 template <class T> class view {
   public:
     view(const void *data, int how) : data_(static_cast<const T *>(data)), how_(how) {}
@@ -278,14 +277,14 @@ template <class T> class view {
     int how_;
 };
 
-/* A record as a T of its own, with what its pointers point to. */
+/* A copy of a record as a T, with the data that its pointers point to. */
 template <class T> struct owned {
     T data;
     std::unique_ptr<void, decltype(&std::free)> parts{nullptr, std::free};
     const T *operator->() const noexcept { return &data; }
 };
 
-/* A record of a reader, until its next one. */
+/* A record of a reader, valid until the reader's next one. */
 class received {
   public:
     explicit received(asf_record *record) : record_(record) {}

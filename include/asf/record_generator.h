@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_generator.h - machine code for conversions, made at run time: the hook
- * by which a generator takes over the records that are worth it.
+ * record_generator.h - machine code for conversions, made at run time: the interface by which a
+ * generator takes over conversions that profit from it.
  *
- * libasf_xbyak (-lasf_xbyak), built where xbyak is installed, has one; it is
- * switched on by asf_record_generate_xbyak.  Where memory cannot be made
- * executable records are converted without it.
+ * libasf_xbyak (-lasf_xbyak), built where xbyak is installed, has a generator;
+ * asf_record_generate_xbyak switches it on.  If memory cannot be made executable, records are
+ * converted without generated code.
  */
 #ifndef ASF_RECORD_GENERATOR_H
 #define ASF_RECORD_GENERATOR_H
@@ -28,11 +28,11 @@ struct asf_record_lane {
 enum asf_record_step_kind {
     ASF_RECORD_STEP_BYTES,  /* `count` constant bytes */
     ASF_RECORD_STEP_SIGNED, /* signed integers made wider */
-    ASF_RECORD_STEP_NARROW, /* integers, of which each must fit */
-    ASF_RECORD_STEP_FLOAT,  /* floats of another size; a finite one must not become infinite */
+    ASF_RECORD_STEP_NARROW, /* integers made narrower; each must fit */
+    ASF_RECORD_STEP_FLOAT,  /* floats to another size; a finite one must not become infinite */
 };
 
-/* `count` numbers that follow one another. */
+/* `count` consecutive numbers. */
 struct asf_record_step {
     enum asf_record_step_kind kind;
     uint8_t from, to; /* bytes of a number */
@@ -42,8 +42,8 @@ struct asf_record_step {
     const unsigned char *bytes;
 };
 
-/* One element of `from` bytes becomes one of `to`: the lanes in their order, then
- * the steps. */
+/* Conversion of one element of `from` bytes to one of `to` bytes: the lanes in their order, then the
+ * steps. */
 struct asf_record_element {
     uint32_t from, to;
     const struct asf_record_lane *lanes;
@@ -52,8 +52,8 @@ struct asf_record_element {
     size_t steps_count;
 };
 
-/* Converts `count` elements that follow one another.
- * returns  0, or the number, from 1 on, of the step that has a value that does
+/* Converts `count` consecutive elements.
+ * returns  0, or the number, from 1 on, of the step with a value that does
  *          not fit. */
 typedef size_t (*asf_record_code)(const unsigned char *src, unsigned char *dst, size_t count);
 
@@ -61,17 +61,17 @@ struct asf_record_generator {
     size_t size;      /* sizeof(struct asf_record_generator), as compiled */
     unsigned version; /* ASF_RECORD_GENERATOR_VERSION */
     const char *name;
-    /* make: code for a shape.  Any failure: the shape is converted without.
-     *   memory  what discard gets later
-     * May be called by several threads at once. */
+    /* make: make code for a shape.  After any failure the shape is converted without generated code.
+     *   memory  out: passed to discard later
+     * Several threads may call it at once. */
     int (*make)(const struct asf_record_element *shape, asf_record_code *code, void **memory);
     void (*discard)(void *memory);
 };
 
-/* asf_record_generate_with: let a generator make code for the conversions that
- * are planned from now on; it stays in use for ever.  NULL: none.  Engines of
- * vectors ask it for elements that are more than shuffles.
- * returns  0; -EINVAL: another version, or a call is missing. */
+/* asf_record_generate_with: let a generator make code for the conversions that are planned from now
+ * on; it must remain valid for ever.  NULL: none.  The vector engines call it for elements that need
+ * more than shuffles.
+ * returns  0; -EINVAL: another version, or a function is missing. */
 ASF_EXPORT int asf_record_generate_with(const struct asf_record_generator *generator);
 
 #ifdef __cplusplus

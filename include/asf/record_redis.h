@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_redis.h - a format store in a Redis server, where many machines share
- * formats.  It is in a library of its own, libasf_redis (-lasf_redis), which is
- * built where hiredis is installed; no other library of asf needs it.
+ * record_redis.h - a format store in a Redis server, by which many machines share formats.  It is in
+ * its own library, libasf_redis (-lasf_redis), which is built where hiredis is installed; no other
+ * library of asf needs it.
  */
 #ifndef ASF_RECORD_REDIS_H
 #define ASF_RECORD_REDIS_H
@@ -13,14 +13,13 @@
 extern "C" {
 #endif
 
-/* asf_record_store_redis: formats under the keys "asf:format:" and 32 hexadecimal
- * digits.
+/* asf_record_store_redis: store formats under the keys "asf:format:" and 32 hexadecimal digits.
  *   server   "HOST", "HOST:PORT" (6379), or the path of a socket, with a slash
  *   timeout  milliseconds for connecting and for each answer; 0: one second
  * returns  0, and the store (asf_record_store_free); -EINVAL; -ECONNREFUSED and
- *          the like; -ENOMEM.  asf_record_why() has nothing more to tell of it.
- * A connection that breaks is made again once with each call.  Any thread may
- * use the store; calls wait for one another. */
+ *          the like; -ENOMEM.  asf_record_why() does not describe these errors.
+ * If the connection breaks, each call reconnects once.  Any thread may use the store; calls wait for
+ * one another. */
 ASF_EXPORT int asf_record_store_redis(const char *server, int timeout, struct asf_record_store **store);
 
 #ifdef __cplusplus

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_store.h - where the formats of records are kept that carry only their
- * format's hash: the format service of the paper, section 3.2.2, with the
- * contents for a name, so that nobody needs to issue one and what is loaded can
- * be verified.
+ * record_store.h - stores of formats, for records that carry only their format's hash: the format
+ * service of the paper, section 3.2.2.  A format's name is the hash of its contents, so nobody issues
+ * names, and a loaded format can be verified.
  *
- * Thread safety: every call may be made from any thread.  Errors are those of
- * <asf/record.h>.
+ * Thread safety: every call may be made from any thread.  Errors are those of <asf/record.h>.
  */
 #ifndef ASF_RECORD_STORE_H
 #define ASF_RECORD_STORE_H
@@ -19,46 +17,45 @@ extern "C" {
 
 #define ASF_RECORD_STORE_VERSION 1
 
-/* A store of a program's own.  A call may be made from several threads at once;
- * it gives a negated errno value when it fails. */
+/* The functions of a program's own store.  Several threads may call them at once; they return a
+ * negated errno value on failure. */
 struct asf_record_store_ops {
     size_t size;      /* sizeof(struct asf_record_store_ops), as compiled */
     unsigned version; /* ASF_RECORD_STORE_VERSION */
     const char *name;
 
-    /* load: the description for a hash, up to `room` bytes of it.
-     * returns  its length; -ENOENT when it is not known. */
+    /* load: copy the description for a hash, at most `room` bytes of it.
+     * returns  its length; -ENOENT: the hash is not known. */
     ssize_t (*load)(void *data, const unsigned char hash[16], void *description, size_t room);
-    /* save: keep a description; it may be there already. */
+    /* save: store a description, which may already be there. */
     int (*save)(void *data, const unsigned char hash[16], const void *description, size_t length);
     /* close: the store is no longer used; may be NULL. */
     void (*close)(void *data);
 };
 
-/* asf_record_store_with: a store by such calls.
- *   ops  stays in use until the store is freed
- * returns  0; -EINVAL: another version, or a call is missing; -ENOMEM. */
+/* asf_record_store_with: make a store from these functions.
+ *   ops  must remain until the store is freed
+ * returns  0; -EINVAL: another version, or a function is missing; -ENOMEM. */
 ASF_EXPORT int asf_record_store_with(const struct asf_record_store_ops *ops, void *data,
                                      struct asf_record_store **store);
 
-/* asf_record_store_directory: formats in the files of a directory, which is made
- * if need be.  Any number of processes may use it at once, also by NFS: files
- * appear under their names when they are whole.
- * returns  0, and the store (asf_record_store_free); -ENOTDIR: it is something
- *          else; what mkdir fails with; -ENOMEM. */
+/* asf_record_store_directory: store formats in the files of a directory, which is made if necessary.
+ * Any number of processes may use it at once, also by NFS: a file gets its name when it is complete.
+ * returns  0, and the store (asf_record_store_free); -ENOTDIR: the path is something
+ *          else; errors of mkdir; -ENOMEM. */
 ASF_EXPORT int asf_record_store_directory(const char *path, struct asf_record_store **store);
 
-/* asf_record_store_free: NULL is allowed.  Writers and readers that use it must
- * be gone. */
+/* asf_record_store_free: free a store.  NULL is allowed.  Writers and readers that use the store must
+ * have been freed before. */
 ASF_EXPORT void asf_record_store_free(struct asf_record_store *store);
 
-/* asf_record_store_put: make a format known.  Formats that were stored or loaded
- * lately are remembered, and the store is not asked again.
- * returns  0; what the store fails with. */
+/* asf_record_store_put: save a format.  Formats that were saved or loaded recently are remembered, and
+ * the store is not called again.
+ * returns  0; the store's error. */
 ASF_EXPORT int asf_record_store_put(struct asf_record_store *store, struct asf_record_format *format);
 
-/* asf_record_store_get: the format of a hash.  What the store gives is not
- * believed: the hash is made again.
+/* asf_record_store_get: load the format for a hash.  The store is not trusted: the hash is computed
+ * again.
  * returns  0, and the format, which the caller frees; -ENOENT; -EBADMSG: the
  *          store has something else under this hash. */
 ASF_EXPORT int asf_record_store_get(struct asf_record_store *store, const unsigned char hash[16],

@@ -6,9 +6,8 @@
  *     char *shm_open(char *label);
  *     int   shm_close(char *shm);
  *
- * POSIX took the name shm_open since, for a function with three arguments;
- * both work in one file, told from each other by the number of arguments.
- * The names are macros: the library exports none of them.
+ * POSIX has since used the name shm_open for a function with three arguments.  Both work in one file;
+ * the number of arguments selects one.  The names are macros: the library exports none of them.
  */
 #ifndef ASF_SHM_TOOLS_H
 #define ASF_SHM_TOOLS_H

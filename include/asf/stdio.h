@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * stdio.h - the calls of stdio that move a few bytes, in line.
+ * stdio.h - inline versions of stdio's calls that move a few bytes.
  *
- * A program that is compiled again with this header, by #include or by the
- * compiler's `-include asf/stdio.h`, makes no call for a byte that the current
- * buffer holds or has room for, as programs of Unix did whose getc and putc were
- * macros.  Nothing else changes: with a second thread, at the ends of the buffer
- * and on line-buffered streams libc's function of that name is called, and it
- * works with libasf_stdio and without.  A function that is called through a
- * pointer or as (getc)(f) is the function.
+ * A program that is recompiled with this header, by #include or by the compiler's `-include
+ * asf/stdio.h`, makes no call for a byte that the current buffer has or has room for, as Unix programs
+ * did when getc and putc were macros.  Nothing else changes: with a second thread, at the ends of the
+ * buffer and on line-buffered streams libc's function of that name is called.  The header works with
+ * and without libasf_stdio.  A call through a pointer or as (getc)(f) calls the function.
  *
  * In C++, where getc must not be a macro, the names are asf_getc and so on.
- * lock     none while there is one thread; otherwise that of the function
+ * lock     none while there is one thread; otherwise the function's
  * errors   those of the function
- * source   ISO C, POSIX; the buffer is where glibc's own macros look for it
+ * source   ISO C, POSIX; the members of FILE are those that glibc's own macros use
  */
 #ifndef ASF_STDIO_H
 #define ASF_STDIO_H
@@ -38,7 +36,7 @@ static inline int asf_putc(int c, FILE *f) {
     return (putc)(c, f);
 }
 
-/* On a stream without an orientation the function gives it one. */
+/* Calls the function on a stream without an orientation, to set it. */
 static inline size_t asf_fwrite(const void *p, size_t size, size_t n, FILE *f) {
     size_t bytes;
     if (__libc_single_threaded && f->_mode < 0 && !__builtin_mul_overflow(size, n, &bytes) && bytes > 0 &&

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * streams.hpp - the streams of C++ over the Alloc Stream Interface: asf::istream, asf::ostream
- * and asf::iostream in the place of std::ifstream, std::ofstream and std::fstream.
+ * streams.hpp - the streams of C++ over the Alloc Stream Interface: asf::istream, asf::ostream and
+ * asf::iostream replace std::ifstream, std::ofstream and std::fstream.
  *
  *     asf::istream in("numbers.txt");      // was: std::ifstream in("numbers.txt");
  *     for (int n; in >> n;)
  *         sum += n;
  *
- * They are std::istream and so on: every function that takes one takes them, and what is read and
- * written is the same.  The get and put areas of asf::streambuf are regions: a file is read
- * where it lies.  operator>> and << of numbers are faster while the variable's type is an
- * asf::istream or asf::ostream, the locale is the classic one and the format is the default;
- * else the standard library's own are used.
+ * They are derived from std::istream and so on: every function that takes one of those takes them, and
+ * they read and write the same bytes.  The get and put areas of asf::streambuf are regions: a file is
+ * read in place.  operator>> and << of numbers are faster if the variable's type is asf::istream or
+ * asf::ostream, the locale is the classic one and the format is the default; otherwise the standard
+ * library's are used.
  *
- * Not as std::basic_filebuf: a locale with a codecvt that converts bytes (none of the standard's
- * own does) is refused: whatever reads or writes then fails with badbit.
+ * One difference from std::basic_filebuf: a locale with a codecvt that converts bytes (none of the
+ * standard's own does) is refused: every read or write then fails with badbit.
  *
- * Errors: as of std::fstream: failbit where a file cannot be opened, badbit of a read or write that
- * fails, exceptions as the program has asked for.  A file that is truncated while it is read may have
- * zero bytes in its place: the read that goes on after them fails, or close.
- * Thread safety: as of any std::istream: none for one object.
+ * Errors: as std::fstream: failbit if a file cannot be opened, badbit if a read or write fails,
+ * exceptions as the program has asked for.  A file that is truncated while it is read may have zero
+ * bytes in its place: the read after these bytes fails, or close.
+ * Thread safety: as any std::istream: none for one object.
  * Source: the paper's C++ stream interface ("Structure"); ISO C++20, [fstreams].
  */
 #ifndef ASF_STREAMS_HPP
@@ -71,13 +71,13 @@ class streambuf : public std::streambuf {
     ~streambuf() override { close(); }
 
     /* open: as std::filebuf::open.
-     * returns  this, or nullptr when a file is open already or cannot be opened; errno says why. */
+     * returns  this; nullptr: a file is open already or cannot be opened (errno has the reason). */
     streambuf *open(const std::filesystem::path &path, std::ios_base::openmode mode);
-    /* close: write what is pending and close.
-     * returns  this, or nullptr when none was open or something could not be written. */
+    /* close: write pending output and close.
+     * returns  this; nullptr: no file was open, or output could not be written. */
     streambuf *close();
     bool is_open() const noexcept { return stream_; }
-    /* get: the stream, for the calls of <asf/asf.h>, which begin where the area ends. */
+    /* get: the stream for the calls of <asf/asf.h>, which begin at the end of the area. */
     asf_cios *get() const noexcept { return stream_; }
 
   protected:
@@ -93,7 +93,7 @@ class streambuf : public std::streambuf {
         return seekoff(off_type(position), std::ios_base::beg, which);
     }
     std::streambuf *setbuf(char *, std::streamsize n) override {
-        unbuffered_ = n == 0; // what else a buffer of the program's could do, the stream's does
+        unbuffered_ = n == 0; // for any other effect the stream's own buffer serves
         return this;
     }
     void imbue(const std::locale &locale) override {
@@ -122,15 +122,15 @@ class streambuf : public std::streambuf {
     }
 
     asf_cios *stream_ = nullptr;
-    std::int64_t start_ = 0;            // where the area begins in the file, or the next one will
-    std::ios_base::openmode mode_ = {}; // none while nothing is open: what reads or writes fails
-    bool moved_ = false;                // start_ is not where the stream stands
-    bool wrote_ = false;                // since the last flush
-    bool lost_ = false;                 // something could not be written, which close tells, too
+    std::int64_t start_ = 0;            // file offset of the area, or of the next one
+    std::ios_base::openmode mode_ = {}; // 0 while no file is open: then reads and writes fail
+    bool moved_ = false;                // start_ differs from the stream's offset
+    bool wrote_ = false;                // written since the last flush
+    bool lost_ = false;                 // a write failed; close fails, too
     bool cut_ = false;                  // the file was truncated under the area
-    bool unbuffered_ = false;           // output
+    bool unbuffered_ = false;           // output is not buffered
     bool converts_ = false;
-    bool put_back_ = false; // the get area is `back_`, and the real one is in `kept_`
+    bool put_back_ = false; // the get area is `back_`; kept_ has the real one
     char back_ = 0;
     char *kept_[3] = {};
 };
@@ -193,7 +193,7 @@ inline void streambuf::take(streambuf &other) noexcept {
     other.setp(nullptr, nullptr);
 }
 
-/* A byte that was put back in the place of another one: what is left of it goes. */
+/* Ends the use of `back_`, a byte put back that differs from the file's: restores the real get area. */
 inline void streambuf::end_putback() noexcept {
     if (!put_back_)
         return;
@@ -201,8 +201,8 @@ inline void streambuf::end_putback() noexcept {
     setg(kept_[0], kept_[1] + (gptr() != eback()), kept_[2]);
 }
 
-/* The area becomes part of the stream: what was put is complete, and what was not got is read
- * again, by a seek. */
+/* Gives the area back to the stream: put bytes are complete, and bytes not read are read again after a
+ * seek. */
 inline bool streambuf::give_back() noexcept {
     int result = 0;
     end_putback();
@@ -210,7 +210,7 @@ inline bool streambuf::give_back() noexcept {
         moved_ = moved_ || gptr() != egptr();
         start_ += gptr() - region;
         setg(nullptr, nullptr, nullptr);
-        cut_ = asf_u_sfree(stream_, region) < 0 || cut_; // what was got cannot be taken back
+        cut_ = asf_u_sfree(stream_, region) < 0 || cut_; // the bytes have been read: report it later
     } else if (char *space = pbase()) {
         ssize_t used = pptr() - space;
         start_ += used;
@@ -223,12 +223,12 @@ inline bool streambuf::give_back() noexcept {
     return written(result);
 }
 
-/* What was written is where others can see it. */
+/* Writes pending output, so that others can see it. */
 inline bool streambuf::flush() noexcept {
     if (!std::exchange(wrote_, false))
         return true;
     bool whole = written(asf_u_sflush(stream_));
-    if (mode_ & std::ios_base::app) // at the end, which others may have moved
+    if (mode_ & std::ios_base::app) // the file's end, which others may have moved
         start_ = lseek(asf_fileno(stream_), 0, SEEK_CUR);
     return whole;
 }
@@ -263,12 +263,12 @@ inline streambuf::int_type streambuf::underflow() {
     return traits_type::to_int_type(*begin);
 }
 
-/* What is longer than an area goes from the file to the program: to map it and copy is slower. */
+/* Reads at least an area directly into the program's memory: mapping and copying is slower. */
 inline std::streamsize streambuf::xsgetn(char *to, std::streamsize n) {
     std::streamsize done = std::streambuf::xsgetn(to, std::min<std::streamsize>(n, egptr() - gptr()));
     while (n - done >= area && !wrote_ && !converts_ && (mode_ & std::ios_base::in) && give_back()) {
         ssize_t got = pread(asf_fileno(stream_), to + done, static_cast<std::size_t>(n - done), start_);
-        if (got <= 0) // the end, or a pipe, or an error, which underflow tells
+        if (got <= 0) // the end, a pipe, or an error: underflow reports it
             break;
         start_ += got;
         done += got;
@@ -277,7 +277,7 @@ inline std::streamsize streambuf::xsgetn(char *to, std::streamsize n) {
     return done + (done < n ? std::streambuf::xsgetn(to + done, n - done) : 0);
 }
 
-/* What is in the area is a file's, and not written to: another byte than what was read stands in
+/* The area is a file's and is not written to: a byte that differs from the one read is put into
  * `back_`.  Before the beginning of the area the file is read again. */
 inline streambuf::int_type streambuf::pbackfail(int_type c) {
     if (put_back_ || !(mode_ & std::ios_base::in))
@@ -300,11 +300,11 @@ inline streambuf::int_type streambuf::pbackfail(int_type c) {
     return c;
 }
 
-/* Space for n bytes where the stream is to be written; null when there is none. */
+/* Space for n bytes at the offset to write to; nullptr on an error. */
 inline char *streambuf::space(ssize_t n) noexcept {
     if (!(mode_ & std::ios_base::out) || !give_back())
         return nullptr;
-    if (moved_ && !(mode_ & std::ios_base::app)) { // go there by a region that nothing comes of
+    if (moved_ && !(mode_ & std::ios_base::app)) { // seek by a region that is abandoned
         ssize_t one = 1;
         void *nothing = asf_u_SallocAt(stream_, ASF_WRITE, &one, start_, SEEK_SET);
         if (!nothing || asf_u_sabandon(stream_, nothing) < 0)
@@ -343,7 +343,7 @@ inline std::streamsize streambuf::xsputn(const char *text, std::streamsize n) {
     return n;
 }
 
-/* Where the next byte is read or written. */
+/* The file offset of the next byte read or written. */
 inline std::int64_t streambuf::position() const noexcept {
     if (put_back_)
         return start_ + (kept_[1] - kept_[0]) + (gptr() != eback());
@@ -378,8 +378,8 @@ inline streambuf::pos_type streambuf::seekoff(off_type offset, std::ios_base::se
 
 namespace detail {
 
-/* A stream of the standard library, Base, with a streambuf of its own.
- * Mode is added to what the program opens it with. */
+/* A stream of the standard library, Base, with its own streambuf.  Mode is added to the mode that the
+ * program opens it with. */
 template <class Base, std::ios_base::openmode Default, std::ios_base::openmode Mode>
 class file_stream : public Base {
   public:
@@ -412,8 +412,8 @@ class file_stream : public Base {
     }
 
   protected:
-    /* Whether numbers look as in the C locale: kept where ios_base keeps what belongs to a stream,
-     * since every way to another locale passes the callback. */
+    /* Whether the locale is the classic one.  Stored in ios_base's iword, since every change of the
+     * locale calls the callback. */
     bool is_plain() { return this->iword(plain_index()) != 0; }
 
   private:
@@ -445,13 +445,13 @@ inline bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* scan_number: a number as std::num_get takes it in the classic locale, base ten.
- * returns  behind it; nullptr where it may not be all in [p, end), is not in range, or is not one. */
+/* scan_number: reads a number as std::num_get does in the classic locale, base ten.
+ * returns  its end; nullptr: it may continue after `end`, is out of range, or is no number. */
 template <class Number> const char *scan_number(const char *p, const char *end, Number &value) {
     while (p < end && is_space(*p))
         p++;
     const char *digits = p + (p < end && (*p == '+' || (*p == '-' && std::is_signed_v<Number>)));
-    if (digits == end || !is_digit(*digits)) // nor what from_chars would make a number of
+    if (digits == end || !is_digit(*digits)) // from_chars would accept other text, too
         return nullptr;
     auto [behind, error] = std::from_chars(*p == '+' ? digits : p, end, value);
     if (error != std::errc() || behind == end)
@@ -463,7 +463,7 @@ template <class Number> const char *scan_number(const char *p, const char *end, 
 
 } // namespace detail
 
-/* istream: a std::istream on a file, in the place of std::ifstream. */
+/* istream: a std::istream on a file; replaces std::ifstream. */
 class istream : public detail::file_stream<std::istream, std::ios_base::in, std::ios_base::in> {
   public:
     using file_stream::file_stream;
@@ -481,13 +481,13 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
     istream &operator>>(unsigned long long &value) { return extract(value); }
     istream &operator>>(float &value) { return extract(value); }
     istream &operator>>(double &value) { return extract(value); }
-    /* Those that are no members of std::istream, so that what follows them in an expression is
-     * still this class's. */
+    /* Operators that are no members of std::istream: repeated here so that the expression's type
+     * remains this class. */
     friend istream &operator>>(istream &in, std::string &text) { return in.extract(text); }
     friend istream &operator>>(istream &in, char &c) { return static_cast<std::istream &>(in) >> c, in; }
 
   private:
-    /* Whether the next value may be taken from the area as in the C locale. */
+    /* Whether the next value may be read from the area by the rules of the C locale. */
     bool is_quick() { return good() && !tie() && (flags() & skipws) != 0 && is_plain(); }
     void pass(const char *to) { rdbuf()->gbump(static_cast<int>(to - rdbuf()->gptr())); }
     istream &extract(std::string &text) {
@@ -511,7 +511,7 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
     }
 };
 
-/* ostream: a std::ostream on a file, in the place of std::ofstream. */
+/* ostream: a std::ostream on a file; replaces std::ofstream. */
 class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std::ios_base::out> {
   public:
     using file_stream::file_stream;
@@ -537,7 +537,7 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
     friend ostream &operator<<(ostream &out, const std::string &text) { return out.put_text(text); }
 
   private:
-    /* Whether the next value may be put into the area as it is. */
+    /* Whether the next value may be written to the area without formatting options. */
     bool is_quick() { return good() && !tie() && flags() == (dec | skipws) && width() == 0 && is_plain(); }
     template <class Number> ostream &insert(Number value) {
         streambuf &to = *rdbuf();
@@ -565,7 +565,7 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
     }
 };
 
-/* iostream: a std::iostream on a file, in the place of std::fstream. */
+/* iostream: a std::iostream on a file; replaces std::fstream. */
 class iostream : public detail::file_stream<std::iostream, std::ios_base::in | std::ios_base::out,
                                             std::ios_base::openmode{}> {
   public:
