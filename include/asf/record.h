@@ -107,8 +107,8 @@ struct asf_record_type {
 /* A field of a kind: ASF_FIELD(INT, struct sample, id). */
 #define ASF_FIELD(kind, type, member) ASF_FIELD_OR(kind, type, member, NULL, 0)
 
-/* The same with a value for records that lack the field (a pointer to a value of the member's type)
- * and wishes. */
+/* A field with a value for records that lack it (a pointer to a value of the member's type) and with
+ * wishes. */
 #define ASF_FIELD_OR(kind, type, member, fallback, wishes)                                                   \
     ASF_RECORD_ROW(kind, SINGLE, type, member, ASF_RECORD_SIZEOF(type, member), 1, NULL, NULL, fallback,     \
                    wishes)
@@ -292,7 +292,7 @@ ASF_EXPORT int asf_record_begin(struct asf_record_writer *writer, struct asf_rec
  *          asf_record_end. */
 ASF_EXPORT void *asf_record_part(struct asf_record_writer *writer, void *slot, size_t bytes);
 
-/* asf_record_string: the same for a string, which is copied; NULL is allowed.
+/* asf_record_string: copy a string after the struct and set the pointer at `slot`; NULL is allowed.
  * returns  0; -E2BIG. */
 ASF_EXPORT int asf_record_string(struct asf_record_writer *writer, void *slot, const char *text);
 

@@ -174,7 +174,7 @@ void asf__ring_waited(struct asf_ring *r);
 /* asf__ring_sleep: the second part of a wait: sleep once.  Returns 0: look again; -EINTR; or an error
  * as asf__ring_look. */
 int asf__ring_sleep(struct asf_ring *r, uint32_t need);
-/* asf__ring_alive: false when the other process has ended, as far as its lock tells. */
+/* asf__ring_alive: false when the other process has ended, according to its lock. */
 bool asf__ring_alive(struct asf_ring *r);
 /* asf__ring_look: a check, four times a second at most, that shared memory cannot deceive.
  * -EOWNERDEAD: the other process has ended; -EIO: the ring was truncated or overwritten. */
@@ -187,14 +187,14 @@ void asf__ring_wake(struct asf_ring *r);
 
 /* --- rings of pipes (ring_offer.c) --------------------------------------------------- */
 
-/* Bytes: of such a ring; most bytes in the pipe that are older than the ring's; the pipe's size, which
- * has room for both. */
+/* Bytes: the size of such a ring; the most bytes in the pipe that are older than the ring's; the
+ * pipe's size, which has room for both. */
 enum { ASF_PIPE_RING = 512 << 10, ASF_PIPE_MOST_OLDER = 64 << 10, ASF_PIPE_ROOM = 1 << 20 };
 enum { ASF_RING_OPTION = 64 };
 
 /* asf__ring_offer: make a ring for the pipe.  `option`, of ASF_RING_OPTION bytes, receives the text
- * that ASF_OPTIONS must have in the processes that are to find it.  Returns the ring's descriptor,
- * which must stay open until they have found it. */
+ * for ASF_OPTIONS in the processes that use the ring.  Returns the ring's descriptor, which must stay
+ * open until they have found it. */
 int asf__ring_offer(int pipe, char *option, size_t room);
 /* asf__ring_expect: set the process that may take an end. */
 void asf__ring_expect(int ring, enum asf_ring_end end, pid_t process);

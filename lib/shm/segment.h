@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment.h - segments of shared memory: the labelled head, what this process
- * has attached, and the backends that the memory comes from.  Failures are
- * negated errno values, and asf__segment_why has the words.
+ * segment.h - segments of shared memory: the head with the label, the segments that this process has
+ * attached, and the backends that make the memory.  Failures are negated errno values, and
+ * asf__segment_why has the words.
  */
 #ifndef ASF_LIB_SEGMENT_H
 #define ASF_LIB_SEGMENT_H
@@ -102,7 +102,7 @@ void asf__segment_label(struct asf_segment *s, const char *name);
 void asf__segment_describe(struct asf_segment_state *state, const char *id, size_t size,
                            const struct asf_segment_head *head);
 
-/* --- what /proc tells (segment_users.c) --------------------------------------------- */
+/* --- facts from /proc (segment_users.c) ------------------------------------------------ */
 
 /* asf__hidden: whether an entry of /proc cannot be read because it is gone or another user's.  Other
  * errors are reported. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * export.h - attributes for names of libc: names that this library defines for the whole process, and
- * names by which it calls libc.
+ * names that it calls.
  */
 #ifndef ASF_LIB_EXPORT_H
 #define ASF_LIB_EXPORT_H

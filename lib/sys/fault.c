@@ -32,7 +32,7 @@ struct block {
 
 static struct block *table; /* made by the first watch */
 static int hint;            /* slots before it are in use, except a few that threads freed at the same time */
-static struct sigaction program; /* what the program asked for */
+static struct sigaction program; /* the program's own action */
 static bool installed;
 static size_t page; /* read once: the handler must not cause a symbol lookup */
 

@@ -36,7 +36,7 @@ bool asf__program_action(const struct sigaction *act, struct sigaction *old);
 /* asf__count_faults: the number of page faults from touching a new mapping at ASF_FAULTS_MOST places,
  * ASF_FAULT_STEP bytes apart.  Where the kernel maps 16 pages of 4 KB at once (tmpfs, files written in
  * small chunks), each place faults; with large folios, few do.
- * returns  the number, or -1 if the kernel does not tell it */
+ * returns  the number, or -1 if the kernel does not report it */
 enum { ASF_FAULT_STEP = 64 << 10, ASF_FAULTS_MOST = 8 };
 int asf__count_faults(const char *base);
 

@@ -28,7 +28,7 @@ static bool membarrier(int command) {
     return asf__raw_syscall(SYS_membarrier, command, 0, 0, 0) == 0;
 }
 
-/* A race detector is not told of biased locks: with one there are none. */
+/* Biased locks are not reported to a race detector, so there are none if one is present. */
 void asf__lock_register(void) {
     if (registered || asf__has_race_detector())
         return;
@@ -143,7 +143,8 @@ static void tell_detector(struct asf_lock *l) {
     l->depth |= ASF_TOLD;
 }
 
-/* With a race detector every acquisition begins a new streak, so this rarely called function tells it. */
+/* If there is a race detector, every acquisition begins a new streak.  So this function, rarely called
+ * otherwise, reports each to it. */
 static void begin_streak(struct asf_lock *l, void *self) {
     l->last = asf__has_race_detector() ? NULL : self;
     l->streak = 0;
@@ -168,8 +169,8 @@ static bool owns(const struct asf_lock *l, const void *self) {
 
 void asf__lock_slow(struct asf_lock *l) {
     void *self = asf__self();
-    /* With one thread a word that is not 0 is its own: it holds the lock, or a signal interrupted it
-     * while it took the lock. */
+    /* If there is one thread, a word that is not 0 is its own: it holds the lock, or a signal
+     * interrupted it while it took the lock. */
     if (owns(l, self) || (__libc_single_threaded && l->word != 0)) {
         l->depth++;
         return;

@@ -24,8 +24,8 @@
  * holds by accident. */
 typedef uintptr_t asf__tag;
 
-/* For a function that reads streams without their locks, and for which a slightly old value is as
- * good: race detectors skip it. */
+/* Attribute of functions that read streams without their locks, and for which a slightly old value is
+ * as good: race detectors skip them. */
 #define ASF_RACY __attribute__((no_sanitize_thread))
 
 struct asf_lock {
@@ -55,7 +55,7 @@ void asf__unbias(struct asf_lock *l);
 /* The depth of a lock that this library took first.  libc counts up and down from there.  Locks that
  * libc took first have depth 1, from 2.37 on 0, and are never released here. */
 enum { ASF_HELD_ONCE = 1 << 20 };
-/* A bit in `depth`: a race detector was told that the lock was taken.  It is also told of the release. */
+/* A bit in `depth`: the acquisition was reported to a race detector, so the release must be, too. */
 enum { ASF_TOLD = 1 << 24 };
 /* asf__patient: backoff while another thread has something.  `i` is the number of the try.  With
  * `most` = ASF_MOMENT each try yields the processor; with ASF_WHILE the later tries sleep 1 ms each, a

@@ -8,7 +8,7 @@
  *                            earlier loads.  Measured on x86-64: 12 ns; asf__nanoseconds (clock.h): 20 ns
  *   asf__pause               for a loop that waits for another thread
  *   asf__demangled           libc's PTR_DEMANGLE
- *   asf__owner               the value by which libc's locks name this thread
+ *   asf__owner               the value that names this thread in libc's locks
  *   asf__rounds_to_nearest   the rounding mode that libc's printf and scanf ask for
  *   asf__long_double_is_exact   whether an operation on long doubles rounds once, to nearest
  *   asf__page, ASF_PAGE_MOST the size of the kernel's pages, and the largest size possible

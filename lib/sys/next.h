@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * next.h - libc's own function behind a name that we interpose, for the few cases that libc must
- * serve.  Found when first needed, never at start-up.
+ * next.h - libc's own function with a name that we interpose, for the few cases that libc must serve.
+ * Looked up when first needed, never at start-up.
  */
 #ifndef ASF_LIB_NEXT_H
 #define ASF_LIB_NEXT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * race_detector.h - tells ThreadSanitizer of locks, when the program is built with it and the library
- * is not.  It then sees the library's callers and the library's calls of memcpy, memset and free, but
- * no atomic operation and no futex.
+ * race_detector.h - reports locks to ThreadSanitizer, when the program is built with it and the
+ * library is not.  It then sees the library's callers and the library's calls of memcpy, memset and
+ * free, but no atomic operation and no futex.
  */
 #ifndef ASF_LIB_RACE_DETECTOR_H
 #define ASF_LIB_RACE_DETECTOR_H

@@ -52,7 +52,7 @@ struct asf_syscalls {
     /* Whether the page at `offset` is neither in memory nor being read.  Where cachestat(2) is missing
      * or refused, a page that is being read counts as not asked for. */
     bool (*unasked)(int fd, off64_t offset);
-    /* As posix_fadvise(), with its values of `advice`. */
+    /* posix_fadvise(). */
     int (*advise)(int fd, off64_t offset, off64_t n, int advice);
     int (*pipe)(int ends[2]);
     int (*pipe_size)(int fd, int size); /* 0: only ask */

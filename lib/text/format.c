@@ -135,7 +135,7 @@ static __attribute__((noinline)) void put_error(struct asf__output *o, struct as
     put_string(o, s, strerror_r(o->error, text, sizeof text));
 }
 
-/* --- a conversion, whichever it is ------------------------------------------ */
+/* --- any conversion ------------ ------------------------------------------ */
 
 static bool put_wide(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     if (s->conversion == 's' || s->conversion == 'S')
@@ -283,7 +283,7 @@ static inline struct asf__spec whole_spec(struct brief b, char letter) {
     return (struct asf__spec){flags, b.width, b.precision, b.length, letter};
 }
 
-/* The least number of digits, with leading zeros; put_short_number adds those beyond 8. */
+/* The least number of digits, with leading zeros; put_short_number adds zeros beyond 8 digits. */
 static inline unsigned least_digits(struct brief b) {
     int least = b.precision >= 0 ? b.precision : b.flag == '0' ? b.width - b.negative : 1;
     return least > 1 ? (unsigned)least : 1;

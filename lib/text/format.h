@@ -49,7 +49,7 @@ int asf__format_text(char *to, size_t size, const char *format, ...) __attribute
 /* asf__may_count: whether a format may have a %n or numbered arguments. */
 bool asf__may_count(const char *format);
 
-/* The same for wide characters.  Without `full`, text that does not fit is left to libc. */
+/* As struct asf__output, for wide characters.  Without `full`, text that does not fit is left to libc. */
 struct asf__wide_output {
     wchar_t *p, *end, *begin;
     size_t before;

@@ -298,7 +298,7 @@ static void put_hexadecimal(struct asf__output *o, const struct asf__spec *s, st
     asf__put_field(o, s, f);
 }
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all conversions ------------------------------------------------------------------ */
 
 static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__field *f, struct asf__binary v,
                        char point) {

@@ -14,8 +14,8 @@
 #define BLOCK  64
 #define INLINE static inline KERNEL __attribute__((always_inline))
 
-/* The kernel's file defines: splat, a vector of `c`; masks of the bytes that equal those of such a
- * vector, that differ, that are above 0x7f, and that are white space in the C locale. */
+/* The kernel's file defines these.  splat: a vector of `c`.  The masks have a bit for each byte that
+ * equals v's bytes, that differs, that is above 0x7f, or that is white space in the C locale. */
 INLINE vector splat(int c);
 INLINE uint64_t mask_equal(const unsigned char *p, vector v);
 INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* in the first BLOCK of n bytes */

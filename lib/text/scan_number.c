@@ -19,7 +19,7 @@ struct digits {
     const unsigned char *p, *end;
     uint64_t value;
     int kept;    /* significant digits in `value` */
-    int dropped; /* digits after those */
+    int dropped; /* digits after `kept` ones */
     int seen;
 };
 
@@ -201,7 +201,7 @@ bool asf__decimal_long_double(const struct asf_decimal *number, long double *val
     return true;
 }
 
-/* --- many ---------------------------------------------------------------------- */
+/* --- many numbers ---------------------------------------------------------------------- */
 
 static __attribute__((noinline)) const unsigned char *scan_any(const unsigned char *p,
                                                                const unsigned char *end, double *to) {

@@ -55,7 +55,7 @@ static bool is_reserved(const char *p) {
     return n == 0 || strstr(words, spaced) != NULL;
 }
 
-/* Whether this character begins what only the shell can take apart. */
+/* Whether the character at p begins something that only the shell can parse. */
 static bool is_more(const char *start, const char *p) {
     const char *before = p > start ? p - 1 : " ";
     switch (*p) {
