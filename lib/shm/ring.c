@@ -107,7 +107,7 @@ static int map_at(char *at, int fd, off64_t from, size_t n) {
     return rc;
 }
 
-static char *reserve(size_t n) {
+static char *reserve_addresses(size_t n) {
     int saved = errno;
     void *p = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     errno = saved;
@@ -123,7 +123,7 @@ static int map_twice(char *at, int fd, uint32_t size) {
 /* Maps the control block's page, a page of this process's own, and the data. */
 static int map_all(int fd, uint32_t size, struct asf_ring **ring) {
     size_t all = 2 * (size_t)PAGE + 2 * (size_t)size;
-    char *p = reserve(all), *own = p + PAGE;
+    char *p = reserve_addresses(all), *own = p + PAGE;
     if (!p)
         return -ENOMEM;
     int rc = mprotect(own, PAGE, PROT_READ | PROT_WRITE) == 0 && madvise(own, PAGE, MADV_WIPEONFORK) == 0
@@ -162,7 +162,7 @@ static void unwatch(struct asf_ring *r) {
             asf__unwatch(r->watch[i]);
 }
 
-static int guard(struct asf_ring *r, int fd) {
+static int guard_ring(struct asf_ring *r, int fd) {
     r->watch[0] = r->watch[1] = -1;
     if (asf__memfd_sealed(fd))
         return 0;
@@ -258,7 +258,7 @@ static int obtain(struct asf_ring *r) {
 }
 
 /* Takes the lock before anything else: if this process is killed afterwards, the other side is told. */
-static int take(struct asf_ring *r) {
+static int take_end(struct asf_ring *r) {
     struct asf_ring_control *c = r->control;
     struct timespec now;
     uint64_t seen = ASF_RING_SEEN(r->end);
@@ -294,9 +294,9 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
     r->alone = asf__processors() == 1;
     r->budget = MOST_TURNS;
     r->usual_wait = MOST_AWAKE / 4;
-    rc = guard(r, fd);
+    rc = guard_ring(r, fd);
     if (rc == 0)
-        rc = take(r);
+        rc = take_end(r);
     if (rc < 0) {
         unwatch(r);
         unmap_all(r);

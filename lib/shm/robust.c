@@ -131,12 +131,12 @@ static inline asf__link *entry_of(const struct self *s, uint32_t *word) {
 }
 
 /* The lowest bit of a pointer marks priority inheritance. */
-static inline asf__link *plain(void *p) {
+static inline asf__link *without_flag(void *p) {
     return (asf__link *)((uintptr_t)p & ~(uintptr_t)1); // NOLINT(performance-no-int-to-ptr)
 }
 
 /* Announce the lock that is being taken or released: the kernel examines it, too. */
-static inline void announce(const struct self *s, uint32_t *word) {
+static inline void announce_lock(const struct self *s, uint32_t *word) {
     s->head->list_op_pending = word ? (struct robust_list *)(void *)entry_of(s, word) : NULL;
     barrier();
 }
@@ -146,12 +146,12 @@ static inline asf__link *link_before(const struct self *s, size_t i) {
     asf__link *first = s->count > 0 ? entry_of(s, s->held[0]) : head_of(s), *at = head_of(s);
     if (i > 0)
         return entry_of(s, s->held[i - 1]);
-    while (plain(*at) != first && plain(*at) != head_of(s))
-        at = plain(*at);
+    while (without_flag(*at) != first && without_flag(*at) != head_of(s))
+        at = without_flag(*at);
     return at;
 }
 
-static inline void enter(struct self *s, uint32_t *word) {
+static inline void link_lock(struct self *s, uint32_t *word) {
     asf__link *entry = entry_of(s, word), *last = link_before(s, s->count);
     entry[-1] = last;
     *entry = head_of(s);
@@ -162,7 +162,7 @@ static inline void enter(struct self *s, uint32_t *word) {
 }
 
 /* Unlinks a lock.  The head has no back link to change. */
-static inline void leave(struct self *s, size_t i) {
+static inline void unlink_lock(struct self *s, size_t i) {
     asf__link *last = link_before(s, i), *next = i + 1 < s->count ? entry_of(s, s->held[i + 1]) : head_of(s);
     if (next != head_of(s))
         next[-1] = last;
@@ -185,7 +185,7 @@ static inline size_t number_of(const struct self *s, const uint32_t *word) {
     return s->count;
 }
 
-static int make_room(struct self *s) {
+static int grow_held(struct self *s) {
     int saved = errno;
     uint32_t **more = reallocarray(NULL, s->room * 2, sizeof *more);
     errno = saved;
@@ -243,13 +243,13 @@ int asf__robust_obtain(uint32_t *word, bool wait) {
     uint32_t seen = 0;
     if (!s)
         return -ENOTSUP;
-    if (asf__unlikely(s->count == s->room) && make_room(s) < 0)
+    if (asf__unlikely(s->count == s->room) && grow_held(s) < 0)
         return -ENOMEM;
-    announce(s, word);
+    announce_lock(s, word);
     int rc = swap(word, &seen, s->tid) ? 0 : obtain_slowly(word, s->tid, seen, wait);
     if (rc == 0 || rc == -EOWNERDEAD)
-        enter(s, word);
-    announce(s, NULL);
+        link_lock(s, word);
+    announce_lock(s, NULL);
     return rc;
 }
 
@@ -260,11 +260,11 @@ int asf__robust_release(uint32_t *word) {
     size_t i = number_of(s, word);
     if (i == s->count)
         return -EPERM;
-    announce(s, word);
-    leave(s, i);
+    announce_lock(s, word);
+    unlink_lock(s, i);
     if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
         asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, 1, 0);
-    announce(s, NULL);
+    announce_lock(s, NULL);
     return 0;
 }
 
@@ -274,11 +274,11 @@ void asf__robust_pass(uint32_t *word) {
     struct self *s = myself();
     uint32_t now = 0;
     if (s)
-        announce(s, word);
+        announce_lock(s, word);
     uint32_t owner = __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
     asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
     while (!swap(word, &now, owner | (now & FUTEX_WAITERS)))
         ;
     if (s)
-        announce(s, NULL);
+        announce_lock(s, NULL);
 }

@@ -31,19 +31,19 @@ static const struct asf_segment_backend *const backends[BACKENDS] = {&asf__segme
 static struct asf_segment *all;
 static char claimed; /* `shown` points here while an entry is being changed */
 
-static bool claim(struct asf_segment *s, char *shown) {
+static bool claim_entry(struct asf_segment *s, char *shown) {
     return __atomic_compare_exchange_n(&s->shown, &shown, &claimed, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
 }
 
-static void show(struct asf_segment *s, char *shown) {
+static void publish_entry(struct asf_segment *s, char *shown) {
     __atomic_store_n(&s->shown, shown, __ATOMIC_RELEASE);
 }
 
 /* Returns a claimed entry to fill in.  Entries are reused and never freed. */
 static struct asf_segment *new_entry(void) {
     struct asf_segment *s = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
-    while (s && !claim(s, NULL))
+    while (s && !claim_entry(s, NULL))
         s = s->next;
     if (!s) {
         if (!(s = calloc(1, sizeof *s)))
@@ -71,7 +71,7 @@ const struct asf_segment *asf__segment_of(const char *shm) {
 }
 
 /* Detach and free the entry, which the caller has claimed. */
-static int detach(struct asf_segment *s) {
+static int detach_entry(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
     if (s->watch >= 0) {
@@ -81,15 +81,15 @@ static int detach(struct asf_segment *s) {
     int rc = s->base ? s->backend->detach(s) : 0;
     if (rc == 0 && s->torn)
         rc = asf__segment_fail(-EIO, "the segment was truncated while it was attached");
-    show(s, NULL);
+    publish_entry(s, NULL);
     return rc;
 }
 
 int asf__segment_close(char *shm) {
     struct asf_segment *s = entry_of(shm);
-    if (!s || !claim(s, shm))
+    if (!s || !claim_entry(s, shm))
         return asf__segment_fail(-EINVAL, "no segment is attached there");
-    return detach(s);
+    return detach_entry(s);
 }
 
 /* --- labels --------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static size_t name_length(const char *name) {
     return n;
 }
 
-static bool is_name(const char *name, size_t n) {
+static bool is_segment_name(const char *name, size_t n) {
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
             return false;
@@ -132,7 +132,7 @@ struct label {
     bool named;
 };
 
-static int parse(const char *label, struct label *l) {
+static int parse_label(const char *label, struct label *l) {
     static const char why[] = "it is no label: a label reads IDENTIFIER NAME";
     size_t n = label ? strnlen(label, ASF_SEGMENT_TEXT) : 0;
     if (n > 0 && label[n - 1] == '\n')
@@ -148,7 +148,7 @@ static int parse(const char *label, struct label *l) {
     l->id[id] = '\0';
     l->named = id < n;
     l->backend = backend_of(l->id);
-    if (!l->backend || (l->named && !is_name(l->text + id + 1, n - id - 1)))
+    if (!l->backend || (l->named && !is_segment_name(l->text + id + 1, n - id - 1)))
         return asf__segment_fail(-EINVAL, why);
     return 0;
 }
@@ -162,7 +162,7 @@ static const char *fault_in(const struct asf_segment_head *head, size_t size, co
     if (head->size != size - ASF_SHM_HEAD)
         return "what is there is not as large as its label says: truncated or forged";
     if (!end || end[1] != '\0' || strncmp(head->text, id, n) != 0 || head->text[n] != ' ' ||
-        !is_name(head->text + n + 1, (size_t)(end - head->text) - n - 1))
+        !is_segment_name(head->text + n + 1, (size_t)(end - head->text) - n - 1))
         return "the label there names another segment: a copy, or forged";
     return NULL;
 }
@@ -218,7 +218,7 @@ static const struct asf_segment_backend *backend_named(const char *name) {
 }
 
 /* Guards the segment: truncation must not end the process by SIGBUS. */
-static int guard(struct asf_segment *s) {
+static int guard_segment(struct asf_segment *s) {
     if (s->backend->truncatable && !asf__can_catch_faults())
         return asf__segment_fail(-ENOMEM,
                                  "the segment could not be guarded against truncation: the thread blocks "
@@ -234,7 +234,7 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     if (!b)
         return asf__segment_fail(-EINVAL,
                                  "there is no such backend: posix, sysv and memfd are those there are");
-    if (!is_name(name, name_length(name)))
+    if (!is_segment_name(name, name_length(name)))
         return asf__segment_fail(-EINVAL, "a segment needs a name: words, without control characters, "
                                           "and no blank at either end");
     if (nbytes > PTRDIFF_MAX - ASF_SHM_HEAD)
@@ -247,16 +247,16 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     s->size = nbytes + ASF_SHM_HEAD;
     int rc = b->create(s, name, mode & 0777);
     if (rc < 0) {
-        show(s, NULL);
+        publish_entry(s, NULL);
         return rc;
     }
-    if ((rc = guard(s)) < 0) {
+    if ((rc = guard_segment(s)) < 0) {
         b->remove(s->id);
-        detach(s);
+        detach_entry(s);
         return rc;
     }
     *shm = s->base;
-    show(s, s->base);
+    publish_entry(s, s->base);
     return 0;
 }
 
@@ -264,7 +264,7 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
  * The entry is not yet visible. */
 static int attach(const char *label, int fd, bool update, struct asf_segment **attached) {
     struct label l;
-    int rc = parse(label, &l);
+    int rc = parse_label(label, &l);
     if (rc == 0 && !l.named)
         rc = asf__segment_fail(-EINVAL, "the label lacks the name");
     if (rc < 0)
@@ -276,28 +276,28 @@ static int attach(const char *label, int fd, bool update, struct asf_segment **a
     memcpy(s->id, l.id, sizeof s->id);
     rc = fd < 0 ? s->backend->attach(s, update) : s->backend->adopt(s, fd, update);
     if (rc == 0)
-        rc = guard(s);
+        rc = guard_segment(s);
     if (rc == 0)
         rc = verify(s, l.text);
     if (rc < 0)
-        detach(s);
+        detach_entry(s);
     *attached = s;
     return rc;
 }
 
-static char *shown(struct asf_segment *s) {
+static char *publish_attached(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
     s->fd = -1;
     char *shm = s->base;
-    show(s, shm);
+    publish_entry(s, shm);
     return shm;
 }
 
 int asf__segment_open(const char *label, bool update, char **shm) {
     struct asf_segment *s;
     int rc = attach(label, -1, update, &s);
-    *shm = rc < 0 ? NULL : shown(s);
+    *shm = rc < 0 ? NULL : publish_attached(s);
     return rc;
 }
 
@@ -311,10 +311,10 @@ int asf__segment_open_fd(int fd, bool update, char **shm) {
     struct label l;
     size_t length = n == (ssize_t)sizeof head ? strnlen(head.text, sizeof head.text) : 0;
     head.text[length < sizeof head.text ? length : 0] = '\0';
-    if (parse(head.text, &l) < 0 || !l.backend->adopt)
+    if (parse_label(head.text, &l) < 0 || !l.backend->adopt)
         return asf__segment_fail(-ESTALE, "what the descriptor is on has no label of a segment: foreign");
     int rc = attach(head.text, fd, update, &s);
-    *shm = rc < 0 ? NULL : shown(s);
+    *shm = rc < 0 ? NULL : publish_attached(s);
     return rc;
 }
 
@@ -325,7 +325,7 @@ int asf__segment_fd(const char *label, bool update) {
         return rc;
     int fd = s->fd;
     s->fd = -1;
-    detach(s);
+    detach_entry(s);
     if (fd < 0)
         return asf__segment_fail(-EOPNOTSUPP, "segments of SysV have no descriptors");
     asf__sys.lseek(fd, ASF_SHM_HEAD, SEEK_SET);
@@ -342,7 +342,7 @@ static int keep(struct asf_segment_state *state, void *arg) {
 int asf__segment_remove(const char *label) {
     struct label l;
     struct asf_segment_state state;
-    int rc = parse(label, &l);
+    int rc = parse_label(label, &l);
     if (rc < 0)
         return rc;
     rc = l.backend->look(l.id, keep, &state);
@@ -364,7 +364,7 @@ struct collection {
     size_t count, room;
 };
 
-static int collect(struct asf_segment_state *state, void *arg) {
+static int collect_state(struct asf_segment_state *state, void *arg) {
     struct collection *c = arg;
     if (c->count == c->room) {
         size_t room = c->room * 2 + 16;
@@ -382,7 +382,7 @@ int asf__segment_each(int (*visit)(const struct asf_shm_info *, void *), void *a
     struct collection c = {0};
     int rc = 0, saved = errno;
     for (size_t i = 0; i < BACKENDS && rc == 0; i++)
-        rc = backends[i]->look(NULL, collect, &c);
+        rc = backends[i]->look(NULL, collect_state, &c);
     if (rc == 0)
         rc = asf__count_users(c.states, c.count);
     errno = saved;

@@ -39,18 +39,18 @@ static int no_such(void) {
 /* --- making ---------------------------------------------------------------------- */
 
 /* No file system reports the free space, so the system's available memory limits it. */
-static int allocate(int fd, size_t size) {
+static int allocate_memory(int fd, size_t size) {
     uint64_t kilobytes = 0;
     if (asf__proc_number("/proc/meminfo", "MemAvailable:", 10, &kilobytes) && size >> 10 > kilobytes)
         return asf__segment_fail(-ENOMEM, "there is not so much memory available");
     return asf__segment_allocate(fd, size);
 }
 
-static int make(struct asf_segment *s, int fd, const char *name, mode_t mode) {
+static int make_segment(struct asf_segment *s, int fd, const char *name, mode_t mode) {
     int rc = asf__map_file(s, fd, true);
     if (rc < 0)
         return rc;
-    rc = allocate(fd, s->size);
+    rc = allocate_memory(fd, s->size);
     if (rc == 0) {
         asf__format_text(s->id, sizeof s->id, "m%d.%d.%08x", (int)getpid(), fd,
                          (unsigned)asf__new_random(RANDOM_DIGITS));
@@ -70,7 +70,7 @@ static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t 
     if (fd < 0)
         return asf__segment_fail(fd, "no memfd could be made");
     fd = asf__out_of_the_way(fd);
-    int rc = make(s, fd, name, mode);
+    int rc = make_segment(s, fd, name, mode);
     if (rc < 0)
         asf__sys.close(fd);
     return rc;
@@ -162,7 +162,7 @@ static int hunt_in(const char *pid, const char *number, void *arg) {
 }
 
 /* Opens the segment: first where its label says that it is, then wherever a process has it. */
-static int find(const char *id, int flags) {
+static int open_segment(const char *id, int flags) {
     struct hunt h = {.id = id, .flags = flags};
     char pid[16], fd[16];
     asf__format_text(pid, sizeof pid, "%.*s", (int)strcspn(id + 1, "."), id + 1);
@@ -184,7 +184,7 @@ static int memfd_adopt(struct asf_segment *s, int fd, bool update) {
 }
 
 static int memfd_attach(struct asf_segment *s, bool update) {
-    int fd = find(s->id, update ? O_RDWR : O_RDONLY);
+    int fd = open_segment(s->id, update ? O_RDWR : O_RDONLY);
     if (fd == -EACCES)
         return asf__segment_fail(fd, "its mode does not let this user attach it, or its holder is "
                                      "another user's process: that must hand over a descriptor");
@@ -230,7 +230,7 @@ static int note_new(struct tour *t, uint64_t inode) {
     return 1;
 }
 
-static int tell(struct tour *t, int fd) {
+static int visit_segment(struct tour *t, int fd) {
     struct asf_segment_state state;
     struct asf_segment_head head;
     struct statx st;
@@ -261,7 +261,7 @@ static int tell_held(const char *pid, const char *number, void *arg) {
         fd = open_held(pid, number, O_RDONLY);
     if (fd < 0)
         return asf__hidden(fd) ? 0 : fd;
-    int rc = tell(arg, fd);
+    int rc = visit_segment(arg, fd);
     asf__sys.close(fd);
     return rc;
 }

@@ -63,7 +63,7 @@ static int label(struct asf_segment *s, int fd, const char *name) {
 }
 
 /* Maps before it allocates: no memory is taken if the address space has no room. */
-static int make(struct asf_segment *s, int fd, const char *name) {
+static int make_object(struct asf_segment *s, int fd, const char *name) {
     int rc = asf__map_file(s, fd, true);
     if (rc < 0)
         return rc;
@@ -79,7 +79,7 @@ static int posix_create(struct asf_segment *s, const char *name, mode_t mode) {
     int fd = asf__sys.open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     if (fd < 0)
         return asf__segment_fail(fd, "no file could be made in " DIRECTORY "; is a tmpfs mounted there?");
-    int rc = make(s, fd, name);
+    int rc = make_object(s, fd, name);
     asf__sys.close(fd);
     return rc;
 }
@@ -164,7 +164,7 @@ static bool read_head(const char *id, struct asf_segment_head *head) {
     return got;
 }
 
-static int tell(const char *id, asf_segment_visit *visit, void *arg) {
+static int visit_object(const char *id, asf_segment_visit *visit, void *arg) {
     struct statx st;
     struct asf_segment_head head;
     int rc = status_of(id, &st);
@@ -184,13 +184,13 @@ static int tell(const char *id, asf_segment_visit *visit, void *arg) {
 static int posix_look(const char *id, asf_segment_visit *visit, void *arg) {
     int rc = 0;
     if (id)
-        return tell(id, visit, arg);
+        return visit_object(id, visit, arg);
     DIR *directory = opendir(DIRECTORY);
     if (!directory)
         return errno == ENOENT ? 0 : asf__segment_fail(-errno, DIRECTORY " could not be read");
     for (struct dirent *entry; rc == 0 && (entry = readdir(directory));)
         if (!strncmp(entry->d_name, PREFIX, strlen(PREFIX)) && posix_owns(entry->d_name + strlen(PREFIX)))
-            rc = tell(entry->d_name + strlen(PREFIX), visit, arg);
+            rc = visit_object(entry->d_name + strlen(PREFIX), visit, arg);
     closedir(directory);
     return rc;
 }

@@ -19,7 +19,7 @@
 /* The first 20 bits of a key are the mark, the others distinguish segments. */
 enum { KEY_MARK = 0x61736000, KEYS = 0x1000, STAT_ANY = 15 };
 
-static bool is_ours(const struct shmid_ds *ds) {
+static bool has_our_key(const struct shmid_ds *ds) {
     return (ds->shm_perm.__key & ~(KEYS - 1)) == KEY_MARK;
 }
 
@@ -29,7 +29,7 @@ static bool sysv_owns(const char *id) {
     return n > 0 && n <= 10 && id[n] == '\0' && (id[0] != '0' || n == 1) && strtol(id, NULL, 10) <= INT32_MAX;
 }
 
-static int number(const char *id) {
+static int number_of_id(const char *id) {
     return (int)strtol(id, NULL, 10);
 }
 
@@ -38,7 +38,7 @@ static int control(int id, int command, void *to) {
 }
 
 /* Makes a segment.  EEXIST: other segments have all keys. */
-static long get(size_t size, mode_t mode) {
+static long get_segment(size_t size, mode_t mode) {
     unsigned start = 0;
     asf__raw_syscall(SYS_getrandom, (long)&start, sizeof start, 0, 0);
     for (unsigned i = 0; i < KEYS; i++) {
@@ -67,9 +67,9 @@ static int cannot_get(long rc) {
     }
 }
 
-static int map(struct asf_segment *s, int flags) {
+static int map_segment(struct asf_segment *s, int flags) {
     int saved = errno, rc;
-    void *p = shmat(number(s->id), NULL, flags);
+    void *p = shmat(number_of_id(s->id), NULL, flags);
     rc = p == (void *)-1 ? -errno : 0;
     errno = saved;
     s->base = rc < 0 ? NULL : p;
@@ -86,7 +86,7 @@ static int sysv_detach(struct asf_segment *s) {
 }
 
 static int sysv_remove(const char *id) {
-    int rc = control(number(id), IPC_RMID, NULL);
+    int rc = control(number_of_id(id), IPC_RMID, NULL);
     if (rc == -EINVAL || rc == -EIDRM)
         return asf__segment_fail(-ENOENT, "there is no such segment");
     return rc < 0 ? asf__segment_fail(rc, "it belongs to another user") : 0;
@@ -105,11 +105,11 @@ static int set_mode(int id, mode_t mode) {
 
 static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
     mode &= ~asf__umask(); /* shmget ignores the umask, which applies to a file's mode */
-    long id = get(s->size, mode | 0600);
+    long id = get_segment(s->size, mode | 0600);
     if (id < 0)
         return cannot_get(id);
     asf__format_text(s->id, sizeof s->id, "%ld", id);
-    int rc = map(s, 0);
+    int rc = map_segment(s, 0);
     if (rc == 0 && (mode & 0600) != 0600)
         rc = set_mode((int)id, mode);
     if (rc == 0)
@@ -124,17 +124,17 @@ static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
 /* A removed segment exists until its last user detaches it.  New users are refused. */
 static int sysv_attach(struct asf_segment *s, bool update) {
     struct shmid_ds ds;
-    int rc = map(s, update ? 0 : SHM_RDONLY);
+    int rc = map_segment(s, update ? 0 : SHM_RDONLY);
     if (rc < 0)
         return rc;
-    rc = control(number(s->id), IPC_STAT, &ds);
+    rc = control(number_of_id(s->id), IPC_STAT, &ds);
     if (rc < 0 || ds.shm_perm.mode & SHM_DEST)
         return asf__segment_fail(-ENOENT, "the segment has been removed");
     s->size = ds.shm_segsz;
     return 0;
 }
 
-static void describe(struct asf_segment_state *state, int id, const struct shmid_ds *ds) {
+static void describe_segment(struct asf_segment_state *state, int id, const struct shmid_ds *ds) {
     char text[ASF_SEGMENT_ID];
     struct asf_segment_head head;
     int saved = errno;
@@ -165,9 +165,9 @@ static int sysv_look(const char *id, asf_segment_visit *visit, void *arg) {
     for (int i = 0; i <= last && rc == 0; i++) {
         struct shmid_ds ds;
         int found = control(i, STAT_ANY, &ds);
-        if (found < 0 || !is_ours(&ds) || (id && found != number(id)))
+        if (found < 0 || !has_our_key(&ds) || (id && found != number_of_id(id)))
             continue;
-        describe(&state, found, &ds);
+        describe_segment(&state, found, &ds);
         rc = visit(&state, arg);
     }
     return rc;

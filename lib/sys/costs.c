@@ -34,7 +34,7 @@ static bool word(const char **p, const char *expected) {
 }
 
 /* Reads a number, and skips the blank after it, if there is one. */
-static bool number(const char **p, int base, uint64_t *value) {
+static bool read_number(const char **p, int base, uint64_t *value) {
     enum { LONGEST = 15 };
     uint64_t n = 0;
     size_t i = 0;
@@ -64,7 +64,7 @@ static bool parse_setting(struct asf_costs *c, const char *p) {
                     {"pipe", &c->pipe}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (word(&p, settings[i].name))
-            return number(&p, 10, settings[i].to);
+            return read_number(&p, 10, settings[i].to);
     return false;
 }
 
@@ -72,8 +72,9 @@ static bool parse_file_system(struct asf_costs *c, const char *p) {
     if (c->count == ASF_COSTS_FILE_SYSTEMS)
         return false;
     struct asf_fs_costs *fs = &c->fs[c->count++];
-    return number(&p, 16, &fs->type) && number(&p, 10, &fs->read) && number(&p, 10, &fs->map) &&
-           number(&p, 10, &fs->by_hand) && number(&p, 10, &fs->by_range);
+    return read_number(&p, 16, &fs->type) && read_number(&p, 10, &fs->read) &&
+           read_number(&p, 10, &fs->map) && read_number(&p, 10, &fs->by_hand) &&
+           read_number(&p, 10, &fs->by_range);
 }
 
 /* Other lines are for people. */
@@ -113,7 +114,7 @@ bool asf__costs_parse(struct asf_costs *c, const char *text, size_t n) {
 
 /* --- finding the file --------------------------------------------------------- */
 
-static bool join(char *path, size_t size, const char *directory, const char *rest) {
+static bool join_path(char *path, size_t size, const char *directory, const char *rest) {
     size_t n = strlen(directory), m = strlen(rest);
     if (directory[0] != '/' || n + m >= size)
         return false;
@@ -125,14 +126,14 @@ static bool join(char *path, size_t size, const char *directory, const char *res
 bool asf__costs_path(char *path, size_t size, int which) {
     const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
     if (which == 1)
-        return join(path, size, "/etc", "/asf/tune");
+        return join_path(path, size, "/etc", "/asf/tune");
     if (config && *config)
-        return join(path, size, config, "/asf/tune");
-    return home && join(path, size, home, "/.config/asf/tune");
+        return join_path(path, size, config, "/asf/tune");
+    return home && join_path(path, size, home, "/.config/asf/tune");
 }
 
 /* Only this user and root may choose how this user's programs work. */
-static bool is_ours(int fd) {
+static bool is_trusted_file(int fd) {
     struct stat64 st;
     return asf__sys.fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
            (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH));
@@ -143,14 +144,14 @@ int asf__costs_load(struct asf_costs *c, const char *path) {
     int fd = asf__sys.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
         return fd;
-    ssize_t n = is_ours(fd) ? asf__sys.read(fd, text, sizeof text) : -EPERM;
+    ssize_t n = is_trusted_file(fd) ? asf__sys.read(fd, text, sizeof text) : -EPERM;
     asf__sys.close(fd);
     if (n < 0)
         return (int)n;
     return asf__costs_parse(c, text, (size_t)n) ? 0 : -EINVAL;
 }
 
-static bool look(void) {
+static bool load_costs(void) {
     char path[1024];
     const struct asf_options *o = asf__options();
     if (getauxval(AT_SECURE) || !o->tune)
@@ -168,7 +169,7 @@ const struct asf_costs *asf__costs(void) {
     /* While one thread loads the table, others use the built-in figures. */
     if (!__atomic_compare_exchange_n(&state, &expected, LOOKING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
         return NULL;
-    if (look())
+    if (load_costs())
         costs = &found;
     __atomic_store_n(&state, KNOWN, __ATOMIC_RELEASE);
     return costs;

@@ -38,7 +38,7 @@ static size_t page; /* read once: the handler must not cause a symbol lookup */
 
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
-static struct slot *find(uintptr_t at) {
+static struct slot *find_slot(uintptr_t at) {
     struct block *b = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     for (; b; b = __atomic_load_n(&b->next, __ATOMIC_ACQUIRE))
         for (struct slot *s = b->slots; s < b->slots + SLOTS; s++)
@@ -62,7 +62,7 @@ static void note_replaced(struct slot *s, uintptr_t at) {
 
 static bool replace_page(const siginfo_t *info) {
     const uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)(page - 1);
-    struct slot *s = info->si_code == BUS_ADRERR ? find(at) : NULL;
+    struct slot *s = info->si_code == BUS_ADRERR ? find_slot(at) : NULL;
     if (!s)
         return false;
     note_replaced(s, at);
@@ -187,7 +187,7 @@ static struct block *block_at(struct block **link) {
     return there;
 }
 
-static bool claim(struct slot *s) {
+static bool claim_slot(struct slot *s) {
     return __atomic_load_n(&s->end, __ATOMIC_RELAXED) == 0 &&
            __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) == 0;
 }
@@ -197,7 +197,7 @@ static struct slot *claim_from(int from, int most, int *number) {
     struct block **link = &table, *b;
     for (int first = 0; first < most && (b = block_at(link)); first += SLOTS, link = &b->next)
         for (int i = from > first ? from - first : 0; i < SLOTS && first + i < most; i++)
-            if (claim(&b->slots[i])) {
+            if (claim_slot(&b->slots[i])) {
                 *number = first + i;
                 return &b->slots[i];
             }

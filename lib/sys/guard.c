@@ -22,7 +22,7 @@ struct asf_guard {
 
 static __thread struct asf_guard *innermost;
 
-static void leave(void *arg) {
+static void run_undo(void *arg) {
     const struct asf_guard *g = arg;
     innermost = g->outer;
     g->undo(g->undone);
@@ -40,7 +40,7 @@ int asf__guard_personality(int version, int actions, uint64_t class, void *excep
     struct asf_guard *g = innermost;
     if (actions & CLEANUP_PHASE && !(actions & FORCED) && g) {
         _pthread_cleanup_pop(&g->buffer, 0);
-        leave(g);
+        run_undo(g);
     }
     return CONTINUE;
 }
@@ -49,7 +49,7 @@ __attribute__((noinline)) void asf__guarded(void (*call)(void *), void *arg, voi
                                             void *undone) {
     struct asf_guard g = {.outer = innermost, .undo = undo, .undone = undone};
     __asm__ volatile(".cfi_personality 0x1b, asf__guard_personality"); /* relative, four bytes */
-    _pthread_cleanup_push(&g.buffer, leave, &g);
+    _pthread_cleanup_push(&g.buffer, run_undo, &g);
     innermost = &g;
     call(arg);
     innermost = g.outer;

@@ -96,7 +96,7 @@ static void release_word(struct asf_lock *l) {
         futex_wake(&l->word, 1);
 }
 
-static void release(struct asf_lock *l) {
+static void release_lock(struct asf_lock *l) {
     l->depth = 0;
     __atomic_store_n(&l->owner, NULL, __ATOMIC_RELAXED);
     release_word(l);
@@ -131,11 +131,11 @@ static bool take_bias(struct asf_lock *l, bool wait) {
 }
 
 /* Bias the lock, which `self` has just taken, to `self`. */
-static void grant(struct asf_lock *l, void *self) {
+static void grant_bias(struct asf_lock *l, void *self) {
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
     tell_fast(l, self);
-    release(l);
+    release_lock(l);
 }
 
 static void tell_detector(struct asf_lock *l) {
@@ -157,7 +157,7 @@ static void consider_bias(struct asf_lock *l, void *self) {
         begin_streak(l, self);
     } else if (++l->streak >= STREAK && __atomic_load_n(&l->biasable, __ATOMIC_RELAXED) && registered &&
                !__libc_single_threaded) {
-        grant(l, self);
+        grant_bias(l, self);
     }
 }
 
@@ -223,10 +223,10 @@ bool asf__patient(int i, int most) {
 
 void asf__unlock_slow(struct asf_lock *l) {
     if (l->depth == ASF_HELD_ONCE) {
-        release(l);
+        release_lock(l);
     } else if (l->depth == (ASF_HELD_ONCE | ASF_TOLD)) {
         asf__tell_released(l);
-        release(l);
+        release_lock(l);
     } else if (l->depth > 0) {
         l->depth--;
     }

@@ -28,7 +28,7 @@ struct asf_options asf__option_values = {
 };
 bool asf__options_parsed;
 
-static void complain(const char *what, size_t length) {
+static void report_unusable(const char *what, size_t length) {
     char line[160] = "asf: option not understood, ignored: ";
     size_t at = strlen(line);
     if (length > sizeof line - at - 1)
@@ -39,7 +39,7 @@ static void complain(const char *what, size_t length) {
 }
 
 /* strtoull, but errno is not changed. */
-static unsigned long long number(const char *text, char **end) {
+static unsigned long long to_number(const char *text, char **end) {
     int saved = errno;
     unsigned long long n = strtoull(text, end, 10);
     errno = saved;
@@ -53,7 +53,7 @@ static bool is(const char *text, size_t length, const char *word) {
 /* A number of bytes, K or M. */
 static bool set_size(size_t *to, const char *value, size_t least, size_t unit) {
     char *end;
-    unsigned long long n = number(value, &end);
+    unsigned long long n = to_number(value, &end);
     unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
     const char *behind = shift ? end + 1 : end;
     if (end == value || *value == '-' || (*behind && *behind != ',') || n > (1ULL << 40) >> shift)
@@ -123,7 +123,7 @@ static bool set_ring(const char *value) {
     unsigned long long part[3];
     for (int i = 0; i < 3; i++) {
         char *end;
-        part[i] = number(value, &end);
+        part[i] = to_number(value, &end);
         if (end == value || (i < 2 ? *end != '/' : *end && *end != ','))
             return false;
         value = end + 1;
@@ -164,7 +164,7 @@ static void *option_at(size_t at) {
     return (char *)&asf__option_values + at;
 }
 
-static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
+static bool set_option(const char *key, size_t klen, const char *value, size_t vlen) {
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (is(key, klen, flags[i].name))
             return set_flag(option_at(flags[i].at), value, vlen);
@@ -191,15 +191,15 @@ static bool set(const char *key, size_t klen, const char *value, size_t vlen) {
 #endif
 }
 
-static void parse(const char *text) {
+static void parse_options(const char *text) {
     struct asf_options before;
     while (*text) {
         size_t length = strcspn(text, ",");
         size_t klen = strcspn(text, "=,");
         before = asf__option_values;
-        if (length && (klen == length || !set(text, klen, text + klen + 1, length - klen - 1))) {
+        if (length && (klen == length || !set_option(text, klen, text + klen + 1, length - klen - 1))) {
             asf__option_values = before;
-            complain(text, length);
+            report_unusable(text, length);
         }
         text += length + (text[length] == ',');
     }
@@ -225,8 +225,8 @@ const struct asf_options *asf__parse_options(void) {
     const char *text = may_be_given() ? secure_getenv("ASF_OPTIONS") : NULL;
     asf__options_parsed = true;
     if (asf_conf)
-        parse(asf_conf);
+        parse_options(asf_conf);
     if (text)
-        parse(text);
+        parse_options(text);
     return &asf__option_values;
 }

@@ -19,7 +19,7 @@
 #include "lib/text/scan_number.h"
 
 /* The C locale, in which the decimal point is a point; made once, never freed. */
-static locale_t plain(void) {
+static locale_t c_locale(void) {
     static locale_t made;
     locale_t have = __atomic_load_n(&made, __ATOMIC_ACQUIRE), none = (locale_t)0;
     if (have)
@@ -69,7 +69,7 @@ static struct power above_power_of_10(int e) {
 
 /* The product without its last 127 bits; the result's last bit says whether any relevant one of them
  * is set. */
-static uint64_t multiply(struct power power, uint64_t by) {
+static uint64_t multiply_power(struct power power, uint64_t by) {
     unsigned __int128 product = (unsigned __int128)power.upper * by;
     uint64_t middle = ((uint64_t)product >> 1) + (uint64_t)(((unsigned __int128)power.lower * by) >> 64);
     uint64_t sum = (uint64_t)(product >> 64) + (middle >> 63);
@@ -100,9 +100,9 @@ static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t 
     int shift = exponent + log2_of_power_of_10(-k) + 2;
     struct power power = above_power_of_10(-k);
     uint64_t four = mantissa << 2, open = mantissa & 1; /* odd: the interval's ends round to other values */
-    struct interval v = {.least = multiply(power, (four - (edge ? 1 : 2)) << shift) + open,
-                         .value = multiply(power, four << shift),
-                         .most = multiply(power, (four + 2) << shift) - open};
+    struct interval v = {.least = multiply_power(power, (four - (edge ? 1 : 2)) << shift) + open,
+                         .value = multiply_power(power, four << shift),
+                         .most = multiply_power(power, (four + 2) << shift) - open};
     uint64_t chosen = choose(&v);
     return (struct digits){chosen + (edge && chosen << 2 < v.least), k};
 }
@@ -255,7 +255,7 @@ static int by_libc(const char *word, double *value) {
     char *end;
     int saved = errno;
     errno = 0;
-    *value = strtod_l(word, &end, plain());
+    *value = strtod_l(word, &end, c_locale());
     bool huge = errno == ERANGE && isinf(*value);
     if (isnan(*value))
         *value = nan_of(word);

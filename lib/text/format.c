@@ -135,7 +135,7 @@ static __attribute__((noinline)) void put_error(struct asf__output *o, struct as
     put_string(o, s, strerror_r(o->error, text, sizeof text));
 }
 
-/* --- any conversion ------------ ------------------------------------------ */
+/* --- any conversion --------------------------------------------------------- */
 
 static bool put_wide(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     if (s->conversion == 's' || s->conversion == 'S')
@@ -389,8 +389,8 @@ static inline bool put_brief(struct asf__output *o, struct brief b, char letter,
     }
 }
 
-static inline __attribute__((always_inline)) const char *convert(struct asf__output *o, const char *f,
-                                                                 asf__arguments ap) {
+static inline __attribute__((always_inline)) const char *convert_usual(struct asf__output *o, const char *f,
+                                                                       asf__arguments ap) {
     struct brief b = {.precision = -1};
     struct asf__place before = asf__place_in(ap);
     const char *letter = parse_brief(f, &b, ap);
@@ -401,7 +401,7 @@ static inline __attribute__((always_inline)) const char *convert(struct asf__out
 }
 
 __attribute__((noinline)) const char *asf__convert(struct asf__output *o, const char *f, asf__arguments ap) {
-    return convert(o, f, ap);
+    return convert_usual(o, f, ap);
 }
 
 __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, char *end, const char *f,
@@ -410,7 +410,7 @@ __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, ch
         return (struct asf__format_begun){NULL, f};
     struct asf__output o = {.p = p, .end = end, .begin = p, .error = NOT_LOOKED_AT};
     struct asf__place before = asf__place_in(ap);
-    const char *behind = convert(&o, f, ap);
+    const char *behind = convert_usual(&o, f, ap);
     if (asf__likely(behind && o.before == 0))
         return (struct asf__format_begun){o.p, behind};
     asf__go_to(ap, before);

@@ -10,7 +10,7 @@
 enum { MOST = 4096 };
 
 /* The number of bytes of a character; 0: it has none, or is not common. */
-static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
+static inline size_t encoded_length(wchar_t ch, enum asf__charset set) {
     unsigned code = (unsigned)ch;
     if (code < 0x80)
         return 1;
@@ -20,7 +20,7 @@ static inline size_t bytes_of(wchar_t ch, enum asf__charset set) {
 }
 
 /* Puts text that does not fit, in the same chunks as libc. */
-static __attribute__((noinline)) void put_pieces(struct asf__output *o, const struct asf__spec *s,
+static __attribute__((noinline)) void put_chunks(struct asf__output *o, const struct asf__spec *s,
                                                  const wchar_t *text, const wchar_t *end, size_t n) {
     size_t blanks = (size_t)s->width > n ? (size_t)s->width - n : 0;
     asf__pad(o, ' ', s->flags & FLAG_LEFT ? 0 : blanks);
@@ -39,7 +39,7 @@ static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_
     s->flags &= ~(unsigned)FLAG_ZERO;
     char *p = asf__begin_field(o, s, "", 0, 0, n, &behind);
     if (!p) {
-        put_pieces(o, s, text, end, n);
+        put_chunks(o, s, text, end, n);
         return;
     }
     asf__utf8_encode(&text, end, &p, p + n);
@@ -54,7 +54,7 @@ bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wcha
         return false;
     const wchar_t *end = text;
     for (size_t more; n < most && *end != L'\0'; n += more, end++) {
-        more = bytes_of(*end, set);
+        more = encoded_length(*end, set);
         if (more == 0 || (n + more > most && s->precision < 0))
             return false;
         if (n + more > most)
@@ -69,7 +69,7 @@ bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wcha
 bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch) {
     wchar_t text = (wchar_t)ch;
     enum asf__charset set = asf__charset_of_locale();
-    size_t n = set == ASF__OTHER_CHARSET ? 0 : bytes_of(text, set);
+    size_t n = set == ASF__OTHER_CHARSET ? 0 : encoded_length(text, set);
     if (n == 0)
         return false;
     put_encoded(o, s, &text, &text + 1, n);

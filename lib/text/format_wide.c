@@ -16,7 +16,7 @@
 /* Longer specifications and numbers are left to libc. */
 enum { SPEC_ROOM = 40, NUMBER_ROOM = 512 };
 
-static inline size_t left(const struct asf__wide_output *o) {
+static inline size_t room_left(const struct asf__wide_output *o) {
     return (size_t)(o->end - o->p);
 }
 
@@ -52,8 +52,8 @@ static bool put_beyond(struct asf__wide_output *o, const wchar_t *text, size_t n
     return !o->failed;
 }
 
-static bool put(struct asf__wide_output *o, const wchar_t *text, size_t n) {
-    if (asf__unlikely(left(o) < n))
+static bool put_chunk(struct asf__wide_output *o, const wchar_t *text, size_t n) {
+    if (asf__unlikely(room_left(o) < n))
         return put_beyond(o, text, n);
     copy_text(o->p, text, n);
     o->p += n;
@@ -64,20 +64,20 @@ static bool put(struct asf__wide_output *o, const wchar_t *text, size_t n) {
 static bool pad(struct asf__wide_output *o, size_t n) {
     static const wchar_t blanks[] = L"                ";
     for (; n > 16; n -= 16)
-        if (!put(o, blanks, 16))
+        if (!put_chunk(o, blanks, 16))
             return false;
-    return put(o, blanks, n);
+    return put_chunk(o, blanks, n);
 }
 
 static __attribute__((noinline)) bool put_parts(struct asf__wide_output *o, const struct asf__spec *s,
                                                 const wchar_t *text, size_t n, size_t blanks) {
     bool behind = s->flags & FLAG_LEFT;
-    return o->full && pad(o, behind ? 0 : blanks) && put(o, text, n) && pad(o, behind ? blanks : 0);
+    return o->full && pad(o, behind ? 0 : blanks) && put_chunk(o, text, n) && pad(o, behind ? blanks : 0);
 }
 
 static bool put_text(struct asf__wide_output *o, const struct asf__spec *s, const wchar_t *text, size_t n) {
     size_t width = (size_t)s->width, blanks = width > n ? width - n : 0;
-    if (asf__unlikely(left(o) < n + blanks))
+    if (asf__unlikely(room_left(o) < n + blanks))
         return put_parts(o, s, text, n, blanks);
     if (!(s->flags & FLAG_LEFT))
         put_blanks(o, blanks);
@@ -121,8 +121,8 @@ static size_t count_characters(const char *p, const char *end) {
 }
 
 /* Decodes text and advances the pointers; does nothing for other character sets. */
-static inline void decode(enum asf__charset set, const char **text, const char *end, wchar_t **to,
-                          wchar_t *to_end) {
+static inline void decode_bytes(enum asf__charset set, const char **text, const char *end, wchar_t **to,
+                                wchar_t *to_end) {
     if (set == ASF__UTF8)
         asf__utf8_decode(text, end, to, to_end);
     else if (set == ASF__ASCII)
@@ -131,12 +131,12 @@ static inline void decode(enum asf__charset set, const char **text, const char *
 
 /* Puts text in chunks of 64 characters, as libc does; with `look`, only checks it.  False also if some
  * bytes are no character. */
-static bool put_pieces(struct asf__wide_output *o, enum asf__charset set, const char *text, const char *end,
+static bool put_chunks(struct asf__wide_output *o, enum asf__charset set, const char *text, const char *end,
                        bool look) {
     for (const char *from = text; from < end; from = text) {
         wchar_t piece[64], *to = piece;
-        decode(set, &text, end, &to, piece + 64);
-        if (text == from || (!look && !put(o, piece, (size_t)(to - piece))))
+        decode_bytes(set, &text, end, &to, piece + 64);
+        if (text == from || (!look && !put_chunk(o, piece, (size_t)(to - piece))))
             return false;
     }
     return true;
@@ -147,8 +147,8 @@ static __attribute__((noinline)) bool put_apart(struct asf__wide_output *o, cons
                                                 size_t count) {
     size_t blanks = (size_t)s->width > count ? (size_t)s->width - count : 0;
     bool behind = s->flags & FLAG_LEFT;
-    return o->full && put_pieces(o, set, text, end, true) && pad(o, behind ? 0 : blanks) &&
-           put_pieces(o, set, text, end, false) && pad(o, behind ? blanks : 0);
+    return o->full && put_chunks(o, set, text, end, true) && pad(o, behind ? 0 : blanks) &&
+           put_chunks(o, set, text, end, false) && pad(o, behind ? blanks : 0);
 }
 
 /* Counts the characters first, so that nothing after them is overwritten. */
@@ -157,10 +157,10 @@ static bool put_bytes(struct asf__wide_output *o, const struct asf__spec *s, con
     size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);
     const char *end = text + n;
     size_t count = set == ASF__UTF8 ? count_characters(text, end) : n;
-    if (asf__unlikely(left(o) < count || left(o) < (size_t)s->width))
+    if (asf__unlikely(room_left(o) < count || room_left(o) < (size_t)s->width))
         return put_apart(o, s, set, text, end, count);
     wchar_t *to = o->p;
-    decode(set, &text, end, &to, to + count);
+    decode_bytes(set, &text, end, &to, to + count);
     if (text < end)
         return false;
     end_text(o, s, count);
@@ -197,7 +197,7 @@ static bool put_number(struct asf__wide_output *o, const char *spec, asf__argume
     if (!asf__convert(&number, spec, ap) || number.before > 0)
         return false;
     size_t n = asf__made(&number);
-    if (asf__unlikely(left(o) < n)) {
+    if (asf__unlikely(room_left(o) < n)) {
         to = apart;
         to_end = apart + n;
     }
@@ -252,7 +252,7 @@ static inline bool stands_before_the_letter(wchar_t ch) {
 
 /* Narrows the specification to bytes, its letter included; returns the format after it; NULL: it is
  * too long or has no letter. */
-static inline const wchar_t *narrow(char spec[SPEC_ROOM], char *letter, const wchar_t *f) {
+static inline const wchar_t *narrow_specification(char spec[SPEC_ROOM], char *letter, const wchar_t *f) {
     int n = 0;
     while (stands_before_the_letter(*f) && n < SPEC_ROOM - 2)
         spec[n++] = (char)*f++;
@@ -278,10 +278,10 @@ static bool put_conversion(struct asf__wide_output *o, const char *spec, char le
 }
 
 /* Returns the format after the conversion; NULL: it is left to libc, and `ap` is unchanged. */
-static const wchar_t *convert(struct asf__wide_output *o, const wchar_t *f, asf__arguments ap) {
+static const wchar_t *convert_specification(struct asf__wide_output *o, const wchar_t *f, asf__arguments ap) {
     char spec[SPEC_ROOM], letter;
     struct asf__place before = asf__place_in(ap);
-    const wchar_t *behind = narrow(spec, &letter, f);
+    const wchar_t *behind = narrow_specification(spec, &letter, f);
     if (asf__likely(behind && put_conversion(o, spec, letter, ap)))
         return behind;
     asf__go_to(ap, before);
@@ -337,7 +337,7 @@ const wchar_t *asf__format_wide(struct asf__wide_output *o, const wchar_t *forma
     while (*f != L'\0') {
         const wchar_t *next = *f != L'%'           ? put_literal(o, f)
                               : asf__format_custom ? NULL
-                                                   : convert(o, f + 1, ap);
+                                                   : convert_specification(o, f + 1, ap);
         if (asf__unlikely(!next))
             return left_to_libc(o, f, ap, first);
         f = next;

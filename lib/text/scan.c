@@ -17,7 +17,7 @@ enum { KERNELS_MOST = 4 };
 const struct asf_scan_table *asf__scan_chosen;
 
 /* The index of a kernel's name; -EINVAL: unknown; -ENOTSUP: this CPU does not have it. */
-static int named(const char *name) {
+static int find_kernel(const char *name) {
     for (int i = 0; asf__scan_all[i]; i++)
         if (strcmp(asf__scan_all[i]->name, name) == 0)
             return asf__scan_has(i) ? i : -ENOTSUP;
@@ -29,37 +29,37 @@ struct line {
     size_t length;
 };
 
-static void append(struct line *line, const char *text) {
+static void append_text(struct line *line, const char *text) {
     for (size_t i = 0; text[i] && i < 64 && line->length < sizeof line->text; i++)
         line->text[line->length++] = text[i];
 }
 
-static void complain(const char *name, int error) {
+static void report_bad_name(const char *name, int error) {
     struct line line = {.length = 0};
-    append(&line, "asf: ASF_SCAN=");
-    append(&line, name);
-    append(&line, error == -EINVAL ? ": unknown, one of " : ": this CPU does not have it");
+    append_text(&line, "asf: ASF_SCAN=");
+    append_text(&line, name);
+    append_text(&line, error == -EINVAL ? ": unknown, one of " : ": this CPU does not have it");
     for (int i = 0; error == -EINVAL && asf__scan_all[i]; i++) {
-        append(&line, i > 0 ? ", " : "");
-        append(&line, asf__scan_all[i]->name);
+        append_text(&line, i > 0 ? ", " : "");
+        append_text(&line, asf__scan_all[i]->name);
     }
-    append(&line, error == -EINVAL ? " is expected; using " : "; using ");
-    append(&line, asf__scan_all[asf__scan_best()]->name);
-    append(&line, "\n");
+    append_text(&line, error == -EINVAL ? " is expected; using " : "; using ");
+    append_text(&line, asf__scan_all[asf__scan_best()]->name);
+    append_text(&line, "\n");
     asf__sys.write(2, line.text, line.length);
 }
 
 /* If several threads call this at once, they choose the same, and one reports an error. */
 const struct asf_scan_table *asf__scan_choose(void) {
     const char *name = secure_getenv("ASF_SCAN");
-    int which = name && *name ? named(name) : asf__scan_best();
+    int which = name && *name ? find_kernel(name) : asf__scan_best();
     const struct asf_scan_table *before = NULL;
     const struct asf_scan_table *now = asf__scan_all[which < 0 ? asf__scan_best() : which];
     if (!__atomic_compare_exchange_n(&asf__scan_chosen, &before, now, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return before;
     if (which < 0)
-        complain(name, which);
+        report_bad_name(name, which);
     return now;
 }
 
@@ -75,7 +75,7 @@ const char *asf_scan_kernel(void) {
 }
 
 int asf_scan_use(const char *name) {
-    int which = name ? named(name) : asf__scan_best();
+    int which = name ? find_kernel(name) : asf__scan_best();
     if (which < 0)
         return which;
     __atomic_store_n(&asf__scan_chosen, asf__scan_all[which], __ATOMIC_RELAXED);

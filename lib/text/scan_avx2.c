@@ -9,7 +9,7 @@ typedef __m256i vector;
 
 #include "lib/text/scan_x86.h"
 
-INLINE vector load(const unsigned char *p) {
+INLINE vector load_vector(const unsigned char *p) {
     return _mm256_loadu_si256((const vector *)(const void *)p);
 }
 
@@ -22,7 +22,7 @@ INLINE uint64_t join(vector a, vector b) {
 }
 
 INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
-    return join(_mm256_cmpeq_epi8(load(p), v), _mm256_cmpeq_epi8(load(p + 32), v));
+    return join(_mm256_cmpeq_epi8(load_vector(p), v), _mm256_cmpeq_epi8(load_vector(p + 32), v));
 }
 
 INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
@@ -30,11 +30,12 @@ INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
 }
 
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
-    return ~join(_mm256_cmpeq_epi8(load(p), load(q)), _mm256_cmpeq_epi8(load(p + 32), load(q + 32)));
+    return ~join(_mm256_cmpeq_epi8(load_vector(p), load_vector(q)),
+                 _mm256_cmpeq_epi8(load_vector(p + 32), load_vector(q + 32)));
 }
 
 INLINE uint64_t mask_high(const unsigned char *p) {
-    return join(load(p), load(p + 32));
+    return join(load_vector(p), load_vector(p + 32));
 }
 
 INLINE vector space(vector x) {
@@ -44,7 +45,7 @@ INLINE vector space(vector x) {
 }
 
 INLINE uint64_t mask_space(const unsigned char *p) {
-    vector a = load(p), b = load(p + 32);
+    vector a = load_vector(p), b = load_vector(p + 32);
     return join(space(a), space(b));
 }
 

@@ -11,7 +11,7 @@ typedef __m512i vector;
 
 #include "lib/text/scan_x86.h"
 
-INLINE vector load(const unsigned char *p) {
+INLINE vector load_vector(const unsigned char *p) {
     return _mm512_loadu_si512(p);
 }
 
@@ -20,7 +20,7 @@ INLINE vector splat(int c) {
 }
 
 INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
-    return _mm512_cmpeq_epi8_mask(load(p), v);
+    return _mm512_cmpeq_epi8_mask(load_vector(p), v);
 }
 
 INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
@@ -29,11 +29,11 @@ INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
 }
 
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
-    return _mm512_cmpneq_epi8_mask(load(p), load(q));
+    return _mm512_cmpneq_epi8_mask(load_vector(p), load_vector(q));
 }
 
 INLINE uint64_t mask_high(const unsigned char *p) {
-    return _mm512_movepi8_mask(load(p));
+    return _mm512_movepi8_mask(load_vector(p));
 }
 
 /* x - low <= high - low, unsigned: low <= x <= high. */
@@ -42,7 +42,7 @@ INLINE uint64_t between(vector x, int low, int high) {
 }
 
 INLINE uint64_t mask_space(const unsigned char *p) {
-    vector x = load(p);
+    vector x = load_vector(p);
     return between(x, '\t', '\r') | _mm512_cmpeq_epi8_mask(x, splat(' '));
 }
 
@@ -68,7 +68,7 @@ COMPRESSING static size_t compressed_places(const void *s, size_t *n, int c, uin
     const unsigned char *p = s;
     const uint16_t *last = at + ASF_SCAN_PLACES - BLOCK;
     uint16_t *to = at;
-    vector v = splat(c), numbers = load(count_up);
+    vector v = splat(c), numbers = load_vector(count_up);
     size_t i = 0;
     for (; i < *n && to <= last; i += BLOCK)
         to = compress_places(to, block_equal(p + i, c, *n - i, v), numbers, i);

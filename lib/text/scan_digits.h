@@ -25,7 +25,7 @@ static inline uint64_t marks(__m128i first, __m128i second) {
     return (uint64_t)_mm_movemask_epi8(second) << 16 | (uint64_t)_mm_movemask_epi8(first);
 }
 
-static inline __m128i load(const unsigned char *p) {
+static inline __m128i load_sixteen(const unsigned char *p) {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
@@ -38,11 +38,11 @@ static inline __m128i values(__m128i text) {
 }
 
 static inline uint64_t blanks(const unsigned char *p) {
-    return marks(up_to(load(p), ' '), up_to(load(p + 16), ' '));
+    return marks(up_to(load_sixteen(p), ' '), up_to(load_sixteen(p + 16), ' '));
 }
 
 static inline uint64_t digits_of(const unsigned char *p) {
-    return marks(up_to(values(load(p)), 9), up_to(values(load(p + 16)), 9));
+    return marks(up_to(values(load_sixteen(p)), 9), up_to(values(load_sixteen(p + 16)), 9));
 }
 
 /* 16 bytes, the last n of them 0xff; n from -16 to 32. */
@@ -52,14 +52,14 @@ static inline __m128i last_bytes(int n) {
         0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-    return load(steps + 16 + n);
+    return load_sixteen(steps + 16 + n);
 }
 
 /* The value of sixteen digits before `end`: the last `fraction` bytes as they are, the bytes before
  * them from one byte earlier; only the last `digits` count, the others are 0. */
 static inline uint64_t sixteen(const unsigned char *end, int fraction, int digits) {
-    __m128i behind = last_bytes(fraction), here = load(end - 16);
-    __m128i earlier = load(end - 17);
+    __m128i behind = last_bytes(fraction), here = load_sixteen(end - 16);
+    __m128i earlier = load_sixteen(end - 17);
     __m128i text = _mm_or_si128(_mm_and_si128(behind, here), _mm_andnot_si128(behind, earlier));
     __m128i ones = _mm_and_si128(values(text), last_bytes(digits));
     __m128i tens =

@@ -74,7 +74,7 @@ INLINE uint64_t overlapping_equal(const unsigned char *p, int c, size_t n) {
     return at;
 }
 
-KERNEL static size_t count(const void *s, int c, size_t n) {
+KERNEL static size_t count_byte(const void *s, int c, size_t n) {
     const unsigned char *p = s;
     vector v = splat(c);
     size_t found = 0;
@@ -83,7 +83,7 @@ KERNEL static size_t count(const void *s, int c, size_t n) {
     return n ? found + popcount(first_equal(p, c, n)) : found;
 }
 
-KERNEL static void *find(const void *s, int c, size_t n) {
+KERNEL static void *find_byte(const void *s, int c, size_t n) {
     const unsigned char *p = s;
     vector v = splat(c);
     uint64_t at = 0;
@@ -97,7 +97,7 @@ KERNEL static void *find(const void *s, int c, size_t n) {
     return at ? (void *)(p + lowest(at)) : NULL;
 }
 
-KERNEL static void *rfind(const void *s, int c, size_t n) {
+KERNEL static void *rfind_byte(const void *s, int c, size_t n) {
     const unsigned char *p = s;
     vector v = splat(c);
     uint64_t at = 0;
@@ -221,6 +221,6 @@ KERNEL static size_t places(const void *s, size_t *n, int c, uint16_t *at) {
 }
 
 #define SCAN_KERNELS(name, places)                                                                           \
-    { name, count, find, rfind, differ, ascii, words, masks, ends, places }
+    { name, count_byte, find_byte, rfind_byte, differ, ascii, words, masks, ends, places }
 
 #endif

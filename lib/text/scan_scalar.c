@@ -5,7 +5,7 @@
  */
 #include "lib/text/scan_kernels.h"
 
-static size_t count(const void *s, int c, size_t n) {
+static size_t count_byte(const void *s, int c, size_t n) {
     const unsigned char *p = s;
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
@@ -13,7 +13,7 @@ static size_t count(const void *s, int c, size_t n) {
     return found;
 }
 
-static void *find(const void *s, int c, size_t n) {
+static void *find_byte(const void *s, int c, size_t n) {
     const unsigned char *p = s;
     for (size_t i = 0; i < n; i++)
         if (p[i] == (unsigned char)c)
@@ -21,7 +21,7 @@ static void *find(const void *s, int c, size_t n) {
     return NULL;
 }
 
-static void *rfind(const void *s, int c, size_t n) {
+static void *rfind_byte(const void *s, int c, size_t n) {
     const unsigned char *p = s;
     while (n-- > 0)
         if (p[n] == (unsigned char)c)
@@ -83,5 +83,5 @@ static size_t places(const void *s, size_t *n, int c, uint16_t *at) {
     return found;
 }
 
-const struct asf_scan_table asf__scan_scalar = {"scalar", count, find,  rfind, differ,
-                                                ascii,    words, masks, ends,  places};
+const struct asf_scan_table asf__scan_scalar = {"scalar", count_byte, find_byte, rfind_byte, differ,
+                                                ascii,    words,      masks,     ends,       places};

@@ -10,7 +10,7 @@ typedef __m128i vector;
 
 #include "lib/text/scan_x86.h"
 
-INLINE vector load(const unsigned char *p) {
+INLINE vector load_vector(const unsigned char *p) {
     return _mm_loadu_si128((const vector *)(const void *)p);
 }
 
@@ -25,8 +25,8 @@ INLINE uint64_t join(vector a, vector b, vector c, vector d) {
 }
 
 INLINE uint64_t mask_equal(const unsigned char *p, vector v) {
-    return join(_mm_cmpeq_epi8(load(p), v), _mm_cmpeq_epi8(load(p + 16), v), _mm_cmpeq_epi8(load(p + 32), v),
-                _mm_cmpeq_epi8(load(p + 48), v));
+    return join(_mm_cmpeq_epi8(load_vector(p), v), _mm_cmpeq_epi8(load_vector(p + 16), v),
+                _mm_cmpeq_epi8(load_vector(p + 32), v), _mm_cmpeq_epi8(load_vector(p + 48), v));
 }
 
 INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
@@ -34,12 +34,14 @@ INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n) {
 }
 
 INLINE uint64_t mask_differ(const unsigned char *p, const unsigned char *q) {
-    return ~join(_mm_cmpeq_epi8(load(p), load(q)), _mm_cmpeq_epi8(load(p + 16), load(q + 16)),
-                 _mm_cmpeq_epi8(load(p + 32), load(q + 32)), _mm_cmpeq_epi8(load(p + 48), load(q + 48)));
+    return ~join(_mm_cmpeq_epi8(load_vector(p), load_vector(q)),
+                 _mm_cmpeq_epi8(load_vector(p + 16), load_vector(q + 16)),
+                 _mm_cmpeq_epi8(load_vector(p + 32), load_vector(q + 32)),
+                 _mm_cmpeq_epi8(load_vector(p + 48), load_vector(q + 48)));
 }
 
 INLINE uint64_t mask_high(const unsigned char *p) {
-    return join(load(p), load(p + 16), load(p + 32), load(p + 48));
+    return join(load_vector(p), load_vector(p + 16), load_vector(p + 32), load_vector(p + 48));
 }
 
 INLINE vector space(vector x) {
@@ -49,7 +51,7 @@ INLINE vector space(vector x) {
 }
 
 INLINE uint64_t mask_space(const unsigned char *p) {
-    vector a = load(p), b = load(p + 16), c = load(p + 32), d = load(p + 48);
+    vector a = load_vector(p), b = load_vector(p + 16), c = load_vector(p + 32), d = load_vector(p + 48);
     return join(space(a), space(b), space(c), space(d));
 }
 

@@ -106,7 +106,7 @@ static bool is_of_the_shell(const char *word) {
     return strstr(words, spaced) != NULL;
 }
 
-static bool is_name(const char *p, const char *start) {
+static bool is_name_character(const char *p, const char *start) {
     return (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' ||
            (p > start && *p >= '0' && *p <= '9');
 }
@@ -114,7 +114,7 @@ static bool is_name(const char *p, const char *start) {
 /* Skips an assignment like LC_ALL=C and the blanks after it; returns `text` if there is none. */
 static const char *skip_assignment(const char *text) {
     const char *p = text;
-    while (is_name(p, text))
+    while (is_name_character(p, text))
         p++;
     if (p == text || *p != '=')
         return text;
