@@ -2,8 +2,8 @@
  *
  * ring.c - rings in shared memory: making, mapping, waiting.  A wake-up on another processor takes
  * some 95 microseconds.  In that time the other side fills or empties the whole ring and must wait,
- * too.  So a side whose recent waits were shorter spins for as long before it sleeps, and one whose
- * waits were longer sleeps at once.  A writer is woken when half of the ring is free.
+ * too.  So a side whose recent waits were short spins for about as long before it sleeps, and one
+ * whose waits were long sleeps almost at once.  A writer is woken when half of the ring is free.
  */
 #define _GNU_SOURCE
 #include "lib/shm/ring.h"

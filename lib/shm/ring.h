@@ -163,8 +163,8 @@ void asf__ring_claim(struct asf_ring *r, uint32_t n);
 void asf__ring_release(struct asf_ring *r, uint32_t position);
 /* asf__ring_wait: wait until `need` bytes are there, or room for them.
  * returns  0, also at the end of file, with fewer bytes; -EINTR; -EPIPE (the
- *          reader has ended); -EOWNERDEAD (the writer has ended without closing);
- *          -EIO (the ring was truncated or overwritten). */
+ *          reader has closed or ended); -EOWNERDEAD (the writer has ended without
+ *          closing); -EIO (the ring was truncated or overwritten). */
 int asf__ring_wait(struct asf_ring *r, uint32_t need);
 /* asf__ring_spin: the first part of a wait, without sleeping: it makes no system call, or yields the
  * processor if there is only one.  Returns whether the wait is over. */

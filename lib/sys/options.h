@@ -28,7 +28,7 @@ struct asf_options {
 
     /* For libasf_unix. */
     bool popen_rings; /* popen makes a ring for its pipe */
-    bool private_fds; /* off: calls on the program's own descriptors are only counted */
+    bool private_fds; /* files that the program opens may get private descriptors */
 
     /* Rings for pipes of which this process may have an end (lib/shm/ring_offer.c). */
     struct asf_ring_offer {
