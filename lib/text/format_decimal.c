@@ -2,10 +2,10 @@
  *
  * format_decimal.c - binary floating point to decimal.
  *
- * Up to 17 digits: the value is multiplied by a power of ten of 128 bits, whose last place is less
- * than a unit too small.  The product is an integer and a fraction.  If the error leaves open on which
- * side of a half the fraction is, and for more digits, the number is converted exactly, 19 digits at a
- * time.
+ * Up to 17 digits: the value is multiplied by a power of ten of 128 bits, which is too small by less
+ * than a unit of its last place.  The product is an integer and a fraction.  If the error leaves open
+ * on which side of a half the fraction is, and for more digits, the number is converted exactly, 19
+ * digits at a time.
  */
 #include "lib/text/format_decimal.h"
 

@@ -113,7 +113,7 @@ static inline const char *asf__sign(const struct asf__spec *s, bool negative) {
     return negative ? "-" : s->flags & FLAG_PLUS ? "+" : s->flags & FLAG_SPACE ? " " : "";
 }
 
-/* asf__put_field: put a whole field; one that does not fit in the same chunks as libc. */
+/* asf__put_field: put a whole field; if it does not fit, in the same chunks as libc. */
 void asf__put_field(struct asf__output *o, const struct asf__spec *s, const struct asf__field *f);
 
 /* asf__parse_spec: parse the specification after a percent sign.  Returns the address of its letter,

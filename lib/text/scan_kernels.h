@@ -36,8 +36,8 @@ struct asf_scan_table {
 extern const struct asf_scan_table asf__scan_scalar, asf__scan_sse2, asf__scan_avx2, asf__scan_avx512;
 extern const struct asf_scan_table asf__scan_neon;
 
-/* The kernels for this machine, from the simplest to the widest, then NULL; whether its CPU has one;
- * and the best that it has. */
+/* asf__scan_all: the kernels for this machine, from the simplest to the widest, then NULL.
+ * asf__scan_has: whether its CPU has one.  asf__scan_best: the best that it has. */
 extern const struct asf_scan_table *const asf__scan_all[];
 bool asf__scan_has(int which);
 int asf__scan_best(void);

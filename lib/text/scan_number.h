@@ -40,7 +40,7 @@ bool asf__decimal_long_double(const struct asf_decimal *number, long double *val
 
 /* asf__scan_doubles: scan at most `most` numbers, each with optional blanks before it and one after
  * it, before `end`.  *text: set to the end of the last number.
- * returns  the number of numbers; fewer when the next text is no number, or an unusual one. */
+ * returns  how many were scanned; fewer when the next text is no number, or an unusual one. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most);
 
 #pragma GCC visibility pop
