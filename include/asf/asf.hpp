@@ -307,8 +307,8 @@ class lines : public detail::range<detail::lines_state> {
     bool at_hand() const noexcept { return asf_lines_at_hand(&state_); }
 };
 
-/* records: an input range of records of one size, the last of which may be shorter; otherwise as
- * lines. stream::records makes it. */
+/* records: an input range of records of one size, the last of which may be shorter; made by
+ * stream::records.  Otherwise as lines. */
 class records : public detail::range<detail::records_state> {
   public:
     records(asf_cios *stream, std::size_t size, std::error_code *error) noexcept

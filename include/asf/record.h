@@ -308,8 +308,8 @@ ASF_EXPORT int asf_record_writer_close(struct asf_record_writer *writer);
 /* asf_record_encode: write a record with its format's hash as a message in memory, to be sent by any
  * means (asf_record_take reads it).
  *   room  bytes at `message`, whose address must be a multiple of 16
- * returns  the bytes of the message, which is not written if `room` is
- *          less.  -EINVAL as asf_record_write; -E2BIG.
+ * returns  the length of the message; if `room` is less, nothing is written.
+ *          -EINVAL as asf_record_write; -E2BIG.
  * source   paper, section 3.2.2: non-connected PBIO. */
 ASF_EXPORT ssize_t asf_record_encode(struct asf_record_format *format, const void *data, void *message,
                                      size_t room);

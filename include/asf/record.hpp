@@ -229,9 +229,9 @@ template <class T> asf_record_format *format_of() {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* A writer to a stream of the caller's.  close() throws an error of the end of the stream; the
- * destructor does not.  A closed writer refuses to write with -EBADF, as does a constructor without a
- * stream. */
+/* A writer to a stream of the caller's.  close() throws asf_record_writer_close's error; the
+ * destructor ignores it.  A closed writer refuses to write with -EBADF, as does a constructor without
+ * a stream. */
 class writer {
   public:
     explicit writer(asf_cios *stream, asf_record_options options = {}) {
