@@ -315,7 +315,7 @@ ASF_EXPORT ssize_t asf_record_encode(struct asf_record_format *format, const voi
                                      size_t room);
 
 /* asf_record_gather: the same message as buffers to be sent one after the other, by writev() or
- * sendmsg(): large arrays without pointers and strings are not copied, and the rest of the message is
+ * sendmsg(): large strings and large arrays without pointers are not copied, and the rest of the message is
  * written to `message`.
  *   pieces  room for `most` buffers; with few of them more is copied
  * returns  the number of buffers.  -EINVAL as asf_record_write; -E2BIG: the record is
