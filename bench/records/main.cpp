@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
     std::vector<Way> all;
     add_asf(all);
     add_peers(all);
-    printf("## Records\n\nA head of 64 bytes and structs of 32 bytes with mixed fields.  Each figure is the "
+    printf("# Records\n\nA head of 64 bytes and structs of 32 bytes with mixed fields.  Each figure is the "
            "least of five\n"
            "medians, which were taken in turn with those of the other rows.\n");
     encoding_table(all);
