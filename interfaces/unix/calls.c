@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.c - the functions of calls.def, and by hand those that make a process or end one.
+ * calls.c - the functions of calls.def, and, written by hand, those that are variadic or create or end a
+ * process.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -31,7 +32,7 @@
 
 #include "lib/sys/fault.h"
 
-/* Of programs that are compiled with _FORTIFY_SOURCE. */
+/* Programs compiled with _FORTIFY_SOURCE call these. */
 void __chk_fail(void) __attribute__((noreturn));
 ssize_t __read_chk(int, void *, size_t, size_t);
 ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
@@ -78,7 +79,7 @@ static void end_all(void) {
     for (int i = 0; i < n; i++)                                                                              \
     (requests[i] ? asf__publish(requests[i]->aio_fildes) : (void)0)
 #define BEFORE_TRANSFERS                                                                                     \
-    if (asf__decodes(in)) /* a file that the kernel cannot do it for: the program reads then */              \
+    if (asf__decodes(in)) /* the kernel would transfer the compressed bytes; on EINVAL programs read */      \
         return asf__answer(-EINVAL);                                                                         \
     (asf__publish(in), asf__publish(out))
 #define BEFORE_WAITS    asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
@@ -133,7 +134,7 @@ EXPORT int prctl(int option, ...) {
     unsigned long c = va_arg(ap, unsigned long), d = va_arg(ap, unsigned long);
     va_end(ap);
     if (option == PR_SET_NO_NEW_PRIVS ||
-        option == PR_SET_SECCOMP) { /* libc's own calls may be all there are */
+        option == PR_SET_SECCOMP) { /* a filter may allow only the calls that libc makes */
         asf__never_private();
         asf__publish_all();
     }
@@ -150,7 +151,7 @@ EXPORT void backtrace_symbols_fd(void *const *addresses, int n, int fd) {
     ASF_NEXT(backtrace_symbols_fd)(addresses, n, fd);
 }
 
-/* fork without the handlers that libc's fork calls. */
+/* _Fork does not run the handlers that libc's fork runs, so it calls ours itself. */
 EXPORT pid_t _Fork(void) {
     asf__before_fork();
     pid_t child = ASF_NEXT(_Fork)();
@@ -158,7 +159,7 @@ EXPORT pid_t _Fork(void) {
     return child;
 }
 
-/* The child of a vfork may close what is private here, in our memory. */
+/* A vfork child runs in this process's memory, and may close descriptors that are private here. */
 __attribute__((used)) void asf__before_vfork(void);
 void asf__before_vfork(void) {
     if (!__libc_single_threaded)
@@ -180,7 +181,7 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
 }
 
-/* A call by its number may be any, but these are none of ours. */
+/* Calls that concern no descriptor.  Any other number may. */
 static bool is_harmless(long number) {
     return number == SYS_futex || number == SYS_gettid || number == SYS_getpid || number == SYS_getrandom ||
            number == SYS_membarrier || number == SYS_tgkill || number == SYS_getcpu || number == SYS_rseq;
@@ -197,8 +198,8 @@ EXPORT long syscall(long number, ...) {
     return asf__answer(asf__raw6(number, a, b, c, d, e, f));
 }
 
-/* Over the ones that take a vector, on the stack; no more of it than they need, since the caller may
- * be a handler on a small one. */
+/* Calls the form that takes a vector.  The vector is on the stack and no larger than needed: the caller may
+ * be a signal handler on a small stack. */
 #define EXEC_LIST(name, vector_form, env)                                                                    \
     EXPORT __attribute__((no_sanitize_address)) int name(const char *path, const char *first, ...) {         \
         va_list ap, again;                                                                                   \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * counted.c - with statistics on, the calls that the program makes on descriptors by itself, each
- * descriptor's reported when it is closed, and all when the process ends or becomes another program.
+ * counted.c - with statistics on, counts the calls that the program makes on descriptors.  The counts of a
+ * descriptor are reported when it is closed; all counts, when the process ends or executes another program.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -11,15 +11,15 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* What was counted of a descriptor; atomic, since threads may share it. */
+/* The counts of a descriptor; atomic, since threads may share it. */
 struct counted {
     struct asf_stats stats;
-    const char *why; /* the kind of file; NULL: it was not looked at */
-    char name[104];  /* its path, or which descriptor it is */
+    const char *why; /* the kind of file; NULL: not known yet */
+    char name[104];  /* its path, "stdin", or "fd 7" */
     bool windowed;
 };
 
-static struct counted *table; /* of ASF_FDS */
+static struct counted *table; /* ASF_FDS entries */
 
 static const char *kind_of(const struct stat64 *st) {
     return S_ISREG(st->st_mode)           ? "regular file"
@@ -30,8 +30,8 @@ static const char *kind_of(const struct stat64 *st) {
                                           : "character device";
 }
 
-/* A path that has no room, or would break the line, is left out; so is that of a standard descriptor on
- * something else than a regular file. */
+/* Names the descriptor by its path, unless the path is too long, contains a tab or a newline, or is that of
+ * a standard descriptor which is not on a regular file. */
 static void name_it(struct counted *d, int fd) {
     static const char *const standard[] = {"stdin", "stdout", "stderr"};
     const bool is_standard = fd <= STDERR_FILENO && strcmp(d->why, "regular file") != 0;
@@ -66,7 +66,7 @@ static struct counted *counted_of(int fd) {
     return d && d->why ? d : NULL;
 }
 
-static void add(uint64_t *to, uint64_t n) {
+static void add_count(uint64_t *to, uint64_t n) {
     __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 }
 
@@ -74,17 +74,17 @@ void asf__count_call_slow(int fd, long r, bool is_output, bool has_ring) {
     int saved = errno;
     struct counted *d = counted_of(fd);
     if (d) {
-        add(&d->stats.calls, 1);
-        add(&d->stats.syscalls, !has_ring);
+        add_count(&d->stats.calls, 1);
+        add_count(&d->stats.syscalls, !has_ring);
         __atomic_fetch_add(&d->stats.spared, has_ring, __ATOMIC_RELAXED);
-        add(is_output ? &d->stats.out : &d->stats.in, r > 0 ? (uint64_t)r : 0);
+        add_count(is_output ? &d->stats.out : &d->stats.in, r > 0 ? (uint64_t)r : 0);
     }
     errno = saved;
 }
 
 void asf__count_pread(int fd, size_t n) {
-    add(&asf__fds[fd].calls, 1);
-    add(&asf__fds[fd].bytes, n);
+    add_count(&asf__fds[fd].calls, 1);
+    add_count(&asf__fds[fd].bytes, n);
 }
 
 void asf__count_window(struct asf_fd *of) {
@@ -93,9 +93,9 @@ void asf__count_window(struct asf_fd *of) {
     if (!d)
         return;
     d->windowed = true;
-    add(&d->stats.calls, of->calls);
-    add(&d->stats.in, of->bytes);
-    add(&d->stats.syscalls, syscalls);
+    add_count(&d->stats.calls, of->calls);
+    add_count(&d->stats.in, of->bytes);
+    add_count(&d->stats.syscalls, syscalls);
     __atomic_fetch_add(&d->stats.spared, (int64_t)of->calls - (int64_t)syscalls, __ATOMIC_RELAXED);
     of->calls = of->bytes = of->stream.stats.syscalls = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_calls.c - descriptors opened, closed, duplicated and controlled.  Most calls are made
- * by their number, since programs call them in signal handlers, where nothing may be looked up.
+ * descriptor_calls.c - open, close, dup, fcntl and ioctl.  Most system calls are made by their number:
+ * programs call these functions in signal handlers, where libc's functions must not be looked up.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -33,8 +33,8 @@ static bool has_mode(int flags) {
 int __open_2(const char *path, int flags);
 int __openat_2(int directory, const char *path, int flags);
 
-/* Of programs that are compiled with _FORTIFY_SOURCE: those that give no mode, which libc ends
- * if they have to. */
+/* Programs compiled with _FORTIFY_SOURCE call this where they give no mode.  If the flags need one, libc's
+ * function ends the program. */
 long asf__unix_open_2(int directory, const char *path, int flags) {
     if (!has_mode(flags))
         return asf__unix_open(directory, path, flags, 0);
@@ -68,7 +68,8 @@ long asf__unix_dup(int fd) {
     return asf__answer(to);
 }
 
-/* A call that fails leaves `to` open, and what its ring holds has still to be read. */
+/* A call that fails leaves `to` open, and bytes in its ring must stay readable: `to` is given up only if
+ * the call is going to close it. */
 long asf__unix_dup3(int from, int to, int flags) {
     bool is_open = asf__raw(SYS_fcntl, from, F_GETFD, 0, 0) >= 0;
     bool closes = from != to && is_open && !(flags & ~O_CLOEXEC);
@@ -89,8 +90,8 @@ long asf__unix_dup2(int from, int to) {
 
 /* --- controlled ------------------------------------------------------------------------------- */
 
-/* What does not ask for the flags of the descriptor alone may be about its offset or its data
- * (other flags, another size of the pipe, a seal). */
+/* Commands other than these may depend on the descriptor's offset or data (file flags, the size of the
+ * pipe, seals), so they publish it. */
 EXPORT int fcntl(int fd, int command, ...) {
     va_list ap;
     va_start(ap, command);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c - the table of descriptors: how they become private, and how they are
- * published.
+ * descriptors.c - the table of descriptors: how a descriptor becomes private, is shared with a duplicate, and
+ * is published.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -10,11 +10,11 @@
 
 struct asf_fd asf__fds[ASF_FDS];
 
-/* Nothing becomes private while somebody has it: a fork.  Rank: behind the streams'. */
+/* Held during a fork, so that no descriptor becomes private meanwhile.  Rank: after the streams' locks. */
 static struct asf_lock forks = {.biasable = false};
 int asf__highest;
 #ifdef ASF_STATIC
-static bool never = true; /* a static program has ways to libc that pass us by */
+static bool never = true; /* a static program can reach libc without calling us */
 #else
 static bool never;
 #endif
@@ -36,14 +36,15 @@ void asf__note_fd(int fd) {
 
 /* --- opened ------------------------------------------------------------------------ */
 
-static void clear(struct asf_fd *d) {
+static void clear_stream(struct asf_fd *d) {
     asf__count_window(d);
     asf__cios_reset(&d->stream);
 }
 
-/* NEW or SHARED, whatever was known of the number before; or the kernel's, while a call on the
- * file before is not over.  Standard error is always the kernel's: libc writes to its number by itself. */
-static void become(int fd, int flags, enum asf_fd_state state) {
+/* Records that `fd` was opened: its state is NEW or SHARED, whatever it was.  It is KERNELS if a call on
+ * the number's previous file is still in progress, and always for standard error, to which libc writes by
+ * its number. */
+static void set_opened(int fd, int flags, enum asf_fd_state state) {
     struct asf_fd *d = &asf__fds[fd];
     if (!d->stream.lock)
         asf__cios_init(&d->stream, &asf__for_asi, -1, O_RDONLY);
@@ -54,7 +55,7 @@ static void become(int fd, int flags, enum asf_fd_state state) {
         asf__leave(d, nested);
     if (!nested && d->window.b.refs == 0 && fd != STDERR_FILENO) {
         if (d->stream.buffer)
-            clear(d);
+            clear_stream(d);
         d->flags = flags;
         asf__count_anew(d, asf__reads_before());
         d->users = 0;
@@ -66,7 +67,7 @@ static void become(int fd, int flags, enum asf_fd_state state) {
 
 int asf__opened(int fd, int flags) {
     const int harmless = O_ACCMODE | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL |
-                         O_NOATIME | O_TRUNC | 0100000; /* which is O_LARGEFILE */
+                         O_NOATIME | O_TRUNC | 0100000; /* O_LARGEFILE */
     asf__pipe_opened(fd);
     if (asf__unlikely(asf__options()->decompress) && asf__set_unseen(fd, flags))
         return fd;
@@ -74,8 +75,8 @@ int asf__opened(int fd, int flags) {
         return fd;
     bool suitable = !(flags & ~harmless) && (flags & O_ACCMODE) != O_WRONLY && asf__options()->private_fds;
     if ((unsigned)fd < ASF_FDS && !never && suitable && asf__fds[fd].state != ASF_FD_JOINED) {
-        asf__heed_forks(); /* before the first read, too: the child has the descriptor as well */
-        become(fd, flags, ASF_FD_NEW);
+        asf__heed_forks(); /* before the first read: a child of a fork has the descriptor, too */
+        set_opened(fd, flags, ASF_FD_NEW);
     }
     return fd;
 }
@@ -98,7 +99,7 @@ bool asf__begin(struct asf_fd *d) {
 
 void asf__begun(struct asf_fd *d, enum asf_fd_state state) {
     if (!asf__move_on(d, ASF_FD_BEGINS, state) || state == ASF_FD_KERNELS)
-        clear(d);
+        clear_stream(d);
     asf__unlock(&forks);
 }
 
@@ -106,12 +107,13 @@ void asf__leave(struct asf_fd *d, bool nested) {
     d->given_up = d->stream.offset;
     set_state(d, ASF_FD_KERNELS);
     if (!nested)
-        clear(d);
+        clear_stream(d);
 }
 
 /* --- duplicates -------------------------------------------------------------------- */
 
-/* A shell, and dd, open a file, duplicate the descriptor to where it is wanted, and close it. */
+/* A shell or dd opens a file, duplicates the descriptor to the number it wants, and closes the first one;
+ * the other can still become private. */
 bool asf__begin_share(int fd) {
     struct asf_fd *d = asf__fd(fd);
     asf__publish_streams(fd);
@@ -130,7 +132,7 @@ void asf__end_share(int fd, int to, bool begun) {
         return;
     struct asf_fd *d = &asf__fds[fd];
     if ((unsigned)to < ASF_FDS) {
-        become(to, d->flags, ASF_FD_SHARED);
+        set_opened(to, d->flags, ASF_FD_SHARED);
         asf__fds[to].twin = fd;
         d->twin = to;
     }
@@ -140,7 +142,8 @@ void asf__end_share(int fd, int to, bool begun) {
     asf__unlock(&forks);
 }
 
-/* What becomes of its twin: nobody else has that any more, or all may have it. */
+/* Ends the sharing of d with its duplicate, whose state becomes `twin`: NEW if d is about to be closed,
+ * KERNELS if others may use the file. */
 static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
     if (asf__move_on(d, ASF_FD_SHARED, ASF_FD_KERNELS))
         asf__move_on(&asf__fds[d->twin], ASF_FD_SHARED, twin);
@@ -155,7 +158,7 @@ static void publish_private(struct asf_fd *d, int fd) {
     asf__leave_fd(d, !nested);
 }
 
-/* Other threads may bring it from one undecided state to another meanwhile. */
+/* Repeats, since other threads may change the state among NEW, BEGINS and SHARED meanwhile. */
 static void publish(int fd) {
     struct asf_fd *d = asf__fd(fd);
     while (asf__unlikely(d != NULL)) {
@@ -198,7 +201,7 @@ void asf__publish_all(void) {
     asf__publish_every();
 }
 
-static pid_t vforked; /* this process, or another, whose child this is; or 0 */
+static pid_t vforked; /* the process that called vfork: this one, or its parent; 0: none did */
 
 bool asf__is_vfork_child(void) {
     return asf__unlikely(vforked) && vforked != getpid();
@@ -238,7 +241,8 @@ void asf__lose(int fd) {
 
 static bool has_forks;
 
-/* The handler of a signal may have interrupted who has the lock. */
+/* Waits only for a while: this may run in a signal handler that interrupted the thread which holds the
+ * lock. */
 void asf__before_fork(void) {
     int tries = 0;
     while (!(has_forks = asf__trylock(&forks)) && asf__patient(tries++, ASF_WHILE))
@@ -251,7 +255,8 @@ void asf__after_fork(void) {
         asf__unlock(&forks);
 }
 
-/* The threads that held locks, or copied, are not there. */
+/* The child has none of its parent's other threads: it releases their locks and the references of their
+ * copies. */
 void asf__in_child(void) {
     vforked = 0;
     asf__forget_calls();

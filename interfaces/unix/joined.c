@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * joined.c - Unix I/O on a descriptor whose stream is used by the ASI, too: the
- * calls go on where the stream stands, and the stream where they leave off.  A
- * stream that stdio alone knows is not joined: there libc's buffer shows.
+ * joined.c - Unix I/O on a descriptor whose stream the ASI uses, too: read, write and lseek use the stream's
+ * position.  A stream that only stdio uses is not joined: as in libc, read() continues after what stdio has
+ * buffered.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -10,9 +10,9 @@
 #include "backplane/hooks.h"
 #include "lib/sys/fault.h"
 
-/* The paper's Figure 5: from the current buffer, which is filled first if it is
- * empty; of a pipe what is there, of a file as much as there is. */
-static ssize_t take(struct asf_cios *c, char *p, size_t n) {
+/* The paper's Figure 5: reads from the current buffer, which is filled first if it is empty.  A regular
+ * file gives up to n bytes, a pipe only those in the buffer. */
+static ssize_t read_buffered(struct asf_cios *c, char *p, size_t n) {
     asf__attach(c);
     int error = asf__to_read(c);
     if (error < 0 || n == 0)
@@ -29,8 +29,8 @@ static ssize_t take(struct asf_cios *c, char *p, size_t n) {
     return got > 0 ? (ssize_t)got : error;
 }
 
-/* In a signal handler that has interrupted a call on the stream the kernel is asked.  The end of
- * the file stays met for stdio alone. */
+/* A signal handler that interrupted a call on the stream reads from the kernel instead.  stdio's
+ * end-of-file flag is neither heeded nor changed. */
 ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
     asf__lock(&c->lk);
     bool inside = c->use != ASF_OUTSIDE;
@@ -40,7 +40,7 @@ ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
         c->flags &= ~ASF_EOF;
         c->use = ASF_LOCKED;
         c->stats.calls += asf__counting;
-        r = take(c, p, n);
+        r = read_buffered(c, p, n);
         c->use = ASF_OUTSIDE;
         c->flags = (c->flags & ~ASF_EOF) | ended;
     }
@@ -61,7 +61,8 @@ off64_t asf__joined_seek(struct asf_cios *c, off64_t offset, int whence) {
     return inside ? asf__kernel_lseek(c->fd, offset, whence) : r;
 }
 
-/* Another thread may wait in a call on the stream, for long: then nothing is ahead. */
+/* Gives up if another thread keeps the lock: it may wait in a call on the stream for long, and the stream
+ * then has read nothing ahead. */
 void asf__joined_release(struct asf_cios *c) {
     int tries = 0;
     while (!asf__trylock(&c->lk))
@@ -82,17 +83,17 @@ void asf__joined_release(struct asf_cios *c) {
 /* --- decompress=on ------------------------------------------------------------------------ */
 
 bool asf__set_unseen(int fd, int flags) {
-    if ((unsigned)fd >= ASF_FDS || flags & O_DIRECTORY) /* which closedir would close past us */
+    if ((unsigned)fd >= ASF_FDS || flags & O_DIRECTORY) /* closedir would close it without a call of ours */
         return false;
-    asf__move_on(&asf__fds[fd], ASF_FD_UNSEEN, ASF_FD_KERNELS); /* of a file that was closed past us */
+    asf__move_on(&asf__fds[fd], ASF_FD_UNSEEN, ASF_FD_KERNELS); /* an earlier file's close bypassed us */
     if ((flags & O_ACCMODE) != O_RDONLY || !asf__move_on(&asf__fds[fd], ASF_FD_KERNELS, ASF_FD_UNSEEN))
         return false;
     asf__note_fd(fd);
     return true;
 }
 
-/* A file is looked at where it stands; of a pipe the bytes that the program reads anyway are, and more
- * if they are too few to tell. */
+/* A regular file is examined at its offset.  A pipe is examined by the bytes that the program reads anyway,
+ * and by more if those are too few to tell. */
 ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
     const bool pipe = asf__kernel_lseek(fd, 0, SEEK_CUR) < 0;
     ssize_t got = pipe ? asf__cancellable_read(fd, p, n) : 0;
@@ -116,7 +117,7 @@ bool asf__decodes(int fd) {
     return asf__is(d, ASF_FD_JOINED) && d->decoded;
 }
 
-/* What is decoded is told of as a pipe: nobody knows its length, and nobody can seek in it. */
+/* A decoded file is reported as a pipe: its length is not known, and nobody can seek in it. */
 long asf__unix_fstat(int fd, struct stat64 *st) {
     asf__publish_streams(fd);
     long r = asf__fstat(fd, st);
@@ -133,7 +134,7 @@ void asf__end_decoded(struct asf_fd *d) {
     if (!asf__is(d, ASF_FD_JOINED) || !d->decoded || !asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS))
         return;
     d->decoded = false;
-    d->joined->fd = -1; /* which is closed by its own call */
+    d->joined->fd = -1; /* close() closes it itself */
     asf__cios_close(d->joined);
     asf__cios_free(d->joined);
 }
@@ -147,7 +148,7 @@ static void linked(struct asf_cios *c) {
     asf__pipe_opened(c->fd);
 }
 
-/* What stdio, or the ASI on another number, is about to do by itself. */
+/* A stream is about to move the descriptor's offset or to close the descriptor (asf__descriptor_used). */
 static void used(int fd, bool closes) {
     const struct asf_fd *d = asf__fd(fd);
     if (closes)
@@ -156,7 +157,7 @@ static void used(int fd, bool closes) {
         asf__publish(fd);
 }
 
-static void join(struct asf_cios *c) {
+static void join_descriptor(struct asf_cios *c) {
     struct asf_fd *d = (unsigned)c->fd < ASF_FDS ? &asf__fds[c->fd] : NULL;
     if (!d || d->state == ASF_FD_JOINED)
         return;
@@ -174,7 +175,7 @@ static void closing(struct asf_cios *c) {
 
 __attribute__((constructor)) static void start(void) {
     asf__descriptor_used = used;
-    asf__hooks = (struct asf_hooks){.linked = linked, .joined = join, .closing = closing};
+    asf__hooks = (struct asf_hooks){.linked = linked, .joined = join_descriptor, .closing = closing};
     asf__offer_rings();
     if (asf__faults_are_blocked())
         asf__never_private();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.c - read and its kin, and lseek: on a private descriptor out of its stream's current
- * buffer (the paper's Figure 5), a window of the file as the page cache has it.  What the
- * window does not have the kernel is asked for, at the descriptor's offset.
+ * read.c - read, readv, pread, preadv and lseek.  A private descriptor is read from its stream's current
+ * buffer (the paper's Figure 5): a window that maps the file from the page cache.  Bytes that the window does
+ * not have are read from the kernel at the descriptor's offset.
  *
- * A handler may come into the midst of a call and use the same descriptor: it publishes it.
- * The offset is therefore moved on before the bytes are copied, and looked at again behind.
+ * A signal handler may interrupt a call and use the same descriptor, which publishes it.  A call therefore
+ * advances the offset before it copies the bytes, and checks afterwards whether the descriptor was published.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -16,28 +16,29 @@
 #include "lib/sys/copy.h"
 
 enum {
-    SMALL_READ = 4096, /* larger ones are the kernel's, whose copy takes no faults */
+    SMALL_READ = 4096, /* larger reads are the kernel's: its copy takes no page faults */
     UNLOCKED_COPY = 2048,
-    /* A window costs as much as some 40 reads.  So many small ones by the kernel open it, if the
-     * file has twice as many, or where the gain is small eight times; and one that served less is
-     * the descriptor's last. */
+    /* A window costs as much as some 40 reads.  It is opened after READS_BEFORE small reads by the kernel,
+     * if the file is as long as READS_TO_COME reads; LARGER_READS_TO_COME for reads above SMALL_GAIN bytes,
+     * which gain less.  When READS_BEFORE reads have missed a window that served fewer than READS_TO_COME,
+     * it is closed, and is the descriptor's last. */
     READS_BEFORE = 32,
     READS_TO_COME = 64,
-    SMALL_GAIN = 1024, /* above it */
+    SMALL_GAIN = 1024, /* bytes */
     LARGER_READS_TO_COME = 256,
 };
 
 /* --- the window --------------------------------------------------------------------------- */
 
-/* n bytes at `at`; NULL: the window does not have all of them. */
-static inline const char *find(const struct asf_fd *d, size_t n, off64_t at) {
+/* Returns where the window has the n bytes at offset `at`; NULL if it does not have all of them. */
+static inline const char *find_in_window(const struct asf_fd *d, size_t n, off64_t at) {
     const struct asf_cios *c = &d->stream;
     size_t size = (size_t)(c->buf_end - c->buf_base), into = (size_t)(at - d->window.at);
     return asf__likely(n - 1 < SMALL_READ && into < size && n <= size - into) ? c->buf_base + into : NULL;
 }
 
-/* False: the bytes may not be the file's. */
-static inline bool copy(struct asf_fd *d, char *p, const char *from, size_t n) {
+/* Returns false if the bytes may not be the file's, because it was truncated. */
+static inline bool copy_from_window(struct asf_fd *d, char *p, const char *from, size_t n) {
     asf__copy(p, from, n);
     return asf__still_there(&d->window, from + n - 1);
 }
@@ -48,7 +49,7 @@ static bool copy_unlocked(struct asf_fd *d, char *p, const char *from, size_t n)
     b->refs++;
     b->copies++;
     asf__unlock(&d->stream.lk);
-    bool whole = copy(d, p, from, n);
+    bool whole = copy_from_window(d, p, from, n);
     asf__lock(&d->stream.lk);
     b->copies--;
     asf__release_buffer(&d->stream, b);
@@ -61,14 +62,15 @@ static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count
         whole = copy_unlocked(d, v->iov_base, from, v->iov_len);
     else
         for (int i = 0; whole && i < count; from += v[i++].iov_len)
-            whole = v[i].iov_len == 0 || copy(d, v[i].iov_base, from, v[i].iov_len);
+            whole = v[i].iov_len == 0 || copy_from_window(d, v[i].iov_base, from, v[i].iov_len);
     d->served += whole;
     return whole;
 }
 
-/* From BEGINS or READS to READS, or KERNELS if no window is worth it for reads of n bytes; or NEW:
- * not yet, since the file is gone about in and each read may cost a fault. */
-static enum asf_fd_state look(struct asf_fd *d, int fd, size_t n, off64_t at) {
+/* Opens or moves the window for a read of n bytes at `at`.  Returns the descriptor's next state: READS;
+ * KERNELS, if a window is not worth it for such reads; or NEW, to try again later: the program reads here
+ * and there in the file, and each read may cost a page fault. */
+static enum asf_fd_state try_window(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
     const bool forced = asf__options()->module[0] == 'm', goes_about = d->jumps > d->missed / 2;
@@ -96,14 +98,14 @@ unsigned asf__reads_before(void) {
     return asf__options()->module[0] == 'm' ? 0 : READS_BEFORE;
 }
 
-static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
+static void begin_private(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     if (!asf__try(d))
         return;
     if (asf__lock_is_held_once(&c->lk) && asf__begin(d)) {
         asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
         c->offset = asf__kernel_lseek(fd, 0, SEEK_CUR);
-        enum asf_fd_state to = c->offset < 0 ? ASF_FD_KERNELS : look(d, fd, n, at < 0 ? c->offset : at);
+        enum asf_fd_state to = c->offset < 0 ? ASF_FD_KERNELS : try_window(d, fd, n, at < 0 ? c->offset : at);
         if (to == ASF_FD_READS)
             asf__count_anew(d, READS_BEFORE);
         asf__begun(d, to);
@@ -111,21 +113,21 @@ static void begin(struct asf_fd *d, int fd, size_t n, off64_t at) {
     asf__unlock(&c->lk);
 }
 
-/* A small read of n bytes at `at`, or if that is negative where the descriptor stood, that the
- * kernel had to serve: of a NEW descriptor, without its lock; */
+/* Counts a small read of a NEW descriptor that the kernel served: n bytes at `at`, or if that is negative
+ * at the descriptor's offset.  lock: none. */
 static void miss_new(struct asf_fd *d, int fd, size_t n, off64_t at) {
     d->jumps += at >= 0;
     if (++d->missed > d->needed)
-        begin(d, fd, n, at);
+        begin_private(d, fd, n, at);
 }
 
-/* and of a private one. */
+/* The same for a private descriptor.  lock: held. */
 static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
     if (d->state != ASF_FD_READS || ++d->missed <= d->needed)
         return;
     bool gained = d->served >= READS_TO_COME;
     asf__count_anew(d, READS_BEFORE);
-    if (!gained || look(d, fd, n, at < 0 ? d->stream.offset : at) != ASF_FD_READS)
+    if (!gained || try_window(d, fd, n, at < 0 ? d->stream.offset : at) != ASF_FD_READS)
         asf__leave_reads(d, fd, false);
 }
 
@@ -136,15 +138,15 @@ void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
 
 /* --- the descriptor ------------------------------------------------------------------------- */
 
-/* Whether the descriptor's offset is the kernel's and may become private. */
+/* Whether the descriptor's offset is the kernel's and the descriptor may become private. */
 static inline bool is_undecided(const struct asf_fd *d) {
     const unsigned state = d ? __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) : ASF_FD_KERNELS;
     return state == ASF_FD_NEW || asf__unlikely(state == ASF_FD_SHARED);
 }
 
-/* It is kept from becoming private while the kernel uses its offset for a call; what is cancelled
- * meanwhile keeps it so for good.  returns  false: it is decided. */
-static inline bool hold(struct asf_fd *d) {
+/* Keeps the descriptor from becoming private while the kernel uses its offset in a call.  A thread that is
+ * cancelled in the call keeps it so for good.  returns  false: it is no longer undecided. */
+static inline bool hold_offset(struct asf_fd *d) {
     if (asf__likely(__libc_single_threaded))
         d->users++;
     else
@@ -153,7 +155,7 @@ static inline bool hold(struct asf_fd *d) {
     return asf__likely(is_undecided(d));
 }
 
-static inline void let_go(struct asf_fd *d) {
+static inline void let_go_of_offset(struct asf_fd *d) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (asf__likely(__libc_single_threaded))
         d->users--;
@@ -161,7 +163,8 @@ static inline void let_go(struct asf_fd *d) {
         __atomic_sub_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
 }
 
-/* A handler that comes into the midst of a call makes the descriptor the kernel's. */
+/* Makes the descriptor the kernel's if this call is in a signal handler that interrupted another call on
+ * it. */
 static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) {
     bool nested = !asf__lock_is_held_once(&d->stream.lk);
     if (d->state == ASF_FD_READS)
@@ -171,9 +174,9 @@ static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) 
     asf__unlock(&d->stream.lk);
 }
 
-/* Takes the lock of a private descriptor.  The state is read once, since it may go from one of the
- * two to the other.  returns  false: it is the kernel's, or undecided again. */
-static inline bool enter(struct asf_fd *d, int fd) {
+/* Takes the lock of a private descriptor.  The state is read once, since it may change between the two
+ * tests.  returns  false: the descriptor is the kernel's, or undecided again. */
+static inline bool enter_private(struct asf_fd *d, int fd) {
     const unsigned state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
     if (state != ASF_FD_READS && state != ASF_FD_BEGINS)
         return false;
@@ -186,36 +189,36 @@ static inline bool enter(struct asf_fd *d, int fd) {
 
 enum grip { THE_KERNELS, HELD, ENTERED };
 
-/* HELD: let_go ends it; ENTERED: leave does. */
+/* THE_KERNELS: nothing to end; HELD: let_go_of_offset ends it; ENTERED: leave_private does. */
 static inline __attribute__((always_inline)) enum grip take_hold(struct asf_fd *d, int fd) {
     do {
         while (is_undecided(d)) {
-            if (hold(d))
+            if (hold_offset(d))
                 return HELD;
-            let_go(d);
+            let_go_of_offset(d);
         }
-        if (d && enter(d, fd))
+        if (d && enter_private(d, fd))
             return ENTERED;
     } while (asf__unlikely(is_undecided(d)));
     return THE_KERNELS;
 }
 
-/* What a handler has published in the midst of the call is given back at its end. */
-static inline void leave(struct asf_fd *d) {
+/* If a handler published the descriptor during the call, the end of the call releases the window. */
+static inline void leave_private(struct asf_fd *d) {
     if (asf__unlikely(d->state == ASF_FD_KERNELS && d->stream.buffer &&
                       asf__lock_is_held_once(&d->stream.lk)))
         asf__leave(d, false);
     asf__unlock(&d->stream.lk);
 }
 
-/* Whether the bytes from `at` on are this call's: not if the descriptor was published there in
- * its midst, since somebody else may have them. */
+/* Whether this call may return the bytes from `at` on.  If a handler published the descriptor at that
+ * offset, the bytes may be another reader's. */
 static inline bool is_mine(const struct asf_fd *d, off64_t at) {
     return asf__likely(d->state == ASF_FD_READS) || d->given_up > at;
 }
 
-/* By the kernel, at `at`; the descriptor moves on from there unless it no longer stands where this
- * call has left it. */
+/* Reads from the kernel at `at`.  The descriptor's offset advances from there, unless it is no longer
+ * `left`, the offset that this call set. */
 static inline __attribute__((always_inline)) ssize_t
 read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at, off64_t left) {
     struct asf_cios *c = &d->stream;
@@ -226,7 +229,7 @@ read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64
     return r <= 0 || is_mine(d, at) ? r : ASF_NOT_OURS;
 }
 
-/* What the window served may not be the file's any more. */
+/* Reads from the kernel the bytes that the window gave, which may no longer be the file's. */
 static __attribute__((noinline)) ssize_t read_again(struct asf_fd *d, int fd, const struct iovec *v,
                                                     int count, size_t n, off64_t at) {
     if (!is_mine(d, at))
@@ -244,13 +247,13 @@ static inline void count_served(struct asf_fd *d, size_t n) {
     }
 }
 
-/* n bytes in all; 0: more than a window serves.  In one function, since each level of calls above
- * a system call costs some 7 ns. */
-static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int fd, const struct iovec *v,
-                                                          int count, size_t n) {
+/* Reads from a private descriptor: n bytes in all; n is 0 if they are more than a window serves.  All in
+ * one function, since each level of calls above a system call costs some 7 ns. */
+static inline __attribute__((always_inline)) ssize_t
+read_private(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n) {
     struct asf_cios *c = &d->stream;
     const off64_t at = c->offset;
-    const char *from = find(d, n, at);
+    const char *from = find_in_window(d, n, at);
     if (asf__likely(from != NULL)) {
         count_served(d, n);
         c->offset = at + (off64_t)n;
@@ -267,7 +270,7 @@ static inline __attribute__((always_inline)) ssize_t take(struct asf_fd *d, int 
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-/* What is served here is a point of cancellation, too. */
+/* A read that the window serves is a cancellation point, too. */
 static inline void may_end(void) {
     if (asf__unlikely(!__libc_single_threaded))
         pthread_testcancel();
@@ -284,7 +287,7 @@ static inline __attribute__((always_inline)) long by_libc(int fd, const struct i
 #endif
 }
 
-/* n as above. */
+/* n: as for read_private. */
 static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, int fd, const struct iovec *v,
                                                              int count, size_t n) {
     ssize_t r = ASF_NOT_OURS;
@@ -293,12 +296,12 @@ static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, i
     const enum grip grip = take_hold(d, fd);
     if (grip == HELD) {
         r = asf__count_call(fd, by_libc(fd, v, count), false, false);
-        let_go(d);
+        let_go_of_offset(d);
         if (n > 0 && r == (ssize_t)n && asf__is(d, ASF_FD_NEW))
             miss_new(d, fd, n, -1);
     } else if (grip == ENTERED) {
-        r = take(d, fd, v, count, n);
-        leave(d);
+        r = read_private(d, fd, v, count, n);
+        leave_private(d);
     }
     return r;
 }
@@ -326,7 +329,8 @@ long asf__unix_read(int fd, void *p, size_t n) {
 }
 
 #ifndef ASF_STATIC
-/* 0: none, or too much for a window; what no call may ask for is the kernel's to say. */
+/* Returns the sum of the lengths; 0 if there are none or too many for a window.  The kernel judges invalid
+ * vectors. */
 static size_t length_of(const struct iovec *v, int count) {
     size_t n = 0;
     for (int i = 0; i < count && count <= 16; i++)
@@ -344,7 +348,8 @@ long asf__unix_readv(int fd, const struct iovec *v, int count) {
     return asf__count_call(fd, ASF_NEXT(readv)(fd, v, count), false, false);
 }
 
-/* Whether the window has all n.  One thread never waits for another here. */
+/* Reads n bytes at `at` from the window if it has all of them, and returns whether it did.  Never waits for
+ * another thread. */
 static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
     bool there = false;
@@ -355,11 +360,11 @@ static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t 
         miss_new(d, fd, n, at);
     } else if (n - 1 < SMALL_READ && at >= 0 && asf__is(d, ASF_FD_READS) && asf__try(d)) {
         bool nested = !asf__lock_is_held_once(&d->stream.lk);
-        const char *from = nested ? NULL : find(d, n, at);
+        const char *from = nested ? NULL : find_in_window(d, n, at);
         there = from && copy_parts(d, v, count, from);
         if (!from && !nested)
             miss(d, fd, n, at);
-        leave(d);
+        leave_private(d);
     }
     if (asf__unlikely(asf__counting) && there)
         asf__count_pread(fd, n);
@@ -383,7 +388,7 @@ long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
 
 /* --- lseek ------------------------------------------------------------------------------------ */
 
-/* Far targets, and those that do not exist, are the kernel's to judge. */
+/* A target that is negative or above 2^40 bytes (1 TB) publishes the descriptor: the kernel judges it. */
 static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence) {
     const off64_t far = (off64_t)1 << 40;
     struct asf_cios *c = &d->stream;
@@ -408,13 +413,13 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     const enum grip grip = take_hold(d, fd);
     if (grip == ENTERED) {
         r = seek_private(d, fd, offset, whence);
-        leave(d);
+        leave_private(d);
     }
     if (r == ASF_NOT_OURS)
         r = asf__kernel_lseek(fd, offset, whence);
     if (grip == HELD) {
         d->jumps++;
-        let_go(d);
+        let_go_of_offset(d);
     }
     return asf__answer(r);
 }

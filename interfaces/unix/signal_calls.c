@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * signal_calls.c - SIGBUS.  The window of a private descriptor needs it when another process
- * truncates the file, and the kernel ends a process that blocks it then.  So a process that
- * blocks SIGBUS has no windows from then on; while a handler of another signal runs, SIGBUS stays
- * unblocked; and the program's own action for SIGBUS comes second to ours (lib/sys/fault.c).
+ * signal_calls.c - signal masks, and actions for SIGBUS.  When another process truncates a file, reading the
+ * window of a private descriptor raises SIGBUS, and the kernel kills a process that blocks it.  So a process
+ * that blocks SIGBUS has no windows from then on; while a handler of another signal runs, SIGBUS stays
+ * unblocked; and our action for SIGBUS runs before the program's (lib/sys/fault.c).
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -20,8 +20,8 @@ void asf__heed_mask(const sigset_t *mask) {
 
 /* --- masks -------------------------------------------------------------------------------- */
 
-/* By its number, since handlers call it.  As in libc a program does not block the two signals that
- * are libc's own. */
+/* The system call is made by its number, since handlers call this.  As in libc, a program cannot block the
+ * two signals that libc uses itself. */
 static long set_mask(int how, const sigset_t *set, sigset_t *old) {
     enum { CANCEL = 32, SETXID = 33, KERNEL_SET = 8 };
     uint64_t mask = 0;
@@ -44,7 +44,7 @@ long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
 
 /* --- actions ------------------------------------------------------------------------------ */
 
-/* A bit for each signal whose handler the program runs with SIGBUS blocked. */
+/* A bit for each signal whose handler the program wants to run with SIGBUS blocked. */
 static uint64_t blocking;
 
 static bool block_in_handler(int sig, bool blocks) {
@@ -70,7 +70,7 @@ static long set_action(int sig, const struct sigaction *act, struct sigaction *o
     return 0;
 }
 
-/* The child of a vfork has actions of its own, but its parent's memory. */
+/* A vfork child has its own signal actions, but its parent's memory, where ours are recorded. */
 long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction *old) {
     if (asf__is_vfork_child())
         return __sigaction(sig, act, old);
@@ -86,7 +86,7 @@ void asf__heed_signal(int sig) {
 
 typedef void handler(int);
 
-/* As libc's, which is BSD's. */
+/* As libc's, with BSD's semantics: calls restart, and the signal is blocked in its handler. */
 long asf__unix_signal(int sig, handler *action) {
     struct sigaction act = {.sa_handler = action, .sa_flags = SA_RESTART}, old;
     sigaddset(&act.sa_mask, SIGBUS);

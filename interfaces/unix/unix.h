@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * unix.h - Unix I/O on streams: what this process knows of its descriptors.
+ * unix.h - Unix I/O on streams: the table of this process's descriptors.
  *
- * A descriptor is the kernel's until this process has opened it on a regular file and reads
- * it in small pieces; then it is private: a stream of its own serves it, whose offset is not
- * the kernel's.  A call by which somebody else could use the offset publishes the descriptor:
- * the kernel is given the offset, and serves the descriptor from then on.
+ * A descriptor is the kernel's until this process has opened it on a regular file and made many small reads.
+ * Then it becomes private: a stream of its own serves it, and the stream's offset, not the kernel's, is the
+ * descriptor's.  Before a call that lets others use the offset, the descriptor is published: the kernel is
+ * given the offset, and serves the descriptor from then on.
  */
 #ifndef ASF_INTERFACES_UNIX_UNIX_H
 #define ASF_INTERFACES_UNIX_UNIX_H
@@ -25,40 +25,40 @@
 
 enum asf_fd_state {
     ASF_FD_KERNELS, /* the kernel's */
-    ASF_FD_NEW,     /* opened here, and nobody else has it: it may become private */
-    ASF_FD_SHARED,  /* NEW but for a duplicate, `twin`; when one is closed the other is NEW */
-    ASF_FD_BEGINS,  /* NEW, but about to become READS, with its stream locked */
+    ASF_FD_NEW,     /* opened by this process and known to no other: it may become private */
+    ASF_FD_SHARED,  /* as NEW, with one duplicate, `twin`; when either is closed the other is NEW */
+    ASF_FD_BEGINS,  /* about to change from NEW to READS; its stream is locked */
     ASF_FD_READS,   /* private: `stream` has a window of the file */
-    ASF_FD_JOINED,  /* `joined` is a stream of the ASI's: one stream, by all its names */
-    ASF_FD_UNSEEN,  /* decompress=on: nothing of it has been read; JOINED then if it is compressed */
+    ASF_FD_JOINED,  /* `joined` is the ASI's stream on the descriptor, which serves it */
+    ASF_FD_UNSEEN,  /* decompress=on: not read yet; becomes JOINED if it is compressed */
 };
 
 enum { ASF_FDS = 1024 };
 
-/* Lock: the stream's, for what a private descriptor has.  `state` may be read without it, and is
- * moved on from any other by compare and swap; `users` is atomic while there are threads, and
- * the counts of a NEW descriptor may be wrong then. */
+/* Lock: the stream's, for the members of a private descriptor.  `state` may be read without it, and is
+ * changed from any other state by compare and swap.  `users` is atomic while there are threads; the counts
+ * of a NEW descriptor may be wrong then. */
 struct asf_fd {
     uint8_t state;  /* enum asf_fd_state */
-    unsigned users; /* NEW or SHARED: calls of the kernel's that use its offset */
+    unsigned users; /* NEW or SHARED: calls in the kernel that use its offset */
     int flags;      /* of open */
     int twin;
     unsigned missed;       /* small reads that no window served, */
-    unsigned served;       /* those that one did, */
-    unsigned jumps;        /* and lseeks and preads, since this was last looked at */
-    unsigned needed;       /* misses before it is looked at again */
+    unsigned served;       /* small reads that a window served, */
+    unsigned jumps;        /* and lseeks and preads, since the last decision about a window */
+    unsigned needed;       /* misses before the next such decision */
     off64_t given_up;      /* the offset when it was published */
-    uint64_t calls, bytes; /* that the window served, with statistics on */
+    uint64_t calls, bytes; /* served by the window, with statistics on */
     struct asf_cios *joined;
-    bool decoded; /* `joined` is the descriptor's own, and ends with it */
+    bool decoded; /* `joined` belongs to the descriptor, and is closed with it */
     struct asf_window window;
     struct asf_cios stream; /* READS: `offset` is the descriptor's; the read window stays empty */
 };
 
 extern struct asf_fd asf__fds[ASF_FDS];
-extern int asf__highest; /* descriptor that was ever more than the kernel's; atomic */
+extern int asf__highest; /* the highest descriptor that was ever not the kernel's; atomic */
 
-/* asf__try: its lock, unless another thread has that. */
+/* asf__try: take its lock.  returns  false: another thread has it. */
 static inline bool asf__try(struct asf_fd *d) {
     if (asf__unlikely(!__libc_single_threaded))
         return asf__trylock(&d->stream.lk);
@@ -66,8 +66,8 @@ static inline bool asf__try(struct asf_fd *d) {
     return true;
 }
 
-/* asf__enter_fd: its lock.  returns  false: in a handler of a signal that came into a call on it.
- * asf__leave_fd: the end of it.  A thread that is cancelled in between gives the lock back. */
+/* asf__enter_fd: take its lock.  returns  false: this is a signal handler that interrupted a call on it.
+ * asf__leave_fd: end that.  If the thread is cancelled in between, the lock is released. */
 static inline bool asf__enter_fd(struct asf_fd *d) {
     asf__lock(&d->stream.lk);
     bool first = asf__lock_is_held_once(&d->stream.lk);
@@ -82,19 +82,19 @@ static inline void asf__leave_fd(struct asf_fd *d, bool first) {
     asf__unlock(&d->stream.lk);
 }
 
-/* asf__fd: what is known of a descriptor; NULL: nothing, it is the kernel's. */
+/* asf__fd: the descriptor's entry in the table; NULL: it is the kernel's. */
 static inline struct asf_fd *asf__fd(int fd) {
     struct asf_fd *d = (unsigned)fd < ASF_FDS ? &asf__fds[fd] : NULL;
     return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNELS ? d : NULL;
 }
 
-/* asf__is: whether it is in that state.  Sequentially consistent: see hold() in read.c and
- * asf__begin(), each of which writes one of state and users and then looks at the other. */
+/* asf__is: whether it is in that state.  Sequentially consistent: hold_offset() in read.c and asf__begin()
+ * each write one of `state` and `users` and then read the other. */
 static inline bool asf__is(const struct asf_fd *d, enum asf_fd_state state) {
     return d && __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) == state;
 }
 
-/* asf__answer: a result as POSIX has it, errno set. */
+/* asf__answer: the result of a system call as POSIX has it: -1 with errno set instead of -errno. */
 static inline long asf__answer(long r) {
     if (asf__unlikely(r < 0 && r > -4096)) {
         errno = (int)-r;
@@ -108,52 +108,55 @@ static inline off64_t asf__kernel_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
 
-/* What a call returns that leaves it to the kernel. */
+/* Returned by a function of ours that did nothing, so that the kernel must serve the call. */
 enum { ASF_NOT_OURS = -4096 };
 
 /* --- the table of descriptors (descriptors.c) ------------------------------------------ */
 
-/* asf__opened: a new descriptor, or -1.  returns  fd. */
+/* asf__opened: note a new descriptor, or -1, opened with `flags`.  returns  fd. */
 int asf__opened(int fd, int flags);
-/* asf__note_fd: something is known of it, which asf__publish_all has to see to. */
+/* asf__note_fd: the descriptor is not only the kernel's: asf__publish_all must visit it. */
 void asf__note_fd(int fd);
-/* asf__publish: before a call on the descriptor that is the kernel's business: it is from
- * now on.  A joined one stays so; its stream is brought to where it stands.
- * asf__publish_every: the same for all there are.
- * asf__publish_all: the same, and others will have them, too: rings are left. */
+/* asf__publish: called before the kernel works on the descriptor: the descriptor is the kernel's from now
+ * on.  A joined one stays joined: its stream writes pending output and moves the kernel's offset to its
+ * position.
+ * asf__publish_every: the same for all descriptors.
+ * asf__publish_all: the same, when other processes get the descriptors, too: also ends the use of rings. */
 void asf__publish(int fd);
 void asf__publish_every(void);
 void asf__publish_all(void);
-/* asf__lose: before a descriptor is closed. */
+/* asf__lose: called before a descriptor is closed. */
 void asf__lose(int fd);
 /* asf__never_private: no descriptor is private from now on. */
 void asf__never_private(void);
 /* asf__note_vfork: this process is about to vfork.
- * asf__is_vfork_child: whether this is the child of a vfork, which has its parent's memory: what
- * the child opens, closes and sets is not the parent's. */
+ * asf__is_vfork_child: whether this is the child of a vfork, which runs in its parent's memory: the
+ * descriptors and signal actions that the child changes are not its parent's. */
 void asf__note_vfork(void);
 bool asf__is_vfork_child(void);
-/* asf__heed_forks: be told of each, by the next three: before it, after it in the parent, and in the
+/* asf__heed_forks: have the next three called at each fork: before it, after it in the parent, and in the
  * child. */
 void asf__heed_forks(void);
 void asf__before_fork(void);
 void asf__after_fork(void);
 void asf__in_child(void);
 
-/* asf__begin_share: before a descriptor is duplicated.  asf__end_share: `to` is the duplicate,
- * or an error.  lock: between the two, the table's, if `begun`. */
+/* asf__begin_share: called before a descriptor is duplicated.  asf__end_share: `to` is the duplicate, or an
+ * error; `begun` is the result of asf__begin_share.  lock: if `begun`, the one against forks is held
+ * between the two. */
 bool asf__begin_share(int fd);
 void asf__end_share(int fd, int to, bool begun);
 
-/* asf__move_on: from one state to another, unless it has changed meanwhile. */
+/* asf__move_on: change the state from `from` to `to`.  returns  false: it was no longer `from`. */
 bool asf__move_on(struct asf_fd *d, enum asf_fd_state from, enum asf_fd_state to);
-/* asf__begin: whether a NEW descriptor, which BEGINS then, may become private now: nobody uses its
- * offset, and nobody forks before asf__begun has made it `state`, which may be NEW or KERNELS.
+/* asf__begin: change a NEW descriptor to BEGINS, on the way to private.  returns  false: a call uses its
+ * offset, or a thread forks.  After true no thread can fork until asf__begun has made it `state`, which may
+ * also be NEW or KERNELS.
  * lock: held, and by no call around. */
 bool asf__begin(struct asf_fd *d);
 void asf__begun(struct asf_fd *d, enum asf_fd_state state);
-/* asf__leave: a private descriptor is the kernel's, which has its offset and its data.  What the
- * stream has is given back, unless a call is in the midst of using it.  lock: held. */
+/* asf__leave: a private descriptor becomes the kernel's, which has its offset already.  Its window is
+ * released, unless `nested`: the call that this one interrupted uses it.  lock: held. */
 void asf__leave(struct asf_fd *d, bool nested);
 
 /* --- what the names of calls.def stand for, errno and all ---------------------------------- */
@@ -179,30 +182,32 @@ long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
 long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 long asf__unix_signal(int sig, void (*handler)(int));
 
-/* asf__heed_mask: before the program makes it a signal mask; it may be NULL.
- * asf__heed_signal: before the program's action for the signal changes by another way. */
+/* asf__heed_mask: called before the program uses this as a signal mask; it may be NULL.
+ * asf__heed_signal: called before the program changes the signal's action by a call that is not ours. */
 void asf__heed_mask(const sigset_t *mask);
 void asf__heed_signal(int sig);
 
 /* --- reads (read.c) ------------------------------------------------------------------------ */
 
-/* asf__count_anew: reads, to tell whether a window is worth it after `needed` small ones by the
- * kernel.  asf__reads_before: so many of a NEW descriptor. */
+/* asf__count_anew: restart the counts of reads; after `needed` small reads by the kernel they decide about
+ * a window.
+ * asf__reads_before: `needed` for a NEW descriptor. */
 void asf__count_anew(struct asf_fd *d, unsigned needed);
 unsigned asf__reads_before(void);
 
-/* asf__leave_reads: publish it; `nested`: from a handler that came into a call on it.
+/* asf__leave_reads: publish a private descriptor; `nested`: from a handler that interrupted a call on it.
  * lock: held. */
 void asf__leave_reads(struct asf_fd *d, int fd, bool nested);
 
 /* --- statistics (counted.c) ---------------------------------------------------------------- */
 
-/* asf__count_call: with statistics on, a call of the program's, by the kernel or by a pipe's
- * ring, that moved r bytes or failed with -errno.  returns  r.  asf__count_pread: one that the window served.
- * asf__count_window: what a private
- * descriptor's window served, and the system calls that it took. asf__report_calls: what was counted of the
- * descriptor, before it is another file's. asf__forget_calls: in the child of a fork: they are the parent's.
- */
+/* asf__count_call: with statistics on, count a call of the program that the kernel or a pipe's ring served;
+ * r: the bytes it moved, or -errno.  returns  r.
+ * asf__count_pread: count a pread that the window served.
+ * asf__count_window: add the reads that a private descriptor's window served, and the window's system
+ * calls.
+ * asf__report_calls: report the counts of a descriptor, before its number is another file's.
+ * asf__forget_calls: drop all counts: in the child of a fork they are the parent's. */
 void asf__count_call_slow(int fd, long r, bool is_output, bool has_ring);
 static inline long asf__count_call(int fd, long r, bool is_output, bool has_ring) {
     if (asf__unlikely(asf__counting))
@@ -217,18 +222,19 @@ void asf__forget_calls(void);
 
 /* --- descriptors of streams (joined.c) ----------------------------------------------------- */
 
-/* asf__set_unseen: input that may be compressed, with decompress=on.
- * asf__see_first: the first read of it, of n bytes: if it is compressed it is joined to a stream
- * that decodes.  returns  what was read; ASF_NOT_OURS: nothing yet.
- * asf__decodes: whether a descriptor is joined so; a file is looked at first.
- * asf__end_decoded: before such a descriptor is closed. */
+/* asf__set_unseen: with decompress=on, note input that may be compressed.  returns  whether it was noted.
+ * asf__see_first: the first read of it, of n bytes.  If the input is compressed, the descriptor is joined
+ * to a stream that decodes it.  returns  the bytes read; ASF_NOT_OURS: none yet, read again.
+ * asf__decodes: whether a descriptor is joined to such a stream; a regular file is examined first.
+ * asf__end_decoded: called before such a descriptor is closed. */
 bool asf__set_unseen(int fd, int flags);
 ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n);
 bool asf__decodes(int fd);
 void asf__end_decoded(struct asf_fd *d);
 
-/* asf__joined_read, asf__joined_seek: on the stream; as the system calls.
- * asf__joined_release: the kernel's offset and data are the stream's. */
+/* asf__joined_read, asf__joined_seek: on the stream; results as of the system calls.
+ * asf__joined_release: write the stream's pending output, and set the kernel's offset to the stream's
+ * position. */
 ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n);
 off64_t asf__joined_seek(struct asf_cios *c, off64_t offset, int whence);
 void asf__joined_release(struct asf_cios *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * write.c - writes go to the kernel, at once; what they publish before.
+ * write.c - write, writev and pwrite.  Writes go to the kernel at once; the descriptor is published before.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -22,7 +22,7 @@ long asf__unix_writev(int fd, const struct iovec *v, int count) {
     return asf__count_call(fd, ASF_NEXT(writev)(fd, v, count), true, false);
 }
 
-/* A window shows what is written by another way. */
+/* A private descriptor stays private: its window maps the page cache, and so shows the bytes. */
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at) {
     if (asf__is(asf__fd(fd), ASF_FD_JOINED))
         asf__publish(fd);
