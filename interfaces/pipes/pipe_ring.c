@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_ring.c - a ring beside a pipe: bytes go by the one or the other, in
- * order, and each side may go back to the pipe at any time.
+ * pipe_ring.c - a ring of bytes in shared memory for a pipe.  Bytes go through the pipe or the ring, in
+ * order, and each side may return to the pipe at any time.
  *
- * The reader sleeps in the pipe, by read() itself, so that signals, hang-up and
- * writers that know nothing of the ring are what they always are.  Before it
- * does, it says so (IN_PIPE) in the word by which the writer publishes: while
- * that stands nothing can be published, and the writer writes to the pipe
- * instead; the reader is then awake, and the writer goes on in the ring.  Bytes
- * in the pipe are thus always older than those in the ring (PIPE_FIRST), until
- * the ring has ended; from then on they are younger.
+ * The reader sleeps in the pipe, in read(), so signals, hang-up and writers that do not know the ring work as
+ * always.  Before it sleeps, the reader sets IN_PIPE in the ring's state word.  The writer publishes by
+ * changing the same word, and cannot publish while IN_PIPE is set: it writes to the pipe instead, which wakes
+ * the reader, and then continues in the ring.  So bytes in the pipe are always older than bytes in the ring
+ * (PIPE_FIRST), until the ring has ended; from then on they are younger.
  *
- * To end it, either side sets ENDED, which makes what is in the ring final, and
- * moves what the reader has not claimed to the pipe: the writer because it may
- * still take it back, the reader because its writer may be gone.  PUSHED says
- * that the pipe is complete.  Bytes that the reader has claimed it has read, as
- * by read().
+ * To end the ring, either side sets ENDED, after which nothing more is published, and moves the bytes that
+ * the reader has not claimed to the pipe.  The writer can do this, since it may take unclaimed bytes back;
+ * the reader must be able to, since its writer may have exited.  PUSHED means that all these bytes are in the
+ * pipe.  Bytes that the reader has claimed count as read.
  *
- * What goes back always fits into the pipe: when a ring is taken the pipe has
- * room for all of it and MOST_OLDER bytes more, and the writer leaves no more
- * than those in the pipe when it goes over to the ring.
+ * The moved bytes always fit into the pipe: when a process takes an end of a ring, the pipe has room for the
+ * whole ring and MOST_OLDER bytes more, and the writer changes from pipe to ring only when at most MOST_OLDER
+ * bytes are in the pipe.
  */
 #define _GNU_SOURCE
 #include "interfaces/pipes/pipe_rings.h"
@@ -38,13 +35,13 @@
 
 enum { PIECE = 32 << 10, WAKING = 16 << 10 };
 
-/* Bytes in the pipe, or more than ever are when nobody can tell. */
+/* Returns the bytes in the pipe; INT_MAX if the kernel does not tell. */
 static int in_pipe(int fd) {
     int n = 0;
     return asf__raw_syscall(SYS_ioctl, fd, FIONREAD, (long)&n, 0) < 0 ? INT_MAX : n;
 }
 
-/* The other side is moving bytes to the pipe; it may be killed meanwhile. */
+/* Waits while the other side moves bytes to the pipe; it may be killed meanwhile. */
 static void await_pushed(const struct asf_pipe_end *e) {
     while (!(asf__ring_state(e->ring) & ASF_RING_PUSHED) && asf__ring_alive(e->ring) &&
            asf__ring_look(e->ring) == 0)
@@ -53,7 +50,7 @@ static void await_pushed(const struct asf_pipe_end *e) {
 
 /* --- going back to the pipe ------------------------------------------------------ */
 
-/* All n bytes; a signal that comes meanwhile is not ours to answer. */
+/* Writes all n bytes.  A signal does not end this. */
 static bool push(int fd, const char *p, size_t n) {
     while (n > 0) {
         long r = asf__raw_syscall(SYS_write, fd, (long)p, (long)n, 0);
@@ -73,8 +70,8 @@ static bool has_readers(int fd) {
     return asf__raw_syscall(SYS_ppoll, (long)&p, 1, (long)&now, 0) == 0 || !(p.revents & POLLERR);
 }
 
-/* The writer takes back what has not been claimed.  Returns whether it was this
- * side that ended the ring. */
+/* Ends the ring and moves the bytes that the reader has not claimed to the pipe.  Returns false if the
+ * reader ended the ring before. */
 static bool leave_writing(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
@@ -90,7 +87,7 @@ static bool leave_writing(struct asf_pipe_end *e) {
     return true;
 }
 
-/* What would be lost, or read out of place, must not pass for the whole. */
+/* Kills the process: bytes would otherwise be lost or read in the wrong order, unnoticed. */
 static void cannot_go_back(void) {
     static const char message[] =
         "asf: a ring's bytes could not be put back into its pipe; is /proc mounted?\n";
@@ -98,7 +95,8 @@ static void cannot_go_back(void) {
     asf__raw_syscall(SYS_kill, getpid(), SIGKILL, 0, 0);
 }
 
-/* By an end for writing, which is closed; false when there is none. */
+/* Writes n bytes to `fd`, the pipe's end for writing, and closes it.  Returns false if `fd` is an error or
+ * writing fails. */
 static bool push_and_close(int fd, const char *p, size_t n) {
     bool done = fd >= 0 && push(fd, p, n);
     if (fd >= 0)
@@ -106,8 +104,8 @@ static bool push_and_close(int fd, const char *p, size_t n) {
     return done;
 }
 
-/* All descriptors are in use: by a child, which may close one.  Its end is told to
- * nobody but by wait4 for it alone. */
+/* Used when all descriptors are in use: a child process, which can close one, does the writing.  No signal
+ * tells of the child's end, and only wait4 for this child sees it. */
 static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     int status = -1;
     long child = asf__raw_syscall(SYS_clone, 0, 0, 0, 0);
@@ -120,7 +118,7 @@ static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     return child > 0 && status == 0;
 }
 
-/* The reader puts it into the pipe by an end for writing of its own. */
+/* Ends the ring and puts the unread bytes into the pipe, by an end for writing that the reader opens. */
 static bool leave_reading(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
@@ -138,7 +136,7 @@ static bool leave_reading(struct asf_pipe_end *e) {
     return true;
 }
 
-/* A handler that wrote in the middle of this would wait for it. */
+/* Signals are blocked: a handler that wrote to the pipe here would wait for this function. */
 void asf__pipe_end_leave(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t before, all = ~0ull;
@@ -153,7 +151,7 @@ void asf__pipe_end_leave(struct asf_pipe_end *e) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
-/* The reader closes its end: what it has not read goes with it. */
+/* The reader closes its end: the bytes that it has not read are lost. */
 void asf__pipe_end_lose(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     if (!r || !r->control || r->end == ASF_RING_WRITER)
@@ -164,8 +162,8 @@ void asf__pipe_end_lose(struct asf_pipe_end *e) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* The reader sleeps in the pipe, since a sleep that `s` counts: wake it there.
- * If it has not slept anew meanwhile it is awake, and the ring is open again. */
+/* The reader sleeps in the pipe, as the count of sleeps in `s` says: wakes it by a write there.  Unless
+ * the reader has started another sleep meanwhile, it is awake, and the ring is open again. */
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t sleep = s & ASF_RING_SLEEPS, to;
@@ -181,7 +179,7 @@ static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *
     return done;
 }
 
-/* Copy to the ring and publish; 0: look again. */
+/* Copies n bytes to the ring and publishes them.  Returns 0 if the state has changed: try again. */
 static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint32_t tail = asf__ring_tail(s);
@@ -195,7 +193,7 @@ static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, s
     return n;
 }
 
-/* The reader is far behind. */
+/* Waits until the reader has made room for `need` bytes. */
 static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     if (asf__ring_spin(e->ring, need))
         return 0;
@@ -208,8 +206,8 @@ static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     return 0;
 }
 
-/* Whether the ring is the way to go: its reader is there and well, and the pipe
- * does not hold more than may go before. */
+/* Whether the next bytes may go into the ring: its reader is alive, and the pipe holds at most MOST_OLDER
+ * bytes. */
 static bool may_use_ring(struct asf_pipe_end *e, uint64_t s) {
     if (s & ASF_RING_ENDED || !(s & ASF_RING_SEEN(ASF_RING_READER)))
         return false;
@@ -227,7 +225,7 @@ static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
     return asf__write(e->fd, p, n);
 }
 
-/* One step of a write; 0: look again. */
+/* One step of a write.  Returns 0 if nothing was written: try again. */
 static ssize_t write_some(struct asf_pipe_end *e, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
@@ -266,7 +264,7 @@ static ssize_t sleep_in_pipe(struct asf_pipe_end *e, void *buf, size_t n) {
     return got;
 }
 
-/* Read at most n bytes of the ring; 0: look again. */
+/* Reads at most n bytes of the ring.  Returns 0 if the state has changed: try again. */
 static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint32_t at = asf__ring_claimed(s), there = asf__ring_avail(r, s);
@@ -277,13 +275,14 @@ static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t
     memcpy(p, asf__ring_at(r, at), n);
     at += (uint32_t)n;
     if (n == there ||
-        ((at - r->released) & ASF_RING_MASK) >= r->size / 8) { /* now and then: the writer looks */
+        ((at - r->released) & ASF_RING_MASK) >= r->size / 8) { /* not each time: the writer reads this word */
         asf__ring_release(r, at);
     }
     return n;
 }
 
-/* Older bytes may be in the pipe: until it is seen to be empty it is read. */
+/* With PIPE_FIRST the pipe is read until it is empty.  Clears PIPE_FIRST if it is, and returns whether
+ * that succeeded. */
 static bool pipe_is_empty(struct asf_pipe_end *e, uint64_t s) {
     return in_pipe(e->fd) == 0 && asf__ring_change(e->ring, &s, s & ~ASF_RING_PIPE_FIRST);
 }

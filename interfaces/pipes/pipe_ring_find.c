@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_ring_find.c - which descriptors have a ring beside their pipe.  Who
- * starts both ends of a pipe keeps the ring's descriptor and names it in the
- * ASF_OPTIONS of the two: ring=PROCESS/DESCRIPTOR/INODE.  They open it by
- * /proc/PROCESS/fd/DESCRIPTOR, so that no program is given a descriptor that it
- * would not have without the ring, and nothing is left when all have ended.
+ * pipe_ring_find.c - which descriptors have a ring for their pipe.  The process that starts the programs at
+ * both ends of a pipe keeps the ring's descriptor, and names it in the ASF_OPTIONS of both programs:
+ * ring=PROCESS/DESCRIPTOR/INODE.  They open it by /proc/PROCESS/fd/DESCRIPTOR.  So no program inherits a
+ * descriptor that it would not have without the ring, and nothing remains when all of them have ended.
  *
- * A process takes an end only when it is the one for which the ring's control
- * block has it, when no other descriptor of its own is on the same pipe, and
- * before it could have given the pipe to another (asf__pipe_share): so it is
- * alone with that end.
+ * A process takes an end of the ring only if the ring's control block names the process for this end, no
+ * other descriptor of the process is on the same pipe, and it has not yet given descriptors to others
+ * (asf__pipe_share).  So no other process has this end of the pipe.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,7 +23,7 @@
 #include "interfaces/pipes/pipe_rings.h"
 #include "lib/sys/syscalls.h"
 
-/* A ring is taken when so much has gone by the pipe: less is not worth it. */
+/* A ring is used once ENOUGH bytes have gone through the pipe; for fewer it is not worth it. */
 enum {
     ENDS = 8,
     RINGS = sizeof asf__option_values.ring / sizeof *asf__option_values.ring,
@@ -34,15 +32,15 @@ enum {
 };
 
 static struct asf_pipe_end ends[ENDS];
-static int end_count; /* ever taken; entries are not used again */
-/* Bytes that have gone by the pipe; ENOUGH: not looked at any more. */
+static int end_count; /* ever used; entries are not reused */
+/* Bytes that have gone through the pipe; ENOUGH: no ring is looked for any more. */
 static uint32_t moved[FDS];
-static unsigned shares; /* how often descriptors have been given to others */
-static char searching;  /* by one thread, and by no handler in its midst */
+static unsigned shares; /* how often this process gave its descriptors to others */
+static char searching;  /* a lock: one thread searches, and no handler that interrupts it */
 static struct {
     struct asf_ring_offer offer;
-    int number; /* of our end of the pipe, plus 1; 0: free; TAKEN: just being changed */
-} own[ENDS];    /* pipes that this process has made */
+    int number; /* our end of the pipe, plus 1; 0: free; TAKEN: being changed */
+} own[ENDS];    /* pipes that this process made */
 enum { TAKEN = -1 };
 
 /* --- found ------------------------------------------------------------------------- */
@@ -79,7 +77,7 @@ static bool is_only(int fd, uint64_t inode) {
     return only;
 }
 
-/* A pipe as every program expects it, with room for what may come back. */
+/* Whether the pipe has no unusual flags, has room for the ring's bytes, and its other end can be opened. */
 static bool is_suitable(int fd, enum asf_ring_end end) {
     long flags = asf__raw_syscall(SYS_fcntl, fd, F_GETFL, 0, 0);
     long room = asf__raw_syscall(SYS_fcntl, fd, F_GETPIPE_SZ, 0, 0);
@@ -91,7 +89,8 @@ static bool is_suitable(int fd, enum asf_ring_end end) {
     return other >= 0;
 }
 
-/* -EAGAIN: it is not known yet who may have which end. */
+/* Whether this process may take that end of the ring: 0 or an error.  -EAGAIN: the process for the end is
+ * not set yet. */
 static int is_meant(int ring, enum asf_ring_end end) {
     struct asf_ring_control c;
     if (asf__ring_check(ring) != ASF_PIPE_RING ||
@@ -102,7 +101,7 @@ static int is_meant(int ring, enum asf_ring_end end) {
     return c.expected[end] == getpid() ? 0 : c.expected[end] ? -EPERM : -EAGAIN;
 }
 
-static int take(int fd, enum asf_ring_end end, int ring) {
+static int attach_end(int fd, enum asf_ring_end end, int ring) {
     struct asf_ring *r = NULL;
     int rc = is_meant(ring, end);
     if (rc == 0)
@@ -111,7 +110,7 @@ static int take(int fd, enum asf_ring_end end, int ring) {
         return rc;
     r->dirty = true;
     ends[end_count] = (struct asf_pipe_end){.fd = fd, .ring = r};
-    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before `shares` is looked at */
+    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before `shares` is read */
     return 0;
 }
 
@@ -123,7 +122,7 @@ static int try_offer(const struct asf_ring_offer *o, int fd, enum asf_ring_end e
     int ring = open_offer(o);
     if (ring < 0)
         return ring;
-    int rc = take(fd, end, ring);
+    int rc = attach_end(fd, end, ring);
     asf__sys.close(ring);
     return rc;
 }
@@ -151,8 +150,8 @@ bool asf__pipe_has_ring(int fd) {
     return end_of(fd) != NULL;
 }
 
-/* The end that a transfer of n bytes goes by, or NULL: the pipe. */
-static struct asf_pipe_end *find(int fd, size_t n, enum asf_ring_end end) {
+/* Returns the ring's end for a transfer of n bytes; NULL: use the pipe. */
+static struct asf_pipe_end *find_ring_end(int fd, size_t n, enum asf_ring_end end) {
     struct asf_pipe_end *e = end_of(fd);
     if (e)
         return e->ring->control && e->ring->end == end ? e : NULL;
@@ -164,45 +163,46 @@ static struct asf_pipe_end *find(int fd, size_t n, enum asf_ring_end end) {
     unsigned before = __atomic_load_n(&shares, __ATOMIC_ACQUIRE);
     search(fd, end);
     __atomic_clear(&searching, __ATOMIC_RELEASE);
-    if (before != __atomic_load_n(&shares, __ATOMIC_SEQ_CST)) /* by another thread meanwhile */
+    if (before != __atomic_load_n(&shares, __ATOMIC_SEQ_CST)) /* another thread gave them away meanwhile */
         asf__pipe_leave(fd);
     return end_of(fd);
 }
 
 /* --- used --------------------------------------------------------------------------- */
 
-static void leave(struct asf_pipe_end *e) {
+static void end_ring(struct asf_pipe_end *e) {
     asf__pipe_end_leave(e);
     e->over = true;
 }
 
-/* One at a time: a second thread, or a handler in the midst of a call, ends it. */
-static bool enter(struct asf_pipe_end *e) {
+/* Only one call uses the ring at a time: a second thread, or a handler that interrupts a call, ends the
+ * ring. */
+static bool enter_ring(struct asf_pipe_end *e) {
     if (!__atomic_exchange_n(&e->ring->in_use, 1, __ATOMIC_ACQUIRE))
         return true;
-    leave(e);
+    end_ring(e);
     return false;
 }
 
-static void out(struct asf_pipe_end *e) {
+static void exit_ring(struct asf_pipe_end *e) {
     __atomic_store_n(&e->ring->in_use, 0, __ATOMIC_RELEASE);
 }
 
 ssize_t asf__pipe_read(int fd, void *buf, size_t n) {
-    struct asf_pipe_end *e = find(fd, n, ASF_RING_READER);
-    if (!e || n == 0 || !enter(e))
+    struct asf_pipe_end *e = find_ring_end(fd, n, ASF_RING_READER);
+    if (!e || n == 0 || !enter_ring(e))
         return asf__read(fd, buf, n);
     ssize_t r = asf__pipe_end_read(e, buf, n);
-    out(e);
+    exit_ring(e);
     return r;
 }
 
 ssize_t asf__pipe_write(int fd, const void *buf, size_t n) {
-    struct asf_pipe_end *e = find(fd, n, ASF_RING_WRITER);
-    if (!e || n == 0 || !enter(e))
+    struct asf_pipe_end *e = find_ring_end(fd, n, ASF_RING_WRITER);
+    if (!e || n == 0 || !enter_ring(e))
         return asf__write(fd, buf, n);
     ssize_t r = asf__pipe_end_write(e, buf, n);
-    out(e);
+    exit_ring(e);
     return r;
 }
 
@@ -211,7 +211,7 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n) {
 void asf__pipe_leave(int fd) {
     struct asf_pipe_end *e = end_of(fd);
     if (e)
-        leave(e);
+        end_ring(e);
 }
 
 void asf__pipe_refuse(int fd) {
@@ -228,10 +228,11 @@ void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits) {
 void asf__pipe_leave_all(void) {
     for (int i = 0; i < __atomic_load_n(&end_count, __ATOMIC_SEQ_CST); i++)
         if (!ends[i].over)
-            leave(&ends[i]);
+            end_ring(&ends[i]);
 }
 
-/* Several threads may be at it. */
+/* Changes the entry's number to TAKEN.  Returns false if another thread has changed it, or it was not
+ * `number`. */
 static bool take_own(int i, int number) {
     return __atomic_compare_exchange_n(&own[i].number, &number, TAKEN, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_rings.h - rings beside pipes.  A pipe whose two ends are started by the
- * library may have a ring beside it: a process that is known to be alone with
- * one end of the pipe then moves bytes through the ring, and goes back to the
- * pipe, once and for all, before anything that works on the pipe itself.
- * pipe_ring.c has the protocol.  No lock is held; failures are negated errno values.
+ * pipe_rings.h - rings for pipes.  A pipe whose two ends the library started may have a ring.  A process that
+ * knows that no other process has its end of the pipe moves bytes through the ring.  Before any call that
+ * works on the pipe itself, it returns to the pipe for good.  pipe_ring.c has the protocol.  No lock is held;
+ * failures are negated errno values.
  */
 #ifndef ASF_INTERFACES_PIPES_PIPE_RINGS_H
 #define ASF_INTERFACES_PIPES_PIPE_RINGS_H
@@ -17,7 +16,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An end of a pipe with a ring beside it. */
+/* One end of a pipe that has a ring. */
 struct asf_pipe_end {
     struct asf_ring *ring;
     int fd;
@@ -29,42 +28,46 @@ static inline bool asf__rings(void) {
     return asf__unlikely(asf__options()->rings > 0);
 }
 
-/* asf__pipe_read, asf__pipe_write: as the system calls, on any descriptor; by
- * its ring if it has one. */
+/* asf__pipe_read, asf__pipe_write: as the system calls, on any descriptor; through its ring if it has one. */
 ssize_t asf__pipe_read(int fd, void *buf, size_t n);
 ssize_t asf__pipe_write(int fd, const void *buf, size_t n);
-/* asf__pipe_has_ring: whether they go by one now. */
+/* asf__pipe_has_ring: whether bytes of this descriptor go through a ring now. */
 bool asf__pipe_has_ring(int fd);
 
-/* asf__pipe_leave: before a call that works on the pipe itself: what is in the
- * ring goes there.  asf__pipe_leave_all: the same for every descriptor. */
+/* asf__pipe_leave: called before a call that works on the pipe itself: end the ring, whose bytes go to the
+ * pipe.
+ * asf__pipe_leave_all: the same for every descriptor. */
 void asf__pipe_leave(int fd);
 void asf__pipe_leave_all(void);
-/* asf__pipe_refuse: the same, and never a ring on this descriptor: something
- * watches the pipe from now on. */
+/* asf__pipe_refuse: the same, and no ring on this descriptor later: something watches the pipe from now
+ * on. */
 void asf__pipe_refuse(int fd);
-/* asf__pipe_wait: before a call that waits for n descriptors: they are refused, since it will be
- * made again; or if it only looks, as some programs do when they start, left. */
+/* asf__pipe_wait: called before a call that waits for n descriptors.  If it waits, asf__pipe_refuse: the
+ * program will call it again.  If it does not wait, as some programs do when they start, asf__pipe_leave. */
 struct pollfd;
 void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits);
-/* asf__pipe_lose: the descriptor is about to be closed. */
+/* asf__pipe_lose: called before the descriptor is closed. */
 void asf__pipe_lose(int fd);
-/* asf__pipe_share: other processes may use this one's descriptors from now on:
- * rings are left, and none is taken any more. */
+/* asf__pipe_share: other processes may use this one's descriptors from now on: all rings are ended, and
+ * none is used any more. */
 void asf__pipe_share(void);
-/* asf__pipe_opened: a new descriptor may be on a pipe that has a ring here. */
+/* asf__pipe_opened: a new descriptor, which may be on a pipe that has a ring: if it is on a pipe, all
+ * rings are ended. */
 void asf__pipe_opened(int fd);
 
-/* asf__pipe_own: this process has made a pipe with a ring, and keeps the end
- * `fd`; the ring's descriptor stays open as long as that. */
+/* asf__pipe_own: this process has made a pipe with a ring, and keeps the end `fd`.  The ring's descriptor
+ * stays open until `fd` is closed. */
 void asf__pipe_own(int fd, int ring, uint64_t inode);
 
-/* asf__offer_rings: to the children of popen; and serve streams on pipes by those that this
+/* asf__offer_rings: give popen's pipes rings, and serve streams on pipes through the rings that this
  * process was offered. */
 void asf__offer_rings(void);
 
-/* Between the two files: as read() and write(), by ring or pipe; back to the pipe; or gone
- * with the descriptor; the end for writing of a pipe that is read, opened. */
+/* Between pipe_ring_find.c and pipe_ring.c.
+ * asf__pipe_end_read, asf__pipe_end_write: as read() and write(), through the ring or the pipe.
+ * asf__pipe_end_leave: end the ring; its bytes go to the pipe.
+ * asf__pipe_end_lose: the descriptor is about to be closed.
+ * asf__pipe_other_end: open the end for writing of the pipe that `fd` reads. */
 ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n);
 ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n);
 void asf__pipe_end_leave(struct asf_pipe_end *e);

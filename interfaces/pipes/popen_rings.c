@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * popen_rings.c - streams on pipes that have a ring, and the rings of popen: the child finds
- * its own by the environment.
+ * popen_rings.c - streams on pipes that have a ring, and popen's rings: the child finds its ring by its
+ * environment.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,16 +55,16 @@ static const struct asf_module ring_module = {
 
 /* --- popen ---------------------------------------------------------------------------- */
 
-/* A ring beside the pipe, and the environment by which the child finds it. */
+/* A ring for popen's pipe, and the environment by which the child finds it. */
 struct offer {
     int ring;
     uint64_t inode;
-    char *command;      /* by which the shell becomes the program that is expected, or NULL */
-    char **environment; /* with `options` among it; NULL: no memory */
+    char *command;      /* makes the shell exec the expected program; or NULL */
+    char **environment; /* with `options` in it; NULL: no memory */
     char *options;
 };
 
-/* environ, which is NULL after clearenv, with other options of ours. */
+/* Returns a copy of environ (NULL after clearenv) with `options` in place of its ASF_OPTIONS. */
 static char **environment_with(char *options) {
     static const char name[] = "ASF_OPTIONS=";
     size_t n = 0, to = 0;
@@ -101,22 +101,22 @@ static void *before_popen(int ours, const char **command, char ***environment) {
     return o;
 }
 
-/* Children whose shell became the program.  Lock: asf__popen_lock. */
+/* Children whose shell has exec'ed the program.  Lock: asf__popen_lock. */
 struct became {
     pid_t child;
     struct became *next;
 };
 static struct became *all_became;
 
-static void remember(pid_t child) {
+static void remember_child(pid_t child) {
     struct became *b = malloc(sizeof *b);
-    if (!b) /* only the status after a signal is another then */
+    if (!b) /* only the exit status after a signal differs then */
         return;
     *b = (struct became){child, all_became};
     all_became = b;
 }
 
-static bool forget(pid_t child) {
+static bool forget_child(pid_t child) {
     asf__lock(&asf__popen_lock);
     struct became **at = &all_became, *b;
     while (*at && (*at)->child != child)
@@ -131,7 +131,7 @@ static bool forget(pid_t child) {
 static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     struct offer *o = offer;
     if (child > 0 && o->command)
-        remember(child);
+        remember_child(child);
     free(o->environment);
     free(o->options);
     free(o->command);
@@ -146,9 +146,9 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     free(o);
 }
 
-/* What the shell makes of a program that a signal has ended: dash says so on stderr and exits
- * with 128 and more, bash becomes the program by itself.  So the shell is asked, by a program
- * that ends in this way. */
+/* Returns the exit status that the shell would have for a program killed by `sig`.  dash prints a message
+ * and exits with 128 and more; bash execs the program.  So a shell is run on a program that dies in this
+ * way. */
 static int status_of_shell(int sig) {
     char command[64], *const argv[] = {(char *)"sh", (char *)"-c", command, NULL};
     posix_spawnattr_t attributes;
@@ -170,7 +170,7 @@ static int status_of_shell(int sig) {
 }
 
 static int ended_popen(pid_t child, int status) {
-    return forget(child) && WIFSIGNALED(status) ? status_of_shell(WTERMSIG(status)) : status;
+    return forget_child(child) && WIFSIGNALED(status) ? status_of_shell(WTERMSIG(status)) : status;
 }
 
 void asf__offer_rings(void) {
