@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoded.c - a stream of decoded bytes over one of compressed ones.
+ * decoded.c - a stream of the decoded bytes of another stream.
  *
- * Two sides share a ring of input regions and a ring of decoded blocks.  The program's thread
- * reads the stream below and takes blocks; it also decodes, until the first block is full and a
- * worker is started for that.  The worker never waits for anything but the program's thread: so
- * a signal, a cancellation or an error of a read comes where the program expects it.
- * A block becomes the stream's current buffer; it is not copied.
+ * The program's thread and a worker share a ring of input regions and a ring of decoded blocks.  The
+ * program's thread reads the stream below and takes decoded blocks.  It also decodes, until the first block
+ * is full; then a worker thread is started to decode.  The worker waits for nothing but the program's thread,
+ * so signals, cancellation and read errors come where the program expects them.  A decoded block becomes the
+ * stream's current buffer without a copy.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,40 +21,40 @@
 #include "lib/sys/syscalls.h"
 #include "streams/decode.h"
 
-/* Blocks and regions that fit the second-level cache together. */
+/* Bytes and counts: all blocks and regions together fit into the second-level cache. */
 enum { BLOCK = 256 << 10, REGION = 64 << 10, BLOCKS = 4, REGIONS = 8, SPARE_BLOCKS = 3 };
 
 struct decoded {
     const struct asf_decoder *decoder;
     void *state;
     struct asf_cios *below;
-    bool owned; /* the stream below has a descriptor of its own, or none */
+    bool owned; /* `below` is closed with this stream: it does not share the descriptor */
 
-    pthread_mutex_t lock;          /* of all that follows; rank: after the streams' */
-    pthread_cond_t to_do, is_done; /* what the worker waits for, and what the program's thread does */
+    pthread_mutex_t lock;          /* of the members below; rank: after the streams' locks */
+    pthread_cond_t to_do, is_done; /* the worker waits for to_do, the program's thread for is_done */
     struct {
-        char *p;        /* as salloc gave it */
-        size_t n, used; /* its bytes, and those that are decoded */
+        char *p;        /* the region, from salloc */
+        size_t n, used; /* its length, and how much of it is decoded */
     } in[REGIONS];
     unsigned in_added, in_decoded,
         in_freed; /* counts of regions; a region's place is its count modulo REGIONS */
     bool ended_below;
-    struct asf_buffer *out[BLOCKS]; /* to..base+size is not decoded yet; from is not used */
+    struct asf_buffer *out[BLOCKS]; /* blocks for the program; their bytes are from..to */
     unsigned out_ready, out_taken;
-    struct asf_buffer *current; /* is being filled */
+    struct asf_buffer *current; /* the block that is being filled */
     struct asf_buffer *spare;
     int spares;
     bool busy;    /* decoding, with the lock released */
-    bool pending; /* the last call filled its room: the state may hold more */
+    bool pending; /* the decoder filled the room it had, and may have more to give */
     bool ended;
-    int failed; /* all that was decoded before is in the blocks */
+    int failed; /* an error to report after the blocks: -errno */
 
-    bool started, never; /* a worker, */
-    bool stop;           /* which is to end */
+    bool started, never; /* a worker was started; none can be */
+    bool stop;           /* the worker shall end */
     pthread_t worker;
-    int failed_below; /* not told yet: blocks come before it */
+    int failed_below; /* an error of reading below, to report after the blocks: -errno */
     pid_t process;
-    struct asf_buffer *rest; /* a block of which a part was copied out: from..to is left */
+    struct asf_buffer *rest; /* a block that is copied out in parts: from..to is left */
 };
 
 /* --- blocks -------------------------------------------------------------------------------- */
@@ -65,12 +65,12 @@ static pid_t this_process(void) {
     return (pid_t)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
 }
 
-/* In the child of a fork, where the worker is not. */
+/* Whether this is the child of a fork, which does not have the worker. */
 static bool is_orphan(const struct decoded *d) {
     return d->started && d->process != this_process();
 }
 
-/* The buffer may outlive the module. */
+/* Frees a block, or keeps it as a spare.  The block may outlive the module. */
 static void release_block(struct asf_cios *c, struct asf_buffer *b) {
     struct decoded *d = c->ops == &asf__decoded ? c->data : NULL;
     if (d && !is_orphan(d)) {
@@ -121,21 +121,22 @@ static bool can_decode(const struct decoded *d) {
            (has_input(d) || d->pending || d->ended_below);
 }
 
-/* What one call of the decoder has left. */
+/* Sets `pending` and `ended` after a call of the decoder, whose arguments were `was` and are `now`.
+ * Returns 0 or an error. */
 static int judge(struct decoded *d, const struct asf_decoding *now, const struct asf_decoding *was, int rc) {
     d->pending = now->out_size == 0;
     if (rc < 0)
         return rc;
     if (was->last && !d->pending) {
         d->ended = rc > 0;
-        return rc > 0 ? 0 : -EIO; /* within a frame */
+        return rc > 0 ? 0 : -EIO; /* the input ends within a frame */
     }
     bool stuck = was->in_size > 0 && now->in_size == was->in_size && now->out_size == was->out_size;
     return stuck ? -EBADMSG : 0;
 }
 
-/* One call of the decoder.  Lock: held, and released meanwhile. */
-static void decode(struct decoded *d) {
+/* Calls the decoder once.  Lock: held, and released meanwhile. */
+static void decode_once(struct decoded *d) {
     unsigned i = d->in_decoded % REGIONS;
     if (!d->current && !(d->current = empty_block(d))) {
         d->failed = -ENOMEM;
@@ -159,17 +160,17 @@ static void decode(struct decoded *d) {
         d->in_decoded += now.in_size == 0;
     }
     d->failed = judge(d, &now, &was, rc);
-    /* A block that is not full is shown when what comes next may have to be waited for. */
+    /* A block that is not full is handed over if the next bytes may have to be waited for. */
     if (d->failed || d->ended || d->pending || !has_input(d))
         show_block(d);
 }
 
-static void *work(void *arg) {
+static void *run_worker(void *arg) {
     struct decoded *d = arg;
     pthread_mutex_lock(&d->lock);
     while (!d->stop) {
         if (can_decode(d))
-            decode(d);
+            decode_once(d);
         else
             pthread_cond_wait(&d->to_do, &d->lock);
         if (!can_decode(d) || d->out_ready != d->out_taken)
@@ -179,10 +180,10 @@ static void *work(void *arg) {
     return NULL;
 }
 
-/* Where no thread can be had the program's goes on decoding. */
+/* If no thread can be created, the program's thread continues to decode. */
 static void start_worker(struct decoded *d) {
     uint64_t mask = asf__hold_signals();
-    d->never = asf__processors() == 1 || pthread_create(&d->worker, NULL, work, d) != 0;
+    d->never = asf__processors() == 1 || pthread_create(&d->worker, NULL, run_worker, d) != 0;
     d->started = !d->never;
     asf__release_signals(mask);
 }
@@ -206,8 +207,8 @@ static bool is_readable(const struct asf_cios *c) {
     return c->fd >= 0 && asf__raw_syscall(SYS_ppoll, (long)&ready, 1, (long)&now, 0) > 0;
 }
 
-/* Whether to read on: a file always, as far ahead as there is room; else only what is there, or
- * when nothing can be done without. */
+/* Whether to read the stream below now: if nothing is decoded and nothing is left to decode; and with a
+ * worker also if it is a regular file, as far ahead as there is room, or if it has bytes at hand. */
 static bool may_read(struct decoded *d) {
     if (d->ended_below || d->failed_below || d->failed || d->in_added - d->in_freed == REGIONS)
         return false;
@@ -217,7 +218,8 @@ static bool may_read(struct decoded *d) {
     return d->below->kind == ASF_REGULAR || asf__avail(d->below) > 0 || is_readable(d->below);
 }
 
-/* The stream fails after what was decoded if the file was truncated under a region. */
+/* Frees the regions that are decoded.  If the file was truncated under one, the stream fails after the
+ * bytes decoded so far. */
 static void free_regions(struct decoded *d) {
     for (; d->in_freed != d->in_decoded; d->in_freed++) {
         asf__lock(&d->below->lk);
@@ -228,7 +230,8 @@ static void free_regions(struct decoded *d) {
     }
 }
 
-/* Lock: held, and released while it reads, where this thread may be cancelled. */
+/* Reads a region of the stream below.  Lock: held, and released meanwhile, when this thread may be
+ * cancelled. */
 static void read_on(struct asf_cios *c, struct decoded *d) {
     char *p = NULL;
     pthread_mutex_unlock(&d->lock);
@@ -246,7 +249,7 @@ static void read_on(struct asf_cios *c, struct decoded *d) {
     }
 }
 
-/* To wait for the worker is no cancellation point. */
+/* Waits for the worker.  This is no cancellation point. */
 static void wait_for_worker(struct decoded *d) {
     int before = asf__forbid_cancellation();
     pthread_cond_signal(&d->to_do);
@@ -254,7 +257,7 @@ static void wait_for_worker(struct decoded *d) {
     asf__permit_cancellation(before);
 }
 
-/* Lock: held. */
+/* Takes the next decoded block.  Returns its length, 0 at the end, or an error.  Lock: held. */
 static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buffer **b) {
     for (;;) {
         free_regions(d);
@@ -268,7 +271,7 @@ static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buff
         }
         if (d->failed || d->ended)
             return d->failed;
-        if (!d->busy && !can_decode(d)) { /* told once: reading may go on after it */
+        if (!d->busy && !can_decode(d)) { /* reported once: the program may read on */
             int rc = d->failed_below;
             d->failed_below = 0;
             return rc;
@@ -278,11 +281,12 @@ static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buff
         if (d->started)
             wait_for_worker(d);
         else
-            decode(d);
+            decode_once(d);
     }
 }
 
-/* The child of a fork has a copy of all but the worker, and of the lock as it was. */
+/* The child of a fork has a copy of everything but the worker.  Without a worker the child decodes on, and
+ * releases the lock of the stream below, which a thread of its parent may have held. */
 static int follow_fork(struct decoded *d) {
     pid_t now = this_process();
     if (d->process == now)
@@ -294,7 +298,7 @@ static int follow_fork(struct decoded *d) {
     return 0;
 }
 
-/* The bytes in `rest`; 0 at the end. */
+/* Makes `rest` the next decoded block, unless it is one.  Returns its bytes; 0 at the end; or an error. */
 static ssize_t next_rest(struct asf_cios *c, struct decoded *d) {
     if (d->rest)
         return d->rest->to - d->rest->from;
@@ -328,7 +332,7 @@ static ssize_t decoded_get(struct asf_cios *c, void *buf, size_t n) {
     return (ssize_t)n;
 }
 
-/* A region across two blocks is put together in a buffer of the backplane's. */
+/* If a region spans two blocks, asf__fill_buffer copies both parts into a buffer. */
 static ssize_t decoded_fill(struct asf_cios *c, size_t want) {
     struct decoded *d = c->data;
     if (asf__avail(c) > 0)
@@ -345,7 +349,8 @@ static ssize_t decoded_fill(struct asf_cios *c, size_t want) {
     return there;
 }
 
-/* A child's worker is not there, and what it was at is not known: its memory stays. */
+/* Closes the stream in the child of a fork.  Its worker does not exist there, and may have been
+ * interrupted anywhere, so its memory is not freed. */
 static int close_orphan(struct decoded *d) {
     return d->owned && d->below->fd >= 0 ? asf__close(d->below->fd) : 0;
 }
@@ -379,7 +384,7 @@ static int close_below(struct decoded *d) {
     return rc;
 }
 
-static int end(struct decoded *d) {
+static int end_decoding(struct decoded *d) {
     if (is_orphan(d))
         return close_orphan(d);
     if (d->started)
@@ -392,7 +397,7 @@ static int end(struct decoded *d) {
 }
 
 static int decoded_close(struct asf_cios *c) {
-    int rc = end(c->data), closed = asf__fd_close(c);
+    int rc = end_decoding(c->data), closed = asf__fd_close(c);
     c->data = NULL;
     return rc < 0 ? rc : closed;
 }

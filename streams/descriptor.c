@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor.c - the system calls on a stream's descriptor, and the modules that are
- * nothing but those: the backplane buffers for them.
+ * descriptor.c - the system calls on a stream's descriptor, and the modules that consist of these calls only;
+ * the backplane buffers for them.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* A thread may be cancelled in `call`: the stream is left then.  Not on a stream that was
- * opened with "c", or that libc writes a message of its own to. */
+/* A thread may be cancelled in `call`; asf__cancelled then ends the call on the stream.  No thread is
+ * cancelled on a stream that was opened with "c", or while libc writes a message of its own to the stream. */
 #define CANCELLABLE(c, call)                                                                                 \
     (__extension__({                                                                                         \
         ssize_t r_;                                                                                          \
@@ -88,7 +88,7 @@ const struct asf_module asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
 const struct asf_module asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
 const struct asf_module asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
 
-/* For the ASI. */
+/* For the ASI: a regular file that is only written. */
 const struct asf_module asf__places_write = {
     .name = "write",
     .put = asf__fd_put,
@@ -96,7 +96,7 @@ const struct asf_module asf__places_write = {
     ASF__POSITIONAL_OPS,
 };
 
-/* A socket or terminal, whose input does not end where output begins. */
+/* A socket or terminal, read and written: its input and output have no common offset. */
 const struct asf_module asf__two_ways = {
     .name = "pipe",
     .get = asf__fd_get,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_ahead.c - a regular file of the ASI, read only, through read(): by read-ahead that
- * grows with what is read in sequence.
+ * file_ahead.c - a regular file that the ASI only reads, through read(): the reads grow while the program
+ * reads in sequence.
  */
 #define _GNU_SOURCE
 #include "streams/modules.h"
 
-/* A new page takes the kernel as long as 30 KB to copy: a larger buffer, from which bytes
- * come a tenth faster, is for files in which that is won back. */
+/* The kernel needs as long for a new page as for copying 30 KB.  A larger buffer gives bytes a tenth
+ * faster, so it is used only after SHORT or LONG bytes of a file, where it wins that back. */
 enum { PAGE = 4096, AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
 
-/* `data` is the size of the last read since a seek, as long as that is small: another seek may follow. */
+/* Returns the size of the next read.  After a seek that is `data`, which begins with a page and grows
+ * fourfold, since another seek may follow soon. */
 static size_t ahead(struct asf_cios *c) {
     size_t last = (size_t)(uintptr_t)c->data;
     if (c->advice == ASF_RANDOM)
@@ -29,7 +30,7 @@ static off64_t ahead_seek(struct asf_cios *c, off64_t offset, int whence) {
     return asf__fd_seek(c, offset, whence);
 }
 
-/* A buffer of another size is replaced; without memory for that it stays. */
+/* Replaces or enlarges a buffer of the wrong size; without memory for that it stays. */
 static void fit_buffer(struct asf_cios *c, size_t size) {
     bool small = c->buffer && c->buffer->size < c->block, large = c->buffer && c->buffer->size > 2 * size;
     if ((small || large) && asf__avail(c) == 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_map.c - a regular file, read only, mapped by sliding windows that start
- * on 2 MiB boundaries, where large folios are mapped whole.  For the ASI alone: a
- * map that is copied gains nothing.
+ * file_map.c - a regular file that is only read, mapped by sliding windows.  They start on 2 MiB boundaries,
+ * where large folios are mapped whole.  For the ASI alone: copying from a map gains nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,9 +20,9 @@ static const struct asf_window *window_of(const struct asf_buffer *b) {
     return (const struct asf_window *)(const void *)b;
 }
 
-/* Where mapped windows were measured to beat read(): GB/s of summed input,
- * mapped against read in 64 KB.  `map_min` of the options is the size at which
- * the map's fixed cost is won back. */
+/* File systems on which mapped windows were measured to be faster than read(): GB/s of summing the input,
+ * mapped and read in 64 KB.  `map_min` of the options is the file size from which the map wins back its
+ * fixed cost. */
 static const struct measured {
     long type;
     const char *why;
@@ -34,7 +33,7 @@ static const struct measured {
     {BTRFS_SUPER_MAGIC, "large file on btrfs"},
 };
 
-/* A hole of tmpfs that is mapped becomes memory. */
+/* Whether the file is on tmpfs and has holes: a hole that is mapped becomes memory there. */
 static bool would_grow(const struct statfs64 *fs, const struct stat64 *st) {
     return fs->f_type == TMPFS_MAGIC && st->st_blocks < st->st_size / 512;
 }
@@ -102,7 +101,7 @@ static void unmap(struct asf_cios *c, struct asf_buffer *b) {
     free(b);
 }
 
-static struct asf_buffer *map(struct asf_cios *c, off64_t at, size_t size) {
+static struct asf_buffer *map_new_window(struct asf_cios *c, off64_t at, size_t size) {
     struct asf_window *w = malloc(sizeof *w);
     if (!w || !asf__map_window(c, w, at, size)) {
         free(w);
@@ -112,14 +111,14 @@ static struct asf_buffer *map(struct asf_cios *c, off64_t at, size_t size) {
     return &w->b;
 }
 
-/* Whether each 64 KB of the window costs a fault.  Then reading costs less: CPU ms a program on 64 MB, mapped
- * and read: cut 29 and 26, wc 16 and 14, cmp 19 and 17; on large folios wc -l 5 and 7. */
+/* Whether each 64 KB of the window costs a page fault.  Reading costs less then: on 64 MB, mapped and
+ * read, cut takes 29 and 26 ms of CPU, wc 16 and 14, cmp 19 and 17; on large folios wc -l takes 5 and 7. */
 static bool has_small_pages(const struct asf_buffer *b) {
     return b->size >= (size_t)ASF_FAULT_STEP * ASF_FAULTS_MOST && asf__options()->module[0] != 'm' &&
            asf__count_faults(b->base) >= ASF_FAULTS_MOST - 1;
 }
 
-/* The window that holds `want` bytes from `at`, as far as the file goes now. */
+/* The size of a window at `base` that has the `want` bytes from `at` on, or ends where the file ends now. */
 static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_size) {
     size_t size = asf__tuned_window(), need = (size_t)(at - base) + want;
     if (need > size)
@@ -128,7 +127,7 @@ static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_si
     return size < rest ? size : rest;
 }
 
-/* From now on through read(): the kernel would not map, or must not. */
+/* Changes to read() for good, for the reason `why`, and fills the buffer. */
 static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
     c->ops = &asf__file_ahead;
     c->data = NULL;
@@ -136,8 +135,8 @@ static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
     return c->ops->fill(c, want);
 }
 
-/* The bytes to map and where the unread ones start. */
-static int position(struct asf_cios *c, off64_t *at, off64_t *size) {
+/* Sets *at to the offset of the first unread byte, and *size to the size of the file. */
+static int find_position(struct asf_cios *c, off64_t *at, off64_t *size) {
     struct stat64 st;
     if (c->offset < 0)
         c->offset = c->ops->seek(c, 0, SEEK_CUR);
@@ -150,8 +149,9 @@ static int position(struct asf_cios *c, off64_t *at, off64_t *size) {
     return 0;
 }
 
-/* The descriptor stands at the window's end, as if the window had been read. */
-static ssize_t show(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
+/* Makes the window the current buffer, read from `at` on.  The descriptor is set to the window's end, as
+ * if the window had been read. */
+static ssize_t show_window_from(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
     off64_t base = window_of(b)->at, end = c->ops->seek(c, base + (off64_t)b->size, SEEK_SET);
     if (end < 0) {
         unmap(c, b);
@@ -167,9 +167,9 @@ static ssize_t show(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
 
 static ssize_t map_fill(struct asf_cios *c, size_t want) {
     off64_t at, size;
-    if (position(c, &at, &size) < 0)
+    if (find_position(c, &at, &size) < 0)
         return fall_back(c, want, "the offset cannot be read");
-    if (c->offset >= size) /* at the end: nothing but what is unread */
+    if (c->offset >= size) /* at the end: only the unread bytes */
         return (ssize_t)asf__avail(c);
     if (c->advice == ASF_RANDOM)
         return fall_back(c, want, "the program reads here and there");
@@ -177,21 +177,22 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         return fall_back(c, want, "the program asks for copies");
     asf__read_ahead(c);
     off64_t base = at & ~(off64_t)(BOUNDARY - 1);
-    bool first = !c->data; /* which tells that one was mapped */
+    bool first = !c->data; /* `data` says that a window was mapped before */
     c->data = c;
-    struct asf_buffer *b = map(c, base, window_size(base, at, want, size));
+    struct asf_buffer *b = map_new_window(c, base, window_size(base, at, want, size));
     if (!b)
         return fall_back(c, want, "the kernel would not map it");
     if (first && want <= MUCH && has_small_pages(b)) {
         unmap(c, b);
         return fall_back(c, want, "large file in small pages: read costs less than a fault for 64 KB");
     }
-    return show(c, b, at);
+    return show_window_from(c, b, at);
 }
 
 /* --- truncation ------------------------------------------------------------------ */
 
-/* The pages that were replaced stay so when the file is as long again: the window is mapped anew. */
+/* Drops the window, and sets the descriptor to the program's position.  Pages that were replaced by zeros
+ * stay zero even if the file grows again, so a new window is mapped. */
 int asf__map_trim(struct asf_cios *c) {
     const struct asf_buffer *b = c->buffer;
     if (c->flags & ASF_IN_BACKUP)
@@ -206,8 +207,9 @@ int asf__map_trim(struct asf_cios *c) {
     return 0;
 }
 
-/* All before the first page that was replaced is the file's, but for the rest of the page in which it
- * ended meanwhile: that was zero, too, and is not known once the file is longer again. */
+/* Bytes before the first page that was replaced by zeros are the file's.  If the file is longer again, the
+ * page before that is in doubt, too: the file may have ended in it meanwhile, and the rest of it was zero
+ * then. */
 bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, const char *end) {
     const char *torn = asf__replaced_from(watch);
     off64_t size = c->ops->length(c), there = size - at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * formats.c - what a compressed stream begins with, and the libraries that decode it.
+ * formats.c - recognises compressed input by its first bytes, and loads the library that decodes it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,8 +14,8 @@
 #include "lib/text/format.h"
 #include "streams/decode.h"
 
-/* A program may export names of zlib's, as cksum does crc32: the library is to find its own first.  The
- * sanitizers end a process that asks for that. */
+/* A program may export names that zlib has, too, as cksum exports crc32: the library must find its own
+ * first.  The sanitizers end a process that uses RTLD_DEEPBIND. */
 extern void __sanitizer_print_stack_trace(void) __attribute__((weak, visibility("default")));
 #ifndef RTLD_DEEPBIND
 #define RTLD_DEEPBIND 0
@@ -25,8 +25,8 @@ static int binding(void) {
 }
 
 #ifdef ASF_STATIC
-/* A static program, which has no interpreter, cannot load libraries, and its linker would warn of
- * dlopen by that name. */
+/* A static program without an interpreter cannot load libraries.  dlopen is found by dlsym, since the
+ * linker would warn of its name. */
 #pragma weak dlsym
 #pragma weak dladdr
 static bool can_load(void) {
@@ -49,7 +49,7 @@ static void *open_library(const char *path) {
 static const char names[][8] = {
     [ASF_FORMAT_ZSTD] = "zstd", [ASF_FORMAT_GZIP] = "gzip", [ASF_FORMAT_LZ4] = "lz4", [ASF_FORMAT_XZ] = "xz"};
 
-/* A skippable frame, whose first byte is 0x50 to 0x5f, counts as zstd's, though lz4 has them, too. */
+/* A skippable frame (its first byte is 0x50 to 0x5f) counts as zstd's, although lz4 has such frames, too. */
 static const struct {
     enum asf_format format;
     unsigned char length, mask, magic[ASF_MAGIC_BYTES];
@@ -58,7 +58,7 @@ static const struct {
     {ASF_FORMAT_ZSTD, 4, 0xf0, {0x50, 0x2a, 0x4d, 0x18}},
     {ASF_FORMAT_GZIP, 3, 0xff, {0x1f, 0x8b, 0x08}},
     {ASF_FORMAT_LZ4, 4, 0xff, {0x04, 0x22, 0x4d, 0x18}},
-    {ASF_FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* of "lz4 -l" */
+    {ASF_FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* written by "lz4 -l" */
     {ASF_FORMAT_XZ, 6, 0xff, {0xfd, '7', 'z', 'X', 'Z', 0}},
 };
 
@@ -84,9 +84,9 @@ const char *asf__why_format(enum asf_format f) {
                                   : "compressed by xz";
 }
 
-/* Beside this library, so that a tree which is not installed, or was moved, has its own; else
- * where ld.so looks. */
-static void *load(const char *soname) {
+/* Loads a library from this library's directory, so that a tree which is not installed, or was moved, uses
+ * its own; else from where ld.so looks. */
+static void *load_library(const char *soname) {
     char path[PATH_MAX];
     Dl_info here;
     const char *slash = dladdr(names, &here) ? strrchr(here.dli_fname, '/') : NULL;
@@ -97,10 +97,10 @@ static void *load(const char *soname) {
     return library ? library : open_library(soname);
 }
 
-static const struct asf_decoder *find(enum asf_format f) {
+static const struct asf_decoder *find_decoder(enum asf_format f) {
     char name[64];
     asf__format_text(name, sizeof name, "libasf_%s.so.%d", names[f], atoi(ASF_VERSION));
-    void *library = load(name);
+    void *library = load_library(name);
     asf__format_text(name, sizeof name, "asf_decoder_%s", names[f]);
     const struct asf_decoder *(*decoder)(void) = NULL;
     if (library)
@@ -114,7 +114,7 @@ const struct asf_decoder *asf__load_decoder(enum asf_format f) {
     if (d)
         return d;
     int saved = errno;
-    d = can_load() ? find(f) : NULL;
+    d = can_load() ? find_decoder(f) : NULL;
     errno = saved;
     if (!asf__is_decoder(d))
         return NULL;
@@ -122,12 +122,12 @@ const struct asf_decoder *asf__load_decoder(enum asf_format f) {
     return d;
 }
 
-/* No more is waited for than a magic number needs. */
+/* The bytes are requested one by one, so that no more are waited for than the magic number needs. */
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
     enum asf_format f = ASF_FORMAT_OPEN;
     for (size_t want = 1; f == ASF_FORMAT_OPEN && want <= ASF_MAGIC_BYTES; want++) {
         ssize_t n = asf__fill(c, want);
-        if (n > 0 && (size_t)n < want) /* at the end, or at an error that is told here */
+        if (n > 0 && (size_t)n < want) /* at the end, or at an error, which is returned here */
             n = c->stopped < 0 ? asf__take_stop(c) : 0;
         if (n <= 0)
             return (int)n;
@@ -146,10 +146,11 @@ static ssize_t get_nothing(struct asf_cios *c, void *buf, size_t n) {
     return c->data ? -ENOMEM : -ENOTSUP;
 }
 
-/* Compressed, and nothing to decode it by: the bytes as they are would be taken for text. */
+/* Compressed input that cannot be decoded: reads fail, since a program would take the compressed bytes for
+ * text. */
 static const struct asf_module not_decoded = {.name = "none", .get = get_nothing, .close = asf__fd_close};
 
-static void complain(const struct asf_cios *c, enum asf_format f) {
+static void report_missing(const struct asf_cios *c, enum asf_format f) {
     char line[PATH_MAX + 128];
     int n = asf__format_text(line, sizeof line,
                              "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n",
@@ -157,7 +158,7 @@ static void complain(const struct asf_cios *c, enum asf_format f) {
     asf__sys.write(2, line, (size_t)n);
 }
 
-/* `first`: bytes that have been read of a pipe, and come before the rest. */
+/* `first`: n bytes that were already read from a pipe. */
 static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, size_t n) {
     enum { BUFFER = 64 << 10 };
     const struct asf_decoder *d = asf__load_decoder(f);
@@ -174,15 +175,15 @@ static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, 
     if (below)
         asf__cios_free(below);
     if (!d)
-        complain(c, f);
+        report_missing(c, f);
     c->ops = &not_decoded;
     c->data = d ? c : NULL;
 }
 
 /* --- pipes ---------------------------------------------------------------------------- */
 
-/* What has been read of a pipe and not been given, as long as more of it must be seen: when a call wants
- * fewer bytes than tell the format, or the next read fails. */
+/* Bytes that were read from a pipe and not yet given to the program, because they did not tell the format:
+ * the program wanted fewer bytes than a magic number has, or the next read failed. */
 struct first {
     char bytes[ASF_MAGIC_BYTES];
     size_t n;
@@ -204,8 +205,8 @@ static ssize_t give_plain(struct asf_cios *c, char *p, size_t have, char *buf, s
     return (ssize_t)given;
 }
 
-/* Into the program's buffer, if that takes a magic number: nothing is read then that it would not read.
- * While the bytes may become a magic number more are waited for. */
+/* Reads into the program's buffer if a magic number fits there: then no more is read than the program
+ * asked for.  While the bytes may be the beginning of a magic number, waits for more. */
 static ssize_t first_get(struct asf_cios *c, void *buf, size_t n) {
     struct first *f = c->data = c->data ? c->data : calloc(1, sizeof *f);
     if (!f)
@@ -238,7 +239,7 @@ static int first_close(struct asf_cios *c) {
 static const struct asf_module first_bytes = {
     .name = "pipe", .get = first_get, .seek = asf__fd_seek, .length = asf__fd_length, .close = first_close};
 
-/* Seen in part, by somebody who reads without a buffer. */
+/* Makes c an unbuffered stream that begins with the n bytes `first`, which do not tell the format. */
 static void see_more(struct asf_cios *c, const char *first, size_t n) {
     struct first *f = c->data = calloc(1, sizeof *f);
     c->kind = ASF_PIPE;
@@ -258,7 +259,7 @@ static enum asf_format format_of_file(int fd) {
     off64_t at = asf__lseek(fd, 0, SEEK_CUR);
     ssize_t n = at < 0 ? at : asf__sys.pread(fd, magic, sizeof magic, at);
     enum asf_format f = n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
-    return f == ASF_FORMAT_OPEN ? ASF_FORMAT_NONE : f; /* it ends there */
+    return f == ASF_FORMAT_OPEN ? ASF_FORMAT_NONE : f; /* the file ends there */
 }
 
 struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c - a stream into memory that grows as it is written
- * (open_memstream): the current buffer is the memory itself, so that nothing
- * is copied twice.  Positions follow glibc's where POSIX leaves room: what a
- * flush publishes ends at the present position, and a seek forgets what was
- * written beyond it.
+ * memory.c - a stream into memory that grows as it is written (open_memstream).  The current buffer is the
+ * memory itself, so that no byte is copied twice.  Where POSIX leaves a choice, positions are as in glibc: a
+ * flush publishes the bytes before the present position, and a seek forgets the bytes after the position from
+ * which it starts.
  *
- * Memory that has regions stays where it is when more is needed: what they are
- * filled with is copied when they have been given back, and by a flush.
+ * When memory that has regions must grow, the old memory stays until they are given back.  The bytes in it
+ * are copied to the new memory then, and by each flush.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,20 +20,20 @@ struct memory {
     struct asf_buffer b;
     char **location; /* where the program wants the pointer and the size */
     size_t *size;
-    size_t end;   /* bytes that SEEK_END counts from, while none is before it */
-    size_t known; /* bytes that were written, or passed over, before the last flush or seek */
-    size_t since; /* where the memory begins that no earlier memory shows */
+    size_t end;   /* the origin of SEEK_END: the last position above 0 at a seek */
+    size_t known; /* bytes that were written or zeroed up to the last flush or seek */
+    size_t since; /* the offset from which on no earlier memory has the bytes */
 };
 
-static size_t position(const struct asf_cios *c) {
+static size_t write_offset(const struct asf_cios *c) {
     return (size_t)(c->write_ptr - c->write_base);
 }
 
-/* Before `end`, and in the byte after what was written furthest, which programs take
- * for its null, what was never written reads as zeros. */
+/* Zeroes bytes before `end` that were never written, and at least the byte after the last one written,
+ * which programs use as the terminating null. */
 static void clear_up_to(struct asf_cios *c, size_t end) {
     struct memory *m = c->data;
-    size_t at = position(c), known = at > m->known ? at : m->known;
+    size_t at = write_offset(c), known = at > m->known ? at : m->known;
     if (end <= known && known < m->b.size)
         end = known + 1;
     if (end > known)
@@ -42,8 +41,8 @@ static void clear_up_to(struct asf_cios *c, size_t end) {
     m->known = known;
 }
 
-/* The window is all of the memory; nothing is read. */
-static void show(struct asf_cios *c, size_t at) {
+/* Makes all of the memory the write window, with the position at `at`. */
+static void show_memory(struct asf_cios *c, size_t at) {
     asf__use_buffer(c, &((struct memory *)c->data)->b);
     c->write_ptr = c->write_base + at;
     asf__show_room(c);
@@ -51,7 +50,7 @@ static void show(struct asf_cios *c, size_t at) {
 
 /* --- memory with regions ------------------------------------------------------------ */
 
-/* Each earlier memory shows a part of its own, from..to. */
+/* Copies the bytes from..to of earlier memory to the present memory. */
 static void bring_up_to_date(struct asf_cios *c, const struct asf_buffer *b) {
     if (c->data && b->from < b->to) /* else the stream has been closed */
         memcpy(c->buffer->base + (b->from - b->base), b->from, (size_t)(b->to - b->from));
@@ -63,7 +62,7 @@ static void earlier_gone(struct asf_cios *c, struct asf_buffer *b) {
     free(b);
 }
 
-/* The same bytes in larger memory, and the old with its regions among the retired. */
+/* Returns `size` bytes of new memory with the same bytes, and retires the old memory with its regions. */
 static char *leave_behind(struct asf_cios *c, size_t size) {
     struct memory *m = c->data;
     struct asf_buffer *earlier = malloc(sizeof *earlier);
@@ -78,17 +77,17 @@ static char *leave_behind(struct asf_cios *c, size_t size) {
     earlier->release = earlier_gone;
     earlier->from = earlier->base + m->since;
     earlier->to = c->write_ptr;
-    m->since = position(c);
+    m->since = write_offset(c);
     m->b.refs = m->b.copies = m->b.first = m->b.end = m->b.kept = 0;
     m->b.many = NULL;
     asf__retire_buffer(c, earlier);
     return base;
 }
 
-/* Room for `size` bytes in all. */
-static int grow(struct asf_cios *c, size_t size) {
+/* Makes the memory at least `size` bytes large. */
+static int grow_memory(struct asf_cios *c, size_t size) {
     struct memory *m = c->data;
-    size_t at = position(c);
+    size_t at = write_offset(c);
     if (size <= m->b.size)
         return 0;
     char *base = m->b.refs > 0 ? leave_behind(c, size) : realloc(m->b.base, size);
@@ -96,7 +95,7 @@ static int grow(struct asf_cios *c, size_t size) {
         return -ENOMEM;
     m->b.base = base;
     m->b.size = size;
-    show(c, at);
+    show_memory(c, at);
     return 0;
 }
 
@@ -104,37 +103,37 @@ static int grow(struct asf_cios *c, size_t size) {
 
 static int memory_drain(struct asf_cios *c, size_t want) {
     const struct memory *m = c->data;
-    size_t needed = position(c) + want, wanted = 2 * m->b.size + 100;
-    return grow(c, needed > wanted ? needed : wanted);
+    size_t needed = write_offset(c) + want, wanted = 2 * m->b.size + 100;
+    return grow_memory(c, needed > wanted ? needed : wanted);
 }
 
-/* The null after the position is there, or what a seek has left, as in glibc. */
+/* The byte after the position is zero, or after a seek the byte that was written there, as in glibc. */
 static int memory_flushed(struct asf_cios *c) {
     const struct memory *m = c->data;
-    int rc = grow(c, position(c) + 1);
+    int rc = grow_memory(c, write_offset(c) + 1);
     if (rc < 0)
         return rc;
     for (const struct asf_buffer *b = c->retired; b; b = b->next)
         bring_up_to_date(c, b);
-    clear_up_to(c, position(c) + 1);
+    clear_up_to(c, write_offset(c) + 1);
     *m->location = c->write_base;
-    *m->size = position(c);
+    *m->size = write_offset(c);
     return 0;
 }
 
 static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     struct memory *m = c->data;
-    off64_t at = (off64_t)position(c), base;
+    off64_t at = (off64_t)write_offset(c), base;
     if (whence == SEEK_CUR && offset == 0)
         return at;
-    if (c->retired || m->b.refs > 0) /* what is written over them would be lost when they are given back */
+    if (c->retired || m->b.refs > 0) /* giving them back would copy over what is written after the seek */
         return -EBUSY;
     if (at > 0)
         m->end = (size_t)at;
     base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at : (off64_t)m->end;
     if (offset < -base || offset > INT64_MAX - base)
         return -EINVAL;
-    int rc = grow(c, (size_t)(base + offset) + 1);
+    int rc = grow_memory(c, (size_t)(base + offset) + 1);
     if (rc < 0)
         return rc;
     clear_up_to(c, (size_t)(base + offset) + 1);
@@ -143,15 +142,15 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     return base + offset;
 }
 
-/* Without memory for the null nothing is handed over, as by glibc. */
+/* Without memory for the terminating null the program gets NULL, as from glibc. */
 static int memory_close(struct asf_cios *c) {
     struct memory *m = c->data;
-    int rc = grow(c, position(c) + 1);
+    int rc = grow_memory(c, write_offset(c) + 1);
     *m->location = NULL;
     if (rc == 0) {
         *c->write_ptr = '\0';
         *m->location = c->write_base;
-        *m->size = position(c);
+        *m->size = write_offset(c);
         m->b.base = NULL; /* the program's from now on */
     }
     return rc;
@@ -189,6 +188,6 @@ struct asf_cios *asf__open_memory(char **location, size_t *size) {
     c->block = BUFSIZ;
     c->flags = (c->flags & ~ASF_FILEBUF) | ASF_PUTTING;
     c->orientation = -1;
-    show(c, 0);
+    show_memory(c, 0);
     return c;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * modules.c - which module serves a stream, decided at its first use from what the
- * object is and what was measured; and streams on a program's own module.
+ * modules.c - chooses the module of a stream when the stream is first used, by the kind of file and by
+ * measurements; and opens streams on a program's own module.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "lib/sys/syscalls.h"
 #include "streams/decode.h"
 
-static void use(struct asf_cios *c, const struct asf_module *ops, const char *why) {
+static void use_module(struct asf_cios *c, const struct asf_module *ops, const char *why) {
     c->ops = ops;
     c->why = why;
 }
@@ -43,7 +43,7 @@ static const char *why_of(enum asf_kind kind) {
 
 const struct asf_module *asf__pipe_module = &asf__pipe;
 
-/* As glibc, which asks no pseudoterminal. */
+/* As in glibc, a pseudoterminal is recognised by its device number, without isatty. */
 static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
     enum { FIRST_PTY = 136, LAST_PTY = 143 };
     const unsigned number = major(st->st_rdev);
@@ -51,40 +51,40 @@ static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
     return S_ISCHR(st->st_mode) && (is_pty || asf__sys.isatty(c->fd));
 }
 
-/* Both: by kind and access. */
+/* For stdio and the ASI: sets the module by kind and access. */
 static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
     c->kind = kind_of(st);
     if (c->kind != ASF_REGULAR)
-        use(c, c->kind == ASF_PIPE ? asf__pipe_module : &asf__pipe, why_of(c->kind));
+        use_module(c, c->kind == ASF_PIPE ? asf__pipe_module : &asf__pipe, why_of(c->kind));
     else
-        use(c,
-            c->access == O_RDWR ? &asf__file_update
-            : c->access         ? &asf__file_write
-                                : &asf__file_read,
-            why_of(c->kind));
+        use_module(c,
+                   c->access == O_RDWR ? &asf__file_update
+                   : c->access         ? &asf__file_write
+                                       : &asf__file_read,
+                   why_of(c->kind));
     if (c->kind == ASF_CHARACTER_DEVICE && !(c->flags & ASF_UNBUFFERED) && is_terminal(c, st)) {
         c->flags |= ASF_LINE_BUF;
         c->why = "terminal: line buffered";
     }
 }
 
-static void tell(const struct asf_cios *c) {
+static void report_module(const struct asf_cios *c) {
     if (asf__options()->verbose)
         asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), c->why);
 }
 
-/* The last step of both. */
+/* The last step of both attach functions. */
 static void look_for_format(struct asf_cios *c) {
     if (asf__unlikely(asf__options()->decompress))
         asf__look_for_format(c);
-    tell(c);
+    report_module(c);
 }
 
-static bool look(struct asf_cios *c, struct stat64 *st) {
+static bool stat_descriptor(struct asf_cios *c, struct stat64 *st) {
     if (c->fd >= 0 && asf__fstat(c->fd, st) == 0)
         return true;
     c->kind = ASF_PIPE;
-    use(c, &asf__pipe, "the descriptor is not open");
+    use_module(c, &asf__pipe, "the descriptor is not open");
     return false;
 }
 
@@ -105,7 +105,8 @@ static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st)
     return asf__fstat(STDERR_FILENO, &its) == 0 && st->st_dev == its.st_dev && st->st_ino == its.st_ino;
 }
 
-/* Whether nobody but this process sees, or minds, how far its descriptor is. */
+/* Whether the stream may become bulk (backplane/bulk.h): nobody else sees that its descriptor is early or
+ * late. */
 static bool may_be_bulk(const struct asf_cios *c, const struct stat64 *st) {
     bool suits = c->ops == &asf__file_read || c->ops == &asf__file_write ||
                  (c->ops == &asf__pipe &&
@@ -116,7 +117,7 @@ static bool may_be_bulk(const struct asf_cios *c, const struct stat64 *st) {
 
 static void attach_as_libc(struct asf_cios *c) {
     struct stat64 st = {.st_blksize = 0};
-    if (look(c, &st))
+    if (stat_descriptor(c, &st))
         use_descriptor(c, &st);
     c->block = st.st_blksize > 0 && st.st_blksize < BUFSIZ ? (size_t)st.st_blksize : BUFSIZ;
     c->stats.as_libc = true;
@@ -145,15 +146,15 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
     if (c->offset < 0)
         c->offset = c->ops->seek(c, 0, SEEK_CUR);
     if (o->module[0] == 'r')
-        use(c, &asf__file_ahead, "ASF_OPTIONS asks for read");
+        use_module(c, &asf__file_ahead, "ASF_OPTIONS asks for read");
     else if (st->st_size == 0)
-        use(c, &asf__file_ahead, "no size: empty, or made up as it is read (/proc)");
+        use_module(c, &asf__file_ahead, "no size: empty, or made up as it is read (/proc)");
     else if (o->module[0] != 'm' && is_small(st->st_size - (c->offset > 0 ? c->offset : 0)))
-        use(c, &asf__file_ahead, "small file: a read costs less than a map");
+        use_module(c, &asf__file_ahead, "small file: a read costs less than a map");
     else if ((why = asf__why_map(c, st)))
-        use(c, &asf__file_map, why);
+        use_module(c, &asf__file_map, why);
     else
-        use(c, &asf__file_ahead, "not known to map well: the file system, or holes in memory");
+        use_module(c, &asf__file_ahead, "not known to map well: the file system, or holes in memory");
 }
 
 static void use_output(struct asf_cios *c) {
@@ -164,7 +165,7 @@ static void use_output(struct asf_cios *c) {
 static void attach_for_asi(struct asf_cios *c) {
     struct stat64 st;
     c->block = c->access == O_RDONLY ? READ_BUFFER : WRITE_BUFFER;
-    if (look(c, &st)) {
+    if (stat_descriptor(c, &st)) {
         use_descriptor(c, &st);
         if (c->kind == ASF_REGULAR && c->access == O_RDONLY)
             choose_input(c, &st);

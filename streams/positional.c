@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * positional.c - regions of input anywhere in a regular file, for sallocAt outside the current
- * buffer: by pread into memory of their own, and from a map of the whole file once as many reads
- * have been made as mapping it costs page faults.  Neither needs the stream's lock.
+ * positional.c - input regions at any offset of a regular file, for sallocAt outside the current buffer.  A
+ * region is read by pread into memory of its own.  After as many reads as mapping the file costs page faults,
+ * the whole file is mapped, and regions point into the map.  Neither needs the stream's lock.
  *
- * The stream goes on after such a region, but its window and descriptor follow only when a
- * sequential call comes (ASF_MOVED): until then it is where the latest of them ended, which each
- * thread notes for itself, with the time.  A call that is under way while a sequential one takes
- * that gate away counts as having come before it.
+ * After such a region the stream continues at the region's end, but its window and descriptor move only when
+ * a sequential call comes (ASF_MOVED).  Until then each thread notes the end of its latest region, with the
+ * time; the stream continues at the latest of these ends.  A positional call that runs while a sequential
+ * call clears ASF_MOVED counts as made before it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* The kernel maps sixteen pages a fault, and a fault costs about as much as two reads of few bytes:
- * 200 MB are mapped after 3200 reads of 0.5 us each. */
+/* The kernel maps sixteen pages for each fault, and a fault costs about as much as two small reads: a file
+ * of 200 MB is mapped after 3200 reads of 0.5 us each. */
 enum { FAULT_AROUND = 64 << 10 };
 
-/* Threads share no line of the cache, as long as they are few and keep few regions. */
+/* Up to SHARDS threads, with up to REGIONS regions each, share no cache line. */
 enum { SHARDS = 16, REGIONS = 60 };
 
 struct shard {
@@ -33,7 +33,7 @@ struct shard {
         char *p; /* NULL: free */
         size_t n;
     } kept[REGIONS];
-    /* Of the latest region by one of its threads. */
+    /* The latest region of the shard's threads. */
     const char *region;
     size_t length;
     off64_t moved_to;    /* where it ends */
@@ -42,16 +42,16 @@ struct shard {
 
 struct asf_positional {
     _Alignas(64) struct shard shards[SHARDS];
-    char *map; /* set once, after `size`, and there until the stream is closed; or NULL */
+    char *map; /* set once, after `size`, and valid until the stream is closed; or NULL */
     size_t size;
     int watch;
-    bool truncated;         /* the map may have zero pages, also where the file has grown since */
-    uint64_t reads, needed; /* how many there were, and until the file is mapped, or NEVER */
+    bool truncated;         /* the map may have pages of zeros, even where the file has grown again */
+    uint64_t reads, needed; /* how many were made, and how many until the file is mapped, or NEVER */
 };
 
 static const uint64_t NEVER = UINT64_MAX;
 
-static unsigned threads; /* that have a number, from 1 on */
+static unsigned threads; /* how many threads have a number; the first is 1 */
 
 static struct shard *my_shard(struct asf_positional *p) {
     static __thread unsigned mine;
@@ -66,7 +66,7 @@ static struct asf_positional *of(const struct asf_cios *c) {
 
 /* --- the regions that are kept ------------------------------------------------------- */
 
-static bool enter(struct asf_positional *p, char *region, size_t n) {
+static bool enter_region(struct asf_positional *p, char *region, size_t n) {
     struct kept *k = my_shard(p)->kept, *end = k + REGIONS;
     for (char *none = NULL; k < end; k++, none = NULL) {
         if (!__atomic_load_n(&k->p, __ATOMIC_RELAXED) &&
@@ -85,7 +85,7 @@ static struct kept *find_in(struct shard *s, const char *region) {
     return NULL;
 }
 
-static struct kept *find(struct asf_positional *p, const char *region, struct shard **s) {
+static struct kept *find_kept(struct asf_positional *p, const char *region, struct shard **s) {
     *s = my_shard(p);
     struct kept *k = find_in(*s, region);
     unsigned last = __atomic_load_n(&threads, __ATOMIC_RELAXED);
@@ -94,11 +94,11 @@ static struct kept *find(struct asf_positional *p, const char *region, struct sh
     return k;
 }
 
-static bool leave(struct kept *k, char *region) {
+static bool remove_kept(struct kept *k, char *region) {
     return __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* Its address may become another's: it is the latest region no more. */
+/* Frees a region.  It is no longer the latest one, since its address may be allocated again. */
 static void free_memory(struct shard *s, char *region) {
     const char *latest = region;
     __atomic_compare_exchange_n(&s->region, &latest, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -115,7 +115,7 @@ bool asf__has_regions_apart(const struct asf_cios *c) {
 
 /* --- where the stream goes on ------------------------------------------------------- */
 
-/* Lock: held.  Nobody finds the bytes of the window from now on, nor a place of the stream. */
+/* Drops the window and the offset, so that no call uses them.  Lock: held. */
 static void leave_window(struct asf_cios *c) {
     asf__free_backup(c);
     asf__table_last(c);
@@ -125,7 +125,7 @@ static void leave_window(struct asf_cios *c) {
     c->flags &= ~ASF_EOF;
 }
 
-static void note(struct asf_positional *p, const char *region, size_t n, off64_t end) {
+static void note_move(struct asf_positional *p, const char *region, size_t n, off64_t end) {
     struct shard *s = my_shard(p);
     __atomic_store_n(&s->region, region, __ATOMIC_RELAXED);
     __atomic_store_n(&s->length, n, __ATOMIC_RELAXED);
@@ -133,8 +133,9 @@ static void note(struct asf_positional *p, const char *region, size_t n, off64_t
     __atomic_store_n(&s->moved_when, asf__ticks(), __ATOMIC_RELEASE);
 }
 
-static void move(struct asf_cios *c, struct asf_positional *p, const char *region, size_t n, off64_t end) {
-    note(p, region, n, end);
+static void move_stream(struct asf_cios *c, struct asf_positional *p, const char *region, size_t n,
+                        off64_t end) {
+    note_move(p, region, n, end);
     if (asf__likely(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))
         return;
     asf__lock(&c->lk);
@@ -142,7 +143,7 @@ static void move(struct asf_cios *c, struct asf_positional *p, const char *regio
         leave_window(c);
         __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
     }
-    note(p, region, n, end);
+    note_move(p, region, n, end);
     asf__unlock(&c->lk);
 }
 
@@ -156,7 +157,7 @@ static const struct shard *latest(const struct asf_positional *p) {
     return latest;
 }
 
-/* Lock: held. */
+/* Sets the descriptor and the stream to `offset`, and clears ASF_MOVED.  Lock: held. */
 static int go_to(struct asf_cios *c, off64_t offset) {
     off64_t at = c->ops->seek(c, offset, SEEK_SET);
     if (at < 0)
@@ -171,7 +172,7 @@ int asf__arrive_slow(struct asf_cios *c) {
     return go_to(c, __atomic_load_n(&latest(c->positional)->moved_to, __ATOMIC_RELAXED));
 }
 
-/* Where nothing is to be read the stream goes at once: there may be no place, which is told now. */
+/* At the end of the file the stream moves at once: an offset that the file cannot have fails now. */
 static int move_beyond_end(struct asf_cios *c, off64_t offset) {
     asf__lock(&c->lk);
     int rc = asf__is_putting(c) ? 0 : go_to(c, offset);
@@ -189,13 +190,14 @@ size_t asf__latest_at(struct asf_cios *c, const char *region) {
 
 /* --- the map ------------------------------------------------------------------------------ */
 
-/* A hole that is mapped costs a fault a page, and on tmpfs memory. */
+/* Whether at least half of the file is data: a hole that is mapped costs a fault for each page, and memory
+ * on tmpfs. */
 static bool is_dense(const struct stat64 *st) {
     return st->st_blocks >= st->st_size / 512 / 2;
 }
 
-/* Lock: held.  As many reads are waited for as touching all of the map costs faults.  In a map what
- * the stream itself writes would be seen in regions. */
+/* Maps the file if as many reads were made as touching all of the map costs page faults.  Only for a
+ * stream that is not written: regions in a map would show what the stream writes.  Lock: held. */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;
@@ -223,9 +225,9 @@ static void *read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
     struct asf_positional *p = of(c);
     char *map = p ? __atomic_load_n(&p->map, __ATOMIC_ACQUIRE) : NULL;
     if (!map || __atomic_load_n(&p->truncated, __ATOMIC_RELAXED) || (uint64_t)offset >= p->size ||
-        n > p->size - (size_t)offset || !enter(p, map + offset, n))
+        n > p->size - (size_t)offset || !enter_region(p, map + offset, n))
         return NULL;
-    move(c, p, map + offset, n, offset + (off64_t)n);
+    move_stream(c, p, map + offset, n, offset + (off64_t)n);
     return map + offset;
 }
 
@@ -234,7 +236,8 @@ static bool is_in_map(struct asf_positional *p, const char *region) {
     return map && region >= map && region < map + p->size;
 }
 
-/* What is behind the end of the file is zero, and has no pages. */
+/* Returns -EIO if the file may have been truncated under the region.  Bytes after the end of the file read
+ * as zeros, so a last byte that is not zero was the file's. */
 static int lost(struct asf_cios *c, const struct asf_positional *p, const char *region, size_t n) {
     char last = *(const volatile char *)(region + n - 1);
     if (last && !__atomic_load_n(&p->truncated, __ATOMIC_ACQUIRE))
@@ -245,13 +248,13 @@ static int lost(struct asf_cios *c, const struct asf_positional *p, const char *
 int asf__free_apart(struct asf_cios *c, char *region) {
     struct asf_positional *p = of(c);
     struct shard *s;
-    struct kept *k = p && region ? find(p, region, &s) : NULL;
+    struct kept *k = p && region ? find_kept(p, region, &s) : NULL;
     if (!k)
         return ASF_NOT_APART;
     bool mapped = is_in_map(p, region);
     int rc = mapped ? lost(c, p, region, __atomic_load_n(&k->n, __ATOMIC_RELAXED)) : 0;
-    if (!leave(k, region))
-        return -EINVAL; /* another thread gives it back, too */
+    if (!remove_kept(k, region))
+        return -EINVAL; /* another thread has given it back */
     if (!mapped)
         free_memory(s, region);
     return rc;
@@ -259,8 +262,9 @@ int asf__free_apart(struct asf_cios *c, char *region) {
 
 /* --- reads --------------------------------------------------------------------------------- */
 
-/* One more read is about to be made.  Returns NULL: there is no memory. */
-static struct asf_positional *prepare(struct asf_cios *c) {
+/* Counts a read that is about to be made, and maps the file after enough of them.  Returns NULL without
+ * memory. */
+static struct asf_positional *prepare_read(struct asf_cios *c) {
     struct asf_positional *p = of(c);
     uint64_t needed = p ? __atomic_load_n(&p->needed, __ATOMIC_RELAXED) : 0;
     if (needed == NEVER || (p && __atomic_add_fetch(&p->reads, 1, __ATOMIC_RELAXED) <= needed))
@@ -290,7 +294,8 @@ static ssize_t read_all(struct asf_cios *c, char *to, size_t n, off64_t offset) 
     return (ssize_t)done;
 }
 
-/* No memory is taken for what the file does not have. */
+/* Returns n, or if n is large at most the bytes that the file has after `offset`, so that no memory is
+ * allocated for more. */
 static size_t within_file(struct asf_cios *c, size_t n, off64_t offset) {
     enum { MUCH = 1 << 20 };
     off64_t size = n > MUCH ? asf__fd_length(c) : -1;
@@ -300,7 +305,8 @@ static size_t within_file(struct asf_cios *c, size_t n, off64_t offset) {
     return n < there ? n : there;
 }
 
-/* A thread that keeps very many has them among the stream's buffers: they cannot be resized. */
+/* Moves a region that finds no room in the shard to a buffer of the stream's.  Such a region cannot be
+ * resized. */
 static char *keep_in_buffer(struct asf_cios *c, char *region, size_t n) {
     struct asf_buffer *b = asf__buffer_new(n);
     if (b) {
@@ -326,13 +332,13 @@ static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *l
         return asf__no_region(length, r < 0 ? r : move_beyond_end(c, offset));
     }
     *length = r;
-    bool kept = enter(p, region, (size_t)r);
+    bool kept = enter_region(p, region, (size_t)r);
     if (!kept) {
         region = keep_in_buffer(c, region, (size_t)r);
         *length = region ? r : -ENOMEM;
     }
     if (*length >= 0)
-        move(c, p, kept ? region : NULL, (size_t)r, offset + r);
+        move_stream(c, p, kept ? region : NULL, (size_t)r, offset + r);
     return region;
 }
 
@@ -340,7 +346,7 @@ void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset) {
     void *region = read_mapped(c, (size_t)*length, offset);
     if (region)
         return region;
-    struct asf_positional *p = prepare(c);
+    struct asf_positional *p = prepare_read(c);
     return p ? read_apart(c, p, length, offset) : asf__no_region(length, -ENOMEM);
 }
 

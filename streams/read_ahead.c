@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * read_ahead.c - what the kernel is told about a file that is read: to begin with what comes next
- * long before it is wanted, and to forget what has been done with.
+ * read_ahead.c - tells the kernel how a file is read: to read bytes long before they are wanted, and to drop
+ * pages that the program has finished with.
  */
 #define _GNU_SOURCE
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* Whatever a call asks for, the kernel reads no more of it than the device's read-ahead, which is
- * 128 KB where nobody has changed it, or than its largest transfer.  More than 4 MB ahead was not
- * measured to be faster; 16 MB are for disks that are further away. */
+/* For one call the kernel reads at most as much as the device's read-ahead (128 KB where nobody has
+ * changed it) or its largest transfer.  More than 4 MB ahead was not measured to be faster; 16 MB are for
+ * disks that are further away. */
 enum {
     PIECE = 128 << 10,
     NEAR = 1 << 20,
@@ -19,25 +19,27 @@ enum {
     LARGEST_FOLIO = 2 << 20
 };
 
-static void ask(struct asf_cios *c, off64_t at, off64_t end) {
+static void ask_kernel(struct asf_cios *c, off64_t at, off64_t end) {
     for (; at < end; at += PIECE) {
         asf__sys.advise(c->fd, at, PIECE, POSIX_FADV_WILLNEED);
         c->stats.syscalls++;
     }
 }
 
-/* Not for what is in memory: to ask for it costs a twentieth of reading it, to look at one page nothing. */
+/* Asks only for steps whose first page is not in memory: asking for bytes in memory costs a twentieth of
+ * reading them, looking at one page nothing. */
 static void ask_by_steps(struct asf_cios *c, off64_t at, off64_t size) {
     struct asf_ahead *a = &c->ahead;
     if (a->asked < at)
         a->asked = at;
     for (; a->asked <= at + DEPTH - STEP && a->asked < size; a->asked += STEP)
         if (asf__sys.unasked(c->fd, a->asked))
-            ask(c, a->asked, a->asked + STEP < size ? a->asked + STEP : size);
+            ask_kernel(c, a->asked, a->asked + STEP < size ? a->asked + STEP : size);
 }
 
-/* The kernel's own read-ahead, where it is deep, is as fast and fills the page cache with larger pieces,
- * which are faster to map: then, and in a file that is in memory, it has asked for what is NEAR. */
+/* Whether the kernel's own read-ahead has not reached the page that is NEAR bytes ahead.  If it has, it is
+ * deep enough, or the file is in memory.  It is then as fast as ours, and fills the page cache with larger
+ * folios, which are faster to map. */
 static bool kernel_is_behind(struct asf_cios *c, off64_t at, off64_t size) {
     bool behind = at + NEAR < size && asf__sys.unasked(c->fd, at + NEAR);
     c->ahead.asked = behind ? at : at + NEAR + STEP;
@@ -68,20 +70,21 @@ void asf__read_ahead(struct asf_cios *c) {
 
 /* --- what has been read ------------------------------------------------------------- */
 
-static off64_t begin(const struct asf_buffer *b, off64_t end) {
+static off64_t mapped_from(const struct asf_buffer *b, off64_t end) {
     off64_t at = b && b->mapped ? ((const struct asf_window *)(const void *)b)->at : end;
     return at < end ? at : end;
 }
 
-/* Nothing before it is in use: where the first mapped window begins that there is, or `end`. */
+/* Returns the offset before which no mapped window has bytes: where the first one begins, or `end`. */
 static off64_t done_until(const struct asf_cios *c, off64_t end) {
-    end = begin(c->buffer, end);
+    end = mapped_from(c->buffer, end);
     for (const struct asf_buffer *b = c->retired; b; b = b->next)
-        end = begin(b, end);
+        end = mapped_from(b, end);
     return end;
 }
 
-/* Both ends on the boundaries of folios: the kernel drops none of which a part lies outside. */
+/* Drops the file's pages before `end` from the page cache.  Both ends are on boundaries of folios: the
+ * kernel drops no folio in part. */
 static void drop_until(struct asf_cios *c, off64_t end) {
     struct asf_ahead *a = &c->ahead;
     end &= -(off64_t)LARGEST_FOLIO;
@@ -110,21 +113,21 @@ void asf__drop_read(struct asf_cios *c) {
 
 /* --- advice ----------------------------------------------------------------------- */
 
-/* Where the program stands. */
-static off64_t place(struct asf_cios *c) {
+/* The offset of the program's next byte. */
+static off64_t program_offset(struct asf_cios *c) {
     off64_t end = c->offset >= 0 ? c->offset : c->ops->seek(c, 0, SEEK_CUR);
     return asf__is_putting(c) ? end : end - (off64_t)asf__unread(c);
 }
 
 static int will_need(struct asf_cios *c) {
-    off64_t at = place(c) & -(off64_t)PIECE, size = c->ops->length(c);
+    off64_t at = program_offset(c) & -(off64_t)PIECE, size = c->ops->length(c);
     if (at < 0 || size < 0)
         return -EINVAL;
-    ask(c, at, size - at < AT_ONCE ? size : at + AT_ONCE);
+    ask_kernel(c, at, size - at < AT_ONCE ? size : at + AT_ONCE);
     return 0;
 }
 
-/* A mapped window would keep its pages: it is left, and mapped again where there is more to read. */
+/* A mapped window would keep its pages, so it is unmapped; the next read maps one again. */
 static int dont_need(struct asf_cios *c) {
     if (c->mapped && !(c->flags & ASF_IN_BACKUP)) {
         int rc = asf__sync(c);
@@ -154,7 +157,7 @@ int asf__advise(struct asf_cios *c, enum asf_advice advice) {
         return -ESPIPE;
     }
     if (advice == ASF_ONCE && before != ASF_ONCE)
-        c->ahead.dropped = place(c) & -(off64_t)LARGEST_FOLIO;
+        c->ahead.dropped = program_offset(c) & -(off64_t)LARGEST_FOLIO;
     return lasts                    ? asf__sys.advise(c->fd, 0, 0, patterns[advice])
            : advice == ASF_WILLNEED ? will_need(c)
            : advice == ASF_DONTNEED ? dont_need(c)

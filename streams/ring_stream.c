@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring_stream.c - an end of a ring as a stream.  The current buffer is a part
- * of the ring itself: bytes that the writer has published and this reader
- * claimed, or room that the writer fills and then publishes.  What does not go
- * so (a region longer than a part of the ring, output after regions that are
- * not given back) is copied.
+ * ring_stream.c - one end of a ring as a stream.  The current buffer is a part of the ring itself: bytes that
+ * the writer has published and this reader has claimed, or room that the writer fills and then publishes.  A
+ * region longer than a part of the ring, and output after regions that are not given back, are copied.
  *
- * No end waits for ever for what the other holds: a writer waits for a quarter
- * of the ring at most, and a reader keeps no more than a quarter while it
- * waits; beyond that it keeps copies (make_way).
+ * The ends never wait for each other for ever: a writer waits for at most a quarter of the ring, and a reader
+ * that waits keeps at most a quarter of it; beyond that it keeps copies (make_way).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,19 +27,19 @@ struct view {
     struct asf_buffer b;
     struct ring_stream *s;
     struct view *newer;
-    uint32_t start; /* the reader's: all before it is done with, as far as this view goes */
+    uint32_t start; /* reader: this view does not need the bytes before it */
 };
 
 struct ring_stream {
     struct asf_ring *r;
     struct asf_cios *c;
-    struct ring_stream *next; /* of all there are */
-    uint32_t from;            /* reader: what is done with when there is no view */
-    struct view *oldest;      /* reader: its views in order */
+    struct ring_stream *next; /* in the list of all ring streams */
+    uint32_t from;            /* reader: the end of the finished bytes when there is no view */
+    struct view *oldest;      /* reader: its views, the oldest first */
 };
 
-/* The usual length of a view.  Two processors work on neighbouring parts at once,
- * and the shorter these are the sooner; one does each the longer the better. */
+/* The usual length of a view.  On two processors the ends work on neighbouring views at once, sooner if
+ * these are short; on one processor long views are better. */
 static uint32_t portion(const struct ring_stream *s) {
     return s->r->size / (s->r->alone ? 4 : 16);
 }
@@ -51,7 +48,7 @@ static struct view *view_of(struct asf_buffer *b) {
     return (struct view *)(void *)b;
 }
 
-/* Of a view that is the ring's no more, or the writer's. */
+/* Releases a view that no longer holds bytes of the ring, or that belongs to a writer. */
 static void free_view(struct asf_cios *c, struct asf_buffer *b) {
     (void)c;
     free(b);
@@ -68,7 +65,8 @@ static struct view *new_view(struct ring_stream *s) {
 
 /* --- reading ------------------------------------------------------------------------ */
 
-/* The parent's ring, or one of which a page was gone, holds nothing that could be relied on. */
+/* Whether the ring can be used.  *error: -EBADF in the child of a fork, whose parent has the ring; -EIO if
+ * the ring is corrupt. */
 static bool is_usable(const struct ring_stream *s, int *error) {
     if (asf__likely(s->r->control && !asf__ring_corrupt(s->r)))
         return true;
@@ -76,7 +74,7 @@ static bool is_usable(const struct ring_stream *s, int *error) {
     return false;
 }
 
-static void release(const struct ring_stream *s) {
+static void release_read(const struct ring_stream *s) {
     asf__ring_release(s->r, s->oldest ? s->oldest->start : s->from);
 }
 
@@ -96,12 +94,12 @@ static void link_view(struct view *v) {
     *at = v;
 }
 
-/* Nothing points into a view any more. */
+/* Releases a reader's view when no region points into it any more. */
 static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
     struct ring_stream *s = view_of(b)->s;
     unlink_view(view_of(b));
     if (s->r->control)
-        release(s);
+        release_read(s);
     free_view(c, b);
 }
 
@@ -115,7 +113,7 @@ static void copy_views(void *arg, char *copy) {
         memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
 }
 
-/* They are copies now. */
+/* The views are copies now, and hold no bytes of the ring. */
 static void leave_views(struct ring_stream *s) {
     for (struct view *v = s->oldest, *next; v; v = next) {
         next = v->newer;
@@ -125,25 +123,25 @@ static void leave_views(struct ring_stream *s) {
     s->oldest = NULL;
 }
 
-/* Regions that are not given back would stop the writer: from now on they are
- * copies, at their places. */
+/* Replaces the views by copies at the same addresses: regions that are not given back would stop the
+ * writer. */
 static int make_way(struct ring_stream *s) {
     int rc = asf__ring_fresh(s->r, copy_views, s);
     if (rc < 0)
         return rc;
     leave_views(s);
     s->from = s->r->at;
-    release(s);
+    release_read(s);
     return 0;
 }
 
-static uint32_t kept(const struct ring_stream *s) {
+static uint32_t bytes_kept(const struct ring_stream *s) {
     return ((s->r->at - (s->oldest ? s->oldest->start : s->from)) & ASF_RING_MASK);
 }
 
-/* Wait for `need` bytes.  Fewer are there when the writer has closed, ended or
- * been interrupted: then *error says which, if any. */
-static uint32_t await(struct ring_stream *s, uint32_t need, int *error) {
+/* Waits until the ring has `need` bytes, and returns how many it has.  They are fewer if the writer has
+ * closed (*error is 0) or ended, or if the wait was interrupted (*error is negative). */
+static uint32_t await_bytes(struct ring_stream *s, uint32_t need, int *error) {
     uint32_t n = asf__ring_avail(s->r, asf__ring_state(s->r));
     *error = 0;
     if (asf__likely(n >= need))
@@ -159,10 +157,10 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     int error;
     if (!is_usable(s, &error))
         return error;
-    if (kept(s) > s->r->size / 4 && asf__ring_avail(s->r, asf__ring_state(s->r)) == 0 &&
+    if (bytes_kept(s) > s->r->size / 4 && asf__ring_avail(s->r, asf__ring_state(s->r)) == 0 &&
         (error = make_way(s)) < 0)
         return error;
-    uint32_t there = await(s, 1, &error);
+    uint32_t there = await_bytes(s, 1, &error);
     if (there == 0)
         return error;
     if (n > there)
@@ -172,13 +170,12 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     s->from = s->r->at;
     if (is_view(c->buffer) && c->buffer->refs == 0 && asf__avail(c) == 0)
         view_of(c->buffer)->start = s->r->at;
-    release(s);
+    release_read(s);
     c->stats.in += n;
     return is_usable(s, &error) ? (ssize_t)n : error;
 }
 
-/* The view in which the window is to stand; the one before lives on while
- * regions point into it. */
+/* Returns the view for the next window: the present one, or a new one if regions point into that. */
 static struct view *next_view(struct asf_cios *c) {
     struct ring_stream *s = c->data;
     if (is_view(c->buffer) && c->buffer->refs == 0)
@@ -190,24 +187,24 @@ static struct view *next_view(struct asf_cios *c) {
     v->start = s->from;
     link_view(v);
     if (is_view(c->buffer))
-        c->buffer->size -= asf__avail(c); /* the next view shows it */
+        c->buffer->size -= asf__avail(c); /* the next view shows the unread bytes */
     return v;
 }
 
-static void show(struct asf_cios *c, struct view *v, uint32_t from, size_t n) {
+static void show_view(struct asf_cios *c, struct view *v, uint32_t from, size_t n) {
     v->b.base = asf__ring_at(v->s->r, from);
     v->b.size = n;
     asf__use_buffer(c, &v->b);
     asf__set_read(c, v->b.base, v->b.base, v->b.base + n);
 }
 
-/* What has been read of the window is done with when no region holds it. */
+/* Releases the bytes before `from`, which have been read, unless a region holds them. */
 static void finish_read_part(struct asf_cios *c, uint32_t from) {
     struct ring_stream *s = c->data;
     s->from = from;
     if (is_view(c->buffer) && c->buffer->refs == 0)
         view_of(c->buffer)->start = from;
-    release(s);
+    release_read(s);
 }
 
 static ssize_t ring_fill(struct asf_cios *c, size_t want) {
@@ -220,11 +217,11 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
         return asf__fill_buffer(c, want);
     uint32_t from = s->r->at - (uint32_t)have, need = (uint32_t)(want - have), most = portion(s);
     finish_read_part(c, from);
-    if (kept(s) > s->r->size / 4 + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
+    if (bytes_kept(s) > s->r->size / 4 + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
         error = make_way(s);
         return error < 0 ? error : asf__fill_buffer(c, want);
     }
-    uint32_t there = await(s, need, &error);
+    uint32_t there = await_bytes(s, need, &error);
     if (there == 0 || (there < need && error == -EINTR))
         return have > 0 && error != -EINTR ? (ssize_t)have : error;
     struct view *v = next_view(c);
@@ -233,7 +230,7 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
     uint32_t n = there < need ? there : need > most ? need : there < most ? there : most;
     asf__ring_claim(s->r, n);
     c->stats.in += n;
-    show(c, v, from, have + n);
+    show_view(c, v, from, have + n);
     return (ssize_t)asf__avail(c);
 }
 
@@ -254,8 +251,9 @@ static bool is_in_place(const struct ring_stream *s, const char *p) {
            (((size_t)(p - s->r->data) ^ s->r->at) & (size - 1)) == 0;
 }
 
-/* The window begins after what is published, of which `end` is the end. */
-static void move(struct asf_cios *c, uint32_t n, const char *end) {
+/* Sets the window to begin after the n bytes that were published; `end` is their end in the caller's
+ * memory. */
+static void move_window(struct asf_cios *c, uint32_t n, const char *end) {
     const struct ring_stream *s = c->data;
     struct asf_buffer *b = c->buffer;
     if (b && b->release && b->refs == 0 && !c->queue) {
@@ -281,22 +279,22 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
         uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
         if (n > room)
             n = room;
-        /* After a region that was abandoned it is within the ring. */
+        /* After an abandoned region `buf` is within the ring, too. */
         memmove(asf__ring_at(s->r, s->r->at), buf, n);
     }
     if (!is_usable(s, &rc))
         return rc;
     asf__ring_publish(s->r, (uint32_t)n);
-    move(c, (uint32_t)n, (const char *)buf + n);
+    move_window(c, (uint32_t)n, (const char *)buf + n);
     return (ssize_t)n;
 }
 
-/* The current buffer has to wait for regions, its own or those before it. */
+/* Whether the current buffer must wait for regions in it, or for output that waits before it. */
 static bool in_use(const struct asf_cios *c) {
     return c->buffer && (c->buffer->refs || c->queue);
 }
 
-/* Bytes of the ring that wait for regions; -1: others do that are not in it. */
+/* Returns how many bytes of the ring wait for regions; -1: output outside the ring waits, too. */
 static int64_t waiting(const struct asf_cios *c) {
     int64_t n = in_use(c) ? (int64_t)asf__pending(c) : 0;
     if (n > 0 && !c->buffer->release)
@@ -309,8 +307,8 @@ static int64_t waiting(const struct asf_cios *c) {
     return n;
 }
 
-/* Room for a window after `ahead` bytes that are not published: most welcome
- * is a good part of the ring, but one that is wanted is slept for alone. */
+/* Waits for room for a window after `ahead` bytes that are not published yet.  Spins for an eighth of the
+ * ring, but sleeps only until there is room for `want` bytes. */
 static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint32_t *room) {
     uint32_t good = s->r->size / 8 > want ? s->r->size / 8 : want;
     *room = asf__ring_room(s->r, asf__ring_state(s->r));
@@ -322,7 +320,7 @@ static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint
     return is_usable(s, &rc) && rc == -EPIPE ? reader_gone() : rc;
 }
 
-/* The window moves on to `b`; when there is none, for want of memory, it stays. */
+/* Makes b the current buffer; if b is NULL, for lack of memory, nothing changes. */
 static int move_to(struct asf_cios *c, struct asf_buffer *b) {
     if (!b)
         return -ENOMEM;
@@ -367,9 +365,9 @@ static int ring_drain(struct asf_cios *c, size_t want) {
 
 /* --- forks ----------------------------------------------------------------------------
 
-   The child has no end of its parent's rings, but their memory: a window that it took
-   along would let it overwrite what the parent writes there.  So all are closed, and the
-   next call comes to the module, which says -EBADF. */
+   The child has no end of its parent's rings, but shares their memory: an inherited window would let it
+   overwrite the parent's output.  So the child closes all windows, and its next call reaches the module,
+   which returns -EBADF. */
 
 static struct ring_stream *all;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -394,14 +392,14 @@ static void in_child(void) {
     pthread_mutex_unlock(&all_lock);
 }
 
-/* pthread_atfork, which would want an object's handle: this one is never unloaded. */
+/* pthread_atfork without its handle of an object: this one is never unloaded. */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
 static void heed_forks(void) {
     __register_atfork(before_fork, after_fork, in_child, NULL);
 }
 
-static void enter(struct ring_stream *s) {
+static void add_to_list(struct ring_stream *s) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, heed_forks);
     pthread_mutex_lock(&all_lock);
@@ -410,7 +408,7 @@ static void enter(struct ring_stream *s) {
     pthread_mutex_unlock(&all_lock);
 }
 
-static void leave(struct ring_stream *s) {
+static void remove_from_list(struct ring_stream *s) {
     pthread_mutex_lock(&all_lock);
     struct ring_stream **at = &all;
     while (*at != s)
@@ -421,7 +419,7 @@ static void leave(struct ring_stream *s) {
 
 static int ring_close(struct asf_cios *c) {
     struct ring_stream *s = c->data;
-    leave(s);
+    remove_from_list(s);
     for (struct view *v = s->oldest; v; v = v->newer)
         v->b.release = free_view;
     int rc = asf__ring_detach(s->r);
@@ -449,7 +447,7 @@ struct asf_cios *asf__open_ring(struct asf_ring *r) {
     s->r = r;
     s->c = c;
     c->data = s;
-    enter(s);
+    add_to_list(s);
     c->why = "a ring in shared memory";
     c->kind = ASF_RING;
     c->block = BUFSIZ;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * shm_segment.c - a segment of shared memory as a stream of its data.  The
- * current buffer is the segment itself, from the stream's offset to the end:
- * regions are handed out where the data lies, and writing one is done when it
- * is filled.
+ * shm_segment.c - a segment of shared memory as a stream of its data.  The current buffer is the segment
+ * itself, from the stream's offset to the end: input regions point at the data, and an output region is
+ * written once it is filled.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +15,7 @@
 struct shm_stream {
     char *shm;
     size_t size; /* bytes of data */
-    size_t at;   /* the offset below the current buffer, as a file's */
+    size_t at;   /* the module's offset, as a file's */
 };
 
 static char *data_of(const struct shm_stream *s) {
@@ -28,8 +27,8 @@ static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
     free(b);
 }
 
-/* The current buffer shows the data from `at` on.  Returns 0 or -ENOMEM. */
-static int show(struct asf_cios *c, size_t at) {
+/* Makes the data from `at` on the current buffer.  Returns 0 or -ENOMEM. */
+static int show_data(struct asf_cios *c, size_t at) {
     const struct shm_stream *s = c->data;
     struct asf_buffer *b = malloc(sizeof *b);
     if (!b)
@@ -39,8 +38,8 @@ static int show(struct asf_cios *c, size_t at) {
     return 0;
 }
 
-/* The output's buffer begins at the offset, unless regions still point into it. */
-static void move(struct asf_cios *c, size_t at) {
+/* Sets the module's offset.  The buffer of output then begins there, unless regions point into it. */
+static void set_offset(struct asf_cios *c, size_t at) {
     struct shm_stream *s = c->data;
     s->at = at;
     if (asf__is_putting(c) && c->buffer && c->buffer->refs == 0) {
@@ -54,12 +53,12 @@ static ssize_t segment_get(struct asf_cios *c, void *buf, size_t n) {
     if (n > s->size - s->at)
         n = s->size - s->at;
     memcpy(buf, data_of(s) + s->at, n);
-    move(c, s->at + n);
+    set_offset(c, s->at + n);
     c->stats.in += n;
     return (ssize_t)n;
 }
 
-/* What comes from the current buffer stands where it belongs already. */
+/* Bytes that come from the current buffer are in their place already. */
 static ssize_t segment_put(struct asf_cios *c, const void *buf, size_t n) {
     struct shm_stream *s = c->data;
     char *to = data_of(s) + s->at;
@@ -69,7 +68,7 @@ static ssize_t segment_put(struct asf_cios *c, const void *buf, size_t n) {
         return -ENOSPC;
     if (buf != to)
         memmove(to, buf, n);
-    move(c, s->at + n);
+    set_offset(c, s->at + n);
     c->stats.out += n;
     return (ssize_t)n;
 }
@@ -79,19 +78,19 @@ static int64_t segment_seek(struct asf_cios *c, int64_t offset, int whence) {
     size_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? s->at : s->size;
     if (offset < -(int64_t)base || offset > (int64_t)(s->size - base))
         return -EINVAL;
-    move(c, base + (size_t)offset);
+    set_offset(c, base + (size_t)offset);
     return (int64_t)s->at;
 }
 
-/* Whatever is not yet in the window is shown at once, but what follows copies of bytes that
- * were pushed back. */
+/* Shows all the rest of the segment at once.  Unread bytes in the window are copies of pushed-back bytes
+ * here: the rest is then copied after them. */
 static ssize_t segment_fill(struct asf_cios *c, size_t want) {
     struct shm_stream *s = c->data;
     if (s->at == s->size)
         return (ssize_t)asf__avail(c);
     if (asf__avail(c) > 0)
         return asf__fill_buffer(c, want);
-    int rc = show(c, 0);
+    int rc = show_data(c, 0);
     if (rc < 0)
         return rc;
     asf__set_read(c, c->buf_base, c->buf_base + s->at, c->buf_end);
@@ -101,13 +100,12 @@ static ssize_t segment_fill(struct asf_cios *c, size_t want) {
     return (ssize_t)asf__avail(c);
 }
 
-/* The window reaches to the end of the segment, so that it never needs to be
- * flushed to make room: there is room, or there will never be. */
+/* The window reaches to the end of the segment, so flushing it never makes room. */
 static int segment_drain(struct asf_cios *c, size_t want) {
     const struct shm_stream *s = c->data;
     if (asf__pending(c) > 0 || want > s->size - s->at)
         return -ENOSPC;
-    int rc = show(c, s->at);
+    int rc = show_data(c, s->at);
     if (rc == 0)
         asf__show_room(c);
     return rc;

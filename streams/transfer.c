@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * transfer.c - bytes from one descriptor to another within the kernel: shared
- * blocks, copy_file_range, splice; and the holes of a file, which stay holes.
+ * transfer.c - moves bytes from one descriptor to another within the kernel, by shared blocks,
+ * copy_file_range or splice; holes of a file stay holes.
  *
- * CPU milliseconds for 96 MB in the page cache, ext4 to ext4 / tmpfs to tmpfs /
- * ext4 to /dev/null, AMD EPYC, Linux 6.18: read and write of 64 KB 29 / 42 / 10,
- * of 256 KB 26 / 41 / 10; copy_file_range 29 / 42; sendfile 29 / 42 / 4.1; splice
- * through a pipe of 1 MB 26 / 41 / 3.6; write from a map 39 / 49, its pages
- * asked for first 33 / 49.  Into a pipe, its reader included: read and write
- * 60, splice 52 while the pipe holds 64 KB, 24 when it holds 512 KB; from a map 70.
+ * CPU milliseconds for 96 MB in the page cache, ext4 to ext4 / tmpfs to tmpfs / ext4 to /dev/null, AMD EPYC,
+ * Linux 6.18: read and write of 64 KB 29 / 42 / 10, of 256 KB 26 / 41 / 10; copy_file_range 29 / 42; sendfile
+ * 29 / 42 / 4.1; splice through a pipe of 1 MB 26 / 41 / 3.6; write from a map 39 / 49, and 33 / 49 if its
+ * pages are asked for first.  Into a pipe, its reader included: read and write 60, splice 52 while the pipe
+ * holds 64 KB, 24 when it holds 512 KB; from a map 70.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,8 +24,8 @@
 enum { BY_HAND, RANGE, SPLICE, SEND, THROUGH_PIPE, PASS_BY };
 
 enum {
-    LEAST = ASF_COSTS_LEAST, /* below, a read and a write are as good */
-    PIECE = 8 << 20,         /* with the streams locked */
+    LEAST = ASF_COSTS_LEAST, /* for fewer bytes read and write are as good */
+    PIECE = 8 << 20,         /* most bytes at once, since the streams are locked */
     PIPE_OWN = 1 << 20,
     BLOCK = 4096,
 };
@@ -40,7 +39,7 @@ static void moved(struct asf_cios *c, off64_t n) {
     if (c->place >= 0)
         c->place += n;
     if (c->buf_base && !asf__is_putting(c))
-        asf__empty_windows(c); /* what they have is not before the offset any more */
+        asf__empty_windows(c); /* their bytes no longer end at the offset */
 }
 
 static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
@@ -50,8 +49,8 @@ static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
     out->stats.out += (uint64_t)n;
 }
 
-/* The output's own bytes come first; then its offset is where ours go, be there input before
- * it that was not read. */
+/* Flushes the output, and moves its descriptor back over input that was not read, so that the moved bytes
+ * follow the program's. */
 static int clear_output(struct asf_cios *out) {
     int rc = asf__flush_output(out);
     if (rc < 0 || out->read_end == out->write_base)
@@ -68,16 +67,16 @@ static bool in_use(const struct asf_cios *out) {
     return out->queue || (out->buffer && out->buffer->refs);
 }
 
-/* What is the output's own fault, and told to its owner; all else is tried once
- * more by hand, where it is seen whose it is. */
-static int64_t failed(struct asf_transfer *t, int64_t rc) {
+/* A call failed: the rest is copied by hand.  Returns the errors of the output, -EPIPE and -EINTR.  On any
+ * other error returns 0: copying one buffer with read and write tells which side failed. */
+static int64_t after_failure(struct asf_transfer *t, int64_t rc) {
     t->way = BY_HAND;
     return rc == -EPIPE || rc == -EINTR ? rc : 0;
 }
 
 /* --- the choice ------------------------------------------------------------------ */
 
-/* Where the server copies, and nothing comes over the network. */
+/* Whether the file system's server copies, and no bytes come over the network. */
 static bool is_remote(long type) {
     static const long types[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
                                  SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, FUSE_SUPER_MAGIC};
@@ -107,10 +106,9 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
     return S_ISREG(to) && range_costs_less(in, out) ? RANGE : BY_HAND;
 }
 
-/* Not into a file: the pipe is locked while its bytes are copied, and its writer
- * spins meanwhile; with both ends at work that costs more than it gains.  While
- * the input is waited for the output stays locked: no other thread may be there
- * to want it. */
+/* From a pipe, splices to the null device or another pipe.  Not into a file: there the kernel locks the
+ * pipe while it copies, and the pipe's writer spins; with both ends at work that costs more than it gains.
+ * Not with other threads: the output is locked while the input is waited for, and a thread might want it. */
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
     return __libc_single_threaded && (out->kind == ASF_NULL_DEVICE || S_ISFIFO(to)) ? SPLICE : BY_HAND;
 }
@@ -120,15 +118,15 @@ static bool plain_descriptors(const struct asf_cios *in, const struct asf_cios *
            !(out->flags & ASF_APPENDING);
 }
 
-/* A pipe with room lets both ends run at once.  It is made larger, never
- * smaller; a user who has too many keeps what there is. */
-static void widen(int fd, int size) {
+/* A pipe with more room lets both ends run at once.  The pipe is never made smaller; it keeps its size if
+ * the user's pipes have reached their limit. */
+static void widen_pipe(int fd, int size) {
     int now = asf__sys.pipe_size(fd, 0);
     if (now > 0 && now < size)
         asf__sys.pipe_size(fd, size);
 }
 
-/* By hand: through twice the usual buffer, if nothing was measured. */
+/* The buffer for copying by hand: as asf tune measured, else twice the usual one. */
 static size_t buffer_for(const struct asf_cios *out) {
     const struct asf_costs *c = asf__costs();
     size_t size = c ? c->copy : 2 * out->block;
@@ -162,12 +160,12 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
     else if (t->waits)
         t->way = way_from_pipe(out, to.st_mode);
     if (t->way == SPLICE && S_ISFIFO(to.st_mode))
-        widen(out->fd, (int)asf__tuned_pipe());
+        widen_pipe(out->fd, (int)asf__tuned_pipe());
 }
 
 /* --- shared blocks ---------------------------------------------------------------- */
 
-/* Whole blocks, or to the end of the input. */
+/* Shares blocks of the input with the output: whole blocks, or all to the end of the input. */
 static int64_t clone_blocks(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t left = t->size - in->offset, n = most < left ? most / BLOCK * BLOCK : left;
     t->clone = false;
@@ -184,14 +182,14 @@ static int64_t clone_blocks(struct asf_transfer *t, struct asf_cios *in, struct 
 
 /* --- holes ----------------------------------------------------------------------- */
 
-/* Where the output ends, if that is where it stands: there a hole can be. */
+/* The output's offset if the output ends there, so that a hole can be made; else -1. */
 static off64_t end_of_output(const struct asf_cios *out) {
     struct stat64 st;
     off64_t at = asf__lseek(out->fd, 0, SEEK_CUR);
     return at >= 0 && asf__sys.fstat(out->fd, &st) == 0 && st.st_size == at ? at : -1;
 }
 
-/* Where data goes on after `at`, which is before the end of the file. */
+/* The offset of the input's next data, or the size of the file if only a hole is left. */
 static off64_t next_data(const struct asf_transfer *t, const struct asf_cios *in) {
     off64_t data = asf__lseek(in->fd, in->offset, SEEK_DATA);
     return data == -ENXIO ? t->size : data;
@@ -202,7 +200,7 @@ static void find_end_of_data(struct asf_transfer *t, const struct asf_cios *in) 
     t->sparse = t->data_end > in->offset;
 }
 
-/* Past a hole in both files.  Returns its length; 0: there is data. */
+/* Passes over a hole in the input, and makes it in the output.  Returns its length; 0: there is data. */
 static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     off64_t to = end_of_output(out), from = in->offset, data = to < 0 ? -1 : next_data(t, in), n = 0;
     t->sparse = data >= from;
@@ -227,16 +225,16 @@ static bool have_pipe(struct asf_transfer *t) {
         return true;
     if (asf__sys.pipe(t->pipe) < 0)
         return false;
-    widen(t->pipe[1], PIPE_OWN);
+    widen_pipe(t->pipe[1], PIPE_OWN);
     return true;
 }
 
-/* To the null device, which takes all that it is given. */
+/* Moves bytes to the null device through a pipe of our own.  The device takes all bytes that it is given. */
 static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     size_t piece = (size_t)(most < PIPE_OWN ? most : PIPE_OWN);
     ssize_t n = have_pipe(t) ? asf__sys.splice(in->fd, t->pipe[1], piece) : 0;
     if (n <= 0)
-        return failed(t, n);
+        return after_failure(t, n);
     moved(in, n);
     in->stats.in += (uint64_t)n;
     for (ssize_t left = n, some; left > 0; left -= some)
@@ -249,7 +247,7 @@ static int64_t through_pipe(struct asf_transfer *t, struct asf_cios *in, struct 
 
 /* --- by one call ------------------------------------------------------------------------ */
 
-/* Whether all of n bytes are in memory and still in the file. */
+/* Whether the input's next n bytes are all in memory, and still in the file. */
 static bool is_in_memory(const struct asf_cios *in, int64_t n) {
     struct stat64 st;
     off64_t page = (off64_t)asf__page(), from = in->offset / page * page, end = in->offset + n;
@@ -257,9 +255,9 @@ static bool is_in_memory(const struct asf_cios *in, int64_t n) {
            asf__sys.cached_pages(in->fd, from, (size_t)(end - from)) >= (end - from + page - 1) / page;
 }
 
-/* To the null device: bytes that are in memory can be read, and nobody will
- * look at them.  From the first that are not, all is read, so that an error of
- * the disk is met. */
+/* To the null device: bytes in memory can be read without an error, and nobody looks at them, so they are
+ * passed over.  From the first bytes on that are not in memory everything is read, so that errors of the
+ * disk are met. */
 static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t n = most < PIECE ? most : PIECE;
     if (!is_in_memory(in, n) || asf__lseek(in->fd, in->offset + n, SEEK_SET) < 0) {
@@ -270,7 +268,7 @@ static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_c
     return n;
 }
 
-/* What was waited for when a signal came. */
+/* Whether the output has room.  If it has, a signal interrupted the wait for the input. */
 static bool has_room(const struct asf_cios *out) {
     struct pollfd ready = {.fd = out->fd, .events = POLLOUT};
     const struct timespec now = {0, 0};
@@ -287,20 +285,20 @@ static int64_t by_one_call(struct asf_transfer *t, struct asf_cios *in, struct a
     asf__end_system_call(out, of_out);
     t->of_input = n == -EINTR && t->waits && has_room(out);
     if (n <= 0)
-        return failed(t, n);
+        return after_failure(t, n);
     moved_both(in, out, n);
     return n;
 }
 
-/* No further than the input was found to go: a file of /proc, or one that grows,
- * is read to its end by hand. */
-static void limit(const struct asf_transfer *t, const struct asf_cios *in, int64_t *most) {
+/* Limits *most to the size that the input had at first: a file of /proc, or one that grows, is read to its
+ * end by hand. */
+static void limit_to_size(const struct asf_transfer *t, const struct asf_cios *in, int64_t *most) {
     off64_t end = t->sparse && t->data_end < t->size ? t->data_end : t->size;
     if (end > in->offset && *most > end - in->offset)
         *most = end - in->offset;
 }
 
-/* What costs nothing, or what must be: shared blocks, and a hole. */
+/* Shares blocks, which costs nothing, or passes over a hole, which must stay one. */
 static int64_t without_moving(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out,
                               int64_t most) {
     bool hole = t->sparse && in->offset >= t->data_end;
@@ -310,7 +308,7 @@ static int64_t without_moving(struct asf_transfer *t, struct asf_cios *in, struc
     return n == 0 && hole ? pass_hole(t, in, out, most) : n;
 }
 
-static int64_t move(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
+static int64_t move_bytes(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t n = clear_output(out);
     if (n < 0)
         return n;
@@ -330,9 +328,9 @@ int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_ci
         if (in->offset < 0 || in->offset >= t->size)
             return 0;
         n = without_moving(t, in, out, *most);
-        limit(t, in, most);
+        limit_to_size(t, in, most);
     }
-    return n == 0 && t->way ? move(t, in, out, *most) : n;
+    return n == 0 && t->way ? move_bytes(t, in, out, *most) : n;
 }
 
 void asf__transfer_end(struct asf_transfer *t) {
