@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf.c - the scanf family's names, on streams and strings.  Not in static
- * programs, where libc's functions come to our streams by the table themselves.
+ * scanf.c - the functions of the scanf family, on streams and strings.  Not in static programs: there libc's
+ * functions reach our streams through their jump table.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_engine.c - a scanf call on a stream's window or on a string: takes the
- * format apart, runs its directives, and ends the call.  What is refused is done
- * by libc's own code, on our FILE through its window and table.
+ * scanf_engine.c - a scanf call on a stream's window or on a string: parses the format, runs its directives,
+ * and ends the call.  Calls that the engine refuses are made by libc, on our FILE through its window and jump
+ * table.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
@@ -13,7 +13,7 @@
 
 /* --- the input -------------------------------------------------------------- */
 
-/* Of a string no more is looked at than is read, at most so much further. */
+/* The end of a string is looked for at most so many bytes beyond the bytes that were read. */
 enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
 
 static int more_of_stream(struct asf_scan *s) {
@@ -54,7 +54,8 @@ int asf__scan_more(struct asf_scan *s) {
 
 /* --- white space and text ----------------------------------------------------- */
 
-/* As glibc: errno comes back afterwards, but not when a signal ended it. */
+/* Skips white space beyond the window.  As in glibc, errno is restored afterwards, unless a signal ended
+ * the read. Returns false when reading was interrupted, or the text was too short. */
 static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
     int saved = errno;
     errno = 0;
@@ -67,7 +68,8 @@ static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
     return !asf__scan_cut(s);
 }
 
-/* White space before a conversion; false when reading was interrupted, or cut. */
+/* Skips white space before a conversion.  Returns false when reading was interrupted, or the text was too
+ * short. */
 static inline bool skip_space(struct asf_scan *s) {
     const unsigned char *p = s->at;
     s->now.skip = false;
@@ -77,7 +79,7 @@ static inline bool skip_space(struct asf_scan *s) {
     return p < asf__scan_end(s) || skip_further(s);
 }
 
-/* White space that ends the format. */
+/* Skips white space that ends the format. */
 static void skip_last(struct asf_scan *s) {
     int ch;
     const unsigned char *p = s->at;
@@ -150,13 +152,13 @@ void *asf__scan_argument_at(struct asf_scan *s, int position) {
     return argument;
 }
 
-static enum asf_scan_result count(struct asf_scan *s, const struct asf_directive *d) {
+static enum asf_scan_result count_consumed(struct asf_scan *s, const struct asf_directive *d) {
     if (!(d->is.flags & ASF_SCAN_SUPPRESS))
         asf__scan_store(s, d, asf__scan_consumed(s));
     return ASF_SCANNED;
 }
 
-/* The usual case of all: a plain %d, and a number that ends in the window. */
+/* The most usual case: a plain %d, and a number that ends in the window. */
 static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_directive *d) {
     enum { MOST = 18 };
     const unsigned char *p = s->at, *end = asf__scan_end(s);
@@ -175,7 +177,7 @@ static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_
     return ASF_SCANNED;
 }
 
-/* 1 to 15 bytes; of the lengths of words only "shorter than 4" is guessed at. */
+/* Copies 1 to 15 bytes.  The processor must predict no more of the length than "shorter than 4". */
 static inline void copy_word(char *to, const unsigned char *from, size_t n) {
     if (n >= 4) {
         size_t middle = n >> 3 << 2;
@@ -193,7 +195,7 @@ static inline void copy_word(char *to, const unsigned char *from, size_t n) {
     }
 }
 
-/* A short word that ends in the window, to where the program says. */
+/* Stores a word that is shorter than 16 bytes and ends in the window in the program's memory. */
 static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_directive *d) {
     enum { UNUSUAL = ASF_SCAN_SUPPRESS | ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU };
     const unsigned char *p = s->at;
@@ -212,8 +214,8 @@ static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_d
     return ASF_SCANNED;
 }
 
-static inline __attribute__((always_inline)) enum asf_scan_result convert(struct asf_scan *s,
-                                                                          const struct asf_directive *d) {
+static inline __attribute__((always_inline)) enum asf_scan_result
+convert_directive(struct asf_scan *s, const struct asf_directive *d) {
     if ((s->now.skip || d->is.flags & ASF_SCAN_SKIPS) && !skip_space(s))
         return ASF_INPUT_END;
     switch ((enum asf_directive_kind)d->is.kind) {
@@ -234,7 +236,7 @@ static inline __attribute__((always_inline)) enum asf_scan_result convert(struct
     case ASF_SCAN_WIDE_SET:
         return asf__scan_wide_set(s, d);
     case ASF_SCAN_COUNT:
-        return count(s, d);
+        return count_consumed(s, d);
     case ASF_SCAN_PERCENT:
         return match_character(s, '%');
     default:
@@ -243,12 +245,12 @@ static inline __attribute__((always_inline)) enum asf_scan_result convert(struct
 }
 
 static inline __attribute__((always_inline)) enum asf_scan_result
-run(struct asf_scan *s, const struct asf_directive *d, const struct asf_directive *end) {
+run_directives(struct asf_scan *s, const struct asf_directive *d, const struct asf_directive *end) {
     for (; d < end; d++) {
         enum asf_scan_result r = d->is.kind == ASF_SCAN_TEXT    ? match_text(s, d)
                                  : d->is.kind == ASF_SCAN_BYTES ? match_bytes(s, d)
                                  : d->is.kind == ASF_SCAN_STOP  ? ASF_MISMATCH
-                                                                : convert(s, d);
+                                                                : convert_directive(s, d);
         if (r != ASF_SCANNED)
             return r;
     }
@@ -259,18 +261,18 @@ run(struct asf_scan *s, const struct asf_directive *d, const struct asf_directiv
 
 /* --- how a call ends -------------------------------------------------------------- */
 
-static __attribute__((noinline)) void release(char **owner) {
+static __attribute__((noinline)) void free_text(char **owner) {
     free(*owner);
     *owner = NULL;
 }
 
-/* What glibc returns, and what it frees of "%ms". */
+/* Returns what glibc does after a directive failed, and frees what it does of "%ms". */
 static __attribute__((noinline)) int conclude(struct asf_scan *s, enum asf_scan_result r) {
     bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->now.done == 0);
     for (int i = 0; none && i < s->now.allocated; i++)
-        release(s->allocations[i]);
+        free_text(s->allocations[i]);
     if (!none && s->now.open)
-        release(s->now.open);
+        free_text(s->now.open);
     return none ? EOF : s->now.done;
 }
 
@@ -288,10 +290,9 @@ static __attribute__((noinline)) bool mixed(const struct asf_directive *list,
     return by_position && in_order;
 }
 
-/* Take the format apart; returns the end of the list, or NULL when libc must
- * do it all. */
-static inline const struct asf_directive *parse(const char *format, enum asf_dialect dialect,
-                                                struct asf_directive *list) {
+/* Parses the format into `list`.  Returns the end of the list; NULL: libc must make the call. */
+static inline const struct asf_directive *parse_format(const char *format, enum asf_dialect dialect,
+                                                       struct asf_directive *list) {
     const unsigned char *p = (const unsigned char *)format;
     struct asf_directive *d = list;
     mbstate_t state = {0};
@@ -330,7 +331,8 @@ static struct behind behind[] = {
     [ASF_SCAN_C23] = {"__isoc23_vfscanf", "__isoc23_vsscanf", NULL, NULL},
 };
 
-/* A newer libc has __isoc23_*; programs built there then find ours. */
+/* Programs built with a newer libc call __isoc23_*.  An older libc does not have these: its __isoc99_* are
+ * called. */
 static struct behind *libc_behind(enum asf_dialect dialect) {
     bool unknown = dialect == ASF_SCAN_C23 && !dlsym(RTLD_NEXT, behind[dialect].stream_name);
     return &behind[unknown ? ASF_SCAN_C99 : dialect];
@@ -354,16 +356,16 @@ static __attribute__((noinline)) int text_by_libc(const char *text, enum asf_dia
     return ((scanner *)asf__next(&libc->text, libc->text_name))(text, format, *ap);
 }
 
-/* The arguments and where to read have been filled in. */
-static inline int scan(struct asf_scan *s, const struct asf_directive *list,
-                       const struct asf_directive *end) {
+/* The caller has set the arguments and the input. */
+static inline int run_call(struct asf_scan *s, const struct asf_directive *list,
+                           const struct asf_directive *end) {
     s->counted = s->at;
     s->now = (__typeof__(s->now)){.skip = false};
-    enum asf_scan_result r = run(s, list, end);
+    enum asf_scan_result r = run_directives(s, list, end);
     return asf__likely(r == ASF_SCANNED) ? s->now.done : conclude(s, r);
 }
 
-/* Ours, to be read, and a byte stream; what is not is libc's to refuse. */
+/* Whether the stream is ours, readable, and a byte stream.  Others are refused by libc. */
 static inline bool scannable(struct asf_cios *c) {
     return asf__ours(c) && !(c->flags & ASF_NO_READS) && asf__bytes(c);
 }
@@ -377,14 +379,14 @@ static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_d
     s.at = (const unsigned char *)c->read_ptr;
     s.end = &c->read_end;
     s.arguments = ap;
-    int n = scan(&s, list, end);
+    int n = run_call(&s, list, end);
     c->read_ptr = (char *)s.at;
     return n;
 }
 
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
     struct asf_directive list[ASF_DIRECTIVES];
-    const struct asf_directive *end = format ? parse(format, dialect, list) : NULL;
+    const struct asf_directive *end = format ? parse_format(format, dialect, list) : NULL;
     if (!end)
         return by_libc(c, dialect, format, ap);
     bool alone = asf__alone();
@@ -403,7 +405,7 @@ int asf__scan_text(const char *text, enum asf_dialect dialect, const char *forma
     struct asf_directive list[ASF_DIRECTIVES];
     const struct asf_directive *end;
     struct asf_scan s;
-    if (!format || !(end = parse(format, dialect, list)))
+    if (!format || !(end = parse_format(format, dialect, list)))
         return text_by_libc(text, dialect, format, ap);
     s.stream = NULL;
     s.part = false;
@@ -411,7 +413,7 @@ int asf__scan_text(const char *text, enum asf_dialect dialect, const char *forma
     s.string_end = (char *)text + strnlen(text, FIRST_LOOK);
     s.end = &s.string_end;
     s.arguments = ap;
-    return scan(&s, list, end);
+    return run_call(&s, list, end);
 }
 
 static bool allocates(const struct asf_directive *list, const struct asf_directive *end) {
@@ -424,7 +426,7 @@ static bool allocates(const struct asf_directive *list, const struct asf_directi
 int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
                    size_t *taken) {
     struct asf_directive list[ASF_DIRECTIVES];
-    const struct asf_directive *end = parse(format, dialect, list);
+    const struct asf_directive *end = parse_format(format, dialect, list);
     if (!end || allocates(list, end))
         return ASF_SCAN_ELSEWHERE;
     int saved = errno;
@@ -435,7 +437,7 @@ int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const c
     s.string_end = (char *)text + n;
     s.end = &s.string_end;
     s.arguments = ap;
-    int done = scan(&s, list, end);
+    int done = run_call(&s, list, end);
     *taken = (size_t)(s.at - (const unsigned char *)text);
     if (!asf__scan_cut(&s))
         return done;

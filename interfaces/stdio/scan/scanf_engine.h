@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_engine.h - what the files of the scanf engine share: a format taken
- * apart, and the input it is run on, a stream's window or a string.
+ * scanf_engine.h - what the files of the scanf engine share: a parsed format, and the input, which is a
+ * stream's window or a string.
  *
- * What is consumed, stored and left in errno is what glibc does, its oddities
- * included, and where its versions differ the one that is there.  A format or locale that asks for more than
- * is done here is refused before anything is read; libc then has the whole call.
+ * A call consumes, stores and leaves in errno what glibc does, its oddities included; where versions of glibc
+ * differ, as the installed one does.  A format or locale that needs more than the engine has is refused
+ * before anything is read; libc then makes the whole call.
  */
 #ifndef ASF_INTERFACES_SCANF_ENGINE_H
 #define ASF_INTERFACES_SCANF_ENGINE_H
@@ -28,14 +28,14 @@ enum asf_dialect { ASF_SCAN_GNU, ASF_SCAN_C99, ASF_SCAN_C23 };
 
 enum asf_directive_kind {
     ASF_SCAN_UNKNOWN, /* a letter that converts nothing: a mismatch */
-    ASF_SCAN_TEXT,    /* to be matched; its white space stands for any */
-    ASF_SCAN_BYTES,   /* to be matched as they are */
+    ASF_SCAN_TEXT,    /* text to match; white space in it matches any white space */
+    ASF_SCAN_BYTES,   /* bytes to match exactly */
     ASF_SCAN_INTEGER, /* %d %i %u %o %x %p %b */
     ASF_SCAN_FLOAT,
     ASF_SCAN_CHARS,
     ASF_SCAN_STRING,
     ASF_SCAN_SET,
-    ASF_SCAN_WIDE_CHARS, /* as far from CHARS as the others from theirs */
+    ASF_SCAN_WIDE_CHARS, /* the wide kinds, in the order of the three above */
     ASF_SCAN_WIDE_STRING,
     ASF_SCAN_WIDE_SET,
     ASF_SCAN_COUNT,
@@ -54,32 +54,32 @@ enum {
     ASF_SCAN_MALLOC_GNU = 64, /* 'a' */
     ASF_SCAN_SIGNED = 128,
     ASF_SCAN_POINTER = 256,
-    ASF_SCAN_SKIPS = 512, /* white space before it goes */
+    ASF_SCAN_SKIPS = 512, /* white space before it is skipped */
     ASF_SCAN_BINARY = 1024,
-    ASF_SCAN_PLAIN = 2048, /* of a letter: alone after the '%' it needs no further thought */
+    ASF_SCAN_PLAIN = 2048, /* of a letter: directly after the '%' it needs no further parsing */
 };
 
 struct asf_item {
     unsigned short flags;
     unsigned char kind;
-    unsigned char base; /* of INTEGER; 0: as the digits say.  Of FLOAT the decimal point */
+    unsigned char base; /* of INTEGER; 0: given by the prefix.  Of FLOAT: the decimal point */
 };
 
 struct asf_directive {
-    const unsigned char *text, *text_end; /* of TEXT; of SET what stands in the brackets */
+    const unsigned char *text, *text_end; /* of TEXT; of SET: the text in the brackets */
     int width;                            /* -1: none */
-    int position;                         /* of its argument, from 1; 0: the next one */
+    int position;                         /* of its argument, from 1; 0: the next argument */
     struct asf_item is;
 };
 
 enum { ASF_DIRECTIVES = 64 };
 
-/* What each letter converts; the others are UNKNOWN. */
+/* The conversion of each letter; letters without one are UNKNOWN. */
 extern const struct asf_item asf__scan_letters[UCHAR_MAX + 1];
 
-/* Each takes a directive from the format at p, a conversion from after its '%',
- * and returns where the next one begins, or NULL when libc must do it.  The
- * directive's width is -1 and its position 0 before. */
+/* Each parses a directive of the format at p, a conversion from after its '%', and returns where the next
+ * directive begins; NULL: libc must make the call.  The caller sets the directive's width to -1 and its
+ * position to 0. */
 const unsigned char *asf__parse_text(const unsigned char *p, mbstate_t *state, struct asf_directive *d);
 const unsigned char *asf__parse_conversion(const unsigned char *p, enum asf_dialect dialect,
                                            struct asf_directive *d);
@@ -88,39 +88,39 @@ const unsigned char *asf__parse_conversion(const unsigned char *p, enum asf_dial
 
 struct asf_scan {
     const unsigned char *at; /* the next byte */
-    char *const *end;        /* the window's end, which a truncated map draws in */
+    char *const *end;        /* the window's end, which moves back when a mapped file is truncated */
     struct asf_cios *stream; /* NULL: a string */
-    bool alone;              /* the process has one thread, and the call no lock */
-    bool part;               /* the string is the beginning of one */
+    bool alone;              /* the process has one thread, so the call takes no lock */
+    bool part;               /* the string may continue after string_end */
     char *string_end;
-    const unsigned char *counted; /* `now.consumed` is up to here */
+    const unsigned char *counted; /* `now.consumed` counts the bytes before it */
     struct {
         size_t consumed;
         char **open;   /* allocated by the directive that is running */
         int last;      /* the byte read last; EOF, once it was met, stays */
-        int end_errno; /* errno as it was then */
+        int end_errno; /* errno when EOF was met */
         int done;      /* assignments */
         int allocated;
         bool skip; /* white space in the format waits to be matched */
     } now;
-    va_list *arguments; /* nothing is taken from it for positions */
+    va_list *arguments; /* directives with a position do not advance it */
     char **allocations[ASF_DIRECTIVES];
 };
 
 /* How a directive ended. */
 enum asf_scan_result { ASF_SCANNED, ASF_MISMATCH, ASF_INPUT_END, ASF_NO_MEMORY };
 
-/* Whether the part of a string was too short. */
+/* Whether the text of asf__scan_part was too short. */
 static inline bool asf__scan_cut(const struct asf_scan *s) {
     return s->now.last == EOF && s->part;
 }
 
-/* asf__scan_unless_cut: what is cut stores nothing. */
+/* asf__scan_unless_cut: r, or ASF_INPUT_END if the text was too short: the directive then stores nothing. */
 static inline enum asf_scan_result asf__scan_unless_cut(const struct asf_scan *s, enum asf_scan_result r) {
     return r == ASF_SCANNED && asf__scan_cut(s) ? ASF_INPUT_END : r;
 }
 
-/* asf__scan_more: asf__scan_next where the window is empty. */
+/* asf__scan_more: asf__scan_next with an empty window. */
 int asf__scan_more(struct asf_scan *s);
 
 static inline const unsigned char *asf__scan_end(const struct asf_scan *s) {
@@ -133,14 +133,14 @@ static inline int asf__scan_next(struct asf_scan *s) {
     return asf__scan_more(s);
 }
 
-/* The byte read last stands before `at` in the same window. */
+/* Gives back the byte read last, which is before `at` in the same window. */
 static inline void asf__scan_unget(struct asf_scan *s) {
     if (s->now.last != EOF)
         s->at--;
 }
 
-/* Whether the empty window of a string is the string's end, which then has been
- * met; of a stream nobody knows without reading. */
+/* Whether the window, which is empty, is at the end of a string; that counts as EOF met.  False for a
+ * stream, whose end only a read can tell. */
 static inline bool asf__scan_ended(struct asf_scan *s) {
     if (s->stream || *s->string_end != '\0')
         return false;
@@ -151,7 +151,7 @@ static inline bool asf__scan_ended(struct asf_scan *s) {
     return true;
 }
 
-/* Have at least one byte in the window, or EOF. */
+/* Gets at least one byte into the window.  Returns false at EOF. */
 static inline bool asf__scan_ready(struct asf_scan *s) {
     if (asf__scan_next(s) == EOF)
         return false;
@@ -166,8 +166,8 @@ static inline bool asf__scan_is_space(int ch) {
     return isspace(ch) != 0;
 }
 
-/* asf__scan_space_in: where among 16 bytes the first white space is; 16: nowhere;
- * ASF_SCAN_ASK: the locale must be asked first, about a byte beyond ASCII. */
+/* asf__scan_space_in: the index of the first white space among 16 bytes; 16: there is none; ASF_SCAN_ASK:
+ * a byte beyond ASCII comes before it, and the locale must be asked. */
 enum { ASF_SCAN_ASK = 17 };
 static inline unsigned asf__scan_space_in(const unsigned char *p) {
     typedef unsigned char bytes __attribute__((vector_size(16), aligned(1), may_alias));
@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) void *asf__scan_argument(struct asf
     return asf__scan_argument_at(s, d->position);
 }
 
-/* asf__scan_store: `value` as the directive's length modifier says. */
+/* asf__scan_store: store `value` in the size that the directive's length modifier gives. */
 static inline void asf__scan_store(struct asf_scan *s, const struct asf_directive *d, uint64_t value) {
     void *to = asf__scan_argument(s, d);
     if (d->is.flags & ASF_SCAN_LONG)
@@ -226,11 +226,11 @@ enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_dir
 /* --- where text goes ---------------------------------------------------------- */
 
 struct asf_sink {
-    char *to;        /* NULL: nowhere */
-    size_t room;     /* bytes that go there before there must be more memory */
+    char *to;        /* where text is stored; NULL: it is not stored */
+    size_t room;     /* bytes that can be stored before the memory must grow */
     char **owner;    /* the program's pointer to allocated memory, or NULL */
-    size_t size;     /* of that memory, when it must be allocated */
-    size_t reserved; /* of that for the null at the end, if there is one */
+    size_t size;     /* of the memory to allocate */
+    size_t reserved; /* of `size`: bytes for the null at the end; 0: no null */
 };
 
 enum { ASF_SCAN_FIRST_SIZE = 100, ASF_SCAN_LARGEST_FIRST = 1024 }; /* glibc's, in characters */
@@ -259,7 +259,7 @@ static inline size_t asf__scan_width(const struct asf_directive *d) {
     return d->width > 0 ? (size_t)d->width : SIZE_MAX;
 }
 
-/* Which bytes a "%[" takes. */
+/* The bytes that a "%[" takes. */
 struct asf_set {
     _Alignas(16) unsigned char member[UCHAR_MAX + 1];
 };
@@ -272,10 +272,9 @@ void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
-/* asf__scan_part: the call on text that may go on after its n bytes, with another
- * byte than a null there.  *taken: how many bytes of it were consumed.  Where these
- * are too few, or the format asks for more, ASF_SCAN_ELSEWHERE: libc is to have the
- * whole call; what has been stored then it stores again. */
+/* asf__scan_part: the call on n bytes of text that may continue after them; text[n] is not a null.
+ * *taken: how many bytes were consumed.  returns  ASF_SCAN_ELSEWHERE if the text is too short or the
+ * engine refuses the format: libc must make the whole call, and stores again what has been stored. */
 enum { ASF_SCAN_ELSEWHERE = EOF - 1 };
 int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
                    size_t *taken);

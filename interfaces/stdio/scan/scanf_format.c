@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_format.c - a scanf format taken apart into directives.
+ * scanf_format.c - parses a scanf format into directives.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
@@ -14,7 +14,7 @@ static inline bool is_digit(unsigned char c) {
     return (unsigned)(c - '0') < 10;
 }
 
-/* A number of the format; -1 when it is beyond an int, as glibc reads it. */
+/* Reads a number of the format.  As in glibc, it is -1 when it is beyond an int. */
 static text read_int(text p, int *n) {
     long value = 0;
     for (; is_digit(*p); p++)
@@ -23,8 +23,8 @@ static text read_int(text p, int *n) {
     return p;
 }
 
-/* A multibyte character is matched byte by byte, and without the white space
- * before it, as glibc does it.  What is no character is for libc. */
+/* As in glibc, a multibyte character is matched byte by byte, and white space before it is not skipped.
+ * Returns NULL if the bytes are no character: libc then makes the call. */
 text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
     d->is.kind = ASF_SCAN_TEXT;
     d->text = p;
@@ -39,12 +39,12 @@ text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
     return d->text_end = p;
 }
 
-/* Whether %Id has no other digits to look for. */
+/* Whether the locale has no digits of its own for %Id. */
 static bool has_usual_digits(void) {
     return wctrans("to_inpunct") == 0 && (uintptr_t)nl_langinfo(_NL_CTYPE_INDIGITS_MB_LEN) == 1;
 }
 
-/* The flags; NULL where they ask for the locale's digits or grouping. */
+/* Parses the flags.  Returns NULL if they ask for the locale's digits or grouping. */
 static text parse_flags(text p, struct asf_directive *d) {
     for (;; p++) {
         if (*p == '*')
@@ -56,7 +56,7 @@ static text parse_flags(text p, struct asf_directive *d) {
     }
 }
 
-/* "12$" and "12": an argument's position, the flags, the width. */
+/* Parses an argument's position ("12$"), the flags, and the width ("12"). */
 static text parse_width(text p, struct asf_directive *d) {
     int n = 0;
     if (is_digit(*p)) {
@@ -102,7 +102,7 @@ static text parse_length(text p, enum asf_dialect dialect, struct asf_directive 
             return p;
         d->is.flags |= ASF_SCAN_MALLOC_GNU;
         return p + 1;
-    case 'w': /* C23's; what it means is for a libc that knows it */
+    case 'w': /* C23's: left to libc, whose version may know it */
         return NULL;
     default:
         return p;
@@ -134,14 +134,14 @@ const struct asf_item asf__scan_letters[UCHAR_MAX + 1] = {
     ['%'] = {ASF_SCAN_SKIPS | ASF_SCAN_PLAIN, ASF_SCAN_PERCENT, 0},
 };
 
-/* A decimal point of more than one byte is for libc. */
+/* Returns false if the decimal point has more than one byte: libc then makes the call. */
 static bool take_decimal_point(struct asf_directive *d) {
     const char *point = nl_langinfo(RADIXCHAR);
     d->is.base = (unsigned char)*point;
     return point[0] != '\0' && point[1] == '\0';
 }
 
-/* What C23 adds: %b, and 0b for %i. */
+/* Allows C23's %b, and 0b for %i. */
 static void allow_binary(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
     if (dialect != ASF_SCAN_C23 && (letter == 'i' || !ASF_LIBC(scan_binary)))
         return;
@@ -152,7 +152,7 @@ static void allow_binary(struct asf_directive *d, unsigned char letter, enum asf
     }
 }
 
-/* False when libc must do it. */
+/* Returns false when libc must make the call. */
 static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
     struct asf_item l = asf__scan_letters[letter];
     d->is.kind = l.kind;
@@ -168,8 +168,8 @@ static inline bool take_letter(struct asf_directive *d, unsigned char letter, en
     return true;
 }
 
-/* The end of a set, which a ']' or '-' in front belongs to; NULL when it has
- * none, which is libc's to punish. */
+/* Finds the end of a set.  A ']' or '-' at its beginning belongs to it.  Returns NULL if it has no end:
+ * libc then makes the call. */
 static text parse_set(text p, struct asf_directive *d) {
     d->text = p;
     p += *p == '^';

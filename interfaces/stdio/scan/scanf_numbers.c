@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_numbers.c - scanf's integers and floating-point numbers: at once when
- * the whole number stands in the window and nothing about it is unusual, else
- * byte by byte as glibc reads them.
+ * scanf_numbers.c - scanf's integers and floating-point numbers.  A usual number that is in the window as a
+ * whole is read at once, others byte by byte, as glibc reads them.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
@@ -18,7 +17,7 @@ static inline text width_limit(text p, text end, int width) {
     return width > 0 && width < end - p ? p + width : end;
 }
 
-/* Hexadecimal digits; the others are worth more than any base. */
+/* The value of a hexadecimal digit; 16 for other bytes. */
 static inline unsigned digit_value(unsigned char c) {
     enum { NONE = 16 };
     static const unsigned char values[UCHAR_MAX + 1] = {
@@ -53,8 +52,8 @@ static inline text hexadecimal_digits(text p, text limit, uint64_t *value) {
     return p;
 }
 
-/* At least one digit and not so many that it may be too large, with the byte
- * after them in the window: glibc looks at it even where the width ends. */
+/* Reads an integer that has a digit, too few digits to overflow, and the byte after it in the window:
+ * glibc looks at that byte even if the width has ended. */
 static inline bool plain_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
     enum { DECIMAL = 18, HEXADECIMAL = 15 };
     text p = s->at, end = asf__scan_end(s), limit = width_limit(p, end, d->width);
@@ -80,7 +79,7 @@ static inline bool plain_integer(struct asf_scan *s, const struct asf_directive 
     return true;
 }
 
-/* An integer as it is read byte by byte. */
+/* An integer that is read byte by byte. */
 struct integer {
     int width, base;
     bool sign, negative, digits, too_large;
@@ -100,7 +99,7 @@ static int read_sign(struct asf_scan *s, struct integer *n, int ch) {
     return asf__scan_next(s);
 }
 
-/* A leading 0 and what it says of the base. */
+/* Reads a leading 0, and the x or b after it that gives the base.  Returns the byte after them. */
 static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int ch) {
     if (n->width == 0 || ch != '0')
         return ch;
@@ -131,7 +130,7 @@ static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
     return ch;
 }
 
-/* "(nil)", whose bracket has been read. */
+/* Reads "(nil)", whose "(" has been read. */
 static bool read_nil(struct asf_scan *s, const struct integer *n) {
     if (n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
         return false;
@@ -141,7 +140,7 @@ static bool read_nil(struct asf_scan *s, const struct integer *n) {
     return asf__scan_next(s) == ')';
 }
 
-/* As strtol and strtoul; they set errno even when nothing is assigned. */
+/* Limits the value as strtol and strtoul do: errno is set even if nothing is assigned. */
 static uint64_t in_range(const struct integer *n, bool is_signed) {
     uint64_t most = !is_signed ? UINT64_MAX : (uint64_t)INT64_MAX + n->negative;
     if (n->too_large || n->value > most) {
@@ -224,8 +223,8 @@ static bool make_token(char *token, text from, text end) {
     return true;
 }
 
-/* A decimal number that stands in the window; what is hard to convert is left to
- * strtod. */
+/* Reads a decimal number that is in the window as a whole.  strtod converts a number that is hard to
+ * convert. */
 static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
     struct asf_decimal n;
     char token[SMALL_TOKEN];
@@ -245,7 +244,7 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     return easy || convert_token(token, d->is.flags, value);
 }
 
-static void add(struct token *t, int ch) {
+static void add_to_token(struct token *t, int ch) {
     if (t->used == t->size) {
         char *larger = t->bytes == t->small ? malloc(2 * t->size) : realloc(t->bytes, 2 * t->size);
         t->failed |= !larger;
@@ -259,7 +258,7 @@ static void add(struct token *t, int ch) {
     t->bytes[t->used++] = (char)ch;
 }
 
-/* The next byte, within the width; EOF also where that is used up. */
+/* The next byte within the width; EOF also when the width is used up. */
 static int next_in_width(struct asf_scan *s, struct token *t) {
     if (t->width == 0)
         return EOF;
@@ -269,18 +268,18 @@ static int next_in_width(struct asf_scan *s, struct token *t) {
     return ch;
 }
 
-/* The rest of "nan" or "infinity"; what does not fit stays read, as in glibc. */
+/* Reads `rest`, the end of "nan" or "infinity".  As in glibc, a byte that does not match stays consumed. */
 static bool read_word(struct asf_scan *s, struct token *t, const char *rest) {
     for (; *rest; rest++) {
         int ch = next_in_width(s, t);
         if (ch == EOF || tolower(ch) != *rest)
             return false;
-        add(t, ch);
+        add_to_token(t, ch);
     }
     return true;
 }
 
-/* Whether the word goes on with this byte; it is added then. */
+/* Adds the next byte if it is `wanted`, and returns whether it is. */
 static bool goes_on(struct asf_scan *s, struct token *t, int wanted) {
     if (t->width == 0 || asf__scan_next(s) == EOF)
         return false;
@@ -289,7 +288,7 @@ static bool goes_on(struct asf_scan *s, struct token *t, int wanted) {
         return false;
     }
     use_width(&t->width);
-    add(t, s->now.last);
+    add_to_token(t, s->now.last);
     return true;
 }
 
@@ -297,13 +296,13 @@ static bool read_infinity(struct asf_scan *s, struct token *t) {
     return read_word(s, t, "nf") && (!goes_on(s, t, 'i') || read_word(s, t, "nity"));
 }
 
-/* What stands in the brackets after "nan". */
+/* Reads the text in the brackets after "nan". */
 static bool read_payload(struct asf_scan *s, struct token *t) {
     for (int ch; (ch = next_in_width(s, t)) != EOF;) {
         bool letter = (unsigned)(lower(ch) - 'a') < 26, digit = (unsigned)(ch - '0') < 10;
         if (!letter && !digit && ch != '_' && ch != ')')
             return false;
-        add(t, ch);
+        add_to_token(t, ch);
         if (ch == ')')
             return true;
     }
@@ -314,12 +313,12 @@ static bool read_nan(struct asf_scan *s, struct token *t) {
     return read_word(s, t, "an") && (!ASF_LIBC(scan_nan) || !goes_on(s, t, '(') || read_payload(s, t));
 }
 
-/* What has been seen of a number. */
+/* The parts of a number that have been read. */
 struct seen {
     bool digit, point, exponent, hexadecimal;
 };
 
-/* Whether the byte goes on with the number; it is added then. */
+/* Adds the byte if the number can continue with it, and returns whether it can. */
 static bool add_to_number(struct token *t, struct seen *seen, int ch) {
     int mark = seen->hexadecimal ? 'p' : 'e';
     if (digit_value((unsigned char)ch) < (seen->hexadecimal && !seen->exponent ? 16 : 10)) {
@@ -335,22 +334,22 @@ static bool add_to_number(struct token *t, struct seen *seen, int ch) {
     } else {
         return false;
     }
-    add(t, ch);
+    add_to_token(t, ch);
     return true;
 }
 
-/* A leading 0, and the x that makes it hexadecimal. */
+/* Reads a leading 0, and the x that makes the number hexadecimal. */
 static int read_float_prefix(struct asf_scan *s, struct token *t, struct seen *seen, int ch) {
     if (t->width == 0 || ch != '0')
         return ch;
-    add(t, ch);
+    add_to_token(t, ch);
     ch = asf__scan_next(s);
     use_width(&t->width);
     if (ch == EOF || lower(ch) != 'x' || (t->width == 0 && !ASF_LIBC(scan_digits))) {
         seen->digit = true;
         return ch;
     }
-    add(t, ch);
+    add_to_token(t, ch);
     seen->hexadecimal = true;
     if (t->width == 0)
         return EOF;
@@ -382,18 +381,18 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
         return ASF_INPUT_END;
     if (ch == '-' || ch == '+') {
         sign = 1;
-        add(t, ch);
+        add_to_token(t, ch);
         if ((ch = next_in_width(s, t)) == EOF)
             return ASF_MISMATCH;
     }
     int letter = tolower(ch);
     if (letter == 'n' || letter == 'i') {
-        add(t, ch);
+        add_to_token(t, ch);
         right = letter == 'n' ? read_nan(s, t) : read_infinity(s, t);
     } else {
         right = read_number(s, t, sign, ch);
     }
-    add(t, '\0');
+    add_to_token(t, '\0');
     return t->failed ? ASF_NO_MEMORY : right ? ASF_SCANNED : ASF_MISMATCH;
 }
 

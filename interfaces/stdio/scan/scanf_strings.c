@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_strings.c - scanf's characters, words and sets, copied by the window,
- * into the program's memory or into memory of their own.
+ * scanf_strings.c - scanf's characters, words and sets, copied a window at a time into the program's memory
+ * or into allocated memory.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
@@ -23,7 +23,7 @@ enum asf_scan_result asf__scan_allocate(struct asf_scan *s, const struct asf_dir
     return ASF_SCANNED;
 }
 
-/* Twice the memory.  Without it a GNU "%as" ends here, with what it has. */
+/* Doubles the memory.  Without memory a GNU "%as" ends here, with the text that it has. */
 enum asf_scan_result asf__scan_grow(struct asf_scan *s, const struct asf_directive *d, struct asf_sink *k) {
     size_t used = (size_t)(k->to - *k->owner);
     char *larger = realloc(*k->owner, 2 * k->size);
@@ -67,7 +67,7 @@ struct membership {
     struct asf_set set;      /* of MEMBERS */
 };
 
-/* Each returns how many of the n bytes at p belong. */
+/* Each returns how many bytes from the beginning of p[0..n) belong to the text. */
 static inline size_t member_length(const struct membership *m, text p, size_t n) {
     size_t i = 0;
     while (i < n && m->set.member[p[i]])
@@ -100,8 +100,8 @@ static inline size_t length(const struct membership *m, int kind, text p, size_t
                              : n;
 }
 
-/* A string may be scanned onto itself. */
-static inline void copy(struct asf_sink *k, text p, size_t n) {
+/* sscanf may store into the string that it scans. */
+static inline void store_bytes(struct asf_sink *k, text p, size_t n) {
     if (k->to && n)
         asf__move_bytes(k->to, (const char *)p, n);
 }
@@ -110,22 +110,21 @@ static inline size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* What belongs of the window, copied; none of it (*torn) when the window was
- * truncated meanwhile, and zeros may have been taken for bytes of the file. */
+/* Copies the bytes of the window that belong to the text, and returns how many.  None (*torn) if the
+ * window was truncated meanwhile: zeros may have been taken for bytes of the file. */
 static size_t take_window(struct asf_scan *s, const struct membership *m, size_t n, struct asf_sink *k,
                           bool *torn) {
     text end = asf__scan_end(s);
     size_t taken = length(m, m->kind, s->at, n);
     if (asf__likely(asf__scan_end(s) == end))
-        copy(k, s->at, taken);
+        store_bytes(k, s->at, taken);
     *torn = asf__scan_end(s) != end;
     return *torn ? 0 : taken;
 }
 
-/* All that belongs, window by window, until the width ends it.  The window has
- * a byte. */
-static enum asf_scan_result take(struct asf_scan *s, const struct asf_directive *d,
-                                 const struct membership *m, size_t width, struct asf_sink *k) {
+/* Takes all bytes that belong to the text, at most `width`, window by window.  The window has a byte. */
+static enum asf_scan_result take_text(struct asf_scan *s, const struct asf_directive *d,
+                                      const struct membership *m, size_t width, struct asf_sink *k) {
     for (;;) {
         bool torn;
         size_t n = smaller((size_t)(asf__scan_end(s) - s->at), smaller(width, k->room));
@@ -154,7 +153,7 @@ static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_s
     if (!asf__scan_ready(s))
         return ASF_INPUT_END;
     size_t before = asf__scan_consumed(s);
-    enum asf_scan_result r = asf__scan_unless_cut(s, take(s, d, m, width, k));
+    enum asf_scan_result r = asf__scan_unless_cut(s, take_text(s, d, m, width, k));
     if (r != ASF_SCANNED)
         return r;
     size_t taken = asf__scan_consumed(s) - before;
@@ -166,7 +165,8 @@ static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_s
     return ASF_SCANNED;
 }
 
-/* At once when all of it stands in the window; memory is then of its size. */
+/* Takes the text at once if all of it is in the window; allocated memory then has the text's size.  Else
+ * takes it in parts. */
 static inline __attribute__((always_inline)) enum asf_scan_result
 scan_into(struct asf_scan *s, const struct asf_directive *d, const struct membership *m, int kind,
           size_t width, struct asf_sink *k) {
@@ -182,7 +182,7 @@ scan_into(struct asf_scan *s, const struct asf_directive *d, const struct member
         return r;
     if (!complete)
         return take_in_parts(s, d, m, width, k);
-    copy(k, s->at, taken);
+    store_bytes(k, s->at, taken);
     if (asf__unlikely(asf__scan_end(s) != end))
         return take_in_parts(s, d, m, width, k);
     s->at += taken;
@@ -212,8 +212,8 @@ enum asf_scan_result asf__scan_string(struct asf_scan *s, const struct asf_direc
     return scan_into(s, d, &word, WORD, asf__scan_width(d), &k);
 }
 
-/* A range is from the byte before the '-' up to the one after it, which counts
- * for itself; backwards, or at the end of the set, a '-' is only itself. */
+/* A range covers the byte before the '-' up to, but without, the byte after it, which is then added by
+ * itself. A '-' in a backward range, or at an end of the set, is only itself. */
 void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d) {
     typedef unsigned char vector __attribute__((vector_size(16), may_alias));
     unsigned char except = *d->text == '^', member = !except;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_wide.c - scanf's wide characters, words and sets, made from the bytes of
- * the locale's encoding.
+ * scanf_wide.c - scanf's wide characters, words and sets, converted from the bytes of the locale's encoding.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
@@ -12,11 +11,11 @@
 struct wide {
     struct asf_sink sink;
     mbstate_t state;
-    bool initial; /* the state: after an error it may not be */
-    bool ascii;   /* a byte below 0x80 is a character of that number */
+    bool initial; /* whether `state` is initial; after an error it may not be */
+    bool ascii;   /* a byte below 0x80 is the character of that number */
 };
 
-static void start(struct wide *w, size_t characters, bool ends_in_null) {
+static void start_text(struct wide *w, size_t characters, bool ends_in_null) {
     const char *encoding = nl_langinfo(CODESET);
     w->sink.size = characters * sizeof(wchar_t);
     w->sink.reserved = ends_in_null ? sizeof(wchar_t) : 0;
@@ -25,8 +24,8 @@ static void start(struct wide *w, size_t characters, bool ends_in_null) {
     memset(&w->state, 0, sizeof w->state);
 }
 
-/* Where the next character goes; NULL: nowhere. */
-static inline wchar_t *place(const struct wide *w) {
+/* Where the next character is stored; NULL: it is not stored. */
+static inline wchar_t *next_place(const struct wide *w) {
     return (wchar_t *)(void *)w->sink.to;
 }
 
@@ -42,20 +41,20 @@ static inline void advance(struct wide *w) {
         w->sink.room -= sizeof(wchar_t);
 }
 
-/* One more byte: mbrtowc's answer. */
+/* Adds a byte to the character.  Returns as mbrtowc. */
 static inline size_t add_byte(struct wide *w, int ch) {
     char byte = (char)ch;
     if (w->ascii && w->initial && ch > 0 && ch < 0x80) {
         if (w->sink.to)
-            *place(w) = (wchar_t)ch;
+            *next_place(w) = (wchar_t)ch;
         return 1;
     }
-    size_t n = mbrtowc(place(w), &byte, 1, &w->state);
+    size_t n = mbrtowc(next_place(w), &byte, 1, &w->state);
     w->initial = mbsinit(&w->state) != 0;
     return n;
 }
 
-/* A whole character that begins with `ch`; a null is none, as in glibc. */
+/* Reads a whole character, whose first byte is `ch`.  As in glibc, a null is no character. */
 static inline enum asf_scan_result take_character(struct asf_scan *s, const struct asf_directive *d,
                                                   struct wide *w, int ch) {
     enum asf_scan_result r = make_room(s, d, w);
@@ -73,8 +72,7 @@ static inline enum asf_scan_result take_character(struct asf_scan *s, const stru
     return ASF_SCANNED;
 }
 
-/* Characters until the width ends them, or white space if it does; the first
- * byte is to be read. */
+/* Reads up to `width` characters; those of a word end before white space.  No byte has been read yet. */
 static inline enum asf_scan_result take_characters(struct asf_scan *s, const struct asf_directive *d,
                                                    struct wide *w, size_t width, bool word) {
     enum asf_scan_result r = asf__scan_open(s, d, &w->sink);
@@ -100,18 +98,17 @@ static inline enum asf_scan_result take_characters(struct asf_scan *s, const str
 enum asf_scan_result asf__scan_wide_chars(struct asf_scan *s, const struct asf_directive *d) {
     struct wide w;
     size_t width = d->width > 0 ? (size_t)d->width : 1;
-    start(&w, width > ASF_SCAN_LARGEST_FIRST ? ASF_SCAN_LARGEST_FIRST : width, false);
+    start_text(&w, width > ASF_SCAN_LARGEST_FIRST ? ASF_SCAN_LARGEST_FIRST : width, false);
     return take_characters(s, d, &w, width, false);
 }
 
 enum asf_scan_result asf__scan_wide_string(struct asf_scan *s, const struct asf_directive *d) {
     struct wide w;
-    start(&w, ASF_SCAN_FIRST_SIZE, true);
+    start_text(&w, ASF_SCAN_FIRST_SIZE, true);
     return take_characters(s, d, &w, asf__scan_width(d), true);
 }
 
-/* glibc's oddities: what is not stored is counted by bytes, and bytes that make
- * no character leave a gap. */
+/* As in glibc, the width counts bytes if the text is not stored, and invalid bytes leave a gap in it. */
 static enum asf_scan_result take_members(struct asf_scan *s, const struct asf_directive *d, struct wide *w,
                                          const struct asf_set *set, int ch) {
     size_t width = asf__scan_width(d);
@@ -143,7 +140,7 @@ enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_dir
     struct wide w;
     struct asf_set set;
     asf__scan_fill_set(&set, d);
-    start(&w, ASF_SCAN_FIRST_SIZE, true);
+    start_text(&w, ASF_SCAN_FIRST_SIZE, true);
     enum asf_scan_result r = asf__scan_open(s, d, &w.sink);
     if (r != ASF_SCANNED)
         return r;
