@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_jumps.c - the table of wide streams: the door from libc's inside
- * (vfwprintf, vfwscanf, the exit flush), as jumps.c is for byte streams.
- * libc's fwide puts it in the place of the other.
+ * wide_jumps.c - the jump table of wide streams, through which libc's own code (vfwprintf, vfwscanf, the
+ * flush at exit) calls us; jumps.c has that of byte streams.  libc's fwide replaces the one by the other.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -26,7 +25,7 @@ static size_t wide_put(struct asf_cios *c, const void *p, size_t n) {
     return ASF_JUMP(c, asf__wide_put(c, p, n));
 }
 
-/* fread has no bytes to take from a wide stream. */
+/* fread gets no bytes from a wide stream. */
 static size_t wide_get_bytes(struct asf_cios *c, void *p, size_t n) {
     (void)c, (void)p, (void)n;
     return 0;
@@ -44,8 +43,8 @@ static off64_t wide_seek_to(struct asf_cios *c, off64_t offset, int mode) {
     return wide_seek(c, offset, SEEK_SET, mode);
 }
 
-/* The buffer of characters stays as it is, and so do those that were converted; as
- * in libc the bytes that were not are gone. */
+/* The buffer of characters stays, with the characters that were converted.  As in libc, bytes that were
+ * not converted yet are lost. */
 static int set_buffer(struct asf_cios *c, char *p, size_t n) {
     if (asf__wide_sync(c) == EOF)
         return EOF;

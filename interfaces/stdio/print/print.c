@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c - the printf family on streams.  Text is formatted straight into the
- * current buffer; a chunk that does not fit goes out with what is there, and
- * formatting goes on after it.  A stream whose window shows no room is given its
- * text by way of an array.  What the formatter leaves is libc's.
+ * print.c - the printf family on streams.  Text is formatted directly into the current buffer; a chunk that
+ * does not fit is put with the text before it, and formatting continues after it.  If the window shows no
+ * room, text is made in an array.  libc makes what the formatter leaves.
  */
 #include "interfaces/stdio/print/print.h"
 
@@ -18,7 +17,7 @@
 /* --- what the formatter leaves ------------------------------------------------------ */
 
 #ifdef ASF_STATIC
-/* libc's formatter for streams cannot be reached: by way of memory. */
+/* libc's formatter for streams cannot be reached here: text is made in memory first. */
 static int print_by_libc(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
     char *text;
     int n = asf__print_allocated(&text, fortify, format, ap);
@@ -52,7 +51,7 @@ int asf__sum(const struct asf__output *o, size_t n, int more) {
 struct stream_output {
     struct asf__output o; /* the first member: `full` is handed it */
     struct asf_cios *c;
-    char *array; /* where text is made, if not in the window */
+    char *array; /* where text is made if not in the window */
 };
 
 bool asf__begins_anew(const struct asf__output *o) {
@@ -68,7 +67,7 @@ static bool put_past_window(struct asf__output *o, const char *text, size_t n) {
     return put;
 }
 
-/* Where the window has no room, the first chunk sees to it. */
+/* If the window has no room, put_past_window makes some for the first chunk. */
 static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct asf__format_begun begun,
                                                      struct asf__place first, int fortify, const char *format,
                                                      asf__arguments ap) {
@@ -100,7 +99,7 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     const char *left = asf__format(&s->o, format, ap);
     size_t n = asf__made(&s->o);
     if (left && (asf__begins_anew(&s->o) || (s->o.before == 0 && s->c->flags & ASF_UNBUFFERED))) {
-        asf__go_to(ap, first); /* so that all goes out at once */
+        asf__go_to(ap, first); /* so that all of the text is put at once */
         return print_by_libc(s->c, fortify, format, ap);
     }
     if (!s->o.failed && !put_array(&s->o))
@@ -123,7 +122,7 @@ static bool put_full_array(struct asf__output *o, const char *text, size_t n) {
     return asf__fill_array(o, text, n, put_array);
 }
 
-/* As libc: so much goes out at once, whatever the chunks. */
+/* As in libc, BUFSIZ bytes are put at a time, however long the chunks are. */
 static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fortify, const char *format,
                                                       asf__arguments ap) {
     char array[BUFSIZ];
@@ -131,8 +130,8 @@ static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fo
     return print_in_array(&s, fortify, format, ap);
 }
 
-/* Line buffered.  What has room in the buffer goes out up to its last newline, however it is
- * divided; a larger chunk must come as it is. */
+/* Line-buffered streams.  Text that fits into the buffer is put up to its last newline, however it is
+ * divided, so it is collected in an array; a larger chunk must be put as a whole. */
 enum { LINES = 1024 };
 
 static char *end_in_line(const struct asf_cios *c, char *array) {
@@ -165,8 +164,8 @@ static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify
 
 /* --- as newer libc's divide it ---------------------------------------------------------- */
 
-/* Straight into the window, up to its last byte; the byte after that comes by itself, and empties
- * the buffer; where there is no room then, or yet, text is made in an array. */
+/* Newer libcs fill the window up to its last byte; the next byte is put by itself, which empties the
+ * buffer.  While there is no room, text is made in an array of PIECE bytes. */
 enum { PIECE = 128 };
 
 static bool in_array(const struct stream_output *s) {
@@ -225,8 +224,8 @@ static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct 
 
 /* --- the call ------------------------------------------------------------------------- */
 
-/* The usual case: an ordinary window, and a format that is plain, or begins so.  NULL for p:
- * nothing is begun. */
+/* The usual case: an ordinary window, and a format that is plain, or begins so.  Returns NULL for p if
+ * nothing was formatted. */
 static inline __attribute__((always_inline)) struct asf__format_begun
 begin_in_window(const struct asf_cios *c, const char *format, asf__arguments ap) {
     enum { LEAST = 128 };

@@ -14,16 +14,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* asf__sum: what a call returns that made n bytes, and libc `more`; -1, of either: an error.
- * errors  EOVERFLOW: more than an int counts. */
+/* asf__sum: the result of a call that made n bytes, after which libc returned `more`; -1 if either failed.
+ * errors  EOVERFLOW: more bytes than an int counts. */
 int asf__sum(const struct asf__output *o, size_t n, int more);
 
-/* asf__fill_array: an output's `full`, of an array that `put` empties whenever it is full, and
- * so goes out in pieces of one size. */
+/* asf__fill_array: for an output's `full`: fills an array, which `put` empties whenever it is full, so
+ * that all puts but the last have one size. */
 bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *));
 
-/* asf__begins_anew: whether libc, where it is left something, is to make all of the call: newer
- * ones leave out what a call that fails has made since the buffer was last full. */
+/* asf__begins_anew: whether libc must make the whole call if the formatter leaves it anything: when a call
+ * fails, newer libcs drop the text made since the buffer was last full. */
 bool asf__begins_anew(const struct asf__output *o);
 
 /* asf__print_allocated: vasprintf. */

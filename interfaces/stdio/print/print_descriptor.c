@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * print_descriptor.c - the printf family to a descriptor: by way of an array, which is
- * written when it is full and at the end.
+ * print_descriptor.c - dprintf and its kin: text is made in an array, which is written when it is full and at
+ * the end.
  */
 #include "interfaces/stdio/print/print.h"
 
@@ -13,9 +13,9 @@
 #include "lib/text/format_spec.h"
 
 struct descriptor_output {
-    struct asf__output o; /* the first member: `full` is handed it */
+    struct asf__output o; /* the first member: `full` is given it */
     int fd;
-    char array[2048]; /* as long as newer libc's, of which a call that fails writes whole ones */
+    char array[2048]; /* the size in newer libcs, where a call that fails has written whole arrays */
 };
 
 static bool write_all(int fd, const char *p, size_t n) {
@@ -42,7 +42,7 @@ static bool write_full_array(struct asf__output *o, const char *text, size_t n) 
     return asf__fill_array(o, text, n, write_array);
 }
 
-/* As libc finds out, which attaches a stream; newer ones do not look. */
+/* Whether the descriptor is open, as libc finds out when it attaches a stream; newer libcs do not look. */
 static bool is_open(int fd) {
     if (ASF_LIBC(dprintf_itself) || asf__sys.lseek(fd, 0, SEEK_CUR) != -EBADF)
         return true;
@@ -74,7 +74,7 @@ static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) 
     d.o = (struct asf__output){d.array, d.array + sizeof d.array, d.array, .full = write_full_array};
     d.o.counts = fortify <= 0;
     d.fd = fd;
-    if (asf__may_count(format) && !is_open(fd)) /* before %n is met */
+    if (asf__may_count(format) && !is_open(fd)) /* before a %n stores anything */
         return -1;
     struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&d.o, format, ap);

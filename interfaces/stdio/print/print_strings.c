@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * print_strings.c - the printf family into memory: lib/text/format.c, and libc for
- * what that leaves.  No stream is made, no lock taken and, but by asprintf,
- * no memory asked for.
+ * print_strings.c - the printf family into memory, by lib/text/format.c, and by libc for the formats that it
+ * leaves.  No stream is made and no lock is taken; only asprintf allocates memory.
  *
- * In a program linked with an archive these names stay libc's, whose own
- * objects bring them along.
+ * In a program linked with an archive these names stay libc's: libc's own objects bring them along.
  */
 #include "interfaces/stdio/print/print.h"
 
@@ -16,10 +14,10 @@
 #include "lib/sys/next.h"
 #include "lib/text/format_plain.h"
 
-/* Names of libc's own that are not ours. */
+/* Names of libc that are not interposed. */
 extern int __vsnprintf(char *, size_t, const char *, va_list);
 extern int _IO_vsprintf(char *, const char *, va_list);
-/* Names of both. */
+/* Names of libc that are interposed. */
 extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 extern int __vasprintf_chk(char **, int, const char *, va_list);
 
@@ -33,12 +31,12 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
 extern void __chk_fail(void) __attribute__((noreturn));
 extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
 
-/* What sprintf is told of its room. */
+/* The room that sprintf assumes. */
 #define UNLIMITED ((size_t)-2)
 
-/* Only where libc has `all` of the format can it meet %n, which is what the check
- * is for.  sprintf may read what it is about to write over, so it is not to
- * begin with a null as vsnprintf does. */
+/* The checked form is needed only if libc gets all of the format, since only then can it meet %n, which
+ * the check is for.  sprintf may read the text that it is about to overwrite, so it cannot use vsnprintf,
+ * which first stores a null. */
 static int print_by_libc(char *p, size_t room, int fortify, bool all, const char *format, asf__arguments ap) {
     if (fortify > 0 && all)
         return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, format, asf__list(ap));
@@ -47,7 +45,7 @@ static int print_by_libc(char *p, size_t room, int fortify, bool all, const char
     return __vsnprintf(p, room + 1, format, asf__list(ap));
 }
 
-/* libc goes on after the first n bytes, or where there is no room for anything. */
+/* libc continues after the first n bytes; if these do not fit, its own bytes are only counted. */
 static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
                                                 const char *left, asf__arguments ap) {
     char none[1];
@@ -60,7 +58,7 @@ static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, 
 static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__format_begun begun,
                                               struct asf__place first, int fortify, const char *format,
                                               asf__arguments ap) {
-    size_t reach = ~(size_t)p; /* to the end of the address space */
+    size_t reach = ~(size_t)p; /* up to the end of the address space */
     struct asf__output o = {
         .p = begun.p, .end = (char *)((size_t)p + (room < reach ? room : reach)), .begin = p};
     o.counts = fortify <= 0;
@@ -77,7 +75,7 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
 typedef int print_on_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
                               int fortify, const char *format, asf__arguments ap);
 
-/* What is plain is made here, the rest by `on`. */
+/* Formats the plain beginning of the format; `on` formats the rest. */
 static inline __attribute__((always_inline)) int
 print_here(char *p, size_t room, int fortify, const char *format, asf__arguments ap, print_on_function *on) {
     struct asf__place first = asf__place_in(ap);
@@ -90,7 +88,7 @@ print_here(char *p, size_t room, int fortify, const char *format, asf__arguments
     return (int)(begun.p - p);
 }
 
-static int print(char *p, size_t room, int fortify, const char *format, asf__arguments ap) {
+static int print_unlimited(char *p, size_t room, int fortify, const char *format, asf__arguments ap) {
     return print_here(p, room, fortify, format, ap, print_on);
 }
 
@@ -100,12 +98,12 @@ static inline int print_bounded(char *s, size_t n, int fortify, const char *form
         s = none;
         n = 1;
     }
-    s[0] = '\0'; /* as glibc: a text that is its own argument is empty */
+    s[0] = '\0'; /* as in glibc: if s is an argument, too, it is empty */
     return print_here(s, n - 1, fortify, format, ap, print_on);
 }
 
-/* More than there is room for ends the process, also where an error comes later: after
- * one, libc finds out. */
+/* Ends the process if the text is longer than the room.  After another error libc makes the call again,
+ * since it may find the text too long before it meets the error. */
 static __attribute__((noinline)) int print_on_checked(char *p, size_t room, struct asf__format_begun begun,
                                                       struct asf__place first, int fortify,
                                                       const char *format, asf__arguments ap) {
@@ -126,14 +124,14 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, asf
     return print_here(s, n > SSIZE_MAX ? UNLIMITED : n - 1, fortify, format, ap, print_on_checked);
 }
 
-/* asprintf's memory: an array at first, which most fit, then from malloc. */
+/* asprintf's memory: at first an array, into which most texts fit, then from malloc. */
 struct allocated_output {
     struct asf__output o; /* the first member: `full` is handed it */
     char *base;
     char array[512];
 };
 
-static char *resize(struct allocated_output *a, size_t size) {
+static char *resize_array(struct allocated_output *a, size_t size) {
     if (a->base != a->array)
         return realloc(a->base, size);
     char *p = malloc(size);
@@ -142,10 +140,10 @@ static char *resize(struct allocated_output *a, size_t size) {
     return p;
 }
 
-static bool grow(struct asf__output *o, const char *text, size_t n) {
+static bool grow_array(struct asf__output *o, const char *text, size_t n) {
     struct allocated_output *a = (struct allocated_output *)o;
     size_t before = (size_t)(o->p - a->base), size = 2 * (before + n);
-    char *p = resize(a, size);
+    char *p = resize_array(a, size);
     if (!p)
         return false;
     memcpy(p + before, text, n);
@@ -155,7 +153,7 @@ static bool grow(struct asf__output *o, const char *text, size_t n) {
     return true;
 }
 
-/* libc's part of it, after what was made. */
+/* Appends the text that libc makes of the rest of the format. */
 static bool append_left(struct allocated_output *a, int fortify, const char *left, asf__arguments ap) {
     char *text;
     int n = ASF_NEXT(__vasprintf_chk)(&text, fortify, left, asf__list(ap));
@@ -169,7 +167,7 @@ static bool append_left(struct allocated_output *a, int fortify, const char *lef
 int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap) {
     struct allocated_output a;
     a.o = (struct asf__output){.p = a.array, .end = a.array + sizeof a.array, .begin = a.array};
-    a.o.full = grow;
+    a.o.full = grow_array;
     a.o.counts = fortify <= 0;
     a.base = a.array;
     const char *left = asf__format(&a.o, format, ap);
@@ -177,7 +175,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
         return ASF_NEXT(__vasprintf_chk)(result, fortify, format, asf__list(ap));
     bool whole = !left || append_left(&a, fortify, left, ap);
     int n = asf__sum(&a.o, asf__made(&a.o), whole ? 0 : -1);
-    char *p = n >= 0 ? resize(&a, (size_t)n + 1) : NULL;
+    char *p = n >= 0 ? resize_array(&a, (size_t)n + 1) : NULL;
     if (!p) {
         if (a.base != a.array)
             free(a.base);
@@ -200,7 +198,7 @@ EXPORT int __vsnprintf_chk(char *s, size_t n, int flag, size_t size, const char 
 }
 
 EXPORT int vsprintf(char *s, const char *format, va_list ap) {
-    return print(s, UNLIMITED, 0, format, ASF_ARGUMENTS(ap));
+    return print_unlimited(s, UNLIMITED, 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vsprintf_chk(char *s, int flag, size_t size, const char *format, va_list ap) {
@@ -218,7 +216,7 @@ EXPORT int __vasprintf_chk(char **result, int flag, const char *format, va_list 
 ASF_VARIADIC(snprintf, (char *s, size_t n, const char *format, ...), print_bounded(s, n, 0, format, ap))
 ASF_VARIADIC(__snprintf_chk, (char *s, size_t n, int flag, size_t size, const char *format, ...),
              __vsnprintf_chk(s, n, flag, size, format, asf__list(ap)))
-ASF_VARIADIC(sprintf, (char *s, const char *format, ...), print(s, UNLIMITED, 0, format, ap))
+ASF_VARIADIC(sprintf, (char *s, const char *format, ...), print_unlimited(s, UNLIMITED, 0, format, ap))
 ASF_VARIADIC(__sprintf_chk, (char *s, int flag, size_t size, const char *format, ...),
              print_checked(s, size, flag, format, ap))
 ASF_VARIADIC(asprintf, (char **result, const char *format, ...), asf__print_allocated(result, 0, format, ap))

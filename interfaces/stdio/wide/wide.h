@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide.h - what the files of wide streams share.  A wide stream is a CIOS whose
- * characters stand in `wide`, glibc's own layout: programs and libc's inside
- * (vfwprintf, vfwscanf) bump its pointers and come by the table when these run
- * out.  Below it, bytes are read and converted as libc does; what libc's buffer
- * of characters gives up at once goes out at once, but in few calls where libc
- * makes one for each 16 bytes.
+ * wide.h - what the files of wide streams share.  The characters of a wide stream are in its `wide`, which
+ * has glibc's layout: programs and libc's own code (vfwprintf, vfwscanf) move its pointers, and call the jump
+ * table when a window is used up.  Below it, bytes are read and converted as in libc.  Output reaches the
+ * descriptor when it does in libc, but in few system calls where libc makes one for each 16 bytes.
  *
  * The caller holds the lock, unless a line says otherwise.
  */
@@ -24,14 +22,14 @@
 
 enum asf_converted { ASF_CONVERTED, ASF_PARTIAL, ASF_INVALID };
 
-/* Both move their pointers over what was converted. */
+/* Both advance their pointers over the converted text. */
 enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char *end, wchar_t **to,
                                wchar_t *to_end);
 enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
                                char **to, char *to_end);
-/* asf__wide_span: bytes from read_base that the first n characters took. */
+/* asf__wide_span: how many bytes from read_base the first n characters took. */
 size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n);
-/* asf__wide_width: bytes of any character; 0: that varies; -1: with a state. */
+/* asf__wide_width: how many bytes each character takes; 0: that varies; -1: the encoding has a state. */
 int asf__wide_width(const struct asf_cios *c);
 /* asf__named_conversion: make the stream a wide one in the character set of
  * fopen's ",ccs="; false (EINVAL) when libc has none of that name. */
@@ -40,17 +38,17 @@ bool asf__named_conversion(struct asf_cios *c, const char *charset);
 /* --- buffers and modes (wide_buffer.c) -------------------------------------- */
 
 int asf__orient(FILE *f, int mode); /* libc's fwide; it takes the lock */
-/* asf__wide_prepare: both buffers are there. */
+/* asf__wide_prepare: make both buffers, of bytes and of characters, if they are missing. */
 void asf__wide_prepare(struct asf_cios *c);
-/* asf__wide_free_buffer: the characters', and what was pushed back.
- * asf__wide_free_backup: only that. */
+/* asf__wide_free_buffer: free the buffer of characters and the characters that were pushed back.
+ * asf__wide_free_backup: free only the latter. */
 void asf__wide_free_buffer(struct asf_cios *c);
 void asf__wide_free_backup(struct asf_cios *c);
-/* asf__wide_to_read: end output; EOF when that fails.
- * asf__wide_to_write: end input, of a stream that may be written. */
+/* asf__wide_to_read: end output.  returns  EOF when that fails.
+ * asf__wide_to_write: end input of a stream that may be written. */
 int asf__wide_to_read(struct asf_cios *c);
 void asf__wide_to_write(struct asf_cios *c);
-/* As asf__set_read, asf__set_write, for the window of characters. */
+/* As asf__set_read and asf__set_write, for the windows of characters. */
 static inline void asf__wide_set_read(struct asf_wide *w, wchar_t *base, wchar_t *p, wchar_t *end) {
     w->read_base = base;
     w->read_ptr = p;
@@ -63,7 +61,8 @@ static inline void asf__wide_set_write(struct asf_wide *w, wchar_t *p) {
 
 /* --- characters ---------------------------------------------------------------- */
 
-/* A stream of ours; a wide one that libc made (open_wmemstream) is not. */
+
+/* Whether it is a wide stream of ours; one that libc made (open_wmemstream) is not. */
 static inline bool asf__ours_wide(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__wide_jumps);
 }
@@ -74,8 +73,8 @@ static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
     return WEOF;
 }
 
-/* asf__wide_underflow: the next character, left where it is; asf__wide_uflow:
- * the next, taken.  WEOF when there is none. */
+/* asf__wide_underflow: the next character, which stays unread.
+ * asf__wide_uflow: the next character, which is taken.  Both return WEOF when there is none. */
 wint_t asf__wide_underflow(struct asf_cios *c);
 wint_t asf__wide_uflow(struct asf_cios *c);
 /* asf__wide_free_backup: forget characters that were pushed back. */
@@ -84,16 +83,16 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
 /* asf__wide_overflow: one character; WEOF: flush. */
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n);
-/* asf__wide_flush: put all out; 0 or EOF.
- * asf__wide_has_output: whether there is any: characters, or bytes of the ASI.
- * asf__wide_to_bytes: as struct asf_hooks has it. */
+/* asf__wide_flush: put all output; 0 or EOF.
+ * asf__wide_has_output: whether there is output: characters, or bytes of the ASI.
+ * asf__wide_to_bytes: to_bytes of struct asf_hooks. */
 int asf__wide_flush(struct asf_cios *c);
 static inline bool asf__wide_has_output(const struct asf_cios *c) {
     return c->wide.write_ptr > c->wide.write_base ||
            (asf__is_putting(c) && (asf__pending(c) > 0 || c->queue));
 }
 int asf__wide_to_bytes(struct asf_cios *c);
-/* asf__wide_reader_to_bytes: the same of input: the window of characters is given up. */
+/* asf__wide_reader_to_bytes: the same for input: the window of characters is given up. */
 void asf__wide_reader_to_bytes(struct asf_cios *c);
 /* asf__wide_close: fclose's part before the descriptor is closed. */
 int asf__wide_close(struct asf_cios *c);
@@ -102,8 +101,7 @@ int asf__wide_sync(struct asf_cios *c);
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__wide_tell(struct asf_cios *c);
 
-/* Any FILE's wide part; its pointers are equal, or it is none, when the stream
- * is not a wide one. */
+/* The wide part of any FILE.  For a byte stream it is NULL, or its windows are empty. */
 static inline struct asf_wide *asf__wide(struct asf_cios *c) {
     return c->wide_data;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_buffer.c - the memory of a wide stream, and its turns between input and
- * output, which are libc's step by step: both kinds of window move together.
+ * wide_buffer.c - the buffers of a wide stream, and its changes between input and output.  These follow libc
+ * step by step: the windows of bytes and of characters change together.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -9,8 +9,7 @@
 
 #include "backplane/bulk.h"
 #include "backplane/pushback.h"
-/* libc's own function chooses the conversion by the locale of the moment and
- * puts the stream's table in place. */
+/* libc's own function chooses the conversion by the present locale and sets the stream's jump table. */
 int asf__orient(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
     if (asf__made_here(c)) {
@@ -25,8 +24,8 @@ int asf__orient(FILE *f, int mode) {
 #endif
 }
 
-/* As many characters as the buffer below has bytes; of the program's own memory
- * a quarter; without memory one. */
+/* Makes a buffer of as many characters as the buffer below has bytes; of a quarter if that is the
+ * program's memory; of one character without memory. */
 static void make_buffer(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     size_t bytes = (size_t)(c->buf_end - c->buf_base);
@@ -45,7 +44,7 @@ void asf__wide_prepare(struct asf_cios *c) {
     if (!asf__stdio_started)
         asf__stdio_start();
     if (!c->wide.buf_base || !c->buf_base) {
-        asf__free_backup(c); /* of bytes, from before it was wide */
+        asf__free_backup(c); /* bytes that were pushed back before the stream became wide */
         asf__allocate(c);
     }
     if (!c->wide.buf_base)
@@ -63,7 +62,8 @@ void asf__wide_free_buffer(struct asf_cios *c) {
     asf__wide_set_write(w, NULL);
 }
 
-/* The flag speaks of characters, and of bytes that were pushed back before it was a wide stream. */
+/* ASF_IN_BACKUP may stand for characters, or for bytes that were pushed back before the stream became
+ * wide. */
 void asf__wide_free_backup(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     wchar_t *backup = w->save_base;
@@ -93,7 +93,7 @@ int asf__wide_to_read(struct asf_cios *c) {
     return 0;
 }
 
-/* Output begins where input stopped.  At its end a buffer is begun anew. */
+/* Output begins where input stopped; if that is the end of a buffer, at its beginning. */
 void asf__wide_to_write(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     asf__wide_prepare(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_convert.c - bytes to wide characters and back, by the conversion that
- * the stream got from libc when it became wide: UTF-8 and ASCII by lib/text/utf8.c
- * as far as that goes, everything else, and every oddity, by libc's own step.
+ * wide_convert.c - converts bytes to wide characters and back.  The conversion is the one that libc gave the
+ * stream when it became wide.  lib/text/utf8.c converts UTF-8 and ASCII as far as it can; libc's own step
+ * converts everything else.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -30,8 +30,8 @@ static __gconv_fct function_of(const struct __gconv_step *step) {
     return (__gconv_fct)(step->__shlib_handle ? asf__demangled(p) : p);
 }
 
-static enum asf_converted run(struct asf_conversion *v, mbstate_t *state, const void **from, const void *end,
-                              void **to, void *to_end) {
+static enum asf_converted run_step(struct asf_conversion *v, mbstate_t *state, const void **from,
+                                   const void *end, void **to, void *to_end) {
     const unsigned char *p = *from;
     size_t irreversible;
     v->data.__outbuf = *to;
@@ -57,14 +57,14 @@ enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char
         return ASF_CONVERTED;
     const void *p = *from;
     void *q = *to;
-    enum asf_converted status = run(v, &c->wide.state, &p, end, &q, to_end);
+    enum asf_converted status = run_step(v, &c->wide.state, &p, end, &q, to_end);
     *from = p;
     *to = q;
     return status;
 }
 
-/* libc converts into 16 bytes at a time, which decides over characters that
- * are written as several others. */
+/* libc converts into 16 bytes at a time, and so does this: that decides about characters which are written
+ * as several others. */
 enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
                                char **to, char *to_end) {
     struct asf_conversion *v = &c->wide.out;
@@ -79,7 +79,7 @@ enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar
         return ASF_PARTIAL;
     const void *p = *from;
     void *q = *to;
-    enum asf_converted status = run(v, state, &p, end, &q, *to + MB_LEN_MAX);
+    enum asf_converted status = run_step(v, state, &p, end, &q, *to + MB_LEN_MAX);
     bool stuck = p == (const void *)*from;
     *from = p;
     *to = q;
@@ -94,7 +94,7 @@ size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n) {
     const void *p = c->read_base;
     void *q = scratch;
     if (scratch)
-        run(v, state, &p, c->read_end, &q, scratch + n);
+        run_step(v, state, &p, c->read_end, &q, scratch + n);
     free(scratch);
     return (size_t)((const char *)p - c->read_base);
 }
@@ -108,9 +108,9 @@ int asf__wide_width(const struct asf_cios *c) {
 
 /* --- ",ccs=" ------------------------------------------------------------------ */
 
-/* libc alone finds a conversion by its name: it opens a FILE in that character
- * set on what is always there, and what it found goes over to ours.  That FILE
- * is told to forget it before it is closed. */
+/* Only libc can find a conversion by its name: it opens a FILE in that character set on a path that always
+ * exists, and the conversion that it found is copied to our stream.  The FILE's orientation is cleared
+ * before it is closed, so that libc does not release the conversion. */
 bool asf__named_conversion(struct asf_cios *c, const char *charset) {
     char mode[128] = "r";
     size_t n = strlen(charset);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_position.c - where a wide stream stands, by libc's rules: an offset is
- * found by converting again, or counting, what was read from the start of the
- * window; and after a seek the bytes before the target are converted, so that
- * the window holds what it holds in libc.
+ * wide_position.c - the offset of a wide stream, by libc's rules.  The offset is found by converting again,
+ * or counting, the bytes from the start of the window.  After a seek the bytes before the target are
+ * converted, so that the window has the same characters as in libc.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -13,8 +12,9 @@ static off64_t kernel_seek(struct asf_cios *c, off64_t offset, int whence) {
 
 /* --- telling --------------------------------------------------------------- */
 
-/* Bytes between the reader and the end of what was read. */
-static off64_t unread(struct asf_cios *c, const wchar_t *base, const wchar_t *p, const wchar_t *end) {
+/* Returns how many of the bytes read are after the program's position, p in a window that begins at `base`
+ * and ends at `end`. */
+static off64_t unread_bytes(struct asf_cios *c, const wchar_t *base, const wchar_t *p, const wchar_t *end) {
     mbstate_t state = c->wide.last_state;
     int width = asf__wide_width(c);
     if (width > 0)
@@ -22,7 +22,7 @@ static off64_t unread(struct asf_cios *c, const wchar_t *base, const wchar_t *p,
     return c->read_end - c->read_base - (off64_t)asf__wide_span(c, &state, (size_t)(p - base));
 }
 
-/* Bytes that the characters not yet written will take, or -1. */
+/* Returns how many bytes the characters that are not written yet will take, or -1. */
 static off64_t unwritten(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     size_t n = (size_t)(w->write_ptr - w->write_base);
@@ -41,15 +41,16 @@ static off64_t unwritten(struct asf_cios *c) {
     return length;
 }
 
-/* How far the stream is before the descriptor, which input that is not read yet is not. */
+/* Sets *distance to the stream's position relative to the descriptor's offset: negative for input that was
+ * not read, positive for pending output. */
 static int find_distance(struct asf_cios *c, off64_t *distance) {
     const struct asf_wide *w = &c->wide;
     bool backup = c->flags & ASF_IN_BACKUP, appends = c->flags & ASF_APPENDING;
     if (backup && w->read_ptr < w->read_end)
         return -EINVAL; /* a character pushed back has no offset */
     if (w->write_ptr == w->write_base) {
-        *distance = backup ? -unread(c, w->save_base, w->save_base, w->save_end)
-                           : -unread(c, w->read_base, w->read_ptr, w->read_end);
+        *distance = backup ? -unread_bytes(c, w->save_base, w->save_base, w->save_end)
+                           : -unread_bytes(c, w->read_base, w->read_ptr, w->read_end);
         return 0;
     }
     off64_t end = appends ? kernel_seek(c, 0, SEEK_END) : 0, n = asf__failed(end) ? -1 : unwritten(c);
@@ -77,7 +78,7 @@ off64_t asf__wide_tell(struct asf_cios *c) {
 
 /* --- giving back what was not read ------------------------------------------- */
 
-/* The bytes that were not read begin where the reader stands among the characters. */
+/* Sets read_ptr to the first byte of the program's next character. */
 static void find_reader(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     w->state = w->last_state;
@@ -137,8 +138,7 @@ static off64_t seek_plainly(struct asf_cios *c, off64_t offset, int whence) {
     return at;
 }
 
-/* The bytes up to the target count as read: convert them.  False when they
- * cannot be: then the offset alone is set. */
+/* Converts the bytes before the target, which count as read.  Returns false if they cannot be converted. */
 static bool convert_before(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     const char *from = c->read_base;
@@ -162,13 +162,13 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     if (width <= 0)
         return convert_before(c);
     w->read_ptr = w->read_end += (target - start) / width;
-    if (w->read_ptr > w->buf_end) /* a program's small buffer; libc goes beyond */
+    if (w->read_ptr > w->buf_end) /* the program's buffer is small; libc goes beyond it */
         asf__wide_set_read(w, w->buf_base, w->buf_end, w->buf_end);
     return true;
 }
 
-/* To the start of the target's block, as libc seeks, which is then read: as far
- * as the target alone where the offset must be exact afterwards. */
+/* As in libc, seeks to the start of the target's block and reads the block; only up to the target if the
+ * descriptor's offset must be exact afterwards. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
     ssize_t n = 0;
@@ -208,26 +208,26 @@ static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
     return seek_block(c, target, exact);
 }
 
-/* As glibc: the sum wraps. */
-static off64_t sum(off64_t a, off64_t b) {
+/* As in glibc, the sum wraps. */
+static off64_t wrapping_sum(off64_t a, off64_t b) {
     return (off64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* From where the reader stands, which the windows now end at. */
+/* Seeks from the program's position, at which the windows end then. */
 static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
     struct asf_wide *w = &c->wide;
-    offset = sum(offset, -unread(c, w->read_base, w->read_ptr, w->read_end));
+    offset = wrapping_sum(offset, -unread_bytes(c, w->read_base, w->read_ptr, w->read_end));
     if (asf__wide_width(c) <= 0) {
         find_reader(c);
         w->read_end = w->read_ptr;
     }
-    return asf__knows_offset(c) ? seek_to(c, sum(offset, c->offset), exact)
+    return asf__knows_offset(c) ? seek_to(c, wrapping_sum(offset, c->offset), exact)
                                 : seek_plainly(c, offset, SEEK_CUR);
 }
 
 static off64_t seek_from_end(struct asf_cios *c, off64_t offset, bool exact) {
     off64_t length = c->ops->length ? c->ops->length(c) : -1;
-    return length < 0 ? seek_plainly(c, offset, SEEK_END) : seek_to(c, sum(offset, length), exact);
+    return length < 0 ? seek_plainly(c, offset, SEEK_END) : seek_to(c, wrapping_sum(offset, length), exact);
 }
 
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_print.c - fwprintf, swprintf and their kin: formatted by lib/text/format_wide.c
- * straight into the buffer of characters, or the program's memory.  A chunk that does
- * not fit goes out with what is there.  What the formatter leaves, and unbuffered
- * streams, are libc's own code's, which works on our FILE through its window and table.
+ * wide_print.c - fwprintf, swprintf and their kin: lib/text/format_wide.c formats directly into the buffer of
+ * characters or the program's memory.  A chunk that does not fit is put with the text before it.  libc's own
+ * code serves what the formatter leaves, and unbuffered streams; it works on our FILE through its window and
+ * jump table.
  *
- * Not in static programs, where libc's functions come by the table themselves.
+ * Not in static programs: there libc's functions reach our streams through the jump table.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -20,7 +20,7 @@ extern int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);
 extern int __vswprintf_chk(wchar_t *, size_t, int, size_t, const wchar_t *, va_list);
 extern void __chk_fail(void) __attribute__((noreturn));
 
-/* The level of checking goes with the arguments of libc's checked form. */
+/* fortify: the level of checking, which libc's checked form takes. */
 static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     asf__show_lock(c);
     return fortify > 0 ? ASF_NEXT(__vfwprintf_chk)(asf__file(c), fortify, format, asf__list(ap))
@@ -30,12 +30,12 @@ static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format,
 /* --- on streams ---------------------------------------------------------------- */
 
 struct stream_output {
-    struct asf__wide_output o; /* the first member: `full` is handed it */
+    struct asf__wide_output o; /* the first member: `full` is given it */
     struct asf_cios *c;
 };
 
-/* A line-buffered stream is handed each chunk: it gives up a line, and what is after it,
- * with the chunk that has the newline. */
+/* The end of the room for text.  A line-buffered stream has none, so that it is given each chunk: it puts
+ * a line, and the text after it, with the chunk that has the newline. */
 static inline wchar_t *end_of_window(const struct asf_cios *c) {
     const struct asf_wide *w = &c->wide;
     bool room = asf__likely(asf__is_putting(c) && w->write_base && !(c->flags & ASF_LINE_BUF));
@@ -51,7 +51,7 @@ static bool put_past_window(struct asf__wide_output *o, const wchar_t *text, siz
     return put;
 }
 
-static inline int sum(size_t n, int more) {
+static inline int sum_length(size_t n, int more) {
     if (more < 0)
         return -1;
     if (n + (size_t)more <= INT_MAX)
@@ -71,14 +71,14 @@ static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *forma
     struct asf__place first = asf__place_in(ap);
     const wchar_t *left = asf__format_wide(&s.o, format, ap);
     if (asf__unlikely(left) && s.o.before == 0 && ASF_LIBC(printf_failing)) {
-        asf__go_to(ap, first); /* as in print.c */
+        asf__go_to(ap, first); /* libc makes the whole call: see asf__begins_anew */
         return print_by_libc(c, fortify, format, ap);
     }
     c->wide.write_ptr = s.o.p;
     size_t n = asf__wide_made(&s.o);
     if (asf__unlikely(s.o.failed && n <= INT_MAX))
         return -1;
-    return sum(n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
+    return sum_length(n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
 }
 
 static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortify, const wchar_t *format,
@@ -92,44 +92,44 @@ static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortif
     return r;
 }
 
-static int print(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
+static int print_stream(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__alone() && asf__likely(asf__stdio_started))
         return print_on(c, fortify, format, ap);
     return print_locked(c, fortify, format, ap);
 }
 
 EXPORT int vfwprintf(FILE *f, const wchar_t *format, va_list ap) {
-    return print(asf__cios(f), 0, format, ASF_ARGUMENTS(ap));
+    return print_stream(asf__cios(f), 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int vwprintf(const wchar_t *format, va_list ap) {
-    return print(asf__cios(stdout), 0, format, ASF_ARGUMENTS(ap));
+    return print_stream(asf__cios(stdout), 0, format, ASF_ARGUMENTS(ap));
 }
 
 EXPORT int __vfwprintf_chk(FILE *f, int flag, const wchar_t *format, va_list ap) {
-    return print(asf__cios(f), flag, format, ASF_ARGUMENTS(ap));
+    return print_stream(asf__cios(f), flag, format, ASF_ARGUMENTS(ap));
 }
 
 int __vwprintf_chk(int, const wchar_t *, va_list);
 EXPORT int __vwprintf_chk(int flag, const wchar_t *format, va_list ap) {
-    return print(asf__cios(stdout), flag, format, ASF_ARGUMENTS(ap));
+    return print_stream(asf__cios(stdout), flag, format, ASF_ARGUMENTS(ap));
 }
 
-ASF_VARIADIC(fwprintf, (FILE * f, const wchar_t *format, ...), print(asf__cios(f), 0, format, ap))
-ASF_VARIADIC(wprintf, (const wchar_t *format, ...), print(asf__cios(stdout), 0, format, ap))
+ASF_VARIADIC(fwprintf, (FILE * f, const wchar_t *format, ...), print_stream(asf__cios(f), 0, format, ap))
+ASF_VARIADIC(wprintf, (const wchar_t *format, ...), print_stream(asf__cios(stdout), 0, format, ap))
 ASF_VARIADIC(__fwprintf_chk, (FILE * f, int flag, const wchar_t *format, ...),
-             print(asf__cios(f), flag, format, ap))
+             print_stream(asf__cios(f), flag, format, ap))
 ASF_VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...),
-             print(asf__cios(stdout), flag, format, ap))
+             print_stream(asf__cios(stdout), flag, format, ap))
 
 /* --- into memory ---------------------------------------------------------------- */
 
-/* Begun anew by libc where something is left, for instance because it does not
- * fit, which is an error. */
+/* If the formatter leaves anything, libc makes the whole call.  That may be because the text does not fit,
+ * which is an error. */
 static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
     if (asf__likely(n > 0 && format)) {
-        size_t most = ~(size_t)s / sizeof *s, room = n - 1 < most ? n - 1 : most; /* of the address space */
+        size_t most = ~(size_t)s / sizeof *s, room = n - 1 < most ? n - 1 : most; /* in the address space */
         struct asf__wide_output o = {.p = s, .end = s + room, .begin = s};
         const wchar_t *left = asf__format_wide(&o, format, ap);
         size_t made = asf__wide_made(&o);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_read.c - input of wide characters: fgetwc, ungetwc, fgetws.  Bytes are
- * read in libc's portions and converted a portion at a time, so that errors
- * come and offsets stand where libc's do.
+ * wide_read.c - input of wide characters: fgetwc, ungetwc, fgetws.  Bytes are read and converted in libc's
+ * portions, so that errors and offsets are the same as in libc.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -16,7 +15,7 @@ extern wint_t __wuflow(FILE *);
 
 /* --- refilling ------------------------------------------------------------- */
 
-/* What is left of the bytes read last; it may be less than a character. */
+/* Converts the bytes that are left of the last read; they may be less than a character. */
 static enum asf_converted convert_rest(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     const char *from = c->read_ptr;
@@ -28,14 +27,14 @@ static enum asf_converted convert_rest(struct asf_cios *c) {
     return status;
 }
 
-/* Both buffers there, and the rest of the bytes at the front. */
+/* Makes both buffers ready, with the unread bytes at the front. */
 static void make_ready(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     asf__wide_prepare(c);
     size_t left = asf__avail(c);
     const char *rest = c->read_ptr;
     struct asf_buffer *b = c->buffer->refs ? asf__buffer_new(c->buffer->size) : NULL;
-    if (b) { /* regions stay as they are; without memory for that they do not */
+    if (b) { /* regions keep their bytes; without memory for a second buffer they do not */
         memcpy(b->base, rest, left);
         asf__use_buffer(c, b);
     } else if (left) {
@@ -50,13 +49,13 @@ static void make_ready(struct asf_cios *c) {
     asf__wide_set_write(w, w->buf_base);
 }
 
-/* A character's bytes that came by several reads. */
+/* The bytes of a character that came in several reads. */
 struct partial {
     char bytes[MB_LEN_MAX];
     size_t n;
 };
 
-/* One read; false at the end of the file or on an error. */
+/* Makes one read.  Returns false at the end of the file or on an error. */
 static bool get_bytes(struct asf_cios *c, const struct partial *partial) {
     char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
     ssize_t n = asf__get(c, end, (size_t)(c->buf_end - end));
@@ -94,10 +93,10 @@ static enum asf_converted convert_read(struct asf_cios *c) {
     return status;
 }
 
-/* The bytes read so far make no character: keep them and make room for more. */
+/* The bytes read so far make no character: keeps them and makes room for more. */
 static bool keep_partial(struct asf_cios *c, struct partial *partial) {
     size_t left = asf__avail(c);
-    if (partial->n == 0 && c->read_base < c->read_ptr) { /* shift sequences make none */
+    if (partial->n == 0 && c->read_base < c->read_ptr) { /* shift sequences are no characters */
         memmove(c->read_base, c->read_ptr, left);
         c->read_ptr = c->read_base;
         c->read_end = c->read_base + left;
@@ -169,8 +168,7 @@ wint_t asf__wide_uflow(struct asf_cios *c) {
 
 /* --- pushing back ------------------------------------------------------------ */
 
-/* glibc's convention: the main window moves to save_base..save_end, and begins
- * where it was left. */
+/* As in glibc, the main window moves to save_base..save_end, which begins with its next character. */
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
     struct asf_wide *w = &c->wide;
@@ -206,9 +204,9 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
     /* glibc stays in its output mode here, and later frees what it must not. */
     if (asf__is_putting(c) && !(c->flags & ASF_NO_READS) && asf__wide_to_read(c) == EOF)
         return WEOF;
-    bool backup =
-        c->flags & ASF_IN_BACKUP && w->backup_base; /* not that of a byte, from before it was wide */
-    /* As the older glibc, which means the characters and looks at the bytes. */
+    bool backup = c->flags & ASF_IN_BACKUP &&
+                  w->backup_base; /* not that of bytes pushed back before the stream became wide */
+    /* As in older glibc, which compares the last byte in place of the last character. */
     if (!backup && w->read_ptr > w->read_base && c->read_ptr > c->read_base &&
         (wint_t)c->read_ptr[-1] == ch && !ASF_LIBC(wide_pushback)) {
         c->read_ptr--;
@@ -220,7 +218,7 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
     return ch;
 }
 
-static wint_t unget(struct asf_cios *c, wint_t ch) {
+static wint_t push_back(struct asf_cios *c, wint_t ch) {
     asf__count(c);
     if (c->orientation == 0)
         asf__orient(asf__file(c), 1);
@@ -239,14 +237,14 @@ static wint_t unget(struct asf_cios *c, wint_t ch) {
 EXPORT wint_t ungetwc(wint_t ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);
-    ch = unget(c, ch);
+    ch = push_back(c, ch);
     asf__leave(c);
     return ch;
 }
 
 /* --- one character -------------------------------------------------------------- */
 
-static inline wint_t get(struct asf_cios *c) {
+static inline wint_t get_character(struct asf_cios *c) {
     struct asf_wide *w = asf__wide(c);
     if (asf__likely(w && w->read_ptr < w->read_end))
         return (wint_t)*w->read_ptr++;
@@ -254,7 +252,7 @@ static inline wint_t get(struct asf_cios *c) {
 }
 
 static __attribute__((noinline)) wint_t get_locked(struct asf_cios *c) {
-    return ASF_LOCKED(c, asf__wide_hold, get(c));
+    return ASF_LOCKED(c, asf__wide_hold, get_character(c));
 }
 
 EXPORT wint_t fgetwc(FILE *f) {
@@ -317,8 +315,8 @@ static size_t get_line(struct asf_cios *c, wchar_t *p, size_t n) {
     return done;
 }
 
-/* As glibc: an error loses the line unless it is EAGAIN after some characters.
- * `room` is what the checked forms know of the memory. */
+/* As in glibc, an error loses the line unless it is EAGAIN after some characters.  room: the size of the
+ * memory, as the checked forms know it. */
 static wchar_t *get_string(struct asf_cios *c, wchar_t *p, size_t n, size_t room) {
     int old = asf__forget_error(c);
     asf__count(c);

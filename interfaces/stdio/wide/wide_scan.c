@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_scan.c - fwscanf and its kin.  A call whose format and input are ASCII and
- * whose input stands in the window, as most do, is done on bytes, by the engine of
- * scanf; any other by libc's own code, working on our FILE through its windows and
- * table, inside the stream's lock.  Not in static programs, where libc's functions
- * come by the table themselves; nor is fwide, which takes libc's lock.
+ * wide_scan.c - fwscanf and its kin.  Most calls have an ASCII format, and ASCII input that is in the window:
+ * scanf's engine makes these on bytes.  Other calls are made by libc's own code, which works on our FILE
+ * through its windows and jump table, inside the stream's lock.  Not in static programs, where libc's
+ * functions reach our streams through the jump table; nor is fwide, which takes libc's lock.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -31,16 +30,16 @@ EXPORT int fwide(FILE *f, int mode) {
 
 enum { FORMAT = 80, NEAR = 32, FAR = 256 };
 
-/* The characters at p as bytes, up to the first that is a null or beyond ASCII;
- * returns how many. */
-static size_t narrow(char *to, const wchar_t *p, size_t n) {
+/* Copies the characters at p as bytes, up to the first null or character beyond ASCII.  Returns how many. */
+static size_t narrow_text(char *to, const wchar_t *p, size_t n) {
     size_t i = 0;
     for (; i < n && (unsigned)p[i] - 1 < 0x7f; i++)
         to[i] = (char)p[i];
     return i;
 }
 
-/* Not one that may store wide characters, which libc has without a conversion. */
+/* Copies an ASCII format as bytes.  Returns false for any other, and for one that may store wide
+ * characters: libc stores these without a conversion. */
 static bool narrow_format(char *to, const wchar_t *format) {
     for (size_t i = 0; format && i < FORMAT; i++) {
         wchar_t ch = format[i];
@@ -55,21 +54,21 @@ static bool narrow_format(char *to, const wchar_t *format) {
     return false;
 }
 
-/* Whether the next character is simply the window's next. */
+/* Whether the input is simply the characters of the window. */
 static bool is_simple(const struct asf_cios *c) {
     return asf__ours_wide(c) && !asf__is_putting(c) && !(c->flags & (ASF_IN_BACKUP | ASF_NO_READS)) &&
            asf__charset_of_locale() != ASF__OTHER_CHARSET;
 }
 
-/* The call on at most `reach` characters of the window; ASF_SCAN_ELSEWHERE when it
- * is for libc, and *cut when with more of them it might not be. */
+/* Makes the call on at most `reach` characters of the window.  Returns ASF_SCAN_ELSEWHERE if libc must
+ * make it; *cut: more characters might change that. */
 static int scan_near(struct asf_cios *c, size_t reach, enum asf_dialect dialect, const char *format,
                      va_list ap, bool *cut) {
     struct asf_wide *w = asf__wide(c);
     size_t there = (size_t)(w->read_end - w->read_ptr), taken;
     char text[FAR + 1];
     va_list arguments;
-    size_t n = narrow(text, w->read_ptr, there < reach ? there : reach);
+    size_t n = narrow_text(text, w->read_ptr, there < reach ? there : reach);
     text[n] = '.';
     *cut = n == reach;
     va_copy(arguments, ap);
@@ -94,7 +93,7 @@ static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_
 typedef int scanner(FILE *, const wchar_t *, va_list);
 extern scanner __isoc99_vfwscanf, __isoc23_vfwscanf;
 
-static void leave(void *c) {
+static void leave_stream(void *c) {
     asf__leave(c);
 }
 
@@ -104,13 +103,13 @@ static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format
     asf__show_lock(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);
-    if (asf__made_here(c)) /* cancelled, libc gives back its own lock */
+    if (asf__made_here(c)) /* if the thread is cancelled, libc releases its own lock */
         c->use = ASF_UNLOCKED;
-    return ASF_CLEANUP(leave, c, libc(asf__file(c), format, ap));
+    return ASF_CLEANUP(leave_stream, c, libc(asf__file(c), format, ap));
 }
 
-static int scan(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, const wchar_t *format,
-                va_list ap) {
+static int scan_wide(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, const wchar_t *format,
+                     va_list ap) {
     asf__enter(c);
     asf__count(c);
     int r = scan_bytes(c, dialect, format, ap);
@@ -120,7 +119,8 @@ static int scan(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, con
     return r;
 }
 
-/* A newer libc has __isoc23_*; programs built there then find ours. */
+/* Programs built with a newer libc call __isoc23_*.  An older libc does not have these: its __isoc99_* are
+ * called. */
 static scanner *isoc23(void) {
     static void *cache;
     void *found = __atomic_load_n(&cache, __ATOMIC_RELAXED);
@@ -129,7 +129,7 @@ static scanner *isoc23(void) {
     return (scanner *)(found ? found : asf__next(&cache, "__isoc99_vfwscanf"));
 }
 
-static scanner *plain(void) {
+static scanner *plain_vfwscanf(void) {
     static void *found;
     return (scanner *)asf__next(&found, "vfwscanf");
 }
@@ -141,17 +141,17 @@ static scanner *plain(void) {
     int prefix##fwscanf(FILE *, const wchar_t *, ...) __asm__(label "fwscanf");                              \
     int prefix##wscanf(const wchar_t *, ...) __asm__(label "wscanf");                                        \
     EXPORT int prefix##vfwscanf(FILE *f, const wchar_t *format, va_list ap) {                                \
-        return scan(asf__cios(f), dialect, libc, format, ap);                                                \
+        return scan_wide(asf__cios(f), dialect, libc, format, ap);                                           \
     }                                                                                                        \
     EXPORT int prefix##vwscanf(const wchar_t *format, va_list ap) {                                          \
-        return scan(asf__cios(stdin), dialect, libc, format, ap);                                            \
+        return scan_wide(asf__cios(stdin), dialect, libc, format, ap);                                       \
     }                                                                                                        \
     ASF_VARIADIC(prefix##fwscanf, (FILE * f, const wchar_t *format, ...),                                    \
-                 scan(asf__cios(f), dialect, libc, format, list))                                            \
+                 scan_wide(asf__cios(f), dialect, libc, format, list))                                       \
     ASF_VARIADIC(prefix##wscanf, (const wchar_t *format, ...),                                               \
-                 scan(asf__cios(stdin), dialect, libc, format, list))
+                 scan_wide(asf__cios(stdin), dialect, libc, format, list))
 
-FAMILY(asf__plain_, ASF_SCAN_GNU, "", plain())
+FAMILY(asf__plain_, ASF_SCAN_GNU, "", plain_vfwscanf())
 FAMILY(asf__isoc99_, ASF_SCAN_C99, "__isoc99_", ASF_NEXT(__isoc99_vfwscanf))
 FAMILY(asf__isoc23_, ASF_SCAN_C23, "__isoc23_", isoc23())
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_write.c - output of wide characters: fputwc, fputws.  They stand in
- * libc's buffer and are converted when libc converts; but where libc writes
- * sixteen bytes at a time, all bytes of one conversion go out together.
+ * wide_write.c - output of wide characters: fputwc, fputws.  Characters are buffered and converted at the
+ * same moments as in libc.  But libc writes sixteen bytes at a time; here all bytes of one conversion are put
+ * together.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -13,8 +13,8 @@ extern wint_t __woverflow(FILE *, wint_t);
 
 /* --- out of the buffer ------------------------------------------------------- */
 
-/* Into the buffer below, which takes them all before it is put, or past it.  An error
- * here and in what follows is one of writing. */
+/* Adds bytes to the buffer below, which takes them all before it is put; asf__append takes those that do
+ * not fit.  Returns 0, or an error of writing, as do the functions that follow. */
 static int add_bytes(struct asf_cios *c, const char *bytes, size_t n) {
     int error = 0;
     if (asf__room_in_buffer(c) < n) {
@@ -26,8 +26,9 @@ static int add_bytes(struct asf_cios *c, const char *bytes, size_t n) {
     return error;
 }
 
-/* Characters to bytes; *from tells how far it came.  What cannot be converted just ends it. */
-static int convert(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
+/* Converts characters to bytes and advances *from over them.  A character that cannot be converted ends
+ * this without an error. */
+static int convert_output(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
     enum asf_converted status = ASF_CONVERTED;
     int rc = 0;
     while (rc == 0 && *from < end && status != ASF_INVALID) {
@@ -38,9 +39,9 @@ static int convert(struct asf_cios *c, const wchar_t **from, const wchar_t *end)
     return rc;
 }
 
-/* As libc: no flag is set when the descriptor does not go back over input, and what has
- * become bytes is lost. */
-static int fail(struct asf_cios *c, int code) {
+/* Reports an error of writing as libc does: the converted bytes are lost, and the error flag is not set if
+ * the descriptor did not go back over input. */
+static int fail_output(struct asf_cios *c, int code) {
     bool stuck = c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
     c->write_ptr = c->write_end = c->write_base;
     if (!stuck)
@@ -49,13 +50,13 @@ static int fail(struct asf_cios *c, int code) {
     return EOF;
 }
 
-/* A thread that is cancelled in the write, or jumps out of it, does not leave the
- * characters to be written twice; when writing fails they stay, as in libc. */
+/* Converts and puts characters.  The window is emptied first: a thread that is cancelled in the write, or
+ * jumps out of it, must not leave them to be written twice.  If writing fails they stay, as in libc. */
 static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_t *end, bool now) {
     struct asf_wide *w = &c->wide;
     wchar_t *base = w->write_base;
     w->write_base = w->write_ptr = w->buf_base;
-    int rc = convert(c, from, end);
+    int rc = convert_output(c, from, end);
     if (rc == 0 && now)
         rc = asf__put_now(c);
     if (rc < 0) {
@@ -65,12 +66,12 @@ static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_
     return rc;
 }
 
-static int flush(struct asf_cios *c, bool now) {
+static int flush_output(struct asf_cios *c, bool now) {
     struct asf_wide *w = &c->wide;
     const wchar_t *from = w->write_base, *end = w->write_ptr;
     int rc = asf__wide_has_output(c) ? put_characters(c, &from, end, now) : 0;
     if (rc < 0)
-        return fail(c, rc);
+        return fail_output(c, rc);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     asf__wide_set_write(w, w->buf_base);
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
@@ -79,13 +80,13 @@ static int flush(struct asf_cios *c, bool now) {
 }
 
 int asf__wide_flush(struct asf_cios *c) {
-    return flush(c, true);
+    return flush_output(c, true);
 }
 
 int asf__wide_to_bytes(struct asf_cios *c) {
     if (!asf__is_putting(c))
         asf__wide_reader_to_bytes(c);
-    else if (c->wide.write_ptr > c->wide.write_base && flush(c, false) == EOF)
+    else if (c->wide.write_ptr > c->wide.write_base && flush_output(c, false) == EOF)
         return -errno;
     return 0;
 }
@@ -117,8 +118,8 @@ static size_t copy_in(struct asf_wide *w, const wchar_t *p, size_t n, ptrdiff_t 
     return n;
 }
 
-/* Unbuffered: libc writes one character after the other.  One that is WEOF it
- * takes for an empty flush. */
+/* Whether the text of an unbuffered stream is put as a whole; libc writes one character after the other.
+ * Not if it contains WEOF, which libc takes for an empty flush. */
 static bool goes_at_once(const struct asf_cios *c, const wchar_t *p, size_t n) {
     return c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) &&
            c->wide.write_ptr == c->wide.write_base && !wmemchr(p, (wchar_t)WEOF, n);
@@ -128,16 +129,16 @@ static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
     const wchar_t *from = p;
     if (!asf__is_putting(c))
         asf__wide_to_write(c);
-    int rc = convert(c, &from, p + n);
+    int rc = convert_output(c, &from, p + n);
     if (rc == 0)
         rc = asf__put_now(c);
     if (rc < 0)
-        fail(c, rc);
+        fail_output(c, rc);
     return rc < 0 ? 0 : (size_t)(from - p);
 }
 
-/* Line buffered: a text that fits goes out whole if it ends a line anywhere,
- * once the stream is in use; else its characters go one by one, as in libc. */
+/* On a line-buffered stream that is in use for output, a text that fits is flushed as a whole if it
+ * contains a newline; else its characters are added one by one, as in libc. */
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
     struct asf_wide *w = &c->wide;
     ptrdiff_t room = w->write_end - w->write_ptr;
@@ -162,8 +163,7 @@ size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
 
 /* --- one character --------------------------------------------------------------- */
 
-/* As glibc: on a byte stream putwc and putwchar write a byte, where fputwc
- * refuses. */
+/* As in glibc, putwc and putwchar write a byte on a byte stream, where fputwc fails. */
 static wint_t put_slow(struct asf_cios *c, wchar_t ch, bool refuse) {
     if (c->orientation == 0)
         asf__orient(asf__file(c), 1);
@@ -172,7 +172,7 @@ static wint_t put_slow(struct asf_cios *c, wchar_t ch, bool refuse) {
     return asf__ours_wide(c) ? asf__wide_overflow(c, (wint_t)ch) : __woverflow(asf__file(c), (wint_t)ch);
 }
 
-static inline wint_t put(struct asf_cios *c, wchar_t ch, bool refuse) {
+static inline wint_t put_character(struct asf_cios *c, wchar_t ch, bool refuse) {
     struct asf_wide *w = asf__wide(c);
     if (asf__likely(w && w->write_ptr < w->write_end))
         return (wint_t)(*w->write_ptr++ = ch);
@@ -180,7 +180,7 @@ static inline wint_t put(struct asf_cios *c, wchar_t ch, bool refuse) {
 }
 
 static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch, bool refuse) {
-    return ASF_LOCKED(c, asf__wide_hold, put(c, ch, refuse));
+    return ASF_LOCKED(c, asf__wide_hold, put_character(c, ch, refuse));
 }
 
 static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {
