@@ -13,21 +13,21 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-void spoken_library_prints(const char *text);
+void loaded_library_prints(const char *text);
 
 CASE(a_linked_library) {
     printf("program: before. ");
-    spoken_library_prints("called");
+    loaded_library_prints("called");
     printf("program: after. ");
 }
 
-CASE(_spoken) {
+CASE(_with_library) {
     puts("program: main");
 }
 
 CASE(a_linked_library_that_speaks) {
-    setenv("SPOKEN", "1", 1);
-    run_case("_spoken", -1, -1, -1);
+    setenv("LOADED_LIBRARY", "1", 1);
+    run_case("_with_library", -1, -1, -1);
     note_file("library-log");
 }
 
@@ -35,10 +35,10 @@ CASE(a_linked_library_that_speaks) {
 static void *load(int flags) {
     char path[4096];
     Dl_info info;
-    dladdr((void *)(uintptr_t)spoken_library_prints, &info);
+    dladdr((void *)(uintptr_t)loaded_library_prints, &info);
     snprintf(path, sizeof path, "cp %s copy.so", info.dli_fname);
     say("copied %d", system(path));
-    setenv("SPOKEN", "1", 1);
+    setenv("LOADED_LIBRARY", "1", 1);
     void *library = dlopen("./copy.so", flags);
     say("loaded %d", library != NULL);
     unlink("copy.so");
@@ -49,17 +49,17 @@ static void use_and_unload(int flags) {
     printf("program: before\n");
     void *library = load(flags);
     void (*prints)(const char *);
-    *(void **)&prints = dlsym(library, "spoken_library_prints");
+    *(void **)&prints = dlsym(library, "loaded_library_prints");
     prints("called");
     FILE *(*stream)(void);
-    *(void **)&stream = dlsym(library, "spoken_library_stream");
+    *(void **)&stream = dlsym(library, "loaded_library_stream");
     FILE *f = stream();
     CALL(fputs("by the program ", f));
     printf("program: between\n");
     CALL(dlclose(library));
     printf("program: after\n");
     CALL(fputs("after unloading\n", f));
-    unsetenv("SPOKEN");
+    unsetenv("LOADED_LIBRARY");
 }
 
 CASE(loaded_and_unloaded) {

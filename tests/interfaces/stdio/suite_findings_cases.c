@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reduced_cases.c - what the test suites of other projects found, reduced to
+ * suite_findings_cases.c - what the test suites of other projects found, reduced to
  * a few calls each (see tests/suites).
  */
 #include "transcript.h"

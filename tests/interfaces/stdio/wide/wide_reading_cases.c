@@ -4,7 +4,7 @@
  * of reads, malformed and unfinished ones, ungetwc, lines, where the offset
  * stands.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <limits.h>
 #include <locale.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sticky_cases.c - end of file and the error indicator: how long they stay,
+ * indicators_cases.c - end of file and the error indicator: how long they stay,
  * and files that change while they are read.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 static void append(const char *text) {
     int fd = open("file", O_WRONLY | O_APPEND);

@@ -4,7 +4,7 @@
  * had read is gone, and the stream's lock is free.  Only under the preload: in
  * the archives scanf is libc's.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>

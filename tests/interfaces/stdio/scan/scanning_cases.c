@@ -3,7 +3,7 @@
  * scanning_cases.c - the scanf family: conversions, failures, and where the
  * stream stands afterwards.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <pthread.h>
 #include <stdarg.h>

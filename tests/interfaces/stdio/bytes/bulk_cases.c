@@ -4,7 +4,7 @@
  * the descriptor itself, a reader of the file, exit, seeks.  Each is looked at long after the stream
  * may have read ahead or held back more than one of libc's buffers.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

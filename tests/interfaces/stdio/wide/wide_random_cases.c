@@ -7,7 +7,7 @@
  * within a character, aborts on fseek(SEEK_CUR) after ungetwc, and spoils its
  * heap on ungetwc after output that was only flushed.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <locale.h>
 

@@ -2,7 +2,7 @@
  *
  * printing_cases.c - the printf family: what is printed, what is returned.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <float.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
  * when, what stays in the buffer, what a failing conversion leaves; swprintf
  * where there is not enough room.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <locale.h>
 #include <stdio_ext.h>

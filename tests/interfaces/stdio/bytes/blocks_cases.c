@@ -3,7 +3,7 @@
  * blocks_cases.c - fread and fwrite of every size around the edges of libc's
  * buffer, in every order, on files, pipes and devices.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <sys/wait.h>
 

@@ -2,7 +2,7 @@
  *
  * wide_cases.c - wide streams: orientation, fgetws and fputws, fwprintf.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <locale.h>
 

@@ -4,7 +4,7 @@
  * every mode; characters that have no bytes; what errors leave; what is there
  * when a process ends or another begins.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <locale.h>
 #include <pthread.h>

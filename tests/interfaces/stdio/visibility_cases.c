@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * neighbours_cases.c - what one stream holds back, looked at by the same process in
+ * visibility_cases.c - what one stream holds back, looked at by the same process in
  * other ways: through another stream, another descriptor, functions of libc that
  * read by themselves.
  */

@@ -2,7 +2,7 @@
  *
  * lines_cases.c - fgets, getline, getdelim, puts, fputs.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <malloc.h>
 

@@ -3,7 +3,7 @@
  * update_cases.c - streams open for reading and writing: turning round with
  * and without a seek between, and calls in the wrong direction.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 static FILE *update_file(const char *mode) {
     put_text("file", "0123456789abcdefghij");

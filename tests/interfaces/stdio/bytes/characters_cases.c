@@ -3,7 +3,7 @@
  * characters_cases.c - getc, putc, ungetc, getw, putw and their unlocked and
  * inlined forms.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 CASE(every_byte_value) {
     FILE *f = fopen("file", "w+");

@@ -3,7 +3,7 @@
  * wide_orientation_cases.c - which streams are wide ones, from when, and what
  * the functions of the other kind do on them; character sets by fopen's ccs=.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <locale.h>
 #include <stdio_ext.h>

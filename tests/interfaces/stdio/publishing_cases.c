@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * beside_cases.c - threads that have a stream each, in a random order of calls
+ * publishing_cases.c - threads that have a stream each, in a random order of calls
  * with and without its lock, beside a thread that waits, forks or starts
  * commands; and the same interrupted by a signal handler that does: what is held
  * back is shown then, and must be shown once.

@@ -3,7 +3,7 @@
  * jumping_cases.c - reading here and there in a file, where the seeks are put off;
  * and whoever looks at the descriptor's offset, or reads on from it.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <fcntl.h>
 #include <spawn.h>

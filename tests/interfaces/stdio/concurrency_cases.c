@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * apart_cases.c - threads that must not see, nor wait for, what another does inside a
+ * concurrency_cases.c - threads that must not see, nor wait for, what another does inside a
  * call: reads of which each thread takes its part, output that one writes while another
  * looks or ends, forks with handlers, popen by several, the least of stacks.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * endings_cases.c - how a process ends, what has been written by then, and
+ * process_end_cases.c - how a process ends, what has been written by then, and
  * where it leaves the input it was given.
  */
 #include "transcript.h"

@@ -3,7 +3,7 @@
  * position_cases.c - fseek, ftell, fgetpos, fsetpos, rewind in every state of
  * a stream; the kernel's offset where the program has asked for it to be set.
  */
-#include "transcript.h"
+#include "tests/interfaces/stdio/transcript.h"
 
 #include <limits.h>
 #include <sys/mman.h>

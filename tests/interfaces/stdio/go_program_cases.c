@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * go_cases.c - a program that bears the note of Go's linker, and makes system calls by
+ * go_program_cases.c - a program that bears the note of Go's linker, and makes system calls by
  * its own instructions as Go does.
  */
 #include "transcript.h"

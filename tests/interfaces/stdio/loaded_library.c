@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spoken_library.c - a shared library that uses stdio when it is loaded, when
+ * loaded_library.c - a shared library that uses stdio when it is loaded, when
  * it is called, and when it is unloaded; for loading_cases.c.
  */
 #include <stdio.h>
@@ -8,15 +8,15 @@
 
 static FILE *log_of_library;
 
-void spoken_library_prints(const char *text);
-FILE *spoken_library_stream(void);
+void loaded_library_prints(const char *text);
+FILE *loaded_library_stream(void);
 
 static void at_exit(void) {
     fputs("library: atexit\n", stdout);
 }
 
 __attribute__((constructor)) static void loaded(void) {
-    if (!getenv("SPOKEN"))
+    if (!getenv("LOADED_LIBRARY"))
         return;
     printf("library: loaded\n");
     log_of_library = fopen("library-log", "a");
@@ -25,19 +25,19 @@ __attribute__((constructor)) static void loaded(void) {
 }
 
 __attribute__((destructor)) static void unloaded(void) {
-    if (!log_of_library) /* loaded before SPOKEN was set */
+    if (!log_of_library) /* loaded before LOADED_LIBRARY was set */
         return;
     printf("library: unloaded\n");
     fputs("unloaded\n", log_of_library);
 }
 
-void spoken_library_prints(const char *text) {
+void loaded_library_prints(const char *text) {
     printf("library: %s\n", text);
     puts("library: puts");
     putchar('!');
     putchar('\n');
 }
 
-FILE *spoken_library_stream(void) {
+FILE *loaded_library_stream(void) {
     return log_of_library;
 }
