@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cat.c - concatenate files: options and operands.  plain.c and asi.c copy.
+ * cat.c - concatenate files: options and operands.  cat_plain.c and cat_asi.c copy.
  */
 #include "cat.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cmp.c - compare two files byte by byte: options, operands and reports.
- * plain.c and asi.c read the files.
+ * cmp_plain.c and cmp_asi.c read the files.
  */
 #include "cmp.h"
 

@@ -2,7 +2,7 @@
  *
  * codec.h - what compress and uncompress ask of an I/O library.
  *
- * Example programs.  plain.c does it with stdio, asi.c with the
+ * Example programs.  compress_plain.c does it with stdio, compress_asi.c with the
  * Alloc Stream Interface; everything else is shared.
  */
 #ifndef ASF_EXAMPLES_CODEC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cp.c - copy files and trees: everything but the bytes, which plain.c and
- * asi.c copy.
+ * cp.c - copy files and trees: everything but the bytes, which cp_plain.c and
+ * cp_asi.c copy.
  */
 #include "cp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cut.c - cut bytes or fields out of lines: options and operands.  plain.c and
- * asi.c cut.
+ * cut.c - cut bytes or fields out of lines: options and operands.  cut_plain.c and
+ * cut_asi.c cut.
  */
 #include "cut.h"
 

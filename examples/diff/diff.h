@@ -11,7 +11,7 @@
  *   diff_script.c   from there to the script: what is not searched, shifting
  *   diff_print.c    the script in the formats normal and ed
  *   diff_context.c  and in those with context
- *   text.h          the I/O, which plain.c and asi.c do
+ *   text.h          the I/O, which diff_plain.c and diff_asi.c do
  */
 #ifndef ASF_EXAMPLES_DIFF_H
 #define ASF_EXAMPLES_DIFF_H

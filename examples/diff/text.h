@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * text.h - what diff asks of an I/O library: whole files in memory, and an
- * output.  plain.c does it with stdio, asi.c with the Alloc Stream Interface.
+ * output.  diff_plain.c does it with stdio, diff_asi.c with the Alloc Stream Interface.
  */
 #ifndef ASF_EXAMPLES_TEXT_H
 #define ASF_EXAMPLES_TEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * wc.c - count the lines, words, characters and bytes of files: options,
- * operands and output.  plain.c and asi.c read the files.
+ * operands and output.  wc_plain.c and wc_asi.c read the files.
  */
 #include "wc.h"
 

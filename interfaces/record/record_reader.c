@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "interfaces/record/record_reader.h"
-#include "interfaces/record/record_store.h"
+#include "interfaces/record/record_stored.h"
 
 enum { HASHED_MOST = 64 }; /* formats of the store that a reader keeps; the store keeps more */
 

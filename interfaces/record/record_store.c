@@ -4,7 +4,7 @@
  * no belief in what is loaded.
  */
 #define _GNU_SOURCE
-#include "interfaces/record/record_store.h"
+#include "interfaces/record/record_stored.h"
 
 #include <errno.h>
 #include <pthread.h>

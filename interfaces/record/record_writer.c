@@ -11,7 +11,7 @@
 #include "interfaces/record/record_frame.h"
 #include "interfaces/record/record_gather.h"
 #include "interfaces/record/record_index.h"
-#include "interfaces/record/record_store.h"
+#include "interfaces/record/record_stored.h"
 
 /* The record that is being written: a region of the stream. */
 struct slot {

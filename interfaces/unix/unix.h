@@ -88,7 +88,7 @@ static inline struct asf_fd *asf__fd(int fd) {
     return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNELS ? d : NULL;
 }
 
-/* asf__is: whether it is in that state.  Sequentially consistent: hold_offset() in read.c and asf__begin()
+/* asf__is: whether it is in that state.  Sequentially consistent: hold_offset() in unix_read.c and asf__begin()
  * each write one of `state` and `users` and then read the other. */
 static inline bool asf__is(const struct asf_fd *d, enum asf_fd_state state) {
     return d && __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) == state;
@@ -187,7 +187,7 @@ long asf__unix_signal(int sig, void (*handler)(int));
 void asf__heed_mask(const sigset_t *mask);
 void asf__heed_signal(int sig);
 
-/* --- reads (read.c) ------------------------------------------------------------------------ */
+/* --- reads (unix_read.c) ------------------------------------------------------------------- */
 
 /* asf__count_anew: restart the counts of reads; after `needed` small reads by the kernel they decide about
  * a window.

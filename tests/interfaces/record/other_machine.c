@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "interfaces/record/record_format.h"
-#include "interfaces/record/record_store.h"
+#include "interfaces/record/record_stored.h"
 
 int asf__store_format(struct asf_record_store *store, struct asf_record_format *f) {
     return store && f ? -1 : 0;

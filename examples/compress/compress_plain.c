@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - compress and uncompress on stdio, in the classic way: what
+ * compress_plain.c - compress and uncompress on stdio, in the classic way: what
  * the coder takes or gives byte by byte goes through getc and putc.
  */
 #include <errno.h>

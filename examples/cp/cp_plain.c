@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - cp on Unix I/O: read into a buffer and write from there.
+ * cp_plain.c - cp on Unix I/O: read into a buffer and write from there.
  */
 #include <errno.h>
 #include <unistd.h>

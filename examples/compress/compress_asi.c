@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - compress and uncompress on the Alloc Stream Interface: the
+ * compress_asi.c - compress and uncompress on the Alloc Stream Interface: the
  * coder reads the input where the library has it and writes straight into the
  * library's output buffer.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - cut on stdio: a line at a time with getdelim, out with putchar and
+ * cut_plain.c - cut on stdio: a line at a time with getdelim, out with putchar and
  * fwrite.
  */
 #include <errno.h>

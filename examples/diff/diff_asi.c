@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - diff's I/O on the Alloc Stream Interface: a file is one region of
+ * diff_asi.c - diff's I/O on the Alloc Stream Interface: a file is one region of
  * its stream, which is compared and printed from in place.
  */
 #include <asf/asf.h>

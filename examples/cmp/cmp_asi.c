@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - cmp on the Alloc Stream Interface: compare the streams' own buffers
+ * cmp_asi.c - cmp on the Alloc Stream Interface: compare the streams' own buffers
  * with the scanning kernels of <asf/scan.h>.
  */
 #include <asf/asf.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - cp on the Alloc Stream Interface: from stream to stream by asf_copy,
+ * cp_asi.c - cp on the Alloc Stream Interface: from stream to stream by asf_copy,
  * with no buffer of the program's between.
  */
 #include <asf/asf.h>
 #include <fcntl.h>
 
 #include "cp.h"
-#include "examples/common/streams.h"
+#include "examples/common/whole_lines.h"
 
 static bool copy(struct asf_cios *in, struct cp_file from, struct asf_cios *out, struct cp_file to) {
     int64_t n = asf_copy(in, out, INT64_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - cut on the Alloc Stream Interface: the delimiters and line ends of a
+ * cut_asi.c - cut on the Alloc Stream Interface: the delimiters and line ends of a
  * region become bits, and what is cut out goes from the input's own buffer
  * into the output's.
  */
@@ -12,7 +12,7 @@
 
 #include "cut.h"
 #include "examples/common/program.h"
-#include "examples/common/streams.h"
+#include "examples/common/whole_lines.h"
 
 /* Region, marks and output stay in the second-level cache. */
 enum { REGION = 64 << 10, SHORT = 32 };

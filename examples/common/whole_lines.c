@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * streams.c - standard streams and regions of whole lines for the programs on
+ * whole_lines.c - standard streams and regions of whole lines for the programs on
  * the Alloc Stream Interface.
  */
-#include "examples/common/streams.h"
+#include "examples/common/whole_lines.h"
 
 #include <asf/lines.h>
 #include <asf/scan.h>

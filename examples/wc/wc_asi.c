@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - wc on the Alloc Stream Interface: count in the stream's own buffer,
+ * wc_asi.c - wc on the Alloc Stream Interface: count in the stream's own buffer,
  * with the scanning kernels of <asf/scan.h>.
  */
 #include <asf/asf.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "examples/common/program.h"
-#include "examples/common/streams.h"
+#include "examples/common/whole_lines.h"
 #include "wc.h"
 
 /* Large enough to make the calls cheap, small enough to be had from a mapped

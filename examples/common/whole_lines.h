@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * streams.h - what the programs on the Alloc Stream Interface share: the
+ * whole_lines.h - what the programs on the Alloc Stream Interface share: the
  * standard streams, regions of whole lines, errors of output, file after file.
  */
-#ifndef ASF_EXAMPLES_STREAMS_H
-#define ASF_EXAMPLES_STREAMS_H
+#ifndef ASF_EXAMPLES_WHOLE_LINES_H
+#define ASF_EXAMPLES_WHOLE_LINES_H
 
 #include <asf/asf.h>
 #include <stdbool.h>

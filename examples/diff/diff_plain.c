@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - diff's I/O on stdio: a file is read into memory of its own.
+ * diff_plain.c - diff's I/O on stdio: a file is read into memory of its own.
  */
 #include <errno.h>
 #include <error.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.c - lines and records of a stream in place.
+ * asi_lines.c - lines and records of a stream in place.
  *
  * What is at hand is looked through before it is allocated, or allocated as a whole and
  * given back from the first line on that is not complete: so nothing is waited for that

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_store.h - a format store as writers and readers see it.
+ * record_stored.h - a format store as writers and readers see it.
  */
-#ifndef ASF_INTERFACES_RECORD_STORE_H
-#define ASF_INTERFACES_RECORD_STORE_H
+#ifndef ASF_INTERFACES_RECORD_STORED_H
+#define ASF_INTERFACES_RECORD_STORED_H
 
 #include <asf/record_store.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - cmp on Unix I/O: read blocks of both files into buffers.
+ * cmp_plain.c - cmp on Unix I/O: read blocks of both files into buffers.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inputs.cpp - texts like those that programs read: a list of words, a log, a table, and one whose
+ * line_inputs.cpp - texts like those that programs read: a list of words, a log, a table, and one whose
  * lines are of many lengths.
  */
 #include "lines_bench.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - cat on Unix I/O: read into a buffer and write from there.
+ * cat_plain.c - cat on Unix I/O: read into a buffer and write from there.
  */
 #include <errno.h>
 #include <error.h>

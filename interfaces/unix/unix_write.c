@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * write.c - write, writev and pwrite.  Writes go to the kernel at once; the descriptor is published before.
+ * unix_write.c - write, writev and pwrite.  Writes go to the kernel at once; the descriptor is published before.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"

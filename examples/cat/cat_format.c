@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.c - cat's options on the bytes: line numbers, $ at line ends, ^X and
+ * cat_format.c - cat's options on the bytes: line numbers, $ at line ends, ^X and
  * M-X.
  */
 #include <string.h>

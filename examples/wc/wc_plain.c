@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain.c - wc on Unix I/O: read into a buffer and count there.
+ * wc_plain.c - wc on Unix I/O: read into a buffer and count there.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - cat on the Alloc Stream Interface: from stream to stream by
+ * cat_asi.c - cat on the Alloc Stream Interface: from stream to stream by
  * asf_copy; formatted, from the input's own buffer into the output's.
  */
 #include <asf/asf.h>
@@ -8,7 +8,7 @@
 
 #include "cat.h"
 #include "examples/common/program.h"
-#include "examples/common/streams.h"
+#include "examples/common/whole_lines.h"
 
 enum { REGION = 128 << 10, PIECE = 4096 };
 

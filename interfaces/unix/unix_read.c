@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.c - read, readv, pread, preadv and lseek.  A private descriptor is read from its stream's current
+ * unix_read.c - read, readv, pread, preadv and lseek.  A private descriptor is read from its stream's current
  * buffer (the paper's Figure 5): a window that maps the file from the page cache.  Bytes that the window does
  * not have are read from the kernel at the descriptor's offset.
  *
