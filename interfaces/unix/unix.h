@@ -88,8 +88,8 @@ static inline struct asf_fd *asf__fd(int fd) {
     return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNELS ? d : NULL;
 }
 
-/* asf__is: whether it is in that state.  Sequentially consistent: hold_offset() in unix_read.c and asf__begin()
- * each write one of `state` and `users` and then read the other. */
+/* asf__is: whether it is in that state.  Sequentially consistent: hold_offset() in unix_read.c and
+ * asf__begin() each write one of `state` and `users` and then read the other. */
 static inline bool asf__is(const struct asf_fd *d, enum asf_fd_state state) {
     return d && __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) == state;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * unix_write.c - write, writev and pwrite.  Writes go to the kernel at once; the descriptor is published before.
+ * unix_write.c - write, writev and pwrite.  Writes go to the kernel at once; the descriptor is published
+ * before.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
