@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * buffers.c - the memory under a stream's windows: made, made current, and kept as long
- * as regions point into it.
+ * buffers.c - the memory of a stream's windows: allocate it, make it the current buffer, and keep it
+ * while regions point into it.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"
@@ -12,18 +12,18 @@
 
 #include "lib/sys/race_detector.h"
 
-/* Large buffers are not mapped and unmapped for each stream: one is kept. */
+/* malloc maps and unmaps large memory: one freed buffer is kept for the next stream. */
 enum { ALIGNMENT = 64, LARGE = 32 << 10, LARGEST = 256 << 10 };
 
-static struct asf_buffer *spare; /* swapped */
+static struct asf_buffer *spare; /* changed by atomic exchange */
 
-static struct asf_buffer *swap_spare(struct asf_buffer *b) {
+static struct asf_buffer *swap_spare_buffer(struct asf_buffer *b) {
     return __atomic_exchange_n(&spare, b, __ATOMIC_ACQ_REL);
 }
 
 static struct asf_buffer *take_spare(size_t size) {
     struct asf_buffer *b =
-        size >= LARGE && __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare(NULL) : NULL;
+        size >= LARGE && __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare_buffer(NULL) : NULL;
     if (b && b->whole >= size)
         return b;
     free(b);
@@ -32,7 +32,7 @@ static struct asf_buffer *take_spare(size_t size) {
 
 static void free_buffer(struct asf_buffer *b) {
     if (b->whole >= LARGE && b->whole <= LARGEST && !asf__has_race_detector())
-        b = swap_spare(b);
+        b = swap_spare_buffer(b);
     free(b);
 }
 
@@ -115,7 +115,7 @@ struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n) {
 
 void asf__allocate(struct asf_cios *c) {
     if (asf__likely(c->buffer != NULL)) {
-        if (asf__unlikely(!c->read_base && !asf__is_putting(c))) /* made before its first use */
+        if (asf__unlikely(!c->read_base && !asf__is_putting(c))) /* setvbuf allocated it, without windows */
             asf__empty_windows(c);
         return;
     }
@@ -123,13 +123,13 @@ void asf__allocate(struct asf_cios *c) {
     if (buffered)
         asf__look_below(c);
     struct asf_buffer *b = buffered ? asf__buffer_new(c->block) : NULL;
-    if (!b && buffered && c->block > BUFSIZ) /* what was asked for is too much */
+    if (!b && buffered && c->block > BUFSIZ) /* no memory for a size set by an option */
         b = asf__buffer_new(BUFSIZ);
     if (!b)
         b = asf__single_buffer(c, c->shortbuf, 1);
     char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
     asf__use_buffer(c, b);
-    if (c->flags & ASF_IN_BACKUP && c->backup_base) { /* bytes pushed back into a stream without a buffer */
+    if (c->flags & ASF_IN_BACKUP && c->backup_base) { /* ungetc came before the buffer */
         c->save_base = c->save_end = c->buf_base;
         asf__set_read(c, base, p, end);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bulk.c - bulk streams: when a stream becomes one, the large memory over which its current buffer
- * slides, and what brings the descriptor to where it would be without.
+ * bulk.c - bulk streams: when a stream becomes bulk, the large memory over which its current buffer
+ * slides, and moving the descriptor back to its offset without bulk memory.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -12,15 +12,15 @@
 #include "backplane/report.h"
 
 enum {
-    RUN = 64,            /* whole blocks in a row, 256 KB as a rule, */
-    SLOW = 50,           /* in less milliseconds than these make a stream bulk */
-    MEMORY = 128 << 10,  /* into files 64 KB gained 1.17, 128 KB 1.26 of plain in five commands */
-    STRAIGHT = 16 << 10, /* from here on a copy costs more than a system call */
+    RUN = 64,            /* whole blocks in a row (mostly 256 KB) make a stream bulk, */
+    SLOW = 50,           /* if they take fewer milliseconds */
+    MEMORY = 128 << 10,  /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
+    STRAIGHT = 16 << 10, /* a copy of this size or more costs more than a system call */
 };
 
 unsigned asf__bulk_streams;
 
-/* By the coarse clock, which costs 5 ns. */
+/* The coarse clock costs 5 ns. */
 static int64_t milliseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
@@ -61,12 +61,12 @@ void asf__leave_bulk(struct asf_cios *c) {
     __atomic_fetch_sub(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
 }
 
-/* A thread that uses the stream without its lock, while another may fork and publish it, goes block by
- * block. */
+/* In a multithreaded process a stream that is used without its lock goes block by block: if another thread
+ * forks, it publishes the bulk memory of all streams. */
 static bool is_bulk(struct asf_cios *c) {
     if (asf__unlikely(c->use == ASF_UNLOCKED && !__libc_single_threaded)) {
         asf__lock(&c->lk);
-        if (!asf__is_putting(c)) /* what is held is put with what follows */
+        if (!asf__is_putting(c)) /* held output is put with the next flush */
             asf__unread_ahead(c);
         asf__leave_bulk(c);
         asf__unlock(&c->lk);
@@ -89,7 +89,7 @@ void asf__rewind_buffer(struct asf_cios *c) {
 
 bool asf__have_bulk_memory(struct asf_cios *c) {
     if (!c->buffer || !c->buffer->slides || c->buffer->refs) {
-        struct asf_buffer *b = asf__buffer_new(MEMORY + c->block); /* a short block may be in front */
+        struct asf_buffer *b = asf__buffer_new(MEMORY + c->block); /* the first block may be a short one */
         if (!b)
             return false;
         b->slides = true;
@@ -108,7 +108,7 @@ static ssize_t get_below(struct asf_cios *c, char *p, size_t n) {
     return r;
 }
 
-static ssize_t read_ahead(struct asf_cios *c) {
+static ssize_t get_bulk_ahead(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     int64_t now = milliseconds();
     if (now - k->since >= SLOW)
@@ -124,7 +124,7 @@ static ssize_t read_ahead(struct asf_cios *c) {
     return r;
 }
 
-/* The next n bytes ahead, or what there is of them. */
+/* Returns the next *n bytes that were read ahead, or as many as there are. */
 static char *take_ahead(struct asf_cios *c, size_t *n) {
     struct asf_bulk *k = &c->bulk;
     char *p = k->from;
@@ -148,7 +148,7 @@ void asf__unread_ahead(struct asf_cios *c) {
         k->from = k->to = NULL;
 }
 
-/* All that was read ahead joins the window. */
+/* Extends the window over all bytes that were read ahead. */
 static void show_ahead(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     bool backup = c->flags & ASF_IN_BACKUP;
@@ -163,11 +163,12 @@ static void show_ahead(struct asf_cios *c) {
     k->from = k->to = NULL;
 }
 
-/* Whether there is a block ahead now; *r is what the module said. */
+/* Reads ahead if the stream is bulk and nothing is read ahead.  Returns whether bytes are; *r is the
+ * result of the module's `get`, or 1. */
 static bool have_ahead(struct asf_cios *c, ssize_t *r) {
     *r = 1;
     if (is_bulk(c) && !c->bulk.from && asf__have_bulk_memory(c))
-        *r = read_ahead(c);
+        *r = get_bulk_ahead(c);
     return c->bulk.from;
 }
 
@@ -206,8 +207,8 @@ ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n) {
 
 /* --- output ------------------------------------------------------------------------------ */
 
-/* A put ends where the stream has put a multiple of MEMORY.  In a file that it writes from the beginning, the
- * page cache takes the next put as one large folio: unaligned puts cost 1.2 times as much. */
+/* Each put ends at a multiple of MEMORY.  In a file written from its beginning, the page cache then takes
+ * the next put as one large folio: unaligned puts cost 1.2 times as much. */
 static bool is_memory_full(struct asf_cios *c) {
     size_t n = (size_t)(c->buf_end - asf__memory(c->buffer));
     return n >= MEMORY || (c->stats.out + n) % MEMORY < c->block;
@@ -221,7 +222,7 @@ bool asf__hold_block(struct asf_cios *c) {
     if (!k->from)
         k->since = now;
     else if (now - k->since >= SLOW)
-        return asf__leave_bulk(c), false; /* what is held is put with the window */
+        return asf__leave_bulk(c), false; /* held output is put with the window */
     if (!k->from)
         k->from = c->write_base;
     k->to = c->write_ptr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c - what must hold of a stream between two calls.
+ * check.c - the invariants of a stream between two calls.
  */
 #define _GNU_SOURCE
 #include "backplane/check.h"
@@ -11,7 +11,7 @@
 #include "backplane/window.h"
 
 static void check_read_window(const struct asf_cios *c) {
-    bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else of characters */
+    bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag is of the wide backup */
     assert(c->read_base <= c->read_ptr && c->read_ptr <= c->read_end);
     assert(!backup || c->save_base <= c->save_end);
     if (!backup && c->read_base)
@@ -22,7 +22,7 @@ static void check_write_window(const struct asf_cios *c) {
     assert(c->write_base <= c->write_ptr);
     if (c->write_base)
         assert(c->buf_base <= c->write_base && c->write_ptr <= c->buf_end && c->write_end <= c->buf_end);
-    if (c->write_end > c->write_ptr) { /* bytes are stored without a look at anything else */
+    if (c->write_end > c->write_ptr) { /* putc stores bytes here without any other check */
         assert(asf__is_putting(c));
         assert(!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES)));
         assert(c->orientation <= 0);
@@ -31,13 +31,13 @@ static void check_write_window(const struct asf_cios *c) {
 
 void asf__check(const struct asf_cios *c) {
     if (c->buffer && c->buffer->truncated)
-        return; /* the fault has moved read_end by itself */
+        return; /* the fault handler has moved read_end */
     if (c->use == ASF_IN_SYSTEM_CALL || c->ops->asks_for_offset_each_time || c->ops->memory_is_the_stream)
         return; /* a callback or a handler is in the middle of another call */
     check_read_window(c);
     check_write_window(c);
     assert(!asf__is_putting(c) || c->read_ptr == c->read_end || c->orientation > 0);
-    assert((c->buffer != NULL) == (c->buf_base != NULL) || !(c->flags & ASF_LINKED)); /* closed */
+    assert((c->buffer != NULL) == (c->buf_base != NULL) || !(c->flags & ASF_LINKED)); /* or it is closed */
     assert(c->buffer || c->read_ptr == c->read_end || c->flags & ASF_IN_BACKUP);
     assert(c->mapped == (c->buffer && c->buffer->mapped));
     assert(!(c->gate & ASF_MOVED) || (c->read_ptr == c->read_end && !asf__is_putting(c)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cios.c - the object that a stream is: made, and given back.
+ * cios.c - the object of a stream: allocate, initialize, reset and free it.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -17,9 +17,10 @@
 const void *asf__vtable, *asf__wide_vtable;
 struct asf_hooks asf__hooks;
 
-static struct asf_cios *spare; /* closed last: for the next open; swapped */
+/* The object closed last, for the next open; changed by an atomic exchange alone. */
+static struct asf_cios *spare;
 
-/* Looked at without the lock by threads that wait for it. */
+/* Threads that wait for the lock read these members without it. */
 ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops, int fd, int access) {
     static const int refuse[] = {[O_RDONLY] = ASF_NO_WRITES, [O_WRONLY] = ASF_NO_READS, [O_RDWR] = 0};
     c->flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | refuse[access & O_ACCMODE];
@@ -34,7 +35,7 @@ ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops,
     c->why = "not used";
 }
 
-static struct asf_cios *swap_spare(struct asf_cios *c) {
+static struct asf_cios *swap_spare_object(struct asf_cios *c) {
     return __atomic_exchange_n(&spare, c, __ATOMIC_ACQ_REL);
 }
 
@@ -47,7 +48,7 @@ void asf__cios_init(struct asf_cios *c, const struct asf_module *ops, int fd, in
 }
 
 struct asf_cios *asf__cios_new(const struct asf_module *ops, int fd, int access) {
-    struct asf_cios *c = __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare(NULL) : NULL;
+    struct asf_cios *c = __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare_object(NULL) : NULL;
     if (!c && !(c = calloc(1, sizeof *c)))
         return NULL;
     asf__cios_init(c, ops, fd, access);
@@ -74,17 +75,16 @@ static void drop_all(struct asf_cios *c) {
         memset(&c->wide, 0, sizeof c->wide);
 }
 
-static void clear(struct asf_cios *c, size_t from, size_t end) {
+static void zero_members(struct asf_cios *c, size_t from, size_t end) {
     memset((char *)c + from, 0, end - from);
 }
 
-/* The table, the lock and its copy for restartable sequences are looked at by threads that
- * have no lock yet: they are never anything else. */
+/* `ops`, the lock and `fast` keep their values: threads that do not have the lock yet read them. */
 void asf__cios_reset(struct asf_cios *c) {
     drop_all(c);
     struct asf_buffer *retired = c->retired, single = c->single;
-    clear(c, offsetof(struct asf_cios, read_ptr), offsetof(struct asf_cios, chain));
-    clear(c, offsetof(struct asf_cios, data), offsetof(struct asf_cios, use));
+    zero_members(c, offsetof(struct asf_cios, read_ptr), offsetof(struct asf_cios, chain));
+    zero_members(c, offsetof(struct asf_cios, data), offsetof(struct asf_cios, use));
     c->stats = (struct asf_stats){0};
     c->orientation = 0;
     c->cur_column = 0;
@@ -97,8 +97,9 @@ void asf__cios_reset(struct asf_cios *c) {
 
 void asf__cios_free(struct asf_cios *c) {
     drop_all(c);
-    clear(c, 0, offsetof(struct asf_cios, wide));
-    free(asf__has_race_detector() ? c : swap_spare(c)); /* each is made anew: it sees that */
+    zero_members(c, 0, offsetof(struct asf_cios, wide));
+    /* A race detector must see each object as new. */
+    free(asf__has_race_detector() ? c : swap_spare_object(c));
 }
 
 void asf__cancelled(void *arg) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * detached.c - output that a positional call leaves behind because regions in it are kept: it
- * becomes a stream of its own, without a lock or a descriptor, that is put by the module's
- * `put_at` when these are given back.
+ * detached.c - output with regions in use, when a positional call moves the stream to another offset: the
+ * output becomes a stream of its own, without a lock or a descriptor.  The module's `put_at` puts it
+ * when its regions are given back.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"
 
 #include <errno.h>
 
-/* What the window shows of the file may be what is written now: it is read again. */
+/* The put may have changed bytes of the file that the window shows: empty it, so that they are read again. */
 static void forget_window(struct asf_cios *c) {
     if (asf__is_putting(c) || c->gate & ASF_MOVED || c->flags & ASF_IN_BACKUP)
         return;
@@ -23,7 +23,7 @@ static void forget_window(struct asf_cios *c) {
 static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n) {
     struct asf_cios *c = d->data;
     ssize_t r = c->ops->put_at(c, p, n, d->place);
-    d->place += r > 0 ? r : (off64_t)n; /* what fails is lost: the rest stays where it belongs */
+    d->place += r > 0 ? r : (off64_t)n; /* bytes that fail are lost: the next ones keep their offset */
     if (r > 0)
         forget_window(c);
     return r;

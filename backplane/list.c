@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * list.c - the list of all streams: entered, left when a stream is closed, and what becomes of those in it
- * when the process forks.
+ * list.c - the list of all streams: link and unlink a stream, visit all, prepare them for a fork, and close
+ * a stream.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -12,13 +12,13 @@
 #include "lib/sys/syscalls.h"
 
 static struct asf_cios *all;
-static struct asf_lock list_lock = {.biasable = false}; /* before any stream's */
+static struct asf_lock list_lock = {.biasable = false}; /* rank: before any stream's lock */
 
-static void before_fork(void);
-static void after_fork(void);
-static void in_child(void);
+static void lock_list_before_fork(void);
+static void unlock_list_after_fork(void);
+static void reset_list_in_child(void);
 
-/* pthread_atfork, which would want an object's handle: this one is never unloaded. */
+/* pthread_atfork without the handle of the calling object: this library is never unloaded. */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
 void asf__cios_unlink(struct asf_cios *c) {
@@ -44,7 +44,7 @@ void asf__cios_link(struct asf_cios *c) {
         started = true;
         asf__lock_register();
         asf__show_closes();
-        __register_atfork(before_fork, after_fork, in_child, NULL);
+        __register_atfork(lock_list_before_fork, unlock_list_after_fork, reset_list_in_child, NULL);
     }
     if (c->listed)
         asf__cios_unlink(c);
@@ -83,7 +83,8 @@ void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
     asf__unlock(&list_lock);
 }
 
-/* A signal's handler may have interrupted a call of this thread. */
+/* Locks the stream if no call is active on it.  The lock alone does not tell: a signal handler may have
+ * interrupted a call of this thread, which holds the lock. */
 static bool take_idle(struct asf_cios *c) {
     if (!asf__trylock(&c->lk))
         return false;
@@ -114,15 +115,15 @@ void asf__stop_bulk(struct asf_cios *c) {
 
 /* --- forks ------------------------------------------------------------------------ */
 
-/* The child shares the descriptors' offsets. */
-static void before_fork(void) {
+/* Parent and child share the descriptors' offsets: either may move them. */
+static void lock_list_before_fork(void) {
     asf__lock(&list_lock);
     for (struct asf_cios *c = all; c; c = c->next)
         c->exclusive = false;
     asf__publish_streams(-1);
 }
 
-static void after_fork(void) {
+static void unlock_list_after_fork(void) {
     asf__unlock(&list_lock);
 }
 
@@ -133,13 +134,13 @@ static void forget_copies(struct asf_buffer *b) {
     }
 }
 
-/* The threads that held locks, or copied, are not there; and as after glibc's fork this one holds none
- * either. */
-static void in_child(void) {
+/* The threads that held locks, or copied from buffers, do not exist in the child.  The child's own thread
+ * holds no lock either, as after glibc's fork. */
+static void reset_list_in_child(void) {
     for (struct asf_cios *c = all; c; c = c->next) {
         asf__lock_inherit(&c->lk, false);
         asf__forget_counts(c);
-        if (asf__is_putting(c)) /* a thread of the parent's was about to put it */
+        if (asf__is_putting(c)) /* the parent puts the held output, in the call that it is in */
             c->bulk.from = c->bulk.to = NULL;
         forget_copies(c->retired);
         if (c->buffer && c->buffer->copies) {
@@ -166,7 +167,7 @@ static bool has_regions(const struct asf_cios *c) {
            some_have_regions(c->queue) || some_have_regions(c->retired);
 }
 
-/* The list's lock comes before a stream's. */
+/* The stream is unlocked for asf__cios_unlink: the list's lock ranks before a stream's. */
 int asf__cios_close(struct asf_cios *c) {
     asf__begin_call(c);
     int left = asf__flush_detached(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pushback.c - bytes pushed back by ungetc.  Those that were just read move the pointer
- * back; others go to a backup buffer, by glibc's convention, which gnulib reads: the
- * window proper waits in save_base..save_end, beginning where it was left.
+ * pushback.c - bytes pushed back by ungetc.  If the byte is the one just read, read_ptr moves back.  Any
+ * other byte goes to a backup buffer, by glibc's convention, which gnulib relies on: the unread part of the
+ * window proper waits in save_base..save_end.
  */
 #define _GNU_SOURCE
 #include "backplane/pushback.h"
@@ -29,7 +29,8 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
-/* Of a backup without memory: in the stream, where glibc since 2.41 has its own, and does not free it. */
+/* A backup of one byte inside the stream, for want of memory.  It is the byte that glibc since 2.41 uses for
+ * this, and does not free. */
 static char *byte_in_place(struct asf_cios *c) {
     return (char *)&c->flags2 + sizeof c->flags2 - 1;
 }
@@ -72,7 +73,7 @@ int asf__push_back_one(struct asf_cios *c, int byte) {
 }
 
 void asf__free_backup(struct asf_cios *c) {
-    if (asf__likely(!c->backup_base)) /* the flag may speak of characters */
+    if (asf__likely(!c->backup_base)) /* the flag may be of the wide backup */
         return;
     char *backup = c->save_base;
     if (c->flags & ASF_IN_BACKUP) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.c - input: the current buffer filled when a call misses it, and bytes taken
- * from it or, when a call wants a whole buffer or more, from below it.
+ * read.c - input: fill the current buffer when a call finds too few bytes in it, and copy bytes to the
+ * caller: from the buffer, or straight from the module if the call wants a whole buffer or more.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -9,12 +9,12 @@
 
 #include <errno.h>
 
-/* A copy of this size is worth giving up the lock for (paper, "Interface modules"). */
+/* Copies of this many bytes or more may be made without the lock (paper, "Interface modules"). */
 enum { UNLOCKED_COPY = 2048 };
 
-/* Inline: after a system call the processor has forgotten where each caller returns to, which
- * costs some 7 ns a level. */
-static inline __attribute__((always_inline)) ssize_t get(struct asf_cios *c, char *p, size_t n) {
+/* Inline: a system call empties the processor's stack of return addresses, and each return after it costs
+ * some 7 ns. */
+static inline __attribute__((always_inline)) ssize_t get_from_module(struct asf_cios *c, char *p, size_t n) {
     if (!c->ops->get)
         return -EBADF;
     enum asf_use was = asf__begin_system_call(c);
@@ -26,13 +26,13 @@ static inline __attribute__((always_inline)) ssize_t get(struct asf_cios *c, cha
 }
 
 int asf__to_read(struct asf_cios *c) {
-    if (c->flags & ASF_NO_READS) /* but for what was pushed back */
+    if (c->flags & ASF_NO_READS) /* pushed-back bytes can be read all the same */
         return c->flags & ASF_IN_BACKUP && asf__avail(c) > 0 ? 0 : -EBADF;
     return asf__is_putting(c) ? asf__end_output(c) : 0;
 }
 
-/* The window continues where output ended: in what was read before, or empty, or with what
- * asf__to_write has put aside. */
+/* The read window then begins where output ended: over bytes read before, or empty; or it is the unread
+ * input that asf__to_write has set aside. */
 int asf__end_output(struct asf_cios *c) {
     int rc = asf__flush_output(c);
     if (rc < 0)
@@ -52,14 +52,14 @@ int asf__end_output(struct asf_cios *c) {
     return 0;
 }
 
-/* Whether n bytes of the window proper that were copied are the file's, if it is mapped. */
-static bool is_whole(struct asf_cios *c, const char *p, size_t n) {
+/* Whether n bytes copied from the window proper are the file's: a mapped file may have been truncated. */
+static bool is_copy_valid(struct asf_cios *c, const char *p, size_t n) {
     return asf__likely(!c->mapped) || !c->ops->lost || c->ops->lost(c, c->buffer, p, n) == 0;
 }
 
-/* The unread bytes, pushed-back ones first, at the front of a buffer that has room for
- * `want` and no regions. */
-static int make_room(struct asf_cios *c, size_t want) {
+/* Moves the unread bytes, pushed-back ones first, to the front of a buffer that has room for `want` bytes
+ * and no regions: the current one or a new one.  0 or -errno. */
+static int move_unread_to_front(struct asf_cios *c, size_t want) {
     size_t front = asf__avail(c), have = asf__unread(c);
     struct asf_buffer *b = c->buffer, *old = b;
     if (!b->refs && !b->release && b->size >= want && !(c->flags & ASF_IN_BACKUP)) {
@@ -68,7 +68,7 @@ static int make_room(struct asf_cios *c, size_t want) {
         size_t least = c->flags & ASF_UNBUFFERED ? 1 : c->block;
         if (least < have)
             least = have;
-        size_t spare = have > c->block ? want / 2 : 0; /* a region that grows will go on */
+        size_t spare = have > c->block ? want / 2 : 0; /* a region that has grown will grow again */
         b = asf__buffer_new(want > least ? want + spare : least);
         if (!b)
             return -ENOMEM;
@@ -76,8 +76,8 @@ static int make_room(struct asf_cios *c, size_t want) {
             memcpy(b->base, c->read_ptr, front);
         if (c->flags & ASF_IN_BACKUP)
             memcpy(b->base + front, c->save_base, have - front);
-        bool whole = c->flags & ASF_IN_BACKUP ? is_whole(c, c->save_base, have - front)
-                                              : is_whole(c, c->read_ptr, have);
+        bool whole = c->flags & ASF_IN_BACKUP ? is_copy_valid(c, c->save_base, have - front)
+                                              : is_copy_valid(c, c->read_ptr, have);
         if (asf__unlikely(!whole)) {
             asf__retire_buffer(c, b);
             return -EIO;
@@ -91,8 +91,8 @@ static int make_room(struct asf_cios *c, size_t want) {
     return 0;
 }
 
-/* Of a large region as much as the file has: no memory is taken for the rest.  A file that says
- * it has nothing, as those of /proc do, may have something. */
+/* Limits a large `want` to what the file has, so that no memory is allocated for more.  A length of 0 is not
+ * believed: files of /proc have it, and are not empty. */
 static size_t within_file(struct asf_cios *c, size_t want) {
     enum { MUCH = 1 << 20 };
     off64_t length = want > MUCH && c->ops->length ? c->ops->length(c) : 0;
@@ -103,7 +103,8 @@ static size_t within_file(struct asf_cios *c, size_t want) {
     return want < there ? want : there;
 }
 
-/* The end of a regular file is met again by looking; that of a terminal would have to be typed twice. */
+/* The end of a regular file is not noted, since the next read meets it again.  At a terminal the user would
+ * have to type it twice. */
 static void note_stop(struct asf_cios *c, ssize_t r) {
     c->stopped = r < 0 ? (int)r : c->kind != ASF_REGULAR;
 }
@@ -124,18 +125,18 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
             return got;
     }
     want = within_file(c, want);
-    int rc = make_room(c, want);
+    int rc = move_unread_to_front(c, want);
     if (rc < 0)
         return rc;
     while (asf__avail(c) < want && !c->stopped) {
         size_t room = (size_t)(c->buf_end - c->read_end), missing = want - asf__avail(c);
-        ssize_t r = get(c, c->read_end, c->flags & ASF_UNBUFFERED ? missing : room);
+        ssize_t r = get_from_module(c, c->read_end, c->flags & ASF_UNBUFFERED ? missing : room);
         if (r <= 0 && asf__avail(c) > 0) {
             note_stop(c, r);
             break;
         }
         if (r <= 0) {
-            c->offset = -1; /* somebody else may move it now */
+            c->offset = -1; /* another process may move the descriptor now */
             return r;
         }
         c->read_end += r;
@@ -173,10 +174,10 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
 ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
     if (c->buf_base)
         asf__empty_windows(c);
-    return get(c, p, n);
+    return get_from_module(c, p, n);
 }
 
-/* As a region: threads on one stream copy at the same time. */
+/* Keeps the buffer as a region does, so that several threads can copy from one stream at the same time. */
 static void copy_unlocked(struct asf_cios *c, char *p, size_t n) {
     struct asf_buffer *b = c->buffer;
     const char *from = c->read_ptr;
@@ -190,8 +191,9 @@ static void copy_unlocked(struct asf_cios *c, char *p, size_t n) {
     asf__release_buffer(c, b);
 }
 
-/* `last`: nothing of this call is still to come, before which another thread could take
- * what follows.  Returns 0 if the file was truncated under the copy: the window is mapped anew. */
+/* Copies n bytes from the window.  `last`: the call wants no more; else the lock is kept, so that no other
+ * thread takes the bytes that follow.  Returns n, or 0 if the file was truncated during the copy: the window
+ * is mapped anew. */
 static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int *error) {
     bool unlocked = last && n >= UNLOCKED_COPY && !c->mapped && c->use == ASF_LOCKED &&
                     !__libc_single_threaded && !(c->flags & ASF_IN_BACKUP) && asf__lock_is_held_once(&c->lk);
@@ -201,7 +203,7 @@ static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int 
     }
     const char *from = c->read_ptr;
     memcpy(p, from, n);
-    if (asf__unlikely(!(c->flags & ASF_IN_BACKUP) && !is_whole(c, from, n))) {
+    if (asf__unlikely(!(c->flags & ASF_IN_BACKUP) && !is_copy_valid(c, from, n))) {
         *error = c->ops->trim(c);
         return 0;
     }
@@ -209,8 +211,8 @@ static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int 
     return n;
 }
 
-/* Whole buffers go straight to the caller; what is in the way of a module's own window, or
- * is a callback's, does not. */
+/* Whether n bytes go straight to the caller's memory: a whole buffer or more, unless the module has a window
+ * of its own or reads by whole buffers (a program's callbacks). */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
     return c->ops->get && !c->ops->fill && !c->stopped && !c->ops->reads_by_whole_buffers &&
            n >= (size_t)(c->buf_end - c->buf_base);
@@ -220,12 +222,13 @@ static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
     size_t size = (size_t)(c->buf_end - c->buf_base);
     asf__empty_windows(c);
     n = size >= 128 ? n - n % size : n;
-    return asf__unlikely(c->bulk.state > 0 || c->bulk.from) ? asf__take_bulk(c, p, n) : get(c, p, n);
+    return asf__unlikely(c->bulk.state > 0 || c->bulk.from) ? asf__take_bulk(c, p, n)
+                                                            : get_from_module(c, p, n);
 }
 
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = 0;
-    /* A stream that writes and reads past its buffer goes on writing, as in glibc. */
+    /* A read that bypasses the buffer leaves the stream in output mode, as in glibc. */
     bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && goes_straight(c, n);
     *error = past ? asf__flush_output(c) : asf__to_read(c);
     if (*error == 0 && asf__avail(c) == 0) {
@@ -245,7 +248,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
             continue;
         bool straight = goes_straight(c, left), ended = !straight && asf__has_ended(c);
         if (!straight && c->orientation == 0)
-            c->orientation = -1; /* by its buffer, which holds bytes now */
+            c->orientation = -1; /* its buffer holds bytes now */
         ssize_t r = straight ? take_straight(c, p + done, left) : ended ? 0 : asf__fill(c, 1);
         if (r < 0)
             *error = (int)r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * regions.c - the slow side of the paper's Figure 4: regions that the current buffer cannot serve, and giving
- * them back.
+ * regions.c - the slow path of the paper's Figure 4: allocate regions that the inline functions cannot, and
+ * give regions back.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"
@@ -10,7 +10,8 @@
 
 /* --- salloc -------------------------------------------------------------------------- */
 
-/* What is given back on a stream where a person or a peer waits is put at once: not in line. */
+/* Whether output is put as soon as its region is given back: a person or a peer waits for a line-buffered or
+ * unbuffered stream.  sfree in line cannot do that, so the region goes into the table. */
 static bool is_put_at_once(const struct asf_cios *c) {
     return asf__is_putting(c) && c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED);
 }
@@ -35,11 +36,11 @@ static void *grant(struct asf_cios *c, char **pointer, ssize_t *length, size_t n
 
 void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n) {
     ssize_t length;
-    return grant(c, pointer, &length, n); /* there is room in the table: it was taken back */
+    return grant(c, pointer, &length, n); /* does not fail: asf__take_back has freed the table entry */
 }
 
-/* Bytes that were pushed back are in no buffer that may have regions. */
-static ssize_t input(struct asf_cios *c, size_t want) {
+/* Regions cannot point into the backup: asf__fill_buffer copies pushed-back bytes to a plain buffer. */
+static ssize_t fill_for_region(struct asf_cios *c, size_t want) {
     bool pushed_back = c->flags & ASF_IN_BACKUP && asf__avail(c) > 0;
     return pushed_back ? asf__fill_buffer(c, want) : asf__fill(c, want);
 }
@@ -62,7 +63,7 @@ void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some) {
         return asf__no_region(length, rc);
     if (asf__is_putting(c) || c->flags & ASF_NO_READS)
         return allocate_output(c, length, want);
-    ssize_t n = input(c, some ? 1 : want);
+    ssize_t n = fill_for_region(c, some ? 1 : want);
     if (n <= 0)
         return asf__no_region(length, n);
     return grant(c, &c->read_ptr, length, (size_t)n < want ? (size_t)n : want);
@@ -77,7 +78,7 @@ static struct asf_buffer *find_in(struct asf_buffer *list, const char *p, struct
     return NULL;
 }
 
-static struct asf_buffer *find(struct asf_cios *c, const char *p, struct asf_region **r) {
+static struct asf_buffer *find_buffer_of(struct asf_cios *c, const char *p, struct asf_region **r) {
     asf__table_last(c);
     if (c->buffer && (*r = asf__find_region(c->buffer, p, ASF_ANY_LENGTH)))
         return c->buffer;
@@ -85,8 +86,8 @@ static struct asf_buffer *find(struct asf_cios *c, const char *p, struct asf_reg
     return b ? b : find_in(c->retired, p, r);
 }
 
-static int give_back(struct asf_cios *c, struct asf_buffer *b, struct asf_region *r,
-                     enum asf_region_state state) {
+static int end_region(struct asf_cios *c, struct asf_buffer *b, struct asf_region *r,
+                      enum asf_region_state state) {
     int rc = 0;
     asf__set_region_state(b, r, state);
     asf__release_buffer(c, b);
@@ -98,8 +99,8 @@ static int give_back(struct asf_cios *c, struct asf_buffer *b, struct asf_region
     return rc == -EBUSY ? 0 : rc;
 }
 
-/* A region of output that has been left behind. */
-static int give_back_detached(struct asf_cios *c, char *p, int (*give)(struct asf_cios *, char *)) {
+/* Gives back a region of detached output, by `give`: asf__sfree_slow or asf__abandon. */
+static int end_detached_region(struct asf_cios *c, char *p, int (*give)(struct asf_cios *, char *)) {
     for (struct asf_cios *d = c->detached; d; d = d->next) {
         int rc = give(d, p);
         if (rc == -EINVAL)
@@ -112,11 +113,11 @@ static int give_back_detached(struct asf_cios *c, char *p, int (*give)(struct as
 
 int asf__sfree_slow(struct asf_cios *c, char *p) {
     struct asf_region *r = NULL;
-    struct asf_buffer *b = find(c, p, &r);
+    struct asf_buffer *b = find_buffer_of(c, p, &r);
     if (!b)
-        return give_back_detached(c, p, asf__sfree_slow);
+        return end_detached_region(c, p, asf__sfree_slow);
     int lost = b->mapped && c->ops->lost ? c->ops->lost(c, b, p, r->n) : 0;
-    int rc = give_back(c, b, r, ASF_FREED);
+    int rc = end_region(c, b, r, ASF_FREED);
     return lost ? lost : rc;
 }
 
@@ -126,19 +127,19 @@ static bool is_in(const struct asf_buffer *list, const struct asf_buffer *b) {
     return list;
 }
 
-/* The memory of a memory stream is what the program sees: nothing is left out of it. */
+/* The program sees the memory of a memory stream itself: there a region is given back, and its bytes stay. */
 int asf__abandon(struct asf_cios *c, char *p) {
     struct asf_region *r = NULL;
-    struct asf_buffer *b = find(c, p, &r);
+    struct asf_buffer *b = find_buffer_of(c, p, &r);
     bool output =
         b && asf__is_putting(c) && !c->ops->memory_is_the_stream && (b == c->buffer || is_in(c->queue, b));
     if (!b)
-        return give_back_detached(c, p, asf__abandon);
+        return end_detached_region(c, p, asf__abandon);
     if (output && !asf__reserve_region(b))
         return -ENOMEM;
     r = asf__find_region(b, p, ASF_ANY_LENGTH);
     c->left_out += output ? r->n : 0;
-    return give_back(c, b, r, output ? ASF_ABANDONED : ASF_FREED);
+    return end_region(c, b, r, output ? ASF_ABANDONED : ASF_FREED);
 }
 
 static void abandon_in(struct asf_cios *c, struct asf_buffer *b) {

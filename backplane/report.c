@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c - a stream's line of the statistics.
+ * report.c - a stream's line in the statistics.
  */
 #define _GNU_SOURCE
 #include "backplane/report.h"
@@ -29,7 +29,7 @@ void asf__tell_bulk(const struct asf_cios *c) {
         asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), "bulk from here on");
 }
 
-/* The path of a stream that was opened by its descriptor; else what the kernel calls it is no name. */
+/* Finds the path of a descriptor.  Returns false if the kernel's name for it is no path ("pipe:[...]"). */
 static bool find_path(int fd, char *path, size_t size) {
     char link[32] = "/proc/self/fd/";
     char *end = link + strlen(link) + asf__count_digits((uint64_t)fd);

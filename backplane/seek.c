@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * seek.c - where a stream stands, and moving it: within the current buffer if the target is
- * there, else to the target's block, which is read so that the next seeks may stay in it.
+ * seek.c - tell a stream's offset, and seek: within the current buffer if the target is in it; else to the
+ * target's block, which is read so that the next seeks find their targets in the buffer.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -10,24 +10,25 @@
 
 #include <errno.h>
 
-/* Whether the descriptor's offset is known without asking. */
+/* Whether `place` is the descriptor's offset, so that no system call need ask for it. */
 static bool knows_place(const struct asf_cios *c) {
     return c->exclusive && c->kind == ASF_REGULAR && c->place >= 0;
 }
 
-/* By the module alone. */
+/* Seeks by the module, and empties the windows. */
 static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = c->ops->seek(c, offset, whence);
     if (asf__failed(at))
         return at;
     c->offset = at;
     asf__leave_window(c);
-    if (asf__unlikely(c->gate & ASF_MOVED)) /* it need not arrive before */
+    if (asf__unlikely(c->gate & ASF_MOVED)) /* the seek replaces the pending asf__arrive */
         __atomic_store_n(&c->gate, c->gate & ~(unsigned)ASF_MOVED, __ATOMIC_RELEASE);
     return at;
 }
 
-/* The descriptor is set all the same: somebody else may have moved it. */
+/* Moves read_ptr if the target is in the window.  The descriptor is set to read_end all the same, unless it
+ * is known to be there: another process may have moved it. */
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
     off64_t start = c->offset - (c->read_end - c->buf_base);
     if (c->offset < 0 || !c->read_base || target < start || target >= c->offset)
@@ -39,11 +40,11 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     return true;
 }
 
-/* The block is read as far as the target alone if the window was empty, or else whole.  At an address
- * that is a negative number glibc goes no further than to set the descriptor. */
+/* Seeks to the target's block and reads it: up to the target if `exact` (the windows were empty), else whole.
+ * If the offset is an address, and negative, only the descriptor is set, as in glibc. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
-    if (into > size) /* a size that is no power of two */
+    if (into > size) /* the size is no power of two */
         start = target, into = 0;
     off64_t at = c->ops->seek(c, start, SEEK_SET);
     if (at < 0)
@@ -53,7 +54,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
         if (c->buffer->refs || c->buffer->release)
             return seek_below(c, target, SEEK_SET);
         enum asf_use was = asf__begin_system_call(c);
-        int before = asf__forbid_cancellation(); /* half-way the window is not what is below */
+        int before = asf__forbid_cancellation(); /* else the descriptor would move without the window */
         n = c->ops->get(c, c->buf_base, (size_t)(exact ? into : size));
         asf__permit_cancellation(before);
         asf__end_system_call(c, was);
@@ -62,12 +63,12 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     }
     asf__set_read(c, c->buf_base, c->buf_base + into, c->buf_base + n);
     asf__set_write(c, c->buf_base);
-    c->offset = (off64_t)((uint64_t)at + (size_t)n); /* a callback may tell anything */
+    c->offset = (off64_t)((uint64_t)at + (size_t)n); /* a callback may return any offset */
     return target;
 }
 
 /* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno.  The sums wrap, as in
- * glibc: a callback may be asked anything, and what lies before the beginning the kernel refuses. */
+ * glibc: a callback may get any offset, and the kernel refuses one before the beginning of a file. */
 static int make_absolute(struct asf_cios *c, off64_t *offset, int *whence) {
     const bool onwards = *whence == SEEK_CUR;
     off64_t base = onwards ? c->offset : *whence == SEEK_END && c->ops->length ? c->ops->length(c) : -1;
@@ -80,8 +81,9 @@ static int make_absolute(struct asf_cios *c, off64_t *offset, int *whence) {
     return onwards && *offset < 0 ? -EINVAL : 0;
 }
 
-/* Drops bytes that ungetc pushed back.  A relative offset counts from before them, but for a stream that has
- * neither an orientation nor a buffer.  Returns whether the windows were empty, as glibc finds that out. */
+/* Drops bytes that ungetc pushed back.  A relative offset counts from before these bytes, unless the stream
+ * has neither an orientation nor a buffer.  Returns whether the windows are empty by glibc's test, which a
+ * byte stream makes after the drop, any other stream before it. */
 static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
     bool counts = c->orientation < 0 || c->buffer;
     if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
@@ -93,14 +95,14 @@ static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
     return empty;
 }
 
-/* A seek in the file that is not within the window. */
+/* Seeks to a target outside the window. */
 static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool exact) {
     bool by_block = whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS);
     return by_block && !c->ops->fill && !c->ops->positional ? seek_block(c, offset, exact)
                                                             : seek_below(c, offset, whence);
 }
 
-static off64_t seek(struct asf_cios *c, off64_t offset, int whence) {
+static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
     asf__end_bulk(c);
     bool exact = drop_pushed_back(c, &offset, whence);
     asf__look_below(c);
@@ -126,15 +128,15 @@ static off64_t seek(struct asf_cios *c, off64_t offset, int whence) {
 }
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
-    off64_t at = seek(c, offset, whence);
+    off64_t at = seek_stream(c, offset, whence);
     if (at >= 0)
-        c->stopped = 0; /* of another place */
+        c->stopped = 0; /* the stop was at the old offset */
     return at;
 }
 
-/* Output that is not put yet, or input that is not read yet (negative).  Where nothing is pending
- * behind input, as after __fpurge, the offset is that of the descriptor, as in glibc; but not for a
- * stream of regions, which has just begun to write. */
+/* Returns the stream's offset less c->offset: bytes of pending output, or the negative number of unread
+ * bytes.  Output mode without pending bytes, as after __fpurge, counts as 0, as in glibc, even if the
+ * descriptor is at the end of unread input; but not on a positional stream, which has just begun to write. */
 static off64_t ahead_of_offset(struct asf_cios *c) {
     off64_t pending = asf__is_putting(c) ? (off64_t)asf__waiting(c) : 0;
     if (pending == 0 && !(asf__is_putting(c) && c->ops->positional))
@@ -178,7 +180,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     int rc = asf__arrive(c);
     if (rc < 0)
         return rc;
-    if (!asf__is_putting(c)) /* else with what is pending */
+    if (!asf__is_putting(c)) /* else asf__flush_output puts the held output, too */
         asf__end_bulk(c);
     rc = asf__flush_output(c);
     asf__end_bulk(c);
@@ -200,7 +202,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
 
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
     int rc = asf__sync(c);
-    if (rc < 0 || c->ops->fill || c->ops->drain) /* the memory is the module's own */
+    if (rc < 0 || c->ops->fill || c->ops->drain) /* the buffer is the module's own memory */
         return rc;
     c->bulk.state = ASF_BULK_NEVER;
     if (n == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - the table of a buffer's regions, for all but one that is alone; and waiting until a region is
- * given back.
+ * table.c - the table of a buffer's regions, which a single region of the current buffer does not need; and
+ * waiting until a region is given back.
  */
 #define _GNU_SOURCE
 #include "backplane/regions.h"
@@ -41,7 +41,7 @@ static void compact(struct asf_buffer *b) {
     b->end = n;
 }
 
-/* At twice the size unless compaction frees half. */
+/* A full table is compacted; if it is more than half full then, it is doubled. */
 bool asf__reserve_region(struct asf_buffer *b) {
     enum { LEAST = 16 };
     if (b->end < capacity(b))
@@ -60,7 +60,7 @@ bool asf__reserve_region(struct asf_buffer *b) {
     return true;
 }
 
-/* The table is in the order of addresses: a region goes to its end, unless input is read again. */
+/* Inserts the region in the order of addresses: at the end, unless the program has gone back in its input. */
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n) {
     struct asf_region *t = asf__regions_of(b);
     unsigned i = b->end++;
@@ -93,7 +93,7 @@ static bool has_untabled(const struct asf_cios *c) {
     return b && c->last && b->refs - b->copies - b->kept == 1;
 }
 
-/* The table has room: at most abandoned regions are in it. */
+/* Needs no memory: the table has at most abandoned regions, and asf__abandon has reserved one more entry. */
 void asf__table_last(struct asf_cios *c) {
     if (!c->last)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * write.c - output: room made in the current buffer when a call overflows it, what is
- * pending put, and bytes from the caller's memory added to it.
+ * write.c - output: make room in the current buffer when a call overflows it, put pending bytes, and append
+ * bytes from the caller's memory.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -12,8 +12,8 @@
 
 #include "lib/sys/cleanup.h"
 
-/* Where nothing can seek, input and output have nothing to do with each other: what was not
- * read is put aside until output ends. */
+/* On a stream that cannot seek, output does not follow input: unread bytes are set aside in c->unread until
+ * output ends. */
 static int keep_unread(struct asf_cios *c) {
     size_t n = asf__avail(c);
     if (c->ops->seek || n == 0)
@@ -28,8 +28,8 @@ static int keep_unread(struct asf_cios *c) {
     return 0;
 }
 
-/* The offset goes back over input that was not read; the window is given up. */
-static int leave_input(struct asf_cios *c) {
+/* Moves the descriptor back over unread input.  Output gets a new buffer, or the module's own. */
+static int give_up_input(struct asf_cios *c) {
     off64_t unread = (off64_t)asf__avail(c), at = 0;
     if (unread > 0)
         at = c->ops->seek(c, -unread, SEEK_CUR);
@@ -46,8 +46,8 @@ static int leave_input(struct asf_cios *c) {
     return b ? 0 : -ENOMEM;
 }
 
-/* Output begins where input stopped, in the same buffer, and the offset is set back when the
- * first of it is put. */
+/* Output begins at read_ptr, in the same buffer.  The descriptor moves back there when the first byte is
+ * put (asf__go_to_output). */
 int asf__to_write(struct asf_cios *c) {
     if (c->flags & ASF_NO_WRITES) {
         c->flags |= ASF_ERR;
@@ -64,13 +64,13 @@ int asf__to_write(struct asf_cios *c) {
         asf__allocate(c);
     struct asf_buffer *b = c->buffer;
     rc = keep_unread(c);
-    /* What has been left behind may be put where the window is. */
+    /* Detached output may yet change bytes that the window shows. */
     if (rc == 0 && (c->ops->drain || b->refs || b->release || c->detached))
-        rc = leave_input(c);
+        rc = give_up_input(c);
     if (rc < 0)
         return rc;
     size_t before = (size_t)(c->read_ptr - c->buf_base), over = pushed < before ? pushed : before;
-    /* Output goes over pushed-back bytes, too; there may be no buffer. */
+    /* Output replaces pushed-back bytes, too.  Without a buffer `over` is 0, and the pointer null. */
     if (over > 0)
         c->read_ptr -= over;
     if (c->read_ptr == c->buf_end)
@@ -82,7 +82,8 @@ int asf__to_write(struct asf_cios *c) {
     return 0;
 }
 
-/* Before the first byte is put; the kernel appends by itself. */
+/* Moves the descriptor from read_end to write_base, before the first byte is put.  When appending, the kernel
+ * moves it. */
 int asf__go_to_output(struct asf_cios *c) {
     if (c->flags & ASF_APPENDING) {
         c->offset = -1;
@@ -96,9 +97,9 @@ int asf__go_to_output(struct asf_cios *c) {
     return 0;
 }
 
-/* All of it, however many calls the module takes; returns what was put. */
-static inline __attribute__((always_inline)) size_t put(struct asf_cios *c, const char *p, size_t n,
-                                                        int *error) {
+/* Puts n bytes, in as many calls as the module needs; returns how many were put. */
+static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cios *c, const char *p, size_t n,
+                                                                  int *error) {
     size_t done = 0;
     *error = asf__go_to_output(c);
     while (*error == 0 && done < n) {
@@ -126,19 +127,19 @@ static void begin_anew(struct asf_cios *c) {
     asf__show_room(c);
 }
 
-/* The output before `from` has been put. */
-static void begin_at(struct asf_cios *c, char *from) {
+/* Notes that the output before `from` has been put. */
+static void note_put_up_to(struct asf_cios *c, char *from) {
     c->write_base = from;
     asf__set_read(c, from, from, from);
 }
 
-/* The descriptor did not go to where the output belongs. */
+/* Whether the descriptor could not be moved to the offset of the output. */
 static bool is_stuck(const struct asf_cios *c) {
     return c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
 }
 
-/* The descriptor goes on over bytes of a file that could not be put, so that what follows is not put
- * in their place.  On streams without put_at it is, which POSIX leaves open. */
+/* Moves the descriptor over n bytes of a file that could not be put, so that the next bytes are not put in
+ * their place.  On a stream without put_at they are, which POSIX allows. */
 static bool pass_over(struct asf_cios *c, size_t n) {
     if (n == 0 || !c->ops->put_at || c->flags & ASF_APPENDING)
         return true;
@@ -148,17 +149,18 @@ static bool pass_over(struct asf_cios *c, size_t n) {
     return at >= 0;
 }
 
-/* What fails is lost, as POSIX leaves it: the program is told once; but where the descriptor does not
- * go where the bytes, or those after them, belong, they stay.  Returns how many are done with. */
+/* Puts n bytes.  Bytes that fail are dropped, which POSIX allows, and the program gets the error once.  They
+ * stay pending if the descriptor cannot be moved to their offset or past it.  Returns how many bytes are put
+ * or dropped. */
 static inline __attribute__((always_inline)) size_t put_or_lose(struct asf_cios *c, const char *p, size_t n,
                                                                 int *error) {
-    size_t done = put(c, p, n, error);
+    size_t done = put_to_module(c, p, n, error);
     bool stays = *error && ((done == 0 && is_stuck(c)) || !pass_over(c, n - done));
     return stays ? done : n;
 }
 
-/* The bytes from..to of the buffer, without those of regions that were abandoned, up to the first
- * that is kept; *from tells how far. */
+/* Puts the bytes *from..to of the buffer, without abandoned regions, up to the first region in use; advances
+ * *from over them.  -EBUSY: it met a region in use. */
 static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to) {
     for (;;) {
         struct asf_region *r = asf__first_region(b);
@@ -172,8 +174,8 @@ static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **fro
         r->state = ASF_FREED;
         c->left_out -= r->n;
         *from += r->n;
-        if (b == c->buffer) /* a thread may be cancelled in the next step */
-            begin_at(c, *from);
+        if (b == c->buffer) /* the thread may be cancelled in the next put */
+            note_put_up_to(c, *from);
     }
 }
 
@@ -204,7 +206,7 @@ static int put_window(struct asf_cios *c) {
         if (asf__likely(gone == n))
             begin_anew(c);
         else if (gone > 0)
-            begin_at(c, from + gone);
+            note_put_up_to(c, from + gone);
         return error;
     }
     asf__table_last(c);
@@ -212,7 +214,7 @@ static int put_window(struct asf_cios *c) {
     if (from == c->write_ptr && c->buffer->refs == 0)
         begin_anew(c);
     else if (from != c->write_base)
-        begin_at(c, from);
+        note_put_up_to(c, from);
     return rc;
 }
 
@@ -284,7 +286,7 @@ size_t asf__waiting(const struct asf_cios *c) {
     return n;
 }
 
-/* Whether more waits for regions than may. */
+/* Whether as many bytes wait for regions as c->bound allows. */
 static bool is_full(struct asf_cios *c) {
     enum { BOUND = 256 << 20 };
     return c->full = asf__waiting(c) >= (c->bound ? c->bound : BOUND);
@@ -308,10 +310,10 @@ int asf__drain(struct asf_cios *c, size_t want) {
     if (in_use || too_small || is_small) {
         larger = asf__buffer_new(want > c->block ? want : c->block);
         if (!larger && (in_use || too_small))
-            return -ENOMEM; /* with everything as it was */
+            return -ENOMEM; /* nothing has changed */
     }
     rc = in_use ? asf__go_to_output(c) : asf__pass_block(c);
-    if (rc == 0 && !in_use) /* nothing was pending: it still stands behind input */
+    if (rc == 0 && !in_use) /* with nothing pending, the descriptor is still at read_end */
         rc = asf__go_to_output(c);
     if (rc == 0 && in_use)
         asf__queue_output(c);
@@ -342,14 +344,14 @@ int asf__overflow(struct asf_cios *c, unsigned char byte) {
 
 static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
     n = n < room ? n : room;
-    if (n > 0) { /* else there may be no buffer */
+    if (n > 0) { /* with n 0 there may be no buffer */
         memcpy(c->write_ptr, p, n);
         c->write_ptr += n;
     }
     return n;
 }
 
-/* What does not go straight, of a line-buffered stream line by line. */
+/* Appends by way of the buffer: a line-buffered stream line by line, an unbuffered one byte by byte. */
 static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t done = 0;
     while (*error == 0 && done < n) {
@@ -363,13 +365,14 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
         done += copied;
         if (c->flags & ASF_UNBUFFERED || (end && copied == length))
             *error = asf__put_now(c);
-        if (*error < 0) /* what did not get out with its line's end does not count */
+        if (*error < 0) /* the last byte, whose flush failed, does not count */
             return done - 1;
     }
     return done;
 }
 
-/* Without the memory one system call would put them all. */
+/* Copies whole buffers to a bulk stream.  c->stats.spared counts against one system call, which would put all
+ * of them without bulk memory. */
 static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t done = 0;
     c->stats.spared++;
@@ -381,8 +384,8 @@ static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *er
     return done;
 }
 
-/* Whole buffers are put from the caller's memory, unless the module's window is all there is
- * or regions are before them. */
+/* Puts whole buffers from the caller's memory; nothing if the module has memory of its own, or pending output
+ * has regions.  Returns how many bytes. */
 static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t size = (size_t)(c->buf_end - c->buf_base), whole = size >= 128 ? n - n % size : n;
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
@@ -391,15 +394,15 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
         return append_blocks(c, p, whole, error);
     if (asf__unlikely(c->bulk.from) && (*error = asf__flush_output(c)) < 0)
         return 0;
-    size_t done = put(c, p, whole, error);
+    size_t done = put_to_module(c, p, whole, error);
     if (done > 0 || !is_stuck(c))
         begin_anew(c);
     asf__count_block(c);
     return done;
 }
 
-/* How much of n bytes the buffer takes before it is flushed: of a line-buffered stream all
- * up to the last newline, if there is room. */
+/* How many of n bytes go into the buffer before it is flushed: to a line-buffered stream all up to the last
+ * newline, if there is room for n. */
 static size_t fitting(const struct asf_cios *c, const char *p, size_t n, bool *flush) {
     *flush = false;
     if (!(c->flags & ASF_LINE_BUF) || !asf__is_putting(c))
