@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi.c - the Alloc Stream Interface: the backplane's own calls under the
- * paper's names, with the stream locked around them.
+ * asi.c - the Alloc Stream Interface: the backplane's calls under the paper's names, each in a form that
+ * locks the stream and a u_ form that does not.
  */
 #define _GNU_SOURCE
-#define ASF_NO_INLINE /* here they are defined */
+#define ASF_NO_INLINE /* this file defines the functions that <asf/inline.h> has inline */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
-static struct asf_cios *opened(struct asf_cios *c, int flags, int *error) {
+static struct asf_cios *enter_opened_stream(struct asf_cios *c, int flags, int *error) {
     if (error)
         *error = c ? 0 : -ENOMEM;
     if (!c)
@@ -40,12 +40,12 @@ struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
             *error = rc;
         return NULL;
     }
-    return opened(asf__cios_new(&asf__for_asi, fd, flags), flags, error);
+    return enter_opened_stream(asf__cios_new(&asf__for_asi, fd, flags), flags, error);
 }
 
 struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error) {
-    /* Told before the file is created or emptied.  Neither buffers nor the ends
-     * of files lie as O_DIRECT wants them. */
+    /* Refused before the file is created or truncated.  O_DIRECT needs aligned addresses and lengths, which
+     * buffers and the ends of files do not have. */
     bool refused = !has_access(flags) || flags & O_DIRECT;
     int fd = refused ? -EINVAL : asf__open(filename, flags, mode);
     if (fd < 0) {
@@ -65,8 +65,8 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
     return c;
 }
 
-/* A table that was compiled with another version of <asf/stream.h>: functions that it lacks are NULL, and
- * one that this library does not know must be NULL, too. */
+/* Copies the program's table, which may be of an older or newer <asf/stream.h>: functions that it lacks are
+ * NULL.  Returns false if it uses a function that this library does not know. */
 static bool read_table(const struct asf_stream_ops *theirs, struct asf_stream_ops *ops) {
     enum { FIRST_SIZE = 56, MOST = 4096 };
     *ops = (struct asf_stream_ops){0};
@@ -87,7 +87,7 @@ struct asf_cios *asf_sopen_with(const struct asf_stream_ops *theirs, void *data,
     if (!read_table(theirs, &ops) || !ops.name || !has_access(flags) || (access != O_WRONLY && !ops.get) ||
         (access != O_RDONLY && !ops.put))
         return NULL;
-    return opened(asf__open_users_module(&ops, data, access), flags, error);
+    return enter_opened_stream(asf__open_users_module(&ops, data, access), flags, error);
 }
 
 void *asf_stream_data(struct asf_cios *c) {
@@ -99,16 +99,16 @@ int asf_sclose(struct asf_cios *c) {
     if (rc == ASF_HAS_REGIONS)
         return -EBUSY;
     asf__cios_free(c);
-    return rc == -EBUSY ? -EIO : rc; /* a module's own: the stream is gone */
+    return rc == -EBUSY ? -EIO : rc; /* the module's own -EBUSY: the stream is gone all the same */
 }
 
-static void *allocate(struct asf_cios *c, ssize_t *length, bool some) {
+static void *salloc_bytes(struct asf_cios *c, ssize_t *length, bool some) {
     int rc = asf__to_bytes(c);
     return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, some);
 }
 
 void *asf_v1_u_salloc(struct asf_cios *c, ssize_t *length) {
-    return allocate(c, length, false);
+    return salloc_bytes(c, length, false);
 }
 
 void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
@@ -131,8 +131,9 @@ int asf_u_sabandon(struct asf_cios *c, void *ptr) {
     return rc == ASF_NOT_APART ? asf__abandon(c, ptr) : rc == -EIO ? 0 : rc;
 }
 
-/* The region given back and allocated anew with the other length; where that fails it is
- * taken again, if the buffer is still there.  Why there were no more bytes before is told first. */
+/* Gives the region back and allocates it anew with the other length.  If that fails and the buffer is still
+ * current, the region is as before.  If an earlier call met the end of the input, the region keeps its
+ * length; if it met an error, this call returns it. */
 static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     char *p = r->p;
     size_t old = r->n;
@@ -152,7 +153,8 @@ static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *new
     return q;
 }
 
-/* Into a buffer that is larger by half, so that growing by little costs no more than the bytes. */
+/* Moves the region into a buffer larger by half, so that many small extensions copy each byte a few times
+ * only. */
 static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     char *p = r->p;
     size_t old = r->n, want = (size_t)*newlen;
@@ -166,13 +168,14 @@ static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *ne
     char *q = rc < 0 && rc != -ENOMEM ? asf__no_region(newlen, rc) : asf__u_salloc(c, newlen, false);
     if (q)
         memcpy(q, kept, old);
-    else if (c->buffer && c->write_ptr == p) /* nothing has moved: the region stays */
+    else if (c->buffer && c->write_ptr == p) /* nothing has changed: the region is as before */
         asf__grant_again(c, &c->write_ptr, old);
     free(kept);
     return q;
 }
 
-/* One of a positional call is allocated anew; nothing need be read to be left with none of it. */
+/* Allocates a positional call's region anew with the other length.  For length 0 it only moves the stream to
+ * the region's beginning. */
 static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
     size_t old = asf__is_putting(c) ? 0 : asf__latest_at(c, p);
     if (old == 0)
@@ -188,12 +191,12 @@ static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
     if (q)
         asf_v1_u_sfree(c, p);
     else if (*newlen == 0)
-        *newlen = -EBUSY; /* the file ends before it now */
+        *newlen = -EBUSY; /* the file now ends before the region */
     return q;
 }
 
-/* Within the window. */
-static void *resize(struct asf_cios *c, struct asf_region *r, size_t n) {
+/* Changes the region's length within the window. */
+static void *resize_in_window(struct asf_cios *c, struct asf_region *r, size_t n) {
     if (asf__is_putting(c)) {
         c->write_ptr = r->p + n;
         asf__show_room(c);
@@ -204,7 +207,7 @@ static void *resize(struct asf_cios *c, struct asf_region *r, size_t n) {
     return r->p;
 }
 
-/* At an address of its own, since the next region begins at the one that it had. */
+/* A region of length 0 gets an address of its own, since the next region will have the old one. */
 static void *empty_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     struct asf_buffer *b = asf__buffer_new(1);
     if (!b)
@@ -228,13 +231,13 @@ void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
     if (n == 0 && asf__is_putting(c))
         return empty_output(c, r, newlen);
     if (n <= r->n || (end > r->p && n <= (size_t)(end - r->p)))
-        return resize(c, r, n);
+        return resize_in_window(c, r, n);
     return asf__is_putting(c) ? regrow_output(c, r, newlen) : regrow_input(c, r, newlen);
 }
 
 /* --- positional calls -------------------------------------------------------------------- */
 
-/* Whether regions can be apart from the current buffer, which then need not move. */
+/* Whether a positional read allocates its region outside the current buffer, which then does not change. */
 static bool is_positional(const struct asf_cios *c) {
     return c->ops->positional && !asf__is_putting(c) && !(c->flags & ASF_NO_READS);
 }
@@ -246,8 +249,9 @@ static bool is_in_window(struct asf_cios *c, off64_t at, size_t n) {
            n <= (uint64_t)(c->offset - at);
 }
 
-/* The offset that is meant, from the beginning of the file; output that is pending belongs to it. */
-static off64_t absolute(struct asf_cios *c, off64_t offset, int whence) {
+/* Returns the offset from the beginning of the file, or -errno.  Pending and detached output counts as part
+ * of the file. */
+static off64_t absolute_offset(struct asf_cios *c, off64_t offset, int whence) {
     off64_t base = 0;
     if (whence == SEEK_CUR)
         base = asf__tell(c);
@@ -264,13 +268,13 @@ static off64_t absolute(struct asf_cios *c, off64_t offset, int whence) {
     return __builtin_add_overflow(base, offset, &offset) || offset < 0 ? -EINVAL : offset;
 }
 
-/* Output with regions that are kept is left behind. */
-static int leave_output(struct asf_cios *c) {
-    int rc = c->ops->put_at ? asf__flush_output(c) : 0; /* else the seek does it */
+/* Puts pending output, or detaches it if regions in it are in use. */
+static int put_or_detach_output(struct asf_cios *c) {
+    int rc = c->ops->put_at ? asf__flush_output(c) : 0; /* else asf__seek puts it */
     return rc == -EBUSY ? asf__detach_output(c) : rc;
 }
 
-/* A buffer for one region where there are many, each apart. */
+/* Allocates a small buffer after detached output: the program writes at many places, a region at each. */
 static void use_small_buffer(struct asf_cios *c, size_t n) {
     enum { SMALL = 4 << 10 };
     if (!c->detached || c->buffer)
@@ -283,10 +287,10 @@ static void use_small_buffer(struct asf_cios *c, size_t n) {
 static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
     off64_t at = c->ops->put_at ? 0 : c->ops->seek ? c->ops->seek(c, 0, SEEK_CUR) : -ESPIPE;
     if (c->ops->put_at && !(c->flags & ASF_APPENDING)) {
-        at = offset = absolute(c, offset, whence);
+        at = offset = absolute_offset(c, offset, whence);
         whence = SEEK_SET;
     }
-    int rc = at < 0 ? (int)at : leave_output(c);
+    int rc = at < 0 ? (int)at : put_or_detach_output(c);
     if (rc < 0)
         return asf__no_region(length, rc);
     if (*length > 0)
@@ -296,10 +300,11 @@ static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int w
     return at < 0 || rc < 0 ? asf__no_region(length, at < 0 ? at : rc) : asf__u_salloc(c, length, false);
 }
 
-/* In the window, or apart from it: true, with *offset from the beginning of the file. */
-static bool begin_to_read_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
-                             void **region) {
-    *offset = absolute(c, *offset, whence);
+/* Allocates the region from the window, if it has the bytes.  Returns true if asf__read_at must allocate it,
+ * at *offset from the beginning of the file. */
+static bool salloc_from_window_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
+                                  void **region) {
+    *offset = absolute_offset(c, *offset, whence);
     if (*offset < 0) {
         *region = asf__no_region(length, *offset);
         return false;
@@ -311,8 +316,10 @@ static bool begin_to_read_at(struct asf_cios *c, ssize_t *length, off64_t *offse
     return false;
 }
 
-/* As far as the lock is needed; true: the rest is asf__read_at. */
-static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence, void **region) {
+/* The part of sallocAt that needs the lock.  Returns true if asf__read_at must do the rest, without the lock;
+ * else *region is the result. */
+static bool salloc_at_with_lock(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
+                                void **region) {
     int rc = asf__to_bytes(c);
     off64_t at = rc;
     asf__look_below(c);
@@ -321,7 +328,7 @@ static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int w
         return false;
     }
     if (rc == 0 && *length > 0 && is_positional(c))
-        return begin_to_read_at(c, length, offset, whence, region);
+        return salloc_from_window_at(c, length, offset, whence, region);
     if (rc == 0)
         at = asf__seek(c, *offset, whence);
     *region = at < 0 ? asf__no_region(length, at) : asf__u_salloc(c, length, false);
@@ -330,10 +337,12 @@ static bool begin_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int w
 
 void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
     void *region;
-    return begin_at(c, length, &offset, whence, &region) ? asf__read_at(c, length, offset) : region;
+    return salloc_at_with_lock(c, length, &offset, whence, &region) ? asf__read_at(c, length, offset)
+                                                                    : region;
 }
 
-/* A stream for input alone, whose mode does not change and that has no window. */
+/* Whether sallocAt needs no lock: the stream is open for input alone, so that its mode cannot change, and its
+ * window is empty (ASF_MOVED). */
 static bool is_apart(const struct asf_cios *c, ssize_t length, off64_t offset, int whence) {
     return c->access == O_RDONLY && whence == SEEK_SET && length > 0 && offset >= 0 &&
            __atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED;
@@ -344,7 +353,7 @@ void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int when
     if (is_apart(c, *length, offset, whence))
         return asf__read_at(c, length, offset);
     asf__begin_call(c);
-    bool apart = begin_at(c, length, &offset, whence, &region);
+    bool apart = salloc_at_with_lock(c, length, &offset, whence, &region);
     asf__end_call(c);
     return apart ? asf__read_at(c, length, offset) : region;
 }
@@ -358,7 +367,7 @@ int asf_u_sflush(struct asf_cios *c) {
     return rc < 0 && rc != -EBUSY ? rc : left < 0 ? left : rc;
 }
 
-static int set_mode(struct asf_cios *c, enum asf_mode mode) {
+static int set_direction(struct asf_cios *c, enum asf_mode mode) {
     int rc = asf__to_bytes(c);
     if (rc < 0)
         return rc;
@@ -369,11 +378,11 @@ static int set_mode(struct asf_cios *c, enum asf_mode mode) {
 }
 
 struct asf_cios *asf_u_set_stream_mode(struct asf_cios *c, enum asf_mode mode) {
-    return set_mode(c, mode) == 0 ? c : NULL;
+    return set_direction(c, mode) == 0 ? c : NULL;
 }
 
 void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
-    int rc = set_mode(c, mode);
+    int rc = set_direction(c, mode);
     return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, false);
 }
 
@@ -381,16 +390,16 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
     int rc = asf__to_bytes(c);
     bool leaves = mode == ASF_READ && asf__is_putting(c) && !(c->flags & ASF_NO_READS);
     if (rc == 0 && leaves && c->ops->put_at) {
-        offset = absolute(c, offset, whence);
+        offset = absolute_offset(c, offset, whence);
         whence = SEEK_SET;
-        rc = offset < 0 ? (int)offset : leave_output(c);
+        rc = offset < 0 ? (int)offset : put_or_detach_output(c);
     }
     if (rc == 0)
-        rc = set_mode(c, mode);
+        rc = set_direction(c, mode);
     return rc < 0 ? asf__no_region(length, rc) : asf_u_sallocAt(c, length, offset, whence);
 }
 
-/* The locked forms are the unlocked ones with the lock held around them. */
+/* Defines the form that calls the u_ form with the stream locked. */
 #define LOCKED(type, name, params, call)                                                                     \
     type asf_##name params {                                                                                 \
         asf__begin_call(c);                                                                                  \
@@ -418,7 +427,7 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
     return rc;
 }
 
-/* Those that may be told to wait until less output waits for regions do so unlocked. */
+/* The same for calls that asf_set_bound makes wait for regions to be given back: they wait unlocked. */
 #define LOCKED_OR_WAITING(name, params, call)                                                                \
     void *asf_##name params {                                                                                \
         const ssize_t wanted = *length;                                                                      \
@@ -441,7 +450,7 @@ LOCKED_OR_WAITING(salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_sal
 LOCKED_OR_WAITING(Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *length),
                   asf_u_Salloc(c, mode, length))
 
-/* The names of functions that are also in line. */
+/* The plain names of the functions that <asf/inline.h> also has inline. */
 void *asf_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_salloc);
 void *asf_u_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_u_salloc);
 int asf_sfree(struct asf_cios *c, void *ptr) ALIAS(asf_v1_sfree);
@@ -508,8 +517,8 @@ const char *asf_module_why(struct asf_cios *c) {
 
 /* --- the end of the process ---------------------------------------------------------- */
 
-/* As stdio's: a stream that another thread has for good is flushed all the same, unless it is just
- * being written. */
+/* Flushes the stream even if another thread never unlocks it, as stdio does at exit, but not during that
+ * thread's system call on it. */
 ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     (void)unused;
     bool locked = asf__trylock(&c->lk);
@@ -524,7 +533,7 @@ ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     return true;
 }
 
-/* With stdio it is libc's chain of streams that ends in ours. */
+/* With the stdio interface libc's flush at exit does this (interfaces/stdio/standard.c). */
 __attribute__((destructor)) static void put_all_at_exit(void) {
     if (!asf__vtable)
         asf__each(put_at_exit, NULL);

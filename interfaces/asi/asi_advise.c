@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi_advise.c - a program tells how it is going to read a stream.
+ * asi_advise.c - asf_advise: the program says how it will read a stream.
  */
 #define _GNU_SOURCE
 #include "backplane/window.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi_copy.c - from one stream to another, by the cheapest way measured for
- * the two.
+ * asi_copy.c - asf_copy: copy from one stream to another by the way that was measured as the cheapest for
+ * their kinds.
  *
- * Within the kernel where that costs less (streams/transfer.c has the figures);
- * else a file is read into the output's buffer, and what stands in the input's
- * is written from there.
+ * The kernel copies where that costs less (streams/transfer.c has the figures).  Else a file is read into the
+ * output's buffer, and bytes in the input's buffer are written from there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,8 +15,7 @@
 #include "lib/sys/cleanup.h"
 #include "streams/streams.h"
 
-/* Both locks in the order of their addresses: another thread may copy the
- * other way. */
+/* Takes both locks in the order of their addresses: another thread may copy the other way. */
 static void lock_both(struct asf_cios *a, struct asf_cios *b) {
     asf__lock(a < b ? &a->lk : &b->lk);
     asf__lock(a < b ? &b->lk : &a->lk);
@@ -32,8 +30,8 @@ static void unlock_both(struct asf_cios *a, struct asf_cios *b) {
     asf__unlock(&b->lk);
 }
 
-/* Make the streams a reading and a writing one. */
-static int ready(struct asf_cios *in, struct asf_cios *out) {
+/* Sets `in` to input mode and `out` to output mode.  Returns 0, -errno, or an earlier error of `out`. */
+static int set_directions(struct asf_cios *in, struct asf_cios *out) {
     int rc = out->failed;
     out->failed = 0;
     if (rc == 0)
@@ -49,16 +47,16 @@ static int ready(struct asf_cios *in, struct asf_cios *out) {
     return rc < 0 ? rc : asf__to_read(in);
 }
 
-/* A file into the output's buffer: the kernel copies it there, once.  A ring or a segment,
- * whose memory is its own, has none, and that of a stream of stdio stays as large as it is. */
+/* Whether to read a file straight into the output's buffer, which saves a copy.  A ring or a segment has
+ * memory of its own and no buffer; the buffer of a stdio stream keeps libc's size, which is too small. */
 static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *out) {
     enum { LARGE = 64 << 10 };
     return in->kind == ASF_REGULAR && !(in->flags & ASF_IN_BACKUP) && !out->ops->drain &&
            out->block >= LARGE && !(out->flags & (ASF_LINE_BUF | ASF_UNBUFFERED));
 }
 
-/* A mapped window is left for the file itself; what else is at hand is not. */
-static bool leave_window(struct asf_cios *in) {
+/* Drops a mapped window: its bytes can be read from the file again.  Returns whether the window is empty. */
+static bool drop_mapped_window(struct asf_cios *in) {
     if (in->mapped && asf__sync(in) == 0)
         asf__leave_window(in);
     return asf__avail(in) == 0;
@@ -78,19 +76,19 @@ static int64_t read_into_output(struct asf_cios *in, struct asf_cios *out, size_
     return n;
 }
 
-/* What fails is told again by the output's next call, so that the caller can
- * tell whose error it was. */
-static int put(struct asf_cios *out, const char *p, size_t n, bool flush) {
+/* Appends to the output.  The output's next call returns the same error again, so that the caller can tell
+ * which stream failed. */
+static int append_to_output(struct asf_cios *out, const char *p, size_t n, bool flush) {
     int error;
     asf__append(out, p, n, &error);
     if (error == 0 && flush)
         error = asf__flush_output(out);
-    if (error == -EBUSY) /* after a region in use, whose sfree writes it */
+    if (error == -EBUSY) /* bytes after a region in use: its sfree writes them */
         error = 0;
     return out->failed = error;
 }
 
-/* From the input's buffer; a pipe is not waited for with the output locked. */
+/* Copies from the input's buffer.  The output is not locked while the call waits for input. */
 static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t most) {
     enum { PIECE = 1 << 20 };
     ssize_t length = most < PIECE ? (ssize_t)most : PIECE;
@@ -99,27 +97,27 @@ static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t m
         return length;
     int cancellation = asf__forbid_cancellation();
     asf__lock(&out->lk);
-    int error = put(out, region, (size_t)length, in->kind != ASF_REGULAR);
+    int error = append_to_output(out, region, (size_t)length, in->kind != ASF_REGULAR);
     asf__unlock(&out->lk);
     int freed = asf_sfree(in, region);
     asf__permit_cancellation(cancellation);
     return error < 0 ? error : freed < 0 ? freed : length;
 }
 
-/* By the kernel, or from the kernel into the output's buffer: both begin where
- * the input's window is empty. */
-static bool can_leave_window(const struct asf_transfer *t, struct asf_cios *in, const struct asf_cios *out) {
+/* Whether to copy in the kernel or into the output's buffer.  The descriptor must be at the next byte to
+ * copy: the input's window is empty, or a mapped one that is dropped. */
+static bool can_bypass_window(const struct asf_transfer *t, struct asf_cios *in, const struct asf_cios *out) {
     bool kernel = !t->known || t->way || t->clone || t->sparse;
     return (kernel || reads_into_output(in, out)) && !(in->flags & ASF_IN_BACKUP) && !in->stopped &&
-           leave_window(in);
+           drop_mapped_window(in);
 }
 
-/* Not cancelled with both streams locked: one would stay so. */
+/* Forbids cancellation while both streams are locked: one of them would stay locked. */
 static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int cancellation = asf__forbid_cancellation();
     lock_both(in, out);
-    int64_t n = ready(in, out);
-    bool empty = n == 0 && can_leave_window(t, in, out);
+    int64_t n = set_directions(in, out);
+    bool empty = n == 0 && can_bypass_window(t, in, out);
     if (empty && !t->known)
         asf__transfer_prepare(t, in, out);
     if (empty) {

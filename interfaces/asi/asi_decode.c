@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi_decode.c - <asf/decode.h>: a decoder stacked over a stream.
+ * asi_decode.c - the functions of <asf/decode.h>, which stack a decoder over a stream.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,9 +2,9 @@
  *
  * asi_lines.c - lines and records of a stream in place.
  *
- * What is at hand is looked through before it is allocated, or allocated as a whole and
- * given back from the first line on that is not complete: so nothing is waited for that
- * is not needed, and a line is one piece.
+ * salloc_until searches the unread bytes for the delimiter before it allocates a region.  asf_lines allocates
+ * all unread bytes, and gives back the incomplete last line before it reads more.  So neither waits for
+ * input that it does not need, and each line is contiguous.
  */
 #define _GNU_SOURCE
 #include <asf/lines.h>
@@ -18,9 +18,9 @@
 
 _Static_assert(sizeof((struct asf_lines *)0)->places == ASF_SCAN_PLACES * sizeof(uint16_t), "<asf/lines.h>");
 
-/* A plain buffer is replaced by one that has room for as much as is usually read beside the unread
- * bytes: less takes more calls, of a pipe twice as many; and asf__fill would make room for what it is
- * asked for, which here is a byte. */
+/* Replaces a plain buffer by one with room for the unread bytes and a whole block.  With less room reading
+ * takes more calls, from a pipe twice as many; and asf__fill makes room only for what it is asked for, which
+ * here is one byte. */
 static int enlarge_buffer(struct asf_cios *c, size_t have) {
     const struct asf_buffer *b = c->buffer;
     size_t usual = have > c->block ? have : c->block;
@@ -29,17 +29,17 @@ static int enlarge_buffer(struct asf_cios *c, size_t have) {
     return asf__enlarge_buffer(c, 2 * usual);
 }
 
-/* Of a file, which keeps nobody waiting, as much again. */
-static ssize_t read_on(struct asf_cios *c, size_t have) {
+/* Reads more: from a file, which never waits, as much again; else what the next read returns. */
+static ssize_t fill_more(struct asf_cios *c, size_t have) {
     if (c->kind == ASF_REGULAR)
         return asf__fill(c, have ? 2 * have : 1);
     int rc = enlarge_buffer(c, have);
     return rc < 0 ? rc : asf__fill(c, have + 1);
 }
 
-/* What is unread and at hand, in one piece, with nothing that was pushed back elsewhere.
- * returns  how much; or an error, which may be an earlier one. */
-static ssize_t at_hand(struct asf_cios *c) {
+/* Makes the unread bytes that need no system call contiguous: pushed-back bytes join the buffer.
+ * returns  how many; or an error, which may be an earlier call's. */
+static ssize_t gather_unread(struct asf_cios *c) {
     int rc = c->failed ? c->failed : asf__to_bytes(c);
     c->failed = 0;
     if (rc == 0 && asf__is_putting(c))
@@ -50,16 +50,16 @@ static ssize_t at_hand(struct asf_cios *c) {
     return c->flags & ASF_IN_BACKUP && have > 0 ? asf__fill_buffer(c, have) : (ssize_t)have;
 }
 
-static size_t limit(ssize_t longest) {
+static size_t line_limit(ssize_t longest) {
     return (size_t)(longest ? longest : ASF_LONGEST_LINE);
 }
 
-/* In line in both forms: a call of an exported function goes by a table. */
+/* Inline in both forms: a call of an exported function goes through the procedure linkage table. */
 static inline void *allocate_line(struct asf_cios *c, int delimiter, ssize_t *length) {
     if (*length < 0)
         return asf__no_region(length, -EINVAL);
-    size_t longest = limit(*length), seen = 0;
-    ssize_t have = at_hand(c);
+    size_t longest = line_limit(*length), seen = 0;
+    ssize_t have = gather_unread(c);
     while (have >= 0) {
         size_t n = (size_t)have < longest ? (size_t)have : longest;
         const char *from = c->read_ptr + seen;
@@ -71,7 +71,7 @@ static inline void *allocate_line(struct asf_cios *c, int delimiter, ssize_t *le
         if ((size_t)have > longest)
             return asf__no_region(length, -EMSGSIZE);
         seen = n;
-        have = read_on(c, seen);
+        have = fill_more(c, seen);
         if (have >= 0 && (size_t)have <= seen)
             break;
     }
@@ -90,8 +90,8 @@ void *asf_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
     return region;
 }
 
-/* Give a region back but for its first `used` bytes, which are done with. */
-static int give_back(struct asf_cios *c, char *region, const char *used) {
+/* Gives the region back.  The stream goes on at `used`: the bytes before it are consumed. */
+static int give_back_rest(struct asf_cios *c, char *region, const char *used) {
     ssize_t n = used - region;
     if (!region)
         return 0;
@@ -100,18 +100,18 @@ static int give_back(struct asf_cios *c, char *region, const char *used) {
     return kept ? rc : (int)n;
 }
 
-/* The region is given back from `used` on, and allocated anew from there with more.
- *   least   how many bytes are wanted; there are fewer at the end of the file, or before an error
- *   length  out: bytes in the new region: all that are at hand
+/* Gives the region back and allocates a new one, which begins at `used` and has more bytes.
+ *   least   bytes wanted; the region has fewer at the end of the file, or before an error
+ *   length  out: bytes in the new region: all that the window has
  * returns  the new region, or NULL as salloc. */
 static char *next_region(struct asf_cios *c, char *region, const char *used, size_t least, ssize_t *length) {
     char *next = NULL;
     asf__begin_call(c);
-    ssize_t n = give_back(c, region, used);
+    ssize_t n = give_back_rest(c, region, used);
     if (n == 0)
-        n = at_hand(c);
+        n = gather_unread(c);
     if (n >= 0 && (size_t)n < least)
-        n = (size_t)n + 1 == least ? read_on(c, (size_t)n) : asf__fill(c, least);
+        n = (size_t)n + 1 == least ? fill_more(c, (size_t)n) : asf__fill(c, least);
     *length = n;
     if (n > 0)
         next = asf_u_salloc(c, length);
@@ -121,14 +121,14 @@ static char *next_region(struct asf_cios *c, char *region, const char *used, siz
 
 static int end_region(struct asf_cios *c, char *region, const char *used) {
     asf__begin_call(c);
-    int rc = give_back(c, region, used);
+    int rc = give_back_rest(c, region, used);
     asf__end_call(c);
     return rc;
 }
 
 /* --- lines ------------------------------------------------------------------------- */
 
-static void hold(struct asf_lines *l, char *region, size_t length) {
+static void set_region(struct asf_lines *l, char *region, size_t length) {
     l->region = region;
     l->line = l->scanned = region;
     l->end = region + length;
@@ -139,8 +139,8 @@ static void hold(struct asf_lines *l, char *region, size_t length) {
 void asf_lines_begin(struct asf_lines *l, struct asf_cios *stream, int delimiter, ssize_t longest) {
     l->stream = stream;
     l->delimiter = (unsigned char)delimiter;
-    l->longest = limit(longest);
-    hold(l, NULL, 0);
+    l->longest = line_limit(longest);
+    set_region(l, NULL, 0);
 }
 
 static const char *no_line(ssize_t *length, ssize_t code) {
@@ -148,11 +148,11 @@ static const char *no_line(ssize_t *length, ssize_t code) {
     return NULL;
 }
 
-/* Look for delimiters in what comes next of the region.  A line that begins and ends in a part no
- * longer than the longest line is not too long: the first one alone need be looked at.
- * returns  whether that is short enough, or none was found. */
+/* Finds the delimiters in the next part of the region.  The part is no longer than the longest line, so that
+ * only its first line, which may have begun before it, can be too long.
+ * returns  false if that line is too long. */
 static bool find_places(struct asf_lines *l) {
-    enum { PART = 16 << 10 }; /* stays in the first-level cache until the caller looks at it */
+    enum { PART = 16 << 10 }; /* fits the first-level cache until the caller uses it */
     size_t n = (size_t)(l->end - l->scanned), most = l->longest < PART ? l->longest : PART;
     if (n > most)
         n = most;
@@ -166,11 +166,13 @@ static bool find_places(struct asf_lines *l) {
     return true;
 }
 
-/* returns  whether the region has more than before; *length is as asf_lines_next leaves it. */
+/* Replaces the region by one with more bytes.  If there are none, at the end of the file or before an error,
+ * the rest becomes a line without a delimiter.
+ * returns  whether there are more; else *length is asf_lines_next's. */
 static bool next_part(struct asf_lines *l, ssize_t *length) {
     ssize_t rest = l->end - l->line;
     char *region = next_region(l->stream, l->region, l->line, (size_t)rest + 1, length);
-    hold(l, region, region ? (size_t)*length : 0);
+    set_region(l, region, region ? (size_t)*length : 0);
     if (!region)
         return false;
     if (*length > rest) {
@@ -197,7 +199,7 @@ const char *asf_lines_more(struct asf_lines *l, ssize_t *length) {
 
 int asf_lines_end(struct asf_lines *l) {
     int rc = end_region(l->stream, l->region, l->line);
-    hold(l, NULL, 0);
+    set_region(l, NULL, 0);
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c - the fields of a line: their ends in each 64 bytes as bits, which <asf/lines.h>
- * walks through in line.
+ * fields.c - the fields of a line: returns the ends of fields in 64 bytes as bits, for the inline functions
+ * of <asf/lines.h>.
  */
 #include <asf/lines.h>
 
