@@ -19,7 +19,7 @@ EXPORT FILE *open_memstream(char **location, size_t *size) {
         errno = ENOMEM;
         return NULL;
     }
-    c->orientation = -1; /* as glibc: never a wide stream; nor are the following */
+    c->orientation = -1; /* as glibc: never a wide stream; nor are the other streams of this file */
     asf__cios_link(c);
     return asf__file(c);
 }
@@ -27,18 +27,18 @@ EXPORT FILE *open_memstream(char **location, size_t *size) {
 /* --- fopencookie ---------------------------------------------------------------- */
 
 struct cookie {
-    bool cut_short; /* the last write took less than it was given */
+    bool cut_short; /* the last write took fewer bytes than it was given */
     void *program;
     cookie_io_functions_t call;
 };
 
-/* What a callback's failure means; it may have set errno or not. */
+/* The code of a callback that failed: -errno, or -ASF_NO_ERRNO if it set no errno. */
 static int failure(void) {
     return errno > 0 ? -errno : -ASF_NO_ERRNO;
 }
 
-/* A call of one of them.  It may not return: the thread may be cancelled or end in it,
- * or an exception may pass; the stream's call is left then. */
+/* One call of a callback: its arguments and its result.  The callback may not return, since the thread may be
+ * cancelled or end in it, or an exception may pass through it: asf__cancelled then ends the stream's call. */
 struct turn {
     const struct cookie *k;
     struct asf_cios *c;
@@ -54,7 +54,7 @@ static int area_close(void *cookie);
 static ssize_t take_turn(struct asf_cios *c, void (*call)(void *turn), struct turn t) {
     t.k = c->data;
     t.c = c;
-    if (t.k->call.close == area_close) /* callbacks of our own return */
+    if (t.k->call.close == area_close) /* fmemopen's callbacks always return */
         call(&t);
     else
         asf__guarded(call, &t, asf__cancelled, c);
@@ -95,7 +95,7 @@ static ssize_t cookie_get(struct asf_cios *c, void *buf, size_t n) {
 
 static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
     struct cookie *k = c->data;
-    bool cut_short = k->cut_short; /* as in libc, not tried again */
+    bool cut_short = k->cut_short; /* as in libc, the rest is not tried again */
     k->cut_short = false;
     ssize_t r = 0;
     if (k->call.write && !cut_short)
@@ -120,7 +120,7 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
     c->told = offset < 0 ? offset : 0;
     if (offset >= 0)
         return offset;
-    /* As in glibc, a seek to such an offset succeeds, but no block is read there. */
+    /* As in glibc, a seek to a negative offset succeeds, but no block is read there. */
     return whence == SEEK_SET && !(c->flags & ASF_NO_READS) ? -ASF_NO_ERRNO : 0;
 }
 
@@ -141,7 +141,7 @@ static const struct asf_module cookie_module = {
     .reads_by_whole_buffers = true,
 };
 
-static int parse_mode(const char *mode, bool *append) {
+static int parse_cookie_mode(const char *mode, bool *append) {
     if (*mode != 'r' && *mode != 'w' && *mode != 'a')
         return -1;
     *append = *mode == 'a';
@@ -152,7 +152,7 @@ static int parse_mode(const char *mode, bool *append) {
 
 EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t call) {
     bool append;
-    int access = parse_mode(mode, &append);
+    int access = parse_cookie_mode(mode, &append);
     if (access < 0) {
         errno = EINVAL;
         return NULL;
@@ -178,7 +178,7 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
 
 struct area {
     char *base;
-    size_t size, at, end; /* `end`: how far it is filled */
+    size_t size, at, end; /* bytes before `end` have been written, or were there */
     bool append, allocated;
 };
 
@@ -192,7 +192,7 @@ static ssize_t area_read(void *cookie, char *buf, size_t n) {
     return (ssize_t)n;
 }
 
-/* POSIX: a null byte follows what was written when there is room for it. */
+/* POSIX: a null byte follows the written bytes if there is room for it. */
 static ssize_t area_write(void *cookie, const char *buf, size_t n) {
     struct area *a = cookie;
     size_t at = a->append ? a->end : a->at;

@@ -22,13 +22,12 @@ struct mode {
     int flags; /* for open() */
     bool append;
     const char *charset; /* ",ccs=...": a wide stream; or NULL */
-    int flags2;          /* of the stream, which freopen leaves it */
+    int flags2;          /* bits for the stream's flags2, which freopen may keep */
 };
 
-/* fopen's mode string as glibc reads it: a letter, then at most six more
- * characters of which the unknown are passed over; fdopen's at most four, and no
- * further than a '+'. */
-static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
+/* Parses fopen's mode string as glibc does: a letter, then at most six more characters; unknown ones are
+ * ignored.  fdopen's string has at most four more, and ends at a '+'. */
+static bool parse_fopen_mode(const char *text, struct mode *m, bool of_descriptor) {
     *m = (struct mode){0};
     switch (*text) {
     case 'r':
@@ -45,7 +44,7 @@ static bool parse_mode(const char *text, struct mode *m, bool of_descriptor) {
         errno = EINVAL;
         return false;
     }
-    const char *last = text; /* the last letter that glibc looks for ",ccs=" after */
+    const char *last = text; /* glibc searches for ",ccs=" after this letter */
     bool ended = false;
     for (int i = 1; i < (of_descriptor ? 5 : 7) && text[i] && !ended; i++) {
         ended = of_descriptor ? text[i] == '+' : text[i] == ',' && ASF_LIBC(mode_comma);
@@ -100,7 +99,8 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
     return c;
 }
 
-/* A stream that only appends begins at the end, where there is one. */
+/* Moves the descriptor of a stream that only appends to the end of its file, if it can seek.
+ * returns  false, with errno, if the seek failed. */
 static bool goes_to_end(int fd, const struct mode *m) {
     if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY)
         return true;
@@ -111,21 +111,21 @@ static bool goes_to_end(int fd, const struct mode *m) {
     return false;
 }
 
-/* The thread is cancelled while it waits for a FIFO's other end. */
+/* Called if the thread is cancelled in open, where it may wait for a FIFO's other end. */
 static void not_opened(void *c) {
     asf__cios_free(c);
 }
 
 EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
-    if (!parse_mode(mode, &m, false))
+    if (!parse_fopen_mode(mode, &m, false))
         return NULL;
     if (!asf__stdio_started)
         asf__stdio_start();
-    struct asf_cios *c = new_file(-1, &m); /* first: without memory no file is made or emptied */
+    struct asf_cios *c = new_file(-1, &m); /* first: without memory no file is created or truncated */
     if (!c)
         return NULL;
-    /* Now, as it takes a descriptor for a moment, which may be the last one. */
+    /* Before the file is opened, which may take the last descriptor: a conversion needs one for a moment. */
     bool named = !m.charset || asf__named_conversion(c, m.charset);
     int why = errno;
     int fd = ASF_CLEANUP(not_opened, c, open_path(path, &m));
@@ -136,7 +136,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     }
     c->fd = fd;
     set_modes(c, &m);
-    c->flags2 |= m.flags2; /* fdopen knows neither */
+    c->flags2 |= m.flags2; /* fdopen ignores these letters */
     c->exclusive = true;
     c->place = m.append ? -1 : 0;
     bool ready = goes_to_end(fd, &m);
@@ -154,14 +154,13 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
 
 FILE *fopen64(const char *, const char *) ALIAS(fopen);
 
-/* The descriptor's own mode must allow what is asked; O_APPEND is added. */
+/* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor. */
 static bool fit_descriptor(int fd, const struct mode *m) {
     int have = fcntl(fd, F_GETFL);
     if (have < 0)
         return false;
     int access = have & O_ACCMODE, wanted = m->flags & O_ACCMODE;
-    if (access != O_RDWR && access != O_ACCMODE &&
-        access != wanted) { /* O_ACCMODE: neither, to ioctl alone */
+    if (access != O_RDWR && access != O_ACCMODE && access != wanted) { /* O_ACCMODE: open for ioctl alone */
         errno = EINVAL;
         return false;
     }
@@ -170,7 +169,7 @@ static bool fit_descriptor(int fd, const struct mode *m) {
     return fcntl(fd, F_SETFL, have | O_APPEND) >= 0 && goes_to_end(fd, m);
 }
 
-static FILE *open_on(int fd, const struct mode *m) {
+static FILE *open_on_descriptor(int fd, const struct mode *m) {
     if (!asf__stdio_started)
         asf__stdio_start();
     struct asf_cios *c = new_file(fd, m);
@@ -183,17 +182,16 @@ static FILE *open_on(int fd, const struct mode *m) {
 
 EXPORT FILE *fdopen(int fd, const char *mode) {
     struct mode m;
-    return parse_mode(mode, &m, true) && fit_descriptor(fd, &m) ? open_on(fd, &m) : NULL;
+    return parse_fopen_mode(mode, &m, true) && fit_descriptor(fd, &m) ? open_on_descriptor(fd, &m) : NULL;
 }
 
 FILE *asf__open_on_pipe(int fd, int access) {
-    return open_on(fd, &(struct mode){.flags = access});
+    return open_on_descriptor(fd, &(struct mode){.flags = access});
 }
 
 /* --- closing ------------------------------------------------------------------ */
 
-/* Take the stream from under its FILE; the object is given back by the
- * caller, as what it was made as. */
+/* Closes the stream.  The caller frees or resets the object. */
 static int end_stream(struct asf_cios *c) {
     if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES) { /* freopen has failed */
         asf__cios_unlink(c);
@@ -201,12 +199,12 @@ static int end_stream(struct asf_cios *c) {
     }
     int rc = asf__cios_close(c);
     if (rc >= 0)
-        return rc; /* a callback's own, too */
+        return rc; /* or a positive result of a callback */
     asf__set_errno(rc == ASF_HAS_REGIONS ? -EBUSY : rc);
     return rc == ASF_HAS_REGIONS ? rc : EOF;
 }
 
-/* Since glibc 2.42: what stays open below the descriptor stands where the program has read. */
+/* Sets the offset to where the program has read, as glibc does since 2.42: other descriptors may share it. */
 static int give_back_input(struct asf_cios *c) {
     const struct asf_wide *w = c->wide_data;
     bool unread = c->orientation > 0 ? w->read_ptr < w->read_end : c->read_ptr < c->read_end;
@@ -219,12 +217,12 @@ static int give_back_input(struct asf_cios *c) {
         at = asf__jump(c)->seek(c, at - behind, SEEK_SET);
     if (at < 0)
         return errno == ESPIPE ? 0 : EOF;
-    c->offset = at; /* for a stream that stays, since it has regions */
+    c->offset = at; /* the stream stays open if it has regions */
     c->read_ptr = c->read_end;
     return 0;
 }
 
-/* What the descriptor is still needed for. */
+/* The part of closing that needs the descriptor: the offset of input, and the output of a wide stream. */
 static int close_window(struct asf_cios *c) {
     asf__begin_call(c);
     int left = give_back_input(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
@@ -237,8 +235,8 @@ bool asf__is_standard(const struct asf_cios *c) {
     return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
 }
 
-/* The object of a standard stream stays, and refuses everything. */
-static void give_back(struct asf_cios *c) {
+/* Frees the object; that of a standard stream is reset instead, and refuses every call. */
+static void free_or_reset(struct asf_cios *c) {
     if (!asf__is_standard(c)) {
         asf__cios_free(c);
         return;
@@ -250,15 +248,16 @@ static void give_back(struct asf_cios *c) {
 
 int asf__close_stream(struct asf_cios *c) {
     pid_t child = c->child;
-    /* Out of the list, it is not found by a popen that another thread makes now. */
+    /* Once the stream is out of the list, another thread's popen cannot close its descriptor in the child:
+     * close-on-exec does. */
     if (child > 0 && !__libc_single_threaded)
         asf__raw_syscall(SYS_fcntl, c->fd, F_SETFD, FD_CLOEXEC, 0);
     int left = close_window(c), rc = end_stream(c);
     if (rc == ASF_HAS_REGIONS)
         return EOF;
     rc = rc ? rc : left;
-    give_back(c);
-    if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: without its descriptor nobody waits */
+    free_or_reset(c);
+    if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: no wait without the descriptor */
         return rc;
     int status = asf__pclose_child(child);
     return status ? status : rc;
@@ -271,7 +270,7 @@ EXPORT int fclose(FILE *f) {
 
 /* --- freopen -------------------------------------------------------------------- */
 
-/* Open the new file on the descriptor of the old one, which glibc keeps. */
+/* Opens the new file under the number of the old descriptor, as glibc does. */
 static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     char self[40];
     if (!path) {
@@ -291,9 +290,9 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     return rc;
 }
 
-/* The stream anew, on the new file; its lock is held by those who hold it, and
- * its place in libc's chain stays.  A thread that is cancelled while it opens the file
- * leaves it closed.  Returns the descriptor or a negated errno. */
+/* Closes the old file and sets the stream up on the new one.  The stream stays locked, and keeps its place in
+ * libc's chain.  If the thread is cancelled while it opens the file, the stream stays closed.
+ * returns  the descriptor or -errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd;
     asf__jump(c)->sync(c);
@@ -301,14 +300,14 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (asf__ours_wide(c))
         asf__wide_close(c);
     asf__report(c);
-    c->fd = -1; /* a module on the descriptor ends without it */
+    c->fd = -1; /* the module's close must not close the descriptor */
     if (fd >= 0 && c->data && c->ops->close)
         c->ops->close(c);
     asf__cios_reset(c);
     int new = valid ? ASF_CLEANUP(asf__cancelled, c, reopen_descriptor(fd, path, m)) : -EINVAL;
     int closed = new < 0 && fd >= 0 ? asf__close(fd) : 0;
     if (closed < 0)
-        new = closed; /* glibc tells the later error */
+        new = closed; /* glibc reports the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     asf__look_as_libc(c);
     return new;
@@ -321,7 +320,7 @@ static FILE *refuse_everything(struct asf_cios *c) {
 
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
-    bool valid = parse_mode(mode, &m, false);
+    bool valid = parse_fopen_mode(mode, &m, false);
     const bool anew = ASF_LIBC(freopen_anew);
     if (!anew)
         m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
@@ -336,7 +335,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         c->fd = -1;
         return refuse_everything(c);
     }
-    if (!anew) { /* the orientation is open again, and the charset forgotten */
+    if (!anew) { /* the stream loses its orientation and character set */
         c->vtable = &asf__jumps;
         c->orientation = 0;
     }
@@ -356,10 +355,10 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     if (c->flags & ASF_FILEBUF || !asf__ours(c))
         r = reopen(c, path, mode);
     else
-        asf__flush_stream(c); /* memory and callbacks stay what they are, as in glibc */
+        asf__flush_stream(c); /* a stream on memory or callbacks is not reopened, as in glibc */
     asf__end_call(c);
     if (r)
-        asf__cios_link(c); /* after the stream's lock: the list's comes first */
+        asf__cios_link(c); /* without the stream's lock: the list's ranks before it */
     return r;
 }
 

@@ -25,7 +25,7 @@ struct pipe_mode {
     bool reading, writing, cloexec;
 };
 
-static bool parse_mode(const char *text, struct pipe_mode *m) {
+static bool parse_popen_mode(const char *text, struct pipe_mode *m) {
     *m = (struct pipe_mode){0};
     for (; *text; text++) {
         if (*text == 'r')
@@ -40,17 +40,17 @@ static bool parse_mode(const char *text, struct pipe_mode *m) {
     return m->reading != m->writing;
 }
 
-/* POSIX: the child must not hold the streams of earlier popen calls. */
+/* POSIX: the child must not have the descriptors of earlier popen calls. */
 struct closing {
     posix_spawn_file_actions_t actions;
-    int standard; /* the child's end is on it already */
+    int standard; /* 0 or 1: the child's end of the new pipe, not to be closed */
     int error;    /* an errno value, or 0 */
 };
 
 static bool close_earlier(struct asf_cios *c, void *arg) {
     struct closing *k = arg;
     if (c->child > 0 && c->fd >= 0 && c->fd != k->standard)
-        k->error = posix_spawn_file_actions_addclose(&k->actions, c->fd); /* EBADF above the limit */
+        k->error = posix_spawn_file_actions_addclose(&k->actions, c->fd); /* EBADF: above the limit */
     return k->error == 0;
 }
 
@@ -70,11 +70,11 @@ static int spawn(const char *command, int theirs, int standard, char **environme
     return -k.error;
 }
 
-static FILE *open_on(int fd, pid_t child, const struct pipe_mode *m) {
+static FILE *open_our_end(int fd, pid_t child, const struct pipe_mode *m) {
     FILE *f = asf__open_on_pipe(fd, m->reading ? O_RDONLY : O_WRONLY);
     if (f) {
         asf__cios(f)->child = child;
-        asf__cios(f)->orientation = -1; /* as glibc: such a stream is never a wide one */
+        asf__cios(f)->orientation = -1; /* as glibc: never a wide stream */
     }
     if (f && !m->cloexec)
         fcntl(fd, F_SETFD, 0);
@@ -97,7 +97,7 @@ static FILE *open_pipe(const int ends[2], const char *command, const struct pipe
     int rc = spawn(command, theirs, m->reading ? 1 : 0, environment, child);
     if (offer)
         asf__popen_hooks.after(offer, ours, m->reading, *child);
-    FILE *f = rc < 0 ? NULL : open_on(ours, *child, m);
+    FILE *f = rc < 0 ? NULL : open_our_end(ours, *child, m);
     int why = rc < 0 ? -rc : errno;
     asf__unlock(&asf__popen_lock);
     asf__sys.close(theirs);
@@ -112,7 +112,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     struct pipe_mode m;
     int ends[2];
     pid_t child = 0;
-    if (!parse_mode(mode, &m)) {
+    if (!parse_popen_mode(mode, &m)) {
         errno = EINVAL;
         return NULL;
     }
@@ -126,7 +126,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
         return f;
     int why = child > 0 || ASF_LIBC(popen_errno) ? errno : ENOMEM;
     if (child > 0)
-        asf__pclose_child(child); /* which finds its pipe closed */
+        asf__pclose_child(child); /* the child ends, since its pipe is closed */
     errno = why;
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * popen.h - what another interface may add to popen.
+ * popen.h - hooks by which another interface extends popen.
  */
 #ifndef ASF_INTERFACES_STDIO_POPEN_H
 #define ASF_INTERFACES_STDIO_POPEN_H
@@ -12,10 +12,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* before: popen has made its pipe, of which it keeps the end `ours`; another command or environment may
- * be given to the shell.  Returns NULL, or what `after` is to have.
- * after: the child is there, or is not (0).  Lock of both: popen's, held.
- * ended: the status that pclose returns for a child that ended with `status`.  Lock: none. */
+/* before: called between popen's pipe and its child; popen keeps the end `ours`.  It may replace the shell's
+ *         command and environment.  Returns the `offer` for `after`, or NULL: `after` is not called.
+ * after:  called when the child has started, or could not (`child` is 0).
+ *         Lock of both: popen's, held.
+ * ended:  returns the status that pclose returns for a child that ended with `status`.  Lock: none. */
 struct asf_popen_hooks {
     void *(*before)(int ours, const char **command, char ***environment);
     void (*after)(void *offer, int ours, bool reading, pid_t child);
@@ -23,10 +24,10 @@ struct asf_popen_hooks {
 };
 extern struct asf_popen_hooks asf__popen_hooks;
 
-/* Held from where the streams that a child is not to have are looked up until the new one is among
- * them. */
+/* Held from the search for the streams whose descriptors the child must not have, until the new stream is in
+ * the list. */
 extern struct asf_lock asf__popen_lock;
-/* asf__popen_in_child: free it in the child of a fork, where the thread that held it is not. */
+/* asf__popen_in_child: release the lock in the child of a fork, where its holder does not exist. */
 void asf__popen_in_child(void);
 
 #pragma GCC visibility pop

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * standard.c - stdin, stdout and stderr, ready before any constructor runs,
- * and the sentinel on libc's chain by which they and all others are flushed
- * after the last destructor.
+ * standard.c - stdin, stdout and stderr, initialized before any constructor runs; and the sentinel in libc's
+ * chain of streams, by which libc flushes all streams after the last destructor.
  *
- * The three objects replace libc's own under their public names; libc finds
- * that their table is not its own and switches its check of tables off.
+ * The three objects replace libc's own under their public names.  libc finds that their table is not its own,
+ * and switches off its check of tables.
  */
 #include "interfaces/stdio/stdio_cios.h"
 
@@ -48,7 +47,7 @@ extern struct asf_cios _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
 STANDARD(_IO_2_1_stdin_, 0, O_RDONLY, ASF_NO_WRITES, NULL, &_IO_2_1_stdout_.chain);
 STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_, &_IO_2_1_stderr_.chain);
 STANDARD(_IO_2_1_stderr_, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &_IO_2_1_stdout_,
-         NULL); /* _IO_link_in sets it */
+         NULL); /* set by _IO_link_in */
 
 /* --- the sentinel --------------------------------------------------------------- */
 
@@ -57,8 +56,8 @@ static struct asf_cios *finish_every(struct asf_cios *sentinel, char *p, ssize_t
 
 static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
 
-/* write_ptr > write_base always: libc believes that there is something to
- * flush, and asks its table to do it.  No more than libc's part of a stream. */
+/* The sentinel always has a byte of output, so that libc calls its table when it flushes all streams.  It is
+ * glibc's part of a FILE, and no CIOS. */
 static struct asf_lock sentinel_lock;
 static char byte[1];
 static struct {
@@ -85,7 +84,7 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
            (asf__pending(c) > 0 || c->queue || c->bulk.from);
 }
 
-/* Input that the program has not read. */
+/* Whether a flush of all streams sets back the offset over unread input (since glibc 2.42). */
 ASF_RACY static bool has_input(const struct asf_cios *c) {
     bool unread = asf__ours_wide(c) ? c->wide.read_ptr < c->wide.read_end : c->read_ptr < c->read_end;
     return unread && c->fd >= 0 && ASF_LIBC(flush_all_input);
@@ -119,7 +118,7 @@ static bool flush_locked(struct asf_cios *c, void *result) {
     return true;
 }
 
-/* fflush(NULL) has done ours with their locks before it calls libc's. */
+/* Set while fflush(NULL) calls libc's flush: it has flushed our streams before, with their locks. */
 static __thread bool done_already;
 
 int asf__flush_all(void) {
@@ -133,9 +132,9 @@ int asf__flush_all(void) {
     return result;
 }
 
-/* Another thread may hold a stream for good at exit; then it is flushed without the lock, as
- * libc does, unless that thread is just writing or reading it.  One in the midst of a call has
- * a tenth of a second to end it. */
+/* Waits for the stream's lock at exit, a tenth of a second at most.  A stream that another thread does not
+ * unlock is flushed without the lock, as libc does, unless that thread is in a system call on it.
+ * returns  false in that case: do not flush it. */
 ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
     int tries = 0;
     while (!(*locked = asf__trylock(&c->lk)))
@@ -144,7 +143,8 @@ ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
     return true;
 }
 
-/* libc comes to the standard streams last, unless freopen has put them first. */
+/* libc flushes the standard streams itself, after all others.  One that was reopened is flushed here, in the
+ * order of the list. */
 static bool is_left_to_libc(const struct asf_cios *c) {
     return asf__is_standard(c) && !(c->flags2 & ASF_REOPENED);
 }
@@ -170,14 +170,14 @@ static int flush_every(struct asf_cios *unused, int ch) {
     return result;
 }
 
-/* As libc: the offset of an input goes back to where the program has read.  It passes over
- * streams that were never used, and leaves unbuffered ones as they are. */
+/* Whether to make the stream unbuffered at exit, as libc does, which sets the offset of input to where the
+ * program has read.  libc skips streams that were never used or are unbuffered. */
 ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
     return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !is_left_to_libc(c) &&
-           !c->ops->memory_is_the_stream; /* whose pointer and size may be gone by now */
+           !c->ops->memory_is_the_stream; /* its pointer and size may not exist any more */
 }
 
-/* A region that was never given back counts as not written. */
+/* Puts output without the regions that were never given back: their bytes count as not written. */
 ASF_RACY static void put_without_regions(struct asf_cios *c) {
     bool locked, kept = c->queue || (c->buffer && c->buffer->refs);
     if (!c->detached && !(kept && has_output(c)))
@@ -239,13 +239,13 @@ void asf__stdio_start(void) {
     _IO_link_in(asf__cios(&sentinel.file));
 }
 
-__attribute__((constructor)) static void start(void) {
+__attribute__((constructor)) static void start_stdio(void) {
     asf__stdio_start();
 }
 
 #ifdef ASF_STATIC
-/* With these here a static program takes none of libc's stdfiles.o; and a
- * definition of __dlopen is what tells a static libc to accept our table. */
+/* With these definitions a static program does not link libc's stdfiles.o; and a static libc accepts our
+ * table if __dlopen is defined. */
 EXPORT struct asf_cios *_IO_list_all = &_IO_2_1_stderr_;
 EXPORT __attribute__((weak)) const char __dlopen[1] = "";
 #endif

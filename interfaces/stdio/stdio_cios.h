@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stdio_cios.h - what the files of the stdio interface share: a FILE seen as a
- * CIOS, the jump table that libc's inside calls, and the lock around a call.
+ * stdio_cios.h - what the files of the stdio interface share: a FILE seen as a CIOS, the jump table that
+ * functions inside libc call, and the lock around a call.
  *
- * A FILE that libc made itself (setmntent, open_wmemstream) has another table:
- * it is served through its window and that table, as libc's own code would.
- * So is a wide stream of ours by the byte functions, which its table refuses.
+ * A FILE that libc made itself (setmntent, open_wmemstream) has another table: our functions use its window
+ * and that table, as libc's own code does.  The byte functions use a wide stream of ours in the same way; its
+ * table refuses them.
  */
 #ifndef ASF_INTERFACES_STDIO_CIOS_H
 #define ASF_INTERFACES_STDIO_CIOS_H
@@ -28,10 +28,10 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/race_detector.h"
 
-/* Of functions so short that it matters how they lie in the lines of the cache. */
+/* For functions so short that their speed depends on their place in a cache line. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
 
-/* A function of which the arguments after `format` are in `list`, and by `ap` in it, for the call. */
+/* Defines a variadic function; `call` finds the arguments after `format` in `list`, or by `ap`. */
 #define ASF_VARIADIC(name, params, call)                                                                     \
     int name params;                                                                                         \
     EXPORT int name params {                                                                                 \
@@ -59,23 +59,23 @@ static inline FILE *asf__file(struct asf_cios *c) {
     return (FILE *)(void *)c;
 }
 
-/* A stream of ours, and not a wide one. */
+/* Whether it is a stream of ours, and no wide one. */
 static inline bool asf__ours(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__jumps);
 }
 
-/* Whether the program does its own locking; the flag is not changed meanwhile. */
+/* Whether the program does its own locking.  No other thread changes this flag during a call. */
 ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);
 }
 
-/* Whether the object, and so its lock, is this library's; this flag is not changed either, while
- * others beside it are. */
+/* Whether the object, and so its lock, is this library's.  This flag never changes, though others in the same
+ * word do. */
 ASF_RACY static inline bool asf__made_here(const struct asf_cios *c) {
     return asf__likely(c->flags2 & ASF_OURS);
 }
 
-/* The lock of one call; none when the program does its own locking. */
+/* asf__enter, asf__leave: lock the stream around one call, unless the program does its own locking. */
 static inline void asf__enter(struct asf_cios *c) {
     if (asf__user_lock(c))
         return;
@@ -90,7 +90,7 @@ static inline void asf__leave(struct asf_cios *c) {
     const bool ours = asf__made_here(c);
     if (ours) {
         asf__check(c);
-        c->use = ASF_OUTSIDE; /* a call that was left by longjmp did not say so */
+        c->use = ASF_OUTSIDE; /* longjmp out of a call leaves it set */
     }
     if (asf__user_lock(c))
         return;
@@ -100,22 +100,22 @@ static inline void asf__leave(struct asf_cios *c) {
         _IO_funlockfile(asf__file(c));
 }
 
-/* asf__show_lock: libc's own code is to work on the stream, and locks it by itself. */
+/* asf__show_lock: make the lock one that libc's own code can take, before a call of libc that locks the
+ * stream. */
 static inline void asf__show_lock(struct asf_cios *c) {
     if (asf__made_here(c))
         asf__unbias(&c->lk);
 }
 
-/* asf__hold: take the lock if it is biased to this thread; leave by
- * asf__bias_leave.  A FILE of libc's own is never biased: its bytes where ours
- * has the holder are not looked at. */
+/* asf__hold: take the lock if it is biased to this thread; asf__bias_leave releases it.  The test asf__ours
+ * comes first, since a FILE of libc's own has no `holder`. */
 static inline bool asf__hold(struct asf_cios *c) {
     return asf__ours(c) && !asf__counting && !asf__user_lock(c) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 
-/* libc comes with its own lock, which is ours as well; but it knows nothing of
- * a lock biased to another thread. */
+/* libc calls with the stream's lock taken by its own code, which does not know of bias: if the lock is biased
+ * to another thread, take the bias away. */
 static inline void asf__claim(struct asf_cios *c) {
     if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
         asf__unbias(&c->lk);
@@ -126,8 +126,8 @@ static inline void asf__count(struct asf_cios *c) {
         c->stats.calls++;
 }
 
-/* ASF_LOCKED: a call inside the stream's lock; `hold` takes it when it is biased
- * to this thread (asf__hold, asf__wide_hold). */
+/* ASF_LOCKED: a call with the stream locked; `hold` takes the lock if it is biased to this thread (asf__hold,
+ * asf__wide_hold). */
 #define ASF_LOCKED(c, hold, call)                                                                            \
     (__extension__({                                                                                         \
         __typeof__(call) result_;                                                                            \
@@ -157,7 +157,7 @@ static inline void asf__end_unlocked(struct asf_cios *c, enum asf_use was) {
         c->use = was;
 }
 
-/* ASF_UNLOCKED: a call for which the program holds the lock, outside the fast path. */
+/* ASF_UNLOCKED: a call of an _unlocked function, for which the program holds the lock. */
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
         const enum asf_use was_ = asf__begin_unlocked(c);                                                    \
@@ -166,8 +166,8 @@ static inline void asf__end_unlocked(struct asf_cios *c, enum asf_use was) {
         result_;                                                                                             \
     }))
 
-/* ASF_JUMP: a call that libc's inside makes on a stream of ours, with a lock that libc
- * gives back; or one of our own calls, by the table. */
+/* ASF_JUMP: a call by the jump table: from inside libc, which has locked the stream and unlocks it; or from
+ * our own code. */
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
         __typeof__(call) made_;                                                                              \
@@ -186,12 +186,13 @@ static inline bool asf__bytes(struct asf_cios *c) {
     return c->orientation < 0;
 }
 
-/* asf__stdio_start: link the three standard streams and the sentinel; called
- * by the constructor and by whoever comes earlier. */
+/* asf__stdio_start: link the three standard streams and the sentinel; called by the constructor, or by a call
+ * that comes before it. */
 extern bool asf__stdio_started;
 void asf__stdio_start(void);
 
-/* A byte that ends no line, of a line-buffered stream whose window shows no room. */
+/* Stores a byte other than a newline in the buffer of a line-buffered stream, whose window shows no room.
+ * returns  false if it did not. */
 static inline bool asf__put_in_line(struct asf_cios *c, int ch) {
     enum { MODE = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_PUTTING };
     bool line = (c->flags & MODE) == (ASF_LINE_BUF | ASF_PUTTING) && asf__ours(c) && c->orientation < 0;
@@ -217,8 +218,8 @@ static inline int asf__error(struct asf_cios *c, int code) {
     c->flags |= ASF_ERR;
     return asf__output_error(code);
 }
-/* asf__forget_error, asf__has_failed: whether the call met an error between the two,
- * whatever the flag was before: `old` is what the first returns. */
+/* asf__forget_error: clear the error flag; returns its old value.
+ * asf__has_failed: whether an error was met since then; sets the flag again if it was set in `old`. */
 static inline int asf__forget_error(struct asf_cios *c) {
     int old = c->flags & ASF_ERR;
     c->flags &= ~ASF_ERR;
@@ -231,33 +232,33 @@ static inline bool asf__has_failed(struct asf_cios *c, int old) {
     return failed;
 }
 
-/* asf__underflow: make the read window non-empty; EOF when it cannot be. */
+/* asf__underflow: fill an empty read window; returns 0, or EOF: there are no bytes, or an error.
+ * asf__uflow: the same, and take a byte: returns it. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
-/* asf__show_stdout: before input on `reader`, from a terminal or unbuffered: what a
- * line-buffered stdout has. */
+/* asf__show_stdout: flush a line-buffered stdout, before `reader` gets input that is line buffered (a
+ * terminal) or unbuffered. */
 void asf__show_stdout(struct asf_cios *reader);
-/* asf__put_char: a byte that found no room, or EOF: put what is pending. */
+/* asf__put_char: put a byte for which the window has no room; EOF: flush. */
 int asf__put_char(struct asf_cios *c, int ch);
 int asf__unget(struct asf_cios *c, int ch);
-/* asf__put_bytes: n bytes with the buffering mode obeyed; returns how many. */
+/* asf__put_bytes: put n bytes by the stream's buffering mode; returns how many. */
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
 /* asf__flush_stream: fflush() of one stream. */
 int asf__flush_stream(struct asf_cios *c);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
-/* asf__look_as_libc: the stream is on a descriptor, and nothing of ours needs to know what that is.  Not
- * before the stream is set up. */
+/* asf__look_as_libc: a new stream gets libc's buffer size; unless an option asks for more, the file of its
+ * descriptor is examined only when libc would do so. */
 void asf__look_as_libc(struct asf_cios *c);
-/* asf__tell_file: asf__tell, with libc's error of a device that stands nowhere. */
+/* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);
-/* asf__close_stream: fclose() of a stream of ours; the object is gone. */
+/* asf__close_stream: fclose() of a stream of ours. */
 int asf__close_stream(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
 int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int fortify);
-/* asf__flush_all: fflush(NULL): ours, each with its lock, then what libc has
- * on its chain. */
+/* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain. */
 int asf__flush_all(void);
 bool asf__is_standard(const struct asf_cios *c);
 

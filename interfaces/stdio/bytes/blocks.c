@@ -7,8 +7,8 @@
 
 extern void __chk_fail(void) __attribute__((noreturn));
 
-/* From here on the backplane looks closer: a large write may go past the
- * buffer, a large read is copied with the stream unlocked. */
+/* Reads of LARGE bytes or more go to asf__take, which may copy with the stream unlocked.  Blocks of at most
+ * SHORT bytes are moved by fread and fwrite themselves. */
 enum { LARGE = 2048, SHORT = 64 };
 
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
@@ -27,7 +27,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     }
     size_t done = asf__take(c, p, n, &error);
     if (c->flags & ASF_NO_READS && done < n)
-        asf__bytes(c); /* glibc has it pass the buffer before it is refused */
+        asf__bytes(c); /* glibc orients the stream before it refuses to read */
     if (error)
         asf__error(c, error);
     else if (done < n)
@@ -47,15 +47,15 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     if (error == 0)
         return done;
     asf__output_error(error);
-    return done < n ? done : (size_t)EOF; /* all is in the buffer: glibc says EOF then */
+    return done < n ? done : (size_t)EOF; /* all bytes are in the buffer: glibc returns EOF then */
 }
 
 static inline size_t items(size_t done, size_t bytes, size_t size, size_t count) {
     return done == bytes || done == (size_t)EOF ? count : done / size;
 }
 
-/* The window serves it all.  When the file is truncated under a mapped window, the fault
- * moves read_end below the pointer: the slow path then shortens the count. */
+/* Takes the bytes from the window, if it has them all.  If a mapped file was truncated, the fault handler
+ * moves read_end below read_ptr: returns false, and the slow path shortens the count. */
 static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
     if (bytes > asf__avail(c) || asf__unlikely(asf__counting || !asf__ours(c)))
         return false;
@@ -75,8 +75,8 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
-/* All is in the buffer, or was when what was pending could not be written: since glibc 2.42 what was
- * written of this call counts, and never all. */
+/* As asf__put_bytes.  Where that returns EOF, since all bytes are in the buffer but a write failed, fwrite of
+ * glibc 2.42 and newer returns how many bytes of this call were written, and never all. */
 static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
     uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
     size_t done = asf__put_bytes(c, p, bytes);
@@ -130,7 +130,7 @@ static inline bool put_short(struct asf_cios *c, const void *p, size_t bytes) {
     return true;
 }
 
-/* With more threads: the stream is this one's own, or the slow path takes it. */
+/* In a multithreaded process the fast path needs the stream's lock biased to this thread. */
 static __attribute__((noinline)) size_t read_shared(void *p, size_t size, size_t count, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__hold(c)) {
@@ -153,7 +153,7 @@ static __attribute__((noinline)) size_t write_shared(const void *p, size_t size,
     return write_slow(p, size, count, f);
 }
 
-/* Short blocks are moved here, in functions that need no frame. */
+/* fread and fwrite move short blocks without a stack frame. */
 IN_ONE_LINE EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
     size_t bytes = size * count;
     if (asf__unlikely(bytes - 1 >= SHORT))
@@ -198,18 +198,18 @@ EXPORT size_t fwrite_unlocked(const void *p, size_t size, size_t count, FILE *f)
     return items(ASF_UNLOCKED(c, asf__put_bytes(c, p, bytes)), bytes, size, count);
 }
 
-static void check(size_t room, size_t size, size_t count) {
+static void check_room(size_t room, size_t size, size_t count) {
     size_t bytes;
     if (__builtin_mul_overflow(size, count, &bytes) || bytes > room)
         __chk_fail();
 }
 
 EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t count, FILE *f) {
-    check(room, size, count);
+    check_room(room, size, count);
     return fread(p, size, count, f);
 }
 
 EXPORT size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t count, FILE *f) {
-    check(room, size, count);
+    check_room(room, size, count);
     return fread_unlocked(p, size, count, f);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * characters.c - one byte at a time: getc, putc, ungetc and their kin.  While
- * the process has one thread a call is a test and a bump of the current
- * buffer's pointer; with more it is that in a restartable sequence when the
- * stream's lock is biased to the thread, and otherwise inside the lock.
+ * characters.c - one byte at a time: getc, putc, ungetc and their variants.  While the process has one
+ * thread, a call tests and moves a pointer of the current buffer.  In a multithreaded process it does so in a
+ * restartable sequence if the stream's lock is biased to the thread, and else with the lock taken.
  */
 #include "interfaces/stdio/glibc/jumps.h"
 
@@ -20,7 +19,7 @@ int asf__put_char(struct asf_cios *c, int ch) {
     if (!asf__stdio_started)
         asf__stdio_start();
     asf__bytes(c);
-    if (!asf__ours(c)) /* glibc: putc writes to a wide stream, too, though nothing else does */
+    if (!asf__ours(c)) /* as glibc: putc alone of the byte functions writes to a wide stream */
         return asf__jump(c)->overflow(c, ch);
     if (ch == EOF)
         return flush_now(c);
@@ -28,24 +27,24 @@ int asf__put_char(struct asf_cios *c, int ch) {
     return r < 0 ? asf__output_error(r) : r;
 }
 
-static inline int get(struct asf_cios *c) {
+static inline int get_byte(struct asf_cios *c) {
     if (asf__likely(c->read_ptr < c->read_end))
         return (unsigned char)*c->read_ptr++;
     return asf__uflow(c);
 }
 
-static inline int put(struct asf_cios *c, int ch) {
+static inline int put_byte(struct asf_cios *c, int ch) {
     if (asf__likely(c->write_ptr < c->write_end))
         return (unsigned char)(*c->write_ptr++ = (char)ch);
     return asf__put_char(c, (unsigned char)ch);
 }
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
-    return ASF_LOCKED(c, asf__hold, get(c));
+    return ASF_LOCKED(c, asf__hold, get_byte(c));
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
-    return ASF_LOCKED(c, asf__hold, put(c, ch));
+    return ASF_LOCKED(c, asf__hold, put_byte(c, ch));
 }
 
 IN_ONE_LINE EXPORT int getc(FILE *f) {
@@ -76,24 +75,24 @@ IN_ONE_LINE EXPORT int putc(int ch, FILE *f) {
     return put_locked(c, ch);
 }
 
-static inline int get_unlocked(struct asf_cios *c) {
+static inline int get_byte_unlocked(struct asf_cios *c) {
     if (asf__likely(c->read_ptr < c->read_end))
         return (unsigned char)*c->read_ptr++;
     return ASF_UNLOCKED(c, asf__uflow(c));
 }
 
-static inline int put_unlocked(struct asf_cios *c, int ch) {
+static inline int put_byte_unlocked(struct asf_cios *c, int ch) {
     if (asf__likely(c->write_ptr < c->write_end))
         return (unsigned char)(*c->write_ptr++ = (char)ch);
     return ASF_UNLOCKED(c, asf__put_char(c, (unsigned char)ch));
 }
 
 IN_ONE_LINE EXPORT int getc_unlocked(FILE *f) {
-    return get_unlocked(asf__cios(f));
+    return get_byte_unlocked(asf__cios(f));
 }
 
 IN_ONE_LINE EXPORT int putc_unlocked(int ch, FILE *f) {
-    return put_unlocked(asf__cios(f), ch);
+    return put_byte_unlocked(asf__cios(f), ch);
 }
 
 EXPORT int getchar(void) {
@@ -105,11 +104,11 @@ EXPORT int putchar(int ch) {
 }
 
 EXPORT int getchar_unlocked(void) {
-    return get_unlocked(asf__cios(stdin));
+    return get_byte_unlocked(asf__cios(stdin));
 }
 
 EXPORT int putchar_unlocked(int ch) {
-    return put_unlocked(asf__cios(stdout), ch);
+    return put_byte_unlocked(asf__cios(stdout), ch);
 }
 
 int fgetc(FILE *) ALIAS(getc);
@@ -119,12 +118,12 @@ int _IO_putc(int, FILE *) ALIAS(putc);
 int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
-/* ch is the byte that was just read. */
+/* Whether ch is the byte before read_ptr. */
 static inline bool is_last(const struct asf_cios *c, int ch) {
     return c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch;
 }
 
-/* The byte that was just read is back when the pointer is. */
+/* Pushes back the byte that was just read, by the pointer alone. */
 static inline bool back_up(struct asf_cios *c, int ch) {
     if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch))
         return false;
@@ -142,7 +141,7 @@ int asf__unget(struct asf_cios *c, int ch) {
     return r < 0 ? EOF : r;
 }
 
-static int unget(struct asf_cios *c, int ch) {
+static int unget_byte(struct asf_cios *c, int ch) {
     if (c->orientation <= 0 && is_last(c, ch)) {
         c->read_ptr--;
         return (unsigned char)ch;
@@ -158,7 +157,7 @@ static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
         return EOF;
     asf__enter(c);
     asf__count(c);
-    int r = unget(c, ch);
+    int r = unget_byte(c, ch);
     if (r != EOF)
         c->flags &= ~ASF_EOF;
     asf__leave(c);
@@ -183,8 +182,8 @@ IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
 }
 int _IO_ungetc(int, FILE *) ALIAS(ungetc);
 
-/* The slow ends of getc_unlocked and putc_unlocked, as programs carry them
- * inline.  A static program takes libc's, which come by the jump table. */
+/* getc_unlocked and putc_unlocked are inline in programs, and call these functions when the window has no
+ * byte or no room.  A static program has libc's own, which call the jump table. */
 #ifdef ASF_STATIC
 #define INLINE_END __attribute__((weak)) EXPORT
 #else

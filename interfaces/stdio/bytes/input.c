@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c - a read window that has no more bytes is filled.
+ * input.c - fill a read window that has no more bytes: the slow path of getc and the other input calls.
  */
 #include "interfaces/stdio/glibc/jumps.h"
 
@@ -10,7 +10,7 @@
 
 extern int __underflow(FILE *);
 
-static void show(void *arg) {
+static void flush_stdout_before_input(void *arg) {
     struct asf_cios *out = arg;
     asf__enter(out);
     if (out->write_ptr > out->write_base ||
@@ -25,12 +25,12 @@ void asf__show_stdout(struct asf_cios *reader) {
     if (!out || (out->flags & LOOKED_AT) != (ASF_LINKED | ASF_LINE_BUF))
         return;
     if (out == reader || __libc_single_threaded)
-        show(out);
+        flush_stdout_before_input(out);
     else
-        asf__guarded(show, out, asf__cancelled, reader);
+        asf__guarded(flush_stdout_before_input, out, asf__cancelled, reader);
 }
 
-static int fill(struct asf_cios *c) {
+static int fill_window(struct asf_cios *c) {
     if (!asf__stdio_started)
         asf__stdio_start();
     if (asf__has_ended(c))
@@ -38,7 +38,7 @@ static int fill(struct asf_cios *c) {
     if (c->flags & ASF_NO_READS)
         return asf__error(c, -EBADF);
     if (!c->ops->fill)
-        asf__allocate(c); /* which tells a terminal */
+        asf__allocate(c); /* which makes a terminal line buffered */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
         asf__show_stdout(c);
     ssize_t n = asf__fill(c, 1);
@@ -48,12 +48,12 @@ static int fill(struct asf_cios *c) {
         return asf__error(c, (int)n);
     c->flags |= ASF_EOF;
     if (c->stats.in == 0 || c->kind != ASF_REGULAR)
-        c->flags2 &= ~ASF_FOLLOWS; /* as in glibc: a file that is empty at first is none to map */
+        c->flags2 &= ~ASF_FOLLOWS; /* as in glibc: m has no effect on a file that is empty at first */
     return EOF;
 }
 
-/* A FILE of libc's: its own functions first leave what was pushed back, which their table
- * takes for done; a static program has no way to them. */
+/* For a FILE of libc's.  libc's __underflow first drops the backup, as the function of the table expects; a
+ * static program cannot call it. */
 static int underflow_of_libc(struct asf_cios *c) {
 #ifdef ASF_STATIC
     return asf__jump(c)->underflow(c);
@@ -80,7 +80,7 @@ int asf__underflow(struct asf_cios *c) {
         return asf__output_error(rc);
     if (asf__avail(c) == 0)
         asf__free_backup(c);
-    return asf__avail(c) > 0 ? 0 : fill(c);
+    return asf__avail(c) > 0 ? 0 : fill_window(c);
 }
 
 int asf__uflow(struct asf_cios *c) {

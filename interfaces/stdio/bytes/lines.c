@@ -11,7 +11,7 @@
 
 extern void __chk_fail(void) __attribute__((noreturn));
 
-/* Bytes of the window up to and with the delimiter, at most n. */
+/* How many bytes of the window to take: up to and including the delimiter, at most n. */
 static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;
     const char *end = memchr(c->read_ptr, delimiter, length);
@@ -19,8 +19,8 @@ static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, boo
     return end ? (size_t)(end - c->read_ptr) + 1 : length;
 }
 
-/* How much of a copied span was there: less when a truncation took it away. */
-static inline size_t kept(struct asf_cios *c, size_t length, bool *found) {
+/* How many of the copied bytes are the file's: fewer if the file was truncated during the copy. */
+static inline size_t count_kept(struct asf_cios *c, size_t length, bool *found) {
     if (asf__likely(c->read_ptr + length <= __atomic_load_n(&c->read_end, __ATOMIC_RELAXED)))
         return length;
     c->ops->trim(c);
@@ -28,8 +28,8 @@ static inline size_t kept(struct asf_cios *c, size_t length, bool *found) {
     return asf__avail(c) < length ? asf__avail(c) : length;
 }
 
-/* After a seek the window may be full and the stream not oriented yet; at exit
- * libc puts back the offset of oriented streams alone. */
+/* After a seek the window may have bytes though the stream is not oriented yet.  At exit libc sets back the
+ * offset of oriented streams only. */
 static inline void orient(struct asf_cios *c) {
     if (asf__unlikely(c->orientation == 0))
         c->orientation = -1;
@@ -44,15 +44,15 @@ static size_t get_line(struct asf_cios *c, char *p, size_t n) {
             break;
         size_t length = span(c, '\n', n - done, &found);
         asf__copy(p + done, c->read_ptr, length);
-        length = kept(c, length, &found);
+        length = count_kept(c, length, &found);
         c->read_ptr += length;
         done += length;
     }
     return done;
 }
 
-/* As glibc: an error loses the line unless it is EAGAIN after some bytes, and a
- * line that leaves no room for its end is an overflow. */
+/* As in glibc: after an error the line is lost, unless the error is EAGAIN after some bytes; a line that
+ * leaves no room for the null byte is an overflow. */
 static char *take_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
     int old = asf__forget_error(c);
     asf__count(c);
@@ -73,7 +73,7 @@ static char *get_string(struct asf_cios *c, char *p, int n) {
     return p;
 }
 
-/* The whole line stands in the window. */
+/* The fast path: returns NULL unless the window has the whole line. */
 static inline char *get_string_fast(struct asf_cios *c, char *p, int n) {
     bool found;
     size_t length = span(c, '\n', (size_t)n - 1, &found);
@@ -81,7 +81,7 @@ static inline char *get_string_fast(struct asf_cios *c, char *p, int n) {
     if (!found)
         return NULL;
     asf__copy(p, c->read_ptr, length);
-    if (asf__unlikely(kept(c, length, &found) != length || !found))
+    if (asf__unlikely(count_kept(c, length, &found) != length || !found))
         return NULL;
     p[length] = '\0';
     c->read_ptr += length;
@@ -108,7 +108,7 @@ EXPORT char *fgets_unlocked(char *p, int n, FILE *f) {
     return n <= 0 ? NULL : ASF_UNLOCKED(c, get_string(c, p, n));
 }
 
-/* A limit beyond the room: only a line that reaches it is an offence. */
+/* The limit n may be larger than the room: only a line that fills the room ends the program. */
 EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (n > 0 && (size_t)n - 1 >= room)
@@ -126,7 +126,7 @@ EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
     return r;
 }
 
-/* As glibc: any error loses the line, EAGAIN too. */
+/* As in glibc: after any error, even EAGAIN, the line is lost. */
 static char *get_unbounded(char *p, size_t room) {
     struct asf_cios *c = asf__cios(stdin);
     size_t done = 0;
@@ -155,7 +155,7 @@ EXPORT char *__gets_chk(char *p, size_t room) {
 
 /* --- getdelim --------------------------------------------------------------- */
 
-static bool make_room(char **line, size_t *size, size_t needed) {
+static bool grow_line(char **line, size_t *size, size_t needed) {
     if (needed <= *size)
         return true;
     size_t wanted = 2 * *size > needed ? 2 * *size : needed;
@@ -167,7 +167,7 @@ static bool make_room(char **line, size_t *size, size_t needed) {
     return true;
 }
 
-/* For its arguments, or for memory. */
+/* getdelim failed for its arguments or for want of memory: since glibc 2.41 it sets the error flag. */
 static ssize_t not_delimited(struct asf_cios *c) {
     if (ASF_LIBC(getdelim_error))
         c->flags |= ASF_ERR;
@@ -178,12 +178,12 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
     size_t done = 0;
     bool found = false;
     if (c->flags & ASF_ERR && ((line && size) || ASF_LIBC(getdelim_error)))
-        return -1; /* as glibc: nothing is read past an error */
+        return -1; /* as glibc: nothing is read while the error flag is set */
     if (!line || !size) {
         errno = EINVAL;
         return not_delimited(c);
     }
-    if (!*line || *size == 0) { /* then the pointer is no memory's, whatever it says */
+    if (!*line || *size == 0) { /* with size 0 the pointer is ignored, as in glibc */
         char *first = malloc(120);
         if (!first)
             return not_delimited(c);
@@ -200,10 +200,10 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
             errno = EOVERFLOW;
             return not_delimited(c);
         }
-        if (!make_room(line, size, done + length + 1))
+        if (!grow_line(line, size, done + length + 1))
             return not_delimited(c);
         asf__copy(*line + done, c->read_ptr, length);
-        length = kept(c, length, &found);
+        length = count_kept(c, length, &found);
         c->read_ptr += length;
         done += length;
     }
@@ -221,7 +221,7 @@ EXPORT ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *f) {
         if (asf__likely(found && length < *size)) {
             asf__copy(*line, c->read_ptr, length);
         }
-        if (asf__likely(found && length < *size && kept(c, length, &found) == length && found)) {
+        if (asf__likely(found && length < *size && count_kept(c, length, &found) == length && found)) {
             (*line)[length] = '\0';
             c->read_ptr += length;
             return (ssize_t)length;
@@ -242,8 +242,8 @@ EXPORT ssize_t getline(char **line, size_t *size, FILE *f) {
 
 /* --- strings out ------------------------------------------------------------ */
 
-static inline bool put_fast(struct asf_cios *c, const char *text, size_t length) {
-    if (length - 1 >= asf__room(c)) /* none at all orients the stream all the same */
+static inline bool put_text_fast(struct asf_cios *c, const char *text, size_t length) {
+    if (length - 1 >= asf__room(c)) /* also an empty string, which must orient the stream */
         return false;
     asf__copy(c->write_ptr, text, length);
     c->write_ptr += length;
@@ -258,7 +258,7 @@ EXPORT int fputs_unlocked(const char *text, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t length = strlen(text);
     asf__count(c);
-    if (asf__ours(c) && put_fast(c, text, length))
+    if (asf__ours(c) && put_text_fast(c, text, length))
         return 1;
     return ASF_UNLOCKED(c, put_text_slow(c, text, length));
 }
@@ -266,17 +266,17 @@ EXPORT int fputs_unlocked(const char *text, FILE *f) {
 EXPORT int fputs(const char *text, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t length = strlen(text);
-    if (asf__alone() && asf__ours(c) && put_fast(c, text, length))
+    if (asf__alone() && asf__ours(c) && put_text_fast(c, text, length))
         return 1;
     asf__enter(c);
     asf__count(c);
-    int r = asf__ours(c) && put_fast(c, text, length) ? 1 : put_text_slow(c, text, length);
+    int r = asf__ours(c) && put_text_fast(c, text, length) ? 1 : put_text_slow(c, text, length);
     asf__leave(c);
     return r;
 }
 
 static int put_line(struct asf_cios *c, const char *text, size_t length) {
-    if (!put_fast(c, text, length) && (!asf__bytes(c) || asf__put_bytes(c, text, length) != length))
+    if (!put_text_fast(c, text, length) && (!asf__bytes(c) || asf__put_bytes(c, text, length) != length))
         return EOF;
     if (c->write_ptr < c->write_end)
         *c->write_ptr++ = '\n';

@@ -39,7 +39,7 @@ EXPORT int fseeko(FILE *f, off_t offset, int whence) {
 int fseek(FILE *, long, int) ALIAS(fseeko);
 int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 
-/* A FILE of libc's, or one of ours that is wide. */
+/* For a FILE of libc's or a wide stream of ours. */
 static off64_t tell_of_libc(struct asf_cios *c) {
 #ifndef ASF_STATIC
     if (!asf__made_here(c))
@@ -60,7 +60,7 @@ EXPORT off_t ftello(FILE *f) {
     off64_t at = asf__ours(c) ? asf__tell_file(c) : tell_of_libc(c);
     if (at >= 0 && asf__ours(c) && c->flags & ASF_IN_BACKUP) {
         at -= c->save_end - c->save_base;
-        errno = at == -1 ? EIO : errno; /* glibc tells other places before the start */
+        errno = at == -1 ? EIO : errno; /* glibc returns other negative offsets as they are */
         asf__leave(c);
         return at;
     }
@@ -85,7 +85,7 @@ EXPORT void rewind(FILE *f) {
     asf__leave(c);
 }
 
-/* A wide stream whose bytes mean what earlier ones say. */
+/* Whether it is a wide stream in an encoding with shift states. */
 static bool shifting(const struct asf_cios *c) {
     return asf__ours_wide(c) && asf__wide_width(c) < 0;
 }
@@ -103,8 +103,7 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
     return 0;
 }
 
-/* Pushed-back bytes are forgotten first; fseek does so only when it knows that
- * they are bytes. */
+/* Drops pushed-back bytes before the seek.  fseek does so only on a stream with the orientation of bytes. */
 EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);

@@ -41,7 +41,7 @@ EXPORT int fflush(FILE *f) {
     asf__count(c);
     int r = asf__flush_stream(c) == 0 ? 0 : EOF;
     if (asf__made_here(c) && !asf__is_putting(c))
-        c->exclusive = false; /* input given back: another handle may be the active one now */
+        c->exclusive = false; /* the offset is set back: another descriptor may move it now */
     asf__leave(c);
     return r;
 }
@@ -65,8 +65,8 @@ EXPORT void _flushlbf(void) {
 
 /* --- setvbuf ------------------------------------------------------------------ */
 
-/* Now, or a terminal would make the stream line buffered again.  It does neither read nor
- * write yet: it has no window. */
+/* Allocates the buffer now, since on a terminal a later allocation would make the stream line buffered again.
+ * The stream has no windows yet, as it neither reads nor writes. */
 static void allocate_early(struct asf_cios *c) {
     if (!c->buffer) {
         if (asf__ours_wide(c))
@@ -78,7 +78,7 @@ static void allocate_early(struct asf_cios *c) {
     c->flags &= ~ASF_LINE_BUF;
 }
 
-static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
+static int set_buffering(struct asf_cios *c, char *buf, int mode, size_t size) {
     switch (mode) {
     case _IOFBF:
         c->flags &= ~(ASF_LINE_BUF | ASF_UNBUFFERED);
@@ -91,11 +91,11 @@ static int set_mode(struct asf_cios *c, char *buf, int mode, size_t size) {
         c->flags &= ~ASF_UNBUFFERED;
         c->flags |= ASF_LINE_BUF;
         if (asf__is_putting(c) && c->orientation <= 0)
-            asf__show_room(c); /* none: each newline is to be seen from now on */
+            asf__show_room(c); /* none: each newline must come by __overflow */
         if (!buf)
             return 0;
         break;
-    case _IONBF: /* so, even if the flush then fails */
+    case _IONBF: /* the flags stay changed even if the flush fails */
         c->flags &= ~ASF_LINE_BUF;
         c->flags |= ASF_UNBUFFERED;
         buf = NULL;
@@ -113,7 +113,7 @@ EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
         return _IO_setvbuf(f, buf, mode, size);
     asf__enter(c);
     asf__end_bulk(c);
-    int r = set_mode(c, buf, mode, size);
+    int r = set_buffering(c, buf, mode, size);
     asf__leave(c);
     return r;
 }
@@ -160,7 +160,7 @@ EXPORT int fileno_unlocked(FILE *f) {
     return -1;
 }
 
-/* In a multithreaded process they wait for a thread that reads, as libc's do. */
+/* In a multithreaded process feof and ferror wait for another thread's call, as libc's do. */
 static inline int flag_of(FILE *f, int flag) {
     struct asf_cios *c = asf__cios(f);
     if (asf__likely(__libc_single_threaded))
@@ -258,7 +258,7 @@ EXPORT int __fsetlocking(FILE *f, int type) {
 
 extern int _IO_ftrylockfile(FILE *);
 
-/* By libc's own words, since what the program calls under its lock may be libc's own code. */
+/* Takes the lock in the form that libc's code knows: the program may call libc's own code with it locked. */
 static void lock_by_words(struct asf_cios *c) {
     if (!__libc_single_threaded)
         asf__unbias(&c->lk);

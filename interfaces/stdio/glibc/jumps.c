@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumps.c - glibc's table of a byte stream's functions: the inside of libc (perror, error,
- * getopt, vfscanf, the flush at exit) calls our streams by it.
+ * jumps.c - glibc's table of a byte stream's functions, by which functions inside libc (perror, error,
+ * getopt, vfscanf, the flush at exit) call our streams.
  */
 #include "interfaces/stdio/glibc/jumps.h"
 
@@ -25,7 +25,7 @@ static int jump_pbackfail(struct asf_cios *c, int ch) {
     return ASF_JUMP(c, asf__unget(c, ch));
 }
 
-/* libc's formatter pads 16 bytes at a time. */
+/* Short writes have a fast path: libc's formatter pads by 16 bytes a call. */
 static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
     asf__claim(c);
     if (n - 1 < 64 && n < asf__room(c) && c->orientation < 0 && asf__likely(!asf__counting)) {

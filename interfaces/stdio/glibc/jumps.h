@@ -38,7 +38,7 @@ static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
     return c->vtable;
 }
 
-/* What the two tables have in common. */
+/* The functions that are in both tables. */
 int asf__jump_doallocate(struct asf_cios *c);
 ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n);
 ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n);

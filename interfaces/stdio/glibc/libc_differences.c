@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * libc_differences.c - which glibc is there.
+ * libc_differences.c - the version of the glibc that the program runs with.
  */
 #include "interfaces/stdio/glibc/libc_differences.h"
 
@@ -13,6 +13,6 @@ int asf__libc_minor;
 int asf__find_libc_minor(void) {
     const char *point = strchr(gnu_get_libc_version(), '.');
     int minor = point ? atoi(point + 1) : 36;
-    __atomic_store_n(&asf__libc_minor, minor, __ATOMIC_RELAXED); /* by each thread that is first */
+    __atomic_store_n(&asf__libc_minor, minor, __ATOMIC_RELAXED); /* several threads may store it */
     return minor;
 }

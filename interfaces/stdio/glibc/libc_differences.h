@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * libc_differences.h - which of the differences between versions of glibc the one that
- * is there has: ASF_LIBC(name), of a name in libc_differences.def.
+ * libc_differences.h - ASF_LIBC(name): whether the glibc that the program runs with has the difference `name`
+ * of libc_differences.def.
  */
 #ifndef ASF_INTERFACES_STDIO_LIBC_DIFFERENCES_H
 #define ASF_INTERFACES_STDIO_LIBC_DIFFERENCES_H
@@ -14,7 +14,7 @@ enum {
 };
 #undef DIFFERENCE
 
-/* The libc's second number, of 2.41 for instance; 0 until it was asked for. */
+/* glibc's minor version, 41 for 2.41; 0 until asf__find_libc_minor is called. */
 extern int asf__libc_minor;
 int asf__find_libc_minor(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_jumps.c - the jump table of wide streams, through which libc's own code (vfwprintf, vfwscanf, the
- * flush at exit) calls us; jumps.c has that of byte streams.  libc's fwide replaces the one by the other.
+ * wide_jumps.c - glibc's table of a wide stream's functions, by which functions inside libc (vfwprintf,
+ * vfwscanf, the flush at exit) call our streams.  libc's fwide replaces the table of byte streams by it.
  */
 #include "interfaces/stdio/wide/wide.h"
 
@@ -25,7 +25,7 @@ static size_t wide_put(struct asf_cios *c, const void *p, size_t n) {
     return ASF_JUMP(c, asf__wide_put(c, p, n));
 }
 
-/* fread gets no bytes from a wide stream. */
+/* fread reads nothing from a wide stream. */
 static size_t wide_get_bytes(struct asf_cios *c, void *p, size_t n) {
     (void)c, (void)p, (void)n;
     return 0;
@@ -43,9 +43,9 @@ static off64_t wide_seek_to(struct asf_cios *c, off64_t offset, int mode) {
     return wide_seek(c, offset, SEEK_SET, mode);
 }
 
-/* The buffer of characters stays, with the characters that were converted.  As in libc, bytes that were
- * not converted yet are lost. */
-static int set_buffer(struct asf_cios *c, char *p, size_t n) {
+/* Replaces the buffer of bytes.  The buffer of characters stays, with those that were converted.  Bytes that
+ * were not converted yet are dropped, as in libc. */
+static int set_byte_buffer(struct asf_cios *c, char *p, size_t n) {
     if (asf__wide_sync(c) == EOF)
         return EOF;
     c->read_end = c->read_ptr;
@@ -56,7 +56,7 @@ static int set_buffer(struct asf_cios *c, char *p, size_t n) {
 }
 
 static struct asf_cios *wide_set_buffer(struct asf_cios *c, char *p, ssize_t size) {
-    return ASF_JUMP(c, set_buffer(c, p, p && size > 0 ? (size_t)size : 0)) == EOF ? NULL : c;
+    return ASF_JUMP(c, set_byte_buffer(c, p, p && size > 0 ? (size_t)size : 0)) == EOF ? NULL : c;
 }
 
 static int wide_sync(struct asf_cios *c) {
