@@ -252,7 +252,7 @@ static void see_more(struct asf_cios *c, const char *first, size_t n) {
         c->data = c;
 }
 
-/* --- what a descriptor is -------------------------------------------------------------- */
+/* --- the format of a descriptor -------------------------------------------------------- */
 
 static enum asf_format format_of_file(int fd) {
     char magic[ASF_MAGIC_BYTES];

@@ -88,7 +88,7 @@ static bool stat_descriptor(struct asf_cios *c, struct stat64 *st) {
     return false;
 }
 
-/* --- as libc --------------------------------------------------------------------- */
+/* --- buffered as libc's streams -------------------------------------------------- */
 
 size_t asf__buffer_size(size_t size) {
     return asf__options()->buffer ? asf__options()->buffer : size;
@@ -130,7 +130,7 @@ static void attach_as_libc(struct asf_cios *c) {
 
 const struct asf_module asf__as_libc = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_as_libc};
 
-/* --- for the ASI -------------------------------------------------------------------- */
+/* --- streams of the ASI ------------------------------------------------------------- */
 
 enum { READ_BUFFER = 64 << 10, WRITE_BUFFER = 128 << 10 };
 
@@ -179,7 +179,7 @@ static void attach_for_asi(struct asf_cios *c) {
 
 const struct asf_module asf__for_asi = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_for_asi};
 
-/* --- modules made outside -------------------------------------------------------------- */
+/* --- a program's own modules ----------------------------------------------------------- */
 
 struct asf_cios *asf__open_module(const struct asf_module *ops, void *data, int access) {
     struct asf_cios *c = asf__cios_new(ops, -1, access);

@@ -113,7 +113,7 @@ bool asf__has_regions_apart(const struct asf_cios *c) {
     return false;
 }
 
-/* --- where the stream goes on ------------------------------------------------------- */
+/* --- the stream's position ---------------------------------------------------------- */
 
 /* Drops the window and the offset, so that no call uses them.  Lock: held. */
 static void leave_window(struct asf_cios *c) {

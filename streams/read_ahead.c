@@ -68,7 +68,7 @@ void asf__read_ahead(struct asf_cios *c) {
         ask_by_steps(c, at, size);
 }
 
-/* --- what has been read ------------------------------------------------------------- */
+/* --- dropping pages that were read -------------------------------------------------- */
 
 static off64_t mapped_from(const struct asf_buffer *b, off64_t end) {
     off64_t at = b && b->mapped ? ((const struct asf_window *)(const void *)b)->at : end;

@@ -43,7 +43,7 @@ static struct {
 } own[ENDS];    /* pipes that this process made */
 enum { TAKEN = -1 };
 
-/* --- found ------------------------------------------------------------------------- */
+/* --- finding a ring ---------------------------------------------------------------- */
 
 int asf__pipe_other_end(int fd) {
     char path[40];
@@ -168,7 +168,7 @@ static struct asf_pipe_end *find_ring_end(int fd, size_t n, enum asf_ring_end en
     return end_of(fd);
 }
 
-/* --- used --------------------------------------------------------------------------- */
+/* --- using a ring ------------------------------------------------------------------- */
 
 static void end_ring(struct asf_pipe_end *e) {
     asf__pipe_end_leave(e);
@@ -206,7 +206,7 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n) {
     return r;
 }
 
-/* --- left --------------------------------------------------------------------------- */
+/* --- ending its use ----------------------------------------------------------------- */
 
 void asf__pipe_leave(int fd) {
     struct asf_pipe_end *e = end_of(fd);
@@ -269,7 +269,7 @@ void asf__pipe_opened(int fd) {
         asf__pipe_leave_all();
 }
 
-/* --- of our own making ------------------------------------------------------------------ */
+/* --- pipes that this process made ------------------------------------------------------- */
 
 void asf__pipe_own(int fd, int ring, uint64_t inode) {
     int i = fd >= 0 && fd < FDS ? 0 : ENDS;

@@ -124,7 +124,7 @@ static void end_all(void) {
 #include "interfaces/unix/calls.def"
 #pragma GCC diagnostic pop
 
-/* --- by hand: variadic, or without a return ------------------------------------------------ */
+/* --- written by hand: variadic, or without a return ---------------------------------------- */
 
 #ifndef ASF_STATIC
 EXPORT int prctl(int option, ...) {

@@ -16,7 +16,7 @@ long asf__unix_close(int fd) {
 }
 
 #ifndef ASF_STATIC
-/* --- opened ------------------------------------------------------------------------------- */
+/* --- open --------------------------------------------------------------------------------- */
 
 long asf__unix_open(int directory, const char *path, int flags, mode_t mode) {
     if (!__libc_single_threaded)
@@ -59,7 +59,7 @@ OPEN(openat, (int at, const char *path, int flags, ...), at)
 int open64(const char *, int, ...) ALIAS(open);
 int openat64(int, const char *, int, ...) ALIAS(openat);
 
-/* --- duplicated --------------------------------------------------------------------------- */
+/* --- dup ---------------------------------------------------------------------------------- */
 
 long asf__unix_dup(int fd) {
     bool begun = asf__begin_share(fd);
@@ -88,7 +88,7 @@ long asf__unix_dup2(int from, int to) {
     return asf__answer(r < 0 ? r : to);
 }
 
-/* --- controlled ------------------------------------------------------------------------------- */
+/* --- fcntl and ioctl -------------------------------------------------------------------------- */
 
 /* Commands other than these may depend on the descriptor's offset or data (file flags, the size of the
  * pipe, seals), so they publish it. */

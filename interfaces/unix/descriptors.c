@@ -34,7 +34,7 @@ void asf__note_fd(int fd) {
         __atomic_store_n(&asf__highest, fd, __ATOMIC_RELAXED);
 }
 
-/* --- opened ------------------------------------------------------------------------ */
+/* --- opening ----------------------------------------------------------------------- */
 
 static void clear_stream(struct asf_fd *d) {
     asf__count_window(d);
@@ -81,7 +81,7 @@ int asf__opened(int fd, int flags) {
     return fd;
 }
 
-/* --- private ----------------------------------------------------------------------- */
+/* --- becoming private -------------------------------------------------------------- */
 
 bool asf__begin(struct asf_fd *d) {
     if (never)
@@ -149,7 +149,7 @@ static void end_share(struct asf_fd *d, enum asf_fd_state twin) {
         asf__move_on(&asf__fds[d->twin], ASF_FD_SHARED, twin);
 }
 
-/* --- published ------------------------------------------------------------------------ */
+/* --- publishing ----------------------------------------------------------------------- */
 
 static void publish_private(struct asf_fd *d, int fd) {
     bool nested = !asf__enter_fd(d);
@@ -237,7 +237,7 @@ void asf__lose(int fd) {
     publish(fd);
 }
 
-/* --- forks, and the end ----------------------------------------------------------------- */
+/* --- forks, and exit -------------------------------------------------------------------- */
 
 static bool has_forks;
 

@@ -139,7 +139,7 @@ void asf__end_decoded(struct asf_fd *d) {
     asf__cios_free(d->joined);
 }
 
-/* --- the streams of other interfaces, as they come and go ------------------------------ */
+/* --- hooks for the streams of other interfaces ----------------------------------------- */
 
 static void linked(struct asf_cios *c) {
     if (c->fd < 0)

@@ -159,7 +159,7 @@ void asf__begun(struct asf_fd *d, enum asf_fd_state state);
  * released, unless `nested`: the call that this one interrupted uses it.  lock: held. */
 void asf__leave(struct asf_fd *d, bool nested);
 
-/* --- what the names of calls.def stand for, errno and all ---------------------------------- */
+/* --- the functions of calls.def, which set errno ------------------------------------------- */
 
 long asf__unix_read(int fd, void *p, size_t n);
 long asf__unix_readv(int fd, const struct iovec *v, int count);

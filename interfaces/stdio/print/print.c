@@ -14,7 +14,7 @@
 #include "lib/sys/next.h"
 #include "lib/text/format_plain.h"
 
-/* --- what the formatter leaves ------------------------------------------------------ */
+/* --- formats left to libc ----------------------------------------------------------- */
 
 #ifdef ASF_STATIC
 /* libc's formatter for streams cannot be reached here: text is made in memory first. */
@@ -49,7 +49,7 @@ int asf__sum(const struct asf__output *o, size_t n, int more) {
 /* --- streams as outputs -------------------------------------------------------------- */
 
 struct stream_output {
-    struct asf__output o; /* the first member: `full` is handed it */
+    struct asf__output o; /* the first member: `full` is given it */
     struct asf_cios *c;
     char *array; /* where text is made if not in the window */
 };
@@ -162,7 +162,7 @@ static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify
     return print_in_array(&s, fortify, format, ap);
 }
 
-/* --- as newer libc's divide it ---------------------------------------------------------- */
+/* --- output divided as in newer libcs --------------------------------------------------- */
 
 /* Newer libcs fill the window up to its last byte; the next byte is put by itself, which empties the
  * buffer.  While there is no room, text is made in an array of PIECE bytes. */

@@ -259,7 +259,7 @@ run_directives(struct asf_scan *s, const struct asf_directive *d, const struct a
     return ASF_SCANNED;
 }
 
-/* --- how a call ends -------------------------------------------------------------- */
+/* --- the end of a call ------------------------------------------------------------ */
 
 static __attribute__((noinline)) void free_text(char **owner) {
     free(*owner);

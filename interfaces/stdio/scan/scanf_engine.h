@@ -223,7 +223,7 @@ enum asf_scan_result asf__scan_wide_chars(struct asf_scan *s, const struct asf_d
 enum asf_scan_result asf__scan_wide_string(struct asf_scan *s, const struct asf_directive *d);
 enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_directive *d);
 
-/* --- where text goes ---------------------------------------------------------- */
+/* --- storing text ------------------------------------------------------------- */
 
 struct asf_sink {
     char *to;        /* where text is stored; NULL: it is not stored */

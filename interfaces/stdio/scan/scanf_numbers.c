@@ -117,7 +117,7 @@ static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int c
     return n->digits || n->width != 0 ? asf__scan_next(s) : EOF;
 }
 
-/* Returns the byte after them. */
+/* Reads the digits.  Returns the byte after them. */
 static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
     unsigned digit, base = (unsigned)n->base;
     while (ch != EOF && n->width != 0 && (digit = digit_value((unsigned char)ch)) < base) {
@@ -203,7 +203,7 @@ struct token {
     char small[SMALL_TOKEN];
 };
 
-/* False when it is no number. */
+/* Converts the number.  Returns false when it is none. */
 static bool convert_token(const char *bytes, int flags, union floating *value) {
     char *end;
     if (flags & ASF_SCAN_LONGER)

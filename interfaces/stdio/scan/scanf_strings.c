@@ -57,7 +57,7 @@ void asf__scan_close(struct asf_scan *s, struct asf_sink *k) {
     s->now.done++;
 }
 
-/* --- what belongs to it -------------------------------------------------------------- */
+/* --- the bytes of a text ------------------------------------------------------------- */
 
 enum { WORD, MEMBERS, LINE, ANYTHING };
 

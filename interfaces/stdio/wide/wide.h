@@ -79,7 +79,7 @@ wint_t asf__wide_uflow(struct asf_cios *c);
 /* asf__wide_free_backup: forget characters that were pushed back. */
 void asf__wide_free_backup(struct asf_cios *c);
 wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
-/* asf__wide_overflow: one character; WEOF: flush. */
+/* asf__wide_overflow: put one character; WEOF: flush. */
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n);
 /* asf__wide_flush: put all output; 0 or EOF.

@@ -76,7 +76,7 @@ off64_t asf__wide_tell(struct asf_cios *c) {
     return at + distance < 0 ? -EINVAL : at + distance;
 }
 
-/* --- giving back what was not read ------------------------------------------- */
+/* --- giving back unread input ------------------------------------------------ */
 
 /* Sets read_ptr to the first byte of the program's next character. */
 static void find_reader(struct asf_cios *c) {
@@ -236,7 +236,7 @@ off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
     bool exact = w->read_base == w->read_end && w->write_base == w->write_ptr;
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)
         return -ASF_NO_ERRNO;
-    if (!c->buf_base) /* glibc makes the buffer of characters with that of bytes, and not later here */
+    if (!c->buf_base) /* as in glibc, which makes both buffers together */
         asf__wide_prepare(c);
     if (!w->read_base)
         empty_windows(c);

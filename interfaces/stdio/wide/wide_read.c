@@ -173,7 +173,7 @@ static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
     struct asf_wide *w = &c->wide;
     if (!w->save_base) {
-        w->save_base = calloc(BACKUP, sizeof(wchar_t)); /* compared before they are written */
+        w->save_base = calloc(BACKUP, sizeof(wchar_t)); /* zeros: compared before they are written */
         if (!w->save_base)
             return false;
         w->save_end = w->save_base + BACKUP;
@@ -201,7 +201,7 @@ static bool widen_backup(struct asf_wide *w) {
 
 wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
     struct asf_wide *w = &c->wide;
-    /* glibc stays in its output mode here, and later frees what it must not. */
+    /* glibc stays in output mode here, and later frees memory that it must not. */
     if (asf__is_putting(c) && !(c->flags & ASF_NO_READS) && asf__wide_to_read(c) == EOF)
         return WEOF;
     bool backup = c->flags & ASF_IN_BACKUP &&

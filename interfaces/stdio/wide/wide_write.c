@@ -11,7 +11,7 @@
 
 extern wint_t __woverflow(FILE *, wint_t);
 
-/* --- out of the buffer ------------------------------------------------------- */
+/* --- flushing ---------------------------------------------------------------- */
 
 /* Adds bytes to the buffer below, which takes them all before it is put; asf__append takes those that do
  * not fit.  Returns 0, or an error of writing, as do the functions that follow. */
@@ -91,7 +91,7 @@ int asf__wide_to_bytes(struct asf_cios *c) {
     return 0;
 }
 
-/* --- into the buffer ----------------------------------------------------------- */
+/* --- filling the buffer -------------------------------------------------------- */
 
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch) {
     struct asf_wide *w = &c->wide;
