@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -122,7 +123,7 @@ static void *look_and_write(void *f) {
     struct stat st;
     int turns;
     while (!(turns = released))
-        ;
+        sched_yield();
     for (volatile int i = 0; i < turns; i++)
         ;
     fstat(fileno(f), &st);
@@ -155,7 +156,7 @@ static _Atomic int told;
 static void *write_ahead_of_the_reader(void *fd) {
     int turns;
     while (!(turns = released))
-        ;
+        sched_yield();
     for (volatile int i = 0; i < turns; i++)
         ;
     pwrite(*(int *)fd, "X", 1, 8192);
@@ -179,7 +180,7 @@ CASE(what_another_thread_writes_during_a_read) {
         released = 1 + i * 10;
         getc(f);
         while (!told)
-            ;
+            sched_yield();
         for (int k = 4097; k <= 8192; k++)
             c = getc(f);
         right += c == 'X';
@@ -207,7 +208,7 @@ static void end_beside_one_that_goes_to_sleep(int turns) {
     shared = fopen("out", "w");
     pthread_create(&t, NULL, write_and_sleep, &turns);
     while (!told)
-        ;
+        sched_yield();
     for (volatile int i = 0; i < turns * 3 / 2; i++)
         ;
     exit(0);
@@ -247,7 +248,7 @@ CASE(a_descriptor_is_replaced_beside_a_busy_thread) {
         told = 0;
         pthread_create(&t, NULL, write_and_ask, f);
         while (!told)
-            ;
+            sched_yield();
         for (volatile int k = 0; k < i * 20; k++)
             ;
         dup2(nothing, fileno(f));
@@ -277,9 +278,10 @@ static void behind(void) {
 static void *use_streams(void *unused) {
     (void)unused;
     pthread_mutex_lock(&mutex);
+    told = 1;
     while (!forking)
         usleep(1000);
-    usleep(20000);
+    wait_until_blocked(getpid());
     FILE *f = fopen("out", "w");
     fputs("while it forks", f);
     fclose(f);
@@ -293,7 +295,8 @@ CASE(a_handler_that_waits_for_a_user_of_streams) {
     alarm(20);
     pthread_atfork(before, behind, behind);
     pthread_create(&t, NULL, use_streams, NULL);
-    usleep(20000);
+    while (!told)
+        sched_yield();
     pid_t child = fork();
     if (child == 0) {
         FILE *f = fopen("child", "w");
@@ -366,7 +369,9 @@ static void print_to_held(void) {
 static void *hold_and_wait(void *unused) {
     (void)unused;
     flockfile(held);
-    usleep(200000);
+    told = 1;
+    while (told != 2)
+        usleep(1000);
     funlockfile(held);
     return NULL;
 }
@@ -378,11 +383,13 @@ CASE(a_handler_that_uses_a_stream_in_the_child) {
     held = fopen("held", "w");
     pthread_atfork(NULL, NULL, print_to_held);
     pthread_create(&t, NULL, hold_and_wait, NULL);
-    usleep(50000);
+    while (!told)
+        sched_yield();
     pid_t child = fork();
     if (child == 0)
         exit(0);
     finish(child);
+    told = 2;
     pthread_join(t, NULL);
     fclose(held);
     note_file("held");
@@ -390,9 +397,11 @@ CASE(a_handler_that_uses_a_stream_in_the_child) {
 
 /* --- popen ------------------------------------------------------------------------ */
 
+enum { UNTIL_THE_END = 9 }; /* a descriptor at which nothing comes while this process lives */
+
 static void *sleepers(void *stop) {
     while (!*(volatile int *)stop) {
-        FILE *f = popen("exec sleep 5", "r");
+        FILE *f = popen("exec cat <&9", "r");
         if (f)
             usleep(2000); /* more of them, and a busy machine is what is waited for */
     }
@@ -405,6 +414,9 @@ CASE(popen_by_two) {
     struct timespec from, to;
     pthread_t t;
     long worst = 0;
+    int ends[2];
+    pipe2(ends, O_CLOEXEC);
+    dup2(ends[0], UNTIL_THE_END);
     pthread_create(&t, NULL, sleepers, (void *)&stop);
     for (int i = 0; i < 60; i++) {
         FILE *f = popen("cat >/dev/null", "w");

@@ -140,22 +140,40 @@ CASE(an_interrupted_fgets) {
     pthread_join(t, NULL);
 }
 
+/* What is done when the call that was interrupted waits again, or is over. */
+struct afterwards {
+    int to, from, bytes; /* a pipe to write to, or one to empty */
+};
+
+static void *interrupts_before(void *arg) {
+    static char block[65536];
+    const struct afterwards *then = arg;
+    interrupts(NULL);
+    while (!count)
+        usleep(100);
+    wait_until_blocked(main_tid);
+    if (then->to >= 0)
+        raw_write(then->to, "late", 4);
+    for (ssize_t n = 0, r; n < then->bytes && (r = read(then->from, block, sizeof block)) > 0;)
+        n += r;
+    return NULL;
+}
+
+static void interrupt_me_before(pthread_t *t, const struct afterwards *then) {
+    main_thread = pthread_self();
+    main_tid = (pid_t)syscall(SYS_gettid);
+    pthread_create(t, NULL, interrupts_before, (void *)then);
+}
+
 CASE(a_restarted_read) {
     install(SIGUSR1, counts, SA_RESTART);
     int ends[2];
     pipe(ends);
     FILE *f = fdopen(ends[0], "r");
     pthread_t t;
-    interrupt_me(&t);
-    pid_t pid = fork();
-    if (pid == 0) {
-        usleep(100000);
-        raw_write(ends[1], "late", 4);
-        _exit(0);
-    }
+    interrupt_me_before(&t, &(struct afterwards){.to = ends[1]});
     WITH_ERRNO(getc(f));
     note_flags(f);
-    finish(pid);
     pthread_join(t, NULL);
 }
 
@@ -167,16 +185,8 @@ CASE(an_interrupted_dprintf) {
     fcntl(ends[1], F_SETPIPE_SZ, sizeof block);
     raw_write(ends[1], block, sizeof block);
     pthread_t t;
-    interrupt_me(&t);
-    pid_t pid = fork();
-    if (pid == 0) {
-        usleep(300000);
-        for (ssize_t n = 0, r; n < (ssize_t)sizeof block && (r = read(ends[0], block, sizeof block)) > 0;)
-            n += r;
-        _exit(0);
-    }
+    interrupt_me_before(&t, &(struct afterwards){.to = -1, .from = ends[0], .bytes = sizeof block});
     WITH_ERRNO(dprintf(ends[1], "%s", "late"));
-    finish(pid);
     pthread_join(t, NULL);
 }
 

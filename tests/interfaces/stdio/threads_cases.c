@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio_ext.h>
@@ -784,7 +785,7 @@ static void *holds_many(void *arg) {
     for (int i = 0; i < MANY; i++)
         flockfile(many[i]);
     stage = 1;
-    usleep(100000);
+    wait_until_blocked(getpid());
     for (int i = 0; i < MANY; i++)
         funlockfile(many[i]);
     return arg;
@@ -802,7 +803,7 @@ CASE(flushing_everything_while_much_is_busy) {
     stage = 0;
     pthread_create(&t, NULL, holds_many, NULL);
     while (stage == 0)
-        usleep(1000);
+        sched_yield(); /* it is not blocked until it flushes */
     CALL(fflush(NULL));
     for (int i = 0; i < MANY; i++) {
         struct stat st;
@@ -904,7 +905,10 @@ CASE(cancelled_in_each_call) {
     cancel_in("fprintf", by_fprintf, false);
 }
 
+static atomic_int getter;
+
 static void *get_one(void *f) {
+    getter = (int)syscall(SYS_gettid);
     say("the other thread: %d", getc(f));
     return NULL;
 }
@@ -921,10 +925,13 @@ CASE(much_without_a_lock) {
         say("%lu", fread_unlocked(block, 1, 20000, f));
     }
     flockfile(f);
+    getter = 0;
     pthread_create(&thread, NULL, get_one, f);
     say("%lu", fread_unlocked(block, 1, 12000, f));
     long at = ftell(f);
-    usleep(20000);
+    while (!getter)
+        usleep(100);
+    wait_until_blocked(getter);
     say("nobody read meanwhile: %d", ftell(f) == at);
     funlockfile(f);
     pthread_join(thread, NULL);

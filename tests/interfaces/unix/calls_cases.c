@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -326,8 +328,11 @@ CASE(conditions_and_semaphores) {
     CALL(sem_timedwait(&semaphore, &past));
 }
 
+static atomic_int sleeper;
+
 static void *sleeps(void *arg) {
     struct timespec long_time = {100, 0};
+    sleeper = (int)syscall(SYS_gettid);
     switch ((long)arg) {
     case 0:
         nanosleep(&long_time, NULL);
@@ -349,8 +354,11 @@ CASE(cancelled_while_waiting) {
     for (long i = 0; i < 4; i++) {
         pthread_t t;
         void *result;
+        sleeper = 0;
         pthread_create(&t, NULL, sleeps, (void *)i);
-        usleep(2000);
+        while (!sleeper)
+            usleep(100);
+        wait_until_blocked(sleeper);
         pthread_cancel(t);
         pthread_join(t, &result);
         say("cancelled %d", result == PTHREAD_CANCELED);
