@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <random>
 
+#include "tests/asleep.h"
 #include "tests/streams/ring_test.h"
 
 #include <asf/shm.h>
@@ -141,7 +142,7 @@ TEST_P(BrokenWhole, WhileOneWaits) {
     };
     asf_cios *other = open(reading ? O_WRONLY : O_RDONLY);
     const pid_t waiter = start_in_time([&] { return wait(reading ? O_RDONLY : O_WRONLY); });
-    usleep(200000);
+    wait_until_asleep(waiter);
     ASSERT_EQ(cut(0), 0);
     EXPECT_EQ(finish(waiter), 0);
     EXPECT_EQ(sclose(other), -EIO);
@@ -229,7 +230,7 @@ TEST_F(Broken, TheDeadAreNoticedBehindAForgedWord) {
         });
         const pid_t forger = start([&] {
             asf_cios *s = open_end(ring, reading ? O_WRONLY : O_RDONLY);
-            usleep(300000); // the victim sleeps by now
+            wait_until_asleep(victim);
             for (uint32_t &word : Control<uint32_t>(ring, 8192))
                 if ((word & 0x3fffffffU) == static_cast<uint32_t>(gettid())) // its process, and its lock
                     word = (word & 0x80000000U) | 1;                         // init's

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <sys/time.h>
 
+#include "tests/asleep.h"
 #include "tests/one_processor.h"
 #include "tests/streams/ring_test.h"
 
@@ -165,7 +166,7 @@ TEST_F(Ring, AWriterWaitsForTheReader) {
         const std::string piece = take(s, 500);
         ASSERT_EQ(first_wrong(piece.data(), piece.size(), at), 500U);
     }
-    usleep(100000);
+    wait_until_asleep(writer);
     while (marked * 500 < at) {
         const ssize_t seen = ::read(told[0], marks, sizeof marks);
         ASSERT_GT(seen, 0);
@@ -184,11 +185,11 @@ TEST_F(Ring, AReaderSleepsUntilThereIsSomething) {
     const pid_t writer = start([&] {
         asf_cios *s = open_end(ring, O_WRONLY);
         for (size_t i = 0; i < 10; i++) {
-            usleep(20000);
+            wait_until_asleep(getppid());
             if (write_pattern(s, 10, 10, i * 10) || sflush(s))
                 return 1;
         }
-        usleep(50000);
+        wait_until_asleep(getppid());
         return -sclose(s);
     });
     asf_cios *s = open_end(ring, O_RDONLY);
@@ -269,7 +270,7 @@ TEST_F(Ring, AKilledReaderIsNoticed) {
         if (reads) {
             EXPECT_EQ(write_pattern(s, 100, 100) || sflush(s), 0);
         }
-        usleep(20000);
+        wait_until_asleep(reader);
         kill(reader, SIGKILL);
         EXPECT_EQ(finish(reader), -SIGKILL);
         EXPECT_EQ(write_pattern(s, 10000000, 1000), EPIPE);
@@ -281,16 +282,22 @@ TEST_F(Ring, AKilledReaderIsNoticed) {
 
 TEST_F(Ring, ASleepingWriterIsWokenByDeath) {
     signal(SIGPIPE, SIG_IGN);
+    int opened[2];
+    ASSERT_EQ(pipe(opened), 0);
     const pid_t reader = start([&] {
         asf_cios *s = open_end(ring, O_RDONLY);
-        usleep(50000);
-        return s ? 0 : 1; // without closing
+        const bool told = ::write(opened[1], "x", 1) == 1;
+        wait_until_asleep(getppid());
+        return s && told ? 0 : 1; // without closing
     });
-    usleep(20000);
+    char mark;
+    ASSERT_EQ(::read(opened[0], &mark, 1), 1);
     asf_cios *s = open_end(ring, O_WRONLY);
     EXPECT_EQ(write_pattern(s, 10000000, 1000), EPIPE) << "it sleeps, the ring being full";
     sclose(s);
     EXPECT_EQ(finish(reader), 0);
+    ::close(opened[0]);
+    ::close(opened[1]);
 }
 
 TEST_F(Ring, AKilledWriterIsNoEndOfFile) {
@@ -301,7 +308,7 @@ TEST_F(Ring, AKilledWriterIsNoEndOfFile) {
             write_pattern(s, 1000, 100);
             if (flushes)
                 sflush(s);
-            usleep(30000);
+            wait_until_asleep(getppid());
             kill(getpid(), SIGKILL);
             return 0;
         });
@@ -334,7 +341,7 @@ TEST_F(Ring, ThreadsHandAnEndOn) {
         };
         pthread_create(&first, nullptr, body, &both);
         pthread_join(first, nullptr);
-        usleep(50000);
+        wait_until_asleep(getppid());
         if (write_pattern(both.s, 1000000, 100, 1000))
             return 1;
         return -sclose(both.s);

@@ -10,6 +10,7 @@
 #include <asf/shm.h>
 
 #include "asi_test.h"
+#include "tests/asleep.h"
 
 namespace asi {
 namespace {
@@ -209,7 +210,7 @@ TEST_F(Copying, AThreadThatIsCancelledWhileItWaits) {
     ASSERT_EQ(::write(from[1], "text", 4), 4);
     for (int unread = 4; unread > 0; usleep(1000))
         ASSERT_EQ(ioctl(from[0], FIONREAD, &unread), 0);
-    usleep(20000);
+    wait_until_asleep(getpid());
     pthread_cancel(t);
     pthread_join(t, &result);
     EXPECT_EQ(result, PTHREAD_CANCELED);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <thread>
 
+#include "tests/asleep.h"
 #include "tests/interfaces/asi/asi_model.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -385,7 +386,7 @@ TEST_F(Abandoned, SallocWaitsUntilTheRegionIsGivenBack) {
     const std::string much(100000, 'm');
     asf_set_bound(o.s, much.size(), 1);
     std::thread other([&] {
-        usleep(100000);
+        wait_until_asleep(getpid());
         EXPECT_EQ(sfree(o.s, o.kept), 0);
     });
     for (int i = 0; i < 5; i++)

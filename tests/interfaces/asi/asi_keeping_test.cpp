@@ -2,11 +2,11 @@
 //
 // asi_keeping_test.cpp - output behind regions that are kept: what goes out, what waits, what is
 // given up, and how much may wait; and growing a region by little.
-#include <chrono>
 #include <sys/mman.h>
 #include <thread>
 
 #include "asi_test.h"
+#include "tests/asleep.h"
 
 namespace asi {
 namespace {
@@ -129,7 +129,7 @@ TEST_F(Keeping, WaitsAtTheBoundForAnotherThread) {
     char *kept = keep(s, "first ");
     asf_set_bound(s, 1 << 20, 1);
     std::thread other([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        wait_until_asleep(getpid());
         EXPECT_EQ(sfree(s, kept), 0);
     });
     const std::string piece(1000, 'x');

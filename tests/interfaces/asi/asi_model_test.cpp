@@ -5,6 +5,7 @@
 // each order of their calls is checked.
 #include <mutex>
 
+#include "tests/asleep.h"
 #include "tests/interfaces/asi/asi_model.h"
 
 namespace asi {
@@ -290,7 +291,7 @@ template <typename F> void wait_at_bound(asf_cios *s, F end) {
         EXPECT_NE(p, nullptr) << more;
         EXPECT_EQ(sabandon(s, p), 0);
     });
-    usleep(50000);
+    wait_until_asleep(getpid());
     end(kept);
     waiter.join();
     EXPECT_EQ(sclose(s), 0);
@@ -306,7 +307,7 @@ TEST_F(AsiFound, AWaitEndsAtAnotherPlace) {
     wait_at_bound(s, [s](void *kept) {
         char *far = place(s, "far", 1000000);
         EXPECT_EQ(sfree(s, far), 0);
-        usleep(50000);
+        wait_until_asleep(getpid());
         EXPECT_EQ(sfree(s, kept), 0);
     });
 }
@@ -315,7 +316,7 @@ TEST_F(AsiFound, AWaitEndsWithAnotherBound) {
     asf_cios *s = must_open(path("file"), O_WRONLY | O_CREAT);
     wait_at_bound(s, [s](void *kept) {
         asf_set_bound(s, 0, 0);
-        usleep(50000);
+        wait_until_asleep(getpid());
         EXPECT_EQ(sfree(s, kept), 0);
     });
 }

@@ -3,6 +3,7 @@
 // asi_stdio_test.cpp - one stream used by stdio and by the ASI in turn, in a
 // program linked with libasf_stdio (paper, "Structure": the interface modules
 // are interoperable).
+#include <atomic>
 #include <clocale>
 #include <cwchar>
 #include <stdio_ext.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "asi_test.h"
+#include "tests/asleep.h"
 
 namespace asi {
 namespace {
@@ -267,13 +269,17 @@ TEST_F(Mixed, ClosedWhileAllStreamsAreFlushed) {
     ASSERT_NE(s, nullptr);
     give(s, std::string(120000, 'x'));
     alarm(20); // should they wait for each other
-    std::thread flush([] {
-        usleep(100000);
+    std::atomic<bool> flushing{false};
+    std::thread flush([&] {
+        wait_until_asleep(getpid());
+        flushing = true;
         fflush(nullptr);
     });
     std::thread reader([&] {
         char block[4096];
-        usleep(300000);
+        while (!flushing)
+            usleep(1000);
+        wait_until_asleep(getpid());
         while (read(ends[0], block, sizeof block) > 0)
             continue;
     });

@@ -21,6 +21,7 @@
 #include <asf/decode.h>
 #include <asf/stream.h>
 
+#include "tests/asleep.h"
 #include "tests/one_processor.h"
 
 namespace {
@@ -435,7 +436,7 @@ TEST_P(Decoders, AThreadIsCancelledWhileItWaits) {
             ASSERT_GT(n, 0);
             at += static_cast<size_t>(n);
         }
-        usleep(50000);
+        asi::wait_until_asleep(getpid());
         pthread_cancel(reader.native_handle());
         reader.join();
         std::thread writer([&] { write_all(ends[1], packed.substr(sent)); });
