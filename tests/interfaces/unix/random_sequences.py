@@ -115,11 +115,15 @@ def try_sequences(runner, arguments):
     """How many differ."""
     different = 0
     all_options = [arguments.options or ""] + arguments.each
+    ranges = list(ranges_of(arguments))
     with concurrent.futures.ThreadPoolExecutor(1 + len(all_options)) as pool:  # one may wait for its alarm
-        for first, count in ranges_of(arguments):
-            plain, *tested = pool.map(lambda options: runner.hashes(first, count, options), [None, *all_options])
-            for options, hashes in zip(all_options, tested):
-                for seed in (seed for seed, pair in enumerate(zip(plain, hashes), first) if pair[0] != pair[1]):
+        # All are asked for at once: no processor waits for the slowest run of a range.
+        hashes = pool.map(lambda job: runner.hashes(*job),
+                          [(*numbers, options) for numbers in ranges for options in [None, *all_options]])
+        for first, _ in ranges:
+            plain, *tested = [next(hashes) for _ in range(1 + len(all_options))]
+            for options, got in zip(all_options, tested):
+                for seed in (seed for seed, pair in enumerate(zip(plain, got), first) if pair[0] != pair[1]):
                     different += different >= arguments.shown or runner.report(seed, options)
                     sys.stdout.flush()
     return different
