@@ -8,9 +8,6 @@
 
 #include <time.h>
 
-#include "backplane/pushback.h"
-#include "backplane/report.h"
-
 enum {
     RUN = 64,            /* whole blocks in a row (mostly 256 KB) make a stream bulk, */
     SLOW = 50,           /* if they take fewer milliseconds */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, gets large memory
- * under its current buffer, which stays a block and slides over that memory: below it a block is
- * taken from what was read ahead, or held until the memory is full.  Above it nothing changes; the
- * descriptor alone is early (input) or late (output).
+ * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, gets large memory.  Its
+ * current buffer stays one block and slides over that memory.  Input: the memory is filled by one system
+ * call, and each block is taken from it.  Output: blocks are held until the memory is full.  The interfaces
+ * see no difference; only the descriptor's offset is ahead (input) or behind (output).
  *
  * Lock: held, unless a line says otherwise.
  */
@@ -14,20 +14,20 @@
 
 #pragma GCC visibility push(hidden)
 
-/* How many streams are bulk; atomic. */
+/* The number of bulk streams; atomic. */
 extern unsigned asf__bulk_streams;
 
-/* asf__count_block: a whole block was moved by a system call: the stream may become bulk. */
+/* asf__count_block: a system call has moved a whole block; after many, the stream becomes bulk. */
 void asf__count_block_slow(struct asf_cios *c);
 static inline void asf__count_block(struct asf_cios *c) {
     if (c->bulk.state == ASF_BULK_MAYBE)
         asf__count_block_slow(c);
 }
 
-/* asf__leave_bulk: the stream goes on block by block, once what is ahead or held is gone. */
+/* asf__leave_bulk: end bulk mode; blocks that were read ahead or are held are still used.
+ * asf__publish_bulk: bring the descriptor's offset to where it would be without bulk memory (write.c).
+ * asf__end_bulk: both. */
 void asf__leave_bulk(struct asf_cios *c);
-/* asf__publish_bulk: bring the descriptor to where it would be without bulk memory (write.c).
- * asf__end_bulk: the same, and the stream goes on block by block. */
 void asf__publish_bulk(struct asf_cios *c);
 void asf__end_bulk_slow(struct asf_cios *c);
 static inline void asf__end_bulk(struct asf_cios *c) {
@@ -35,9 +35,9 @@ static inline void asf__end_bulk(struct asf_cios *c) {
     if (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.from))
         asf__end_bulk_slow(c);
 }
-/* asf__publish_streams (list.c): asf__publish_bulk on every stream on this descriptor, or with -1 on all; not
- * on one that a thread is in a call on. asf__stop_bulk: asf__end_bulk of one, if no thread is in a call on
- * it.  lock: none. */
+/* asf__publish_streams (list.c): asf__publish_bulk on every stream of this descriptor, or of all for -1, that
+ * no thread is in a call on.  lock: none.
+ * asf__stop_bulk: asf__end_bulk on one stream, if no thread is in a call on it.  lock: none. */
 void asf__publish_streams_slow(int fd);
 static inline void asf__publish_streams(int fd) {
     if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
@@ -45,21 +45,23 @@ static inline void asf__publish_streams(int fd) {
 }
 void asf__stop_bulk(struct asf_cios *c);
 
-/* Input.  asf__fill_bulk: if the window is empty, the next block is it; else what was read ahead joins
- * it.  returns  whether no more is to be done; in *r as the module's get.
- * asf__take_bulk: up to n bytes, whole blocks, to the caller's memory; as the module's get. */
+/* Input.
+ * asf__fill_bulk: make the next block the window if the window is empty, or else add the blocks that were
+ * read ahead to it.  returns  whether the fill is complete; *r is as the module's get returns.
+ * asf__take_bulk: copy up to n bytes, whole blocks, to the caller's memory; returns as the module's get. */
 bool asf__fill_bulk(struct asf_cios *c, ssize_t *r);
 ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n);
-/* asf__unread_ahead: the descriptor goes back over what was read ahead.  That of a pipe cannot: the bytes
- * stay, and are read before what follows. */
+/* asf__unread_ahead: set the descriptor's offset back by the bytes that were read ahead.  A pipe keeps them
+ * for the next fill. */
 void asf__unread_ahead(struct asf_cios *c);
 
-/* Output.  asf__pass_block: a full window is put, or held if the stream is bulk; else it is flushed
- * (write.c). asf__hold_block: hold a full window, unless that fills the memory, or took long.  returns
- * whether it is held. asf__have_bulk_memory: a buffer that slides, at its beginning; the window is empty.
- * asf__show_held: what is held joins the window, which is about to be put.
- * asf__rewind_buffer: the buffer begins where its memory does.
- * asf__goes_by_blocks: whether n bytes are rather copied than put from the caller's memory. */
+/* Output.
+ * asf__pass_block: hold a full window if the stream is bulk, or put it (write.c).
+ * asf__hold_block: hold a full window, unless the memory is full or filled slowly.  returns  whether it is
+ * held. asf__have_bulk_memory: give a stream with an empty window a buffer that slides, at its beginning.
+ * asf__show_held: add the held blocks to the window, which is put next.
+ * asf__rewind_buffer: move the buffer to the beginning of its memory.
+ * asf__goes_by_blocks: whether n bytes are copied, and not put from the caller's memory. */
 int asf__pass_block(struct asf_cios *c);
 bool asf__hold_block(struct asf_cios *c);
 bool asf__have_bulk_memory(struct asf_cios *c);

@@ -3,12 +3,10 @@
  * check.c - the invariants of a stream between two calls.
  */
 #define _GNU_SOURCE
-#include "backplane/check.h"
+#include "backplane/window.h"
 
 #ifndef NDEBUG
 #include <assert.h>
-
-#include "backplane/window.h"
 
 static void check_read_window(const struct asf_cios *c) {
     bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag is of the wide backup */

@@ -49,24 +49,19 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: glibc's (no call is a cancellation point, the wide buffer is the program's,
- * freopen opens with close-on-exec, glibc's own functions take the lock, which glibc says
- * of those in its list alone), and four that glibc leaves alone: this FILE is a CIOS, its end of
- * file is looked for again (fopen's "m"), it was reopened: at exit it is flushed before
- * streams that are older; and with a buffer of the program's, or none, it is not looked at. */
+/* Bits of `flags2`: four of glibc's, and four that glibc does not use. */
 enum {
-    ASF_NOT_CANCELLED = 0x2,
-    ASF_WIDE_USER_BUF = 0x8,
-    ASF_CLOSE_ON_EXEC = 0x40,
-    ASF_NEEDS_LOCK = 0x80,
-    ASF_OURS = 0x100000,
-    ASF_FOLLOWS = 0x200000,
-    ASF_REOPENED = 0x400000,
-    ASF_NOT_LOOKED_AT = 0x800000,
+    ASF_NOT_CANCELLED = 0x2,      /* no call is a cancellation point */
+    ASF_WIDE_USER_BUF = 0x8,      /* the wide buffer is the program's */
+    ASF_CLOSE_ON_EXEC = 0x40,     /* freopen opens with close-on-exec */
+    ASF_NEEDS_LOCK = 0x80,        /* glibc's functions lock the FILE; it says so of those in its list alone */
+    ASF_OURS = 0x100000,          /* the FILE is a CIOS */
+    ASF_FOLLOWS = 0x200000,       /* reading goes on after the end of the file (fopen's "m") */
+    ASF_REOPENED = 0x400000,      /* by freopen: exit flushes it before older streams */
+    ASF_NOT_LOOKED_AT = 0x800000, /* the descriptor is not asked for its kind unless a buffer is made */
 };
 
-/* The kind of file that the stream is on.  It is looked up when the stream is first used; a stream with
- * ASF_NOT_LOOKED_AT stays ASF_UNKNOWN. */
+/* The kind of file that the stream is on, found at the stream's first use. */
 enum asf_kind {
     ASF_UNKNOWN,
     ASF_REGULAR,
@@ -80,20 +75,20 @@ enum asf_kind {
     ASF_SEGMENT,
 };
 
-/* Why salloc is not served from the window: it is a wide stream's; the stream is somewhere
- * else since a positional call (streams/positional.c); or threads may wait for a region to be given
- * back, which is then not done in line. */
+/* Reasons for which salloc does not use the window: the stream is wide; a positional call has moved the
+ * stream (streams/positional.c); threads wait for a region to be given back, which sfree in line would not
+ * tell. */
 enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
 
-/* What the stream is in: no call, one that has taken its lock, one that has not
- * (the program has), or a system call. */
+/* The call that the stream is in: none; one that has locked the stream; one for which the program has locked
+ * it; a system call. */
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
 /* A region in the table of its buffer. */
 enum asf_region_state {
     ASF_KEPT,      /* not given back */
-    ASF_FREED,     /* waits to be taken from the table */
-    ASF_ABANDONED, /* of output: its bytes are left out when the buffer is put */
+    ASF_FREED,     /* given back; its entry is still there */
+    ASF_ABANDONED, /* output whose bytes are not put */
 };
 struct asf_region {
     char *p;
@@ -101,30 +96,29 @@ struct asf_region {
     enum asf_region_state state;
 };
 
-/* Memory that regions point into.  It lives until none does.
+/* Memory that regions point into.  It is freed when it is not the current buffer and has no regions.
  *
- * The one region of the current buffer may be in no table, but in `last` and `last_end` of the
- * stream (asf__table_last): that is what salloc in line leaves. */
+ * If the current buffer has one region, that may be in `last` and `last_end` of the stream, where salloc in
+ * line stores it, and not in the table (asf__table_last). */
 struct asf_buffer {
     unsigned refs;           /* regions kept, and copies by threads that have unlocked the stream */
-    unsigned copies;         /* of these the copies: none are left in the child of a fork */
+    unsigned copies;         /* the copies alone: the child of a fork has none */
     struct asf_buffer *next; /* in `retired` or `queue` */
     char *base;
     size_t size;
     struct asf_region *many, few[2]; /* the table, by address: `few`, or from the heap */
-    unsigned first, end, room;       /* what is used of it; and of `many` there is */
-    unsigned kept;                   /* how many in the table are kept */
+    unsigned first, end, room;       /* the entries in use; the entries that `many` has room for */
+    unsigned kept;                   /* the entries that are kept */
     char *from, *to;                 /* in `queue`: the bytes to put */
     bool mapped;                     /* a file's, which may become shorter */
-    bool truncated;                  /* mapped, and it did */
-    void (*release)(struct asf_cios *c, struct asf_buffer *); /* the module's end of it; NULL: the heap's */
+    bool truncated;                  /* mapped, and the file became shorter */
+    void (*release)(struct asf_cios *c, struct asf_buffer *); /* frees a module's buffer; NULL: a heap's */
     size_t whole;                                             /* bytes of its memory */
-    bool slides; /* base moves over that memory, as a stream is bulk (bulk.h) */
+    bool slides; /* base moves over the memory of a bulk stream (bulk.h) */
 };
 
-/* glibc's struct _IO_wide_data: the current buffer of a wide stream, in
- * characters.  The windows of bytes then hold what is not converted yet, or is on
- * its way out. */
+/* glibc's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The windows of bytes
+ * then hold input that is not converted yet, or output that has been. */
 struct asf_wide {
     wchar_t *read_ptr, *read_end, *read_base;
     wchar_t *write_base, *write_ptr, *write_end;
@@ -141,9 +135,9 @@ struct asf_wide {
 
 /* Offsets in the file, of the modules that read ahead (streams/read_ahead.c). */
 struct asf_ahead {
-    off64_t from, next; /* where reading in sequence began, and where it would go on */
-    off64_t asked;      /* if by_us: what comes before has been asked for; else where to look again */
-    off64_t dropped;    /* ASF_ONCE: what comes before has been dropped */
+    off64_t from, next; /* where sequential reading began, and where it would continue */
+    off64_t asked;      /* if by_us: the kernel was asked to read up to here; else where to check again */
+    off64_t dropped;    /* ASF_ONCE: the page cache was told to drop the bytes before this */
     bool by_us;         /* the kernel's own read-ahead was found to be short */
 };
 
@@ -167,7 +161,7 @@ struct asf_cios {
     void *codecvt;
     void *wide_data;
     void *freeres_list, *freeres_buf;
-    void *prevchain; /* since glibc 2.41: what points to it in glibc's list; in none: its `chain` */
+    void *prevchain; /* since glibc 2.41: the pointer to this FILE in glibc's list, or its own `chain` */
     int orientation; /* <0 bytes, >0 wide */
     char unused2[12];
     asf__tag fast; /* ours, in bytes that glibc leaves alone: see lib/sys/restart.h */
@@ -178,7 +172,7 @@ struct asf_cios {
     struct {                       /* struct asf_view of <asf/inline.h>: regions.h's */
         struct asf_buffer *buffer; /* under buf_base..buf_end, or NULL */
         char *last, *last_end;     /* the current buffer's one region, unless that is in its table */
-        unsigned gate;             /* enum asf_gate: why salloc does not look at the window */
+        unsigned gate;             /* enum asf_gate: why salloc does not use the window */
         unsigned mapped;           /* buffer->mapped */
         struct asf_lock lk;        /* rank: after the list's */
     };
@@ -190,12 +184,12 @@ struct asf_cios {
         enum asf_kind kind;
         int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
         size_t block;   /* the size of the buffer that is made when one is needed */
-        bool exclusive; /* nobody else can have moved the descriptor's offset: it is `place` */
-        off64_t place;  /* where the descriptor stands, if exclusive and not -1 */
+        bool exclusive; /* no other process or stream can have moved the descriptor's offset */
+        off64_t place;  /* the descriptor's offset, if exclusive and not -1 */
         off64_t told;   /* what a callback answered to the last seek, if that is negative; else 0 */
         pid_t child;    /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
-        /* How the program is going to read, and what follows from it. */
+        /* The program's advice on how it will read (asf_advise), and what follows. */
         enum asf_advice advice;
         bool copied; /* ASF_COPIED was advised: no maps */
         struct asf_ahead ahead;
@@ -207,14 +201,13 @@ struct asf_cios {
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
-        size_t left_out; /* bytes of the output that are of regions that were abandoned */
-        size_t bound;    /* bytes of output that may wait for regions; */
-        bool waits;      /* salloc waits beyond that, */
-        bool full;       /* as the latest call met it */
-        unsigned turns;  /* counts the times that waiting calls were woken: a futex */
-        int failed;      /* an error that the next call tells: -errno */
-        int stopped;     /* why input ended short of what a call wanted, if the next one is to tell:
-                            -errno, or 1: the end */
+        size_t left_out; /* bytes of the output that belong to abandoned regions */
+        size_t bound;    /* the most bytes of output that may wait for regions */
+        bool waits;      /* at that bound salloc waits, and does not fail */
+        bool full;       /* the latest call met the bound */
+        unsigned turns;  /* a futex: counts how often waiting calls were woken */
+        int failed;      /* an error that the next call returns: -errno */
+        int stopped;     /* why the last fill gave less than wanted, for the next call: -errno; 1: the end */
     };
     struct asf_bulk { /* bulk.c's */
         enum asf_bulk_state {
@@ -224,12 +217,12 @@ struct asf_cios {
             ASF_BULK,
         } state;
         unsigned run;    /* whole blocks moved in a row */
-        int64_t since;   /* when they, or what is between the pointers, began: milliseconds */
-        char *from, *to; /* input: what was read ahead of the current buffer; output: what is held
+        int64_t since;   /* when the run, or the bytes between the pointers, began: milliseconds */
+        char *from, *to; /* input: bytes read ahead of the current buffer; output: bytes held
                             before it; or NULL */
     } bulk;
     struct {                    /* calls */
-        enum asf_use use, left; /* now, and before the system call that it is in */
+        enum asf_use use, left; /* now, and before the present system call */
     };
     struct { /* links: list.c's, under the list's lock */
         struct asf_cios *next, *prev;
@@ -238,23 +231,5 @@ struct asf_cios {
     struct asf_stats stats; /* of modules and interfaces */
     struct asf_wide wide;   /* the wide interface's */
 };
-
-_Static_assert(offsetof(struct asf_cios, read_ptr) == 0x08, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, write_ptr) == 0x28, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, fd) == 0x70, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, lock) == 0x88, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, offset) == 0x90, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, fast) == 0xd0, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "glibc's FILE");
-_Static_assert(offsetof(struct asf_view, regions) == offsetof(struct asf_cios, buffer), "the view");
-_Static_assert(offsetof(struct asf_view, last_end) == offsetof(struct asf_cios, last_end), "the view");
-_Static_assert(offsetof(struct asf_view, gate) == offsetof(struct asf_cios, gate), "the view");
-_Static_assert(offsetof(struct asf_view, mapped) == offsetof(struct asf_cios, mapped), "the view");
-_Static_assert(offsetof(struct asf_view, holder) == offsetof(struct asf_cios, lk.holder), "the view");
-_Static_assert(offsetof(struct asf_view, revoke) == offsetof(struct asf_cios, lk.revoke), "the view");
-_Static_assert(offsetof(struct asf_buffer, refs) == 0, "the view");
-_Static_assert((int)ASF_VIEW_BACKUP == (int)ASF_IN_BACKUP, "the view");
-_Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "glibc's _IO_wide_data");
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hooks.h - what an interface that is not always there wants to know of every stream.
+ * hooks.h - functions by which an interface that is not in every library learns of each stream.
  */
 #ifndef ASF_BACKPLANE_HOOKS_H
 #define ASF_BACKPLANE_HOOKS_H
@@ -9,12 +9,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* For an interface that minds descriptors: called when a stream enters the list, when the
- * program asks for its ASI, and when what lies below it is about to be closed (lock: held).
- * NULL: nobody does.
- * forked: in the child of a fork.
- * to_bytes: of the interface of wide characters: the stream is to be used as bytes: what has been
- * put in characters is converted, and input goes on at the next one that was not taken (lock: held). */
+/* linked: a stream enters the list.  joined: the program asks for its ASI.  closing: its descriptor is about
+ * to be closed (lock: held).  forked: in the child of a fork.
+ * to_bytes: a wide stream is to be used as bytes: convert pending characters, and set input to the next
+ * character that was not taken (lock: held).
+ * NULL: no interface asks. */
 struct asf_hooks {
     void (*linked)(struct asf_cios *c);
     void (*joined)(struct asf_cios *c);

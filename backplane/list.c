@@ -7,7 +7,6 @@
 #include "backplane/bulk.h"
 #include "backplane/hooks.h"
 
-#include "backplane/report.h"
 #include "lib/sys/guard.h"
 #include "lib/sys/syscalls.h"
 

@@ -5,13 +5,11 @@
  * window proper waits in save_base..save_end.
  */
 #define _GNU_SOURCE
-#include "backplane/pushback.h"
+#include "backplane/backplane.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "backplane/window.h"
 
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };

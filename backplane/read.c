@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
-#include "backplane/pushback.h"
 
 #include <errno.h>
 

@@ -1,43 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.h - the current buffer, inline: how much it has, how much room there is,
- * and moving its windows; and what is around a call.  Lock: held, unless the process has one
- * thread, but for asf__begin_call, which takes it.
+ * window.h - the current buffer, inline: its unread bytes, its room, and moving its windows; and the
+ * beginning and end of a call.  Lock: held, or the process has one thread; asf__begin_call takes it.
  */
 #ifndef ASF_BACKPLANE_WINDOW_H
 #define ASF_BACKPLANE_WINDOW_H
 
-#include "backplane/check.h"
 #include "backplane/cios.h"
 
 #pragma GCC visibility push(hidden)
+
+/* asf__check: assert the invariants of a stream on entry and exit of public calls, in builds without NDEBUG
+ * (check.c). */
+#ifdef NDEBUG
+static inline void asf__check(const struct asf_cios *c) {
+    (void)c;
+}
+#else
+void asf__check(const struct asf_cios *c);
+#endif
 
 static inline __attribute__((always_inline)) bool asf__is_putting(const struct asf_cios *c) {
     return (c->flags & ASF_PUTTING) != 0;
 }
 
-/* The end of the file was met, and stays met (C99). */
+/* The end of the file was met; C requires that it stays so. */
 static inline bool asf__has_ended(const struct asf_cios *c) {
     return c->flags & ASF_EOF && !(c->flags2 & ASF_FOLLOWS);
 }
 
-/* Bytes that the read window has. */
+/* The unread bytes of the read window. */
 static inline size_t asf__avail(const struct asf_cios *c) {
     return c->read_end > c->read_ptr ? (size_t)(c->read_end - c->read_ptr) : 0;
 }
 
-/* The same and, while the window is the backup, those of the window proper. */
+/* The same, and those of the window proper while the read window is the backup. */
 static inline size_t asf__unread(const struct asf_cios *c) {
     return asf__avail(c) + (c->flags & ASF_IN_BACKUP ? (size_t)(c->save_end - c->save_base) : 0);
 }
 
-/* Bytes that the write window has room for; none where every byte must come by
- * (line buffered, unbuffered, wide). */
+/* The room in the write window; none where each byte is looked at (line buffered, unbuffered, wide). */
 static inline size_t asf__room(const struct asf_cios *c) {
     return c->write_end > c->write_ptr ? (size_t)(c->write_end - c->write_ptr) : 0;
 }
 
-/* Bytes that the current buffer has room for after the write pointer. */
+/* The room in the current buffer after the write pointer. */
 static inline size_t asf__room_in_buffer(const struct asf_cios *c) {
     return asf__is_putting(c) && c->write_ptr ? (size_t)(c->buf_end - c->write_ptr) : 0;
 }
@@ -46,7 +53,7 @@ static inline __attribute__((always_inline)) size_t asf__pending(const struct as
     return (size_t)(c->write_ptr - c->write_base);
 }
 
-/* Whether the window may be used without the lock. */
+/* Whether the window may be used without the lock: the process has one thread. */
 static inline bool asf__alone(void) {
     return asf__likely(__libc_single_threaded && !asf__counting);
 }
@@ -57,7 +64,7 @@ static inline void asf__set_read(struct asf_cios *c, char *base, char *p, char *
     c->read_end = end;
 }
 
-/* No room: the next byte comes by asf__overflow. */
+/* No room: the next byte goes to asf__overflow. */
 static inline void asf__set_write(struct asf_cios *c, char *p) {
     c->write_base = c->write_ptr = c->write_end = p;
 }
@@ -68,50 +75,50 @@ static inline void asf__empty_windows(struct asf_cios *c) {
     asf__set_write(c, c->buf_base);
 }
 
-/* Shows the room after the write pointer where bytes may be stored without a look. */
+/* Sets the write window to the room after the write pointer, if bytes may be stored without a check. */
 static inline void asf__show_room(struct asf_cios *c) {
     bool hidden = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->orientation > 0;
     c->write_end = hidden ? c->write_ptr : c->buf_end;
 }
 
-/* The file may have been truncated under a mapped window, which then is left for the file as it is
- * now. */
+/* If the file was truncated under a mapped window, replaces the window by the file as it is now. */
 static inline int asf__trim(struct asf_cios *c) {
     return asf__unlikely(c->buffer && c->buffer->truncated) ? c->ops->trim(c) : 0;
 }
 
-/* A positional call may have moved the stream: the window and the descriptor follow.  An error: it
- * is not there, and nothing may be read or written. */
+/* If a positional call has moved the stream, sets the window and the descriptor to its offset.  After an
+ * error nothing may be read or written. */
 static inline int asf__arrive(struct asf_cios *c) {
     return asf__unlikely(c->gate & ASF_MOVED) ? c->ops->arrive(c) : 0;
 }
 
-/* glibc looks at the descriptor when it makes a buffer, and where there is none to make a filter of
- * system calls may forbid to look. */
+/* Whether the descriptor may be asked for its kind.  glibc asks when it makes a buffer; where it makes none,
+ * a seccomp filter may forbid the call. */
 static inline bool asf__may_look_below(const struct asf_cios *c) {
     bool makes_buffer = !c->buffer && (!(c->flags & ASF_UNBUFFERED) || c->orientation > 0);
     return makes_buffer || (c->flags2 & (ASF_NOT_LOOKED_AT | ASF_FOLLOWS)) != ASF_NOT_LOOKED_AT;
 }
 
-/* What the stream is on is looked at when it is first used. */
+/* At the stream's first use, finds the kind of its file and chooses the module. */
 static inline void asf__look_below(struct asf_cios *c) {
     if (asf__unlikely(c->kind == ASF_UNKNOWN) && c->ops->attach && asf__may_look_below(c))
         c->ops->attach(c);
 }
 
-/* Both, before a transfer. */
+/* Both, before a transfer of bytes. */
 static inline int asf__attach(struct asf_cios *c) {
     asf__look_below(c);
     return asf__arrive(c);
 }
 
-/* Whether the offset of read_end is known.  It may be an address, and negative. */
+/* Whether the offset of read_end is known.  In /proc/PID/mem an offset is an address, which may be negative.
+ */
 static inline bool asf__knows_offset(const struct asf_cios *c) {
     return !asf__failed(c->offset);
 }
 
-/* Around a call of the program's that locks the stream: a thread that is cancelled in between gives
- * the lock back, and not one that the program took. */
+/* The beginning and end of a call that locks the stream.  A thread that is cancelled in between unlocks the
+ * stream, unless the program itself had locked it. */
 static inline void asf__begin_call(struct asf_cios *c) {
     asf__lock(&c->lk);
     asf__check(c);
@@ -124,8 +131,8 @@ static inline void asf__end_call(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
-/* Around a call of a module that may wait: a thread that is cancelled in it knows whether
- * to unlock the stream, and exit leaves the stream alone. */
+/* Before and after a module's call that may wait.  They record whether a thread that is cancelled in it must
+ * unlock the stream; and exit does not touch the stream meanwhile. */
 static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;
     c->left = was;

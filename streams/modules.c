@@ -9,7 +9,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "backplane/report.h"
 #include "lib/sys/costs.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "backplane/pushback.h"
 #include "backplane/regions.h"
 #include "lib/sys/cleanup.h"
 #include "lib/sys/clock.h"

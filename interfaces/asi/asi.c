@@ -11,8 +11,6 @@
 #include "backplane/bulk.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
-#include "backplane/report.h"
-#include "backplane/window.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "backplane/check.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
 #include "lib/sys/cleanup.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "backplane/report.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 

@@ -16,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "backplane/report.h"
 #include "lib/sys/race_detector.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"

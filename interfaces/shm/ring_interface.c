@@ -6,7 +6,6 @@
 #include <asf/ring.h>
 #include <errno.h>
 
-#include "backplane/report.h"
 #include "lib/shm/ring.h"
 #include "lib/shm/segment.h"
 #include "lib/sys/syscalls.h"

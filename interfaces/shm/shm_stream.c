@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "backplane/report.h"
 #include "lib/shm/segment.h"
 #include "streams/streams.h"
 

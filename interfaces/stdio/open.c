@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backplane/report.h"
 #include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/cleanup.h"
 #include "lib/sys/next.h"

@@ -10,9 +10,7 @@
 
 #include "backplane/bulk.h"
 #include "backplane/hooks.h"
-#include "backplane/pushback.h"
 #include "backplane/regions.h"
-#include "backplane/report.h"
 #include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/popen.h"
 #include "interfaces/stdio/wide/wide.h"

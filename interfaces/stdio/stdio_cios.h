@@ -21,8 +21,6 @@
 #include <stdio.h>
 
 #include "backplane/backplane.h"
-#include "backplane/check.h"
-#include "backplane/window.h"
 #include "lib/sys/copy.h"
 #include "lib/sys/export.h"
 #include "lib/sys/machine.h"

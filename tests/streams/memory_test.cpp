@@ -10,8 +10,6 @@
 #include "tests/streams/private_headers.h"
 #define _Static_assert static_assert
 extern "C" {
-#include "backplane/check.h"
-#include "backplane/pushback.h"
 #include "backplane/regions.h"
 #include "streams/streams.h"
 }

@@ -6,7 +6,6 @@
  */
 #include "interfaces/stdio/glibc/jumps.h"
 
-#include "backplane/pushback.h"
 #include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/restart.h"
 

@@ -4,7 +4,6 @@
  */
 #include "interfaces/stdio/glibc/jumps.h"
 
-#include "backplane/pushback.h"
 #include "lib/sys/guard.h"
 #include "lib/sys/next.h"
 

@@ -4,7 +4,6 @@
  */
 #include "interfaces/stdio/wide/wide.h"
 
-#include "backplane/pushback.h"
 #include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/next.h"
 

@@ -8,7 +8,6 @@
 #include <stdio_ext.h>
 
 #include "backplane/bulk.h"
-#include "backplane/pushback.h"
 #include "interfaces/stdio/glibc/libc_differences.h"
 
 extern int _IO_setvbuf(FILE *, char *, int, size_t);
