@@ -55,5 +55,5 @@ pub fn version() -> &'static str {
 
 /// What is closed or moved cannot be used: the compiler refuses it.
 #[cfg(doctest)]
-#[doc = include_str!("../../../tests/interfaces/rust/closed.md")]
+#[doc = include_str!("../tests/closed.md")]
 struct Closed;
