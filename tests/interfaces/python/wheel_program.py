@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""wheel_program.py [LIBRARY...] - what a user of the wheel does: lines of a file, a region as a buffer, and
+records.  A LIBRARY that the wheel must have is named: libasf_record for records, numpy for its arrays."""
+import array
+import importlib.metadata
+import importlib.util
+import random
+import sys
+import tempfile
+
+import asf
+
+r = random.Random(7)
+folder = tempfile.TemporaryDirectory()
+
+# Lines: those of open, and their fields.
+lines = [b"%d\t%s\n" % (r.randrange(1000), b"x" * r.randrange(300)) for _ in range(50000)]
+path = folder.name + "/lines"
+with open(path, "wb") as plain:
+    plain.writelines(lines)
+with asf.open(path) as served:
+    assert list(served) == lines
+with asf.open(path) as served:
+    total = sum(int(line.field(0, b"\t")) for line in served.lines_in_place())
+assert total == sum(int(line.split(b"\t")[0]) for line in lines)
+print(len(lines), "lines")
+
+# A region: a buffer for whoever takes one.
+numbers = array.array("d", (r.random() for _ in range(100000)))
+path = folder.name + "/numbers"
+with asf.open(path, "wb") as output:
+    output.write(numbers)
+with asf.open(path) as served:
+    region = served.region(len(numbers) * 8)
+    with memoryview(region) as view:
+        assert view.cast("d").tolist() == numbers.tolist()
+    if "numpy" in sys.argv:
+        import numpy
+
+        values = numpy.frombuffer(region, numpy.float64)
+        assert (values == numpy.array(numbers)).all()
+        print("numpy", numpy.__version__, "sums a region:", values.sum())
+        del values
+    region.release()
+print(len(numbers), "numbers")
+
+# Records, where the wheel has them.
+assert hasattr(asf, "records") or "libasf_record" not in sys.argv, "the wheel has no records"
+if hasattr(asf, "records"):
+    written = [{"sensor": n, "value": r.random(), "name": str(n)} for n in range(1000)]
+    reading = asf.record_format("reading", {"sensor": "int32", "value": "float64", "name": "string"})
+    with asf.record_writer(folder.name + "/records") as writer:
+        for record in written:
+            writer.write(reading, record)
+    with asf.records(folder.name + "/records") as records:
+        assert list(records) == written
+    print(len(written), "records")
+
+# All of it from the wheel.
+assert importlib.util.find_spec("asf-stubs"), "the wheel has no stubs"
+assert importlib.metadata.version("asf") == asf.__version__
+with open("/proc/self/maps") as maps:
+    libraries = {line.split()[-1] for line in maps if "libasf" in line or "libnettle" in line}
+assert libraries and all("/asf.libs/" in path for path in libraries), libraries
+print("asf", asf.__version__, asf.__file__, *sorted(libraries))
