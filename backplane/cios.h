@@ -98,8 +98,8 @@ struct asf_region {
 
 /* Memory that regions point into.  It is freed when it is not the current buffer and has no regions.
  *
- * If the current buffer has one region, that may be in `last` and `last_end` of the stream, where salloc in
- * line stores it, and not in the table (asf__table_last). */
+ * If the current buffer has one region, that may be in `last` and `last_end` of the stream, where the inline
+ * salloc stores it.  asf__table_last moves it to the table. */
 struct asf_buffer {
     unsigned refs;           /* regions kept, and copies by threads that have unlocked the stream */
     unsigned copies;         /* the copies alone: the child of a fork has none */

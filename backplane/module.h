@@ -10,7 +10,7 @@
 
 struct asf_buffer;
 
-/* Each function is optional, returns a negated errno value on failure and is called with the stream's lock.
+/* Each function may be NULL, returns a negated errno value on failure and is called with the stream's lock.
  */
 struct asf_module {
     const char *name; /* as the statistics show it */
@@ -62,8 +62,8 @@ struct asf_module {
     bool asks_for_offset_each_time;
     /* `get` is only called to fill the stream's buffer, never for the caller's memory (fopencookie). */
     bool reads_by_whole_buffers;
-    /* Positional calls may allocate regions outside the current buffer, and move the stream: `busy` and
-     * `arrive` are there.  A seek reads nothing, and output begins where the last call ended. */
+    /* Positional calls may allocate regions outside the current buffer, and move the stream, so that the
+     * module has `busy` and `arrive`.  As a consequence a seek reads no block in advance. */
     bool positional;
 };
 

@@ -261,8 +261,8 @@ int asf__free_apart(struct asf_cios *c, char *region) {
 
 /* --- reads --------------------------------------------------------------------------------- */
 
-/* Counts a read that is about to be made, and maps the file after enough of them.  Returns NULL without
- * memory. */
+/* Counts a read that is about to be made, and maps the file after enough of them.  Returns NULL if
+ * there is no memory. */
 static struct asf_positional *prepare_read(struct asf_cios *c) {
     struct asf_positional *p = of(c);
     uint64_t needed = p ? __atomic_load_n(&p->needed, __ATOMIC_RELAXED) : 0;

@@ -87,7 +87,8 @@ size_t asf__latest_at(struct asf_cios *c, const char *region);
 /* asf__advise: how the program will use the stream's file; asf_advise's contract. */
 int asf__advise(struct asf_cios *c, enum asf_advice advice);
 
-/* asf__buffer_size: the size of a buffer that libc would make `size` bytes large. */
+/* asf__buffer_size: returns the size of the buffer for a stream for which libc would allocate `size` bytes:
+ * that size, or the one that the option `buffer` asks for. */
 size_t asf__buffer_size(size_t size);
 
 /* asf__is_decoder: whether the decoder is complete and of this library's version.  lock: none.

@@ -49,8 +49,8 @@ static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
     out->stats.out += (uint64_t)n;
 }
 
-/* Flushes the output, and moves its descriptor back over input that was not read, so that the moved bytes
- * follow the program's. */
+/* Flushes the output.  If `out` has input that was not read, sets its descriptor back by that, so that the
+ * copied bytes go where the stream's offset is. */
 static int clear_output(struct asf_cios *out) {
     int rc = asf__flush_output(out);
     if (rc < 0 || out->read_end == out->write_base)

@@ -159,10 +159,9 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * On regular files that sopen or sopen_fd has opened without O_APPEND, any number of output regions at
  * different places may be kept.  Each is written to its place when it is given back (sfree then
  * returns that write's error); the order of overlapping writes is undefined.  Output that follows such
- * a region in sequence may wait for that region only.  Input is read without the lock; a stream opened
- * for input only maps the file after some calls.  On other streams *length is -EBUSY while an output
- * region has not been given back.
- * source   paper, Figure 2. */
+ * a region in sequence may be held back until that region is given back, but not for other regions.  Input
+ * is read without the lock; after some calls a read-only stream maps the file.  On other streams *length is
+ * -EBUSY while an output region has not been given back. source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
 /* sflush: for output: write the completed regions that are before the oldest region that has not been

@@ -32,7 +32,8 @@ enum asf_record_step_kind {
     ASF_RECORD_STEP_FLOAT,  /* floats to another size; a finite one must not become infinite */
 };
 
-/* `count` consecutive numbers. */
+/* A step converts `count` consecutive numbers at offset src of the source to offset dst of the result, or
+ * stores `count` constant bytes there. */
 struct asf_record_step {
     enum asf_record_step_kind kind;
     uint8_t from, to; /* bytes of a number */

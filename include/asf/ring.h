@@ -54,9 +54,9 @@ ASF_EXPORT int asf_ring_create_named(const char *name, mode_t mode, size_t size,
  * stays the caller's and may be closed.
  *   flags  O_RDONLY or O_WRONLY
  *   error  where to put 0 or a negated errno value; may be NULL.  -EBUSY: that
- *          end was taken before; -EINVAL: no ring, or other flags; for a
- *          label as asf_shm_open_update, negated; -ENOMEM, -ENOTSUP (the kernel or
- *          libc keeps no robust list)
+ *          end was taken before; -EINVAL: it is not a ring, or `flags` has another value;
+ *          for a label, also the errors of asf_shm_open_update, negated; -ENOMEM;
+ *          -ENOTSUP (the kernel or libc keeps no robust list)
  * returns  the stream, for the ASI and, with libasf_stdio, for stdio
  *          (asf_file); or NULL.
  * lifetime until sclose or fclose. */

@@ -206,7 +206,7 @@ struct asf_shm_lock {
     void *links[2];
 };
 
-/* asf_shm_lock_init: make a lock free.
+/* asf_shm_lock_init: initialise a lock that nobody holds.
  * returns  0; -ENOTSUP: the kernel or libc keeps no robust list. */
 ASF_EXPORT int asf_shm_lock_init(struct asf_shm_lock *lock);
 

@@ -36,7 +36,7 @@ static inline int asf_putc(int c, FILE *f) {
     return (putc)(c, f);
 }
 
-/* Calls the function on a stream without an orientation, to set it. */
+/* fwrite in line.  For a stream without an orientation it calls the real fwrite, which sets one. */
 static inline size_t asf_fwrite(const void *p, size_t size, size_t n, FILE *f) {
     size_t bytes;
     if (__libc_single_threaded && f->_mode < 0 && !__builtin_mul_overflow(size, n, &bytes) && bytes > 0 &&

@@ -46,7 +46,7 @@ extern void _IO_funlockfile(FILE *);
 
 #pragma GCC visibility push(hidden)
 
-/* glibc's tables of functions (glibc/jumps.h), of byte streams and of wide ones. */
+/* Our tables of functions, in glibc's form (glibc/jumps.h), of byte streams and of wide streams. */
 extern const struct asf_jumps asf__jumps, asf__wide_jumps;
 
 static inline struct asf_cios *asf__cios(FILE *f) {

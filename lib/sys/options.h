@@ -39,9 +39,9 @@ struct asf_options {
     int rings; /* above 0: there are rings, given here or made by this process */
 };
 
-/* asf__options: first the program's own variable,
+/* asf__options: read from the program's own variable,
  *     const char asf_conf[] = "buffer=128K";
- * and then ASF_OPTIONS, which a set-uid program ignores. */
+ * and then from ASF_OPTIONS, which overrides it and which a set-uid program ignores. */
 extern struct asf_options asf__option_values;
 extern bool asf__options_parsed;
 const struct asf_options *asf__parse_options(void);

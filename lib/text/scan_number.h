@@ -38,8 +38,8 @@ bool asf__decimal_double(const struct asf_decimal *number, double *value);
 bool asf__decimal_float(const struct asf_decimal *number, float *value);
 bool asf__decimal_long_double(const struct asf_decimal *number, long double *value);
 
-/* asf__scan_doubles: scan at most `most` numbers, each with optional blanks before it and one after
- * it, before `end`.  *text: set to the end of the last number.
+/* asf__scan_doubles: scan at most `most` numbers in *text..end.  Blanks may precede a number; one blank must
+ * follow it.  *text: set to the end of the last number.
  * returns  how many were scanned; fewer when the next text is no number, or an unusual one. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most);
 

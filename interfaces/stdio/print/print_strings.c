@@ -34,9 +34,9 @@ extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
 /* The room that sprintf assumes. */
 #define UNLIMITED ((size_t)-2)
 
-/* The checked form is needed only if libc gets all of the format, since only then can it meet %n, which
- * the check is for.  sprintf may read the text that it is about to overwrite, so it cannot use vsnprintf,
- * which first stores a null. */
+/* A format that may have %n is left to libc as a whole, so libc's checked form, which checks %n, is needed
+ * only then.  sprintf, whose room is more than SSIZE_MAX, may read the text that it is about to overwrite, so
+ * it cannot use vsnprintf, which first stores a null. */
 static int print_by_libc(char *p, size_t room, int fortify, bool all, const char *format, asf__arguments ap) {
     if (fortify > 0 && all)
         return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, format, asf__list(ap));

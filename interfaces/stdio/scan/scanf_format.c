@@ -152,7 +152,7 @@ static void allow_binary(struct asf_directive *d, unsigned char letter, enum asf
     }
 }
 
-/* Returns false when libc must make the call. */
+/* Takes a conversion letter.  Returns false when libc must do the whole scanf call. */
 static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
     struct asf_item l = asf__scan_letters[letter];
     d->is.kind = l.kind;

@@ -235,7 +235,7 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     bool easy = to_binary(&n, d->is.flags, value);
     if (asf__unlikely(!easy) && !make_token(token, s->at, p))
         return false;
-    /* Unlike an integer's, the byte after a full width is not looked at. */
+    /* After a number as long as the width, the next byte is not looked at; after an integer it is. */
     if (limit > asf__scan_end(s))
         return false;
     if (p == end && p - s->at != d->width && !asf__scan_ended(s))

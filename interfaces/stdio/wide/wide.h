@@ -91,7 +91,8 @@ static inline bool asf__wide_has_output(const struct asf_cios *c) {
            (asf__is_putting(c) && (asf__pending(c) > 0 || c->queue));
 }
 int asf__wide_to_bytes(struct asf_cios *c);
-/* asf__wide_reader_to_bytes: the same for input: the window of characters is given up. */
+/* asf__wide_reader_to_bytes: empty the window of characters, and set the bytes back to the first character
+ * that was not read. */
 void asf__wide_reader_to_bytes(struct asf_cios *c);
 /* asf__wide_close: fclose's part before the descriptor is closed. */
 int asf__wide_close(struct asf_cios *c);

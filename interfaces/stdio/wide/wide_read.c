@@ -27,7 +27,8 @@ static enum asf_converted convert_rest(struct asf_cios *c) {
     return status;
 }
 
-/* Makes both buffers ready, with the unread bytes at the front. */
+/* Allocates the buffers of bytes and of characters if they are missing, and moves the unread bytes to the
+ * front of the first. */
 static void make_ready(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     asf__wide_prepare(c);
