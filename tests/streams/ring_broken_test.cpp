@@ -230,7 +230,7 @@ TEST_F(Broken, TheDeadAreNoticedBehindAForgedWord) {
         });
         const pid_t forger = start([&] {
             asf_cios *s = open_end(ring, reading ? O_WRONLY : O_RDONLY);
-            wait_until_asleep(victim);
+            usleep(300000); // the victim sleeps by now, in the wait for bytes, not in one on its way
             for (uint32_t &word : Control<uint32_t>(ring, 8192))
                 if ((word & 0x3fffffffU) == static_cast<uint32_t>(gettid())) // its process, and its lock
                     word = (word & 0x80000000U) | 1;                         // init's
