@@ -110,7 +110,6 @@ struct asf_transfer {
     bool clone, sparse; /* sharing blocks and making holes are still worth a try */
     bool of_input;      /* the error is the input's: a signal came during a wait for it */
     int way;            /* how the rest is moved; 0: by hand */
-    int pipe[2];        /* our own, to splice through; both 0: none yet */
     size_t buffer;      /* by hand: the size of the output's buffer, if not 0 */
     off64_t size;       /* of the input when it was examined */
     off64_t data_end;   /* where the input's next hole begins */
@@ -123,7 +122,6 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
  * returns  the bytes moved; 0: none, copy *most bytes by hand; or an error of the output, or with
  * `of_input` of the input.  Other errors are met again by hand. */
 int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
-void asf__transfer_end(struct asf_transfer *t);
 
 #pragma GCC visibility pop
 

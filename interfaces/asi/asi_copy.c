@@ -146,15 +146,7 @@ static int64_t copy_all(struct asf_transfer *t, struct asf_cios *in, struct asf_
     return copied;
 }
 
-static void end_transfer(void *t) {
-    asf__transfer_end(t);
-}
-
 int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n) {
     struct asf_transfer t = {0};
-    if (n < 0 || in == out)
-        return -EINVAL;
-    int64_t copied = ASF_CLEANUP(end_transfer, &t, copy_all(&t, in, out, n));
-    asf__transfer_end(&t);
-    return copied;
+    return n < 0 || in == out ? -EINVAL : copy_all(&t, in, out, n);
 }

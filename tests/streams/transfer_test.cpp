@@ -315,10 +315,6 @@ ssize_t no_copy(int, int, size_t) {
     calls++;
     return -EOPNOTSUPP;
 }
-int no_pipe(int *) {
-    calls++;
-    return -EMFILE;
-}
 int no_truncate(int, off64_t) {
     calls++;
     return -EPERM;
@@ -369,8 +365,9 @@ int64_t some_pages_missing(int, off64_t, size_t n) {
     calls++;
     return static_cast<int64_t>(n / 4096) - 1;
 }
+ssize_t (*real_send)(int, int, size_t);
 ssize_t broken_disk(int in, int out, size_t n) {
-    return countdown-- > 0 ? real_splice(in, out, n) : -EIO;
+    return countdown-- > 0 ? real_send(in, out, n < 50000 ? n : 50000) : -EIO;
 }
 ssize_t broken_read(int, void *, size_t) {
     return -EIO;
@@ -379,9 +376,10 @@ ssize_t broken_read(int, void *, size_t) {
 // Nobody looks at what goes to /dev/null, but an error is to be met.
 TEST_F(Refusals, ABrokenDiskIsNoticed) {
     asf__sys.cached_pages = some_pages_missing;
-    asf__sys.splice = broken_disk;
+    real_send = asf__sys.send;
+    asf__sys.send = broken_disk;
     asf__sys.read = broken_read;
-    countdown = 4; // in and out, in and out
+    countdown = 4;
     asf_cios *in = open_input("file"), *null = must_open("/dev/null", O_WRONLY);
     EXPECT_EQ(asf_copy(in, null, INT64_MAX), -EIO);
     EXPECT_EQ(sflush(null), 0);
@@ -412,12 +410,12 @@ TEST_F(Refusals, ATruncatedFileEndsWhereItEnds) {
     EXPECT_EQ(sclose(null), 0);
 }
 
-TEST_F(Refusals, NoMoreDescriptors) {
+TEST_F(Refusals, NoSendfileToTheNullDevice) {
     asf__sys.cached_pages = some_pages_missing;
-    asf__sys.pipe = no_pipe;
+    asf__sys.send = no_copy;
     asf_cios *in = open_input("file"), *null = must_open("/dev/null", O_WRONLY);
     EXPECT_EQ(asf_copy(in, null, INT64_MAX), static_cast<int64_t>(size));
-    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(calls, 2); // the pages were looked at, and sendfile was tried
     EXPECT_EQ(sclose(in), 0);
     EXPECT_EQ(sclose(null), 0);
 }
