@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_gzip.c - gzip: its members, by zlib, and zero bytes behind the last one.
+ * decoder_gzip.c - gzip: its members (RFC 1952), whose data zlib inflates, and zero bytes after the last one.
+ *
+ * The head and the check of a member are read here, and zlib only inflates: a program that exports a crc32 of
+ * its own and has zlib loaded (cksum of coreutils 9.7) replaces the one that zlib's inflate of gzip calls.
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define ZLIB_CONST
@@ -13,34 +18,114 @@
 
 struct gzip {
     z_stream z;
-    enum { WITHIN, BETWEEN, PADDING } at; /* a member, two of them, the zero bytes behind the last */
+    /* The parts of a member in their order; then what may follow a member. */
+    enum { HEAD, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEAD_CHECK, DATA, CHECK, BETWEEN, PADDING } part;
+    unsigned char bytes[10]; /* of a part of fixed length: */
+    unsigned have;           /* how many are there */
+    unsigned char flags;
+    unsigned extra; /* bytes of EXTRA that are to come */
+    uLong head_crc, crc;
+    uint32_t length; /* of the data, modulo 2^32 */
 };
 
+enum { CHECKS_HEAD = 0x02, HAS_EXTRA = 0x04, HAS_NAME = 0x08, HAS_COMMENT = 0x10, RESERVED = 0xe0 };
+
 static void *begin(void) {
-    enum { LARGEST_WINDOW = 15, GZIP_ALONE = 16 };
+    enum { WITHOUT_HEAD = -15 };
     struct gzip *g = calloc(1, sizeof *g);
-    if (g && inflateInit2(&g->z, LARGEST_WINDOW + GZIP_ALONE) != Z_OK) {
+    if (g && inflateInit2(&g->z, WITHOUT_HEAD) != Z_OK) {
         free(g);
         return NULL;
     }
     return g;
 }
 
-/* Behind a member there is another one, or padding: tapes have blocks. */
-static int next_member(struct gzip *g, struct asf_decoding *d) {
-    for (; d->in_size > 0 && *d->in == 0; d->in++, d->in_size--)
-        g->at = PADDING;
-    if (d->in_size == 0)
-        return 1;
-    if (g->at == PADDING)
-        return -EBADMSG;
-    g->at = WITHIN;
-    inflateReset(&g->z);
-    return 0;
-}
-
 static unsigned at_most(size_t n) {
     return n < UINT_MAX ? (unsigned)n : UINT_MAX;
+}
+
+/* Takes bytes until the part has n.  Returns whether it has. */
+static bool collect(struct gzip *g, struct asf_decoding *d, unsigned n) {
+    for (; g->have < n && d->in_size > 0; d->in++, d->in_size--)
+        g->bytes[g->have++] = (unsigned char)*d->in;
+    return g->have == n;
+}
+
+static uint32_t number_at(const unsigned char *p, unsigned n) {
+    uint32_t number = 0;
+    while (n-- > 0)
+        number = number << 8 | p[n];
+    return number;
+}
+
+/* Passes over n bytes of the head. */
+static void skip(struct gzip *g, struct asf_decoding *d, size_t n) {
+    g->head_crc = crc32(g->head_crc, (const Bytef *)d->in, (uInt)n);
+    d->in += n;
+    d->in_size -= n;
+}
+
+static bool skip_extra(struct gzip *g, struct asf_decoding *d) {
+    unsigned n = d->in_size < g->extra ? (unsigned)d->in_size : g->extra;
+    skip(g, d, n);
+    g->extra -= n;
+    return g->extra == 0;
+}
+
+/* A text that ends with a null. */
+static bool skip_text(struct gzip *g, struct asf_decoding *d) {
+    unsigned n = 0, most = at_most(d->in_size);
+    while (n < most && d->in[n])
+        n++;
+    bool ends = n < most;
+    skip(g, d, n + ends);
+    return ends;
+}
+
+/* The ten bytes that each head begins with.  Returns 1: all are there. */
+static int read_fixed_head(struct gzip *g, struct asf_decoding *d) {
+    static const unsigned char magic[] = {0x1f, 0x8b, Z_DEFLATED};
+    bool whole = collect(g, d, 10);
+    for (unsigned i = 0; i < sizeof magic && i < g->have; i++)
+        if (g->bytes[i] != magic[i])
+            return -EBADMSG;
+    g->flags = g->bytes[3];
+    return whole && g->flags & RESERVED ? -EBADMSG : whole;
+}
+
+/* Returns 1 when the part has ended, 0 when it needs more input, or -EBADMSG. */
+static int read_part(struct gzip *g, struct asf_decoding *d) {
+    switch (g->part) {
+    case HEAD:
+        return read_fixed_head(g, d);
+    case EXTRA_LENGTH:
+        return !(g->flags & HAS_EXTRA) || collect(g, d, 2);
+    case EXTRA:
+        return !(g->flags & HAS_EXTRA) || skip_extra(g, d);
+    case NAME:
+        return !(g->flags & HAS_NAME) || skip_text(g, d);
+    case COMMENT:
+        return !(g->flags & HAS_COMMENT) || skip_text(g, d);
+    case HEAD_CHECK:
+        if (g->flags & CHECKS_HEAD && !collect(g, d, 2))
+            return 0;
+        return g->flags & CHECKS_HEAD && number_at(g->bytes, 2) != (g->head_crc & 0xffff) ? -EBADMSG : 1;
+    default: /* CHECK */
+        if (!collect(g, d, 8))
+            return 0;
+        return number_at(g->bytes, 4) != g->crc || number_at(g->bytes + 4, 4) != g->length ? -EBADMSG : 1;
+    }
+}
+
+static void begin_next_part(struct gzip *g) {
+    if (g->part == HEAD)
+        g->head_crc = crc32(0, g->bytes, g->have);
+    if (g->part == EXTRA_LENGTH) {
+        g->extra = number_at(g->bytes, g->have);
+        g->head_crc = crc32(g->head_crc, g->bytes, g->have);
+    }
+    g->have = 0;
+    g->part++;
 }
 
 static int inflate_some(struct gzip *g, struct asf_decoding *d) {
@@ -50,28 +135,57 @@ static int inflate_some(struct gzip *g, struct asf_decoding *d) {
     g->z.next_out = (Bytef *)d->out;
     g->z.avail_out = out;
     int rc = inflate(&g->z, Z_NO_FLUSH);
+    unsigned made = out - g->z.avail_out;
+    g->crc = crc32(g->crc, (const Bytef *)d->out, made);
+    g->length += made;
     d->in += in - g->z.avail_in;
     d->in_size -= in - g->z.avail_in;
-    d->out += out - g->z.avail_out;
-    d->out_size -= out - g->z.avail_out;
+    d->out += made;
+    d->out_size -= made;
     return rc;
+}
+
+/* Returns 1 when the data have ended, 0 when there is no more input or room, or an error. */
+static int read_data(struct gzip *g, struct asf_decoding *d) {
+    for (;;) {
+        int rc = inflate_some(g, d);
+        if (rc == Z_STREAM_END)
+            return 1;
+        if (rc == Z_BUF_ERROR || (rc == Z_OK && (d->in_size == 0 || d->out_size == 0)))
+            return 0;
+        if (rc != Z_OK)
+            return rc == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+    }
+}
+
+/* After a member there is another one, or the zero bytes that fill a tape's block.  Returns 1 at the end of
+ * the input, 0 before a member. */
+static int find_member(struct gzip *g, struct asf_decoding *d) {
+    for (; d->in_size > 0 && *d->in == 0; d->in++, d->in_size--)
+        g->part = PADDING;
+    if (d->in_size == 0)
+        return 1;
+    if (g->part == PADDING)
+        return -EBADMSG;
+    g->part = HEAD;
+    g->crc = 0;
+    g->length = 0;
+    inflateReset(&g->z);
+    return 0;
 }
 
 static int decode(void *state, struct asf_decoding *d) {
     struct gzip *g = state;
     for (;;) {
-        if (g->at != WITHIN) {
-            int rc = next_member(g, d);
+        if (g->part >= BETWEEN) {
+            int rc = find_member(g, d);
             if (rc != 0)
                 return rc;
         }
-        int rc = inflate_some(g, d);
-        if (rc == Z_STREAM_END)
-            g->at = BETWEEN;
-        else if (rc == Z_BUF_ERROR || (rc == Z_OK && (d->in_size == 0 || d->out_size == 0)))
-            return 0; /* all that could be done with what there was */
-        else if (rc != Z_OK)
-            return rc == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+        int rc = g->part == DATA ? read_data(g, d) : read_part(g, d);
+        if (rc <= 0)
+            return rc;
+        begin_next_part(g);
     }
 }
 

@@ -551,6 +551,61 @@ TEST_F(Lz4Legacy, IsCutOffAndDamagedAsForTheTool) {
     }
 }
 
+// A member with optional parts in its head, by their bits in `flags`, and its data stored.
+std::string gzip_member(unsigned char flags, const std::string &plain) {
+    const auto little = [](uint32_t x, int bytes) {
+        std::string text;
+        for (int i = 0; i < bytes; i++)
+            text += static_cast<char>(x >> 8 * i);
+        return text;
+    };
+    const auto crc = [](const std::string &text) {
+        uint32_t c = ~0U;
+        for (unsigned char byte : text) {
+            c ^= byte;
+            for (int bit = 0; bit < 8; bit++)
+                c = c >> 1 ^ (c & 1 ? 0xedb88320 : 0);
+        }
+        return ~c;
+    };
+    std::string head = std::string("\x1f\x8b\x08", 3) + static_cast<char>(flags) + std::string(6, '\0');
+    if (flags & 4)
+        head += little(300, 2) + std::string(300, 'x');
+    if (flags & 8)
+        head += std::string("name", 5);
+    if (flags & 16)
+        head += std::string("comment", 8);
+    if (flags & 2)
+        head += little(crc(head), 2);
+    const auto size = static_cast<uint32_t>(plain.size());
+    return head + '\1' + little(size, 2) + little(~size, 2) + plain + little(crc(plain), 4) + little(size, 4);
+}
+
+TEST(Decode, HeadsOfGzipAreReadAsByTheTool) {
+    const auto expect_as_tool = [](const std::string &packed, size_t most, unsigned flags, size_t place) {
+        auto [plain, well] = tool("gzip -dc", packed);
+        Source s{packed, most};
+        int error = 1;
+        asf_cios *c = asf_decode_with(open_source(&s), asf_decoder_gzip(), &error);
+        Read r = read_all(c);
+        EXPECT_EQ(well, r.error == 0) << "flags " << flags << ", place " << place << ": " << r.error;
+        EXPECT_TRUE(!well || plain == r.bytes) << "flags " << flags << ", place " << place;
+        EXPECT_EQ(0, asf_sclose(c));
+    };
+    for (unsigned flags = 0; flags < 32; flags += 2) {
+        const std::string one = gzip_member(static_cast<unsigned char>(flags), "text"), two = one + one;
+        expect_as_tool(two, 1, flags, 0);
+        expect_as_tool(two, 1000, flags, 0);
+        for (size_t n = 1; n < one.size(); n += n < 20 || n > 305 ? 1 : 50)
+            expect_as_tool(one.substr(0, n), 1000, flags, n);
+    }
+    std::string wrong = gzip_member(2, "text");
+    wrong[10] = static_cast<char>(wrong[10] ^ 1);
+    expect_as_tool(wrong, 1000, 2, 10);
+    for (unsigned reserved : {0x20U, 0x40U, 0x80U})
+        expect_as_tool(gzip_member(static_cast<unsigned char>(reserved), "text"), 1000, reserved, 3);
+}
+
 TEST(Decode, WhatIsWrongIsRefused) {
     Source s{"x", 1};
     int error = 0;
