@@ -5,6 +5,7 @@
  */
 #include "transcript.h"
 
+#include <gnu/libc-version.h>
 #include <pwd.h>
 #include <sys/resource.h>
 
@@ -257,8 +258,11 @@ CASE(freopen_that_fails) {
     CALL(open("one", O_RDONLY) == 3);
 }
 
-/* The closed stream's memory is used again by the next fopen; exit flushes streams before and after it. */
+/* The closed stream's memory is used again by the next fopen; exit flushes streams before and after it.  Since
+ * glibc 2.41 freopen itself frees a stream that it cannot open. */
 CASE(fclose_after_freopen_has_failed) {
+    if (atoi(strchr(gnu_get_libc_version(), '.') + 1) >= 41)
+        return;
     FILE *before = fopen("before", "w"), *f = fopen("file", "w");
     fputs("before", before);
     CALL(freopen("missing/file", "w", f) != NULL);
