@@ -258,7 +258,7 @@ CASE(freopen_that_fails) {
     CALL(open("one", O_RDONLY) == 3);
 }
 
-/* The closed stream's memory is used again by the next fopen; exit flushes streams before and after it.  Since
+/* The closed stream's memory is used again by the next fopen; exit flushes streams before and after it. Since
  * glibc 2.41 freopen itself frees a stream that it cannot open. */
 CASE(fclose_after_freopen_has_failed) {
     if (atoi(strchr(gnu_get_libc_version(), '.') + 1) >= 41)
