@@ -149,8 +149,9 @@ void asf__free_backup(struct asf_cios *c);
 /* --- position (seek.c) -------------------------------------------------------------- */
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
-/* asf__tell: returns the stream's offset.  While the window is the backup, the input after it does not count.
- * asf__tell_from: also gives the module's offset, or -errno. */
+/* asf__tell: returns the stream's offset.  While the window shows pushed-back bytes, the unread input in the
+ * buffer behind them is not subtracted. asf__tell_from: also stores the module's offset, or -errno, in
+ * *below. */
 off64_t asf__tell(struct asf_cios *c);
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below);
 /* asf__sync: put the pending output, and set the offset back by the input that was not read (fflush).
