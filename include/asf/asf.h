@@ -39,7 +39,7 @@ extern "C" {
  * libasf_stdio points to the same object. */
 struct asf_cios;
 
-/* What happens to a region that has not been given back:
+/* A region that has not been given back at these events:
  *   exit                    output: everything before the region, and completed regions after it,
  *                           are written; the region itself is not
  *   _exit, exec, a signal   output that was not flushed is lost

@@ -66,7 +66,7 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
 /* Copies the program's table, which may be of an older or newer <asf/stream.h>: functions that it lacks are
  * NULL.  Returns false if it uses a function that this library does not know. */
 static bool read_table(const struct asf_stream_ops *theirs, struct asf_stream_ops *ops) {
-    enum { FIRST_SIZE = 56, MOST = 4096 };
+    enum { FIRST_SIZE = offsetof(struct asf_stream_ops, close) + sizeof theirs->close, MOST = 4096 };
     *ops = (struct asf_stream_ops){0};
     if (!theirs || theirs->version != ASF_STREAM_VERSION || theirs->size < FIRST_SIZE || theirs->size > MOST)
         return false;
@@ -77,15 +77,15 @@ static bool read_table(const struct asf_stream_ops *theirs, struct asf_stream_op
     return true;
 }
 
-struct asf_cios *asf_sopen_with(const struct asf_stream_ops *theirs, void *data, int flags, int *error) {
-    struct asf_stream_ops ops;
+struct asf_cios *asf_sopen_with(const struct asf_stream_ops *ops, void *data, int flags, int *error) {
+    struct asf_stream_ops known;
     const int access = flags & O_ACCMODE;
     if (error)
         *error = -EINVAL;
-    if (!read_table(theirs, &ops) || !ops.name || !has_access(flags) || (access != O_WRONLY && !ops.get) ||
-        (access != O_RDONLY && !ops.put))
+    if (!read_table(ops, &known) || !known.name || !has_access(flags) || (access != O_WRONLY && !known.get) ||
+        (access != O_RDONLY && !known.put))
         return NULL;
-    return enter_opened_stream(asf__open_users_module(&ops, data, access), flags, error);
+    return enter_opened_stream(asf__open_users_module(&known, data, access), flags, error);
 }
 
 void *asf_stream_data(struct asf_cios *c) {
