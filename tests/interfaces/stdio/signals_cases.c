@@ -140,7 +140,7 @@ CASE(an_interrupted_fgets) {
     pthread_join(t, NULL);
 }
 
-/* What is done when the call that was interrupted waits again, or is over. */
+/* The pipe by which a thread ends the wait of the interrupted call, once that waits again. */
 struct afterwards {
     int to, from, bytes; /* a pipe to write to, or one to empty */
 };
