@@ -46,9 +46,9 @@ static void make_content(void) {
         content[i] = (char)(1 + (i * 7 + (i >> 8)) % 255);
 }
 
-static void check_bytes(long at, long n, const char *p) {
+static void check_bytes(long at, long n, const char *p, bool or_zero) {
     for (long i = 0; i < n; i++)
-        if (p[i] != content[at + i])
+        if (p[i] != content[at + i] && !(or_zero && p[i] == 0))
             fail("a byte that was never there", (unsigned char)p[i], (unsigned char)content[at + i]);
 }
 
@@ -95,7 +95,11 @@ static void write_on(const char *path, struct shared *s) {
     _exit(0);
 }
 
-/* Where nobody was at work meanwhile the result is the file's to the byte. */
+/*
+ * The result is the file's to the byte if the writer was idle meanwhile. A zero is let pass
+ * otherwise: Linux's own read gives some (5 of 3,600 runs without asf), since ftruncate clears a
+ * page that read is about to copy.
+ */
 static long read_once(int fd, long at, struct shared *s) {
     static char buffer[MOST];
     static const long sizes[] = {1, 3, 8, 8, 16, 64, 100, 512, 1000, 4096, MOST};
@@ -105,9 +109,10 @@ static long read_once(int fd, long at, struct shared *s) {
     long r = in_place ? read(fd, buffer, (size_t)n) : pread(fd, buffer, (size_t)n, at);
     if (r < 0)
         fail("read", r, n);
-    check_bytes(at, r, buffer);
+    bool idle = before % 2 == 0 && __atomic_load_n(&s->settled, __ATOMIC_SEQ_CST) == before;
+    check_bytes(at, r, buffer, !idle);
     long there = at >= size ? 0 : size - at < n ? size - at : n;
-    if (before % 2 == 0 && __atomic_load_n(&s->settled, __ATOMIC_SEQ_CST) == before && r != there)
+    if (idle && r != there)
         fail("bytes read of a file at rest", r, there);
     return in_place ? at + r : at;
 }
@@ -167,7 +172,7 @@ static void read_zeros(const char *path) {
             int fd = open(path, O_RDONLY);
             long at = 0, r;
             while ((r = read(fd, buffer, (size_t)n)) > 0) {
-                check_bytes(at, r, buffer);
+                check_bytes(at, r, buffer, false);
                 at += r;
             }
             if (at != LARGEST)
@@ -199,7 +204,7 @@ static void *take_records(void *unused) {
         memcpy(&at, buffer, sizeof at);
         if (at < 0 || at % (long)record != 0 || at >= LARGEST)
             fail("a record's place", at, 0);
-        check_bytes(at + (long)sizeof at, r - (long)sizeof at, buffer + sizeof at);
+        check_bytes(at + (long)sizeof at, r - (long)sizeof at, buffer + sizeof at, false);
         __atomic_add_fetch(&taken[(size_t)at / record], 1, __ATOMIC_RELAXED);
         look_back(at);
     }
