@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/sys/lock.h"
+#include "lib/sys/machine.h"
 #include "lib/text/format_digits.h"
 #include "lib/text/powers.h"
 #include "lib/text/scan_number.h"
@@ -55,25 +57,43 @@ static int log2_of_power_of_10(int e) {
     return (int)((e * INT64_C(913124641741)) >> 38);
 }
 
-/* 126 bits in two halves. */
-struct power {
-    uint64_t upper, lower;
-};
+typedef unsigned __int128 uint128;
 
-/* A number just above 10^e. */
-static struct power above_power_of_10(int e) {
+/* A number just above 10^e, of 126 bits. */
+static uint128 above_power_of_10(int e) {
     const uint64_t *power = asf__power(e);
-    unsigned __int128 above = (((unsigned __int128)power[0] << 64 | power[1]) >> 2) + 1;
-    return (struct power){(uint64_t)(above >> 63), (uint64_t)above & INT64_MAX};
+    return (((uint128)power[0] << 64 | power[1]) >> 2) + 1;
 }
 
-/* The product without its last 127 bits; the result's last bit says whether any relevant one of them
- * is set. */
-static uint64_t multiply_power(struct power power, uint64_t by) {
-    unsigned __int128 product = (unsigned __int128)power.upper * by;
-    uint64_t middle = ((uint64_t)product >> 1) + (uint64_t)(((unsigned __int128)power.lower * by) >> 64);
-    uint64_t sum = (uint64_t)(product >> 64) + (middle >> 63);
-    return sum | (((middle & INT64_MAX) + INT64_MAX) >> 63);
+/* A product of 192 bits. */
+struct product {
+    uint128 upper;
+    uint64_t low;
+};
+
+static inline struct product multiply(uint128 power, uint64_t by) {
+    uint128 low = (uint128)(uint64_t)power * by;
+    return (struct product){(power >> 64) * by + (uint64_t)(low >> 64), (uint64_t)low};
+}
+
+static inline struct product add(struct product a, struct product b) {
+    uint64_t low = a.low + b.low;
+    return (struct product){a.upper + b.upper + (low < b.low), low};
+}
+
+static inline struct product subtract(struct product a, struct product b) {
+    return (struct product){a.upper - b.upper - (a.low < b.low), a.low - b.low};
+}
+
+static inline struct product shifted(uint128 power, int by) {
+    uint64_t high = (uint64_t)(power >> 64), low = (uint64_t)power;
+    return (struct product){(uint128)(high >> (64 - by)) << 64 | (high << by | low >> (64 - by)), low << by};
+}
+
+/* The product without its last 127 bits; the result's last bit is set if any of those but the last 64 is,
+ * which the power's error reaches. */
+static inline uint64_t without_fraction(struct product p) {
+    return (uint64_t)(p.upper >> 63) | (((uint64_t)p.upper & INT64_MAX) != 0);
 }
 
 /* The value, and the least and the greatest number that round to it, times 4 * 10^-k. */
@@ -98,11 +118,13 @@ static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t 
                                                                        bool edge) {
     int k = edge ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
     int shift = exponent + log2_of_power_of_10(-k) + 2;
-    struct power power = above_power_of_10(-k);
-    uint64_t four = mantissa << 2, open = mantissa & 1; /* odd: the interval's ends round to other values */
-    struct interval v = {.least = multiply_power(power, (four - (edge ? 1 : 2)) << shift) + open,
-                         .value = multiply_power(power, four << shift),
-                         .most = multiply_power(power, (four + 2) << shift) - open};
+    uint128 power = above_power_of_10(-k);
+    struct product value = multiply(power, mantissa << 2 << shift);
+    struct product above = shifted(power, shift + 1), below = edge ? shifted(power, shift) : above;
+    uint64_t open = mantissa & 1; /* odd: the interval's ends round to other values */
+    struct interval v = {.least = without_fraction(subtract(value, below)) + open,
+                         .value = without_fraction(value),
+                         .most = without_fraction(add(value, above)) - open};
     uint64_t chosen = choose(&v);
     return (struct digits){chosen + (edge && chosen << 2 < v.least), k};
 }
@@ -111,8 +133,25 @@ static __attribute__((noinline)) struct digits shortest_at_edge(uint64_t mantiss
     return shortest_of(mantissa, exponent, true);
 }
 
-static struct digits shortest(uint64_t mantissa, int exponent) {
+static __attribute__((noinline)) struct digits shortest_by_interval(uint64_t mantissa, int exponent) {
     return shortest_of(mantissa, exponent, false);
+}
+
+/* By V. Zverovich: the value times 10^-k in fixed point, its last digit and 60 bits after it, is compared
+ * with half the distance to the next double.  Where two are so near that the bits left out may matter, the
+ * interval decides. */
+static inline struct digits shortest(uint64_t mantissa, int exponent) {
+    const uint64_t ten = UINT64_C(10) << 60, half = UINT64_C(1) << 63, error = 2;
+    int k = log10_of_power_of_2(exponent), shift = exponent + log2_of_power_of_10(-k) + 2;
+    uint128 power = above_power_of_10(-k), value = multiply(power, mantissa << 2 << shift).upper >> 1;
+    uint64_t whole = (uint64_t)(value >> 64), fraction = (uint64_t)value, tens = whole / 10 * 10;
+    uint64_t here = (whole - tens) << 60 | fraction >> 4, distance = asf__power(-k)[0] >> (6 - shift);
+    if (asf__unlikely(here - distance + error <= 2 * error || here + distance - ten + error <= 2 * error ||
+                      fraction - half + error <= 2 * error))
+        return shortest_by_interval(mantissa, exponent);
+    uint64_t nearest = whole + (fraction > half), above = tens + 10;
+    uint64_t chosen = here < distance ? tens : nearest;
+    return (struct digits){here + distance > ten ? above : chosen, k};
 }
 
 /* --- to text ----------------------------------------------------------------------- */
@@ -129,7 +168,8 @@ struct text {
 static struct text text_of(struct digits d) {
     enum { MOST = 17 };
     const uint64_t half = 100000000, characters = 0x3030303030303030;
-    unsigned n = asf__count_digits(d.digits);
+    unsigned n = asf__likely(d.digits >= asf__tens[MOST - 2]) ? MOST - 1 + (d.digits >= asf__tens[MOST - 1])
+                                                              : asf__count_digits(d.digits);
     uint64_t all = d.digits * asf__tens[MOST - n], first = all / (half * half), others = all % (half * half);
     unsigned __int128 digits = asf__sixteen_digits((uint32_t)(others / half), (uint32_t)(others % half));
     uint64_t low = (uint64_t)(digits >> 64), high = (uint64_t)digits;
@@ -159,26 +199,29 @@ static size_t put_scientific(char *to, const struct text *t) {
     return n + e.length;
 }
 
+/* Writes the digits with a point among them, or with zeros before or after them. */
+static size_t put_positional(char *to, const struct text *t) {
+    if (t->point <= 0) {
+        size_t lead = (size_t)(2 - t->point);
+        memcpy(to, "0.000000", 8);
+        to[lead] = t->first;
+        store(to + lead + 1, t->others);
+        return lead + t->count;
+    }
+    unsigned point = (unsigned)t->point;
+    to[0] = t->first;
+    store(to + 1, t->others);
+    if (point >= t->count)
+        return point;
+    to[point] = '.';
+    store(to + point + 1, t->others >> 8 * (point - 1));
+    return t->count + 1;
+}
+
 /* Writes a number in the layout of %g, with all its digits. */
 static size_t put_plainly(char *to, struct digits d) {
     struct text t = text_of(d);
-    if (t.point < -3 || t.point > 17)
-        return put_scientific(to, &t);
-    if (t.point <= 0) {
-        size_t lead = (size_t)(2 - t.point);
-        memcpy(to, "0.000000", 8);
-        to[lead] = t.first;
-        store(to + lead + 1, t.others);
-        return lead + t.count;
-    }
-    unsigned point = (unsigned)t.point;
-    to[0] = t.first;
-    store(to + 1, t.others);
-    if (point >= t.count)
-        return point;
-    to[point] = '.';
-    store(to + point + 1, t.others >> 8 * (point - 1));
-    return t.count + 1;
+    return t.point < -3 || t.point > 17 ? put_scientific(to, &t) : put_positional(to, &t);
 }
 
 static size_t put_whole(char *to, uint64_t value) {
@@ -209,20 +252,31 @@ static size_t put_infinity(char *to) {
     return 3;
 }
 
-static size_t put_positive(char *to, double value, uint64_t bits) {
-    enum { BIAS = 1075, NO_NUMBER = 2047 };
+enum { BIAS = 1075, NO_NUMBER = 2047 };
+
+/* The digits of a positive number that is neither infinite nor zero. */
+static inline struct digits digits_of(uint64_t bits) {
     const uint64_t lead = UINT64_C(1) << 52;
     uint64_t rest = bits & (lead - 1);
     int exponent = (int)(bits >> 52);
-    if (exponent == NO_NUMBER)
-        return put_infinity(to);
-    if (value < 1e15 && value == (double)(int64_t)value)
-        return put_whole(to, (uint64_t)value);
     if (exponent == 0) /* not normal */
-        return put_plainly(to, shortest(rest, 1 - BIAS));
+        return shortest(rest, 1 - BIAS);
     if (rest == 0 && exponent > 1)
-        return put_plainly(to, shortest_at_edge(lead, exponent - BIAS));
-    return put_plainly(to, shortest(lead | rest, exponent - BIAS));
+        return shortest_at_edge(lead, exponent - BIAS);
+    return shortest(lead | rest, exponent - BIAS);
+}
+
+/* Whether a positive number is a whole one that doubles have exactly. */
+static inline bool is_whole(double value) {
+    return value < 1e15 && value == (double)(int64_t)value;
+}
+
+static size_t put_positive(char *to, double value, uint64_t bits) {
+    if (bits >> 52 == NO_NUMBER)
+        return put_infinity(to);
+    if (is_whole(value))
+        return put_whole(to, (uint64_t)value);
+    return put_plainly(to, digits_of(bits));
 }
 
 size_t asf__put_double(char *to, double value) {
@@ -235,6 +289,52 @@ size_t asf__put_double(char *to, double value) {
     size_t n = sign + put_positive(to + sign, fabs(value), bits & INT64_MAX);
     to[n] = '\0';
     return n;
+}
+
+/* Writes a whole number below 10^38 with all its digits, as %.0f. */
+static __attribute__((noinline)) size_t put_exactly(char *to, uint64_t bits) {
+    enum { GROUP = 19 };
+    uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52, rest;
+    int shift = (int)(bits >> 52) - BIAS;
+    if (shift <= 0)
+        return put_whole(to, mantissa >> -shift);
+    unsigned __int128 value = (unsigned __int128)mantissa << shift;
+    if (value < asf__tens[GROUP])
+        return put_whole(to, (uint64_t)value);
+    size_t n = put_whole(to, asf__divide((uint64_t)(value >> 64), (uint64_t)value, asf__tens[GROUP], &rest));
+    asf__write_places(to + n, rest, GROUP);
+    return n + GROUP;
+}
+
+/* Writes with an exponent if that is shorter. */
+static size_t put_shorter(char *to, struct digits d, uint64_t bits) {
+    struct text t = text_of(d);
+    int zeros = t.point - (int)t.count; /* after the digits of a whole number, if it is one */
+    bool one = t.count == 1;
+    if (t.point < (one ? -2 : -3) || zeros > (one ? 4 : 5))
+        return put_scientific(to, &t);
+    return zeros > 0 ? put_exactly(to, bits) : put_positional(to, &t);
+}
+
+size_t asf__put_shortest(char *to, double value) {
+    enum { ALWAYS_POSITIONAL = 100000 };
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    size_t sign = bits >> 63;
+    bits &= INT64_MAX;
+    *to = '-';
+    to += sign;
+    if (asf__unlikely(bits >> 52 == NO_NUMBER)) {
+        memcpy(to, bits << 12 ? "nan" : "inf", 3);
+        return sign + 3;
+    }
+    value = fabs(value);
+    if (!is_whole(value))
+        return sign + put_shorter(to, digits_of(bits), bits);
+    uint64_t whole = (uint64_t)value;
+    if (whole % 10 != 0 || whole < ALWAYS_POSITIONAL)
+        return sign + put_whole(to, whole);
+    return sign + put_shorter(to, (struct digits){whole, 0}, bits);
 }
 
 /* --- from text ------------------------------------------------------------------------ */

@@ -17,6 +17,11 @@ enum { ASF_DECIMAL = 40 }; /* bytes that hold any of these texts, and a null */
  * returns  bytes, without the terminating null. */
 size_t asf__put_double(char *to, double value);
 
+/* asf__put_shortest: the same digits without the null, written as std::to_chars does: with an exponent if
+ * that is shorter, a whole number with all its digits, a NaN without its payload.
+ * returns  bytes. */
+size_t asf__put_shortest(char *to, double value);
+
 /* asf__get_double: read a null-terminated word of `length` bytes as a number, as strtod does.
  * returns  0; -EBADMSG: it is no number; -ERANGE: it is too large. */
 int asf__get_double(const char *word, size_t length, double *value);

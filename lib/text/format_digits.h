@@ -7,9 +7,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+
+#include <asf/numbers.h>
 
 #include "lib/sys/copy.h"
 
@@ -30,16 +29,6 @@ static inline void asf__write_pair(char *p, unsigned n) {
     memcpy(p, asf__digit_pairs + 2 * (size_t)n, 2);
 }
 
-/* Eight digits of n < 10^8, a byte each, the first in the lowest byte.  Each of three steps halves all
- * parts at once.  1 / 100 is nearly 10486 / 2^20, 1 / 10 103 / 2^10. */
-static inline uint64_t asf__eight_digits(uint32_t n) {
-    uint64_t v = n / 10000 | (uint64_t)(n % 10000) << 32;
-    uint64_t high = (v * 10486 >> 20) & 0x0000007f0000007f;
-    v = high | (v - high * 100) << 16;
-    high = (v * 103 >> 10) & 0x000f000f000f000f;
-    return high | (v - high * 10) << 8;
-}
-
 /* Sixteen digits of two numbers below 10^8, the first digit in the lowest byte. */
 static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low) {
 #ifdef __SSE2__
@@ -56,7 +45,7 @@ static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low)
     uint64_t first = (uint64_t)_mm_cvtsi128_si64(v);
     return (unsigned __int128)(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(v, v)) << 64 | first;
 #else
-    return (unsigned __int128)asf__eight_digits(low) << 64 | asf__eight_digits(high);
+    return (unsigned __int128)asf_eight_digits(low) << 64 | asf_eight_digits(high);
 #endif
 }
 
@@ -82,7 +71,7 @@ static inline unsigned asf__skip_zeros(uint64_t digits, unsigned least) {
 }
 
 static inline struct asf__short_text asf__short_decimal(uint32_t n, unsigned least) {
-    uint64_t v = asf__eight_digits(n);
+    uint64_t v = asf_eight_digits(n);
     unsigned skip = asf__skip_zeros(v, least);
     return (struct asf__short_text){(v | 0x3030303030303030) >> skip, 8 - skip / 8};
 }
@@ -107,7 +96,7 @@ static inline void asf__store(char *p, struct asf__short_text t) {
 }
 
 static inline void asf__write_eight(char *p, uint32_t n) {
-    *(asf__word8 *)p = asf__eight_digits(n) | 0x3030303030303030;
+    *(asf__word8 *)p = asf_eight_digits(n) | 0x3030303030303030;
 }
 
 /* asf__write_digits: writes backwards from `end`; returns the first digit's address. */
@@ -136,7 +125,7 @@ static inline void asf__write_places(char *p, uint64_t n, int count) {
     }
     if (count > 0) {
         unsigned length = (unsigned)count;
-        uint64_t text = asf__eight_digits((uint32_t)n) | 0x3030303030303030;
+        uint64_t text = asf_eight_digits((uint32_t)n) | 0x3030303030303030;
         asf__store(p, (struct asf__short_text){text >> 8 * (8 - length), length});
     }
 }

@@ -310,6 +310,16 @@ static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__f
         put_significant(o, s, f, v, point);
 }
 
+void asf__put_real(struct asf__output *o, char conversion, int precision, double value) {
+    struct asf__spec s = {.precision = precision, .conversion = conversion};
+    struct real r = from_double(value);
+    struct asf__field f = {.prefix = asf__sign(&s, r.negative), .prefix_length = r.negative};
+    if (r.word)
+        put_word(o, &s, &f, r.word);
+    else
+        put_finite(o, &s, &f, r.value, '.');
+}
+
 bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
     struct real r;
     double v = 0;

@@ -140,6 +140,8 @@ bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t 
 
 /* asf__put_float: %f %e %g %a and their capitals; false: the value or the environment is left to libc. */
 bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments ap);
+/* asf__put_real: %e %f or %g (or a capital) of a double in the C locale, rounded to nearest. */
+void asf__put_real(struct asf__output *o, char conversion, int precision, double value);
 
 #pragma GCC visibility pop
 

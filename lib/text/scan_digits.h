@@ -77,20 +77,16 @@ static inline uint64_t is_zero(int c) {
     return ((uint64_t)c - 1) >> 63;
 }
 
-/* A number of at most 19 digits, followed by a blank; NULL: another form, or too little room between
- * `begin` and `end` for the loads. */
-static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
-                                              const unsigned char *end, struct asf_decimal *number) {
-    if (p - begin < BEFORE || end - p < AHEAD)
-        return NULL;
-    int length = __builtin_ctzll(blanks(p) | (uint64_t)1 << 32);
+/* Whether the `length` <= 32 bytes at p are a number of at most 19 digits.  The caller has seen to the bytes
+ * before and after that the loads need. */
+static inline bool is_usual(const unsigned char *p, int length, struct asf_decimal *number) {
     uint64_t negative = is_zero(*p ^ '-');
     uint64_t others = ~(digits_of(p) | negative) & (((uint64_t)1 << length) - 1);
     int whole = __builtin_ctzll(others | (uint64_t)1 << length);
     uint64_t point = is_zero(p[whole] ^ '.');
     int fraction = length - whole - (int)point, digits = length - (int)(point + negative);
-    if (digits < 1 || digits > MOST_DIGITS || others != point << whole || !asf__is_blank(p[length]))
-        return NULL;
+    if (digits < 1 || digits > MOST_DIGITS || others != point << whole)
+        return false;
     number->negative = negative;
     const unsigned char *last = p + length;
     int moved = point ? fraction : digits;
@@ -98,13 +94,37 @@ static inline const unsigned char *scan_usual(const unsigned char *p, const unsi
                      sixteen(last - 16, moved - 16, digits - 16) * UINT64_C(10000000000000000);
     number->exponent = -fraction;
     number->more = false;
-    return last;
+    return true;
+}
+
+/* Whether there is room between `begin` and `end` for the loads. */
+static inline bool has_margins(const unsigned char *p, const unsigned char *begin, const unsigned char *end) {
+    return p - begin >= BEFORE && end - p >= AHEAD;
+}
+
+/* A number of at most 19 digits, followed by a blank; NULL: another form, or no margins. */
+static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
+                                              const unsigned char *end, struct asf_decimal *number) {
+    if (!has_margins(p, begin, end))
+        return NULL;
+    int length = __builtin_ctzll(blanks(p) | (uint64_t)1 << 32);
+    return asf__is_blank(p[length]) && is_usual(p, length, number) ? p + length : NULL;
 }
 #else
 static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
                                               const unsigned char *end, struct asf_decimal *number) {
     (void)p, (void)begin, (void)end, (void)number;
     return NULL;
+}
+
+static inline bool is_usual(const unsigned char *p, int length, struct asf_decimal *number) {
+    (void)p, (void)length, (void)number;
+    return false;
+}
+
+static inline bool has_margins(const unsigned char *p, const unsigned char *begin, const unsigned char *end) {
+    (void)p, (void)begin, (void)end;
+    return false;
 }
 #endif
 

@@ -98,6 +98,13 @@ const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned ch
     return scan_decimal(p, end, point, number);
 }
 
+bool asf__scan_field(const unsigned char *p, size_t n, const unsigned char *begin, const unsigned char *end,
+                     struct asf_decimal *number) {
+    if (n > 0 && n <= 32 && has_margins(p, begin, end) && is_usual(p, (int)n, number))
+        return true;
+    return scan_decimal(p, p + n, '.', number) == p + n;
+}
+
 /* --- to binary ----------------------------------------------------------------- */
 
 struct binary {

@@ -43,6 +43,11 @@ bool asf__decimal_long_double(const struct asf_decimal *number, long double *val
  * returns  how many were scanned; fewer when the next text is no number, or an unusual one. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most);
 
+/* asf__scan_field: whether the n bytes at p, and no fewer, are a number as asf__scan_decimal reads it.
+ *   begin, end   the bytes that may be read: more than the number, for speed */
+bool asf__scan_field(const unsigned char *p, size_t n, const unsigned char *begin, const unsigned char *end,
+                     struct asf_decimal *number);
+
 #pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * columns.c - columns of numbers of a table: lines and fields are found by the kernels of <asf/lines.h>, and
+ * the numbers are read where they lie.
+ */
+#define _GNU_SOURCE
+#include <asf/lines.h>
+#include <asf/numbers.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include "lib/sys/lock.h"
+#include "lib/sys/machine.h"
+#include "lib/text/decimal.h"
+#include "lib/text/scan_number.h"
+
+/* A field, and the bytes around it that may be read. */
+struct field {
+    const unsigned char *p, *begin, *end;
+    size_t n;
+};
+
+/* --- one value ----------------------------------------------------------------------------- */
+
+/* The field without the blanks around it. */
+static struct field trimmed(struct field f) {
+    for (; f.n > 0 && asf__is_blank(*f.p); f.n--)
+        f.p++;
+    while (f.n > 0 && asf__is_blank(f.p[f.n - 1]))
+        f.n--;
+    return f;
+}
+
+static int store_integer(const struct asf_decimal *number, enum asf_column_type type, void *to) {
+    const uint64_t most = (type == ASF_INT32 ? (uint64_t)INT32_MAX : INT64_MAX) + number->negative;
+    if (number->more || number->digits > most)
+        return -ERANGE;
+    int64_t value = (int64_t)(number->negative ? -number->digits : number->digits);
+    if (type == ASF_INT32)
+        *(int32_t *)to = (int32_t)value;
+    else
+        *(int64_t *)to = value;
+    return 0;
+}
+
+/* Whether all bytes after the sign are digits: then only the length says that an integer is too large. */
+static bool is_integer(const struct field *f) {
+    size_t i = f->n > 0 && (f->p[0] == '-' || f->p[0] == '+');
+    const size_t first = i;
+    while (i < f->n && f->p[i] >= '0' && f->p[i] <= '9')
+        i++;
+    return i == f->n && i > first;
+}
+
+/* An integer in any form: with blanks around it, a plus sign, or many digits. */
+static __attribute__((noinline)) int store_any_integer(struct field f, enum asf_column_type type, void *to) {
+    struct asf_decimal number;
+    f = trimmed(f);
+    if (!is_integer(&f))
+        return -EBADMSG;
+    return asf__scan_field(f.p, f.n, f.p, f.p + f.n, &number) ? store_integer(&number, type, to) : -ERANGE;
+}
+
+/* A double in any form: with blanks around it, empty, "inf", hexadecimal, or one that 128 bits do not decide.
+ */
+static __attribute__((noinline)) int store_any_double(struct field f, double *to) {
+    char word[4096];
+    f = trimmed(f);
+    *to = NAN;
+    if (f.n == 0)
+        return 0;
+    if (f.n >= sizeof word || memchr(f.p, '\0', f.n))
+        return -EBADMSG;
+    memcpy(word, f.p, f.n);
+    word[f.n] = '\0';
+    int rc = asf__get_double(word, f.n, to);
+    return rc == -ERANGE ? 0 : rc; /* infinite */
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int store_field(const struct field *f, const struct asf_column *column, size_t row) {
+    struct asf_decimal number;
+    bool usual = f->n > 0 && asf__scan_field(f->p, f->n, f->begin, f->end, &number);
+    if (column->type == ASF_DOUBLE) {
+        double *to = (double *)column->values + row;
+        return usual && asf__decimal_double(&number, to) ? 0 : store_any_double(*f, to);
+    }
+    void *to = (char *)column->values + row * (column->type == ASF_INT32 ? sizeof(int32_t) : sizeof(int64_t));
+    if (usual && number.exponent == 0 && !number.more && f->p[f->n - 1] != '.')
+        return store_integer(&number, column->type, to);
+    return store_any_integer(*f, column->type, to);
+}
+
+/* Stores a line's fields. */
+static int store_row(const struct asf_lines *lines, const char *line, ssize_t length, int separator,
+                     const struct asf_column *columns, size_t count, size_t row) {
+    struct asf_fields fields;
+    size_t at = 0;
+    ssize_t n;
+    asf_fields_begin(&fields, line, length, separator);
+    for (size_t i = 0; i < count; i++) {
+        const char *p;
+        do
+            p = asf_fields_next(&fields, &n);
+        while (p && at++ < columns[i].field);
+        if (!p)
+            return -EBADMSG;
+        const struct field field = {.p = (const unsigned char *)p,
+                                    .begin = (const unsigned char *)lines->region,
+                                    .end = (const unsigned char *)lines->end,
+                                    .n = (size_t)n};
+        int rc = store_field(&field, &columns[i], row);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static bool increase(const struct asf_column *columns, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (columns[i].field <= columns[i - 1].field)
+            return false;
+    return count > 0;
+}
+
+int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
+                         size_t count, int64_t rows) {
+    struct asf_lines lines;
+    int64_t row = 0, error = 0;
+    if (!increase(columns, count) || rows < 0)
+        return -EINVAL;
+    asf_lines_begin(&lines, stream, '\n', 0);
+    for (; row < rows && error == 0; row++) {
+        ssize_t length;
+        const char *line = asf_lines_next(&lines, &length);
+        if (!line) {
+            error = length;
+            break;
+        }
+        error = store_row(&lines, line, length, separator, columns, count, (size_t)row);
+        if (error < 0) {
+            lines.line = line; /* the stream goes on before this line */
+            break;
+        }
+    }
+    int rc = asf_lines_end(&lines);
+    return rc < 0 ? rc : row > 0 ? row : error;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * numbers.c - numbers as text, written into the current buffer: the out-of-line half of <asf/numbers.h>.
+ */
+#define ASF_NO_INLINE /* this file defines the functions that <asf/numbers.h> has inline */
+#include <asf/numbers.h>
+
+#include <errno.h>
+
+#include "backplane/backplane.h"
+#include "backplane/hooks.h"
+#include "lib/sys/export.h"
+#include "lib/text/decimal.h"
+#include "lib/text/format_digits.h"
+#include "lib/text/format_spec.h"
+
+/* The most digits before the point of a double, and that asf_put_double_as takes after it. */
+enum { MOST_DIGITS = 310, MOST_PRECISION = 1100 };
+
+char *asf_v1_digits_long(char *to, uint64_t value) {
+    const uint64_t half = 100000000;
+    uint64_t upper = value / half, lowest = value % half;
+    if (upper < half) {
+        to = asf_digits_uint(to, upper);
+    } else {
+        to = asf_digits_uint(to, upper / half);
+        asf__write_eight(to, (uint32_t)(upper % half));
+        to += 8;
+    }
+    asf__write_eight(to, (uint32_t)lowest);
+    return to + 8;
+}
+
+char *asf_digits_double(char *to, double value) {
+    return to + asf__put_shortest(to, value);
+}
+
+char *asf_digits_double_as(char *to, double value, int conversion, int precision) {
+    struct asf__output o = {.p = to, .begin = to, .end = to + MOST_DIGITS + ASF_DOUBLE_ROOM + MOST_PRECISION};
+    asf__put_real(&o, (char)conversion, precision, value);
+    return o.p;
+}
+
+int asf_v1_u_put_text(struct asf_cios *c, const char *text, size_t n) {
+    int rc = asf__to_bytes(c);
+    if (rc == 0)
+        rc = asf__attach(c);
+    if (rc == 0 && n > 0)
+        asf__append(c, text, n, &rc);
+    return rc;
+}
+
+int asf_u_put_int(struct asf_cios *c, int64_t value) {
+    char digits[ASF_INTEGER_ROOM];
+    return asf_v1_u_put_text(c, digits, (size_t)(asf_digits_int(digits, value) - digits));
+}
+
+int asf_u_put_uint(struct asf_cios *c, uint64_t value) {
+    char digits[ASF_INTEGER_ROOM];
+    return asf_v1_u_put_text(c, digits, (size_t)(asf_digits_uint(digits, value) - digits));
+}
+
+int asf_u_put_double(struct asf_cios *c, double value) {
+    char text[ASF_DOUBLE_ROOM];
+    return asf_v1_u_put_text(c, text, asf__put_shortest(text, value));
+}
+
+int asf_u_put_double_as(struct asf_cios *c, double value, int conversion, int precision) {
+    char text[MOST_DIGITS + ASF_DOUBLE_ROOM + MOST_PRECISION];
+    if (precision < 0 || precision > MOST_PRECISION || conversion == 0 || !strchr("eEfFgG", conversion))
+        return -EINVAL;
+    char *end = asf_digits_double_as(text, value, conversion, precision);
+    return asf_v1_u_put_text(c, text, (size_t)(end - text));
+}
+
+/* Defines the form that calls the u_ form with the stream locked. */
+#define LOCKED(name, call, ...)                                                                              \
+    int asf_##name(struct asf_cios *c, __VA_ARGS__) {                                                        \
+        asf__begin_call(c);                                                                                  \
+        int rc = call;                                                                                       \
+        asf__end_call(c);                                                                                    \
+        return rc;                                                                                           \
+    }
+
+LOCKED(v1_put_text, asf_v1_u_put_text(c, text, n), const char *text, size_t n)
+LOCKED(put_int, asf_u_put_int(c, value), int64_t value)
+LOCKED(put_uint, asf_u_put_uint(c, value), uint64_t value)
+LOCKED(put_double, asf_u_put_double(c, value), double value)
+LOCKED(put_double_as, asf_u_put_double_as(c, value, conversion, precision), double value, int conversion,
+       int precision)
+
+/* The plain names of the functions that <asf/numbers.h> also has inline. */
+int asf_put_text(struct asf_cios *c, const char *text, size_t n) ALIAS(asf_v1_put_text);
+int asf_u_put_text(struct asf_cios *c, const char *text, size_t n) ALIAS(asf_v1_u_put_text);
