@@ -26,6 +26,8 @@
 #error "asf/asf.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstddef>
@@ -37,8 +39,10 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #include <version>
 
 #ifdef __cpp_lib_format
@@ -49,6 +53,7 @@
 
 #include <asf/asf.h>
 #include <asf/lines.h>
+#include <asf/print.hpp>
 
 namespace asf {
 
@@ -58,6 +63,10 @@ namespace detail {
 inline std::error_code error_of(std::int64_t result) noexcept {
     return result < 0 ? std::error_code(static_cast<int>(-result), std::system_category())
                       : std::error_code();
+}
+
+[[gnu::cold, gnu::noinline]] inline void fail(int result, const char *call) {
+    throw std::system_error(error_of(result), call);
 }
 
 inline void check(const std::error_code &error, const char *call) {
@@ -571,6 +580,69 @@ class stream {
 
     asf_cios *stream_ = nullptr;
 };
+
+/* print: writes the values one after the other; bytes of another thread's call never come between.
+ *     asf::print(out, id, '\t', name, '\t', price, '\n');
+ *   values   numbers, characters and texts: <asf/print.hpp>
+ * errors   those of asf_put_text, thrown. */
+template <printable... Values> void print(stream &out, const Values &...values) {
+    int result = out ? detail::print_printed(out.get(), detail::printed(values)...) : -EBADF;
+    if (result < 0) [[unlikely]]
+        detail::fail(result, "asf::print");
+}
+
+namespace detail {
+
+template <class Value> constexpr asf_column_type column_type() {
+    constexpr bool whole = std::is_integral_v<Value> && std::is_signed_v<Value>;
+    static_assert(std::is_same_v<Value, double> || (whole && (sizeof(Value) == 4 || sizeof(Value) == 8)),
+                  "asf::columns reads double and signed integers of 32 and 64 bits");
+    return !whole ? ASF_DOUBLE : sizeof(Value) == 4 ? ASF_INT32 : ASF_INT64;
+}
+
+} // namespace detail
+
+/* columns: reads columns of numbers from the next lines of a stream.
+ *     auto [id, price] = asf::columns<int, double>(in, {0, 3});
+ *   fields     which fields of a line, the first is 0; they increase
+ *   separator  the byte between two fields
+ *   rows       lines wanted at most
+ * returns  a vector for each column, all of the same length.
+ * errors   those of asf_scan_columns, which says what a number is; with an error, the rows before it are
+ * lost. */
+template <class... Values>
+std::tuple<std::vector<Values>...> columns(stream &in,
+                                           const std::array<std::size_t, sizeof...(Values)> &fields,
+                                           char separator = '\t', std::size_t rows = SIZE_MAX) {
+    constexpr std::size_t first_piece = 4096;
+    std::tuple<std::vector<Values>...> result;
+    std::size_t have = 0;
+    auto each = [&](auto call) { std::apply([&](auto &...vectors) { (call(vectors), ...); }, result); };
+    while (in && have < rows) {
+        const std::size_t piece = std::min(std::max(first_piece, have), rows - have);
+        std::array<asf_column, sizeof...(Values)> wanted;
+        std::size_t next = 0;
+        each([&](auto &vector) {
+            vector.resize(have + piece);
+            wanted[next] = {fields[next],
+                            detail::column_type<typename std::decay_t<decltype(vector)>::value_type>(),
+                            vector.data() + have};
+            next++;
+        });
+        const std::int64_t got =
+            asf_scan_columns(in.get(), static_cast<unsigned char>(separator), wanted.data(), wanted.size(),
+                             static_cast<std::int64_t>(piece));
+        if (got < 0)
+            detail::fail(static_cast<int>(got), "asf::columns");
+        have += static_cast<std::size_t>(got);
+        if (got == 0)
+            break;
+    }
+    if (!in)
+        detail::fail(-EBADF, "asf::columns");
+    each([&](auto &vector) { vector.resize(have); });
+    return result;
+}
 
 /* copy: copies the next bytes of one stream to another, as asf_copy.
  * returns  the number of bytes, fewer than n only at the end of `in`. */

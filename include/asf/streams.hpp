@@ -35,6 +35,7 @@
 #include <cstring>
 #include <filesystem>
 #include <istream>
+#include <limits>
 #include <locale>
 #include <ostream>
 #include <streambuf>
@@ -49,6 +50,7 @@
 #include <unistd.h>
 
 #include <asf/asf.h>
+#include <asf/print.hpp>
 
 namespace asf {
 
@@ -536,31 +538,57 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
     friend ostream &operator<<(ostream &out, std::string_view text) { return out.put_text(text); }
     friend ostream &operator<<(ostream &out, const std::string &text) { return out.put_text(text); }
 
+    /* print: writes the values one after the other, as <asf/print.hpp> says.
+     *     asf::print(out, id, '\t', name, '\t', price, '\n');
+     * errors   as operator<<. */
+    template <printable... Values> friend ostream &print(ostream &out, const Values &...values) {
+        return out.print_printed(detail::printed(values)...);
+    }
+
   private:
     /* Whether the next value may be written to the area without formatting options. */
     bool is_quick() { return good() && !tie() && flags() == (dec | skipws) && width() == 0 && is_plain(); }
+    char *room(std::size_t n) {
+        return rdbuf()->epptr() - rdbuf()->pptr() >= static_cast<std::ptrdiff_t>(n) ? rdbuf()->pptr()
+                                                                                    : nullptr;
+    }
+    void wrote(const char *until) { rdbuf()->pbump(static_cast<int>(until - rdbuf()->pptr())); }
     template <class Number> ostream &insert(Number value) {
-        streambuf &to = *rdbuf();
-        if (is_quick()) {
-            std::to_chars_result written = {};
-            if constexpr (std::is_floating_point_v<Number>)
-                written = std::to_chars(to.pptr(), to.epptr(), value, std::chars_format::general,
-                                        static_cast<int>(precision()));
-            else
-                written = std::to_chars(to.pptr(), to.epptr(), value);
-            if (written.ec == std::errc()) {
-                to.pbump(static_cast<int>(written.ptr - to.pptr()));
-                return *this;
-            }
+        constexpr bool real = std::is_floating_point_v<Number>;
+        const std::streamsize digits = real ? precision() : 0;
+        char *to = room(real ? ASF_DOUBLE_ROOM : ASF_INTEGER_ROOM);
+        if (!to || digits < 0 || digits > std::numeric_limits<double>::max_digits10 || !is_quick()) {
+            std::ostream::operator<<(value);
+            return *this;
         }
-        std::ostream::operator<<(value);
+        if constexpr (real)
+            wrote(asf_digits_double_as(to, value, 'g', static_cast<int>(digits)));
+        else
+            wrote(detail::write_value(to, value));
         return *this;
     }
     ostream &put_text(std::string_view text) {
+        char *to = room(text.size());
         if (!is_quick())
             static_cast<std::ostream &>(*this) << text;
+        else if (to)
+            wrote(detail::write_value(to, text));
         else if (auto n = static_cast<std::streamsize>(text.size()); rdbuf()->sputn(text.data(), n) != n)
             setstate(badbit);
+        return *this;
+    }
+    template <class... Values> ostream &print_printed(const Values &...values) {
+        char *to = room((detail::room_for(values) + ... + 0));
+        if (to && good() && !tie() && !(flags() & unitbuf)) [[likely]] {
+            ((to = detail::write_value(to, values)), ...);
+            wrote(to);
+        } else {
+            detail::put_each(
+                [&](std::string_view text) {
+                    return write(text.data(), static_cast<std::streamsize>(text.size())), good() ? 0 : -1;
+                },
+                values...);
+        }
         return *this;
     }
 };
