@@ -32,13 +32,7 @@ void asf__read_ahead(struct asf_cios *c);
 void asf__filled(struct asf_cios *c);
 void asf__drop_read(struct asf_cios *c);
 
-/* The system calls of a stream on a descriptor (descriptor.c). */
-ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
-ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
-off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
-off64_t asf__fd_length(struct asf_cios *c);
-int asf__fd_close(struct asf_cios *c);
-
+/* As asf__fd_put, at an offset (descriptor.c). */
 ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t offset);
 
 /* The functions for positional calls, in the ASI's modules of regular files. */
@@ -49,11 +43,6 @@ int asf__file_close(struct asf_cios *c);
 void asf__end_positional(struct asf_cios *c);
 bool asf__has_regions_apart(const struct asf_cios *c);
 int asf__arrive_slow(struct asf_cios *c);
-
-/* A module that has only the system calls above. */
-#define ASF__DESCRIPTOR_OPS(module)                                                                          \
-    .name = (module), .get = asf__fd_get, .put = asf__fd_put, .seek = asf__fd_seek, .close = asf__fd_close,  \
-    .length = asf__fd_length
 
 #pragma GCC visibility pop
 

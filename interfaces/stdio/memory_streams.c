@@ -12,8 +12,7 @@
 #include "streams/streams.h"
 
 EXPORT FILE *open_memstream(char **location, size_t *size) {
-    if (!asf__stdio_started)
-        asf__stdio_start();
+    asf__stdio_start();
     struct asf_cios *c = asf__open_memory(location, size);
     if (!c) {
         errno = ENOMEM;
@@ -157,8 +156,7 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
         errno = EINVAL;
         return NULL;
     }
-    if (!asf__stdio_started)
-        asf__stdio_start();
+    asf__stdio_start();
     struct cookie *k = malloc(sizeof *k);
     struct asf_cios *c = k ? asf__open_module(&cookie_module, k, access) : NULL;
     if (!c) {

@@ -90,6 +90,7 @@ void asf__look_as_libc(struct asf_cios *c) {
 }
 
 static struct asf_cios *new_file(int fd, const struct mode *m) {
+    asf__stdio_start();
     struct asf_cios *c = asf__cios_new(&asf__as_libc, fd, m->flags);
     if (c)
         asf__look_as_libc(c);
@@ -119,8 +120,6 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     struct mode m;
     if (!parse_fopen_mode(mode, &m, false))
         return NULL;
-    if (!asf__stdio_started)
-        asf__stdio_start();
     struct asf_cios *c = new_file(-1, &m); /* first: without memory no file is created or truncated */
     if (!c)
         return NULL;
@@ -169,8 +168,6 @@ static bool fit_descriptor(int fd, const struct mode *m) {
 }
 
 static FILE *open_on_descriptor(int fd, const struct mode *m) {
-    if (!asf__stdio_started)
-        asf__stdio_start();
     struct asf_cios *c = new_file(fd, m);
     if (!c)
         return NULL;
@@ -294,6 +291,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
  * returns  the descriptor or -errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd;
+    asf__stdio_start();
     asf__jump(c)->sync(c);
     give_back_input(c);
     if (asf__ours_wide(c))

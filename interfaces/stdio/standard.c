@@ -20,7 +20,10 @@
 extern void _IO_link_in(struct asf_cios *);
 extern int _IO_flush_all(void);
 
-bool asf__stdio_started;
+static void attach_standard(struct asf_cios *c);
+
+/* The module of a standard stream until its first transfer. */
+static const struct asf_module standard = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_standard};
 
 #define STANDARD(object, number, mode, refuse, next_one, before)                                             \
     EXPORT struct asf_cios object = {                                                                        \
@@ -34,7 +37,7 @@ bool asf__stdio_started;
         .lock = &object.lk,                                                                                  \
         .wide_data = &object.wide,                                                                           \
         .vtable = &asf__jumps,                                                                               \
-        .ops = &asf__as_libc,                                                                                \
+        .ops = &standard,                                                                                    \
         .lk = {.biasable = (number) != 2, .fast = &object.fast},                                             \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
@@ -217,9 +220,10 @@ static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
 /* --- start ------------------------------------------------------------------------ */
 
 void asf__stdio_start(void) {
-    if (asf__stdio_started)
+    static bool started;
+    if (started)
         return;
-    asf__stdio_started = true;
+    started = true;
     asf__vtable = &asf__jumps;
     asf__wide_vtable = &asf__wide_jumps;
     asf__hooks.to_bytes = asf__wide_to_bytes;
@@ -239,6 +243,13 @@ void asf__stdio_start(void) {
 
 __attribute__((constructor)) static void start_stdio(void) {
     asf__stdio_start();
+}
+
+/* Before the start stderr is looked at like any stream; the start may set ASF_NOT_LOOKED_AT. */
+static void attach_standard(struct asf_cios *c) {
+    asf__stdio_start();
+    if (asf__may_look_below(c))
+        asf__as_libc.attach(c);
 }
 
 #ifdef ASF_STATIC

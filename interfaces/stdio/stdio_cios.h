@@ -184,9 +184,9 @@ static inline bool asf__bytes(struct asf_cios *c) {
     return c->orientation < 0;
 }
 
-/* asf__stdio_start: link the three standard streams and the sentinel; called by the constructor, or by a call
- * that comes before it. */
-extern bool asf__stdio_started;
+/* asf__stdio_start: link the three standard streams and the sentinel, once.  The library's constructor calls
+ * it.  Constructors that run earlier may use stdio, too: a standard stream calls it when it is attached, at
+ * its first transfer, and the functions that open or reopen a stream call it. */
 void asf__stdio_start(void);
 
 /* Stores a byte other than a newline in the buffer of a line-buffered stream, whose window shows no room.

@@ -13,8 +13,6 @@ enum { LARGE = 2048, SHORT = 64 };
 
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     int error;
-    if (!asf__stdio_started)
-        asf__stdio_start();
     if (c->orientation > 0 || n == 0)
         return 0;
     if (!asf__ours(c))
@@ -37,8 +35,6 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
 
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     int error = 0;
-    if (!asf__stdio_started)
-        asf__stdio_start();
     if (!asf__bytes(c) || n == 0)
         return 0;
     if (!asf__ours(c))

@@ -15,8 +15,6 @@ static int flush_now(struct asf_cios *c) {
 }
 
 int asf__put_char(struct asf_cios *c, int ch) {
-    if (!asf__stdio_started)
-        asf__stdio_start();
     asf__bytes(c);
     if (!asf__ours(c)) /* as glibc: putc alone of the byte functions writes to a wide stream */
         return asf__jump(c)->overflow(c, ch);

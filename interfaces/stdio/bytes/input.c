@@ -30,8 +30,6 @@ void asf__show_stdout(struct asf_cios *reader) {
 }
 
 static int fill_window(struct asf_cios *c) {
-    if (!asf__stdio_started)
-        asf__stdio_start();
     if (asf__has_ended(c))
         return EOF;
     if (c->flags & ASF_NO_READS)

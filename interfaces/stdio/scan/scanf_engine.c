@@ -343,8 +343,6 @@ static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialec
     typedef int scanner(FILE *, const char *, va_list);
     struct behind *libc = libc_behind(dialect);
     scanner *scan_format = (scanner *)asf__next(&libc->stream, libc->stream_name);
-    if (!asf__stdio_started)
-        asf__stdio_start();
     asf__show_lock(c);
     return scan_format(asf__file(c), format, *ap);
 }

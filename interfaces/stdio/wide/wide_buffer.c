@@ -40,8 +40,6 @@ static void make_buffer(struct asf_cios *c) {
 }
 
 void asf__wide_prepare(struct asf_cios *c) {
-    if (!asf__stdio_started)
-        asf__stdio_start();
     if (!c->wide.buf_base || !c->buf_base) {
         asf__free_backup(c); /* bytes that were pushed back before the stream became wide */
         asf__allocate(c);

@@ -85,15 +85,13 @@ static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortif
                                                   asf__arguments ap) {
     asf__enter(c);
     asf__count(c);
-    if (!asf__stdio_started)
-        asf__stdio_start();
     int r = print_on(c, fortify, format, ap);
     asf__leave(c);
     return r;
 }
 
 static int print_stream(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
-    if (asf__alone() && asf__likely(asf__stdio_started))
+    if (asf__alone())
         return print_on(c, fortify, format, ap);
     return print_locked(c, fortify, format, ap);
 }

@@ -18,8 +18,6 @@ EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
     if (c->orientation != 0 || mode == 0)
         return c->orientation;
-    if (!asf__stdio_started)
-        asf__stdio_start();
     asf__enter(c);
     int r = asf__orient(f, mode);
     asf__leave(c);
@@ -98,8 +96,6 @@ static void leave_stream(void *c) {
 }
 
 static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format, va_list ap) {
-    if (!asf__stdio_started)
-        asf__stdio_start();
     asf__show_lock(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);

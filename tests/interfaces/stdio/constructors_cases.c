@@ -38,6 +38,25 @@ static void in_preinit_array(int argc, char **argv, char **environment) {
     }
     if (is("forking_early"))
         system("echo from a command");
+    if (is("reopening_early")) {
+        freopen("reopened", "w", stdout);
+        freopen("/dev/null", "r", stdin);
+    }
+    if (is("moving_early")) {
+        fseek(stdin, 5, SEEK_SET);
+        in_preinit = (int)ftell(stdout);
+    }
+    if (is("closing_early"))
+        in_preinit = fclose(stdin) * 10 + fclose(stderr);
+    if (is("in_blocks_early")) {
+        in_preinit = (int)fread(line_in_constructor, 1, 5, stdin);
+        fwrite("preinit\n", 1, 8, stdout);
+    }
+    if (is("unlocked_early")) {
+        in_preinit = getchar_unlocked();
+        putchar_unlocked('p');
+        putc_unlocked('p', stderr);
+    }
 }
 
 __attribute__((used, section(".preinit_array"))) static void (*const preinit)(int, char **,
@@ -50,6 +69,14 @@ __attribute__((constructor(101))) static void first_constructor(void) {
         perror("first constructor");
     if (is("opening_early"))
         fputs("constructor ", opened_early);
+    /* Not in the preinit array: there libc's code refuses our jump table. */
+    if (is("scanning_early"))
+        scanf("line %d", &in_constructor);
+    if (is("wide_early")) {
+        wprintf(L"first %d\n", 1);
+        in_constructor = (int)getwchar();
+        fputws(L"first\n", stderr);
+    }
 }
 
 __attribute__((constructor)) static void last_constructor(void) {
@@ -107,6 +134,49 @@ CASE(opening_early) {
 }
 
 CASE(forking_early) {
+    puts("main");
+}
+
+CASE(scanning_early) {
+    int n = 0;
+    CALL(scanf(" line %d", &n));
+    say("constructor %d main %d", in_constructor, n);
+}
+
+CASE(wide_early) {
+    say("constructor %d", in_constructor);
+    CALL(getwchar());
+    wprintf(L"main\n");
+}
+
+CASE(reopening_early) {
+    CALL(getchar());
+    puts("main");
+    CALL(fflush(NULL));
+    wprintf(L"wide");
+}
+
+CASE(moving_early) {
+    say("preinit %d", in_preinit);
+    CALL(getchar());
+    puts("main");
+}
+
+CASE(closing_early) {
+    say("preinit %d", in_preinit);
+    CALL(open("new", O_RDWR | O_CREAT, 0600));
+    CALL(open("new", O_RDWR | O_CREAT, 0600));
+}
+
+CASE(in_blocks_early) {
+    say("preinit %d %q", in_preinit, line_in_constructor);
+    CALL(getchar());
+    puts("main");
+}
+
+CASE(unlocked_early) {
+    say("preinit %d", in_preinit);
+    CALL(getchar());
     puts("main");
 }
 
