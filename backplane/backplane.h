@@ -149,9 +149,10 @@ void asf__free_backup(struct asf_cios *c);
 /* --- position (seek.c) -------------------------------------------------------------- */
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
-/* asf__tell: returns the stream's offset.  While the window shows pushed-back bytes, the unread input in the
- * buffer behind them is not subtracted. asf__tell_from: also stores the module's offset, or -errno, in
- * *below. */
+/* asf__tell: returns the stream's offset: on input, that of the end of the buffered bytes (read_end) less the
+ * window's unread bytes.  While the window is the backup, only the pushed-back bytes are subtracted, and the
+ * buffered input after them is not.
+ * asf__tell_from: the same, and stores the offset before the subtraction, or -errno, in *below. */
 off64_t asf__tell(struct asf_cios *c);
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below);
 /* asf__sync: put the pending output, and set the offset back by the input that was not read (fflush).

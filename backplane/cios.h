@@ -167,8 +167,8 @@ struct asf_cios {
     asf__tag fast; /* ours, in bytes that glibc leaves alone: see lib/sys/restart.h */
     const void *vtable;
 
-    /* The members from here on are this library's, grouped by their owner.  Lock: `lk`, unless a line says
-     * otherwise. */
+    /* glibc's FILE ends here.  The members below are this library's.  The comment at the head of each group
+     * names the file or layer that writes its members.  Lock: `lk`, unless a line says otherwise. */
 
     struct {                       /* struct asf_view of <asf/inline.h>: regions.h's */
         struct asf_buffer *buffer; /* under buf_base..buf_end, or NULL */

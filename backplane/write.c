@@ -69,7 +69,8 @@ int asf__to_write(struct asf_cios *c) {
     if (rc < 0)
         return rc;
     size_t before = (size_t)(c->read_ptr - c->buf_base), over = pushed < before ? pushed : before;
-    /* Output replaces pushed-back bytes, too.  Without a buffer `over` is 0, and the pointer null. */
+    /* Output starts before the pushed-back bytes: it overwrites the file's bytes that they stand for. Without
+     * a buffer `over` is 0, and read_ptr is null. */
     if (over > 0)
         c->read_ptr -= over;
     if (c->read_ptr == c->buf_end)

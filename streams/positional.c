@@ -24,7 +24,8 @@
  * of 200 MB is mapped after 3200 reads of 0.5 us each. */
 enum { FAULT_AROUND = 64 << 10 };
 
-/* Up to SHARDS threads, with up to REGIONS regions each, share no cache line. */
+/* Each thread enters its regions in one of SHARDS tables of REGIONS entries, so that up to SHARDS threads
+ * share no cache line. */
 enum { SHARDS = 16, REGIONS = 60 };
 
 struct shard {
@@ -32,11 +33,11 @@ struct shard {
         char *p; /* NULL: free */
         size_t n;
     } kept[REGIONS];
-    /* The latest region of the shard's threads. */
+    /* The region that one of the shard's threads allocated last. */
     const char *region;
     size_t length;
-    off64_t moved_to;    /* where it ends */
-    uint64_t moved_when; /* asf__ticks */
+    off64_t moved_to;    /* the offset of its end, to which it moved the stream */
+    uint64_t moved_when; /* in asf__ticks */
 };
 
 struct asf_positional {

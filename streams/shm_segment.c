@@ -27,7 +27,8 @@ static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
     free(b);
 }
 
-/* Makes a current buffer of the data that begins at `at`.  Returns 0 or -ENOMEM. */
+/* Makes the bytes from offset `at` to the end of the segment's data the current buffer.  Returns 0 or
+ * -ENOMEM. */
 static int show_data(struct asf_cios *c, size_t at) {
     const struct shm_stream *s = c->data;
     struct asf_buffer *b = malloc(sizeof *b);

@@ -62,11 +62,12 @@ struct asf_window {
 
 /* asf__map_window: map size > 0 bytes of the stream's file from `at` on, a multiple of the page; `w` is
  * the caller's memory.  returns  false: it cannot be mapped.
- * asf__show_window: make the part around `at` of a file of `size` bytes the current buffer, in `w`.  A
- * window that regions or copies use stays.  returns  whether the stream has a window.
- * asf__why_map: why mapping the stream's file, whose status is st, is worth it; NULL: it is not.
- * asf__map_costs: the page faults of reading here and there in a window, counted in small reads, where
- * each fault maps 64 KB in small pages (tmpfs); elsewhere 0. */
+ * asf__show_window: map the part of a file of `size` bytes that has offset `at`, and make it the current
+ * buffer; `w` is the caller's memory, which may hold an earlier window.  If regions or copies use that one,
+ * it is kept and nothing is mapped.  returns  whether the stream has a current buffer.
+ * asf__why_map: returns the reason to map the stream's file, whose status is st; NULL: there is none.
+ * asf__map_costs: returns how many small reads take as long as all page faults of a window of the file.
+ * Only on tmpfs, which maps 64 KB in small pages for each fault; elsewhere 0. */
 bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size);
 bool asf__show_window(struct asf_cios *c, struct asf_window *w, off64_t at, off64_t size);
 const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st);

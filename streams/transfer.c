@@ -263,8 +263,8 @@ static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_c
     return n;
 }
 
-/* Limits *most to the size that the input had at first: a file of /proc, or one that grows, is read to its
- * end by hand. */
+/* Limits *most to the input's size when it was examined, or to the next hole: this call moves no bytes beyond
+ * that.  A file that has grown, or that has no size (/proc), is copied to its end with read and write. */
 static void limit_to_size(const struct asf_transfer *t, const struct asf_cios *in, int64_t *most) {
     off64_t end = t->sparse && t->data_end < t->size ? t->data_end : t->size;
     if (end > in->offset && *most > end - in->offset)

@@ -37,8 +37,9 @@ static ssize_t fill_more(struct asf_cios *c, size_t have) {
     return rc < 0 ? rc : asf__fill(c, have + 1);
 }
 
-/* Makes the unread bytes that need no system call contiguous: pushed-back bytes join the buffer.
- * returns  how many; or an error, which may be an earlier call's. */
+/* Makes all unread bytes in memory contiguous, without a system call: it copies pushed-back bytes to the
+ * front of the buffer.
+ * returns  the number of unread bytes; or an error, which may be an earlier call's. */
 static ssize_t gather_unread(struct asf_cios *c) {
     int rc = c->failed ? c->failed : asf__to_bytes(c);
     c->failed = 0;

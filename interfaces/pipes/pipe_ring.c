@@ -162,8 +162,9 @@ void asf__pipe_end_lose(struct asf_pipe_end *e) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* The reader sleeps in the pipe, as the count of sleeps in `s` says: wakes it by a write there.  Unless
- * the reader has started another sleep meanwhile, it is awake, and the ring is open again. */
+/* Writes to the pipe, in which the reader sleeps: that wakes it.  `s` is the ring's state, which has the
+ * count of the reader's sleeps.  Clears IN_PIPE afterwards, so that the next bytes go through the ring again;
+ * not if the count differs by then, since the reader has begun another sleep. */
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t sleep = s & ASF_RING_SLEEPS, to;

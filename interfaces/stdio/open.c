@@ -99,7 +99,7 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
     return c;
 }
 
-/* Moves the descriptor of a stream that only appends to the end of its file, if it can seek.
+/* For mode "a", not "a+": sets the descriptor's offset to the end of its file, if the file can seek.
  * returns  false, with errno, if the seek failed. */
 static bool goes_to_end(int fd, const struct mode *m) {
     if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY)

@@ -29,13 +29,15 @@ typedef void *asf__link __attribute__((aligned(4)));
 /* The distance in bytes from the word to the forward link. */
 enum { NEAREST = ASF_ROBUST_LINKS + sizeof(asf__link), FARTHEST = ASF_ROBUST_END - sizeof(asf__link) };
 
-/* A thread's own data.  The kernel zeroes the page that `generation` points to in the child of any
- * kind of fork; then the data is read again. */
 enum { FEW = 8 };
+
+/* What a thread knows of itself.  The child of a fork must not use the parent's values.  So the kernel zeroes
+ * the page that `generation` points to in the child (MADV_WIPEONFORK), and a thread whose copy of the number
+ * differs from the page's asks the kernel for its values anew (ask_anew). */
 struct self {
     struct robust_list_head *head;
     uint32_t tid, generation;
-    uint32_t **held; /* the words of the locks that it holds, in the order of the list */
+    uint32_t **held; /* the words of the locks that the thread holds, in the order of the list */
     size_t count, room;
     uint32_t *few[FEW];
 };

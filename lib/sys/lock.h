@@ -90,7 +90,8 @@ static inline bool asf__bias_enter(struct asf_lock *l) {
         __atomic_store_n(&l->busy, busy + 1, __ATOMIC_RELAXED);
         return true;
     }
-    /* Store a constant: the stores and loads of successive calls then form no chain. */
+    /* The stored value is a constant.  With `busy + 1` each call's store would wait for the load above, and
+     * so for the store of the call before it. */
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     /* Acquire: if a revocation is over, `holder` is read as the revoker wrote it. */

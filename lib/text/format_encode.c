@@ -6,7 +6,7 @@
 #include "lib/text/format_spec.h"
 #include "lib/text/utf8.h"
 
-/* The largest number of bytes converted; longer text is left to libc. */
+/* Only text that takes at most this many bytes is converted here; longer text is left to libc. */
 enum { MOST = 4096 };
 
 /* The number of bytes of a character; 0: it has none, or is not common. */

@@ -179,8 +179,9 @@ IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
 }
 int _IO_ungetc(int, FILE *) ALIAS(ungetc);
 
-/* getc_unlocked and putc_unlocked are inline in programs, and call these functions when the window has no
- * byte or no room.  A static program has libc's own, which call the jump table. */
+/* Programs have getc_unlocked and putc_unlocked inline.  These call __uflow, __underflow and __overflow when
+ * the window has no byte or no room.  A static program is linked with libc's definitions of the three, which
+ * call the stream's jump table. */
 #ifdef ASF_STATIC
 #define INLINE_END __attribute__((weak)) EXPORT
 #else

@@ -224,8 +224,9 @@ static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct 
 
 /* --- the call ------------------------------------------------------------------------- */
 
-/* The usual case: an ordinary window, and a format that is plain, or begins so.  Returns NULL for p if
- * nothing was formatted. */
+/* Formats into the window as much of the format as the plain formatter knows, if the window has LEAST bytes
+ * of room.  In the result `p` is the end of the text, NULL: nothing was formatted; `f` is the rest of the
+ * format. */
 static inline __attribute__((always_inline)) struct asf__format_begun
 begin_in_window(const struct asf_cios *c, const char *format, asf__arguments ap) {
     enum { LEAST = 128 };

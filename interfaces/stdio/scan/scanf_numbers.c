@@ -235,9 +235,10 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     bool easy = to_binary(&n, d->is.flags, value);
     if (asf__unlikely(!easy) && !make_token(token, s->at, p))
         return false;
-    /* After a number as long as the width, the next byte is not looked at; after an integer it is. */
-    if (limit > asf__scan_end(s))
+    if (limit > asf__scan_end(s)) /* the file was truncated meanwhile */
         return false;
+    /* A number that ends with the window may go on in the next buffer, unless it is as long as the width.
+     * (plain_integer makes no such exception: glibc reads the byte after every integer.) */
     if (p == end && p - s->at != d->width && !asf__scan_ended(s))
         return false;
     s->at = p;
