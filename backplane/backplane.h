@@ -16,12 +16,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A failure without an errno: a callback of the program told none, or glibc sets none. */
+/* The code of a failure that sets no errno: a callback of the program set none, or glibc sets none here. */
 enum { ASF_NO_ERRNO = 4095 };
 
 /* --- the object (cios.c) ----------------------------------------- */
 
-/* What a FILE's table must be for glibc's inside; set by the stdio interface. */
+/* The tables of functions that glibc's own code calls on a FILE (glibc/jumps.h), of byte and wide streams;
+ * set by the stdio interface.  NULL: the library has no stdio. */
 extern const void *asf__vtable, *asf__wide_vtable;
 
 /* asf__cios_new: make a stream that is in no list yet.  Its module may choose another one at the
@@ -94,12 +95,12 @@ int asf__to_read(struct asf_cios *c);
 int asf__end_output(struct asf_cios *c);
 /* asf__fill: make at least `want` bytes readable in the window, or all bytes before the end of the file or an
  * error.  returns  the bytes in the window.
- * asf__fill_buffer: the same by the module's `get`, in a plain buffer, which begins with pushed-back bytes. A
- * module with a `fill` of its own may call it. */
+ * asf__fill_buffer: the same, always by the module's `get`, into a buffer on the heap.  Pushed-back bytes are
+ * copied to its beginning.  The `fill` of a module may call it. */
 ssize_t asf__fill(struct asf_cios *c, size_t want);
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
-/* asf__take_stop: returns why the last fill gave fewer bytes than wanted, once: -errno; 1: the end of the
- * file; 0: it did not, or this was returned before. */
+/* asf__take_stop: returns why the last fill made fewer bytes readable than wanted, and forgets it: -errno; 1:
+ * the end of the file; 0: it made enough readable, or the reason is forgotten. */
 int asf__take_stop(struct asf_cios *c);
 /* asf__take: copy up to n bytes to the caller's memory; fewer at the end of the file (*error is 0) or on an
  * error.  2 KB and more are copied with the stream unlocked, if this call has locked it. */

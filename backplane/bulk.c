@@ -9,8 +9,8 @@
 #include <time.h>
 
 enum {
-    RUN = 64,            /* whole blocks in a row (mostly 256 KB) make a stream bulk, */
-    SLOW = 50,           /* if they take fewer milliseconds */
+    RUN = 64,  /* a stream becomes bulk when it moves as many whole blocks in a row (mostly 256 KB) */
+    SLOW = 50, /* in fewer milliseconds than this */
     MEMORY = 128 << 10,  /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
     STRAIGHT = 16 << 10, /* a copy of this size or more costs more than a system call */
 };
@@ -58,8 +58,8 @@ void asf__leave_bulk(struct asf_cios *c) {
     __atomic_fetch_sub(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
 }
 
-/* In a multithreaded process a stream that is used without its lock goes block by block: if another thread
- * forks, it publishes the bulk memory of all streams. */
+/* Whether the stream is bulk.  In a multithreaded process a stream that is used without its lock stops being
+ * bulk: another thread that forks would change its bulk memory (asf__publish_streams) at the same time. */
 static bool is_bulk(struct asf_cios *c) {
     if (asf__unlikely(c->use == ASF_UNLOCKED && !__libc_single_threaded)) {
         asf__lock(&c->lk);

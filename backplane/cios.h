@@ -84,11 +84,11 @@ enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
  * it; a system call. */
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
-/* A region in the table of its buffer. */
+/* An entry of a buffer's table of regions, and its state. */
 enum asf_region_state {
-    ASF_KEPT,      /* not given back */
-    ASF_FREED,     /* given back; its entry is still there */
-    ASF_ABANDONED, /* output whose bytes are not put */
+    ASF_KEPT,      /* the program has not freed it */
+    ASF_FREED,     /* the program has freed it; the entry is still in the table */
+    ASF_ABANDONED, /* output that the program gave up: its bytes are not put */
 };
 struct asf_region {
     char *p;
@@ -110,10 +110,10 @@ struct asf_buffer {
     unsigned first, end, room;       /* the entries in use; the entries that `many` has room for */
     unsigned kept;                   /* the entries that are kept */
     char *from, *to;                 /* in `queue`: the bytes to put */
-    bool mapped;                     /* a file's, which may become shorter */
-    bool truncated;                  /* mapped, and the file became shorter */
-    void (*release)(struct asf_cios *c, struct asf_buffer *); /* frees a module's buffer; NULL: a heap's */
-    size_t whole;                                             /* bytes of its memory */
+    bool mapped;                     /* the memory maps a file, which may be truncated */
+    bool truncated;                  /* the mapped file was truncated */
+    void (*release)(struct asf_cios *c, struct asf_buffer *); /* frees the buffer; NULL: a heap buffer */
+    size_t whole;                                             /* the size of its memory */
     bool slides; /* base moves over the memory of a bulk stream (bulk.h) */
 };
 
@@ -177,7 +177,7 @@ struct asf_cios {
         unsigned mapped;           /* buffer->mapped */
         struct asf_lock lk;        /* rank: after the list's */
     };
-    struct { /* the object below: written by modules as they attach, read by all */
+    struct { /* the file, device or memory: written by the module when it attaches, read by all layers */
         const struct asf_module *ops;
         void *data;      /* the module's own */
         const char *why; /* the module's choice, in words */
@@ -190,7 +190,7 @@ struct asf_cios {
         off64_t told;   /* what a callback answered to the last seek, if that is negative; else 0 */
         pid_t child;    /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
-        /* The program's advice on how it will read (asf_advise), and what follows. */
+        /* The program's advice on how it will read (asf_advise), and what was made of it. */
         enum asf_advice advice;
         bool copied; /* ASF_COPIED was advised: no maps */
         struct asf_ahead ahead;
@@ -204,8 +204,8 @@ struct asf_cios {
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
         size_t left_out; /* bytes of the output that belong to abandoned regions */
         size_t bound;    /* the most bytes of output that may wait for regions */
-        bool waits;      /* at that bound salloc waits, and does not fail */
-        bool full;       /* the latest call met the bound */
+        bool waits;      /* if `bound` bytes wait, salloc waits, too, and does not fail */
+        bool full;       /* the latest call found that `bound` bytes wait */
         unsigned turns;  /* a futex: counts how often waiting calls were woken */
         int failed;      /* an error that the next call returns: -errno */
         int stopped;     /* why the last fill gave less than wanted, for the next call: -errno; 1: the end */

@@ -54,11 +54,11 @@ struct asf_module {
     bool (*busy)(const struct asf_cios *c);
     int (*arrive)(struct asf_cios *c);
 
-    /* The current buffer is all of the stream, from its beginning: there is no file that could have another
-     * offset, and a flush shows the program what is in the buffer (open_memstream). */
+    /* The current buffer is all of the stream, from its beginning (open_memstream): there is no file that
+     * could have another offset, and a flush shows the program the text in the buffer. */
     bool memory_is_the_stream;
-    /* Nobody but the module knows the offset, even after a transfer: `seek` is asked whenever it is
-     * needed (a program's callbacks; directories). */
+    /* Only the module knows the offset, even after a transfer: the engine calls `seek` whenever it needs it
+     * (a program's callbacks; directories). */
     bool asks_for_offset_each_time;
     /* `get` is only called to fill the stream's buffer, never for the caller's memory (fopencookie). */
     bool reads_by_whole_buffers;

@@ -27,8 +27,8 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
-/* A backup of one byte inside the stream, for want of memory.  It is the byte that glibc since 2.41 uses for
- * this, and does not free. */
+/* Returns the backup to use without memory: one byte inside the stream, the one that glibc since 2.41 uses
+ * for this, and does not free. */
 static char *byte_in_place(struct asf_cios *c) {
     return (char *)&c->flags2 + sizeof c->flags2 - 1;
 }

@@ -127,7 +127,8 @@ static bool is_in(const struct asf_buffer *list, const struct asf_buffer *b) {
     return list;
 }
 
-/* The program sees the memory of a memory stream itself: there a region is given back, and its bytes stay. */
+/* On a memory stream (open_memstream) the program sees the buffer itself: the region is only freed, and its
+ * bytes stay. */
 int asf__abandon(struct asf_cios *c, char *p) {
     struct asf_region *r = NULL;
     struct asf_buffer *b = find_buffer_of(c, p, &r);

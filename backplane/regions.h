@@ -50,7 +50,8 @@ void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
 struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n);
 void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state);
 struct asf_region *asf__regions_of(struct asf_buffer *b);
-/* asf__await_regions: wait until a region is given back, unless one was since `turns` was read.  lock: none.
+/* asf__await_regions: wait until a region is freed; return at once if one was freed since the caller read
+ * `turns` from c->turns.  lock: none.
  * asf__wake_waiting: wake the threads in asf__await_regions. */
 void asf__await_regions(struct asf_cios *c, unsigned turns);
 void asf__wake_waiting(struct asf_cios *c);

@@ -41,7 +41,8 @@ static void compact(struct asf_buffer *b) {
     b->end = n;
 }
 
-/* A full table is compacted; if it is more than half full then, it is doubled. */
+/* Makes room in a full table: drops the freed entries, and doubles the table if more than half is still in
+ * use. */
 bool asf__reserve_region(struct asf_buffer *b) {
     enum { LEAST = 16 };
     if (b->end < capacity(b))

@@ -34,7 +34,7 @@ static inline size_t asf__avail(const struct asf_cios *c) {
     return c->read_end > c->read_ptr ? (size_t)(c->read_end - c->read_ptr) : 0;
 }
 
-/* The same, and those of the window proper while the read window is the backup. */
+/* The same; while the read window is the backup, the unread bytes of the window proper count, too. */
 static inline size_t asf__unread(const struct asf_cios *c) {
     return asf__avail(c) + (c->flags & ASF_IN_BACKUP ? (size_t)(c->save_end - c->save_base) : 0);
 }
@@ -69,7 +69,7 @@ static inline void asf__set_write(struct asf_cios *c, char *p) {
     c->write_base = c->write_ptr = c->write_end = p;
 }
 
-/* Both windows empty, at the beginning of the current buffer. */
+/* Makes both windows empty, at the beginning of the current buffer. */
 static inline void asf__empty_windows(struct asf_cios *c) {
     asf__set_read(c, c->buf_base, c->buf_base, c->buf_base);
     asf__set_write(c, c->buf_base);
@@ -105,7 +105,7 @@ static inline void asf__look_below(struct asf_cios *c) {
         c->ops->attach(c);
 }
 
-/* Both, before a transfer of bytes. */
+/* Does asf__look_below and asf__arrive, before a transfer of bytes. */
 static inline int asf__attach(struct asf_cios *c) {
     asf__look_below(c);
     return asf__arrive(c);
@@ -131,8 +131,8 @@ static inline void asf__end_call(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
-/* Before and after a module's call that may wait.  They record whether a thread that is cancelled in it must
- * unlock the stream; and exit does not touch the stream meanwhile. */
+/* Calls of these two enclose a module's call that may wait.  They record whether asf__cancelled must unlock
+ * the stream if the thread is cancelled in it.  Exit does not touch the stream meanwhile. */
 static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;
     c->left = was;

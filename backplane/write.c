@@ -11,8 +11,8 @@
 
 #include "lib/sys/cleanup.h"
 
-/* On a stream that cannot seek, output does not follow input: unread bytes are set aside in c->unread until
- * output ends. */
+/* If the stream cannot seek, output does not overwrite the unread input: moves it to c->unread until output
+ * ends. */
 static int keep_unread(struct asf_cios *c) {
     size_t n = asf__avail(c);
     if (c->ops->seek || n == 0)

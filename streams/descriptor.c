@@ -88,7 +88,7 @@ const struct asf_module asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
 const struct asf_module asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
 const struct asf_module asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
 
-/* For the ASI: a regular file that is only written. */
+/* The module of a regular file that the ASI only writes. */
 const struct asf_module asf__places_write = {
     .name = "write",
     .put = asf__fd_put,
@@ -96,7 +96,7 @@ const struct asf_module asf__places_write = {
     ASF__POSITIONAL_OPS,
 };
 
-/* A socket or terminal, read and written: its input and output have no common offset. */
+/* The module of a socket or terminal that is read and written: input and output have no common offset. */
 const struct asf_module asf__two_ways = {
     .name = "pipe",
     .get = asf__fd_get,

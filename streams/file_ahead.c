@@ -54,6 +54,6 @@ const struct asf_module asf__file_ahead = {
     .seek = ahead_seek,
     .fill = ahead_fill,
     ASF__POSITIONAL_OPS,
-    .trim = asf__map_trim, /* of windows from before the kernel would not map */
+    .trim = asf__map_trim, /* for windows that were mapped before this module took over */
     .lost = asf__map_lost,
 };

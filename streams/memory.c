@@ -20,9 +20,9 @@ struct memory {
     struct asf_buffer b;
     char **location; /* where the program wants the pointer and the size */
     size_t *size;
-    size_t end;   /* the origin of SEEK_END: the last position above 0 at a seek */
-    size_t known; /* bytes that were written or zeroed up to the last flush or seek */
-    size_t since; /* the offset from which on no earlier memory has the bytes */
+    size_t end;   /* the offset for SEEK_END: the last one, above 0, from which a seek was made */
+    size_t known; /* the number of bytes that were written or zeroed up to the last flush or seek */
+    size_t since; /* regions in retired memory have bytes before this offset only */
 };
 
 static size_t write_offset(const struct asf_cios *c) {
@@ -107,7 +107,8 @@ static int memory_drain(struct asf_cios *c, size_t want) {
     return grow_memory(c, needed > wanted ? needed : wanted);
 }
 
-/* The byte after the position is zero, or after a seek the byte that was written there, as in glibc. */
+/* Stores the program's pointer and size.  As in glibc, the byte after the text is zero, or, if the program
+ * has moved back by a seek, the byte that it wrote there before. */
 static int memory_flushed(struct asf_cios *c) {
     const struct memory *m = c->data;
     int rc = grow_memory(c, write_offset(c) + 1);

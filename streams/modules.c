@@ -50,7 +50,7 @@ static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
     return S_ISCHR(st->st_mode) && (is_pty || asf__sys.isatty(c->fd));
 }
 
-/* For stdio and the ASI: sets the module by kind and access. */
+/* Sets the module of a descriptor by its kind and access, for stdio and the ASI. */
 static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
     c->kind = kind_of(st);
     if (c->kind != ASF_REGULAR)
@@ -104,8 +104,8 @@ static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st)
     return asf__fstat(STDERR_FILENO, &its) == 0 && st->st_dev == its.st_dev && st->st_ino == its.st_ino;
 }
 
-/* Whether the stream may become bulk (backplane/bulk.h): nobody else sees that its descriptor is early or
- * late. */
+/* Whether the stream may become bulk (backplane/bulk.h): no other process sees when its bytes are moved, or
+ * that the descriptor's offset is not libc's. */
 static bool may_be_bulk(const struct asf_cios *c, const struct stat64 *st) {
     bool suits = c->ops == &asf__file_read || c->ops == &asf__file_write ||
                  (c->ops == &asf__pipe &&

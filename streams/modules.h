@@ -11,7 +11,7 @@
 
 /* Modules on descriptors, whose functions are one system call each. */
 extern const struct asf_module asf__file_read, asf__file_write, asf__file_update, asf__pipe;
-/* For the ASI alone. */
+/* Modules of the ASI's streams alone. */
 extern const struct asf_module asf__file_map, asf__file_ahead, asf__two_ways;
 extern const struct asf_module asf__places_write, asf__places_update;
 

@@ -46,7 +46,7 @@ struct asf_positional {
     size_t size;
     int watch;
     bool truncated;         /* the map may have pages of zeros, even where the file has grown again */
-    uint64_t reads, needed; /* how many were made, and how many until the file is mapped, or NEVER */
+    uint64_t reads, needed; /* the reads so far; the reads after which the file is mapped, or NEVER */
 };
 
 static const uint64_t NEVER = UINT64_MAX;
@@ -172,7 +172,8 @@ int asf__arrive_slow(struct asf_cios *c) {
     return go_to(c, __atomic_load_n(&latest(c->positional)->moved_to, __ATOMIC_RELAXED));
 }
 
-/* At the end of the file the stream moves at once: an offset that the file cannot have fails now. */
+/* Moves the stream to an offset at or after the end of the file.  It does so at once, so that an offset that
+ * the file cannot have fails now. */
 static int move_beyond_end(struct asf_cios *c, off64_t offset) {
     asf__lock(&c->lk);
     int rc = asf__is_putting(c) ? 0 : go_to(c, offset);

@@ -127,7 +127,8 @@ static int will_need(struct asf_cios *c) {
     return 0;
 }
 
-/* A mapped window would keep its pages, so it is unmapped; the next read maps one again. */
+/* Does what ASF_DONTNEED asks.  A mapped window would keep its pages in memory, so it is unmapped; the next
+ * read maps one again. */
 static int dont_need(struct asf_cios *c) {
     if (c->mapped && !(c->flags & ASF_IN_BACKUP)) {
         int rc = asf__sync(c);

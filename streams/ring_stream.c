@@ -113,7 +113,7 @@ static void copy_views(void *arg, char *copy) {
         memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
 }
 
-/* The views are copies now, and hold no bytes of the ring. */
+/* Detaches all views from the ring: their memory is now a copy of the ring's bytes, at the same addresses. */
 static void leave_views(struct ring_stream *s) {
     for (struct view *v = s->oldest, *next; v; v = next) {
         next = v->newer;
@@ -279,7 +279,7 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
         uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
         if (n > room)
             n = room;
-        /* After an abandoned region `buf` is within the ring, too. */
+        /* memmove: after an abandoned region `buf` may be within the ring, too. */
         memmove(asf__ring_at(s->r, s->r->at), buf, n);
     }
     if (!is_usable(s, &rc))
@@ -320,7 +320,8 @@ static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint
     return is_usable(s, &rc) && rc == -EPIPE ? reader_gone() : rc;
 }
 
-/* Makes b the current buffer; if b is NULL, for lack of memory, nothing changes. */
+/* Makes b the current buffer.  Returns 0; or -ENOMEM if b is NULL, since its allocation failed: nothing
+ * changes. */
 static int move_to(struct asf_cios *c, struct asf_buffer *b) {
     if (!b)
         return -ENOMEM;

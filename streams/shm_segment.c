@@ -83,8 +83,8 @@ static int64_t segment_seek(struct asf_cios *c, int64_t offset, int whence) {
     return (int64_t)s->at;
 }
 
-/* Shows all the rest of the segment at once.  Unread bytes in the window are copies of pushed-back bytes
- * here: the rest is then copied after them. */
+/* Makes the rest of the segment the window, at once.  If the window has unread bytes, these are copies of
+ * pushed-back ones, and the rest is copied after them. */
 static ssize_t segment_fill(struct asf_cios *c, size_t want) {
     struct shm_stream *s = c->data;
     if (s->at == s->size)

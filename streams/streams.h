@@ -90,8 +90,8 @@ static inline bool asf__still_there(const struct asf_window *w, const char *last
 /* asf__read_at: a region of input at an offset of a regular file of the ASI, outside the current buffer;
  * the stream continues after it.  Returns as asf_salloc.  lock: none.
  * asf__free_apart: give it back, as sfree; ASF_NOT_APART: it is no such region.  lock: none.
- * asf__latest_at: the length of the region if asf__read_at allocated it and the stream is at its end; else
- * 0.  lock: held. */
+ * asf__latest_at: returns the length of a region that asf__read_at allocated last, if the stream's offset is
+ * still the region's end; else 0.  lock: held. */
 enum { ASF_NOT_APART = 1 };
 void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset);
 int asf__free_apart(struct asf_cios *c, char *region);
@@ -111,10 +111,10 @@ size_t asf__buffer_size(size_t size);
 bool asf__is_decoder(const struct asf_decoder *d);
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder);
 
-/* asf__decode_descriptor: a stream, in no list, of the decoded bytes of a descriptor, if they are
- * compressed or too few are known to tell.  first[0..n): bytes that were already read from it; n is 0: it
- * is a file, not read yet.
- * returns  NULL: it is not compressed, or memory is short.  lock: none. */
+/* asf__decode_descriptor: make a stream, in no list, that decodes a descriptor's bytes.  first[0..n): the
+ * bytes that were already read from the descriptor; n is 0: it is a file that was not read yet.
+ * returns  NULL: the bytes are not compressed, or memory is short.  If the bytes are too few to tell, a
+ *          stream.  lock: none. */
 struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n);
 
 /* The state of one call of asf_copy; all zero at first. */
@@ -122,9 +122,9 @@ struct asf_transfer {
     bool known, waits;  /* the streams were examined; the input is a pipe, whose end is not known */
     bool clone, sparse; /* sharing blocks and making holes are still worth a try */
     bool of_input;      /* the error is the input's: a signal came during a wait for it */
-    int way;            /* how the rest is moved; 0: by hand */
-    size_t buffer;      /* by hand: the size of the output's buffer, if not 0 */
-    off64_t size;       /* of the input when it was examined */
+    int way;            /* the call that moves the rest; 0: read and write */
+    size_t buffer;      /* for read and write: the size of the output's buffer, if not 0 */
+    off64_t size;       /* the input's size when it was examined */
     off64_t data_end;   /* where the input's next hole begins */
 };
 
@@ -132,8 +132,8 @@ struct asf_transfer {
 void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out);
 /* asf__transfer: move up to *most bytes within the kernel; both streams are locked and in their modes, and
  * the input's window is empty.
- * returns  the bytes moved; 0: none, copy *most bytes by hand; or an error of the output, or with
- * `of_input` of the input.  Other errors are met again by hand. */
+ * returns  the bytes moved; 0: none: the caller copies *most bytes with read and write; or an error of the
+ * output, or of the input if `of_input` is set.  Other errors return 0: read and write meet them again. */
 int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most);
 
 #pragma GCC visibility pop

@@ -22,10 +22,11 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
+/* The ways of moving bytes.  BY_HAND: with read and write, by the caller. */
 enum { BY_HAND, RANGE, SPLICE, SEND, PASS_BY };
 
 enum {
-    LEAST = ASF_COSTS_LEAST, /* for fewer bytes read and write are as good */
+    LEAST = ASF_COSTS_LEAST, /* fewer bytes are copied with read and write, which is as fast */
     PIECE = 8 << 20,         /* most bytes at once, since the streams are locked */
     BLOCK = 4096,
 };
@@ -67,8 +68,8 @@ static bool in_use(const struct asf_cios *out) {
     return out->queue || (out->buffer && out->buffer->refs);
 }
 
-/* A call failed: the rest is copied by hand.  Returns the errors of the output, -EPIPE and -EINTR.  On any
- * other error returns 0: copying one buffer with read and write tells which side failed. */
+/* A call failed: from now on read and write copy.  Returns -EPIPE, which is the output's error, and -EINTR.
+ * On any other error returns 0: copying one buffer with read and write tells which side failed. */
 static int64_t after_failure(struct asf_transfer *t, int64_t rc) {
     t->way = BY_HAND;
     return rc == -EPIPE || rc == -EINTR ? rc : 0;
@@ -106,9 +107,10 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
     return S_ISREG(to) && range_costs_less(in, out) ? RANGE : BY_HAND;
 }
 
-/* From a pipe, splices to the null device or another pipe.  Not into a file: there the kernel locks the
- * pipe while it copies, and the pipe's writer spins; with both ends at work that costs more than it gains.
- * Not with other threads: the output is locked while the input is waited for, and a thread might want it. */
+/* Chooses the way from a pipe: splice, to the null device or another pipe.  Not into a file: there the kernel
+ * locks the pipe while it copies, and the pipe's writer spins; with both ends at work that costs more than it
+ * gains.  Not in a multithreaded process: the output is locked while splice waits for input, and a thread
+ * might want it. */
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
     return __libc_single_threaded && (out->kind == ASF_NULL_DEVICE || S_ISFIFO(to)) ? SPLICE : BY_HAND;
 }
@@ -250,9 +252,9 @@ static bool is_in_memory(const struct asf_cios *in, int64_t n) {
            asf__sys.cached_pages(in->fd, from, (size_t)(end - from)) >= (end - from + page - 1) / page;
 }
 
-/* To the null device: bytes in memory can be read without an error, and nobody looks at them, so they are
- * passed over.  From the first bytes on that are not in memory everything is read, so that errors of the
- * disk are met. */
+/* Copies to the null device.  Bytes in memory can be read without an error, and nobody looks at them: the
+ * input's offset moves past them.  From the first bytes on that are not in memory everything is read, so that
+ * errors of the disk are met. */
 static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t n = most < PIECE ? most : PIECE;
     if (!is_in_memory(in, n) || asf__lseek(in->fd, in->offset + n, SEEK_SET) < 0) {

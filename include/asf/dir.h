@@ -114,7 +114,7 @@ struct asf_visit {
 enum { ASF_WALK_PRUNE = 1 };
 
 enum {
-    ASF_WALK_FOLLOW = 1,  /* enter links to directories; -ELOOP for one to a directory that it is in */
+    ASF_WALK_FOLLOW = 1,  /* enter links to directories; -ELOOP for a link to a directory that contains it */
     ASF_WALK_ONE_FS = 2,  /* visit directories of other file systems, but do not enter them */
     ASF_WALK_AFTER = 4,   /* visit each directory once more, as ASF_WALK_DONE, after everything below it */
     ASF_WALK_THREADS = 64 /* most threads, even if more are asked for */

@@ -205,7 +205,8 @@ static void *resize_in_window(struct asf_cios *c, struct asf_region *r, size_t n
     return r->p;
 }
 
-/* A region of length 0 gets an address of its own, since the next region will have the old one. */
+/* Changes an output region's length to 0, and gives it an address of its own: the next region will begin
+ * where this one did. */
 static void *empty_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     struct asf_buffer *b = asf__buffer_new(1);
     if (!b)
@@ -425,7 +426,8 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
     return rc;
 }
 
-/* The same for calls that asf_set_bound makes wait for regions to be given back: they wait unlocked. */
+/* Defines a call that locks the stream, and that waits, with the stream unlocked, until a region is freed if
+ * too much output waits for regions (asf_set_bound). */
 #define LOCKED_OR_WAITING(name, params, call)                                                                \
     void *asf_##name params {                                                                                \
         const ssize_t wanted = *length;                                                                      \
@@ -531,7 +533,8 @@ ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     return true;
 }
 
-/* With the stdio interface libc's flush at exit does this (interfaces/stdio/standard.c). */
+/* Puts all pending output when the process ends.  In a library with the stdio interface, libc's flush of all
+ * streams does that (interfaces/stdio/standard.c). */
 __attribute__((destructor)) static void put_all_at_exit(void) {
     if (!asf__vtable)
         asf__each(put_at_exit, NULL);

@@ -73,8 +73,8 @@ void asf_dir_begin(struct asf_dir *d, struct asf_cios *stream, unsigned mask, in
     d->flags = flags;
 }
 
-/* All that is held is done with: it is given back, and what comes next is held.
- * returns  its bytes, or as salloc. */
+/* Frees the region whose entries have all been returned, and allocates the next one.
+ * returns  the bytes of the new region, or as salloc. */
 static ssize_t next_region(struct asf_dir *d) {
     ssize_t n = asf_dir_end(d);
     if (n < 0)
@@ -85,7 +85,7 @@ static ssize_t next_region(struct asf_dir *d) {
     return n;
 }
 
-/* What getdents64 has not told. */
+/* Asks statx for what getdents64 has not told of the entry. */
 static void find_out(struct asf_dir *d, struct asf_entry *e) {
     struct statx *st = (struct statx *)(void *)d->status;
     unsigned mask = d->mask | STATX_TYPE;

@@ -2,11 +2,11 @@
  *
  * dir_walk.c - all of a tree, by several threads.
  *
- * A thread takes a directory from a stack that all share, opens it by the descriptor of the one that has
- * it, reads it to its end by a stream of the thread's own, and puts the directories that it has found on
- * the stack.  The last ones come first, so that there are few at a time.  A directory is there until all
- * in it are done, and so is its descriptor, unless there are too many; what comes below such a one is
- * reached name by name from the nearest that is open.
+ * A thread takes a directory from a stack that all threads share, opens it by its parent's descriptor, reads
+ * it to its end by a stream of the thread's own, and pushes the directories that it has found.  The stack is
+ * last in, first out, so that few directories wait at a time.  A directory's object exists until all
+ * directories in it are finished.  Its descriptor stays open as long, unless too many are open: then the
+ * directories below it are opened name by name from the nearest open ancestor.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>
@@ -21,17 +21,17 @@
 #include "streams/streams.h"
 
 struct directory {
-    struct directory *above; /* the one that has it, or NULL */
-    struct directory *next;  /* in the stack */
-    unsigned refs;           /* atomic: itself until it has been read, and those in it */
-    int fd;                  /* for those in it; -1: it is not kept open */
+    struct directory *above; /* its parent directory, or NULL */
+    struct directory *next;  /* the next one in the walk's stack, or in a worker's list */
+    unsigned refs;           /* atomic: 1 until it has been read, and 1 for each directory in it */
+    int fd;                  /* the directories in it are opened by this; -1: it is not kept open */
     int depth;
     struct {
         uint32_t major, minor;
     } device; /* known with ASF_WALK_FOLLOW or ASF_WALK_ONE_FS */
     uint64_t inode;
-    void *own;         /* the program's */
-    size_t start, end; /* of its name in its path */
+    void *own;         /* the program's pointer */
+    size_t start, end; /* where its path has its name */
     char name[];
 };
 
@@ -39,11 +39,11 @@ struct worker {
     struct walk *w;
     pthread_t thread;
     unsigned number;
-    struct asf_cios *stream; /* of whichever directory it reads */
-    char *path;              /* of that and the entry */
+    struct asf_cios *stream; /* reads the directory that this thread is in */
+    char *path;              /* the path of that directory, and of the entry that is visited */
     size_t room;
-    struct directory *first, *last; /* found in that */
-    unsigned found;
+    struct directory *first, *last; /* a list of the directories found in that directory */
+    unsigned found;                 /* their number */
 };
 
 struct walk {
@@ -55,10 +55,11 @@ struct walk {
     int kept, most_kept; /* atomic: descriptors */
     size_t slash;        /* 1: between the first path and what is in it */
     struct directory *root;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t to_do;
     struct directory *stack;
-    unsigned stacked, pending, idle; /* directories in it; and those that are read; threads that wait */
+    /* The directories in the stack; these and the ones that are being read; the threads that wait. */
+    unsigned stacked, pending, idle;
     unsigned started;
     struct worker workers[ASF_WALK_THREADS];
 };
@@ -81,7 +82,8 @@ static int tell(struct worker *t, const struct asf_visit *v) {
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* Room for a path that ends with a null at `end`. */
+/* Makes t->path large enough for a path whose null is at index `end`.  Returns false, and ends the walk, if
+ * there is no memory. */
 static bool has_room(struct worker *t, size_t end) {
     if (end < t->room)
         return true;
@@ -159,7 +161,8 @@ static int open_directory(struct worker *t, const struct directory *d) {
     return fd;
 }
 
-/* All that have others in them, while they are few; then each 16th on the way down; then each 256th. */
+/* Whether the descriptor of a directory stays open for the directories in it: always while few are open; then
+ * only at each 16th level of the tree; then at each 256th. */
 static bool may_keep(struct walk *w, int depth) {
     int kept = __atomic_load_n(&w->kept, __ATOMIC_RELAXED), most = w->most_kept;
     return depth == 0 || kept < most / 2 || (kept < most / 4 * 3 && depth % 16 == 0) ||
@@ -200,7 +203,7 @@ static void tell_of_directory(struct worker *t, struct directory *d, enum asf_wh
     close_own(above, own);
 }
 
-/* One of those that kept it is done.  returns  whether it was the last. */
+/* Drops one reference.  returns  whether it was the last. */
 static bool let_go(struct directory *d) {
     asf__tell_released(d);
     if (__atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) > 0)
@@ -236,7 +239,7 @@ static struct directory *new_directory(struct worker *t, struct directory *above
     d->end = start + v->entry.length;
     memcpy(d->name, v->entry.name, v->entry.length + 1);
     if (above)
-        above->refs++; /* nobody else knows of those in it yet */
+        above->refs++; /* not atomic: no other thread has a directory of it yet */
     if (t->first)
         t->last->next = d;
     else
@@ -246,7 +249,8 @@ static struct directory *new_directory(struct worker *t, struct directory *above
     return d;
 }
 
-/* What the link leads to; one that leads nowhere stays a link, which is no error. */
+/* Replaces the entry by the link's target.  If that does not exist, the entry stays a link, without an error.
+ */
 static void follow(struct walk *w, struct asf_visit *v, struct statx *st) {
     unsigned mask = w->mask | STATX_TYPE | STATX_INO;
     int rc = asf__sys.statx(v->dirfd, v->entry.name, AT_NO_AUTOMOUNT, mask, st);
@@ -289,7 +293,8 @@ static bool same_device(const struct directory *a, const struct directory *b) {
     return a->device.major == b->device.major && a->device.minor == b->device.minor;
 }
 
-/* Whether to go in.  returns  1; 0: it is another file system's; -ELOOP: it has itself; or -errno. */
+/* Whether to read the directory.  returns  1; 0: it is on another file system; -ELOOP: it is one of its own
+ * ancestors; or -errno. */
 static int look(struct walk *w, struct directory *d, int fd) {
     struct statx st;
     if (!(w->flags & (ASF_WALK_FOLLOW | ASF_WALK_ONE_FS)))
@@ -352,8 +357,8 @@ static void start_worker(struct walk *w) {
     asf__release_signals(mask);
 }
 
-/* What the thread has found goes on the stack, and one is taken.
- * done: how many it has done.  returns  NULL: there are no more. */
+/* Moves the directories that the thread has found to the stack, and takes one from it.
+ * done: how many directories it has finished since.  returns  NULL: the walk is over. */
 static struct directory *take(struct worker *t, unsigned done) {
     struct walk *w = t->w;
     pthread_mutex_lock(&w->lock);
@@ -416,7 +421,7 @@ static void begin(struct walk *w, const struct asf_walk_options *o) {
     pthread_cond_init(&w->to_do, NULL);
 }
 
-/* What the program has named.  returns  0, or -errno: it is not there. */
+/* Visits asf_walk's own path.  returns  0, or -errno: it does not exist. */
 static int visit_first(struct worker *t, const char *path) {
     struct walk *w = t->w;
     struct statx st;

@@ -226,7 +226,7 @@ static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
     return asf__write(e->fd, p, n);
 }
 
-/* One step of a write.  Returns 0 if nothing was written: try again. */
+/* Writes some of the bytes, to the pipe or the ring.  Returns 0 if the caller must try again. */
 static ssize_t write_some(struct asf_pipe_end *e, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
@@ -282,8 +282,8 @@ static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t
     return n;
 }
 
-/* With PIPE_FIRST the pipe is read until it is empty.  Clears PIPE_FIRST if it is, and returns whether
- * that succeeded. */
+/* With PIPE_FIRST the reader reads the pipe until it is empty, before the ring.  Clears PIPE_FIRST if the
+ * pipe is empty, and returns whether it did. */
 static bool pipe_is_empty(struct asf_pipe_end *e, uint64_t s) {
     return in_pipe(e->fd) == 0 && asf__ring_change(e->ring, &s, s & ~ASF_RING_PIPE_FIRST);
 }

@@ -33,7 +33,8 @@ enum {
 
 static struct asf_pipe_end ends[ENDS];
 static int end_count; /* ever used; entries are not reused */
-/* Bytes that have gone through the pipe; ENOUGH: no ring is looked for any more. */
+/* For each descriptor, the bytes that have gone through its pipe.  ENOUGH: a ring was looked for, and is not
+ * again. */
 static uint32_t moved[FDS];
 static unsigned shares; /* how often this process gave its descriptors to others */
 static char searching;  /* a lock: one thread searches, and no handler that interrupts it */
@@ -110,7 +111,7 @@ static int attach_end(int fd, enum asf_ring_end end, int ring) {
         return rc;
     r->dirty = true;
     ends[end_count] = (struct asf_pipe_end){.fd = fd, .ring = r};
-    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before `shares` is read */
+    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* the caller reads `shares` after this */
     return 0;
 }
 

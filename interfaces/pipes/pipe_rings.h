@@ -43,7 +43,8 @@ void asf__pipe_leave_all(void);
  * on. */
 void asf__pipe_refuse(int fd);
 /* asf__pipe_wait: called before a call that waits for n descriptors.  If it waits, asf__pipe_refuse: the
- * program will call it again.  If it does not wait, as some programs do when they start, asf__pipe_leave. */
+ * program will make that call again.  If it does not wait, as in programs that look once at their start,
+ * asf__pipe_leave. */
 struct pollfd;
 void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits);
 /* asf__pipe_lose: called before the descriptor is closed. */

@@ -60,7 +60,7 @@ struct offer {
     int ring;
     uint64_t inode;
     char *command;      /* makes the shell exec the expected program; or NULL */
-    char **environment; /* with `options` in it; NULL: no memory */
+    char **environment; /* the child's, which has `options`; NULL: no memory */
     char *options;
 };
 

@@ -21,7 +21,8 @@ enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };
 
 static const char keyword[] = "shmids";
 
-/* Where a stream reads next in its buffer, and where it writes; NULL: libc does not show its FILE. */
+/* Return the address of the FILE's pointer to the next byte to read or write in its buffer, and the buffer's
+ * end in *end.  NULL: libc does not show its FILE. */
 #ifdef __GLIBC__
 static char **read_window(FILE *f, char **end) {
     *end = f->_IO_read_end;
@@ -43,7 +44,7 @@ static char **read_window(FILE *f, char **end) {
 
 /* --- words of a stream ------------------------------------------------------- */
 
-/* A word that grows as it is read. */
+/* A word of a stream, in memory that grows. */
 struct word {
     char *text;
     size_t length, room;
@@ -142,8 +143,8 @@ struct numbers {
     size_t count, room;
 };
 
-/* An array that fills most of a huge page is had in such pages: one fault costs
- * less than 512. */
+/* Allocates the array.  If it fills most of a huge page (2 MB), it gets huge pages: one page fault costs less
+ * than the 512 of small pages. */
 static double *array_of(size_t count) {
     const size_t huge = 2 << 20, bytes = count * DOUBLE, pages = (bytes + huge - 1) & -huge;
     if (bytes < huge / 4 * 3)
@@ -154,7 +155,7 @@ static double *array_of(size_t count) {
     return array;
 }
 
-/* Memory for as many as are wanted, where that is known and can be had. */
+/* Allocates memory for `wanted` numbers; for FEW if the number is not known (0) or there is no memory. */
 static bool begin(struct numbers *n, size_t wanted) {
     enum { FEW = 64 };
     n->room = wanted > 0 && wanted < SIZE_MAX / 2 / DOUBLE ? wanted : FEW;
@@ -185,8 +186,8 @@ static int append(struct numbers *n, double value) {
     return rc;
 }
 
-/* Whether a word that is no number may be what follows the array, where its
- * length is not given: a name. */
+/* Whether a word that is no number may be the next field's name, which ends an array whose length is not
+ * given. */
 static bool is_name(const struct word *w) {
     return w->length == 0 || isalpha((unsigned char)w->text[0]) || w->text[0] == '_' || w->text[0] == '#';
 }
@@ -196,7 +197,7 @@ static int bad_number(int rc) {
                                                : "a word in the array is no number");
 }
 
-/* Numbers that stand as a whole in the stream's buffer, read there. */
+/* Reads numbers directly from the stream's buffer, up to the first that is not in it as a whole. */
 static int take_numbers(FILE *f, size_t wanted, struct numbers *n) {
     char *end, **at = read_window(f, &end);
     while (at) {
@@ -271,8 +272,8 @@ int asf_shm_free_doubles(const double *array) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* A number, with a blank or a new line before it if it is not the first; into the
- * stream's buffer, if there is one and it has room. */
+/* Puts a number, and before it a blank or a newline if it is not the first: into the stream's buffer if that
+ * has room, else by fwrite. */
 static void put_number(FILE *f, double value, size_t *column) {
     static const char line[] = "\n      ";
     enum { MOST = ASF_DECIMAL + sizeof line };

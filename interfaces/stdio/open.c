@@ -123,7 +123,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     struct asf_cios *c = new_file(-1, &m); /* first: without memory no file is created or truncated */
     if (!c)
         return NULL;
-    /* Before the file is opened, which may take the last descriptor: a conversion needs one for a moment. */
+    /* This needs a descriptor for a moment; opening the file may take the last one. */
     bool named = !m.charset || asf__named_conversion(c, m.charset);
     int why = errno;
     int fd = ASF_CLEANUP(not_opened, c, open_path(path, &m));

@@ -85,7 +85,8 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
            (asf__pending(c) > 0 || c->queue || c->bulk.from);
 }
 
-/* Whether a flush of all streams sets back the offset over unread input (since glibc 2.42). */
+/* Whether the stream has unread input.  A flush of all streams moves the descriptor's offset back over it, as
+ * glibc does since 2.42. */
 ASF_RACY static bool has_input(const struct asf_cios *c) {
     bool unread = asf__ours_wide(c) ? c->wide.read_ptr < c->wide.read_end : c->read_ptr < c->read_end;
     return unread && c->fd >= 0 && ASF_LIBC(flush_all_input);
@@ -133,9 +134,9 @@ int asf__flush_all(void) {
     return result;
 }
 
-/* Waits for the stream's lock at exit, a tenth of a second at most.  A stream that another thread does not
- * unlock is flushed without the lock, as libc does, unless that thread is in a system call on it.
- * returns  false in that case: do not flush it. */
+/* Waits for the stream's lock at exit, a tenth of a second at most.  If another thread does not unlock the
+ * stream, it is flushed without the lock, as libc does.
+ * returns  false: that thread is in a system call on the stream; do not flush it. */
 ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
     int tries = 0;
     while (!(*locked = asf__trylock(&c->lk)))
@@ -178,7 +179,7 @@ ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
            !c->ops->memory_is_the_stream; /* its pointer and size may not exist any more */
 }
 
-/* Puts output without the regions that were never given back: their bytes count as not written. */
+/* Puts the pending output, except the bytes of regions that the program has not freed. */
 ASF_RACY static void put_without_regions(struct asf_cios *c) {
     bool locked, kept = c->queue || (c->buffer && c->buffer->refs);
     if (!c->detached && !(kept && has_output(c)))
@@ -245,7 +246,7 @@ __attribute__((constructor)) static void start_stdio(void) {
     asf__stdio_start();
 }
 
-/* Before the start stderr is looked at like any stream; the start may set ASF_NOT_LOOKED_AT. */
+/* The start may set ASF_NOT_LOOKED_AT: then stderr, which is unbuffered, is not examined. */
 static void attach_standard(struct asf_cios *c) {
     asf__stdio_start();
     if (asf__may_look_below(c))

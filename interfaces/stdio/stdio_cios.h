@@ -26,7 +26,7 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/race_detector.h"
 
-/* For functions so short that their speed depends on their place in a cache line. */
+/* An attribute of functions so short that their speed depends on their place in a cache line. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
 
 /* Defines a variadic function; `call` finds the arguments after `format` in `list`, or by `ap`. */

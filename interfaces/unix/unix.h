@@ -41,7 +41,7 @@ enum { ASF_FDS = 1024 };
 struct asf_fd {
     uint8_t state;  /* enum asf_fd_state */
     unsigned users; /* NEW or SHARED: calls in the kernel that use its offset */
-    int flags;      /* of open */
+    int flags;      /* those of the open call */
     int twin;
     unsigned missed;       /* small reads that no window served, */
     unsigned served;       /* small reads that a window served, */

@@ -43,7 +43,7 @@ static inline bool copy_from_window(struct asf_fd *d, char *p, const char *from,
     return asf__still_there(&d->window, from + n - 1);
 }
 
-/* The same with the stream unlocked; a reference keeps the window. */
+/* As copy_from_window, with the stream unlocked meanwhile.  The reference keeps the window mapped. */
 static bool copy_unlocked(struct asf_fd *d, char *p, const char *from, size_t n) {
     struct asf_buffer *b = &d->window.b;
     b->refs++;
@@ -121,7 +121,8 @@ static void miss_new(struct asf_fd *d, int fd, size_t n, off64_t at) {
         begin_private(d, fd, n, at);
 }
 
-/* The same for a private descriptor.  lock: held. */
+/* Counts a small read of a private descriptor that the window did not serve; arguments as miss_new's.  lock:
+ * held. */
 static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
     if (d->state != ASF_FD_READS || ++d->missed <= d->needed)
         return;
@@ -217,8 +218,8 @@ static inline bool is_mine(const struct asf_fd *d, off64_t at) {
     return asf__likely(d->state == ASF_FD_READS) || d->given_up > at;
 }
 
-/* Reads from the kernel at `at`.  The descriptor's offset advances from there, unless it is no longer
- * `left`, the offset that this call set. */
+/* Reads from the kernel at offset `at`.  Then sets the descriptor's offset to the end of the bytes read; not
+ * if it is no longer `left`, which this call has set: then a signal handler has moved it. */
 static inline __attribute__((always_inline)) ssize_t
 read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at, off64_t left) {
     struct asf_cios *c = &d->stream;
@@ -388,7 +389,8 @@ long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
 
 /* --- lseek ------------------------------------------------------------------------------------ */
 
-/* A target that is negative or above 2^40 bytes (1 TB) publishes the descriptor: the kernel judges it. */
+/* lseek on a private descriptor.  If the target is negative or above 2^40 bytes (1 TB), it publishes the
+ * descriptor and calls the kernel, which refuses or accepts the target. */
 static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence) {
     const off64_t far = (off64_t)1 << 40;
     struct asf_cios *c = &d->stream;

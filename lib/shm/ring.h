@@ -77,10 +77,10 @@ struct asf_ring {
     int watch[2];      /* slots of control block and data in the fault table, or -1 */
     bool alone;        /* one processor: a waiting thread yields it */
     uint32_t released; /* writer: the reader's `released` as last read; reader: the value it last stored */
-    int64_t waiting_since; /* when the last wait began; usual_wait: average of the last waits: nanoseconds */
-    int32_t usual_wait;
-    uint32_t budget; /* how often to yield the processor, if there is one */
-    char **old;      /* earlier mappings of the data */
+    int64_t waiting_since; /* when the last wait began, in nanoseconds */
+    int32_t usual_wait;    /* the average of the last waits, in nanoseconds */
+    uint32_t budget;       /* how often to yield the processor, if there is one */
+    char **old;            /* earlier mappings of the data */
     size_t olds;
     int in_use; /* for a ring of a pipe (pipe_ring.c) */
     bool dirty; /* likewise: the writer has written to the pipe */
@@ -130,8 +130,8 @@ static inline uint32_t asf__ring_room_behind(const struct asf_ring *r, uint64_t 
 static inline uint32_t asf__ring_room(const struct asf_ring *r, uint64_t state) {
     return asf__ring_room_behind(r, state, __atomic_load_n(&r->control->released, __ATOMIC_SEQ_CST));
 }
-/* For the writer: the room, computed from the last known `released`; reads `released` anew only if
- * that is less than `need`, since each read takes the cache line away from the reader. */
+/* Returns the room for the writer, by the last known `released`.  Reads `released` anew only if that room is
+ * less than `need`, since each read takes the cache line away from the reader. */
 static inline uint32_t asf__ring_room_for(struct asf_ring *r, uint64_t state, uint32_t need) {
     uint32_t room = asf__ring_room_behind(r, state, r->released);
     if (room >= need)

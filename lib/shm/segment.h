@@ -44,7 +44,7 @@ struct asf_segment {
 struct asf_segment_state {
     struct asf_shm_info info;
     char label[ASF_SEGMENT_TEXT];
-    uint64_t device, inode; /* of an object in a file system, else 0 */
+    uint64_t device, inode; /* those of a file; 0: it is no file */
     pid_t counted;
     bool held; /* a process holds it; it is freed when that process ends */
 };

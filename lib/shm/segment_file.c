@@ -28,8 +28,8 @@ bool asf__id_random(const char *id, size_t digits) {
     return strspn(id, "0123456789abcdef") == digits && id[digits] == '\0';
 }
 
-/* For a filter of system calls that forbids getrandom: the time plus a counter, never the same twice
- * in this process. */
+/* Returns the time plus a counter, never the same twice in this process: for processes whose system-call
+ * filter forbids getrandom. */
 static uint64_t any_number(void) {
     static uint64_t tries;
     struct timespec now;

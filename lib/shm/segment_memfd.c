@@ -123,7 +123,7 @@ static int each_of(const char *pid, visit_held *visit, void *arg) {
     return rc;
 }
 
-/* All descriptors of all processes, as far as this user can see. */
+/* Visits all descriptors of all processes that this user can see. */
 static int each_held(visit_held *visit, void *arg) {
     int rc = 0, saved = errno;
     DIR *directory = opendir("/proc");
@@ -210,10 +210,10 @@ static int memfd_remove(const char *id) {
 }
 
 struct tour {
-    const char *id; /* or NULL: all */
+    const char *id; /* the one to look for; NULL: all */
     asf_segment_visit *visit;
     void *arg;
-    uint64_t *inodes; /* of the segments visited so far */
+    uint64_t *inodes; /* those of the segments visited so far */
     size_t count;
 };
 

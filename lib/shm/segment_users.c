@@ -42,7 +42,7 @@ static const char *field(const char *p, int n) {
     return p;
 }
 
-/* A line of maps: range, permissions, offset, device, inode, path. */
+/* Counts a line of /proc/PID/maps: range, permissions, offset, device, inode, path. */
 static void count_line(const struct states *all, pid_t pid, const char *line) {
     const char *device = field(line, 3), *inode = field(device, 1);
     char *minor;
@@ -152,8 +152,8 @@ uint64_t asf__process_start(pid_t pid) {
     return ended ? 0 : ticks + 2;
 }
 
-/* A process that was started after `at` only has the same id.  2 s of tolerance: clocks are adjusted,
- * and three clocks are rounded. */
+/* If the process with this id was started after `at`, the one that is asked about has ended.  2 s of
+ * tolerance, since clocks are adjusted, and three clocks are rounded. */
 bool asf__process_ended(pid_t pid, int64_t at) {
     bool ended;
     struct timespec now, up;

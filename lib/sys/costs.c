@@ -77,7 +77,7 @@ static bool parse_file_system(struct asf_costs *c, const char *p) {
            read_number(&p, 10, &fs->by_range);
 }
 
-/* Other lines are for people. */
+/* Reads the values of one line.  Lines of other forms are for people, and are skipped. */
 static bool parse_line(struct asf_costs *c, const char *line) {
     const char *p = line;
     if (word(&p, "set"))
@@ -132,7 +132,8 @@ bool asf__costs_path(char *path, size_t size, int which) {
     return home && join_path(path, size, home, "/.config/asf/tune");
 }
 
-/* Only this user and root may choose how this user's programs work. */
+/* Whether nobody but this user and root can have written the file, which chooses how this user's programs
+ * work. */
 static bool is_trusted_file(int fd) {
     struct stat64 st;
     return asf__sys.fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&

@@ -31,7 +31,7 @@ struct block {
 };
 
 static struct block *table; /* made by the first watch */
-static int hint;            /* slots before it are in use, except a few that threads freed at the same time */
+static int hint; /* slots before this index are in use, except a few that threads freed at the same time */
 static struct sigaction program; /* the program's own action */
 static bool installed;
 static size_t page; /* read once: the handler must not cause a symbol lookup */
@@ -72,7 +72,7 @@ static bool replace_page(const siginfo_t *info) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) >= 0;
 }
 
-/* By number: a call by name could cause a symbol lookup in the handler. */
+/* Raises the signal by its system-call number: a call by name could cause a symbol lookup in the handler. */
 static void raise_now(int sig) {
     asf__raw_syscall(SYS_tgkill, asf__raw_syscall(SYS_getpid, 0, 0, 0, 0),
                      asf__raw_syscall(SYS_gettid, 0, 0, 0, 0), sig, 0);
@@ -192,7 +192,8 @@ static bool claim_slot(struct slot *s) {
            __atomic_exchange_n(&s->end, 1, __ATOMIC_ACQ_REL) == 0;
 }
 
-/* A free slot with a number in from..most-1; NULL: none, or no memory for another block. */
+/* Takes a free slot with a number in from..most-1.  Returns NULL if there is none, or no memory for another
+ * block. */
 static struct slot *claim_from(int from, int most, int *number) {
     struct block **link = &table, *b;
     for (int first = 0; first < most && (b = block_at(link)); first += SLOTS, link = &b->next)

@@ -31,8 +31,8 @@ static void run_undo(void *arg) {
 /* Constants of the unwinder's interface (Itanium C++ ABI, level I). */
 enum { CLEANUP_PHASE = 2, FORCED = 8, CONTINUE = 8 };
 
-/* The unwinder is about to drop the frame of asf__guarded.  A forced unwinding is the end of a thread:
- * libc then calls the handler. */
+/* The unwinder calls this before it drops the frame of asf__guarded.  A forced unwinding ends the thread, and
+ * then libc calls run_undo; after an exception this function does. */
 __attribute__((used)) int asf__guard_personality(int version, int actions, uint64_t class, void *exception,
                                                  void *context);
 int asf__guard_personality(int version, int actions, uint64_t class, void *exception, void *context) {

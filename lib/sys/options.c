@@ -50,7 +50,7 @@ static bool is(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* A number of bytes, K or M. */
+/* Parses a number of bytes, with K or M after it or not. */
 static bool set_size(size_t *to, const char *value, size_t least, size_t unit) {
     char *end;
     unsigned long long n = to_number(value, &end);

@@ -100,7 +100,7 @@ static int sys_isatty(int fd) {
     return asf__raw_syscall(SYS_ioctl, fd, TCGETS, (long)&unused, 0) == 0;
 }
 
-/* By number: an interface may define mmap. */
+/* Calls mmap by its number, since an interface may define a function mmap. */
 static void *sys_map(size_t length, int fd, off64_t offset, int *error) {
     long p = asf__raw6(SYS_mmap, 0, (long)length, PROT_READ, MAP_SHARED, fd, offset);
     if (asf__failed(p)) {
@@ -152,7 +152,8 @@ static int sys_truncate(int fd, off64_t size) {
     return (int)asf__raw(SYS_ftruncate, fd, size, 0, 0);
 }
 
-/* By mincore: unlike cachestat it does not count pages whose read failed or is under way. */
+/* Counts pages in memory by mincore: unlike cachestat it does not count pages whose read failed or is under
+ * way. */
 static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
     enum { AT_ONCE = 1 << 20, PAGE_LEAST = 4096 };
     const size_t page = asf__page();

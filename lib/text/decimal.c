@@ -156,13 +156,13 @@ static inline struct digits shortest(uint64_t mantissa, int exponent) {
 
 /* --- to text ----------------------------------------------------------------------- */
 
-/* Seventeen digits with trailing zeros, enough for any double: the first, and the others as
- * characters, the earliest in the lowest byte. */
+/* A double's digits as characters.  There are always seventeen, enough for any double; the last ones may be
+ * zeros. */
 struct text {
     char first;
-    unsigned __int128 others;
-    unsigned count; /* without trailing zeros */
-    int point;      /* digits before the point */
+    unsigned __int128 others; /* sixteen digits, the first of them in the lowest byte */
+    unsigned count;           /* the number of digits without trailing zeros */
+    int point;                /* the number of digits before the decimal point */
 };
 
 static struct text text_of(struct digits d) {
@@ -339,7 +339,7 @@ size_t asf__put_shortest(char *to, double value) {
 
 /* --- from text ------------------------------------------------------------------------ */
 
-/* A NaN with its sign and payload, which musl's strtod ignores. */
+/* Returns a NaN with the sign and payload of the word; musl's strtod ignores these. */
 static double nan_of(const char *word) {
     const uint64_t quiet = UINT64_C(0x7ff8000000000000), most = (UINT64_C(1) << 51) - 1;
     const char *open = strchr(word, '(');

@@ -127,7 +127,7 @@ static void put_pointer(struct asf__output *o, struct asf__spec *s, const void *
     }
 }
 
-/* For asf__output.error: errno was not read, since most formats do not need it. */
+/* A value of `error` in struct asf__output: errno was not read yet, since most formats do not need it. */
 enum { NOT_LOOKED_AT = INT_MIN };
 
 static __attribute__((noinline)) void put_error(struct asf__output *o, struct asf__spec *s) {
@@ -217,8 +217,8 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, asf__argu
     }
 }
 
-/* A conversion with any flags, width, precision and length.  Returns the format after it, or NULL: it
- * is left to libc, and `ap` is at the conversion's first argument again. */
+/* Makes a conversion with any flags, width, precision and length.  Returns the format after it; or NULL, with
+ * `ap` at the conversion's first argument again, if it is left to libc. */
 static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f,
                                                          asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
@@ -484,8 +484,8 @@ static const char *format_rest(struct asf__output *o, const char *f, const char 
     return format;
 }
 
-/* For formats that count or have numbered arguments: formats without handing anything to `full`, so
- * that libc can start anew if something does not fit. */
+/* Formats a format with %n or numbered arguments.  Hands nothing to `full`, so that libc can make the whole
+ * call if something does not fit. */
 static const char *format_in_room(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                   struct asf__place first) {
     bool (*full)(struct asf__output *, const char *, size_t) = o->full;

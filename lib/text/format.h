@@ -24,7 +24,7 @@ struct asf__output {
      * p and `end` anew.  False: an error, and formatting ends.  NULL: text that does not fit is lost,
      * but counted. */
     bool (*full)(struct asf__output *o, const char *text, size_t n);
-    int error;   /* errno when formatting began; the formatter's own */
+    int error;   /* errno when formatting began, for %m; only the formatter sets it */
     bool counts; /* %n is permitted without libc's check of the format */
     bool failed; /* `full` has failed, or more bytes were made than an int counts */
 };

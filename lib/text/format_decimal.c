@@ -93,7 +93,7 @@ static int binary_exponent(int n) {
     return (n * 217706) >> 16;
 }
 
-/* 10^n = bits * 2^exponent, less up to a unit of the last place. */
+/* 10^n as bits * 2^exponent.  `exact`: equal; else `bits` is too small by less than 1. */
 struct power {
     uint128 bits;
     int exponent;
@@ -167,7 +167,7 @@ static bool quick_significant(struct asf__binary v, int wanted, uint64_t *n, int
 /* 1024 bits before the point or 1137 after it. */
 enum { LIMBS = 18 };
 
-/* Limbs, the lowest first; limbs below `low` are zero. */
+/* An integer of `count` limbs, the lowest first.  The limbs below index `low` are zero. */
 struct limbs {
     uint64_t limb[LIMBS];
     int low, count;

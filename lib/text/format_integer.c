@@ -41,7 +41,7 @@ static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
     } while (n);
 }
 
-/* An integer, its base, and its number of digits. */
+/* An integer to be put: its value, its base and the number of its digits. */
 struct number {
     uint64_t value;
     unsigned bits; /* bits of a digit; 0: decimal */
@@ -58,7 +58,7 @@ static inline void write_number(char *p, const struct number *n) {
         asf__write_digits(p + n->length, n->value);
 }
 
-/* Puts a number that does not fit: it is written to other memory first. */
+/* Puts a number for which the output has too little room: writes its digits to an array first. */
 static __attribute__((noinline)) void put_number_apart(struct asf__output *o, const struct asf__spec *s,
                                                        const struct number *n, struct asf__field *f) {
     char digits[64];

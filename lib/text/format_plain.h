@@ -71,7 +71,7 @@ struct asf__format_begun {
 /* asf__convert_here: one conversion; f is after its percent sign.  Needs room for all of its text. */
 struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, asf__arguments ap);
 
-/* A conversion after l, ll or z; f is at the l or z. */
+/* Makes a conversion of the length l, ll or z; f is at the l or z. */
 static inline struct asf__format_begun asf__plain_long(char *p, char *end, const char *f, asf__arguments ap) {
     const char *letter = f + 1 + (f[0] == 'l' && f[1] == 'l');
     switch (*letter) {
@@ -88,7 +88,7 @@ static inline struct asf__format_begun asf__plain_long(char *p, char *end, const
     }
 }
 
-/* One conversion; f is after its percent sign. */
+/* Makes one conversion; f is after its percent sign. */
 static inline __attribute__((always_inline)) struct asf__format_begun
 asf__plain_conversion(char *p, char *end, const char *f, asf__arguments ap) {
     switch (*f) {

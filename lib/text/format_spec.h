@@ -50,7 +50,8 @@ static inline void asf__copy_text(char *to, const char *from, size_t n) {
     }
 }
 
-/* Blanks, prefix, zeros, text, more zeros, suffix, blanks. */
+/* The parts of a converted argument.  It is put as blanks, prefix, zeros, text, zeros_after, suffix, blanks.
+ */
 struct asf__field {
     const char *prefix, *text, *suffix;
     size_t prefix_length, length, suffix_length, zeros, zeros_after;
@@ -60,8 +61,8 @@ static inline size_t asf__left(const struct asf__output *o) {
     return (size_t)o->end - (size_t)o->p;
 }
 
-/* asf__put_beyond: put a chunk that does not fit.  asf__pad: put c n times; where it does not fit, in
- * chunks of 16, as libc does. */
+/* asf__put_beyond: put a chunk for which the output has no room.
+ * asf__pad: put the character c n times; if the output has no room, in chunks of 16, as libc does. */
 void asf__put_beyond(struct asf__output *o, const char *text, size_t n);
 void asf__pad(struct asf__output *o, char c, size_t n);
 

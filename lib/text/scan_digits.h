@@ -18,9 +18,10 @@ enum { MOST_DIGITS = 19 }; /* all numbers of 19 digits fit */
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-enum { BEFORE = 33, AHEAD = 34 }; /* bytes read before the end of a number, and from its begin on */
+/* The loads read up to BEFORE bytes before the end of a number, and up to AHEAD bytes from its beginning. */
+enum { BEFORE = 33, AHEAD = 34 };
 
-/* A bit for each of 32 bytes. */
+/* Returns a bit for each of the 32 bytes: its highest bit. */
 static inline uint64_t marks(__m128i first, __m128i second) {
     return (uint64_t)_mm_movemask_epi8(second) << 16 | (uint64_t)_mm_movemask_epi8(first);
 }

@@ -27,8 +27,8 @@ INLINE uint64_t mask_space(const unsigned char *p);
 INLINE uint64_t equal_16(const unsigned char *p, int c);
 INLINE uint64_t equal_8(const unsigned char *p, int c);
 
-/* A bit for the end of n bytes, if it is in this block.  Without a branch, which would be mispredicted
- * line after line. */
+/* Returns the mask's bit for the end of n bytes, if that is in this block; else 0.  It has no branch, which
+ * would be mispredicted line after line. */
 INLINE uint64_t end_bit(size_t n) {
     return (uint64_t)(n < BLOCK) << n % BLOCK;
 }

@@ -13,13 +13,13 @@ INLINE vector splat(int c) {
     return vdupq_n_u8((uint8_t)c);
 }
 
-/* A bit for each byte's place among eight. */
+/* Returns a vector whose byte i has only bit i % 8 set. */
 INLINE vector weights(void) {
     return vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
 }
 
-/* A mask from vectors whose bytes are all ones or all zeros: neighbours are added until each byte has
- * the bits of eight. */
+/* Makes a mask of one bit a byte from vectors whose bytes are all ones or all zeros: adds neighbours until
+ * each byte has the bits of eight. */
 INLINE uint64_t join(vector a, vector b, vector c, vector d) {
     vector bits = weights();
     vector low = vpaddq_u8(vandq_u8(a, bits), vandq_u8(b, bits));

@@ -146,12 +146,14 @@ static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent
         (mantissa & 3) == 1 && mantissa << shift == high)
         mantissa--; /* half way between two values: round to even */
     mantissa = (mantissa + (mantissa & 1)) >> 1;
-    /* The leading one, and a carry from rounding, add to the exponent. */
+    /* The mantissa still has its leading one.  The addition adds that, and a carry from rounding, to the
+     * exponent: so `power - 1`. */
     *stored = ((uint64_t)(power - 1) << to->bits) + mantissa;
     return power > 0 && *stored >> to->bits < (uint64_t)to->infinite;
 }
 
-/* For numbers with more digits than stored: whether `digits` and `digits` + 1 give the same value. */
+/* Whether `digits` and `digits` + 1 give the same value.  Asked for a number of which only the first digits
+ * are stored: then the others do not matter. */
 static __attribute__((noinline)) bool same_above(const struct asf_decimal *number, const struct binary *to,
                                                  uint64_t stored) {
     uint64_t next;
@@ -194,7 +196,7 @@ bool asf__decimal_float(const struct asf_decimal *number, float *value) {
     return true;
 }
 
-/* Both operands are exact, so one operation rounds once. */
+/* Multiplies or divides by a power of ten.  Both operands are exact, so the result is rounded once. */
 bool asf__decimal_long_double(const struct asf_decimal *number, long double *value) {
     static const long double tens[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
                                        1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,

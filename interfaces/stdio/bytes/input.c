@@ -35,7 +35,7 @@ static int fill_window(struct asf_cios *c) {
     if (c->flags & ASF_NO_READS)
         return asf__error(c, -EBADF);
     if (!c->ops->fill)
-        asf__allocate(c); /* which makes a terminal line buffered */
+        asf__allocate(c); /* makes a terminal line buffered */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
         asf__show_stdout(c);
     ssize_t n = asf__fill(c, 1);
@@ -49,8 +49,8 @@ static int fill_window(struct asf_cios *c) {
     return EOF;
 }
 
-/* For a FILE of libc's.  libc's __underflow first drops the backup, as the function of the table expects; a
- * static program cannot call it. */
+/* Fills the window of a FILE that libc made.  libc's __underflow drops the backup before it calls the table,
+ * as the table's function expects.  A static program cannot call it. */
 static int underflow_of_libc(struct asf_cios *c) {
 #ifdef ASF_STATIC
     return asf__jump(c)->underflow(c);

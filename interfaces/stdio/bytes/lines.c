@@ -28,8 +28,8 @@ static inline size_t count_kept(struct asf_cios *c, size_t length, bool *found) 
     return asf__avail(c) < length ? asf__avail(c) : length;
 }
 
-/* After a seek the window may have bytes though the stream is not oriented yet.  At exit libc sets back the
- * offset of oriented streams only. */
+/* Makes a stream without an orientation a byte stream: after a seek its window may have bytes.  At exit libc
+ * sets back the offset of oriented streams only. */
 static inline void orient(struct asf_cios *c) {
     if (asf__unlikely(c->orientation == 0))
         c->orientation = -1;

@@ -38,7 +38,7 @@ EXPORT int fseeko(FILE *f, off_t offset, int whence) {
 int fseek(FILE *, long, int) ALIAS(fseeko);
 int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 
-/* For a FILE of libc's or a wide stream of ours. */
+/* The offset of a FILE that libc made, or of a wide stream of ours. */
 static off64_t tell_of_libc(struct asf_cios *c) {
 #ifndef ASF_STATIC
     if (!asf__made_here(c))

@@ -49,7 +49,7 @@ int asf__sum(const struct asf__output *o, size_t n, int more) {
 /* --- streams as outputs -------------------------------------------------------------- */
 
 struct stream_output {
-    struct asf__output o; /* the first member: `full` is given it */
+    struct asf__output o; /* the first member, since `full` gets its address */
     struct asf_cios *c;
     char *array; /* where text is made if not in the window */
 };
@@ -130,8 +130,9 @@ static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fo
     return print_in_array(&s, fortify, format, ap);
 }
 
-/* Line-buffered streams.  Text that fits into the buffer is put up to its last newline, however it is
- * divided, so it is collected in an array; a larger chunk must be put as a whole. */
+/* Printing to line-buffered streams.  Text that fits into the buffer is put up to its last newline, whatever
+ * chunks it comes in; so it is collected in an array of LINES bytes first.  libc puts a larger chunk as a
+ * whole. */
 enum { LINES = 1024 };
 
 static char *end_in_line(const struct asf_cios *c, char *array) {

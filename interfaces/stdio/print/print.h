@@ -22,8 +22,9 @@ int asf__sum(const struct asf__output *o, size_t n, int more);
  * that all puts but the last have one size. */
 bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *));
 
-/* asf__begins_anew: whether libc must make the whole call if the formatter leaves it anything: when a call
- * fails, newer libcs drop the text made since the buffer was last full. */
+/* asf__begins_anew: the formatter has left a part of the format to libc: whether libc must make the whole
+ * call again, and not that part alone.  Newer libcs drop, when a call fails, the text since the buffer was
+ * last full. */
 bool asf__begins_anew(const struct asf__output *o);
 
 /* asf__print_allocated: vasprintf. */

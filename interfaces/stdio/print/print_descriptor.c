@@ -13,7 +13,7 @@
 #include "lib/text/format_spec.h"
 
 struct descriptor_output {
-    struct asf__output o; /* the first member: `full` is given it */
+    struct asf__output o; /* the first member, since `full` gets its address */
     int fd;
     char array[2048]; /* the size in newer libcs, where a call that fails has written whole arrays */
 };

@@ -126,7 +126,7 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, asf
 
 /* asprintf's memory: at first an array, into which most texts fit, then from malloc. */
 struct allocated_output {
-    struct asf__output o; /* the first member: `full` is given it */
+    struct asf__output o; /* the first member, since `full` gets its address */
     char *base;
     char array[512];
 };

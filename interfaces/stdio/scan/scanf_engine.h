@@ -22,8 +22,8 @@
 
 /* --- the format ------------------------------------------------------------- */
 
-/* Which of the three families was called: in the oldest "%as" allocates; the
- * newest knows binary numbers. */
+/* The three families of scanf's names.  In the oldest "%as" allocates memory; the newest reads binary
+ * numbers. */
 enum asf_dialect { ASF_SCAN_GNU, ASF_SCAN_C99, ASF_SCAN_C23 };
 
 enum asf_directive_kind {
@@ -62,13 +62,13 @@ enum {
 struct asf_item {
     unsigned short flags;
     unsigned char kind;
-    unsigned char base; /* of INTEGER; 0: given by the prefix.  Of FLOAT: the decimal point */
+    unsigned char base; /* an integer's base; 0: its prefix tells.  For a float: the decimal point */
 };
 
 struct asf_directive {
-    const unsigned char *text, *text_end; /* of TEXT; of SET: the text in the brackets */
+    const unsigned char *text, *text_end; /* the text to match; for a set: the text in the brackets */
     int width;                            /* -1: none */
-    int position;                         /* of its argument, from 1; 0: the next argument */
+    int position;                         /* its argument's number, from 1; 0: the next argument */
     struct asf_item is;
 };
 
@@ -96,7 +96,7 @@ struct asf_scan {
     const unsigned char *counted; /* `now.consumed` counts the bytes before it */
     struct {
         size_t consumed;
-        char **open;   /* allocated by the directive that is running */
+        char **open;   /* memory that the present directive has allocated */
         int last;      /* the byte read last; EOF, once it was met, stays */
         int end_errno; /* errno when EOF was met */
         int done;      /* assignments */
@@ -229,8 +229,8 @@ struct asf_sink {
     char *to;        /* where text is stored; NULL: it is not stored */
     size_t room;     /* bytes that can be stored before the memory must grow */
     char **owner;    /* the program's pointer to allocated memory, or NULL */
-    size_t size;     /* of the memory to allocate */
-    size_t reserved; /* of `size`: bytes for the null at the end; 0: no null */
+    size_t size;     /* the size of the memory to allocate */
+    size_t reserved; /* the part of `size` for the null at the end; 0: no null */
 };
 
 enum { ASF_SCAN_FIRST_SIZE = 100, ASF_SCAN_LARGEST_FIRST = 1024 }; /* glibc's, in characters */

@@ -12,7 +12,7 @@
 
 typedef const unsigned char *text;
 
-/* Where a number must end: by its width, or with the window. */
+/* Returns the last place at which a number that begins at p may end: by its width, or with the window. */
 static inline text width_limit(text p, text end, int width) {
     return width > 0 && width < end - p ? p + width : end;
 }
@@ -79,7 +79,7 @@ static inline bool plain_integer(struct asf_scan *s, const struct asf_directive 
     return true;
 }
 
-/* An integer that is read byte by byte. */
+/* The state of an integer that is read byte by byte. */
 struct integer {
     int width, base;
     bool sign, negative, digits, too_large;
@@ -130,7 +130,7 @@ static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
     return ch;
 }
 
-/* Reads "(nil)", whose "(" has been read. */
+/* Reads "nil)"; the "(" has been read. */
 static bool read_nil(struct asf_scan *s, const struct integer *n) {
     if (n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
         return false;

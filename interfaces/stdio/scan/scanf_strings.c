@@ -63,8 +63,8 @@ enum { WORD, MEMBERS, LINE, ANYTHING };
 
 struct membership {
     int kind;
-    unsigned char delimiter; /* of LINE: the one byte that ends it */
-    struct asf_set set;      /* of MEMBERS */
+    unsigned char delimiter; /* for LINE: the one byte that ends the text */
+    struct asf_set set;      /* for MEMBERS */
 };
 
 /* Each returns how many bytes from the beginning of p[0..n) belong to the text. */

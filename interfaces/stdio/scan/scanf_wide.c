@@ -108,7 +108,8 @@ enum asf_scan_result asf__scan_wide_string(struct asf_scan *s, const struct asf_
     return take_characters(s, d, &w, asf__scan_width(d), true);
 }
 
-/* As in glibc, the width counts bytes if the text is not stored, and invalid bytes leave a gap in it. */
+/* Reads the text of a %l[.  As in glibc, the width counts bytes if the text is not stored (%*l[), and invalid
+ * bytes leave a gap in the stored text. */
 static enum asf_scan_result take_members(struct asf_scan *s, const struct asf_directive *d, struct wide *w,
                                          const struct asf_set *set, int ch) {
     size_t width = asf__scan_width(d);

@@ -30,7 +30,7 @@ static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format,
 /* --- on streams ---------------------------------------------------------------- */
 
 struct stream_output {
-    struct asf__wide_output o; /* the first member: `full` is given it */
+    struct asf__wide_output o; /* the first member, since `full` gets its address */
     struct asf_cios *c;
 };
 

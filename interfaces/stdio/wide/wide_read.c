@@ -316,8 +316,8 @@ static size_t get_line(struct asf_cios *c, wchar_t *p, size_t n) {
     return done;
 }
 
-/* As in glibc, an error loses the line unless it is EAGAIN after some characters.  room: the size of the
- * memory, as the checked forms know it. */
+/* Reads a line of at most n characters.  As in glibc, an error loses the line, except EAGAIN after some
+ * characters.  room: the number of characters that p has room for, if the program called a checked form. */
 static wchar_t *get_string(struct asf_cios *c, wchar_t *p, size_t n, size_t room) {
     int old = asf__forget_error(c);
     asf__count(c);
