@@ -24,24 +24,15 @@ int asf__put_char(struct asf_cios *c, int ch) {
     return r < 0 ? asf__output_error(r) : r;
 }
 
-static inline int get_byte(struct asf_cios *c) {
-    if (asf__likely(c->read_ptr < c->read_end))
-        return (unsigned char)*c->read_ptr++;
-    return asf__uflow(c);
-}
-
-static inline int put_byte(struct asf_cios *c, int ch) {
-    if (asf__likely(c->write_ptr < c->write_end))
-        return (unsigned char)(*c->write_ptr++ = (char)ch);
-    return asf__put_char(c, (unsigned char)ch);
-}
-
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
-    return ASF_LOCKED(c, asf__hold, get_byte(c));
+    return ASF_LOCKED(c, asf__hold,
+                      c->read_ptr < c->read_end ? (unsigned char)*c->read_ptr++ : asf__uflow(c));
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
-    return ASF_LOCKED(c, asf__hold, put_byte(c, ch));
+    return ASF_LOCKED(c, asf__hold,
+                      c->write_ptr < c->write_end ? (unsigned char)(*c->write_ptr++ = (char)ch)
+                                                  : asf__put_char(c, (unsigned char)ch));
 }
 
 IN_ONE_LINE EXPORT int getc(FILE *f) {

@@ -29,26 +29,6 @@ void asf__show_stdout(struct asf_cios *reader) {
         asf__guarded(flush_stdout_before_input, out, asf__cancelled, reader);
 }
 
-static int fill_window(struct asf_cios *c) {
-    if (asf__has_ended(c))
-        return EOF;
-    if (c->flags & ASF_NO_READS)
-        return asf__error(c, -EBADF);
-    if (!c->ops->fill)
-        asf__allocate(c); /* makes a terminal line buffered */
-    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__show_stdout(c);
-    ssize_t n = asf__fill(c, 1);
-    if (n > 0)
-        return 0;
-    if (n < 0)
-        return asf__error(c, (int)n);
-    c->flags |= ASF_EOF;
-    if (c->stats.in == 0 || c->kind != ASF_REGULAR)
-        c->flags2 &= ~ASF_FOLLOWS; /* as in glibc: m has no effect on a file that is empty at first */
-    return EOF;
-}
-
 /* Fills the window of a FILE that libc made.  libc's __underflow drops the backup before it calls the table,
  * as the table's function expects.  A static program cannot call it. */
 static int underflow_of_libc(struct asf_cios *c) {
@@ -77,7 +57,25 @@ int asf__underflow(struct asf_cios *c) {
         return asf__output_error(rc);
     if (asf__avail(c) == 0)
         asf__free_backup(c);
-    return asf__avail(c) > 0 ? 0 : fill_window(c);
+    if (asf__avail(c) > 0)
+        return 0;
+    if (asf__has_ended(c))
+        return EOF;
+    if (c->flags & ASF_NO_READS)
+        return asf__error(c, -EBADF);
+    if (!c->ops->fill)
+        asf__allocate(c); /* makes a terminal line buffered */
+    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+        asf__show_stdout(c);
+    ssize_t n = asf__fill(c, 1);
+    if (n > 0)
+        return 0;
+    if (n < 0)
+        return asf__error(c, (int)n);
+    c->flags |= ASF_EOF;
+    if (c->stats.in == 0 || c->kind != ASF_REGULAR)
+        c->flags2 &= ~ASF_FOLLOWS; /* as in glibc: m has no effect on a file that is empty at first */
+    return EOF;
 }
 
 int asf__uflow(struct asf_cios *c) {

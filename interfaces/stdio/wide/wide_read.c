@@ -245,15 +245,11 @@ EXPORT wint_t ungetwc(wint_t ch, FILE *f) {
 
 /* --- one character -------------------------------------------------------------- */
 
-static inline wint_t get_character(struct asf_cios *c) {
-    struct asf_wide *w = asf__wide(c);
-    if (asf__likely(w && w->read_ptr < w->read_end))
-        return (wint_t)*w->read_ptr++;
-    return asf__wide_uflow(c);
-}
-
 static __attribute__((noinline)) wint_t get_locked(struct asf_cios *c) {
-    return ASF_LOCKED(c, asf__wide_hold, get_character(c));
+    struct asf_wide *w = asf__wide(c);
+    return ASF_LOCKED(c, asf__wide_hold,
+                      asf__likely(w && w->read_ptr < w->read_end) ? (wint_t)*w->read_ptr++
+                                                                  : asf__wide_uflow(c));
 }
 
 EXPORT wint_t fgetwc(FILE *f) {

@@ -172,15 +172,11 @@ static wint_t put_slow(struct asf_cios *c, wchar_t ch, bool refuse) {
     return asf__ours_wide(c) ? asf__wide_overflow(c, (wint_t)ch) : __woverflow(asf__file(c), (wint_t)ch);
 }
 
-static inline wint_t put_character(struct asf_cios *c, wchar_t ch, bool refuse) {
-    struct asf_wide *w = asf__wide(c);
-    if (asf__likely(w && w->write_ptr < w->write_end))
-        return (wint_t)(*w->write_ptr++ = ch);
-    return put_slow(c, ch, refuse);
-}
-
 static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch, bool refuse) {
-    return ASF_LOCKED(c, asf__wide_hold, put_character(c, ch, refuse));
+    struct asf_wide *w = asf__wide(c);
+    return ASF_LOCKED(c, asf__wide_hold,
+                      asf__likely(w && w->write_ptr < w->write_end) ? (wint_t)(*w->write_ptr++ = ch)
+                                                                    : put_slow(c, ch, refuse));
 }
 
 static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {
