@@ -29,11 +29,12 @@ static inline void asf__count_block(struct asf_cios *c) {
  * asf__end_bulk: both. */
 void asf__leave_bulk(struct asf_cios *c);
 void asf__publish_bulk(struct asf_cios *c);
-void asf__end_bulk_slow(struct asf_cios *c);
 static inline void asf__end_bulk(struct asf_cios *c) {
     c->bulk.run = 0;
-    if (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.from))
-        asf__end_bulk_slow(c);
+    if (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.from)) {
+        asf__publish_bulk(c);
+        asf__leave_bulk(c);
+    }
 }
 /* asf__publish_streams (list.c): asf__publish_bulk on every stream of this descriptor, or of all for -1, that
  * no thread is in a call on.  lock: none.
@@ -56,13 +57,11 @@ ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n);
 void asf__unread_ahead(struct asf_cios *c);
 
 /* Output.
- * asf__pass_block: hold a full window if the stream is bulk, or put it (write.c).
  * asf__hold_block: hold a full window, unless the memory is full or filled slowly.  returns  whether it is
  * held. asf__have_bulk_memory: give a stream with an empty window a buffer that slides, at its beginning.
  * asf__show_held: add the held blocks to the window, which is put next.
  * asf__rewind_buffer: move the buffer to the beginning of its memory.
  * asf__goes_by_blocks: whether n bytes are copied, and not put from the caller's memory. */
-int asf__pass_block(struct asf_cios *c);
 bool asf__hold_block(struct asf_cios *c);
 bool asf__have_bulk_memory(struct asf_cios *c);
 void asf__show_held(struct asf_cios *c);

@@ -70,9 +70,7 @@ enum asf_kind {
     ASF_SOCKET,
     ASF_CHARACTER_DEVICE,
     ASF_CALLBACK,
-    ASF_MEMORY,
-    ASF_RING,
-    ASF_SEGMENT,
+    ASF_MEMORY, /* of this process, or shared with others: a segment or a ring */
 };
 
 /* Reasons for which salloc does not use the window: the stream is wide; a positional call has moved the

@@ -153,9 +153,10 @@ static void abandon_in(struct asf_cios *c, struct asf_buffer *b) {
     }
 }
 
-void asf__abandon_all(struct asf_cios *c) {
+/* Their memory stays. */
+static void abandon_all(struct asf_cios *c) {
     for (struct asf_cios *d = c->detached; d; d = d->next)
-        asf__abandon_all(d);
+        abandon_all(d);
     if (!asf__is_putting(c) || c->ops->memory_is_the_stream)
         return;
     asf__table_last(c);
@@ -163,6 +164,12 @@ void asf__abandon_all(struct asf_cios *c) {
         abandon_in(c, b);
     if (c->buffer)
         abandon_in(c, c->buffer);
+}
+
+void asf__put_without_regions(struct asf_cios *c) {
+    abandon_all(c);
+    asf__flush_output(c);
+    asf__flush_detached(c);
 }
 
 /* --- regions that are a buffer of their own ----------------------------------------------- */

@@ -18,9 +18,9 @@
 void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
 int asf__sfree_slow(struct asf_cios *c, char *p);
 /* asf__abandon: give a region back without its bytes: those of output are not put.  -EINVAL: p is no region.
- * asf__abandon_all: abandon all regions of output, at exit; their memory stays. */
+ * asf__put_without_regions: at exit: abandon all regions of output, and put the rest. */
 int asf__abandon(struct asf_cios *c, char *p);
-void asf__abandon_all(struct asf_cios *c);
+void asf__put_without_regions(struct asf_cios *c);
 /* asf__flush_queue: put queued output up to the first region that is kept (write.c).  -EBUSY: there is one.
  */
 int asf__flush_queue(struct asf_cios *c);
@@ -65,18 +65,14 @@ static inline void *asf__no_region(ssize_t *length, ssize_t code) {
     return NULL;
 }
 
-static inline struct asf_view *asf__view(struct asf_cios *c) {
-    return (struct asf_view *)(void *)c;
-}
-
 /* asf__u_salloc: allocate the next *length bytes; with `some`, fewer if the buffer has fewer. */
 static inline void *asf__u_salloc(struct asf_cios *c, ssize_t *length, bool some) {
-    void *p = asf_view_salloc(asf__view(c), *length);
+    void *p = asf_view_salloc((struct asf_view *)(void *)c, *length);
     return asf__likely(p) ? p : asf__salloc_slow(c, length, some);
 }
 
 static inline int asf__u_sfree(struct asf_cios *c, char *p) {
-    return asf__likely(asf_view_sfree(asf__view(c), p)) ? 0 : asf__sfree_slow(c, p);
+    return asf__likely(asf_view_sfree((struct asf_view *)(void *)c, p)) ? 0 : asf__sfree_slow(c, p);
 }
 
 #pragma GCC visibility pop

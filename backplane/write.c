@@ -238,7 +238,8 @@ static bool is_whole_block(const struct asf_cios *c) {
            (size_t)(c->buf_end - c->buf_base) == c->block;
 }
 
-int asf__pass_block(struct asf_cios *c) {
+/* Holds a full window if the stream is bulk, or puts it. */
+static int pass_block(struct asf_cios *c) {
     bool whole = c->bulk.state > 0 && asf__is_putting(c) && is_whole_block(c) && !c->buffer->refs;
     if (whole && asf__hold_block(c))
         return 0;
@@ -274,11 +275,6 @@ void asf__publish_bulk(struct asf_cios *c) {
     asf__permit_cancellation(before);
 }
 
-void asf__end_bulk_slow(struct asf_cios *c) {
-    asf__publish_bulk(c);
-    asf__leave_bulk(c);
-}
-
 size_t asf__waiting(const struct asf_cios *c) {
     size_t n = asf__pending(c) - c->left_out;
     for (const struct asf_buffer *b = c->queue; b; b = b->next)
@@ -312,7 +308,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
         if (!larger && (in_use || too_small))
             return -ENOMEM; /* nothing has changed */
     }
-    rc = in_use ? asf__go_to_output(c) : asf__pass_block(c);
+    rc = in_use ? asf__go_to_output(c) : pass_block(c);
     if (rc == 0 && !in_use) /* with nothing pending, the descriptor is still at read_end */
         rc = asf__go_to_output(c);
     if (rc == 0 && in_use)
@@ -378,7 +374,7 @@ static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *er
     c->stats.spared++;
     while (*error == 0 && done < n) {
         done += copy_in(c, p + done, n - done, asf__room_in_buffer(c));
-        *error = asf__pass_block(c);
+        *error = pass_block(c);
         c->stats.spared--;
     }
     return done;
@@ -421,7 +417,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
         return n;
     *error = asf__to_write(c);
     if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
-        *error = asf__pass_block(c);
+        *error = pass_block(c);
     if (*error == 0 && done < n)
         done += append_straight(c, p + done, n - done, error);
     if (*error == 0)

@@ -33,16 +33,13 @@ static const struct measured {
     {BTRFS_SUPER_MAGIC, "large file on btrfs"},
 };
 
-/* Whether the file is on tmpfs and has holes: a hole that is mapped becomes memory there. */
-static bool would_grow(const struct statfs64 *fs, const struct stat64 *st) {
-    return fs->f_type == TMPFS_MAGIC && st->st_blocks < st->st_size / 512;
-}
-
 const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st) {
     struct statfs64 fs;
     const char *module = asf__options()->module;
-    if (c->copied || module[0] == 'r' || asf__sys.fstatfs(c->fd, &fs) < 0 || would_grow(&fs, st))
+    if (c->copied || module[0] == 'r' || asf__sys.fstatfs(c->fd, &fs) < 0)
         return NULL;
+    if (fs.f_type == TMPFS_MAGIC && st->st_blocks < st->st_size / 512)
+        return NULL; /* a hole in a file on tmpfs becomes memory when it is mapped */
     if (module[0] == 'm')
         return "ASF_OPTIONS asks for map";
     const struct asf_fs_costs *here = asf__costs_of((long)fs.f_type);
@@ -60,7 +57,9 @@ static void unmap_window(struct asf_cios *c, struct asf_buffer *b) {
     asf__sys.unmap(b->base, b->size);
 }
 
-bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size) {
+/* Maps size > 0 bytes of the stream's file from `at` on, a multiple of the page; `w` is the caller's memory.
+ * Returns false if they cannot be mapped. */
+static bool map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size) {
     int error = 0;
     if (!asf__can_catch_faults())
         return false;
@@ -83,7 +82,7 @@ bool asf__show_window(struct asf_cios *c, struct asf_window *w, off64_t at, off6
     if ((c->buffer && w->at == base && w->b.size == n) || w->b.refs > 0)
         return c->buffer;
     asf__use_buffer(c, NULL);
-    if (asf__map_window(c, w, base, n))
+    if (map_window(c, w, base, n))
         asf__use_buffer(c, &w->b);
     return c->buffer;
 }
@@ -103,7 +102,7 @@ static void unmap(struct asf_cios *c, struct asf_buffer *b) {
 
 static struct asf_buffer *map_new_window(struct asf_cios *c, off64_t at, size_t size) {
     struct asf_window *w = malloc(sizeof *w);
-    if (!w || !asf__map_window(c, w, at, size)) {
+    if (!w || !map_window(c, w, at, size)) {
         free(w);
         return NULL;
     }

@@ -46,30 +46,32 @@ static void *open_library(const char *path) {
 }
 #endif
 
+enum format { FORMAT_NONE, FORMAT_OPEN, FORMAT_ZSTD, FORMAT_GZIP, FORMAT_LZ4, FORMAT_XZ };
+enum { MAGIC_BYTES = 6 }; /* the length of the longest magic number */
+
 static const char names[][8] = {
-    [ASF_FORMAT_ZSTD] = "zstd", [ASF_FORMAT_GZIP] = "gzip", [ASF_FORMAT_LZ4] = "lz4", [ASF_FORMAT_XZ] = "xz"};
+    [FORMAT_ZSTD] = "zstd", [FORMAT_GZIP] = "gzip", [FORMAT_LZ4] = "lz4", [FORMAT_XZ] = "xz"};
 
 /* A skippable frame (its first byte is 0x50 to 0x5f) counts as zstd's, although lz4 has such frames, too. */
 static const struct {
-    enum asf_format format;
-    unsigned char length, mask, magic[ASF_MAGIC_BYTES];
+    enum format format;
+    unsigned char length, mask, magic[MAGIC_BYTES];
 } magics[] = {
-    {ASF_FORMAT_ZSTD, 4, 0xff, {0x28, 0xb5, 0x2f, 0xfd}},
-    {ASF_FORMAT_ZSTD, 4, 0xf0, {0x50, 0x2a, 0x4d, 0x18}},
-    {ASF_FORMAT_GZIP, 3, 0xff, {0x1f, 0x8b, 0x08}},
-    {ASF_FORMAT_LZ4, 4, 0xff, {0x04, 0x22, 0x4d, 0x18}},
-    {ASF_FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* written by "lz4 -l" */
-    {ASF_FORMAT_XZ, 6, 0xff, {0xfd, '7', 'z', 'X', 'Z', 0}},
+    {FORMAT_ZSTD, 4, 0xff, {0x28, 0xb5, 0x2f, 0xfd}},    {FORMAT_ZSTD, 4, 0xf0, {0x50, 0x2a, 0x4d, 0x18}},
+    {FORMAT_GZIP, 3, 0xff, {0x1f, 0x8b, 0x08}},          {FORMAT_LZ4, 4, 0xff, {0x04, 0x22, 0x4d, 0x18}},
+    {FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* written by "lz4 -l" */
+    {FORMAT_XZ, 6, 0xff, {0xfd, '7', 'z', 'X', 'Z', 0}},
 };
 
-enum asf_format asf__format_of(const char *p, size_t n) {
+/* The format of a stream that begins with these n bytes; FORMAT_OPEN: more bytes are needed to tell. */
+static enum format format_of(const char *p, size_t n) {
     for (size_t i = 0; i < sizeof magics / sizeof *magics && n > 0; i++) {
         size_t length = magics[i].length, seen = n < length ? n : length;
         if ((p[0] & magics[i].mask) == magics[i].magic[0] &&
             memcmp(p + 1, magics[i].magic + 1, seen - 1) == 0)
-            return n < length ? ASF_FORMAT_OPEN : magics[i].format;
+            return n < length ? FORMAT_OPEN : magics[i].format;
     }
-    return n > 0 ? ASF_FORMAT_NONE : ASF_FORMAT_OPEN;
+    return n > 0 ? FORMAT_NONE : FORMAT_OPEN;
 }
 
 bool asf__is_decoder(const struct asf_decoder *d) {
@@ -77,11 +79,12 @@ bool asf__is_decoder(const struct asf_decoder *d) {
            d->decode && d->end;
 }
 
-const char *asf__why_format(enum asf_format f) {
-    return f == ASF_FORMAT_ZSTD   ? "compressed by zstd"
-           : f == ASF_FORMAT_GZIP ? "compressed by gzip"
-           : f == ASF_FORMAT_LZ4  ? "compressed by lz4"
-                                  : "compressed by xz";
+/* The format in words. */
+static const char *why_format(enum format f) {
+    return f == FORMAT_ZSTD   ? "compressed by zstd"
+           : f == FORMAT_GZIP ? "compressed by gzip"
+           : f == FORMAT_LZ4  ? "compressed by lz4"
+                              : "compressed by xz";
 }
 
 /* Loads a library from this library's directory, so that a tree which is not installed, or was moved, uses
@@ -97,7 +100,7 @@ static void *load_library(const char *soname) {
     return library ? library : open_library(soname);
 }
 
-static const struct asf_decoder *find_decoder(enum asf_format f) {
+static const struct asf_decoder *find_decoder(enum format f) {
     char name[64];
     asf__format_text(name, sizeof name, "libasf_%s.so.%d", names[f], atoi(ASF_VERSION));
     void *library = load_library(name);
@@ -108,8 +111,9 @@ static const struct asf_decoder *find_decoder(enum asf_format f) {
     return decoder ? decoder() : NULL;
 }
 
-const struct asf_decoder *asf__load_decoder(enum asf_format f) {
-    static const struct asf_decoder *loaded[ASF_FORMAT_XZ + 1];
+/* The format's decoder, whose library is loaded by the first call.  Returns NULL if it is not installed. */
+static const struct asf_decoder *load_decoder(enum format f) {
+    static const struct asf_decoder *loaded[FORMAT_XZ + 1];
     const struct asf_decoder *d = __atomic_load_n(&loaded[f], __ATOMIC_ACQUIRE);
     if (d)
         return d;
@@ -124,18 +128,18 @@ const struct asf_decoder *asf__load_decoder(enum asf_format f) {
 
 /* The bytes are requested one by one, so that no more are waited for than the magic number needs. */
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
-    enum asf_format f = ASF_FORMAT_OPEN;
-    for (size_t want = 1; f == ASF_FORMAT_OPEN && want <= ASF_MAGIC_BYTES; want++) {
+    enum format f = FORMAT_OPEN;
+    for (size_t want = 1; f == FORMAT_OPEN && want <= MAGIC_BYTES; want++) {
         ssize_t n = asf__fill(c, want);
         if (n > 0 && (size_t)n < want) /* at the end, or at an error, which is returned here */
             n = c->stopped < 0 ? asf__take_stop(c) : 0;
         if (n <= 0)
             return (int)n;
-        f = asf__format_of(c->read_ptr, (size_t)n);
+        f = format_of(c->read_ptr, (size_t)n);
     }
-    if (f > ASF_FORMAT_OPEN)
-        *decoder = asf__load_decoder(f);
-    return f > ASF_FORMAT_OPEN && !*decoder ? -ENOTSUP : 0;
+    if (f > FORMAT_OPEN)
+        *decoder = load_decoder(f);
+    return f > FORMAT_OPEN && !*decoder ? -ENOTSUP : 0;
 }
 
 /* --- the option "decompress" ---------------------------------------------------------- */
@@ -150,18 +154,18 @@ static ssize_t get_nothing(struct asf_cios *c, void *buf, size_t n) {
  * text. */
 static const struct asf_module not_decoded = {.name = "none", .get = get_nothing, .close = asf__fd_close};
 
-static void report_missing(const struct asf_cios *c, enum asf_format f) {
+static void report_missing(const struct asf_cios *c, enum format f) {
     char line[PATH_MAX + 128];
     int n = asf__format_text(line, sizeof line,
                              "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n",
-                             c->fd, asf__why_format(f), names[f], atoi(ASF_VERSION));
+                             c->fd, why_format(f), names[f], atoi(ASF_VERSION));
     asf__sys.write(2, line, (size_t)n);
 }
 
 /* `first`: n bytes that were already read from a pipe. */
-static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, size_t n) {
+static void decode_as(struct asf_cios *c, enum format f, const char *first, size_t n) {
     enum { BUFFER = 64 << 10 };
-    const struct asf_decoder *d = asf__load_decoder(f);
+    const struct asf_decoder *d = load_decoder(f);
     struct asf_cios *below = d ? asf__cios_new(&asf__for_asi, c->fd, O_RDONLY) : NULL;
     struct asf_buffer *b = below && n ? asf__buffer_new(n > BUFFER ? n : BUFFER) : NULL;
     if (b) {
@@ -169,7 +173,7 @@ static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, 
         asf__use_buffer(below, b);
         asf__set_read(below, b->base, b->base, b->base + n);
     }
-    c->why = asf__why_format(f);
+    c->why = why_format(f);
     if (below && (b || !n) && asf__stack_decoder(c, d, below) == 0)
         return;
     if (below)
@@ -185,7 +189,7 @@ static void decode_as(struct asf_cios *c, enum asf_format f, const char *first, 
 /* Bytes that were read from a pipe and not yet given to the program, because they did not tell the format:
  * the program wanted fewer bytes than a magic number has, or the next read failed. */
 struct first {
-    char bytes[ASF_MAGIC_BYTES];
+    char bytes[MAGIC_BYTES];
     size_t n;
     bool plain;
 };
@@ -211,11 +215,11 @@ static ssize_t first_get(struct asf_cios *c, void *buf, size_t n) {
     struct first *f = c->data = c->data ? c->data : calloc(1, sizeof *f);
     if (!f)
         return -ENOMEM;
-    char few[ASF_MAGIC_BYTES], *p = n < sizeof few ? few : buf;
+    char few[MAGIC_BYTES], *p = n < sizeof few ? few : buf;
     size_t have = f->n;
     memcpy(p, f->bytes, have);
-    enum asf_format format;
-    while ((format = f->plain ? ASF_FORMAT_NONE : asf__format_of(p, have)) == ASF_FORMAT_OPEN) {
+    enum format format;
+    while ((format = f->plain ? FORMAT_NONE : format_of(p, have)) == FORMAT_OPEN) {
         memcpy(f->bytes, p, f->n = have);
         ssize_t more = asf__fd_get(c, p + have, n > have ? n - have : 1);
         if (more < 0)
@@ -224,7 +228,7 @@ static ssize_t first_get(struct asf_cios *c, void *buf, size_t n) {
             break;
         have += (size_t)more;
     }
-    if (format <= ASF_FORMAT_OPEN)
+    if (format <= FORMAT_OPEN)
         return give_plain(c, p, have, buf, n);
     free(f);
     decode_as(c, format, p, have);
@@ -254,18 +258,18 @@ static void see_more(struct asf_cios *c, const char *first, size_t n) {
 
 /* --- the format of a descriptor -------------------------------------------------------- */
 
-static enum asf_format format_of_file(int fd) {
-    char magic[ASF_MAGIC_BYTES];
+static enum format format_of_file(int fd) {
+    char magic[MAGIC_BYTES];
     off64_t at = asf__lseek(fd, 0, SEEK_CUR);
     ssize_t n = at < 0 ? at : asf__sys.pread(fd, magic, sizeof magic, at);
-    enum asf_format f = n > 0 ? asf__format_of(magic, (size_t)n) : ASF_FORMAT_NONE;
-    return f == ASF_FORMAT_OPEN ? ASF_FORMAT_NONE : f; /* the file ends there */
+    enum format f = n > 0 ? format_of(magic, (size_t)n) : FORMAT_NONE;
+    return f == FORMAT_OPEN ? FORMAT_NONE : f; /* the file ends there */
 }
 
 struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n) {
-    enum asf_format f = n > 0 ? asf__format_of(first, n) : format_of_file(fd);
-    struct asf_cios *c = f > ASF_FORMAT_NONE ? asf__cios_new(&asf__for_asi, fd, O_RDONLY) : NULL;
-    if (c && f == ASF_FORMAT_OPEN)
+    enum format f = n > 0 ? format_of(first, n) : format_of_file(fd);
+    struct asf_cios *c = f > FORMAT_NONE ? asf__cios_new(&asf__for_asi, fd, O_RDONLY) : NULL;
+    if (c && f == FORMAT_OPEN)
         see_more(c, first, n);
     else if (c)
         decode_as(c, f, first, n);
@@ -276,8 +280,8 @@ void asf__look_for_format(struct asf_cios *c) {
     if (!c->listed || c->access != O_RDONLY || c->child > 0)
         return;
     if (c->kind == ASF_REGULAR) {
-        enum asf_format f = format_of_file(c->fd);
-        if (f != ASF_FORMAT_NONE)
+        enum format f = format_of_file(c->fd);
+        if (f != FORMAT_NONE)
             decode_as(c, f, NULL, 0);
     } else if ((c->kind == ASF_PIPE || c->kind == ASF_SOCKET) && c->ops == &asf__pipe) {
         c->ops = &first_bytes;

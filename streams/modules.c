@@ -67,16 +67,12 @@ static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
     }
 }
 
-static void report_module(const struct asf_cios *c) {
-    if (asf__options()->verbose)
-        asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), c->why);
-}
-
 /* The last step of both attach functions. */
 static void look_for_format(struct asf_cios *c) {
     if (asf__unlikely(asf__options()->decompress))
         asf__look_for_format(c);
-    report_module(c);
+    if (asf__options()->verbose)
+        asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), c->why);
 }
 
 static bool stat_descriptor(struct asf_cios *c, struct stat64 *st) {
@@ -89,7 +85,9 @@ static bool stat_descriptor(struct asf_cios *c, struct stat64 *st) {
 
 /* --- buffered as libc's streams -------------------------------------------------- */
 
-size_t asf__buffer_size(size_t size) {
+/* Returns the size of the buffer for a stream for which libc would allocate `size` bytes: that size, or the
+ * one that the option `buffer` asks for. */
+static size_t buffer_size(size_t size) {
     return asf__options()->buffer ? asf__options()->buffer : size;
 }
 
@@ -121,7 +119,7 @@ static void attach_as_libc(struct asf_cios *c) {
     c->block = st.st_blksize > 0 && st.st_blksize < BUFSIZ ? (size_t)st.st_blksize : BUFSIZ;
     c->stats.as_libc = true;
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
-        c->block = asf__buffer_size(c->block);
+        c->block = buffer_size(c->block);
     look_for_format(c);
     if (c->bulk.state == ASF_BULK_UNKNOWN && may_be_bulk(c, &st))
         c->bulk.state = ASF_BULK_MAYBE;
@@ -156,11 +154,6 @@ static void choose_input(struct asf_cios *c, const struct stat64 *st) {
         use_module(c, &asf__file_ahead, "not known to map well: the file system, or holes in memory");
 }
 
-static void use_output(struct asf_cios *c) {
-    c->block = asf__tuned_buffer();
-    c->ops = c->access == O_RDWR ? &asf__places_update : &asf__places_write;
-}
-
 static void attach_for_asi(struct asf_cios *c) {
     struct stat64 st;
     c->block = c->access == O_RDONLY ? READ_BUFFER : WRITE_BUFFER;
@@ -168,9 +161,10 @@ static void attach_for_asi(struct asf_cios *c) {
         use_descriptor(c, &st);
         if (c->kind == ASF_REGULAR && c->access == O_RDONLY)
             choose_input(c, &st);
-        else if (c->kind == ASF_REGULAR)
-            use_output(c);
-        else if (c->access == O_RDWR && asf__lseek(c->fd, 0, SEEK_CUR) < 0)
+        else if (c->kind == ASF_REGULAR) {
+            c->block = asf__tuned_buffer();
+            c->ops = c->access == O_RDWR ? &asf__places_update : &asf__places_write;
+        } else if (c->access == O_RDWR && asf__lseek(c->fd, 0, SEEK_CUR) < 0)
             c->ops = &asf__two_ways;
     }
     look_for_format(c);
@@ -188,7 +182,7 @@ struct asf_cios *asf__open_module(const struct asf_module *ops, void *data, int 
     c->orientation = -1;
     c->data = data;
     c->kind = ASF_CALLBACK;
-    c->block = asf__buffer_size(BUFSIZ);
+    c->block = buffer_size(BUFSIZ);
     return c;
 }
 

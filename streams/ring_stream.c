@@ -113,23 +113,18 @@ static void copy_views(void *arg, char *copy) {
         memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
 }
 
-/* Detaches all views from the ring: their memory is now a copy of the ring's bytes, at the same addresses. */
-static void leave_views(struct ring_stream *s) {
-    for (struct view *v = s->oldest, *next; v; v = next) {
-        next = v->newer;
-        v->b.release = free_view;
-        v->newer = NULL;
-    }
-    s->oldest = NULL;
-}
-
 /* Replaces the views by copies at the same addresses: regions that are not given back would stop the
  * writer. */
 static int make_way(struct ring_stream *s) {
     int rc = asf__ring_fresh(s->r, copy_views, s);
     if (rc < 0)
         return rc;
-    leave_views(s);
+    for (struct view *v = s->oldest, *next; v; v = next) {
+        next = v->newer;
+        v->b.release = free_view;
+        v->newer = NULL;
+    }
+    s->oldest = NULL;
     s->from = s->r->at;
     release_read(s);
     return 0;
@@ -191,13 +186,6 @@ static struct view *next_view(struct asf_cios *c) {
     return v;
 }
 
-static void show_view(struct asf_cios *c, struct view *v, uint32_t from, size_t n) {
-    v->b.base = asf__ring_at(v->s->r, from);
-    v->b.size = n;
-    asf__use_buffer(c, &v->b);
-    asf__set_read(c, v->b.base, v->b.base, v->b.base + n);
-}
-
 /* Releases the bytes before `from`, which have been read, unless a region holds them. */
 static void finish_read_part(struct asf_cios *c, uint32_t from) {
     struct ring_stream *s = c->data;
@@ -230,7 +218,10 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
     uint32_t n = there < need ? there : need > most ? need : there < most ? there : most;
     asf__ring_claim(s->r, n);
     c->stats.in += n;
-    show_view(c, v, from, have + n);
+    v->b.base = asf__ring_at(s->r, from);
+    v->b.size = have + n;
+    asf__use_buffer(c, &v->b);
+    asf__set_read(c, v->b.base, v->b.base, v->b.base + have + n);
     return (ssize_t)asf__avail(c);
 }
 
@@ -450,7 +441,7 @@ struct asf_cios *asf__open_ring(struct asf_ring *r) {
     c->data = s;
     add_to_list(s);
     c->why = "a ring in shared memory";
-    c->kind = ASF_RING;
+    c->kind = ASF_MEMORY;
     c->block = BUFSIZ;
     return c;
 }

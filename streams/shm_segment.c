@@ -139,7 +139,7 @@ struct asf_cios *asf__open_segment(char *shm, int access) {
     *s = (struct shm_stream){.shm = shm, .size = asf__segment_of(shm)->data};
     c->data = s;
     c->why = "a segment of shared memory";
-    c->kind = ASF_SEGMENT;
+    c->kind = ASF_MEMORY;
     c->block = BUFSIZ;
     return c;
 }

@@ -60,15 +60,12 @@ struct asf_window {
     int watch; /* the fault handler's slot */
 };
 
-/* asf__map_window: map size > 0 bytes of the stream's file from `at` on, a multiple of the page; `w` is
- * the caller's memory.  returns  false: it cannot be mapped.
- * asf__show_window: map the part of a file of `size` bytes that has offset `at`, and make it the current
+/* asf__show_window: map the part of a file of `size` bytes that has offset `at`, and make it the current
  * buffer; `w` is the caller's memory, which may hold an earlier window.  If regions or copies use that one,
  * it is kept and nothing is mapped.  returns  whether the stream has a current buffer.
  * asf__why_map: returns the reason to map the stream's file, whose status is st; NULL: there is none.
  * asf__map_costs: returns how many small reads take as long as all page faults of a window of the file.
  * Only on tmpfs, which maps 64 KB in small pages for each fault; elsewhere 0. */
-bool asf__map_window(struct asf_cios *c, struct asf_window *w, off64_t at, size_t size);
 bool asf__show_window(struct asf_cios *c, struct asf_window *w, off64_t at, off64_t size);
 const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st);
 unsigned asf__map_costs(const struct asf_cios *c, off64_t size);
@@ -99,10 +96,6 @@ size_t asf__latest_at(struct asf_cios *c, const char *region);
 
 /* asf__advise: how the program will use the stream's file; asf_advise's contract. */
 int asf__advise(struct asf_cios *c, enum asf_advice advice);
-
-/* asf__buffer_size: returns the size of the buffer for a stream for which libc would allocate `size` bytes:
- * that size, or the one that the option `buffer` asks for. */
-size_t asf__buffer_size(size_t size);
 
 /* asf__is_decoder: whether the decoder is complete and of this library's version.  lock: none.
  * asf__find_decoder: find a decoder by the stream's next bytes, which stay unread.  *decoder stays NULL if

@@ -100,13 +100,9 @@ int asf_sclose(struct asf_cios *c) {
     return rc == -EBUSY ? -EIO : rc; /* the module's own -EBUSY: the stream is gone all the same */
 }
 
-static void *salloc_bytes(struct asf_cios *c, ssize_t *length, bool some) {
-    int rc = asf__to_bytes(c);
-    return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, some);
-}
-
 void *asf_v1_u_salloc(struct asf_cios *c, ssize_t *length) {
-    return salloc_bytes(c, length, false);
+    int rc = asf__to_bytes(c);
+    return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, false);
 }
 
 void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
@@ -507,6 +503,13 @@ FILE *asf_file(struct asf_cios *c) {
     return (FILE *)(void *)c;
 }
 
+int asf_advise(struct asf_cios *c, enum asf_advice advice) {
+    asf__begin_call(c);
+    int rc = asf__advise(c, advice);
+    asf__end_call(c);
+    return rc;
+}
+
 const char *asf_module_name(struct asf_cios *c) {
     return c->ops->name;
 }
@@ -522,11 +525,8 @@ const char *asf_module_why(struct asf_cios *c) {
 ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     (void)unused;
     bool locked = asf__trylock(&c->lk);
-    if (locked || c->use != ASF_IN_SYSTEM_CALL) {
-        asf__abandon_all(c);
-        asf__flush_output(c);
-        asf__flush_detached(c);
-    }
+    if (locked || c->use != ASF_IN_SYSTEM_CALL)
+        asf__put_without_regions(c);
     if (locked)
         asf__unlock(&c->lk);
     asf__report(c);

@@ -242,7 +242,7 @@ static void free_or_reset(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
-int asf__close_stream(struct asf_cios *c) {
+static int close_stream(struct asf_cios *c) {
     pid_t child = c->child;
     /* Once the stream is out of the list, another thread's popen cannot close its descriptor in the child:
      * close-on-exec does. */
@@ -261,7 +261,7 @@ int asf__close_stream(struct asf_cios *c) {
 
 EXPORT int fclose(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return asf__made_here(c) ? asf__close_stream(c) : _IO_fclose(f);
+    return asf__made_here(c) ? close_stream(c) : _IO_fclose(f);
 }
 
 /* --- freopen -------------------------------------------------------------------- */

@@ -92,15 +92,12 @@ ASF_RACY static bool has_input(const struct asf_cios *c) {
     return unread && c->fd >= 0 && ASF_LIBC(flush_all_input);
 }
 
-static void sync_input(struct asf_cios *c, int *result) {
-    if (asf__jump(c)->sync(c) != 0)
-        *result = EOF;
-    c->exclusive = false;
-}
-
 static void flush_one(struct asf_cios *c, int *result) {
-    if (has_input(c))
-        sync_input(c, result);
+    if (has_input(c)) {
+        if (asf__jump(c)->sync(c) != 0)
+            *result = EOF;
+        c->exclusive = false;
+    }
     if (!has_output(c))
         return;
     int rc = asf__ours_wide(c) ? asf__wide_flush(c) : asf__flush_output(c);
@@ -180,14 +177,12 @@ ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
 }
 
 /* Puts the pending output, except the bytes of regions that the program has not freed. */
-ASF_RACY static void put_without_regions(struct asf_cios *c) {
+ASF_RACY static void put_waiting_output(struct asf_cios *c) {
     bool locked, kept = c->queue || (c->buffer && c->buffer->refs);
     if (!c->detached && !(kept && has_output(c)))
         return;
     if (lock_at_exit(c, &locked)) {
-        asf__abandon_all(c);
-        asf__flush_output(c);
-        asf__flush_detached(c);
+        asf__put_without_regions(c);
     }
     if (locked)
         asf__unlock(&c->lk);
@@ -196,7 +191,7 @@ ASF_RACY static void put_without_regions(struct asf_cios *c) {
 static bool finish_one(struct asf_cios *c, void *unused) {
     bool locked;
     (void)unused;
-    put_without_regions(c);
+    put_waiting_output(c);
     if (is_finished_here(c)) {
         if (lock_at_exit(c, &locked) && (locked || !asf__is_putting(c))) { /* its buffer may be in use */
             asf__free_backup(c);

@@ -143,24 +143,15 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
-static inline enum asf_use asf__begin_unlocked(struct asf_cios *c) {
-    const enum asf_use was = asf__made_here(c) ? c->use : ASF_UNLOCKED;
-    if (was == ASF_OUTSIDE)
-        c->use = ASF_UNLOCKED;
-    return was;
-}
-
-static inline void asf__end_unlocked(struct asf_cios *c, enum asf_use was) {
-    if (asf__made_here(c))
-        c->use = was;
-}
-
 /* ASF_UNLOCKED: a call of an _unlocked function, for which the program holds the lock. */
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
-        const enum asf_use was_ = asf__begin_unlocked(c);                                                    \
+        const enum asf_use was_ = asf__made_here(c) ? (c)->use : ASF_UNLOCKED;                               \
+        if (was_ == ASF_OUTSIDE)                                                                             \
+            (c)->use = ASF_UNLOCKED;                                                                         \
         __typeof__(call) result_ = call;                                                                     \
-        asf__end_unlocked(c, was_);                                                                          \
+        if (asf__made_here(c))                                                                               \
+            (c)->use = was_;                                                                                 \
         result_;                                                                                             \
     }))
 
@@ -188,17 +179,6 @@ static inline bool asf__bytes(struct asf_cios *c) {
  * it.  Constructors that run earlier may use stdio, too: a standard stream calls it when it is attached, at
  * its first transfer, and the functions that open or reopen a stream call it. */
 void asf__stdio_start(void);
-
-/* Stores a byte other than a newline in the buffer of a line-buffered stream, whose window shows no room.
- * returns  false if it did not. */
-static inline bool asf__put_in_line(struct asf_cios *c, int ch) {
-    enum { MODE = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_PUTTING };
-    bool line = (c->flags & MODE) == (ASF_LINE_BUF | ASF_PUTTING) && asf__ours(c) && c->orientation < 0;
-    if (ch == '\n' || !line || !c->write_ptr || c->write_ptr >= c->buf_end)
-        return false;
-    *c->write_ptr++ = (char)ch;
-    return true;
-}
 
 static inline void asf__set_errno(int code) {
     if (code != -ASF_NO_ERRNO)
@@ -252,10 +232,7 @@ FILE *asf__open_on_pipe(int fd, int access);
 void asf__look_as_libc(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);
-/* asf__close_stream: fclose() of a stream of ours. */
-int asf__close_stream(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
-int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int fortify);
 /* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain. */
 int asf__flush_all(void);
 bool asf__is_standard(const struct asf_cios *c);

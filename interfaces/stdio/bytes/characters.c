@@ -26,13 +26,13 @@ int asf__put_char(struct asf_cios *c, int ch) {
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
     return ASF_LOCKED(c, asf__hold,
-                      c->read_ptr < c->read_end ? (unsigned char)*c->read_ptr++ : asf__uflow(c));
+                      asf__likely(c->read_ptr < c->read_end) ? (unsigned char)*c->read_ptr++ : asf__uflow(c));
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
     return ASF_LOCKED(c, asf__hold,
-                      c->write_ptr < c->write_end ? (unsigned char)(*c->write_ptr++ = (char)ch)
-                                                  : asf__put_char(c, (unsigned char)ch));
+                      asf__likely(c->write_ptr < c->write_end) ? (unsigned char)(*c->write_ptr++ = (char)ch)
+                                                               : asf__put_char(c, (unsigned char)ch));
 }
 
 IN_ONE_LINE EXPORT int getc(FILE *f) {
@@ -48,12 +48,23 @@ IN_ONE_LINE EXPORT int getc(FILE *f) {
     return get_locked(c);
 }
 
+/* Stores a byte other than a newline in the buffer of a line-buffered stream, whose window shows no room.
+ * returns  false if it did not. */
+static inline bool put_in_line(struct asf_cios *c, int ch) {
+    enum { MODE = ASF_LINE_BUF | ASF_UNBUFFERED | ASF_PUTTING };
+    bool line = (c->flags & MODE) == (ASF_LINE_BUF | ASF_PUTTING) && asf__ours(c) && c->orientation < 0;
+    if (ch == '\n' || !line || !c->write_ptr || c->write_ptr >= c->buf_end)
+        return false;
+    *c->write_ptr++ = (char)ch;
+    return true;
+}
+
 IN_ONE_LINE EXPORT int putc(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone()) {
         if (asf__likely(c->write_ptr < c->write_end))
             return (unsigned char)(*c->write_ptr++ = (char)ch);
-        if (asf__put_in_line(c, ch))
+        if (put_in_line(c, ch))
             return (unsigned char)ch;
     } else {
         int byte = asf__put_byte(&c->fast, &c->write_ptr, &c->write_end, ch);

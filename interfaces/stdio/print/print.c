@@ -37,8 +37,8 @@ static int print_by_libc(struct asf_cios *c, int fortify, const char *format, as
 }
 #endif
 
-int asf__sum(const struct asf__output *o, size_t n, int more) {
-    if (more < 0 || (o->failed && n <= INT_MAX))
+int asf__sum(bool failed, size_t n, int more) {
+    if (more < 0 || (failed && n <= INT_MAX))
         return -1;
     if (n + (size_t)more <= INT_MAX)
         return (int)n + more;
@@ -82,7 +82,7 @@ static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct 
     }
     c->write_ptr = s.o.p;
     int more = left ? print_by_libc(c, fortify, left, ap) : 0;
-    return asf__sum(&s.o, asf__made(&s.o), more);
+    return asf__sum(s.o.failed, asf__made(&s.o), more);
 }
 
 static bool put_array(struct asf__output *o) {
@@ -104,7 +104,7 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     }
     if (!s->o.failed && !put_array(&s->o))
         return -1;
-    return asf__sum(&s->o, n, left ? print_by_libc(s->c, fortify, left, ap) : 0);
+    return asf__sum(s->o.failed, n, left ? print_by_libc(s->c, fortify, left, ap) : 0);
 }
 
 bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *)) {
@@ -220,7 +220,7 @@ static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct 
     size_t n = asf__made(&s.o);
     if (!s.o.failed && !put_place(&s))
         return -1;
-    return asf__sum(&s.o, n, left ? print_by_libc(c, fortify, left, ap) : 0);
+    return asf__sum(s.o.failed, n, left ? print_by_libc(c, fortify, left, ap) : 0);
 }
 
 /* --- the call ------------------------------------------------------------------------- */
@@ -266,7 +266,7 @@ static __attribute__((noinline)) int print_on(struct asf_cios *c, bool locked, s
     return n;
 }
 
-int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int fortify) {
+static int print_stream(struct asf_cios *c, const char *format, asf__arguments ap, int fortify) {
     const bool locked = !asf__alone();
     int n;
     if (locked) {
@@ -287,27 +287,27 @@ int asf__vfprintf(struct asf_cios *c, const char *format, asf__arguments ap, int
 }
 
 EXPORT int vfprintf(FILE *f, const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(f), format, ASF_ARGUMENTS(ap), 0);
+    return print_stream(asf__cios(f), format, ASF_ARGUMENTS(ap), 0);
 }
 
 EXPORT int vprintf(const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(stdout), format, ASF_ARGUMENTS(ap), 0);
+    return print_stream(asf__cios(stdout), format, ASF_ARGUMENTS(ap), 0);
 }
 
 EXPORT int __vfprintf_chk(FILE *f, int flag, const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(f), format, ASF_ARGUMENTS(ap), flag);
+    return print_stream(asf__cios(f), format, ASF_ARGUMENTS(ap), flag);
 }
 
 EXPORT int __vprintf_chk(int flag, const char *format, va_list ap) {
-    return asf__vfprintf(asf__cios(stdout), format, ASF_ARGUMENTS(ap), flag);
+    return print_stream(asf__cios(stdout), format, ASF_ARGUMENTS(ap), flag);
 }
 
-ASF_VARIADIC(fprintf, (FILE * f, const char *format, ...), asf__vfprintf(asf__cios(f), format, ap, 0))
-ASF_VARIADIC(printf, (const char *format, ...), asf__vfprintf(asf__cios(stdout), format, ap, 0))
+ASF_VARIADIC(fprintf, (FILE * f, const char *format, ...), print_stream(asf__cios(f), format, ap, 0))
+ASF_VARIADIC(printf, (const char *format, ...), print_stream(asf__cios(stdout), format, ap, 0))
 ASF_VARIADIC(__fprintf_chk, (FILE * f, int flag, const char *format, ...),
-             asf__vfprintf(asf__cios(f), format, ap, flag))
+             print_stream(asf__cios(f), format, ap, flag))
 ASF_VARIADIC(__printf_chk, (int flag, const char *format, ...),
-             asf__vfprintf(asf__cios(stdout), format, ap, flag))
+             print_stream(asf__cios(stdout), format, ap, flag))
 
 int _IO_fprintf(FILE *, const char *, ...) ALIAS(fprintf);
 int _IO_printf(const char *, ...) ALIAS(printf);

@@ -15,8 +15,9 @@
 #pragma GCC visibility push(hidden)
 
 /* asf__sum: the result of a call that made n bytes, after which libc returned `more`; -1 if either failed.
+ * failed: the formatter has failed.
  * errors  EOVERFLOW: more bytes than an int counts. */
-int asf__sum(const struct asf__output *o, size_t n, int more);
+int asf__sum(bool failed, size_t n, int more);
 
 /* asf__fill_array: for an output's `full`: fills an array, which `put` empties whenever it is full, so
  * that all puts but the last have one size. */

@@ -69,7 +69,7 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
         more = print_left(p, room, n, fortify, left == format, left, ap);
     else
         p[n < room ? n : room] = '\0';
-    return asf__sum(&o, n, more);
+    return asf__sum(o.failed, n, more);
 }
 
 typedef int print_on_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
@@ -174,7 +174,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
     if (left == format)
         return ASF_NEXT(__vasprintf_chk)(result, fortify, format, asf__list(ap));
     bool whole = !left || append_left(&a, fortify, left, ap);
-    int n = asf__sum(&a.o, asf__made(&a.o), whole ? 0 : -1);
+    int n = asf__sum(a.o.failed, asf__made(&a.o), whole ? 0 : -1);
     char *p = n >= 0 ? resize_array(&a, (size_t)n + 1) : NULL;
     if (!p) {
         if (a.base != a.array)

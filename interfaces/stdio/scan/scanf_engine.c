@@ -363,11 +363,6 @@ static inline int run_call(struct asf_scan *s, const struct asf_directive *list,
     return asf__likely(r == ASF_SCANNED) ? s->now.done : conclude(s, r);
 }
 
-/* Whether the stream is ours, readable, and a byte stream.  Others are refused by libc. */
-static inline bool scannable(struct asf_cios *c) {
-    return asf__ours(c) && !(c->flags & ASF_NO_READS) && asf__bytes(c);
-}
-
 static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_directive *list,
                               const struct asf_directive *end, va_list *ap) {
     struct asf_scan s;
@@ -392,7 +387,7 @@ int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *f
         asf__enter(c);
         asf__count(c);
     }
-    bool refused = !scannable(c);
+    bool refused = !asf__ours(c) || c->flags & ASF_NO_READS || !asf__bytes(c); /* libc refuses them, too */
     int n = refused ? EOF : scan_window(c, alone, list, end, ap);
     if (!alone)
         asf__leave(c);

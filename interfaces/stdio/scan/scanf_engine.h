@@ -151,14 +151,6 @@ static inline bool asf__scan_ended(struct asf_scan *s) {
     return true;
 }
 
-/* Gets at least one byte into the window.  Returns false at EOF. */
-static inline bool asf__scan_ready(struct asf_scan *s) {
-    if (asf__scan_next(s) == EOF)
-        return false;
-    s->at--;
-    return true;
-}
-
 /* ASCII's white space is the same in every locale. */
 static inline bool asf__scan_is_space(int ch) {
     if (asf__likely(ch < 0x80))

@@ -57,6 +57,14 @@ void asf__scan_close(struct asf_scan *s, struct asf_sink *k) {
     s->now.done++;
 }
 
+/* Gets at least one byte into the window.  Returns false at EOF. */
+static inline bool has_byte(struct asf_scan *s) {
+    if (asf__scan_next(s) == EOF)
+        return false;
+    s->at--;
+    return true;
+}
+
 /* --- the bytes of a text ------------------------------------------------------------- */
 
 enum { WORD, MEMBERS, LINE, ANYTHING };
@@ -136,7 +144,7 @@ static enum asf_scan_result take_text(struct asf_scan *s, const struct asf_direc
             k->to += taken;
         if (width == 0 || (taken < n && !torn))
             return ASF_SCANNED;
-        if (s->at >= asf__scan_end(s) && !asf__scan_ready(s))
+        if (s->at >= asf__scan_end(s) && !has_byte(s))
             return ASF_SCANNED;
         if (k->room == 0) {
             enum asf_scan_result r = asf__scan_grow(s, d, k);
@@ -150,7 +158,7 @@ static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_s
                                                                     const struct asf_directive *d,
                                                                     const struct membership *m, size_t width,
                                                                     struct asf_sink *k) {
-    if (!asf__scan_ready(s))
+    if (!has_byte(s))
         return ASF_INPUT_END;
     size_t before = asf__scan_consumed(s);
     enum asf_scan_result r = asf__scan_unless_cut(s, take_text(s, d, m, width, k));

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 
 #include "interfaces/stdio/glibc/libc_differences.h"
+#include "interfaces/stdio/print/print.h"
 #include "lib/text/format_spec.h"
 
 extern int __vfwprintf_chk(FILE *, int, const wchar_t *, va_list);
@@ -51,15 +52,6 @@ static bool put_past_window(struct asf__wide_output *o, const wchar_t *text, siz
     return put;
 }
 
-static inline int sum_length(size_t n, int more) {
-    if (more < 0)
-        return -1;
-    if (n + (size_t)more <= INT_MAX)
-        return (int)n + more;
-    errno = EOVERFLOW;
-    return -1;
-}
-
 static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__unlikely(!asf__ours_wide(c) || !format || c->flags & (ASF_NO_WRITES | ASF_UNBUFFERED)))
         return print_by_libc(c, fortify, format, ap);
@@ -78,7 +70,7 @@ static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *forma
     size_t n = asf__wide_made(&s.o);
     if (asf__unlikely(s.o.failed && n <= INT_MAX))
         return -1;
-    return sum_length(n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
+    return asf__sum(false, n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
 }
 
 static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortify, const wchar_t *format,
