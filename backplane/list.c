@@ -127,7 +127,7 @@ static void unlock_list_after_fork(void) {
 }
 
 static void forget_copies(struct asf_buffer *b) {
-    for (; b; b = b->next) {
+    if (b->copies) { /* else the page is not written */
         b->refs -= b->copies;
         b->copies = 0;
     }
@@ -141,11 +141,10 @@ static void reset_list_in_child(void) {
         asf__forget_counts(c);
         if (asf__is_putting(c)) /* the parent puts the held output, in the call that it is in */
             c->bulk.from = c->bulk.to = NULL;
-        forget_copies(c->retired);
-        if (c->buffer && c->buffer->copies) {
-            c->buffer->refs -= c->buffer->copies;
-            c->buffer->copies = 0;
-        }
+        for (struct asf_buffer *b = c->retired; b; b = b->next)
+            forget_copies(b);
+        if (c->buffer)
+            forget_copies(c->buffer);
     }
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;

@@ -102,12 +102,6 @@ static size_t within_file(struct asf_cios *c, size_t want) {
     return want < there ? want : there;
 }
 
-/* The end of a regular file is not noted, since the next read meets it again.  At a terminal the user would
- * have to type it twice. */
-static void note_stop(struct asf_cios *c, ssize_t r) {
-    c->stopped = r < 0 ? (int)r : c->kind != ASF_REGULAR;
-}
-
 int asf__take_stop(struct asf_cios *c) {
     int why = c->stopped;
     c->stopped = 0;
@@ -131,7 +125,9 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
         size_t room = (size_t)(c->buf_end - c->read_end), missing = want - asf__avail(c);
         ssize_t r = get_from_module(c, c->read_end, c->flags & ASF_UNBUFFERED ? missing : room);
         if (r <= 0 && asf__avail(c) > 0) {
-            note_stop(c, r);
+            /* The end of a regular file is not noted, since the next read meets it again.  At a terminal the
+             * user would have to type it twice. */
+            c->stopped = r < 0 ? (int)r : c->kind != ASF_REGULAR;
             break;
         }
         if (r <= 0) {

@@ -89,17 +89,13 @@ struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t 
     return NULL;
 }
 
-static bool has_untabled(const struct asf_cios *c) {
-    const struct asf_buffer *b = c->buffer;
-    return b && c->last && b->refs - b->copies - b->kept == 1;
-}
-
 /* Needs no memory: the table has at most abandoned regions, and asf__abandon has reserved one more entry. */
 void asf__table_last(struct asf_cios *c) {
+    struct asf_buffer *b = c->buffer;
     if (!c->last)
         return;
-    if (has_untabled(c) && asf__reserve_region(c->buffer))
-        asf__insert_region(c->buffer, c->last, (size_t)(c->last_end - c->last));
+    if (b && b->refs - b->copies - b->kept == 1 && asf__reserve_region(b))
+        asf__insert_region(b, c->last, (size_t)(c->last_end - c->last));
     c->last = c->last_end = NULL;
 }
 

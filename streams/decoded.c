@@ -349,12 +349,6 @@ static ssize_t decoded_fill(struct asf_cios *c, size_t want) {
     return there;
 }
 
-/* Closes the stream in the child of a fork.  Its worker does not exist there, and may have been
- * interrupted anywhere, so its memory is not freed. */
-static int close_orphan(struct decoded *d) {
-    return d->owned && d->below->fd >= 0 ? asf__close(d->below->fd) : 0;
-}
-
 static void stop_worker(struct decoded *d) {
     int before = asf__forbid_cancellation();
     pthread_mutex_lock(&d->lock);
@@ -385,8 +379,10 @@ static int close_below(struct decoded *d) {
 }
 
 static int end_decoding(struct decoded *d) {
+    /* In the child of a fork the worker does not exist.  It may have been interrupted anywhere, so its memory
+     * is not freed. */
     if (is_orphan(d))
-        return close_orphan(d);
+        return d->owned && d->below->fd >= 0 ? asf__close(d->below->fd) : 0;
     if (d->started)
         stop_worker(d);
     int rc = close_below(d);

@@ -94,10 +94,6 @@ static struct kept *find_kept(struct asf_positional *p, const char *region, stru
     return k;
 }
 
-static bool remove_kept(struct kept *k, char *region) {
-    return __atomic_compare_exchange_n(&k->p, &region, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-}
-
 /* Frees a region.  It is no longer the latest one, since its address may be allocated again. */
 static void free_memory(struct shard *s, char *region) {
     const char *latest = region;
@@ -191,19 +187,15 @@ size_t asf__latest_at(struct asf_cios *c, const char *region) {
 
 /* --- the map ------------------------------------------------------------------------------ */
 
-/* Whether at least half of the file is data: a hole that is mapped costs a fault for each page, and memory
- * on tmpfs. */
-static bool is_dense(const struct stat64 *st) {
-    return st->st_blocks >= st->st_size / 512 / 2;
-}
-
 /* Maps the file if as many reads were made as touching all of the map costs page faults.  Only for a
- * stream that is not written: regions in a map would show what the stream writes.  Lock: held. */
+ * stream that is not written: regions in a map would show what the stream writes.  And only if at least half
+ * of the file is data: a hole that is mapped costs a fault for each page, and memory on tmpfs.  Lock: held.
+ */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;
-    bool can =
-        c->access == O_RDONLY && !p->map && asf__fstat(c->fd, &st) == 0 && st.st_size > 0 && is_dense(&st);
+    bool can = c->access == O_RDONLY && !p->map && asf__fstat(c->fd, &st) == 0 && st.st_size > 0 &&
+               st.st_blocks >= st.st_size / 512 / 2;
     uint64_t needed = can ? (uint64_t)st.st_size / FAULT_AROUND + 1 : NEVER;
     __atomic_store_n(&p->needed, needed, __ATOMIC_RELAXED);
     if (!can || __atomic_load_n(&p->reads, __ATOMIC_RELAXED) <= needed)
@@ -254,7 +246,8 @@ int asf__free_apart(struct asf_cios *c, char *region) {
         return ASF_NOT_APART;
     bool mapped = is_in_map(p, region);
     int rc = mapped ? lost(c, p, region, __atomic_load_n(&k->n, __ATOMIC_RELAXED)) : 0;
-    if (!remove_kept(k, region))
+    char *expected = region;
+    if (!__atomic_compare_exchange_n(&k->p, &expected, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         return -EINVAL; /* another thread has given it back */
     if (!mapped)
         free_memory(s, region);

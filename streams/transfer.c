@@ -64,10 +64,6 @@ static int clear_output(struct asf_cios *out) {
     return 0;
 }
 
-static bool in_use(const struct asf_cios *out) {
-    return out->queue || (out->buffer && out->buffer->refs);
-}
-
 /* A call failed: from now on read and write copy.  Returns -EPIPE, which is the output's error, and -EINTR.
  * On any other error returns 0: copying one buffer with read and write tells which side failed. */
 static int64_t after_failure(struct asf_transfer *t, int64_t rc) {
@@ -197,11 +193,6 @@ static off64_t next_data(const struct asf_transfer *t, const struct asf_cios *in
     return data == -ENXIO ? t->size : data;
 }
 
-static void find_end_of_data(struct asf_transfer *t, const struct asf_cios *in) {
-    t->data_end = asf__lseek(in->fd, in->offset, SEEK_HOLE);
-    t->sparse = t->data_end > in->offset;
-}
-
 /* Passes over a hole in the input, and makes it in the output.  Returns its length; 0: there is data. */
 static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     off64_t to = end_of_output(out), from = in->offset, data = to < 0 ? -1 : next_data(t, in), n = 0;
@@ -214,8 +205,10 @@ static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf
     } else {
         n = 0;
     }
-    if (n == 0 && t->sparse)
-        find_end_of_data(t, in);
+    if (n == 0 && t->sparse) {
+        t->data_end = asf__lseek(in->fd, in->offset, SEEK_HOLE);
+        t->sparse = t->data_end > in->offset;
+    }
     asf__lseek(in->fd, in->offset, SEEK_SET);
     return n;
 }
@@ -295,7 +288,7 @@ static int64_t move_bytes(struct asf_transfer *t, struct asf_cios *in, struct as
 
 int64_t asf__transfer(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t *most) {
     int64_t n = 0;
-    if (in_use(out))
+    if (out->queue || (out->buffer && out->buffer->refs)) /* regions are in use */
         return 0;
     if (!t->waits) {
         if (in->offset < 0 || in->offset >= t->size)

@@ -131,12 +131,15 @@ static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf
     return direct || n != 0 ? n : write_region(in, out, most);
 }
 
-static int64_t copy_all(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t n) {
+int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n) {
+    struct asf_transfer t = {0};
     int64_t copied = 0;
+    if (n < 0 || in == out)
+        return -EINVAL;
     while (copied < n) {
         if (!__libc_single_threaded)
             pthread_testcancel();
-        int64_t some = copy_some(t, in, out, n - copied);
+        int64_t some = copy_some(&t, in, out, n - copied);
         if (some < 0)
             return some;
         if (some == 0)
@@ -144,9 +147,4 @@ static int64_t copy_all(struct asf_transfer *t, struct asf_cios *in, struct asf_
         copied += some;
     }
     return copied;
-}
-
-int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n) {
-    struct asf_transfer t = {0};
-    return n < 0 || in == out ? -EINVAL : copy_all(&t, in, out, n);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi_lines.c - lines and records of a stream in place.
+ * asi_lines.c - lines, their fields, and records of a stream in place.
  *
  * salloc_until searches the unread bytes for the delimiter before it allocates a region.  asf_lines allocates
  * all unread bytes, and gives back the incomplete last line before it reads more.  So neither waits for
@@ -229,4 +229,10 @@ int asf_records_end(struct asf_records *r) {
     r->region = NULL;
     r->record = r->end = NULL;
     return rc;
+}
+
+/* --- fields --------------------------------------------------------------------------- */
+
+uint64_t asf_fields_ends(const char *text, size_t n, int separator) {
+    return asf__scan()->ends(text, n, separator);
 }

@@ -258,18 +258,15 @@ EXPORT int __fsetlocking(FILE *f, int type) {
 extern int _IO_ftrylockfile(FILE *);
 
 /* Takes the lock in the form that libc's code knows: the program may call libc's own code with it locked. */
-static void lock_by_words(struct asf_cios *c) {
+EXPORT void flockfile(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    if (!asf__made_here(c)) {
+        _IO_flockfile(f);
+        return;
+    }
     if (!__libc_single_threaded)
         asf__unbias(&c->lk);
     asf__lock(&c->lk);
-}
-
-EXPORT void flockfile(FILE *f) {
-    struct asf_cios *c = asf__cios(f);
-    if (asf__made_here(c))
-        lock_by_words(c);
-    else
-        _IO_flockfile(f);
 }
 
 EXPORT void funlockfile(FILE *f) {

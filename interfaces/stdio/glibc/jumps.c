@@ -50,10 +50,7 @@ static off64_t jump_seekoff(struct asf_cios *c, off64_t offset, int whence, int 
     off64_t at = ASF_JUMP(c, mode == 0 ? asf__tell_file(c) : asf__seek(c, offset, whence));
     if (!asf__failed(at) && mode != 0)
         c->flags &= ~ASF_EOF;
-    if (!asf__failed(at))
-        return at;
-    asf__set_errno((int)at);
-    return -1;
+    return asf__jump_result(at);
 }
 
 static off64_t jump_seekpos(struct asf_cios *c, off64_t offset, int mode) {
@@ -78,41 +75,24 @@ int asf__jump_doallocate(struct asf_cios *c) {
     return 1;
 }
 
-static ssize_t returned(ssize_t r) {
-    if (!asf__failed(r))
-        return r;
-    errno = (int)-r;
-    return -1;
-}
-
 ssize_t asf__jump_read(struct asf_cios *c, void *p, ssize_t n) {
-    return returned(c->ops->get ? c->ops->get(c, p, (size_t)n) : -EBADF);
+    return asf__jump_result(c->ops->get ? c->ops->get(c, p, (size_t)n) : -EBADF);
 }
 
 ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n) {
-    return returned(c->ops->put ? c->ops->put(c, p, (size_t)n) : -EBADF);
+    return asf__jump_result(c->ops->put ? c->ops->put(c, p, (size_t)n) : -EBADF);
 }
 
 off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence) {
-    return returned(c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE);
+    return asf__jump_result(c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE);
 }
 
 int asf__jump_close(struct asf_cios *c) {
-    return (int)returned(c->ops->close ? c->ops->close(c) : 0);
+    return (int)asf__jump_result(c->ops->close ? c->ops->close(c) : 0);
 }
 
 int asf__jump_stat(struct asf_cios *c, void *st) {
-    return (int)returned(asf__sys.fstat(c->fd, st));
-}
-
-int asf__jump_showmanyc(struct asf_cios *c) {
-    (void)c;
-    return -1;
-}
-
-void asf__jump_imbue(struct asf_cios *c, void *locale) {
-    (void)c;
-    (void)locale;
+    return (int)asf__jump_result(asf__sys.fstat(c->fd, st));
 }
 
 const struct asf_jumps asf__jumps = {

@@ -30,12 +30,19 @@ struct asf_jumps {
     off64_t (*seek)(struct asf_cios *, off64_t, int);
     int (*close)(struct asf_cios *);
     int (*stat)(struct asf_cios *, void *);
-    int (*showmanyc)(struct asf_cios *);
-    void (*imbue)(struct asf_cios *, void *);
+    void *unused_by_c[2]; /* for C++ streams on a FILE, which libstdc++ has not had since GCC 3 */
 };
 
 static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
     return c->vtable;
+}
+
+/* A function's result for libc: r; or -1, with errno, if r is -errno. */
+static inline off64_t asf__jump_result(off64_t r) {
+    if (!asf__failed(r))
+        return r;
+    asf__set_errno((int)r);
+    return -1;
 }
 
 /* The functions that are in both tables. */
@@ -45,13 +52,10 @@ ssize_t asf__jump_write(struct asf_cios *c, const void *p, ssize_t n);
 off64_t asf__jump_seek(struct asf_cios *c, off64_t offset, int whence);
 int asf__jump_close(struct asf_cios *c);
 int asf__jump_stat(struct asf_cios *c, void *st);
-int asf__jump_showmanyc(struct asf_cios *c);
-void asf__jump_imbue(struct asf_cios *c, void *locale);
 
 #define ASF_COMMON_JUMPS                                                                                     \
     .doallocate = asf__jump_doallocate, .read = asf__jump_read, .write = asf__jump_write,                    \
-    .seek = asf__jump_seek, .close = asf__jump_close, .stat = asf__jump_stat,                                \
-    .showmanyc = asf__jump_showmanyc, .imbue = asf__jump_imbue
+    .seek = asf__jump_seek, .close = asf__jump_close, .stat = asf__jump_stat
 
 #pragma GCC visibility pop
 

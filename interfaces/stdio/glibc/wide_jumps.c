@@ -32,11 +32,7 @@ static size_t wide_get_bytes(struct asf_cios *c, void *p, size_t n) {
 }
 
 static off64_t wide_seek(struct asf_cios *c, off64_t offset, int whence, int mode) {
-    off64_t at = ASF_JUMP(c, mode == 0 ? asf__wide_tell(c) : asf__wide_seek(c, offset, whence));
-    if (!asf__failed(at))
-        return at;
-    asf__set_errno((int)at);
-    return -1;
+    return asf__jump_result(ASF_JUMP(c, mode == 0 ? asf__wide_tell(c) : asf__wide_seek(c, offset, whence)));
 }
 
 static off64_t wide_seek_to(struct asf_cios *c, off64_t offset, int mode) {
