@@ -80,8 +80,9 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 void asf__queue_output(struct asf_cios *c);
 /* asf__allocate: give a stream without a buffer one of its size, or if memory is short one of a byte. */
 void asf__allocate(struct asf_cios *c);
-/* asf__single_buffer: make a buffer of p[0..n), memory that the engine did not allocate.  A stream has one.
- * returns  NULL while regions point into the previous one. */
+/* asf__single_buffer: make a buffer of p[0..n), memory that the engine did not allocate.  A stream has only
+ * one such buffer.
+ * returns  NULL: regions still point into the previous one. */
 struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
 /* asf__enlarge_buffer: move the unread input to the beginning of a new buffer of `size` bytes.
  * returns  0 or -ENOMEM. */

@@ -36,9 +36,9 @@ static inline void asf__end_bulk(struct asf_cios *c) {
         asf__leave_bulk(c);
     }
 }
-/* asf__publish_streams (list.c): asf__publish_bulk on every stream of this descriptor, or of all for -1, that
- * no thread is in a call on.  lock: none.
- * asf__stop_bulk: asf__end_bulk on one stream, if no thread is in a call on it.  lock: none. */
+/* asf__publish_streams (list.c): call asf__publish_bulk for each stream on descriptor fd (-1: on any), unless
+ * a thread is in a call on the stream.  lock: none.
+ * asf__stop_bulk: call asf__end_bulk, unless a thread is in a call on the stream.  lock: none. */
 void asf__publish_streams_slow(int fd);
 static inline void asf__publish_streams(int fd) {
     if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
@@ -57,8 +57,8 @@ ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n);
 void asf__unread_ahead(struct asf_cios *c);
 
 /* Output.
- * asf__hold_block: hold a full window, unless the memory is full or filled slowly.  returns  whether it is
- * held. asf__have_bulk_memory: give a stream with an empty window a buffer that slides, at its beginning.
+ * asf__hold_block: hold a full window, unless the memory is full or filled slowly.  returns  whether it did.
+ * asf__have_bulk_memory: give a stream with an empty window a buffer that slides, at its beginning.
  * asf__show_held: add the held blocks to the window, which is put next.
  * asf__rewind_buffer: move the buffer to the beginning of its memory.
  * asf__goes_by_blocks: whether n bytes are copied, and not put from the caller's memory. */

@@ -114,7 +114,7 @@ void asf__stop_bulk(struct asf_cios *c) {
 
 /* --- forks ------------------------------------------------------------------------ */
 
-/* Parent and child share the descriptors' offsets: either may move them. */
+/* Publishes all streams: parent and child share the descriptors' offsets, and either may move them. */
 static void lock_list_before_fork(void) {
     asf__lock(&list_lock);
     for (struct asf_cios *c = all; c; c = c->next)

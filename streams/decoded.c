@@ -180,7 +180,7 @@ static void *run_worker(void *arg) {
     return NULL;
 }
 
-/* If no thread can be created, the program's thread continues to decode. */
+/* Creates the worker.  If that fails, or there is one processor, the program's thread continues to decode. */
 static void start_worker(struct decoded *d) {
     uint64_t mask = asf__hold_signals();
     d->never = asf__processors() == 1 || pthread_create(&d->worker, NULL, run_worker, d) != 0;

@@ -162,7 +162,7 @@ static void report_missing(const struct asf_cios *c, enum format f) {
     asf__sys.write(2, line, (size_t)n);
 }
 
-/* `first`: n bytes that were already read from a pipe. */
+/* Makes c a stream that decodes the format f.  `first`: n bytes that were already read from a pipe. */
 static void decode_as(struct asf_cios *c, enum format f, const char *first, size_t n) {
     enum { BUFFER = 64 << 10 };
     const struct asf_decoder *d = load_decoder(f);

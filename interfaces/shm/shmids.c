@@ -116,7 +116,7 @@ static int too_few(void) {
     return asf__segment_fail(-ENODATA, "the array has fewer numbers than are wanted");
 }
 
-/* The data of a segment as an array. */
+/* Opens the segment whose label is the rest of the line, and sets *array to its data. */
 static int from_segment(FILE *f, struct word *w, size_t *count, const double **array) {
     char *shm = NULL;
     int rc = rest_of_line(f, w);

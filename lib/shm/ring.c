@@ -493,7 +493,9 @@ static bool wants_interruptions(void) {
     return false;
 }
 
-/* For SA_RESTART the kernel restarts only a wait without a time limit. */
+/* Sleeps while *word is `seen`.  Returns -EINTR if a handler without SA_RESTART interrupted the wait.  For
+ * SA_RESTART the kernel restarts only a wait without a time limit; with one it returns -EINTR after any
+ * handler. */
 static int sleep_on_word(uint32_t *word, uint32_t seen, const struct timespec *most) {
     long rc = asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)most);
     return rc == -EINTR && (!most || wants_interruptions()) ? -EINTR : 0;

@@ -107,8 +107,8 @@ static inline bool asf__ring_corrupt(const struct asf_ring *r) {
     return __atomic_load_n(&r->corrupt, __ATOMIC_RELAXED); /* a signal handler may set it at any moment */
 }
 
-/* Sequentially consistent: a side that is about to sleep first says so and then reads this; the other
- * side first changes this and then looks whether anybody sleeps. */
+/* Reads the state, sequentially consistent: a side that is about to sleep first says so and then reads the
+ * state; the other side first changes the state and then looks whether anybody sleeps. */
 static inline uint64_t asf__ring_state(const struct asf_ring *r) {
     return __atomic_load_n(&r->control->state, __ATOMIC_SEQ_CST);
 }

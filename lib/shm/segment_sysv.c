@@ -23,7 +23,7 @@ static bool has_our_key(const struct shmid_ds *ds) {
     return (ds->shm_perm.__key & ~(KEYS - 1)) == KEY_MARK;
 }
 
-/* Digits alone, no leading zero, in the range of an int. */
+/* Whether an identifier is SysV's: digits alone, no leading zero, in the range of an int. */
 static bool sysv_owns(const char *id) {
     size_t n = strspn(id, "0123456789");
     return n > 0 && n <= 10 && id[n] == '\0' && (id[0] != '0' || n == 1) && strtol(id, NULL, 10) <= INT32_MAX;

@@ -161,7 +161,8 @@ static void consider_bias(struct asf_lock *l, void *self) {
     }
 }
 
-/* `holder` is loaded before `owner`: a revoker becomes the owner before it clears `holder`. */
+/* Whether this thread owns the lock by libc's words, not by its bias.  `holder` is loaded first: a revoker
+ * becomes the owner before it clears `holder`. */
 static bool owns(const struct asf_lock *l, const void *self) {
     return __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE) != self &&
            __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == asf__owner();

@@ -79,7 +79,7 @@ static bool from_long_double(long double v, struct real *r) {
     return r->word || (r->value.exponent >= ASF__EXPONENT_MIN && r->value.exponent <= ASF__EXPONENT_MAX);
 }
 
-/* The decimal point, or 0: it is longer than a byte, or the rounding mode is not to nearest. */
+/* Returns the decimal point; 0 if it is longer than a byte, or the rounding mode is not to nearest. */
 static char plain_point(void) {
     const char *point = nl_langinfo(RADIXCHAR);
     if (!asf__rounds_to_nearest() || point[0] == '\0' || point[1] != '\0')

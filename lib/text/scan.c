@@ -16,7 +16,8 @@ enum { KERNELS_MOST = 4 };
 
 const struct asf_scan_table *asf__scan_chosen;
 
-/* The index of a kernel's name; -EINVAL: unknown; -ENOTSUP: this CPU does not have it. */
+/* Returns the index of the kernel with this name; -EINVAL: there is none; -ENOTSUP: this CPU does not have
+ * it. */
 static int find_kernel(const char *name) {
     for (int i = 0; asf__scan_all[i]; i++)
         if (strcmp(asf__scan_all[i]->name, name) == 0)

@@ -36,7 +36,7 @@ INLINE uint64_t mask_high(const unsigned char *p) {
     return _mm512_movepi8_mask(load_vector(p));
 }
 
-/* x - low <= high - low, unsigned: low <= x <= high. */
+/* Tests low <= x <= high by one unsigned comparison: x - low <= high - low. */
 INLINE uint64_t between(vector x, int low, int high) {
     return _mm512_cmple_epu8_mask(_mm512_sub_epi8(x, splat(low)), splat(high - low));
 }

@@ -7,7 +7,7 @@
 
 #ifndef ASF_STATIC
 
-/* libc leaves the caller's list as it was. */
+/* Both scan with a copy of the list: libc leaves the caller's list as it was. */
 static int scan_list(FILE *f, enum asf_dialect dialect, const char *format, va_list list) {
     va_list ap;
     va_copy(ap, list);

@@ -227,7 +227,8 @@ struct asf_sink {
 
 enum { ASF_SCAN_FIRST_SIZE = 100, ASF_SCAN_LARGEST_FIRST = 1024 }; /* glibc's, in characters */
 
-/* asf__scan_open: take the argument; `size` and `reserved` have been set. */
+/* asf__scan_open: take the argument that the text is stored to; the caller has set `size` and `reserved`.
+ * asf__scan_allocate: the same for "%ms", and allocate memory.  asf__scan_grow: allocate more. */
 enum asf_scan_result asf__scan_allocate(struct asf_scan *s, const struct asf_directive *d,
                                         struct asf_sink *k);
 enum asf_scan_result asf__scan_grow(struct asf_scan *s, const struct asf_directive *d, struct asf_sink *k);

@@ -213,7 +213,8 @@ static off64_t wrapping_sum(off64_t a, off64_t b) {
     return (off64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Seeks from the program's position, at which the windows end then. */
+/* Seeks relative to the program's position.  Where the width of characters varies, the windows are cut off at
+ * that position first. */
 static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
     struct asf_wide *w = &c->wide;
     offset = wrapping_sum(offset, -unread_bytes(c, w->read_base, w->read_ptr, w->read_end));
