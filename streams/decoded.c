@@ -99,10 +99,6 @@ static struct asf_buffer *empty_block(struct decoded *d) {
     return b;
 }
 
-static size_t room_in(const struct asf_buffer *b) {
-    return (size_t)(b->base + b->size - b->to);
-}
-
 static void show_block(struct decoded *d) {
     if (d->current && d->current->to > d->current->base) {
         d->out[d->out_ready++ % BLOCKS] = d->current;
@@ -142,7 +138,8 @@ static void decode_once(struct decoded *d) {
         d->failed = -ENOMEM;
         return;
     }
-    struct asf_decoding was = {.out = d->current->to, .out_size = room_in(d->current)};
+    const struct asf_buffer *b = d->current;
+    struct asf_decoding was = {.out = b->to, .out_size = (size_t)(b->base + b->size - b->to)};
     if (has_input(d)) {
         was.in = d->in[i].p + d->in[i].used;
         was.in_size = d->in[i].n - d->in[i].used;

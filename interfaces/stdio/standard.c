@@ -50,33 +50,7 @@ STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_, &_IO_2_1_s
 STANDARD(_IO_2_1_stderr_, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &_IO_2_1_stdout_,
          NULL); /* set by _IO_link_in */
 
-/* --- the sentinel --------------------------------------------------------------- */
-
-static int flush_every(struct asf_cios *sentinel, int ch);
-static struct asf_cios *finish_every(struct asf_cios *sentinel, char *p, ssize_t n);
-
-static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
-
-/* The sentinel always has a byte of output, so that libc calls its table when it flushes all streams.  It is
- * glibc's part of a FILE, and no CIOS. */
-static struct asf_lock sentinel_lock;
-static char byte[1];
-static struct {
-    FILE file;
-    const void *vtable;
-} sentinel = {
-    .file =
-        {
-            ._flags = ASF_MAGIC | ASF_USER_BUF,
-            ._fileno = -1,
-            ._IO_write_base = byte,
-            ._IO_write_ptr = byte + 1,
-            ._IO_write_end = byte + 1,
-            ._lock = (void *)&sentinel_lock,
-            ._mode = -1,
-        },
-    .vtable = &sentinel_jumps,
-};
+/* --- the flush of all streams ----------------------------------------------------- */
 
 ASF_RACY static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
@@ -212,6 +186,31 @@ static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
     asf__each(finish_one, NULL);
     return c;
 }
+
+/* --- the sentinel --------------------------------------------------------------- */
+
+static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
+
+/* The sentinel always has a byte of output, so that libc calls its table when it flushes all streams.  It is
+ * glibc's part of a FILE, and no CIOS. */
+static struct asf_lock sentinel_lock;
+static char byte[1];
+static struct {
+    FILE file;
+    const void *vtable;
+} sentinel = {
+    .file =
+        {
+            ._flags = ASF_MAGIC | ASF_USER_BUF,
+            ._fileno = -1,
+            ._IO_write_base = byte,
+            ._IO_write_ptr = byte + 1,
+            ._IO_write_end = byte + 1,
+            ._lock = (void *)&sentinel_lock,
+            ._mode = -1,
+        },
+    .vtable = &sentinel_jumps,
+};
 
 /* --- start ------------------------------------------------------------------------ */
 

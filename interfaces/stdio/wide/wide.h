@@ -76,8 +76,6 @@ static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
  * asf__wide_uflow: the next character, which is taken.  Both return WEOF when there is none. */
 wint_t asf__wide_underflow(struct asf_cios *c);
 wint_t asf__wide_uflow(struct asf_cios *c);
-/* asf__wide_free_backup: forget characters that were pushed back. */
-void asf__wide_free_backup(struct asf_cios *c);
 wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
 /* asf__wide_overflow: put one character; WEOF: flush. */
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
