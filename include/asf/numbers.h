@@ -98,8 +98,8 @@ ASF_EXPORT int64_t asf_scan_columns(struct asf_cios *stream, int separator, cons
  * returns  the address after the last character.
  * errors   none.
  * threads  no limits. */
-ASF_INLINE char *asf_digits_int(char *to, int64_t value);
-ASF_INLINE char *asf_digits_uint(char *to, uint64_t value);
+ASF_EXPORT char *asf_digits_int(char *to, int64_t value);
+ASF_EXPORT char *asf_digits_uint(char *to, uint64_t value);
 ASF_EXPORT char *asf_digits_double(char *to, double value);
 
 /* asf_digits_double_as: the text of asf_put_double_as.
@@ -143,8 +143,8 @@ ASF_INLINE uint64_t asf_eight_digits(uint32_t value) {
 /* asf_v1_digits_long: asf_digits_uint for values of more than eight digits. */
 ASF_EXPORT char *asf_v1_digits_long(char *to, uint64_t value);
 
-/* Leading zeros are shifted out of eight digits, so that no branch depends on the length. */
-ASF_INLINE char *asf_digits_uint(char *to, uint64_t value) {
+/* asf_view_digits: leading zeros are shifted out of eight digits, so that no branch depends on the length. */
+ASF_INLINE char *asf_view_digits(char *to, uint64_t value) {
     uint64_t digits;
     unsigned zeros;
     if (__builtin_expect(value >= 100000000, 0))
@@ -156,16 +156,20 @@ ASF_INLINE char *asf_digits_uint(char *to, uint64_t value) {
     return to + 8 - zeros;
 }
 
-ASF_INLINE char *asf_digits_int(char *to, int64_t value) {
-    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    *to = '-';
-    return asf_digits_uint(to + (value < 0), magnitude);
-}
-
 ASF_EXPORT int asf_v1_put_text(struct asf_cios *stream, const char *text, size_t n);
 ASF_EXPORT int asf_v1_u_put_text(struct asf_cios *stream, const char *text, size_t n);
 
 #ifndef ASF_NO_INLINE
+ASF_INLINE char *asf_digits_uint(char *to, uint64_t value) {
+    return asf_view_digits(to, value);
+}
+
+ASF_INLINE char *asf_digits_int(char *to, int64_t value) {
+    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    *to = '-';
+    return asf_view_digits(to + (value < 0), magnitude);
+}
+
 /* asf_view_room: room for n bytes in the write window, after any regions; NULL: there is less, or n is 0. */
 ASF_INLINE char *asf_view_room(const struct asf_view *v, size_t n) {
     ptrdiff_t room = v->write_end - v->write_ptr;

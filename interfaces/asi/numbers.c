@@ -21,14 +21,23 @@ char *asf_v1_digits_long(char *to, uint64_t value) {
     const uint64_t half = 100000000;
     uint64_t upper = value / half, lowest = value % half;
     if (upper < half) {
-        to = asf_digits_uint(to, upper);
+        to = asf_view_digits(to, upper);
     } else {
-        to = asf_digits_uint(to, upper / half);
+        to = asf_view_digits(to, upper / half);
         asf__write_eight(to, (uint32_t)(upper % half));
         to += 8;
     }
     asf__write_eight(to, (uint32_t)lowest);
     return to + 8;
+}
+
+char *asf_digits_uint(char *to, uint64_t value) {
+    return asf_view_digits(to, value);
+}
+
+char *asf_digits_int(char *to, int64_t value) {
+    *to = '-';
+    return asf_view_digits(to + (value < 0), value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 char *asf_digits_double(char *to, double value) {

@@ -92,7 +92,9 @@ TEST(NumbersInMemory, IntegersAreThoseOfPrintf) {
     Random random(1);
     char text[ASF_INTEGER_ROOM];
     const auto check = [&](int64_t value) {
+        char *(*const out_of_line)(char *, int64_t) = asf_digits_int;
         ASSERT_EQ(std::string(text, asf_digits_int(text, value)), of_libc("%jd", intmax_t{value}));
+        ASSERT_EQ(std::string(text, out_of_line(text, value)), of_libc("%jd", intmax_t{value}));
         const auto bits = static_cast<uint64_t>(value);
         ASSERT_EQ(std::string(text, asf_digits_uint(text, bits)), of_libc("%ju", uintmax_t{bits}));
     };
