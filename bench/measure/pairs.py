@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Ways to do one thing, measured by turns in random order until it is clear how they compare."""
+import random
+import statistics
+import sys
+import time
+
+from .verdict import Verdict, interval
+
+AGAIN = "again"  # the reference a second time in each round: what differs there is noise
+FEWEST = 3       # rounds, whatever the time
+ENOUGH = 6       # rounds before an interval of 95 % exists: of fewer it is all from the least to the greatest
+
+
+class Row:
+    """A thing and its sides: the ways to do it, each a function that returns a Sample or a name that `program` prints."""
+
+    def __init__(self, name, sides, reference, program=None, by="cpu", judged=None):
+        self.name, self.reference, self.program, self.by = name, reference, program, by
+        self.sides = dict(sides)
+        if not program:
+            self.sides[AGAIN] = self.sides[reference]
+        self.judged = judged or [side for side in self.sides if side not in (reference, AGAIN)]
+        self.samples = {side: [] for side in self.sides}
+
+    def take(self, order):
+        """One round of functions."""
+        for side in order.sample(list(self.sides), len(self.sides)):
+            self.samples[side].append(self.sides[side]())
+
+    def values(self, side, by=None):
+        return [getattr(sample, by or self.by) for sample in self.samples[side]]
+
+    def median(self, side, by=None):
+        return statistics.median(self.values(side, by))
+
+    def ratios(self, side, over=None, by=None):
+        """Of each round: a processor that is slow for a while is so for all of a round."""
+        pairs = zip(self.values(over or self.reference, by), self.values(side, by))
+        return [there / here if there > 0 and here > 0 else 1.0 for there, here in pairs]
+
+    def noise(self, by=None):
+        """The reference beside itself; where a round has it once only, beside that of the next round."""
+        if AGAIN in self.samples:
+            return self.ratios(AGAIN, by=by)
+        values = self.values(self.reference, by)
+        return [one / next_one for one, next_one in zip(values, values[1:])] or [1.0]
+
+    def verdict(self, side, noise_of_run=1.0, over=None, by=None):
+        return Verdict(self.ratios(side, over, by), self.noise(by), noise_of_run)
+
+    @property
+    def rounds(self):
+        return len(self.samples[self.reference])
+
+
+class Plan:
+    """When a row has been measured enough."""
+
+    def __init__(self, narrow=0.02, seconds=10.0, runs=None, seed=1):
+        self.narrow, self.seconds, self.runs, self.seed = narrow, seconds, runs, seed
+
+    @staticmethod
+    def add_options(parser, seconds, *names):
+        """The options that all reports have; `names` are further spellings of --runs."""
+        parser.add_argument("--runs", *names, type=int, metavar="N", help="rounds of each row (default: as many as it takes)")
+        parser.add_argument("--narrow", type=float, default=2, metavar="PERCENT",
+                            help="so wide may the interval of a ratio stay (default 2)")
+        parser.add_argument("--seconds", type=float, default=seconds, metavar="S",
+                            help=f"at most so long for each row in the mean (default {seconds:g})")
+        parser.add_argument("--seed", type=int, default=1, help="of the order (default 1)")
+
+    @classmethod
+    def of(cls, arguments):
+        return cls(arguments.narrow / 100, arguments.seconds, arguments.runs, arguments.seed)
+
+    def is_done(self, row):
+        if self.runs:
+            return row.rounds >= self.runs
+        if row.rounds < ENOUGH:
+            return False
+        found = [row.verdict(side) for side in row.judged]
+        return all(each.clear and each.interval.greatest <= each.interval.least * (1 + self.narrow) for each in found)
+
+    def __str__(self):
+        until = f"{self.runs} rounds" if self.runs else \
+            f"rounds until the interval is within {100 * self.narrow:g} % or {self.seconds:g} s a row are over"
+        return f"{until}, in random order (seed {self.seed})"
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def measure(rows, plan, clock=time.monotonic):
+    """Rounds of all rows that are not done yet.  Adds the samples to the rows."""
+    order = random.Random(plan.seed)
+    end = clock() + plan.seconds * len(rows)
+    left = list(rows)
+    while left and (plan.runs or clock() < end or left[0].rounds < FEWEST):
+        programs = list(dict.fromkeys(row.program for row in left))
+        for program in order.sample(programs, len(programs)):
+            of_it = [row for row in left if row.program is program]
+            progress(f"round {left[0].rounds + 1}, {len(left)} rows of {len(rows)}: {of_it[0].name}")
+            if program:
+                program.take(of_it)
+            else:
+                for row in order.sample(of_it, len(of_it)):
+                    row.take(order)
+        left = [row for row in left if not plan.is_done(row)]
+    progress("")
+    return rows

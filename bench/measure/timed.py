@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What can be timed: a command, and a program that prints what it has timed itself."""
+import collections
+import json
+import os
+import re
+import shlex
+import statistics
+import subprocess
+import time
+
+Sample = collections.namedtuple("Sample", "cpu elapsed")  # cpu: user and system time; both in the program's unit, or seconds
+
+
+class Failed(Exception):
+    """A command that was to be timed did not do its work."""
+
+
+def run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, accepted=(0,), **how):
+    """The time in seconds of a command and of all that it waited for; `how` is Popen's."""
+    begun = time.perf_counter()
+    child = subprocess.Popen(argv, stdin=stdin, stdout=stdout, **how)
+    _, status, usage = os.wait4(child.pid, 0)
+    elapsed = time.perf_counter() - begun
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in accepted:
+        raise Failed(f"{shlex.join(argv)}: exit status {child.returncode}")
+    return Sample(usage.ru_utime + usage.ru_stime, elapsed)
+
+
+class Program:
+    """A program that times many things and prints them.  It is started once a round, since where its code, stack and
+    heap lie is another chance in each process; `read` makes of its output samples by name."""
+
+    def __init__(self, argv, read, environment=None):
+        self.argv, self.read, self.environment = argv, read, {**os.environ, **(environment or {})}
+
+    def output(self, *more):
+        argv = [*self.argv, *more]
+        # Into a pipe, not into /dev/null: it must not share its file with streams that are timed.
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, env=self.environment)
+        if done.returncode:
+            raise Failed(f"{shlex.join(argv)}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+        return done.stdout
+
+    def start(self, _rows):
+        return self.read(self.output())
+
+    def take(self, rows):
+        """One round of rows whose sides are names."""
+        found = self.start(rows)
+        for row in rows:
+            for side, name in row.sides.items():
+                row.samples[side].append(found[name])
+
+
+class Benchmarks(Program):
+    """A program of Google Benchmark's.  Each start runs the rows that are left, every side in random order; a side's
+    sample is the median of its repetitions there."""
+
+    def __init__(self, argv, sample, min_time, repetitions=1, environment=None):
+        super().__init__(argv, None, environment)
+        self.sample, self.entries, self.context = sample, [], {}
+        self.options = [f"--benchmark_min_time={min_time}", f"--benchmark_repetitions={repetitions}",
+                        "--benchmark_enable_random_interleaving=true", "--benchmark_format=json"]
+
+    def names(self, wanted="."):
+        """The benchmarks whose names match."""
+        listing = self.output("--benchmark_list_tests=true", f"--benchmark_filter={wanted}")
+        return [] if listing.startswith("Failed to match") else listing.splitlines()
+
+    def start(self, rows):
+        wanted = [re.sub(r"([][\\^$.|?*+(){}])", r"\\\1", name) for row in rows for name in row.sides.values()]
+        results = json.loads(self.output(f"--benchmark_filter=^({'|'.join(wanted)})$", *self.options))
+        self.context = self.context or results["context"]
+        found = collections.defaultdict(list)
+        for entry in results["benchmarks"]:
+            if entry.get("error_occurred"):
+                raise Failed(f"{self.argv[0]}: {entry['run_name']}: {entry['error_message']}")
+            if entry["run_type"] == "iteration":
+                self.entries.append(entry)
+                found[entry["run_name"]].append(self.sample(entry))
+        return {name: Sample(*map(statistics.median, zip(*each))) for name, each in found.items()}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""How sure a ratio is, and what may be said of it."""
+import collections
+import functools
+import math
+import statistics
+
+# Where code and data happen to lie moves a program by this much: figlet by more, most by less (bench/README.md).
+LEAST_DIFFERENCE = 1.02
+
+Interval = collections.namedtuple("Interval", "ratio least greatest")
+
+
+@functools.lru_cache(maxsize=None)
+def lower_rank(n):
+    """The place, from 0, of the interval's lower end among n sorted samples.
+
+    A resample's median is at most the k-th smallest sample when half of its draws are, which is a binomial sum: this is
+    what the bootstrap gives after infinitely many resamples, and the same samples have always the same interval.
+    """
+    for k in range(1, n):
+        share = k / n
+        reached = sum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range((n + 1) // 2, n + 1))
+        if reached > 0.025:
+            return k - 1
+    return 0
+
+
+def interval(ratios):
+    """The median, and the bootstrap interval of 95 % about it."""
+    ordered = sorted(ratios)
+    low = lower_rank(len(ordered))
+    return Interval(statistics.median(ordered), ordered[low], ordered[-1 - low])
+
+
+def spread(found):
+    """The factor by which an interval reaches away from 1."""
+    return max(found.greatest, 1 / found.least)
+
+
+def noise_of(rows):
+    """The factor within which 95 of 100 rows of this run found libc beside itself."""
+    medians = [statistics.median(row.noise()) for row in rows]
+    factors = sorted(max(found, 1 / found) for found in medians)
+    return factors[math.ceil(len(factors) * 0.95) - 1] if factors else 1.0
+
+
+class Verdict:
+    """Faster or slower only where the whole interval lies beyond the noise, of this row and of the run's rows."""
+
+    def __init__(self, ratios, noise, noise_of_run=1.0):
+        self.interval = interval(ratios)
+        self.band = max(LEAST_DIFFERENCE, noise_of_run, spread(interval(noise)))
+
+    @property
+    def word(self):
+        if self.interval.least > self.band:
+            return "faster"
+        return "slower" if self.interval.greatest < 1 / self.band else "no difference"
+
+    @property
+    def clear(self):
+        """Whether no end of the noise lies within the interval: more samples would hardly change the word."""
+        return not any(self.interval.least <= end <= self.interval.greatest for end in (self.band, 1 / self.band))
+
+    def __str__(self):
+        """Of what is no slower than the noise allows there is no number, which would be read as one."""
+        if self.word == "no difference":
+            return self.word
+        return f"{self.word} {self.interval.ratio:.2f} [{self.interval.least:.2f}, {self.interval.greatest:.2f}]"
