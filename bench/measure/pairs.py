@@ -22,6 +22,14 @@ class Row:
             self.sides[AGAIN] = self.sides[reference]
         self.judged = judged or [side for side in self.sides if side not in (reference, AGAIN)]
         self.samples = {side: [] for side in self.sides}
+        self.spent = 0.0  # seconds
+
+    @classmethod
+    def of(cls, name, samples, reference):
+        """A row of samples that were taken before."""
+        row = cls(name, dict.fromkeys(samples), reference)
+        row.samples = samples
+        return row
 
     def take(self, order):
         """One round of functions."""
@@ -67,7 +75,7 @@ class Plan:
         parser.add_argument("--narrow", type=float, default=2, metavar="PERCENT",
                             help="so wide may the interval of a ratio stay (default 2)")
         parser.add_argument("--seconds", type=float, default=seconds, metavar="S",
-                            help=f"at most so long for each row in the mean (default {seconds:g})")
+                            help=f"at most so long for each row (default {seconds:g})")
         parser.add_argument("--seed", type=int, default=1, help="of the order (default 1)")
 
     @classmethod
@@ -77,6 +85,8 @@ class Plan:
     def is_done(self, row):
         if self.runs:
             return row.rounds >= self.runs
+        if row.spent >= self.seconds and row.rounds >= FEWEST:
+            return True
         if row.rounds < ENOUGH:
             return False
         found = [row.verdict(side) for side in row.judged]
@@ -93,21 +103,29 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
+def take_round(rows, order, clock):
+    """A round of rows that are one program's, or all commands."""
+    program = rows[0].program
+    for part in [rows] if program else [[row] for row in order.sample(rows, len(rows))]:
+        begun = clock()
+        if program:
+            program.take(rows)
+        else:
+            part[0].take(order)
+        for row in part:
+            row.spent += (clock() - begun) / len(part)
+
+
 def measure(rows, plan, clock=time.monotonic):
     """Rounds of all rows that are not done yet.  Adds the samples to the rows."""
     order = random.Random(plan.seed)
-    end = clock() + plan.seconds * len(rows)
     left = list(rows)
-    while left and (plan.runs or clock() < end or left[0].rounds < FEWEST):
+    while left:
         programs = list(dict.fromkeys(row.program for row in left))
         for program in order.sample(programs, len(programs)):
             of_it = [row for row in left if row.program is program]
             progress(f"round {left[0].rounds + 1}, {len(left)} rows of {len(rows)}: {of_it[0].name}")
-            if program:
-                program.take(of_it)
-            else:
-                for row in order.sample(of_it, len(of_it)):
-                    row.take(order)
+            take_round(of_it, order, clock)
         left = [row for row in left if not plan.is_done(row)]
     progress("")
     return rows

@@ -38,9 +38,9 @@ def spread(found):
     return max(found.greatest, 1 / found.least)
 
 
-def noise_of(rows):
+def noise_of(rows, by=None):
     """The factor within which 95 of 100 rows of this run found libc beside itself."""
-    medians = [statistics.median(row.noise()) for row in rows]
+    medians = [statistics.median(row.noise(by)) for row in rows]
     factors = sorted(max(found, 1 / found) for found in medians)
     return factors[math.ceil(len(factors) * 0.95) - 1] if factors else 1.0
 
@@ -68,3 +68,7 @@ class Verdict:
         if self.word == "no difference":
             return self.word
         return f"{self.word} {self.interval.ratio:.2f} [{self.interval.least:.2f}, {self.interval.greatest:.2f}]"
+
+    @property
+    def short(self):
+        return self.word if self.word == "no difference" else f"{self.interval.ratio:.2f}"

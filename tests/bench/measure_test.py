@@ -97,10 +97,11 @@ class Rounds(unittest.TestCase):
 
     def test_end_when_the_time_is_up(self):
         made = MadeUp(1)
-        row = made.row(1.5, 0.5)
-        measure.measure([row], measure.Plan(narrow=0.02, seconds=60), clock=made.clock)
-        self.assertGreaterEqual(made.now, 60)
-        self.assertLess(made.now, 60 + 20)  # the round that had begun
+        quick, slow = made.row(1.5, 0.5), measure.Row("slow", {"libc": made.side("libc", 30.0, 0.5)}, "libc")
+        measure.measure([quick, slow], measure.Plan(narrow=0.02, seconds=60), clock=made.clock)
+        self.assertGreaterEqual(quick.spent, 60)
+        self.assertLess(quick.spent, 60 + 10)  # the round that had begun
+        self.assertEqual(slow.rounds, 3)
 
     def test_are_as_many_as_asked(self):
         made = MadeUp(1)
