@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shlex
-import statistics
 import subprocess
 import time
 
@@ -56,13 +55,13 @@ class Program:
 
 class Benchmarks(Program):
     """A program of Google Benchmark's.  Each start runs the rows that are left, every side in random order; a side's
-    sample is the median of its repetitions there."""
+    sample is what `sample` makes of its entry.  `later` are options of all starts but the first."""
 
-    def __init__(self, argv, sample, min_time, repetitions=1, environment=None):
+    def __init__(self, argv, sample, min_time, later=(), environment=None):
         super().__init__(argv, None, environment)
-        self.sample, self.entries, self.context = sample, [], {}
-        self.options = [f"--benchmark_min_time={min_time}", f"--benchmark_repetitions={repetitions}",
-                        "--benchmark_enable_random_interleaving=true", "--benchmark_format=json"]
+        self.sample, self.later, self.entries, self.context = sample, later, [], {}
+        self.options = [f"--benchmark_min_time={min_time}", "--benchmark_enable_random_interleaving=true",
+                        "--benchmark_format=json"]
 
     def names(self, wanted="."):
         """The benchmarks whose names match."""
@@ -71,13 +70,11 @@ class Benchmarks(Program):
 
     def start(self, rows):
         wanted = [re.sub(r"([][\\^$.|?*+(){}])", r"\\\1", name) for row in rows for name in row.sides.values()]
-        results = json.loads(self.output(f"--benchmark_filter=^({'|'.join(wanted)})$", *self.options))
-        self.context = self.context or results["context"]
-        found = collections.defaultdict(list)
+        later = self.later if self.entries else ()
+        results = json.loads(self.output(f"--benchmark_filter=^({'|'.join(wanted)})$", *self.options, *later))
         for entry in results["benchmarks"]:
             if entry.get("error_occurred"):
                 raise Failed(f"{self.argv[0]}: {entry['run_name']}: {entry['error_message']}")
-            if entry["run_type"] == "iteration":
-                self.entries.append(entry)
-                found[entry["run_name"]].append(self.sample(entry))
-        return {name: Sample(*map(statistics.median, zip(*each))) for name, each in found.items()}
+        self.context = self.context or results["context"]
+        self.entries += results["benchmarks"]
+        return {entry["run_name"]: self.sample(entry) for entry in results["benchmarks"]}

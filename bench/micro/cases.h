@@ -20,8 +20,12 @@ struct bench_case {
     int threads = 0; // 0: counted in CPU time; else in elapsed time, over this many threads
 };
 
-// add_case: register it for both sides, as "fread/64/libc" and "fread/64/asf".
+// add_case: register it for both sides, as "fread/64/libc" and "fread/64/asf", and as "fread/64/again", which
+// is libc's once more: by what it differs from the first is noise.
 void add_case(const bench_case &stated);
+
+// leave_unchecked: the data have been checked by another process.
+void leave_unchecked();
 
 // add_limit: register what the machine itself needs, for no side.
 void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time, int threads = 0);

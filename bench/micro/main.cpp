@@ -17,17 +17,18 @@
 
 namespace {
 
-const char usage[] = "usage: bench_micro [--second-thread] [--dir DIR] [--against SONAME] [--benchmark_...]\n"
+const char usage[] = "usage: bench_micro [--second-thread] [--dir DIR] [--against SONAME] [--unchecked]\n"
+                     "                   [--benchmark_...]\n"
                      "Times libc's stdio and libasf_stdio's beside each other.\n"
                      "  --second-thread   keep a second thread alive, and time shared streams too\n"
                      "  --dir DIR         where the 16 MB inputs are made (default /var/tmp)\n"
                      "  --against SONAME  the library to compare with libc (default libasf_unix.so.0);\n"
-                     "                    libc.so.6 shows what the machine's noise makes of two equals\n"
+                     "  --unchecked       the data were checked by another run\n"
                      "  --benchmark_...   Google Benchmark's own, see --benchmark_help\n"
                      "bench/micro/report runs it and draws the tables.\n";
 
 struct arguments {
-    bool second_thread = false;
+    bool second_thread = false, unchecked = false;
     std::string directory = "/var/tmp", against = "libasf_unix.so.0";
 };
 
@@ -50,6 +51,8 @@ arguments parse(int &argc, char **argv) {
         const std::string_view text = *argument;
         if (text == "--second-thread")
             parsed.second_thread = true;
+        else if (text == "--unchecked")
+            parsed.unchecked = true;
         else if (text == "--dir")
             parsed.directory = value_of(argument);
         else if (text == "--against")
@@ -111,6 +114,8 @@ int main(int argc, char **argv) {
     set_input_directory(given.directory);
     set_sides(load_side("libc", "libc.so.6"), load_side("asf", given.against));
     describe(given);
+    if (given.unchecked)
+        leave_unchecked();
     add_all(given.second_thread);
     if (!given.second_thread)
         return benchmark::RunSpecifiedBenchmarks() ? 0 : 1;

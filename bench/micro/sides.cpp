@@ -13,7 +13,7 @@
 
 namespace {
 
-stdio_side libc_functions, asf_functions;
+stdio_side libc_functions, asf_functions, again_functions;
 
 [[noreturn]] void give_up(const std::string &message) {
     const std::string line = "bench_micro: " + message + "\n";
@@ -82,7 +82,12 @@ const stdio_side &asf_side() {
     return asf_functions;
 }
 
+const stdio_side &libc_again() {
+    return again_functions;
+}
+
 void set_sides(const stdio_side &libc, const stdio_side &asf) {
-    libc_functions = libc;
+    libc_functions = again_functions = libc;
+    again_functions.name = "again";
     asf_functions = asf;
 }

@@ -62,7 +62,7 @@ int __sprintf_chk(char *, int, size_t, const char *, ...);
     X(lseek, "lseek")
 
 struct stdio_side {
-    std::string name;                   // "libc" or "asf"
+    std::string name;                   // "libc", "asf" or "again"
     std::string library;                // the file it was found in
     std::vector<std::string> elsewhere; // functions that this library leaves to another
 #define BENCH_MEMBER(function, symbol) decltype(&::function) function;
@@ -74,9 +74,10 @@ struct stdio_side {
 // must be in the process already.  Prints what is wrong and exits otherwise.
 stdio_side load_side(const std::string &name, const std::string &soname);
 
-// libc_side, asf_side: the two that are compared; set once by main.
+// libc_side, asf_side: the two that are compared; libc_again is libc_side by another name; set once by main.
 const stdio_side &libc_side();
 const stdio_side &asf_side();
+const stdio_side &libc_again();
 void set_sides(const stdio_side &libc, const stdio_side &asf);
 
 #endif
