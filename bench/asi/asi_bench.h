@@ -26,7 +26,8 @@ double now();     // nanoseconds elapsed
 // in_threads: the work in this many threads of their own; from the first's start to the last's end.
 double in_threads(unsigned threads, const std::function<void(unsigned)> &work);
 
-// add_case: times one(), which returns the nanoseconds that `count` regions or the like took.
+// add_case: times one(), which returns the nanoseconds that `count` regions or the like took.  The reference
+// of a group of cases is there once more as "again": what differs is noise.
 void add_case(const std::string &name, size_t count, const std::function<double()> &one);
 
 inline uint64_t ends(const char *region, size_t n) {

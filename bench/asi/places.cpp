@@ -98,7 +98,8 @@ void add_file(const place_file &file) {
         give_up("something else stands in " + file.path);
     for (const unsigned threads : {1u, 2u}) {
         const std::string name = "places " + file.name + "/" + std::to_string(threads) + " ";
-        add_case(name + "pread", place_count, [=] { return timed(file, threads, fd, by_pread); });
+        for (const char *way : {"pread", "again"})
+            add_case(name + way, place_count, [=] { return timed(file, threads, fd, by_pread); });
         add_case(name + "sallocAt", place_count, [=] { return timed(file, threads, kept, by_sallocAt); });
         add_case(name + "sallocAt first", place_count, [=] {
             asf_cios *opened = sopen(file.path.c_str(), O_RDONLY, 0, nullptr);
@@ -118,7 +119,9 @@ void add_buffer(const std::string &path) {
         near.sum += ends(text_at(near.places.back()), region_size);
     }
     const int fd = open(path.c_str(), O_RDONLY);
-    add_case("places buffer/1 pread", place_count, [=] { return timed(near, 1, fd, by_pread); });
+    for (const char *way : {"pread", "again"})
+        add_case(std::string("places buffer/1 ") + way, place_count,
+                 [=] { return timed(near, 1, fd, by_pread); });
     add_case("places buffer/1 sallocAt", place_count, [=] {
         asf_cios *in = sopen(path.c_str(), O_RDONLY, 0, nullptr);
         ssize_t n = 4096;

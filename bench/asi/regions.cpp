@@ -130,6 +130,7 @@ void add_regions(const std::string &directory) {
         add_input(in + "salloc", size, by_regions<asf_salloc, asf_sfree>(path, size));
         add_input(in + "u_salloc", size, by_regions<asf_u_salloc, asf_u_sfree>(path, size));
         add_input(in + "libc", size, by_fread(libc, path, size));
+        add_input(in + "again", size, by_fread(libc, path, size));
         add_input(in + "asf", size, by_fread(asf, path, size));
         add_input(in + "4 KB", size, by_read(path, size, 2 * 16 * 117));
         add_input(in + "64 KB", size, by_read(path, size, 35 * 16 * 117));
@@ -140,6 +141,8 @@ void add_regions(const std::string &directory) {
             return to_regions<asf_u_salloc, asf_u_sfree>(to, size, close);
         });
         add_output(out + "libc", written, size,
+                   [&libc, size](auto &to, bool close) { return to_fwrite(libc, to, size, close); });
+        add_output(out + "again", written, size,
                    [&libc, size](auto &to, bool close) { return to_fwrite(libc, to, size, close); });
         add_output(out + "asf", written, size,
                    [&asf, size](auto &to, bool close) { return to_fwrite(asf, to, size, close); });

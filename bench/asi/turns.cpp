@@ -137,6 +137,7 @@ void add_turns(const std::string &directory) {
     const std::string path = make_file(directory + "/turns", 1);
     add_turn<by_Salloc>("Salloc", path);
     add_turn<by_stdio>("libc", path);
+    add_turn<by_stdio>("again", path);
     add_turn<by_pread>("pread", path);
 }
 
@@ -155,11 +156,13 @@ void add_outputs(const std::string &directory) {
         };
         return timed(file, "sallocAt", put, [out] { return sclose(out); });
     });
-    add_case("output at places/pwrite", region_count, [&file] {
-        const int fd = open(file.path.c_str(), flags, 0600);
-        const auto put = [fd](off_t at, const char *bytes) {
-            return pwrite(fd, bytes, region_size, at) == ssize_t{region_size};
-        };
-        return timed(file, "pwrite", put, [fd] { return close(fd); });
-    });
+    for (const char *name : {"pwrite", "again"}) {
+        add_case(std::string("output at places/") + name, region_count, [&file] {
+            const int fd = open(file.path.c_str(), flags, 0600);
+            const auto put = [fd](off_t at, const char *bytes) {
+                return pwrite(fd, bytes, region_size, at) == ssize_t{region_size};
+            };
+            return timed(file, "pwrite", put, [fd] { return close(fd); });
+        });
+    }
 }
