@@ -18,7 +18,10 @@ class Failed(Exception):
 def run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, accepted=(0,), **how):
     """The time in seconds of a command and of all that it waited for; `how` is Popen's."""
     begun = time.perf_counter()
-    child = subprocess.Popen(argv, stdin=stdin, stdout=stdout, **how)
+    try:
+        child = subprocess.Popen(argv, stdin=stdin, stdout=stdout, **how)
+    except OSError as error:
+        raise Failed(f"{argv[0]}: {error.strerror}") from error
     _, status, usage = os.wait4(child.pid, 0)
     elapsed = time.perf_counter() - begun
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -37,7 +40,10 @@ class Program:
     def output(self, *more):
         argv = [*self.argv, *more]
         # Into a pipe, not into /dev/null: it must not share its file with streams that are timed.
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, env=self.environment)
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, check=False, env=self.environment)
+        except OSError as error:
+            raise Failed(f"{argv[0]}: {error.strerror}") from error
         if done.returncode:
             raise Failed(f"{shlex.join(argv)}: exit status {done.returncode}\n{done.stderr[-2000:]}")
         return done.stdout

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // ring_bench.cpp - one process writes, one reads, every word of the data is
-// touched at both ends: rings beside pipes, Boost's message queue and ZeroMQ.
-// All transports are measured in turn, again and again, on one processor and on
-// two; the median counts.
-#include <algorithm>
+// touched at both ends: by a ring, a pipe, Boost's message queue or ZeroMQ.
+// A start is one transfer; bench/ring/report starts it for all of them in turn.
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -304,35 +302,24 @@ double run(const Kind &kind, const Work &w, int writer_cpu, int reader_cpu) {
     return static_cast<double>(w.block * w.blocks) / seconds / 1e9;
 }
 
-double median(std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    return v[v.size() / 2];
-}
-
-void measure(size_t block, size_t bytes, int runs, bool two) {
-    const Work w{block, bytes / block};
-    std::vector<std::vector<double>> got(kinds().size());
-    for (int i = 0; i < runs; i++)
-        for (size_t k = 0; k < kinds().size(); k++)
-            got[k].push_back(run(kinds()[k], w, 0, two ? 1 : 0));
-    const double ring = median(got[0]);
-    for (size_t k = 0; k < kinds().size(); k++)
-        printf("| %s | %zu KB | %s | %.2f | %.2f |\n", kinds()[k].name, block >> 10, two ? "two" : "one",
-               median(got[k]), ring / median(got[k]));
-    fflush(stdout);
-}
-
 } // namespace
 
+// ring_bench: prints the transports.  ring_bench TRANSPORT BLOCK-KB one|two MB: one transfer on so many
+// processors, in GB/s.
 int main(int argc, char **argv) {
-    const int runs = argc > 1 ? atoi(argv[1]) : 11;
-    const size_t bytes = (argc > 2 ? strtoul(argv[2], nullptr, 10) : 512) << 20;
-    const bool two = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-    printf("| transport | block | processors | GB/s | ring / this |\n| --- | --- | --- | --- | --- |\n");
-    for (const size_t block : {8U << 10, 64U << 10}) {
-        measure(block, bytes, runs, false);
-        if (two)
-            measure(block, bytes, runs, true);
+    if (argc == 1) {
+        for (const Kind &kind : kinds())
+            puts(kind.name);
+        return 0;
     }
-    return 0;
+    if (argc != 5)
+        stop("usage: ring_bench [TRANSPORT BLOCK-KB one|two MB]");
+    const size_t block = strtoul(argv[2], nullptr, 10) << 10, bytes = strtoul(argv[4], nullptr, 10) << 20;
+    for (const Kind &kind : kinds()) {
+        if (kind.name == std::string(argv[1])) {
+            printf("%g\n", run(kind, {block, bytes / block}, 0, argv[3] == std::string("two") ? 1 : 0));
+            return 0;
+        }
+    }
+    stop(std::string(argv[1]) + ": no such transport");
 }
