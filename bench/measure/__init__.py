@@ -6,5 +6,5 @@ and about() on what machine.  What is timed is a command (run) or a program that
 """
 from .about import TREE, about, head
 from .pairs import AGAIN, Plan, Row, measure
-from .timed import Benchmarks, Failed, Program, Sample, run
+from .timed import Benchmarks, Failed, Program, Sample, run, wait
 from .verdict import Interval, Verdict, interval, noise_of, spread

@@ -15,19 +15,24 @@ class Failed(Exception):
     """A command that was to be timed did not do its work."""
 
 
+def wait(child, begun, accepted=None):
+    """The time in seconds of a process that was started at `begun`, and of all that it waited for."""
+    _, status, usage = os.wait4(child.pid, 0)
+    elapsed = time.perf_counter() - begun
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if accepted is not None and child.returncode not in accepted:
+        raise Failed(f"{shlex.join(child.args)}: exit status {child.returncode}")
+    return Sample(usage.ru_utime + usage.ru_stime, elapsed)
+
+
 def run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, accepted=(0,), **how):
-    """The time in seconds of a command and of all that it waited for; `how` is Popen's."""
+    """Runs a command and times it; `how` is Popen's."""
     begun = time.perf_counter()
     try:
         child = subprocess.Popen(argv, stdin=stdin, stdout=stdout, **how)
     except OSError as error:
         raise Failed(f"{argv[0]}: {error.strerror}") from error
-    _, status, usage = os.wait4(child.pid, 0)
-    elapsed = time.perf_counter() - begun
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode not in accepted:
-        raise Failed(f"{shlex.join(argv)}: exit status {child.returncode}")
-    return Sample(usage.ru_utime + usage.ru_stime, elapsed)
+    return wait(child, begun, accepted)
 
 
 class Program:
