@@ -16,8 +16,8 @@ def block(name, place, route):
     """The data of one panel."""
     lines = []
     for x, case in enumerate(case for case in place.cases(route) if case.title not in commands.ASIDE):
-        ratios = [place.speedup(case.title, route, *pair) for pair in BARS]
-        ratios += [place.speedup(case.title, route, form, "plain") for form in MARKS]
+        ratios = [place.bar(case.title, route, *pair) for pair in BARS]
+        ratios += [place.bar(case.title, route, form, "plain") for form in MARKS]
         ratios.append(place.limit(case))
         # All of the paper's is file to file.
         ratios += tables.PAPER.get(case.program, (None, None)) if route == "file" else (None, None)

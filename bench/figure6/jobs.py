@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A command of figure6/run, run: between files or with the system's cat at the other end of a pipe, and its time."""
-import collections
 import fcntl
 import hashlib
 import os
 import time
 
 import commands
+from measure import Sample
 
-Sample = collections.namedtuple("Sample", "cpu wall")
 CAT = "/bin/cat"
 PIECE = 1 << 18
 
@@ -32,7 +31,7 @@ def reap(children):
 
 
 class Job:
-    """One case in one form: its command, and the samples taken of it."""
+    """One case in one form: its command."""
 
     def __init__(self, case, form, command, files):
         self.case, self.form = case, form
@@ -42,7 +41,7 @@ class Job:
         preload = {"LD_PRELOAD": os.path.join(files.build, "lib", "libasf_stdio.so")} if form == "preloaded" else {}
         options = {"ASF_OPTIONS": commands.OPTIONS[form][1]} if form in commands.OPTIONS else {}
         self.environment = {**commands.ENVIRONMENT, **preload, **options}
-        self.samples, self.differs = [], False
+        self.differs = False
 
     @property
     def name(self):
@@ -95,7 +94,7 @@ class Splice:
 
     def __init__(self, case, files):
         self.case, self.text = case, files.names["text"]
-        self.samples, self.differs = [], False
+        self.differs = False
 
     name = "splice alone"
 
