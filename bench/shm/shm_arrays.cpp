@@ -2,11 +2,11 @@
 //
 // shm_arrays.cpp - Table 1 of Grosse, "How Shall We Connect Our Software Tools?":
 // one process sets an array of doubles, another sums it, in several ways.  Usage:
-//   shm_arrays DOUBLES RUNS ASCII_RUNS DIRECTORY
+//   shm_arrays DOUBLES numbers|text|files DIRECTORY
 // "fresh": segment, file and memory are new.  "reused": the segment or file is
-// there from the run before, and memory of one's own has been touched.  Text goes
-// through files, too, when it has more than one run.  The
-// clock stops before anything is given back.  Every value is checked.
+// there from the pass before, and memory of one's own has been touched.  A start is
+// one pass each way, in random order: of the array as it is, of its text, or of its
+// text through files.  The clock stops before anything is given back.  Every value is checked.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -325,18 +325,12 @@ class AsciiOfAsf : public Ascii {
 
 // --- measuring --------------------------------------------------------------------
 
-struct Figures {
-    std::vector<double> writer, reader, total, writer_cpu, reader_cpu;
-};
-
 struct Row {
     const char *name;
     std::unique_ptr<Way> way;
-    bool ascii;         // which is slow, and the same with memory of either kind
-    Figures figures[2]; // reused, fresh
 };
 
-void pass(Way &way, const Array &a, Figures &to) {
+void pass(const char *name, Way &way, const Array &a) {
     const Process writer = {0, [&](Watch &w) { way.write(w, a); }};
     const Process reader = {1, [&](Watch &w) { way.read(w, a); }};
     std::vector<Times> times;
@@ -346,29 +340,18 @@ void pass(Way &way, const Array &a, Figures &to) {
         times = run({writer});
         times.push_back(way.read_at_all() ? run({reader})[0] : Times{});
     }
-    to.writer.push_back(times[0].elapsed());
-    to.reader.push_back(times[1].elapsed());
-    to.total.push_back(way.together() ? span(times) : times[0].elapsed() + times[1].elapsed());
-    to.writer_cpu.push_back(times[0].cpu);
-    to.reader_cpu.push_back(times[1].cpu);
+    const double total = way.together() ? span(times) : times[0].elapsed() + times[1].elapsed();
+    printf("passing\t%s\t%s\t%g\t%g\t%g\t%g\t%g\n", name, a.fresh ? "fresh" : "reused", times[0].elapsed(),
+           times[1].elapsed(), total, times[0].cpu, times[1].cpu);
 }
 
-void passing(std::vector<Row> &rows, size_t count, int runs, int ascii_runs) {
+// Text is slow, and the same with memory of either kind.
+void passing(const std::vector<Row> &rows, size_t count, bool text) {
     int run = 0;
-    for (int i = 0; i < std::max(runs, ascii_runs); i++)
-        for (Row &row : rows)
-            for (const bool fresh : {true, false})
-                if (i < (row.ascii ? ascii_runs : runs) && (fresh || !row.ascii))
-                    pass(*row.way, {count, ++run, fresh}, row.figures[fresh]);
-    for (const Row &row : rows)
-        for (const bool fresh : {false, true}) {
-            const Figures &f = row.figures[fresh];
-            if (f.total.empty())
-                continue;
-            printf("passing\t%zu\t%s\t%s\t%g\t%g\t%g\t%g\t%g\n", count, row.name, fresh ? "fresh" : "reused",
-                   median(f.writer), median(f.reader), median(f.total), median(f.writer_cpu),
-                   median(f.reader_cpu));
-        }
+    for (const size_t i : random_order(rows.size()))
+        for (const bool fresh : {true, false})
+            if (fresh || !text)
+                pass(rows[i].name, *rows[i].way, {count, ++run, fresh});
 }
 
 // Readers, one after the other, of an array that has been made: each attaches
@@ -377,7 +360,6 @@ struct Reader {
     const char *name;
     std::unique_ptr<Way> way;
     int writer_cpu;
-    std::vector<double> took;
 };
 
 double read_once(const Reader &r, const Array &a) {
@@ -386,53 +368,57 @@ double read_once(const Reader &r, const Array &a) {
     return span(r.way->together() ? run({writer, reader}) : run({reader}));
 }
 
-void reading(size_t count, int runs) {
+void reading(size_t count) {
     const Array a{count, 0, true};
     std::vector<Reader> readers;
-    readers.push_back({"segment, posix", std::make_unique<Segment>("posix"), 0, {}});
-    readers.push_back({"segment, sysv", std::make_unique<Segment>("sysv"), 0, {}});
-    readers.push_back({"a \\| b", std::make_unique<Binary>(), 0, {}});
-    readers.push_back({"a \\| b, by blocks", std::make_unique<BinaryBlocks>(), 0, {}});
-    readers.push_back({"a \\| b, one processor", std::make_unique<Binary>(), 1, {}});
-    readers.push_back({"a \\| b, by blocks, one processor", std::make_unique<BinaryBlocks>(), 1, {}});
+    readers.push_back({"segment, posix", std::make_unique<Segment>("posix"), 0});
+    readers.push_back({"segment, sysv", std::make_unique<Segment>("sysv"), 0});
+    readers.push_back({"a \\| b", std::make_unique<Binary>(), 0});
+    readers.push_back({"a \\| b, by blocks", std::make_unique<BinaryBlocks>(), 0});
+    readers.push_back({"a \\| b, one processor", std::make_unique<Binary>(), 1});
+    readers.push_back({"a \\| b, by blocks, one processor", std::make_unique<BinaryBlocks>(), 1});
     for (const Reader &r : readers)
         if (!r.way->together())
             run({{r.writer_cpu, [&](Watch &w) { r.way->write(w, a); }}});
-    for (int i = 0; i < runs; i++)
-        for (Reader &r : readers)
-            r.took.push_back(read_once(r, a));
-    for (const Reader &r : readers)
-        printf("reading\t%zu\t%s\t%g\n", count, r.name, median(r.took));
+    for (const size_t i : random_order(readers.size()))
+        printf("reading\t%s\t%g\n", readers[i].name, read_once(readers[i], a));
 }
 
-void measure(size_t count, int runs, int ascii_runs, const std::string &directory) {
+void measure_numbers(size_t count, const std::string &directory) {
     std::vector<Row> rows;
-    const auto add = [&](const char *name, std::unique_ptr<Way> way, bool ascii) {
-        rows.push_back({name, std::move(way), ascii, {}});
-    };
-    add("shmget", std::make_unique<Segment>("sysv"), false);
-    add("posix", std::make_unique<Segment>("posix"), false);
-    add("mmap", std::make_unique<Mapped>(directory), false);
-    add("a \\| b", std::make_unique<Binary>(), false);
-    add("a \\| b, by blocks", std::make_unique<BinaryBlocks>(), false);
-    add("a>x; b<x", std::make_unique<ThroughFile>(directory), false);
-    add("ascii, libc", std::make_unique<AsciiOfLibc>(""), true);
-    add("ascii, asf", std::make_unique<AsciiOfAsf>(""), true);
-    if (ascii_runs > 1) {
-        add("ascii, libc, a>x; b<x", std::make_unique<AsciiOfLibc>(directory), true);
-        add("ascii, asf, a>x; b<x", std::make_unique<AsciiOfAsf>(directory), true);
-    }
-    add("malloc", std::make_unique<Malloc>(), false);
-    passing(rows, count, runs, ascii_runs);
-    reading(count, runs);
+    rows.push_back({"shmget", std::make_unique<Segment>("sysv")});
+    rows.push_back({"posix", std::make_unique<Segment>("posix")});
+    rows.push_back({"mmap", std::make_unique<Mapped>(directory)});
+    rows.push_back({"a \\| b", std::make_unique<Binary>()});
+    rows.push_back({"a \\| b, by blocks", std::make_unique<BinaryBlocks>()});
+    rows.push_back({"a>x; b<x", std::make_unique<ThroughFile>(directory)});
+    rows.push_back({"malloc", std::make_unique<Malloc>()});
+    passing(rows, count, false);
+    reading(count);
+}
+
+void measure_text(size_t count, const std::string &directory) {
+    const bool files = !directory.empty();
+    std::vector<Row> rows;
+    rows.push_back(
+        {files ? "ascii, libc, a>x; b<x" : "ascii, libc", std::make_unique<AsciiOfLibc>(directory)});
+    rows.push_back({files ? "ascii, asf, a>x; b<x" : "ascii, asf", std::make_unique<AsciiOfAsf>(directory)});
+    passing(rows, count, true);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        fprintf(stderr, "usage: shm_arrays DOUBLES RUNS ASCII_RUNS DIRECTORY\n");
+    const std::string what = argc == 4 ? argv[2] : "";
+    if (what != "numbers" && what != "text" && what != "files") {
+        fprintf(stderr, "usage: shm_arrays DOUBLES numbers|text|files DIRECTORY\n");
         return 2;
     }
-    return guarded([&] { measure(strtoul(argv[1], nullptr, 10), atoi(argv[2]), atoi(argv[3]), argv[4]); });
+    return guarded([&] {
+        const size_t count = strtoul(argv[1], nullptr, 10);
+        if (what == "numbers")
+            measure_numbers(count, argv[3]);
+        else
+            measure_text(count, what == "files" ? argv[3] : "");
+    });
 }

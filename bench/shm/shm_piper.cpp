@@ -4,7 +4,7 @@
 // and hands them to a child, which writes them to /dev/null: through a pipe,
 // through a buffer in shared memory with two SysV semaphores, through a ring; and
 // one process alone that does both.  Usage:
-//   shm_piper RUNS PASSES
+//   shm_piper PASSES
 // The file has the mailbox's 184 blocks of 8192 bytes and is read PASSES times.
 // Before a time counts, the same way has copied the file and the copy has been
 // compared; in every run each block's place is checked.
@@ -212,24 +212,19 @@ void check_copy(const Kind &kind, int in, size_t block, bool two) {
     close(copy);
 }
 
-void measure(int in, int null, size_t block, bool two, int runs, int passes) {
-    std::vector<double> took[std::size(kinds)];
+void measure(int in, int null, size_t block, bool two, int passes) {
     for (const Kind &kind : kinds)
         check_copy(kind, in, block, two);
-    for (int i = 0; i < runs; i++)
-        for (size_t k = 0; k < std::size(kinds); k++)
-            took[k].push_back(seconds(kinds[k], {in, null, block, passes}, two));
-    for (size_t k = 0; k < std::size(kinds); k++)
-        printf("piper\t%zu\t%s\t%s\t%g\t%g\n", block, two ? "two" : "one", kinds[k].name,
-               median(took[k]) / passes, static_cast<double>(file_size));
-    fflush(stdout);
+    for (const size_t k : random_order(std::size(kinds)))
+        printf("piper\t%zu\t%s\t%s\t%g\n", block, two ? "two" : "one", kinds[k].name,
+               seconds(kinds[k], {in, null, block, passes}, two) / passes);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        fprintf(stderr, "usage: shm_piper RUNS PASSES\n");
+    if (argc != 2) {
+        fprintf(stderr, "usage: shm_piper PASSES\n");
         return 2;
     }
     return guarded([&] {
@@ -238,6 +233,6 @@ int main(int argc, char **argv) {
         for (const bool two : {false, true})
             if (!two || two_processors())
                 for (const size_t block : {size_t{8192}, size_t{65536}})
-                    measure(in, null, block, two, atoi(argv[1]), atoi(argv[2]));
+                    measure(in, null, block, two, atoi(argv[1]));
     });
 }

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <numeric>
+#include <random>
 #include <sched.h>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -132,9 +134,11 @@ bool two_processors() {
     return sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
-double median(std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    return v[v.size() / 2];
+std::vector<size_t> random_order(size_t n) {
+    std::vector<size_t> order(n);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::shuffle(order.begin(), order.end(), std::mt19937(std::random_device()()));
+    return order;
 }
 
 Shared::Shared(size_t size) : length(size) {

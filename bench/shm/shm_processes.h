@@ -55,7 +55,9 @@ std::vector<Times> run(const std::vector<Process> &all);
 double span(const std::vector<Times> &all);
 
 bool two_processors();
-double median(std::vector<double> v);
+
+// The numbers below n, by chance: what is timed in one start has no fixed neighbour.
+std::vector<size_t> random_order(size_t n);
 
 // Zeroed memory that forked processes share.
 class Shared {

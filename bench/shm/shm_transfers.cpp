@@ -3,8 +3,7 @@
 // shm_transfers.cpp - Table 3 of the DG/UX brief: one and two pairs of processes
 // exchange blocks through shared memory, with semaphores alone, with a
 // test-and-set and a semaphore to sleep on, with asf's lock on a futex, and by a
-// ring; and what each lock costs when nobody contends for it.  Usage:
-//   shm_transfers RUNS
+// ring; and what each lock costs when nobody contends for it.
 // Every word is written and summed, and each lock has guarded a counter in two
 // processes, before a time counts.
 #include <algorithm>
@@ -329,14 +328,10 @@ double exchange(const Kind<Exchange> &kind, size_t block, int pairs) {
     return span(run(sides)) / w.transfers;
 }
 
-void transfers(int pairs, size_t block, int runs) {
-    std::vector<double> took[std::size(exchanges)];
-    for (int i = 0; i < runs; i++)
-        for (size_t k = 0; k < std::size(exchanges); k++)
-            took[k].push_back(exchange(exchanges[k], block, pairs));
-    for (size_t k = 0; k < std::size(exchanges); k++)
-        printf("transfer\t%d\t%zu\t%s\t%g\n", pairs, block, exchanges[k].name, median(took[k]));
-    fflush(stdout);
+void transfers(int pairs, size_t block) {
+    for (const size_t k : random_order(std::size(exchanges)))
+        printf("transfer\t%d\t%zu\t%s\t%g\n", pairs, block, exchanges[k].name,
+               exchange(exchanges[k], block, pairs));
 }
 
 // Adds to a counter under the lock, in as many processes.
@@ -360,30 +355,20 @@ double count_under(Lock &lock, int in, int rounds) {
     return took / rounds;
 }
 
-void uncontended(int runs) {
-    std::vector<double> took[std::size(locks)];
+void uncontended() {
     for (const Kind<Lock> &kind : locks)
         count_under(*kind.make(), 2, 5000);
-    for (int i = 0; i < runs; i++)
-        for (size_t k = 0; k < std::size(locks); k++)
-            took[k].push_back(count_under(*locks[k].make(), 1, 200000));
-    for (size_t k = 0; k < std::size(locks); k++)
-        printf("lock\t%s\t%g\n", locks[k].name, median(took[k]));
-    fflush(stdout);
+    for (const size_t k : random_order(std::size(locks)))
+        printf("lock\t%s\t%g\n", locks[k].name, count_under(*locks[k].make(), 1, 200000));
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-    if (argc != 2) {
-        fprintf(stderr, "usage: shm_transfers RUNS\n");
-        return 2;
-    }
-    return guarded([&] {
-        const int runs = atoi(argv[1]);
-        uncontended(runs * 2 + 1);
+int main() {
+    return guarded([] {
+        uncontended();
         for (const int pairs : {1, 2})
             for (const size_t block : {1U << 10, 2U << 10, 4U << 10, 16U << 10})
-                transfers(pairs, block, runs);
+                transfers(pairs, block);
     });
 }
