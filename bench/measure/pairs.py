@@ -5,7 +5,7 @@ import statistics
 import sys
 import time
 
-from .verdict import Verdict, interval
+from .verdict import Verdict, noise_of
 
 AGAIN = "again"  # the reference a second time in each round: what differs there is noise
 FEWEST = 3       # rounds, whatever the time
@@ -82,14 +82,14 @@ class Plan:
     def of(cls, arguments):
         return cls(arguments.narrow / 100, arguments.seconds, arguments.runs, arguments.seed)
 
-    def is_done(self, row):
+    def is_done(self, row, noise_of_run=1.0):
         if self.runs:
             return row.rounds >= self.runs
         if row.spent >= self.seconds and row.rounds >= FEWEST:
             return True
         if row.rounds < ENOUGH:
             return False
-        found = [row.verdict(side) for side in row.judged]
+        found = [row.verdict(side, noise_of_run) for side in row.judged]
         return all(each.clear and each.interval.greatest <= each.interval.least * (1 + self.narrow) for each in found)
 
     def __str__(self):
@@ -126,6 +126,7 @@ def measure(rows, plan, clock=time.monotonic):
             of_it = [row for row in left if row.program is program]
             progress(f"round {left[0].rounds + 1}, {len(left)} rows of {len(rows)}: {of_it[0].name}")
             take_round(of_it, order, clock)
-        left = [row for row in left if not plan.is_done(row)]
+        noise = noise_of(rows)
+        left = [row for row in left if not plan.is_done(row, noise)]
     progress("")
     return rows

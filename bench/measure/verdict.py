@@ -42,7 +42,7 @@ def noise_of(rows, by=None):
     """The factor within which 95 of 100 rows of this run found libc beside itself."""
     medians = [statistics.median(row.noise(by)) for row in rows]
     factors = sorted(max(found, 1 / found) for found in medians)
-    return factors[math.ceil(len(factors) * 0.95) - 1] if factors else 1.0
+    return factors[int(0.95 * (len(factors) - 1))] if factors else 1.0
 
 
 class Verdict:
