@@ -27,7 +27,7 @@ double now();     // nanoseconds elapsed
 double in_threads(unsigned threads, const std::function<void(unsigned)> &work);
 
 // add_case: times one(), which returns the nanoseconds that `count` regions or the like took.  The reference
-// of a group of cases is there once more as "again": what differs is noise.
+// of a group of cases is added twice, the second time as "again": the difference of the two is noise.
 void add_case(const std::string &name, size_t count, const std::function<double()> &one);
 
 inline uint64_t ends(const char *region, size_t n) {

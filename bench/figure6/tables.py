@@ -15,7 +15,7 @@ PAPER = {"diff": (3.67 / 1.4, 3.67), "cp": (2.0, 2.5)}
 SPEEDUPS = [("relinked", "plain"), ("relinked-128K", "plain"), ("recompiled", "plain"), ("asi", "plain"),
             ("preloaded", "system"), ("asi", "system"), ("asi", "busybox"), ("asi", "toybox"), ("asi", "uutils")]
 MEANS = SPEEDUPS[:6]
-REFERENCES = ["plain", "system"]  # noise is what the first of them that there is differs by from itself
+REFERENCES = ["plain", "system"]  # noise is the difference of the first of them from itself
 
 # At least so many times the speed of the fastest of the other forms.
 Target = collections.namedtuple("Target", "title route form others least")

@@ -40,7 +40,8 @@ void add_reader(const std::string &name, const input &from, const reader &way) {
     benchmark::RegisterBenchmark(name.c_str(), time)->UseManualTime();
 }
 
-// The first way is the reference of the others, and is there once more as "again": what differs is noise.
+// The first way is the reference of the others, and is added twice, the second time as "again": the
+// difference is noise.
 void add(const std::string &kind, const std::vector<input> &inputs, const std::vector<reader> &ways) {
     for (const input &from : inputs) {
         double nanoseconds;

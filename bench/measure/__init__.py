@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """measure: the one harness of all reports.
 
-A Row compares ways to do one thing; measure() repeats rows until their intervals are narrow; Verdict says what came out,
-and about() on what machine.  What is timed is a command (run) or a program that times itself (Program, Benchmarks).
+A Row compares ways to do one thing, measure() repeats rows until their intervals are narrow, a Verdict states the result,
+and head() states the machine.  The harness times a command (run) or reads a program that times itself (Program, Benchmarks).
 """
 from .about import TREE, about, head
 from .pairs import AGAIN, Plan, Row, measure

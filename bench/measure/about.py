@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a figure depends on besides the code that was timed."""
+"""The machine and the build that a figure depends on."""
 import datetime
 import os
 import platform
@@ -26,7 +26,7 @@ def output_of(*command):
 
 
 def flags_of(build):
-    """The flags for C of a build, as CMake has noted them."""
+    """The flags for C of a build, from CMake's cache."""
     cache = os.path.join(build, "CMakeCache.txt")
     kind = first_match(cache, r"^CMAKE_BUILD_TYPE:\w+=(.+)$", "")
     flags = [first_match(cache, rf"^CMAKE_C_FLAGS{name}:\w+=(.+)$", "") for name in ("", "_" + kind.upper())]
@@ -50,6 +50,6 @@ def about(build=os.path.join(TREE, "build", "release")):
 
 
 def head(facts=None):
-    """The same as a line of Markdown."""
+    """The facts as a line of Markdown."""
     return ("*{processors} processors ({processor}), governor {governor}; Linux {kernel}, {libc}, {system}; cc {compiler} "
             "{flags}; asf {commit}; {date}, load {load}*").format(**{"flags": "", **(facts or about())})

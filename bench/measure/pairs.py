@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ways to do one thing, measured by turns in random order until it is clear how they compare."""
+"""Rows of ways to do one thing, and the rounds that measure them in random order."""
 import random
 import statistics
 import sys
@@ -7,9 +7,9 @@ import time
 
 from .verdict import Verdict, noise_of
 
-AGAIN = "again"  # the reference a second time in each round: what differs there is noise
+AGAIN = "again"  # the reference a second time in each round: their difference is noise
 FEWEST = 3       # rounds, whatever the time
-ENOUGH = 6       # rounds before an interval of 95 % exists: of fewer it is all from the least to the greatest
+ENOUGH = 6       # rounds: from the least to the greatest of fewer is less than 95 %
 
 
 class Row:
@@ -26,7 +26,7 @@ class Row:
 
     @classmethod
     def of(cls, name, samples, reference):
-        """A row of samples that were taken before."""
+        """A row of given samples."""
         row = cls(name, dict.fromkeys(samples), reference)
         row.samples = samples
         return row
@@ -43,12 +43,12 @@ class Row:
         return statistics.median(self.values(side, by))
 
     def ratios(self, side, over=None, by=None):
-        """Of each round: a processor that is slow for a while is so for all of a round."""
+        """One ratio a round: a processor that slows down for a while slows down all of a round."""
         pairs = zip(self.values(over or self.reference, by), self.values(side, by))
         return [there / here if there > 0 and here > 0 else 1.0 for there, here in pairs]
 
     def noise(self, by=None):
-        """The reference beside itself; where a round has it once only, beside that of the next round."""
+        """Ratios of the reference to itself: in one round, or to the next round where a round has it only once."""
         if AGAIN in self.samples:
             return self.ratios(AGAIN, by=by)
         values = self.values(self.reference, by)
@@ -63,7 +63,7 @@ class Row:
 
 
 class Plan:
-    """When a row has been measured enough."""
+    """The rule that ends the rounds of a row."""
 
     def __init__(self, narrow=0.02, seconds=10.0, runs=None, seed=1):
         self.narrow, self.seconds, self.runs, self.seed = narrow, seconds, runs, seed
@@ -104,7 +104,7 @@ def progress(text):
 
 
 def take_round(rows, order, clock):
-    """A round of rows that are one program's, or all commands."""
+    """One round of rows that share a program, or that all are commands."""
     program = rows[0].program
     for part in [rows] if program else [[row] for row in order.sample(rows, len(rows))]:
         begun = clock()
@@ -117,7 +117,7 @@ def take_round(rows, order, clock):
 
 
 def measure(rows, plan, clock=time.monotonic):
-    """Rounds of all rows that are not done yet.  Adds the samples to the rows."""
+    """Adds samples to the rows, round by round, until the plan is done with each.  Returns the rows."""
     order = random.Random(plan.seed)
     left = list(rows)
     while left:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be timed: a command, and a program that prints what it has timed itself."""
+"""Commands, which are timed here, and programs that time themselves and print it."""
 import collections
 import json
 import os
@@ -12,7 +12,7 @@ Sample = collections.namedtuple("Sample", "cpu elapsed")  # cpu: user and system
 
 
 class Failed(Exception):
-    """A command that was to be timed did not do its work."""
+    """A command failed, and its time means nothing."""
 
 
 def wait(child, begun, accepted=None):
@@ -36,8 +36,8 @@ def run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, accepted=(0,)
 
 
 class Program:
-    """A program that times many things and prints them.  It is started once a round, since where its code, stack and
-    heap lie is another chance in each process; `read` makes of its output samples by name."""
+    """A program that times many things and prints them.  It is started once a round, since the places of code, stack and
+    heap differ from process to process; `read` turns its output into samples by name."""
 
     def __init__(self, argv, read, environment=None):
         self.argv, self.read, self.environment = argv, read, {**os.environ, **(environment or {})}
@@ -65,8 +65,8 @@ class Program:
 
 
 class Benchmarks(Program):
-    """A program of Google Benchmark's.  Each start runs the rows that are left, every side in random order; a side's
-    sample is what `sample` makes of its entry.  `later` are options of all starts but the first."""
+    """A program of Google Benchmark's.  Each start runs the rows that are left, all sides in random order; `sample` turns
+    an entry into a Sample.  `later` are options of all starts but the first."""
 
     def __init__(self, argv, sample, min_time, later=(), environment=None):
         super().__init__(argv, None, environment)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How sure a ratio is, and what may be said of it."""
+"""The interval of a ratio, and the verdict on it."""
 import collections
 import functools
 import math
 import statistics
 
-# Where code and data happen to lie moves a program by this much: figlet by more, most by less (bench/README.md).
+# The places of code and data in memory alone change a program's time by up to this factor; figlet's by more (bench/README.md).
 LEAST_DIFFERENCE = 1.02
 
 Interval = collections.namedtuple("Interval", "ratio least greatest")
@@ -15,8 +15,8 @@ Interval = collections.namedtuple("Interval", "ratio least greatest")
 def lower_rank(n):
     """The place, from 0, of the interval's lower end among n sorted samples.
 
-    A resample's median is at most the k-th smallest sample when half of its draws are, which is a binomial sum: this is
-    what the bootstrap gives after infinitely many resamples, and the same samples have always the same interval.
+    A resample's median is at most the k-th smallest sample if half of its draws are, and a binomial sum is the chance of
+    that.  So this is the limit of the bootstrap for many resamples, and equal samples have equal intervals.
     """
     for k in range(1, n):
         share = k / n
@@ -39,14 +39,14 @@ def spread(found):
 
 
 def noise_of(rows, by=None):
-    """The factor within which 95 of 100 rows of this run found libc beside itself."""
+    """The factor by which the reference differs from itself at most, in 95 of 100 rows of this run."""
     medians = [statistics.median(row.noise(by)) for row in rows]
     factors = sorted(max(found, 1 / found) for found in medians)
     return factors[int(0.95 * (len(factors) - 1))] if factors else 1.0
 
 
 class Verdict:
-    """Faster or slower only where the whole interval lies beyond the noise, of this row and of the run's rows."""
+    """Faster or slower only if the whole interval is beyond the noise of this row and of the run's rows."""
 
     def __init__(self, ratios, noise, noise_of_run=1.0):
         self.interval = interval(ratios)
@@ -60,11 +60,11 @@ class Verdict:
 
     @property
     def clear(self):
-        """Whether no end of the noise lies within the interval: more samples would hardly change the word."""
+        """Whether the interval contains no end of the noise: more samples would hardly change the word."""
         return not any(self.interval.least <= end <= self.interval.greatest for end in (self.band, 1 / self.band))
 
     def __str__(self):
-        """Of what is no slower than the noise allows there is no number, which would be read as one."""
+        """No difference has no number: a reader would take noise for a result."""
         if self.word == "no difference":
             return self.word
         return f"{self.word} {self.interval.ratio:.2f} [{self.interval.least:.2f}, {self.interval.greatest:.2f}]"

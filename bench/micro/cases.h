@@ -21,7 +21,7 @@ struct bench_case {
 };
 
 // add_case: register it for both sides, as "fread/64/libc" and "fread/64/asf", and as "fread/64/again", which
-// is libc's once more: by what it differs from the first is noise.
+// is libc once more: the difference of the two is noise.
 void add_case(const bench_case &stated);
 
 // leave_unchecked: the data have been checked by another process.
