@@ -56,7 +56,7 @@ template <class Value> auto printed(const Value &value) {
 }
 
 /* The bytes that writing a value may store. */
-template <class Value> std::size_t room_for(const Value &value) noexcept {
+template <class Value> [[gnu::always_inline]] inline std::size_t room_for(Value value) noexcept {
     if constexpr (std::is_same_v<Value, std::string_view>)
         return value.size();
     else if constexpr (std::is_same_v<Value, char>)
@@ -66,8 +66,7 @@ template <class Value> std::size_t room_for(const Value &value) noexcept {
 }
 
 /* Writes a value; returns the address after it. */
-template <class Value>
-[[gnu::always_inline]] inline char *write_value(char *to, const Value &value) noexcept {
+template <class Value> [[gnu::always_inline]] inline char *write_value(char *to, Value value) noexcept {
     if constexpr (std::is_same_v<Value, std::string_view>) {
         if (!value.empty())
             std::memcpy(to, value.data(), value.size());
@@ -103,7 +102,7 @@ template <class Put, class... Values> int put_each(Put put, const Values &...val
 }
 
 /* Writes the values where the current buffer has no room for all, or the lock must be taken. */
-template <class... Values> [[gnu::noinline]] int print_slowly(asf_cios *stream, const Values &...values) {
+template <class... Values> [[gnu::noinline]] int print_slowly(asf_cios *stream, Values... values) {
     asf_lockAsfStream(stream);
     int result = put_each(
         [&](std::string_view text) { return asf_u_put_text(stream, text.data(), text.size()); }, values...);
@@ -112,7 +111,8 @@ template <class... Values> [[gnu::noinline]] int print_slowly(asf_cios *stream, 
 }
 
 /* Writes all values to a stream of the C interface: in its current buffer, if they have room there. */
-template <class... Values> int print_printed(asf_cios *stream, const Values &...values) {
+template <class... Values>
+[[gnu::always_inline]] inline int print_printed(asf_cios *stream, Values... values) {
     auto *view = reinterpret_cast<asf_view *>(stream);
     int entered = asf_view_enter(view);
     char *to = entered ? asf_view_room(view, (room_for(values) + ... + 0)) : nullptr;

@@ -577,18 +577,20 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
             setstate(badbit);
         return *this;
     }
-    template <class... Values> ostream &print_printed(const Values &...values) {
+    template <class... Values> [[gnu::always_inline]] ostream &print_printed(Values... values) {
         char *to = room((detail::room_for(values) + ... + 0));
-        if (to && good() && !tie() && !(flags() & unitbuf)) [[likely]] {
-            ((to = detail::write_value(to, values)), ...);
-            wrote(to);
-        } else {
-            detail::put_each(
-                [&](std::string_view text) {
-                    return write(text.data(), static_cast<std::streamsize>(text.size())), good() ? 0 : -1;
-                },
-                values...);
-        }
+        if (!to || !good() || tie() || flags() & unitbuf) [[unlikely]]
+            return print_slowly(values...);
+        ((to = detail::write_value(to, values)), ...);
+        wrote(to);
+        return *this;
+    }
+    template <class... Values> [[gnu::noinline]] ostream &print_slowly(Values... values) {
+        auto put = [&](std::string_view text) {
+            write(text.data(), static_cast<std::streamsize>(text.size()));
+            return good() ? 0 : -1;
+        };
+        detail::put_each(put, values...);
         return *this;
     }
 };

@@ -32,15 +32,18 @@ static struct field trimmed(struct field f) {
     return f;
 }
 
-static int store_integer(const struct asf_decimal *number, enum asf_column_type type, void *to) {
-    const uint64_t most = (type == ASF_INT32 ? (uint64_t)INT32_MAX : INT64_MAX) + number->negative;
-    if (number->more || number->digits > most)
-        return -ERANGE;
-    int64_t value = (int64_t)(number->negative ? -number->digits : number->digits);
+static void put_integer(int64_t value, enum asf_column_type type, void *to) {
     if (type == ASF_INT32)
         *(int32_t *)to = (int32_t)value;
     else
         *(int64_t *)to = value;
+}
+
+static int store_integer(const struct asf_decimal *number, enum asf_column_type type, void *to) {
+    const uint64_t most = (type == ASF_INT32 ? (uint64_t)INT32_MAX : INT64_MAX) + number->negative;
+    if (number->more || number->digits > most)
+        return -ERANGE;
+    put_integer((int64_t)(number->negative ? -number->digits : number->digits), type, to);
     return 0;
 }
 
@@ -80,14 +83,20 @@ static __attribute__((noinline)) int store_any_double(struct field f, double *to
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int store_field(const struct field *f, const struct asf_column *column, size_t row) {
+static int store_field(const struct field *f, const struct asf_column *column, size_t row, bool to_nearest) {
     struct asf_decimal number;
-    bool usual = f->n > 0 && asf__scan_field(f->p, f->n, f->begin, f->end, &number);
     if (column->type == ASF_DOUBLE) {
         double *to = (double *)column->values + row;
-        return usual && asf__decimal_double(&number, to) ? 0 : store_any_double(*f, to);
+        bool stored = f->n > 0 && to_nearest && asf__scan_double_field(f->p, f->n, f->begin, f->end, to);
+        return stored ? 0 : store_any_double(*f, to);
     }
     void *to = (char *)column->values + row * (column->type == ASF_INT32 ? sizeof(int32_t) : sizeof(int64_t));
+    int64_t value;
+    if (f->n > 0 && asf__scan_short_integer(f->p, f->n, f->end, &value)) {
+        put_integer(value, column->type, to);
+        return 0;
+    }
+    bool usual = f->n > 0 && asf__scan_field(f->p, f->n, f->begin, f->end, &number);
     if (usual && number.exponent == 0 && !number.more && f->p[f->n - 1] != '.')
         return store_integer(&number, column->type, to);
     return store_any_integer(*f, column->type, to);
@@ -95,7 +104,7 @@ static int store_field(const struct field *f, const struct asf_column *column, s
 
 /* Stores a line's fields. */
 static int store_row(const struct asf_lines *lines, const char *line, ssize_t length, int separator,
-                     const struct asf_column *columns, size_t count, size_t row) {
+                     const struct asf_column *columns, size_t count, size_t row, bool to_nearest) {
     struct asf_fields fields;
     size_t at = 0;
     ssize_t n;
@@ -111,7 +120,7 @@ static int store_row(const struct asf_lines *lines, const char *line, ssize_t le
                                     .begin = (const unsigned char *)lines->region,
                                     .end = (const unsigned char *)lines->end,
                                     .n = (size_t)n};
-        int rc = store_field(&field, &columns[i], row);
+        int rc = store_field(&field, &columns[i], row, to_nearest);
         if (rc < 0)
             return rc;
     }
@@ -129,6 +138,7 @@ int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct as
                          size_t count, int64_t rows) {
     struct asf_lines lines;
     int64_t row = 0, error = 0;
+    const bool to_nearest = asf__rounds_to_nearest();
     if (!increase(columns, count) || rows < 0)
         return -EINVAL;
     asf_lines_begin(&lines, stream, '\n', 0);
@@ -139,7 +149,7 @@ int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct as
             error = length;
             break;
         }
-        error = store_row(&lines, line, length, separator, columns, count, (size_t)row);
+        error = store_row(&lines, line, length, separator, columns, count, (size_t)row, to_nearest);
         if (error < 0) {
             lines.line = line; /* the stream goes on before this line */
             break;

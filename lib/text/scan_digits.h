@@ -79,8 +79,10 @@ static inline uint64_t is_zero(int c) {
 }
 
 /* Whether the `length` <= 32 bytes at p are a number of at most 19 digits.  The caller has seen to the bytes
- * before and after that the loads need. */
-static inline bool is_usual(const unsigned char *p, int length, struct asf_decimal *number) {
+ * before and after that the loads need.
+ *   any_length  numbers of more and of less than 16 digits are mixed: no branch depends on it */
+static inline __attribute__((always_inline)) bool is_usual(const unsigned char *p, int length,
+                                                           bool any_length, struct asf_decimal *number) {
     uint64_t negative = is_zero(*p ^ '-');
     uint64_t others = ~(digits_of(p) | negative) & (((uint64_t)1 << length) - 1);
     int whole = __builtin_ctzll(others | (uint64_t)1 << length);
@@ -91,8 +93,9 @@ static inline bool is_usual(const unsigned char *p, int length, struct asf_decim
     number->negative = negative;
     const unsigned char *last = p + length;
     int moved = point ? fraction : digits;
-    number->digits = sixteen(last, moved, digits) +
-                     sixteen(last - 16, moved - 16, digits - 16) * UINT64_C(10000000000000000);
+    number->digits = sixteen(last, moved, digits);
+    if (any_length || digits > 16)
+        number->digits += sixteen(last - 16, moved - 16, digits - 16) * UINT64_C(10000000000000000);
     number->exponent = -fraction;
     number->more = false;
     return true;
@@ -109,7 +112,7 @@ static inline const unsigned char *scan_usual(const unsigned char *p, const unsi
     if (!has_margins(p, begin, end))
         return NULL;
     int length = __builtin_ctzll(blanks(p) | (uint64_t)1 << 32);
-    return asf__is_blank(p[length]) && is_usual(p, length, number) ? p + length : NULL;
+    return asf__is_blank(p[length]) && is_usual(p, length, true, number) ? p + length : NULL;
 }
 #else
 static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
@@ -118,8 +121,8 @@ static inline const unsigned char *scan_usual(const unsigned char *p, const unsi
     return NULL;
 }
 
-static inline bool is_usual(const unsigned char *p, int length, struct asf_decimal *number) {
-    (void)p, (void)length, (void)number;
+static inline bool is_usual(const unsigned char *p, int length, bool any_length, struct asf_decimal *number) {
+    (void)p, (void)length, (void)any_length, (void)number;
     return false;
 }
 

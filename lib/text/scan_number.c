@@ -98,11 +98,18 @@ const unsigned char *asf__scan_decimal(const unsigned char *p, const unsigned ch
     return scan_decimal(p, end, point, number);
 }
 
+static inline __attribute__((always_inline)) bool scan_field(const unsigned char *p, size_t n,
+                                                             const unsigned char *begin,
+                                                             const unsigned char *end,
+                                                             struct asf_decimal *number) {
+    if (n > 0 && n <= 32 && has_margins(p, begin, end) && is_usual(p, (int)n, false, number))
+        return true;
+    return asf__scan_decimal(p, p + n, '.', number) == p + n;
+}
+
 bool asf__scan_field(const unsigned char *p, size_t n, const unsigned char *begin, const unsigned char *end,
                      struct asf_decimal *number) {
-    if (n > 0 && n <= 32 && has_margins(p, begin, end) && is_usual(p, (int)n, number))
-        return true;
-    return scan_decimal(p, p + n, '.', number) == p + n;
+    return scan_field(p, n, begin, end, number);
 }
 
 /* --- to binary ----------------------------------------------------------------- */
@@ -185,6 +192,12 @@ static inline __attribute__((always_inline)) bool to_double(const struct asf_dec
 
 bool asf__decimal_double(const struct asf_decimal *number, double *value) {
     return asf__rounds_to_nearest() && to_double(number, value);
+}
+
+bool asf__scan_double_field(const unsigned char *p, size_t n, const unsigned char *begin,
+                            const unsigned char *end, double *value) {
+    struct asf_decimal number;
+    return scan_field(p, n, begin, end, &number) && to_double(&number, value);
 }
 
 bool asf__decimal_float(const struct asf_decimal *number, float *value) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -43,10 +44,36 @@ bool asf__decimal_long_double(const struct asf_decimal *number, long double *val
  * returns  how many were scanned; fewer when the next text is no number, or an unusual one. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most);
 
+/* asf__scan_short_integer: whether the n bytes at p are 1 to 8 digits after an optional minus sign.  Eight
+ * bytes from the first digit on may be read if they are before `end`. */
+static inline bool asf__scan_short_integer(const unsigned char *p, size_t n, const unsigned char *end,
+                                           int64_t *value) {
+    const uint64_t zeros = 0x3030303030303030;
+    bool negative = *p == '-';
+    p += negative;
+    n -= negative;
+    if (n - 1 >= 8 || end - p < 8)
+        return false;
+    uint64_t text, digits;
+    memcpy(&text, p, sizeof text);
+    digits = (text ^ zeros) << (64 - 8 * n); /* in the last n bytes; zeros before them */
+    if (((digits + 0x7676767676767676) | digits) & 0x8080808080808080)
+        return false;
+    digits = digits * 10 + (digits >> 8); /* pairs, in every other byte */
+    digits = ((digits & 0x000000ff000000ff) * 0x000f424000000064 +
+              ((digits >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
+             32;
+    *value = negative ? -(int64_t)digits : (int64_t)digits;
+    return true;
+}
+
 /* asf__scan_field: whether the n bytes at p, and no fewer, are a number as asf__scan_decimal reads it.
+ * asf__scan_double_field: the same, and its value, which is certain.  The rounding mode must be to nearest.
  *   begin, end   the bytes that may be read: more than the number, for speed */
 bool asf__scan_field(const unsigned char *p, size_t n, const unsigned char *begin, const unsigned char *end,
                      struct asf_decimal *number);
+bool asf__scan_double_field(const unsigned char *p, size_t n, const unsigned char *begin,
+                            const unsigned char *end, double *value);
 
 #pragma GCC visibility pop
 
