@@ -409,14 +409,23 @@ static size_t fitting(const struct asf_cios *c, const char *p, size_t n, bool *f
     return end ? (size_t)(end - p) + 1 : room;
 }
 
+/* Whether n bytes are put although the buffer is empty: a stream that is not bulk fills it first, which costs
+ * a copy and a system call. */
+static bool passes_buffer(const struct asf_cios *c, size_t n) {
+    return c->bulk.state == ASF_BULK && asf__is_putting(c) && asf__pending(c) == 0 && !c->bulk.from &&
+           n >= 2 * c->block && !asf__goes_by_blocks(c, n - c->block);
+}
+
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
-    bool flush;
-    size_t room = fitting(c, p, n, &flush), done = copy_in(c, p, n, room);
+    bool flush, passes = asf__unlikely(passes_buffer(c, n));
+    size_t room = fitting(c, p, n, &flush), done = passes ? 0 : copy_in(c, p, n, room);
     *error = 0;
     if (done == n && !flush)
         return n;
     *error = asf__to_write(c);
-    if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
+    if (passes)
+        c->stats.spared++;
+    else if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
         *error = pass_block(c);
     if (*error == 0 && done < n)
         done += append_straight(c, p + done, n - done, error);

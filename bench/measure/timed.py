@@ -80,7 +80,8 @@ class Benchmarks(Program):
         return [] if listing.startswith("Failed to match") else listing.splitlines()
 
     def start(self, rows):
-        wanted = [re.sub(r"([][\\^$.|?*+(){}])", r"\\\1", name) for row in rows for name in row.sides.values()]
+        # Google Benchmark takes POSIX's extended expressions, where no other character may be escaped.
+        wanted = [re.sub(r"([\[\\^$.|?*+(){])", r"\\\1", name) for row in rows for name in row.sides.values()]
         later = self.later if self.entries else ()
         results = json.loads(self.output(f"--benchmark_filter=^({'|'.join(wanted)})$", *self.options, *later))
         for entry in results["benchmarks"]:

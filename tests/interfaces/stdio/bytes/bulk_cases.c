@@ -135,6 +135,25 @@ CASE(input_after_a_fork_is_bulk_again) {
     say("%ld", done);
 }
 
+/* Blocks that go past the buffer, among small ones: a child sees as much of each as with libc. */
+CASE(fork_after_output_of_large_blocks) {
+    static const size_t sizes[] = {65536,  16384, 20000, 5,      70001, 4091,
+                                   131072, 8192,  12288, 100000, 1,     32768};
+    static char block[131072];
+    out = fopen("out", "w");
+    fd = only_descriptor();
+    memset(block, 'x', sizeof block);
+    for (int i = 0; i < 300000; i++)
+        fwrite("0123456789", 1, 10, out);
+    for (size_t i = 0; i < 10 * sizeof sizes / sizeof *sizes; i++) {
+        fwrite(block, 1, sizes[i % (sizeof sizes / sizeof *sizes)], out);
+        if (i % 5 == 0)
+            child(child_looks);
+    }
+    fclose(out);
+    say("%ld bytes", size_of("out"));
+}
+
 static void child_ends(void) {}
 
 static void child_adds(void) {
