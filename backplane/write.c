@@ -329,7 +329,8 @@ int asf__put_now(struct asf_cios *c) {
 }
 
 int asf__overflow(struct asf_cios *c, unsigned char byte) {
-    int rc = asf__drain(c, 1);
+    bool fits = asf__room_in_buffer(c) > 0 && !(c->gate & ASF_MOVED); /* of a line-buffered stream, mostly */
+    int rc = fits ? 0 : asf__drain(c, 1);
     if (rc < 0)
         return rc;
     *c->write_ptr++ = (char)byte;

@@ -160,14 +160,16 @@ EXPORT int fileno_unlocked(FILE *f) {
 }
 
 /* In a multithreaded process feof and ferror wait for another thread's call, as libc's do. */
-static inline int flag_of(FILE *f, int flag) {
-    struct asf_cios *c = asf__cios(f);
-    if (asf__likely(__libc_single_threaded))
-        return (c->flags & flag) != 0;
+static __attribute__((noinline)) int flag_with_lock(struct asf_cios *c, int flag) {
     asf__enter(c);
     int set = (c->flags & flag) != 0;
     asf__leave(c);
     return set;
+}
+
+static inline int flag_of(FILE *f, int flag) {
+    struct asf_cios *c = asf__cios(f);
+    return asf__likely(__libc_single_threaded) ? (c->flags & flag) != 0 : flag_with_lock(c, flag);
 }
 
 EXPORT int feof(FILE *f) {
