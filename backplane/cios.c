@@ -29,6 +29,7 @@ _Static_assert(offsetof(struct asf_view, holder) == offsetof(struct asf_cios, lk
 _Static_assert(offsetof(struct asf_view, revoke) == offsetof(struct asf_cios, lk.revoke), "the view");
 _Static_assert(offsetof(struct asf_buffer, refs) == 0, "the view");
 _Static_assert((int)ASF_VIEW_BACKUP == (int)ASF_IN_BACKUP, "the view");
+_Static_assert((int)ASF_VIEW_KEEPS_BYTES == (int)ASF_KEEPS_BYTES, "the view");
 _Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "glibc's _IO_wide_data");
 
 const void *asf__vtable, *asf__wide_vtable;

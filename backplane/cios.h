@@ -46,6 +46,7 @@ enum {
     ASF_PUTTING = 0x800,
     ASF_APPENDING = 0x1000,
     ASF_FILEBUF = 0x2000,
+    ASF_KEEPS_BYTES = 0x4000, /* a bit that glibc reserves; <asf/inline.h> has it as ASF_VIEW_KEEPS_BYTES */
     ASF_USER_LOCK = 0x8000,
 };
 

@@ -187,7 +187,7 @@ struct asf_cios *asf__open_memory(char **location, size_t *size) {
     c->kind = ASF_MEMORY;
     c->why = "open_memstream";
     c->block = BUFSIZ;
-    c->flags = (c->flags & ~ASF_FILEBUF) | ASF_PUTTING;
+    c->flags = (c->flags & ~ASF_FILEBUF) | ASF_PUTTING | ASF_KEEPS_BYTES;
     c->orientation = -1;
     show_memory(c, 0);
     return c;

@@ -141,5 +141,6 @@ struct asf_cios *asf__open_segment(char *shm, int access) {
     c->why = "a segment of shared memory";
     c->kind = ASF_MEMORY;
     c->block = BUFSIZ;
+    c->flags |= ASF_KEEPS_BYTES;
     return c;
 }

@@ -25,7 +25,8 @@ extern "C" {
 
 /* The beginning of a stream.  The windows are those of libc's FILE. */
 struct __attribute__((__may_alias__)) asf_view {
-    int flags; /* ASF_VIEW_BACKUP: the window has bytes that were pushed back */
+    int flags; /* ASF_VIEW_BACKUP: the window has bytes that were pushed back; ASF_VIEW_KEEPS_BYTES: bytes
+                * after write_ptr are the program's (a segment, open_memstream) */
     char *read_ptr, *read_end, *read_base;
     char *write_base, *write_ptr, *write_end;
     char file[0xe0 - 0x38]; /* the rest of FILE */
@@ -37,7 +38,8 @@ struct __attribute__((__may_alias__)) asf_view {
     void *holder;           /* the thread that the lock is biased to; busy and revoke: lib/sys/lock.h */
     unsigned busy, revoke;
 };
-#define ASF_VIEW_BACKUP 0x100
+#define ASF_VIEW_BACKUP      0x100
+#define ASF_VIEW_KEEPS_BYTES 0x4000
 
 ASF_EXPORT void *asf_v1_salloc(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT int asf_v1_sfree(struct asf_cios *stream, void *ptr);

@@ -170,10 +170,12 @@ ASF_INLINE char *asf_digits_int(char *to, int64_t value) {
     return asf_view_digits(to + (value < 0), magnitude);
 }
 
-/* asf_view_room: room for n bytes in the write window, after any regions; NULL: there is less, or n is 0. */
+/* asf_view_room: room for n bytes in the write window, after any regions; NULL: there is less, n is 0, or
+ * bytes that are not written to must stay as they are. */
 ASF_INLINE char *asf_view_room(const struct asf_view *v, size_t n) {
     ptrdiff_t room = v->write_end - v->write_ptr;
-    return __builtin_expect(room > 0 && n - 1 < (size_t)room, 1) ? v->write_ptr : NULL;
+    int usable = room > 0 && n - 1 < (size_t)room && !(v->flags & ASF_VIEW_KEEPS_BYTES);
+    return __builtin_expect(usable, 1) ? v->write_ptr : NULL;
 }
 
 /* Defines asf_put_NAME and asf_u_put_NAME.  Where the buffer has no room, the digits go to `spare`, and the

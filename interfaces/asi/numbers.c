@@ -17,10 +17,21 @@
 /* The most digits before the point of a double, and that asf_put_double_as takes after it. */
 enum { MOST_DIGITS = 310, MOST_PRECISION = 1100 };
 
+/* One or two digits; always stores two bytes. */
+static inline char *put_one_or_two(char *to, unsigned n) {
+    const char *pair = asf__digit_pairs + 2 * (size_t)n;
+    bool two = n >= 10;
+    to[0] = two ? pair[0] : pair[1];
+    to[1] = pair[1];
+    return to + 1 + two;
+}
+
 char *asf_v1_digits_long(char *to, uint64_t value) {
     const uint64_t half = 100000000;
     uint64_t upper = value / half, lowest = value % half;
-    if (upper < half) {
+    if (upper < 100) { /* as most numbers of 32 bits */
+        to = put_one_or_two(to, (unsigned)upper);
+    } else if (upper < half) {
         to = asf_view_digits(to, upper);
     } else {
         to = asf_view_digits(to, upper / half);

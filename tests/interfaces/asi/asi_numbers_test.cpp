@@ -4,6 +4,7 @@
 // doubles with a precision beside snprintf, at the ends of buffers, between regions and by several threads.
 #include <asf/lines.h>
 #include <asf/numbers.h>
+#include <asf/shm.h>
 
 #include <charconv>
 #include <climits>
@@ -234,6 +235,23 @@ TEST_F(Numbers, StandBetweenRegions) {
         give_back_one();
     EXPECT_EQ(sclose(s), 0);
     EXPECT_TRUE(contents("file") == wanted);
+}
+
+// A segment's window is the segment: the bytes after a number stay as they are.
+TEST_F(Numbers, LeaveTheBytesOfASegmentAfterThem) {
+    char *shm = asf_shm_create("numbers of a test", 0600, 1000);
+    ASSERT_NE(shm, nullptr) << asf_shm_why();
+    memset(shm + ASF_SHM_HEAD, 'x', 1000);
+    asf_cios *s = asf_shm_sopen(shm, O_WRONLY, nullptr);
+    ASSERT_NE(s, nullptr);
+    EXPECT_EQ(asf_put_int(s, 5), 0);
+    EXPECT_EQ(asf_put_double(s, 0.5), 0);
+    EXPECT_EQ(asf_put_text(s, "\n", 1), 0);
+    EXPECT_EQ(asf_put_uint(s, 77), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(std::string(shm + ASF_SHM_HEAD, 1000), "50.5\n77" + std::string(993, 'x'));
+    EXPECT_EQ(asf_shm_remove(shm), 0);
+    EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
 TEST_F(Numbers, TurnAStreamThatHasReadToWriting) {

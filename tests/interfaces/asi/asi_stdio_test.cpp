@@ -16,6 +16,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <asf/numbers.h>
+
 #include "asi_test.h"
 #include "tests/asleep.h"
 
@@ -213,6 +215,20 @@ TEST_F(Mixed, MemoryStreams) {
 
 // Regions stay where they are while the memory grows, and what they are filled
 // with then is in it.
+TEST_F(Mixed, NumbersLeaveTheBytesOfAMemoryStreamAfterThem) {
+    char *text = nullptr;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    fputs("0123456789abcdefghijklmnopqrstuvwxyz", f);
+    rewind(f);
+    EXPECT_EQ(asf_put_int(asf_stream(f), -7), 0);
+    EXPECT_EQ(asf_put_double(asf_stream(f), 2.5), 0);
+    fseek(f, 36, SEEK_SET); // open_memstream's size is the place
+    EXPECT_EQ(fclose(f), 0);
+    EXPECT_EQ(std::string(text, size), "-72.556789abcdefghijklmnopqrstuvwxyz");
+    free(text);
+}
+
 TEST_F(Mixed, RegionsOfAMemoryStreamThatGrows) {
     char *text = nullptr;
     size_t size = 0;
