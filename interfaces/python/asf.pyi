@@ -19,6 +19,7 @@ _TextMode = Literal[
     "+rt", "+wt", "+at", "+xt", "tr+", "tw+", "ta+", "tx+", "t+r", "t+w", "t+a", "t+x", "+tr", "+tw", "+ta", "+tx",
 ]  # fmt: skip
 
+_Number = Literal["i", "q", "d"]
 _Path = str | bytes | PathLike[str] | PathLike[bytes] | int
 
 __version__: str
@@ -91,6 +92,15 @@ class File(io.BufferedIOBase):
     def region_at(self, offset: int, size: int, whence: int = 0, /, *, write: bool = False) -> Region: ...
     def write(self, data: Buffer, /) -> int: ...
     def writelines(self, lines: Iterable[Buffer], /) -> None: ...
+    def write_row(self, *values: SupportsIndex | float | str | bytes, separator: str | bytes = "\t") -> None: ...
+    def write_columns(self, columns: Buffer | Iterable[Buffer], *, separator: str | bytes = "\t") -> None: ...
+    def read_columns(
+        self,
+        fields: Mapping[int, _Number] | list[tuple[int, _Number]] | tuple[tuple[int, _Number], ...],
+        *,
+        separator: str | bytes = "\t",
+        rows: int = -1,
+    ) -> list[memoryview]: ...
     def seek(self, offset: int, whence: int = 0, /) -> int: ...
 
 @final

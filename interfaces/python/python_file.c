@@ -172,8 +172,7 @@ static PyObject *take_bytes(struct asf__file *f, void *region, ssize_t n) {
     return asf__raise(rc, f->name);
 }
 
-/* The latest region of input is read again.  returns  0, or an error: the stream stands behind it. */
-static int read_again(struct asf__file *f, void *p) {
+int asf__read_again(struct asf__file *f, void *p) {
     ssize_t n = 0;
     void *q = asf_srealloc(f->stream, p, &n);
     asf_sabandon(f->stream, q ? q : p);
@@ -202,7 +201,7 @@ static void *lengthen(struct asf__file *f, void *p, ssize_t have, ssize_t *n) {
         *n = have;
         return p;
     }
-    read_again(f, p);
+    asf__read_again(f, p);
     return NULL;
 }
 
@@ -379,7 +378,7 @@ static PyObject *file_peek(PyObject *self, PyObject *const *args, Py_ssize_t cou
     n = n < USUAL ? USUAL : n < ASF_PIECE ? n : ASF_PIECE;
     void *p = allocate(f, asf_salloc_some, &n);
     PyObject *bytes = p || n == 0 ? PyBytes_FromStringAndSize(p, n) : asf__raise(n, f->name);
-    int rc = p ? read_again(f, p) : 0;
+    int rc = p ? asf__read_again(f, p) : 0;
     if (rc < 0 && bytes) {
         Py_DECREF(bytes);
         bytes = asf__raise(rc, f->name);
@@ -403,7 +402,7 @@ void *asf__line_region(struct asf__file *f, unsigned char delimiter, ssize_t lon
         void *q = lengthen(f, (void *)(uintptr_t)p, have, n);
         if (!q || *n == have)
             return q;
-        read_again(f, q);
+        asf__read_again(f, q);
     }
 }
 
@@ -547,16 +546,20 @@ static bool write_at_hand(struct asf__file *f, const char *from, ssize_t n) {
     return asf_sfree(f->stream, p) == 0;
 }
 
+bool asf__file_write(struct asf__file *f, const char *from, ssize_t n) {
+    bool written = write_at_hand(f, from, n);
+    if (!written && asf__file_enter(f, ASF_WRITE, NULL)) {
+        written = write_bytes(f, from, n);
+        asf__file_leave(f);
+    }
+    return written;
+}
+
 static PyObject *file_write(PyObject *self, PyObject *data) {
-    struct asf__file *f = (struct asf__file *)self;
     Py_buffer from;
     if (PyObject_GetBuffer(data, &from, PyBUF_SIMPLE) < 0)
         return NULL;
-    bool written = write_at_hand(f, from.buf, from.len);
-    if (!written && asf__file_enter(f, ASF_WRITE, NULL)) {
-        written = write_bytes(f, from.buf, from.len);
-        asf__file_leave(f);
-    }
+    bool written = asf__file_write((struct asf__file *)self, from.buf, from.len);
     Py_ssize_t n = from.len;
     PyBuffer_Release(&from);
     return written ? PyLong_FromSsize_t(n) : NULL;
@@ -624,7 +627,7 @@ static PyObject *file_seek(PyObject *self, PyObject *args) {
     ASF_PUTTING(f, {
         void *p = asf_sallocAt(f->stream, &n, offset, whence);
         if (p && f->now == ASF_READ)
-            rc = read_again(f, p);
+            rc = asf__read_again(f, p);
         else
             rc = p ? asf_sabandon(f->stream, p) : (int)n;
     });
@@ -945,6 +948,43 @@ PyDoc_STRVAR(region_at_doc,
 PyDoc_STRVAR(write_doc, "write($self, data, /)\n--\n\n"
                         "Write all bytes of an object with the buffer protocol; return their number.\n\n"
                         "They are buffered until flush() or close(), or there are many.");
+PyDoc_STRVAR(write_row_doc,
+             "write_row($self, /, *values, separator='\\t')\n--\n\n"
+             "Write a line of values with a separator between them, all of it or, if a value is refused,\n"
+             "nothing.\n\n"
+             "  values     int, as str() gives it; float, by the fewest digits that float() reads as the\n"
+             "             same value; str, in UTF-8, and bytes, as they are, also if they have a\n"
+             "             separator or a newline in them\n"
+             "  separator  one byte, as str or bytes\n\n"
+             "A float is the text of C++'s std::to_chars, whose form is not that of str(): 1 and not 1.0,\n"
+             "1e+22, inf, nan.  NumPy's integers and float64 are int and float here.  TypeError: a bool,\n"
+             "None or another type, of which str() or int() is to be written.");
+PyDoc_STRVAR(write_columns_doc,
+             "write_columns($self, columns, *, separator='\\t')\n--\n\n"
+             "Write arrays as the columns of a table, one row a line.\n\n"
+             "  columns    arrays of one length: NumPy's, array.array, a memoryview, or others with the\n"
+             "             buffer protocol, of one dimension and with any stride, of integers of 8 to 64\n"
+             "             bits, float or double; or one such array, which is one column.  list(a.T) has\n"
+             "             the columns of an array of two dimensions\n"
+             "  separator  as for write_row()\n\n"
+             "Numbers are written as write_row() does.  A float of 32 bits is written as the double that it\n"
+             "is: 0.10000000149011612.  Other threads run meanwhile; what they then change in the arrays\n"
+             "may be written or not.");
+PyDoc_STRVAR(read_columns_doc,
+             "read_columns($self, fields, *, separator='\\t', rows=-1)\n--\n\n"
+             "Read numbers from the next lines, one row a line; return a list of memoryviews, one for each\n"
+             "field in the order in which they are given.  numpy.asarray() takes one without a copy.\n\n"
+             "  fields     a mapping, or a list or tuple of pairs, of a field's number, the first of which\n"
+             "             is 0, and its type: {0: 'q', 3: 'd'}.  'i' and 'q' are integers of 32 and 64\n"
+             "             bits, 'd' is a double.  Other fields are skipped\n"
+             "  separator  the byte between two fields, as str or bytes\n"
+             "  rows       how many, fewer at the end of the file alone; all there are if it is negative\n\n"
+             "A field is a number as C's strtoll() in base ten or strtod() reads it, with blanks or a\n"
+             "carriage return around it or not; one in quotes is none.  An empty one is a nan ('d').\n\n"
+             "ValueError: a line lacks a field, or one is no number or does not fit its type.  The file\n"
+             "then stands before that line; the rows that the call has read before it are lost, as by any\n"
+             "exception.  OSError: EMSGSIZE, a line is longer than 1 MB.  Of a descriptor that does not\n"
+             "wait, the rows there are; BlockingIOError when there is none.");
 PyDoc_STRVAR(writelines_doc, "writelines($self, lines, /)\n--\n\nWrite each item of an iterable.");
 PyDoc_STRVAR(flush_doc,
              "flush($self, /)\n--\n\n"
@@ -980,6 +1020,9 @@ static PyMethodDef file_methods[] = {
     {"region_at", FAST(file_region_at), METH_VARARGS | METH_KEYWORDS, region_at_doc},
     {"write", file_write, METH_O, write_doc},
     {"writelines", file_writelines, METH_O, writelines_doc},
+    {"write_row", FAST(asf__write_row), METH_FASTCALL | METH_KEYWORDS, write_row_doc},
+    {"write_columns", FAST(asf__write_columns), METH_VARARGS | METH_KEYWORDS, write_columns_doc},
+    {"read_columns", FAST(asf__read_columns), METH_VARARGS | METH_KEYWORDS, read_columns_doc},
     {"flush", file_flush, METH_NOARGS, flush_doc},
     {"seek", file_seek, METH_VARARGS, seek_doc},
     {"tell", file_tell, METH_NOARGS, tell_doc},

@@ -96,6 +96,12 @@ PyObject *asf__unsupported(const char *what);
 
 PyObject *asf__copy_bytes(const void *from, ssize_t n);
 
+/* The latest region of input is read again.  returns  0, or an error: the stream is after the region. */
+int asf__read_again(struct asf__file *f, void *region);
+
+/* Write n bytes of a file that was not entered: false with an exception. */
+bool asf__file_write(struct asf__file *f, const char *from, ssize_t n);
+
 /* The next line as a region, which has its delimiter unless the file ends before: what a signal leaves of it
  * is read again. */
 void *asf__line_region(struct asf__file *f, unsigned char delimiter, ssize_t longest, ssize_t *n);
@@ -136,6 +142,9 @@ static inline PyObject *asf__next_line(struct asf__file *f, PyObject *iterator,
 /* Methods of File. */
 PyObject *asf__lines(PyObject *file, PyObject *args, PyObject *keywords);
 PyObject *asf__lines_in_place(PyObject *file, PyObject *args, PyObject *keywords);
+PyObject *asf__write_row(PyObject *file, PyObject *const *values, Py_ssize_t count, PyObject *names);
+PyObject *asf__write_columns(PyObject *file, PyObject *args, PyObject *keywords);
+PyObject *asf__read_columns(PyObject *file, PyObject *args, PyObject *keywords);
 
 /* A new reference to a region of a file, or NULL with an exception. */
 PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size);

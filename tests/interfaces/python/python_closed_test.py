@@ -69,6 +69,9 @@ OF_ASF = {  # what io's have not: as read and write
     "region_at": lambda f: f.region_at(0, 1),
     "region write": lambda f: f.region(1, write=True),
     "region_some write": lambda f: f.region_some(1, write=True),
+    "read_columns": lambda f: f.read_columns({0: "d"}),
+    "write_columns": lambda f: f.write_columns([b"x"]),
+    "write_row": lambda f: f.write_row(1, 2.5),
     "region_at write": lambda f: f.region_at(0, 1, write=True),
 }
 

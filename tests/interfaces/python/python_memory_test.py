@@ -20,6 +20,7 @@ except ImportError:
     _testcapi = None
 
 TEXT = b"".join(b"line %d\n" % i for i in range(3)) + b"x" * 100_000 + b"\nlast"
+LONG = array.array("d", range(5000))
 
 
 def read(path):
@@ -71,6 +72,23 @@ def write(path):
         file.flush()
         file.seek(0)
         seen = [file.readline(), len(file.read())]
+    return seen
+
+
+def numbers(path):
+    made = path + ".numbers"
+    with asf.open(made, "w+b") as file:
+        file.write_row(1, 2.5, "text", 10**30, b"x" * 1000)
+        file.write_columns([array.array("q", [3, 4]), array.array("d", [0.5, 1.5])])
+        file.write_columns(LONG)
+        file.seek(0)
+        seen = [file.readline(), *map(list, file.read_columns({1: "d", 0: "q"}, rows=2))]
+        seen += [sum(file.read_columns([(0, "d")])[0])]
+    try:
+        with asf.open(path) as file:
+            file.read_columns({0: "d"})
+    except ValueError as error:
+        seen += [str(error)]
     return seen
 
 
@@ -169,7 +187,7 @@ class Memory(unittest.TestCase):
         print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
 
     def test_scenarios(self):
-        scenarios = [read, lines_in_place, text, regions, write, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
+        scenarios = [read, lines_in_place, text, regions, write, numbers, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
         sys.unraisablehook = lambda _: None  # nor that be told
         with tempfile.TemporaryDirectory() as folder:

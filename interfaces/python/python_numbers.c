@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python_numbers.c - numbers as text: rows of values, and columns of arrays, which are written and read with
+ * the GIL given up.
+ */
+#include "interfaces/python/python_module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <asf/numbers.h>
+
+/* --- separators ------------------------------------------------------------ */
+
+/* The byte that an option is, which is the tab where there is no option: -1 with an exception. */
+static int separator_of(PyObject *option) {
+    const char *text = "\t";
+    Py_ssize_t n = 1;
+    if (option && PyBytes_Check(option)) {
+        text = PyBytes_AsString(option);
+        n = PyBytes_Size(option);
+    } else if (option && PyUnicode_Check(option)) {
+        text = PyUnicode_AsUTF8AndSize(option, &n);
+    } else if (option) {
+        PyErr_SetString(PyExc_TypeError, "a separator is a str or bytes");
+        return -1;
+    }
+    if (text && n == 1 && *text != '\n')
+        return (unsigned char)*text;
+    if (text)
+        PyErr_Format(PyExc_ValueError, "a separator is one byte and no newline, not %R", option);
+    return -1;
+}
+
+/* --- a row of values ------------------------------------------------------------ */
+
+/* The text of a row, in memory of its own if it is long. */
+struct row {
+    char *text;
+    Py_ssize_t used, room;
+    char small[512];
+};
+
+/* Room for n bytes after the text: NULL with an exception. */
+static char *reserve(struct row *r, Py_ssize_t n) {
+    if (n > PY_SSIZE_T_MAX / 2 - r->used) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (n > r->room - r->used) {
+        Py_ssize_t room = 2 * (r->used + n);
+        char *text = PyMem_Realloc(r->text == r->small ? NULL : r->text, (size_t)room);
+        if (!text) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        if (r->text == r->small)
+            memcpy(text, r->small, (size_t)r->used);
+        r->text = text;
+        r->room = room;
+    }
+    return r->text + r->used;
+}
+
+static bool append_bytes(struct row *r, const char *from, Py_ssize_t n) {
+    char *to = from ? reserve(r, n) : NULL;
+    if (!to)
+        return false;
+    memcpy(to, from, (size_t)n);
+    r->used += n;
+    return true;
+}
+
+static bool append_text(struct row *r, PyObject *text) {
+    Py_ssize_t n = 0;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &n);
+    return append_bytes(r, bytes, n);
+}
+
+static bool append_integer(struct row *r, PyObject *value) {
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow) {
+        PyObject *text = PyNumber_ToBase(value, 10);
+        bool appended = text && append_text(r, text);
+        Py_XDECREF(text);
+        return appended;
+    }
+    char *to = number == -1 && PyErr_Occurred() ? NULL : reserve(r, ASF_INTEGER_ROOM);
+    if (to)
+        r->used += asf_digits_int(to, number) - to;
+    return to;
+}
+
+static bool append_value(struct row *r, PyObject *value) {
+    if (PyFloat_Check(value)) {
+        char *to = reserve(r, ASF_DOUBLE_ROOM);
+        if (to)
+            r->used += asf_digits_double(to, PyFloat_AsDouble(value)) - to;
+        return to;
+    }
+    if (PyUnicode_Check(value))
+        return append_text(r, value);
+    if (PyBytes_Check(value))
+        return append_bytes(r, PyBytes_AsString(value), PyBytes_Size(value));
+    if (PyIndex_Check(value) && !PyBool_Check(value))
+        return append_integer(r, value);
+    PyErr_Format(PyExc_TypeError,
+                 "a value of a row is an int, a float, a str or bytes, not %R: write str() or int() of it",
+                 (PyObject *)Py_TYPE(value));
+    return false;
+}
+
+static bool append_row(struct row *r, PyObject *const *values, Py_ssize_t count, int separator) {
+    const char byte = (char)separator;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if ((i > 0 && !append_bytes(r, &byte, 1)) || !append_value(r, values[i]))
+            return false;
+    return append_bytes(r, "\n", 1);
+}
+
+/* The value of the only option that there is, which is NULL if it was not given. */
+static bool only_option(PyObject *const *values, PyObject *names, PyObject **option) {
+    Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+    *option = count > 0 ? values[0] : NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        if (PyUnicode_CompareWithASCIIString(name, "separator") != 0) {
+            PyErr_Format(PyExc_TypeError, "write_row() has no option %R: it has ['separator']", name);
+            return false;
+        }
+    }
+    return true;
+}
+
+PyObject *asf__write_row(PyObject *self, PyObject *const *values, Py_ssize_t count, PyObject *names) {
+    struct row r = {.text = r.small, .room = sizeof r.small};
+    PyObject *option;
+    int separator = only_option(values + count, names, &option) ? separator_of(option) : -1;
+    bool written = separator >= 0 && append_row(&r, values, count, separator) &&
+                   asf__file_write((struct asf__file *)self, r.text, r.used);
+    if (r.text != r.small)
+        PyMem_Free(r.text);
+    return written ? Py_NewRef(Py_None) : NULL;
+}
+
+/* --- columns of arrays, to text ------------------------------------------------------------ */
+
+/* Types of items; those of one letter class are in the order of their sizes. */
+enum kind { INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64 };
+
+struct column {
+    Py_buffer view; /* obj is NULL: it was not taken */
+    const char *next;
+    Py_ssize_t step; /* bytes from one item to the next */
+    enum kind kind;
+};
+
+struct table {
+    struct column *columns;
+    Py_ssize_t count, rows;
+    char separator;
+};
+
+static bool is_one_of(const char *letters, char letter) {
+    return letter && strchr(letters, letter);
+}
+
+/* The kind of items of a format of struct, in the machine's byte order.  Integers are told by their size:
+ * "l" has four bytes or eight. */
+static bool kind_of(const Py_buffer *view, enum kind *kind) {
+    const char *format = view->format ? view->format : "B";
+    format += is_one_of(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "@=<" : "@=>", *format);
+    if (!*format || format[1] || !is_one_of("bhilqnBHILQNfd", *format))
+        return false;
+    enum kind first = is_one_of("bhilqn", *format) ? INT8 : UINT8;
+    if (is_one_of("fd", *format))
+        *kind = *format == 'f' ? FLOAT32 : FLOAT64;
+    else
+        *kind = (enum kind)((int)first + __builtin_ctz((unsigned)view->itemsize));
+    return true;
+}
+
+static bool take_column(struct column *c, PyObject *array) {
+    if (!PyObject_CheckBuffer(array)) {
+        PyErr_Format(PyExc_TypeError, "a column is an array with the buffer protocol, not %R",
+                     (PyObject *)Py_TYPE(array));
+        return false;
+    }
+    if (PyObject_GetBuffer(array, &c->view, PyBUF_RECORDS_RO) < 0)
+        return false;
+    if (c->view.ndim != 1) {
+        PyErr_Format(PyExc_ValueError,
+                     "a column has one dimension, not %d: list(array.T) has the columns of two",
+                     c->view.ndim);
+        return false;
+    }
+    if (!kind_of(&c->view, &c->kind)) {
+        PyErr_Format(PyExc_TypeError, "a column is of integers or floats of this machine, not of format '%s'",
+                     c->view.format);
+        return false;
+    }
+    c->next = c->view.buf;
+    c->step = c->view.strides[0];
+    return true;
+}
+
+static void free_table(struct table *t) {
+    for (Py_ssize_t i = 0; t->columns && i < t->count; i++)
+        if (t->columns[i].view.obj)
+            PyBuffer_Release(&t->columns[i].view);
+    PyMem_Free(t->columns);
+}
+
+/* Columns, each of as many rows; free_table in any case.
+ *   arrays  a tuple */
+static bool take_columns(struct table *t, PyObject *arrays) {
+    t->count = PyTuple_Size(arrays);
+    t->columns = PyMem_Calloc((size_t)t->count + 1, sizeof *t->columns);
+    if (!t->columns)
+        PyErr_NoMemory();
+    else if (t->count == 0)
+        PyErr_SetString(PyExc_ValueError, "there is no column");
+    for (Py_ssize_t i = 0; !PyErr_Occurred() && i < t->count; i++) {
+        if (!take_column(&t->columns[i], PyTuple_GetItem(arrays, i)))
+            break;
+        Py_ssize_t rows = t->columns[i].view.shape[0];
+        t->rows = i == 0 ? rows : t->rows;
+        if (rows != t->rows)
+            PyErr_Format(PyExc_ValueError, "column %zd has %zd rows, and those before it have %zd", i, rows,
+                         t->rows);
+    }
+    return !PyErr_Occurred();
+}
+
+#define DIGITS(as, type, from)                                                                               \
+    {                                                                                                        \
+        type value;                                                                                          \
+        memcpy(&value, from, sizeof value);                                                                  \
+        return asf_digits_##as(to, value);                                                                   \
+    }
+
+static inline char *put_digits(char *to, const char *from, enum kind kind) {
+    switch (kind) {
+    case INT8:
+        DIGITS(int, int8_t, from)
+    case INT16:
+        DIGITS(int, int16_t, from)
+    case INT32:
+        DIGITS(int, int32_t, from)
+    case INT64:
+        DIGITS(int, int64_t, from)
+    case UINT8:
+        DIGITS(uint, uint8_t, from)
+    case UINT16:
+        DIGITS(uint, uint16_t, from)
+    case UINT32:
+        DIGITS(uint, uint32_t, from)
+    case UINT64:
+        DIGITS(uint, uint64_t, from)
+    case FLOAT32:
+        DIGITS(double, float, from)
+    case FLOAT64:
+        break;
+    }
+    DIGITS(double, double, from)
+}
+
+/* Writes all rows.  The text is copied to the stream 16 KB at a time: it does not leave the first-level cache
+ * in between, and the stream's lock is taken seldom. */
+static int put_rows(struct asf_cios *stream, const struct table *t) {
+    char text[16384], *to = text, *const full = text + sizeof text - ASF_DOUBLE_ROOM - 1;
+    for (Py_ssize_t row = 0; row < t->rows; row++) {
+        for (struct column *c = t->columns; c < t->columns + t->count; c++) {
+            int rc = to > full ? asf_put_text(stream, text, (size_t)(to - text)) : 0;
+            if (rc < 0)
+                return rc;
+            to = put_digits(to > full ? text : to, c->next, c->kind);
+            c->next += c->step;
+            *to++ = t->separator;
+        }
+        to[-1] = '\n';
+    }
+    return asf_put_text(stream, text, (size_t)(to - text));
+}
+
+static bool write_table(struct asf__file *f, const struct table *t) {
+    int rc;
+    if (!asf__file_enter(f, ASF_WRITE, NULL))
+        return false;
+    ASF_PUTTING(f, rc = put_rows(f->stream, t));
+    if (rc == -EINTR)
+        PyErr_CheckSignals();
+    if (rc < 0)
+        asf__raise(rc, f->name);
+    asf__file_leave(f);
+    return rc == 0;
+}
+
+PyObject *asf__write_columns(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"columns", "separator", NULL};
+    PyObject *columns, *option = NULL;
+    if (!asf__parse(args, keywords, "O|$O:write_columns", names, &columns, &option))
+        return NULL;
+    int separator = separator_of(option);
+    if (separator < 0)
+        return NULL;
+    PyObject *arrays = PyObject_CheckBuffer(columns) ? PyTuple_Pack(1, columns) : PySequence_Tuple(columns);
+    if (!arrays)
+        return NULL;
+    struct table t = {.separator = (char)separator};
+    bool written = take_columns(&t, arrays) && write_table((struct asf__file *)self, &t);
+    free_table(&t);
+    Py_DECREF(arrays);
+    return written ? Py_NewRef(Py_None) : NULL;
+}
+
+/* --- columns of text, to arrays ------------------------------------------------------------ */
+
+/* A column that is read. */
+struct target {
+    Py_ssize_t field, place; /* place: in the list that is returned */
+    char format[2];          /* of struct */
+    PyObject *bytes;         /* a bytearray with room for the rows */
+};
+
+struct targets {
+    struct target *of; /* by increasing fields */
+    struct asf_column *columns;
+    Py_ssize_t count, room; /* room: rows */
+};
+
+static Py_ssize_t size_of(const struct target *t) {
+    return t->format[0] == 'i' ? 4 : 8;
+}
+
+static int compare_fields(const void *a, const void *b) {
+    Py_ssize_t one = ((const struct target *)a)->field, other = ((const struct target *)b)->field;
+    return (one > other) - (one < other);
+}
+
+static bool parse_pair(struct target *t, PyObject *pair) {
+    PyObject *format;
+    if (!PyTuple_Check(pair)) {
+        PyErr_SetString(PyExc_TypeError, "fields are pairs of a number and a type, such as (3, 'd')");
+        return false;
+    }
+    if (!PyArg_ParseTuple(pair, "nU:read_columns", &t->field, &format))
+        return false;
+    for (const char *known = "iqd"; *known && !t->format[0]; known++)
+        if (PyUnicode_CompareWithASCIIString(format, (const char[]){*known, '\0'}) == 0)
+            t->format[0] = *known;
+    if (t->field < 0)
+        PyErr_Format(PyExc_ValueError, "the first field is 0, and there is no %zd", t->field);
+    else if (!t->format[0])
+        PyErr_Format(PyExc_ValueError, "the type of a field is 'i', 'q' or 'd', not %R", format);
+    return !PyErr_Occurred();
+}
+
+/* Fields by increasing numbers; free_targets in any case.
+ *   pairs  a list */
+static bool parse_fields(struct targets *t, PyObject *pairs) {
+    t->count = PyList_Size(pairs);
+    t->of = PyMem_Calloc((size_t)t->count + 1, sizeof *t->of);
+    t->columns = PyMem_Calloc((size_t)t->count + 1, sizeof *t->columns);
+    if (!t->of || !t->columns) {
+        PyErr_NoMemory();
+        return false;
+    }
+    if (t->count == 0)
+        PyErr_SetString(PyExc_ValueError, "there is no field");
+    for (Py_ssize_t i = 0; !PyErr_Occurred() && i < t->count; i++) {
+        t->of[i].place = i;
+        if (!parse_pair(&t->of[i], PyList_GetItem(pairs, i)))
+            return false;
+    }
+    qsort(t->of, (size_t)t->count, sizeof *t->of, compare_fields);
+    for (Py_ssize_t i = 1; !PyErr_Occurred() && i < t->count; i++)
+        if (t->of[i].field == t->of[i - 1].field)
+            PyErr_Format(PyExc_ValueError, "field %zd comes twice", t->of[i].field);
+    return !PyErr_Occurred();
+}
+
+static void free_targets(struct targets *t) {
+    for (Py_ssize_t i = 0; t->of && i < t->count; i++)
+        Py_XDECREF(t->of[i].bytes);
+    PyMem_Free(t->of);
+    PyMem_Free(t->columns);
+}
+
+/* Makes the arrays `rows` long: false with an exception. */
+static bool resize_targets(struct targets *t, Py_ssize_t rows) {
+    for (struct target *each = t->of; each < t->of + t->count; each++) {
+        if (rows > PY_SSIZE_T_MAX / 16) {
+            PyErr_NoMemory();
+            return false;
+        }
+        if (!each->bytes)
+            each->bytes = PyByteArray_FromStringAndSize(NULL, rows * size_of(each));
+        else if (PyByteArray_Resize(each->bytes, rows * size_of(each)) < 0)
+            return false;
+        if (!each->bytes)
+            return false;
+    }
+    t->room = rows;
+    return true;
+}
+
+/* The list of views that is returned. */
+static PyObject *views_of(const struct targets *t) {
+    PyObject *list = PyList_New(t->count);
+    for (Py_ssize_t i = 0; list && i < t->count; i++) {
+        PyObject *view = asf__memory_array(t->of[i].bytes, t->of[i].format);
+        if (!view || PyList_SetItem(list, t->of[i].place, view) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* Whether the latest region, which lacks its newline, is not the last line of the file, but what has come of
+ * a line on a descriptor that does not wait.  What has ended input is told by the call after the one that it
+ * has ended, so that a region that stays as long is asked for twice. */
+static bool is_partial(struct asf__file *f, void **region, ssize_t n) {
+    ssize_t more = n;
+    if (!(fcntl(asf_fileno(f->stream), F_GETFL) & O_NONBLOCK))
+        return false;
+    for (int i = 0; i < 2 && more == n; i++) {
+        more = n + 1;
+        void *longer = asf_srealloc(f->stream, *region, &more);
+        *region = longer ? longer : *region;
+    }
+    return more > n || more == -EAGAIN;
+}
+
+/* Of a file that may wait: the rows that can be read without waiting, at most `most`, after a wait for one.
+ * If a signal came, asf_scan_columns would take what has come of a line for a row.
+ * returns  0 at the end; -1 with an exception; -EAGAIN. */
+static ssize_t wait_for_rows(struct asf__file *f, Py_ssize_t most) {
+    const struct asf_view *v = (const struct asf_view *)f->stream;
+    ssize_t rows = 0, n;
+    const char *from = v->read_ptr, *newline;
+    while (rows < most && from < v->read_end &&
+           (newline = memchr(from, '\n', (size_t)(v->read_end - from)))) {
+        from = newline + 1;
+        rows++;
+    }
+    if (rows > 0)
+        return rows;
+    void *region = asf__line_region(f, '\n', SSIZE_MAX, &n);
+    if (!region)
+        return n == 0 || n == -EAGAIN ? n : (asf__raise(n, f->name), -1);
+    bool partial = ((const char *)region)[n - 1] != '\n' && is_partial(f, &region, n);
+    int rc = asf__read_again(f, region);
+    if (rc < 0)
+        return asf__raise(rc, f->name), -1;
+    return partial ? -EAGAIN : 1;
+}
+
+/* The exception for a line that is no row, which is shown as far as it is at hand, and not consumed. */
+static void refuse_row(struct asf__file *f, Py_ssize_t row, int64_t code) {
+    const char *why = code == -ERANGE ? "an integer is too large for its type"
+                                      : "a field is missing or is not a number of its type";
+    ssize_t n = 60;
+    char *line = asf_salloc_some(f->stream, &n);
+    const char *end = line ? memchr(line, '\n', (size_t)n) : NULL;
+    PyObject *shown = PyBytes_FromStringAndSize(line, !line ? 0 : end ? end - line : n);
+    if (line)
+        asf__read_again(f, line);
+    if (shown)
+        PyErr_Format(PyExc_ValueError, "%R: line %zd from where the call began: %s: %R", f->name, row + 1,
+                     why, shown);
+    Py_XDECREF(shown);
+}
+
+/* Reads up to `most` rows after those that were `got`.
+ * returns  rows; 0 at the end; -1 with an exception; -EAGAIN. */
+static int64_t scan_piece(struct asf__file *f, struct targets *t, int separator, Py_ssize_t got,
+                          Py_ssize_t most) {
+    int64_t n;
+    for (Py_ssize_t i = 0; i < t->count; i++) {
+        const struct target *to = &t->of[i];
+        t->columns[i] = (struct asf_column){
+            .field = (size_t)to->field,
+            .type = to->format[0] == 'i'   ? ASF_INT32
+                    : to->format[0] == 'q' ? ASF_INT64
+                                           : ASF_DOUBLE,
+            .values = PyByteArray_AsString(to->bytes) + got * size_of(to),
+        };
+    }
+    do {
+        n = f->regular ? most : wait_for_rows(f, most);
+        if (n > 0)
+            ASF_WITHOUT_GIL(n = asf_scan_columns(f->stream, separator, t->columns, (size_t)t->count, n));
+    } while (n < -1 && asf__again(n));
+    if (n >= 0 || n == -EAGAIN || PyErr_Occurred())
+        return PyErr_Occurred() ? -1 : n;
+    if (n == -EBADMSG || n == -ERANGE)
+        refuse_row(f, got, n);
+    else
+        asf__raise(n, f->name);
+    return -1;
+}
+
+/* Reads `rows` rows, or all if it is negative.  Between pieces the handlers of signals run.
+ * returns  rows, or -1 with an exception. */
+static Py_ssize_t scan_rows(struct asf__file *f, struct targets *t, int separator, Py_ssize_t rows) {
+    enum { FIRST = 4096, PIECE = 1 << 20 };
+    Py_ssize_t got = 0, most = rows < 0 ? PY_SSIZE_T_MAX : rows;
+    int64_t n = 1;
+    if (!resize_targets(t, most < FIRST ? most : FIRST))
+        return -1;
+    while (n > 0 && got < most) {
+        if (got == t->room && !resize_targets(t, most / 2 < got ? most : 2 * got))
+            return -1;
+        n = scan_piece(f, t, separator, got, t->room - got < PIECE ? t->room - got : PIECE);
+        got += n > 0 ? n : 0;
+        if (PyErr_CheckSignals() < 0)
+            return -1;
+    }
+    if (n == -EAGAIN && got == 0)
+        asf__raise(n, f->name);
+    return PyErr_Occurred() || !resize_targets(t, got) ? -1 : got;
+}
+
+static PyObject *pairs_of(PyObject *fields) {
+    return PyList_Check(fields) || PyTuple_Check(fields) ? PySequence_List(fields) : PyMapping_Items(fields);
+}
+
+PyObject *asf__read_columns(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"fields", "separator", "rows", NULL};
+    struct asf__file *f = (struct asf__file *)self;
+    PyObject *fields, *option = NULL, *list = NULL;
+    Py_ssize_t rows = -1;
+    if (!asf__parse(args, keywords, "O|$On:read_columns", names, &fields, &option, &rows))
+        return NULL;
+    int separator = separator_of(option);
+    PyObject *pairs = separator < 0 ? NULL : pairs_of(fields);
+    if (!pairs)
+        return NULL;
+    struct targets t = {.count = 0};
+    if (parse_fields(&t, pairs) && asf__file_enter(f, ASF_READ, NULL)) {
+        Py_ssize_t got = scan_rows(f, &t, separator, rows);
+        asf__file_leave(f);
+        list = got < 0 ? NULL : views_of(&t);
+    }
+    free_targets(&t);
+    Py_DECREF(pairs);
+    return list;
+}
