@@ -79,11 +79,14 @@ struct asf_column {
  *          of the file, or if an error is met: the next call returns that.
  * A field is a number as strtod() or strtoll() in base ten reads it in the C locale.  It may have blanks
  * around it, and a carriage return after it.  An empty field is a NaN in a column of ASF_DOUBLE, and a number
- * that is too large for a double is infinite. errors   -EBADMSG: the next line lacks a field, or has one that
- * is no such number; -ERANGE: it has an integer that is too large for the type.  The stream's offset is
- * before that line, which the program may read by asf_salloc_until.  -EINVAL: the fields do not increase, or
- * `count` is 0.  Those of asf_lines_next. lock     taken for each piece of the stream; as with struct
- * asf_lines, no other call may use the stream meanwhile. source   an extension. */
+ * that is too large for a double is infinite.
+ * errors   -EBADMSG: the next line lacks a field, or has one that is no such number; -ERANGE: it has an
+ *          integer that is too large for the type.  The stream's offset is before that line, which the
+ *          program may read by asf_salloc_until.  -EINTR, -EAGAIN: the next line has not come whole, and is
+ *          not consumed.  -EINVAL: the fields do not increase, or `count` is 0.  Those of asf_lines_next.
+ * lock     taken for each piece of the stream; as with struct asf_lines, no other call may use the stream
+ *          meanwhile.
+ * source   an extension. */
 ASF_EXPORT int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
                                     size_t count, int64_t rows);
 

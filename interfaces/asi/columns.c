@@ -102,25 +102,34 @@ static int store_field(const struct field *f, const struct asf_column *column, s
     return store_any_integer(*f, column->type, to);
 }
 
-/* Stores a line's fields. */
-static int store_row(const struct asf_lines *lines, const char *line, ssize_t length, int separator,
-                     const struct asf_column *columns, size_t count, size_t row, bool to_nearest) {
+/* The arguments of asf_scan_columns that stay the same for all rows. */
+struct table {
+    const struct asf_column *columns;
+    size_t count;
+    int separator;
+    bool to_nearest; /* the rounding mode */
+};
+
+/* Stores a line's fields.
+ *   begin, end  of the region that has the line */
+static int store_row(const struct table *t, const char *line, ssize_t length, const char *begin,
+                     const char *end, size_t row) {
     struct asf_fields fields;
     size_t at = 0;
     ssize_t n;
-    asf_fields_begin(&fields, line, length, separator);
-    for (size_t i = 0; i < count; i++) {
+    asf_fields_begin(&fields, line, length, t->separator);
+    for (size_t i = 0; i < t->count; i++) {
         const char *p;
         do
             p = asf_fields_next(&fields, &n);
-        while (p && at++ < columns[i].field);
+        while (p && at++ < t->columns[i].field);
         if (!p)
             return -EBADMSG;
         const struct field field = {.p = (const unsigned char *)p,
-                                    .begin = (const unsigned char *)lines->region,
-                                    .end = (const unsigned char *)lines->end,
+                                    .begin = (const unsigned char *)begin,
+                                    .end = (const unsigned char *)end,
                                     .n = (size_t)n};
-        int rc = store_field(&field, &columns[i], row, to_nearest);
+        int rc = store_field(&field, &t->columns[i], row, t->to_nearest);
         if (rc < 0)
             return rc;
     }
@@ -134,27 +143,79 @@ static bool increase(const struct asf_column *columns, size_t count) {
     return count > 0;
 }
 
-int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
-                         size_t count, int64_t rows) {
-    struct asf_lines lines;
-    int64_t row = 0, error = 0;
-    const bool to_nearest = asf__rounds_to_nearest();
-    if (!increase(columns, count) || rows < 0)
-        return -EINVAL;
-    asf_lines_begin(&lines, stream, '\n', 0);
-    for (; row < rows && error == 0; row++) {
-        ssize_t length;
-        const char *line = asf_lines_next(&lines, &length);
-        if (!line) {
-            error = length;
-            break;
-        }
-        error = store_row(&lines, line, length, separator, columns, count, (size_t)row, to_nearest);
-        if (error < 0) {
-            lines.line = line; /* the stream goes on before this line */
-            break;
+/* Asks for one byte more than the latest region has.  The error that ended a call is told by the next one, so
+ * that a region that stays as long is asked for twice.
+ * returns  the bytes of the region, or an error after which it is as it was. */
+static ssize_t lengthen(struct asf_cios *stream, char **region, ssize_t length) {
+    ssize_t n = length;
+    for (int i = 0; i < 2 && n == length; i++) {
+        n = length + 1;
+        char *longer = asf_srealloc(stream, *region, &n);
+        *region = longer ? longer : *region;
+    }
+    return n;
+}
+
+/* Stores the next line, of which there are `length` bytes and no newline, if the file ends there.  Where a
+ * signal came, or the descriptor does not wait, the bytes are a part of a line, and the number in them
+ * another.
+ * returns  1: it was stored; otherwise nothing is consumed: 0: more of the line has come; an error. */
+static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_t length, size_t row) {
+    ssize_t n = length, none = 0;
+    char *region = asf_salloc(stream, &n);
+    if (!region)
+        return (int)n;
+    n = n < length ? n : lengthen(stream, &region, n);
+    int rc = n < 0 ? (int)n : n != length ? 0 : store_row(t, region, n, region, region + n, row);
+    if (n == length && rc == 0) {
+        rc = asf_sfree(stream, region);
+        return rc < 0 ? rc : 1;
+    }
+    void *empty = asf_srealloc(stream, region, &none); /* its bytes are read again */
+    asf_sabandon(stream, empty ? empty : region);
+    return rc;
+}
+
+/* Stores the rows of lines that have their newlines, after `*row` rows and up to `rows`.
+ * returns  0: as many, or the file ends; an error; 1: the next line, of `*length` bytes, has no newline.  The
+ *          stream goes on before a line that was not stored. */
+static int64_t scan_lines(struct asf_lines *lines, const struct table *t, int64_t *row, int64_t rows,
+                          ssize_t *length) {
+    for (; *row < rows; ++*row) {
+        const char *line = asf_lines_next(lines, length);
+        if (!line)
+            return *length;
+        int rc = 1;
+        if (asf_lines_delimited(lines))
+            rc = store_row(t, line, *length, lines->region, lines->end, (size_t)*row);
+        if (rc != 0) {
+            lines->line = line;
+            return rc;
         }
     }
-    int rc = asf_lines_end(&lines);
-    return rc < 0 ? rc : row > 0 ? row : error;
+    return 0;
+}
+
+int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
+                         size_t count, int64_t rows) {
+    const struct table t = {columns, count, separator, asf__rounds_to_nearest()};
+    struct asf_lines lines;
+    int64_t row = 0, got = 0;
+    if (!increase(columns, count) || rows < 0)
+        return -EINVAL;
+    for (bool again = true; again;) {
+        ssize_t length;
+        asf_lines_begin(&lines, stream, '\n', 0);
+        got = scan_lines(&lines, &t, &row, rows, &length);
+        int rc = asf_lines_end(&lines);
+        if (rc < 0)
+            return rc;
+        again = false;
+        if (got > 0) {
+            got = store_last_row(stream, &t, length, (size_t)row);
+            again = got == 0;
+            row += got > 0;
+        }
+    }
+    return row > 0 ? row : got;
 }

@@ -6,7 +6,6 @@
 #include "interfaces/python/python_module.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -419,45 +418,6 @@ static PyObject *views_of(const struct targets *t) {
     return list;
 }
 
-/* Whether the latest region, which lacks its newline, is not the last line of the file, but what has come of
- * a line on a descriptor that does not wait.  What has ended input is told by the call after the one that it
- * has ended, so that a region that stays as long is asked for twice. */
-static bool is_partial(struct asf__file *f, void **region, ssize_t n) {
-    ssize_t more = n;
-    if (!(fcntl(asf_fileno(f->stream), F_GETFL) & O_NONBLOCK))
-        return false;
-    for (int i = 0; i < 2 && more == n; i++) {
-        more = n + 1;
-        void *longer = asf_srealloc(f->stream, *region, &more);
-        *region = longer ? longer : *region;
-    }
-    return more > n || more == -EAGAIN;
-}
-
-/* Of a file that may wait: the rows that can be read without waiting, at most `most`, after a wait for one.
- * If a signal came, asf_scan_columns would take what has come of a line for a row.
- * returns  0 at the end; -1 with an exception; -EAGAIN. */
-static ssize_t wait_for_rows(struct asf__file *f, Py_ssize_t most) {
-    const struct asf_view *v = (const struct asf_view *)f->stream;
-    ssize_t rows = 0, n;
-    const char *from = v->read_ptr, *newline;
-    while (rows < most && from < v->read_end &&
-           (newline = memchr(from, '\n', (size_t)(v->read_end - from)))) {
-        from = newline + 1;
-        rows++;
-    }
-    if (rows > 0)
-        return rows;
-    void *region = asf__line_region(f, '\n', SSIZE_MAX, &n);
-    if (!region)
-        return n == 0 || n == -EAGAIN ? n : (asf__raise(n, f->name), -1);
-    bool partial = ((const char *)region)[n - 1] != '\n' && is_partial(f, &region, n);
-    int rc = asf__read_again(f, region);
-    if (rc < 0)
-        return asf__raise(rc, f->name), -1;
-    return partial ? -EAGAIN : 1;
-}
-
 /* The exception for a line that is no row, which is shown as far as it is at hand, and not consumed. */
 static void refuse_row(struct asf__file *f, Py_ssize_t row, int64_t code) {
     const char *why = code == -ERANGE ? "an integer is too large for its type"
@@ -489,11 +449,9 @@ static int64_t scan_piece(struct asf__file *f, struct targets *t, int separator,
             .values = PyByteArray_AsString(to->bytes) + got * size_of(to),
         };
     }
-    do {
-        n = f->regular ? most : wait_for_rows(f, most);
-        if (n > 0)
-            ASF_WITHOUT_GIL(n = asf_scan_columns(f->stream, separator, t->columns, (size_t)t->count, n));
-    } while (n < -1 && asf__again(n));
+    do
+        ASF_WITHOUT_GIL(n = asf_scan_columns(f->stream, separator, t->columns, (size_t)t->count, most));
+    while (n < 0 && asf__again(n));
     if (n >= 0 || n == -EAGAIN || PyErr_Occurred())
         return PyErr_Occurred() ? -1 : n;
     if (n == -EBADMSG || n == -ERANGE)

@@ -441,6 +441,38 @@ TEST_F(Numbers, OfColumnsAreReadInPiecesOfAnyLength) {
     }
 }
 
+// What has come of a line on a descriptor that does not wait is another number.
+TEST_F(Numbers, OfColumnsWaitForWholeLines) {
+    for (const size_t longest : {1, 3, 8}) {
+        int ends[2];
+        ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+        asf_cios *s = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+        Random random(8);
+        std::string text;
+        std::vector<int64_t> wanted(3000), got(wanted.size() + 8);
+        for (int64_t &each : wanted)
+            text += "x " + std::to_string(each = some_integer(random)) + "\n";
+        text.pop_back();
+        int64_t have = 0, more = -EAGAIN;
+        for (size_t at = 0; more != 0;) {
+            const asf_column column = {1, ASF_INT64, &got[static_cast<size_t>(have)]};
+            more = asf_scan_columns(s, ' ', &column, 1, 1 + static_cast<int64_t>(random() % 4));
+            ASSERT_TRUE(more >= 0 || more == -EAGAIN) << more;
+            have += std::max<int64_t>(more, 0);
+            if (more < 0) {
+                const std::string part = text.substr(at, 1 + random() % longest);
+                at += part.size();
+                ASSERT_EQ(write(ends[1], part.data(), part.size()), static_cast<ssize_t>(part.size()));
+                if (at >= text.size())
+                    close(ends[1]);
+            }
+        }
+        got.resize(static_cast<size_t>(have));
+        EXPECT_EQ(got, wanted);
+        sclose(s);
+    }
+}
+
 TEST_F(Numbers, OfColumnsStopBeforeALineThatIsWrong) {
     const auto read = [&](const std::string &text, asf_column_type type) {
         asf_cios *s = must_open(put("file", "1\t2\n3\t4\n" + text + "\nnext\n"), O_RDONLY);
