@@ -5,6 +5,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod lines;
+mod numbers;
 mod reader;
 mod region;
 mod stream;
@@ -12,6 +13,7 @@ mod sys;
 mod writer;
 
 pub use lines::{fields, Fields, Lines, Records};
+pub use numbers::Column;
 pub use reader::{Reader, Shared};
 pub use region::{Region, RegionMut};
 pub use writer::Writer;

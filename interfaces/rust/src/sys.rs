@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What of `<asf/asf.h>` and `<asf/lines.h>` is used here, as those declare it.
+// What of `<asf/asf.h>`, `<asf/lines.h>` and `<asf/numbers.h>` is used here, as those declare it.
 
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
@@ -41,6 +41,22 @@ pub struct Records {
     pub region: *mut u8,
 }
 
+/// `struct asf_column`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Column {
+    pub field: usize,
+    pub kind: c_uint,
+    pub values: *mut c_void,
+}
+
+/// `enum asf_column_type`.
+pub const INT32: c_uint = 0;
+pub const INT64: c_uint = 1;
+pub const DOUBLE: c_uint = 2;
+/// Bytes that `asf_digits_int` and `asf_digits_uint`, and `asf_digits_double` may store.
+pub const INTEGER_ROOM: usize = 24;
+pub const DOUBLE_ROOM: usize = 40;
 /// `ASF_COPIED` of `enum asf_advice`.
 pub const COPIED: c_uint = 6;
 pub const F_GETFL: c_int = 3;
@@ -55,6 +71,9 @@ pub const EINTR: c_int = 4;
 extern "C" {
     pub fn asf_advise(stream: *mut Cios, advice: c_uint) -> c_int;
     pub fn asf_copy(from: *mut Cios, to: *mut Cios, n: i64) -> i64;
+    pub fn asf_digits_double(to: *mut u8, value: f64) -> *mut u8;
+    pub fn asf_digits_int(to: *mut u8, value: i64) -> *mut u8;
+    pub fn asf_digits_uint(to: *mut u8, value: u64) -> *mut u8;
     pub fn asf_fields_ends(text: *const u8, n: usize, separator: c_int) -> u64;
     pub fn asf_fileno(stream: *mut Cios) -> c_int;
     pub fn asf_lines_begin(lines: *mut Lines, stream: *mut Cios, delimiter: c_int, longest: isize);
@@ -69,6 +88,13 @@ extern "C" {
     pub fn asf_sallocAt(stream: *mut Cios, length: *mut isize, offset: i64, whence: c_int) -> *mut c_void;
     pub fn asf_salloc_some(stream: *mut Cios, length: *mut isize) -> *mut c_void;
     pub fn asf_salloc_until(stream: *mut Cios, delimiter: c_int, length: *mut isize) -> *mut c_void;
+    pub fn asf_scan_columns(
+        stream: *mut Cios,
+        separator: c_int,
+        columns: *const Column,
+        count: usize,
+        rows: i64,
+    ) -> i64;
     pub fn asf_sclose(stream: *mut Cios) -> c_int;
     pub fn asf_sflush(stream: *mut Cios) -> c_int;
     pub fn asf_sfree(stream: *mut Cios, region: *mut c_void) -> c_int;

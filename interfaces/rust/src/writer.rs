@@ -131,6 +131,28 @@ impl Writer {
         self.used += from.len();
     }
 
+    /// What `digits` stores, from the address that it is given to the one that it returns: in the region, or
+    /// where that has too little room left by a copy.
+    ///
+    /// # Safety
+    /// It stores no more than `ROOM` bytes.
+    #[inline]
+    pub(crate) unsafe fn write_digits<const ROOM: usize>(
+        &mut self,
+        digits: impl FnOnce(*mut u8) -> *mut u8,
+    ) -> io::Result<()> {
+        if ROOM <= self.room - self.used {
+            // SAFETY: there is room, and both addresses are in the region.
+            let to = unsafe { self.region.as_ptr().add(self.used) };
+            self.used += digits(to) as usize - to as usize;
+            return Ok(());
+        }
+        let mut text = [0; ROOM];
+        let to = text.as_mut_ptr();
+        let n = digits(to) as usize - to as usize;
+        self.write_all(&text[..n])
+    }
+
     #[cold]
     fn write_slowly(&mut self, from: &[u8]) -> io::Result<usize> {
         if self.used == self.room {

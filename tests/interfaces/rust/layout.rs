@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// layout.rs - the structs of src/sys.rs are those of <asf/lines.h>, and so are the constants: the C
-// compiler asserts what Rust has.  ASF_INCLUDE_DIR is where the headers are; without it they are the
-// system's.
+// layout.rs - the structs of src/sys.rs are those of <asf/lines.h> and <asf/numbers.h>, and so are the
+// constants: the C compiler asserts what Rust has.  ASF_INCLUDE_DIR is where the headers are; without it
+// they are the system's.
 
 #[allow(dead_code)]
 mod sys {
@@ -39,12 +39,22 @@ fn size_of_pointee<T>(_: *const T) -> usize {
 
 #[test]
 fn structs_are_those_of_c() {
-    let mut text =
-        String::from("#include <asf/lines.h>\n#include <fcntl.h>\n#include <stddef.h>\n#include <errno.h>\n");
+    let mut text = String::new();
+    for header in ["asf/lines.h", "asf/numbers.h", "fcntl.h", "stddef.h", "errno.h"] {
+        writeln!(text, "#include <{header}>").unwrap();
+    }
     text += &asserted!(sys::Lines, "asf_lines",
         line base place last stream region scanned end longest delimiter bare places);
     text += &asserted!(sys::Records, "asf_records", record end size stream region);
+    text += &asserted!(sys::Column, "asf_column", field values);
     for (name, value) in [
+        ("offsetof(struct asf_column, type)", size_of::<usize>() as i32),
+        ("(int)sizeof(enum asf_column_type)", size_of::<std::os::raw::c_uint>() as i32),
+        ("ASF_INT32", sys::INT32 as i32),
+        ("ASF_INT64", sys::INT64 as i32),
+        ("ASF_DOUBLE", sys::DOUBLE as i32),
+        ("ASF_INTEGER_ROOM", sys::INTEGER_ROOM as i32),
+        ("ASF_DOUBLE_ROOM", sys::DOUBLE_ROOM as i32),
         ("ASF_COPIED", sys::COPIED as i32),
         ("F_GETFL", sys::F_GETFL),
         ("O_RDONLY", sys::O_RDONLY),

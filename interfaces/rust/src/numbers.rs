@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+//! Numbers as text: digits that are written into a writer's region, and columns of numbers that a reader
+//! reads.
+
+use crate::reader::Reader;
+use crate::sys;
+use crate::writer::Writer;
+use std::io;
+
+/// A column that [`Reader::read_columns`] reads: the number of the field in a line, the first of which is 0,
+/// and the vector that its values are appended to.
+#[derive(Debug)]
+pub enum Column<'a> {
+    /// Integers of 32 bits.
+    Int32(usize, &'a mut Vec<i32>),
+    /// Integers of 64 bits.
+    Int(usize, &'a mut Vec<i64>),
+    /// Floats: what `strtod` reads; of an empty field a NaN.
+    Float(usize, &'a mut Vec<f64>),
+}
+
+impl Column<'_> {
+    fn field(&self) -> usize {
+        match self {
+            Column::Int32(field, _) | Column::Int(field, _) | Column::Float(field, _) => *field,
+        }
+    }
+
+    /// The column as C has it, with room for so many rows more.
+    fn reserve(&mut self, rows: usize) -> sys::Column {
+        fn room<T>(values: &mut Vec<T>, rows: usize) -> *mut std::os::raw::c_void {
+            values.reserve(rows);
+            values.spare_capacity_mut().as_mut_ptr().cast()
+        }
+        let field = self.field();
+        let (kind, values) = match self {
+            Column::Int32(_, values) => (sys::INT32, room(values, rows)),
+            Column::Int(_, values) => (sys::INT64, room(values, rows)),
+            Column::Float(_, values) => (sys::DOUBLE, room(values, rows)),
+        };
+        sys::Column { field, kind, values }
+    }
+
+    /// # Safety
+    /// So many values were stored in the room.
+    unsafe fn extend(&mut self, rows: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Column::Int32(_, values) => values.set_len(values.len() + rows),
+                Column::Int(_, values) => values.set_len(values.len() + rows),
+                Column::Float(_, values) => values.set_len(values.len() + rows),
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Reads numbers from the next lines, each of which is a row of fields with a separator between them, and
+    /// appends them to the vectors of the columns, which may be in any order.  Other fields are skipped.
+    ///
+    /// Returns the rows that were read: `most`, or fewer at the end of the stream.  A field is a number as
+    /// C's `strtod`, or in base ten `strtoll`, reads it, with blanks or a carriage return around it or not.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+    /// # std::fs::write(&path, "1\ttext\t0.5\n2\tmore\t1e3\n")?;
+    /// use asf::Column;
+    /// let (mut ids, mut prices) = (Vec::new(), Vec::new());
+    /// let mut columns = [Column::Int(0, &mut ids), Column::Float(2, &mut prices)];
+    /// asf::Reader::open(&path)?.read_columns(b'\t', &mut columns, usize::MAX)?;
+    /// assert_eq!(ids, [1, 2]);
+    /// assert_eq!(prices, [0.5, 1000.0]);
+    /// # std::fs::remove_file(&path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// `EBADMSG` of a line that lacks a field, or has one that is no such number; `ERANGE` of an integer that
+    /// is too large for its type.  The reader stands before that line, and the vectors have the rows before
+    /// it.  `EINVAL`: there is no column, or two are of one field.  Else those of
+    /// [`Lines::next`](crate::Lines::next).
+    pub fn read_columns(
+        &mut self,
+        separator: u8,
+        columns: &mut [Column<'_>],
+        most: usize,
+    ) -> io::Result<usize> {
+        /// How many rows are read at first, and at most, before there is more room.
+        const PIECE: (usize, usize) = (1 << 10, 1 << 20);
+        let stream = self.settled()?.as_ptr();
+        let mut got = 0;
+        columns.sort_by_key(|column| column.field());
+        while got < most {
+            let piece = got.clamp(PIECE.0, PIECE.1).min(most - got);
+            let room: Vec<_> = columns.iter_mut().map(|column| column.reserve(piece)).collect();
+            let (first, count) = (room.as_ptr(), room.len());
+            // SAFETY: each column has room for the rows, as values of its type.
+            let rows = unsafe { sys::asf_scan_columns(stream, separator.into(), first, count, piece as i64) };
+            match usize::try_from(rows) {
+                Ok(0) => break,
+                Ok(rows) => {
+                    // SAFETY: so many were stored in each.
+                    columns.iter_mut().for_each(|column| unsafe { column.extend(rows) });
+                    got += rows;
+                }
+                Err(_) if rows == -i64::from(sys::EINTR) => continue, // as std does
+                Err(_) => return Err(sys::error(rows)),
+            }
+        }
+        Ok(got)
+    }
+}
+
+impl Writer {
+    /// Writes an integer in decimal, as `{}` of [`format!`] does: its digits are made in the writer's buffer.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+    /// use std::io::Write;
+    /// let mut output = asf::Writer::create(&path)?;
+    /// output.write_int(-7)?;
+    /// output.write_all(b"\t")?;
+    /// output.write_float(0.1)?;
+    /// output.write_all(b"\n")?;
+    /// output.close()?;
+    /// assert_eq!(std::fs::read(&path)?, b"-7\t0.1\n");
+    /// # std::fs::remove_file(&path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`write_all`](std::io::Write::write_all).
+    #[inline]
+    pub fn write_int(&mut self, value: i64) -> io::Result<()> {
+        // SAFETY: there is room for what it stores.
+        unsafe { self.write_digits::<{ sys::INTEGER_ROOM }>(|to| sys::asf_digits_int(to, value)) }
+    }
+
+    /// As [`Writer::write_int`].
+    ///
+    /// # Errors
+    /// The same.
+    #[inline]
+    pub fn write_uint(&mut self, value: u64) -> io::Result<()> {
+        // SAFETY: there is room for what it stores.
+        unsafe { self.write_digits::<{ sys::INTEGER_ROOM }>(|to| sys::asf_digits_uint(to, value)) }
+    }
+
+    /// Writes the shortest text that is read back as exactly this value, as C++'s `std::to_chars`: `0.1`,
+    /// `1e+22`, `inf`.
+    ///
+    /// # Errors
+    /// As [`Writer::write_int`].
+    #[inline]
+    pub fn write_float(&mut self, value: f64) -> io::Result<()> {
+        // SAFETY: there is room for what it stores.
+        unsafe { self.write_digits::<{ sys::DOUBLE_ROOM }>(|to| sys::asf_digits_double(to, value)) }
+    }
+}
