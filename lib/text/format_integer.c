@@ -4,7 +4,20 @@
  */
 #define _GNU_SOURCE
 #include "lib/text/format_digits.h"
+#include "lib/text/format_plain.h"
 #include "lib/text/format_spec.h"
+
+/* Up to eight digits are found at once: a loop over pairs would end at another place for each length. */
+char *asf__plain_large(char *p, uint64_t n) {
+    unsigned length = asf__count_digits(n);
+    if (n < 100000000) {
+        uint64_t text = asf_eight_digits((uint32_t)n) | 0x3030303030303030;
+        asf__store(p, (struct asf__short_text){text >> 8 * (8 - length), length});
+    } else {
+        asf__write_digits(p + length, n);
+    }
+    return p + length;
+}
 
 static uint64_t unsigned_value(const struct asf__spec *s, asf__arguments ap) {
     switch (s->length) {

@@ -16,10 +16,17 @@
 /* The length of the longest long: -9223372036854775808. */
 enum { ASF__INTEGER_ROOM = 20 };
 
-static inline char *asf__plain_unsigned(char *p, uint64_t n) {
-    p += asf__count_digits(n);
-    asf__write_digits(p, n);
-    return p;
+/* asf__plain_large: write a number of any size (format_integer.c). */
+char *asf__plain_large(char *p, uint64_t n);
+
+static inline __attribute__((always_inline)) char *asf__plain_unsigned(char *p, uint64_t n) {
+    if (n >= 100)
+        return asf__plain_large(p, n);
+    if (n >= 10)
+        asf__write_pair(p, (unsigned)n);
+    else
+        *p = (char)('0' + n);
+    return p + 1 + (n >= 10);
 }
 
 static inline char *asf__plain_signed(char *p, int64_t v) {
