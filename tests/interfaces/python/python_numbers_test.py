@@ -332,8 +332,7 @@ class Numbers(unittest.TestCase):
             self.assertRaises(ValueError, file.write_columns, square)
             for kind in (">f8", "f2", "c16", "?", "S3", "g"):
                 self.assertRaises(TypeError, file.write_columns, numpy.zeros(3, kind))
-            for value in (numpy.float32(1), numpy.True_):
-                self.assertRaises(TypeError, file.write_row, value)
+            self.assertRaises(TypeError, file.write_row, numpy.float32(1))
         self.assertEqual(self.got(), b"0\t1\t2\n3\t4\t5\n-3\t0.5\n")
 
 
