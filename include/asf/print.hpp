@@ -18,6 +18,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <type_traits>
@@ -42,8 +43,8 @@ inline constexpr bool is_ambiguous =
  * character?  Convert them to int or char. */
 template <class Value>
 concept printable =
-    (std::integral<Value> && !detail::is_ambiguous<Value>) || detail::is_any_of<Value, float, double> ||
-    std::convertible_to<const Value &, std::string_view>;
+    (std::integral<Value> && sizeof(Value) <= sizeof(std::int64_t) && !detail::is_ambiguous<Value>) ||
+    detail::is_any_of<Value, float, double> || std::convertible_to<const Value &, std::string_view>;
 
 namespace detail {
 

@@ -97,7 +97,7 @@ static int store_field(const struct field *f, const struct asf_column *column, s
         return 0;
     }
     bool usual = f->n > 0 && asf__scan_field(f->p, f->n, f->begin, f->end, &number);
-    if (usual && number.exponent == 0 && !number.more && f->p[f->n - 1] != '.')
+    if (usual && is_integer(f))
         return store_integer(&number, column->type, to);
     return store_any_integer(*f, column->type, to);
 }

@@ -6,6 +6,7 @@
 #include <asf/numbers.h>
 
 #include <errno.h>
+#include <limits.h>
 
 #include "backplane/backplane.h"
 #include "backplane/hooks.h"
@@ -87,7 +88,8 @@ int asf_u_put_double(struct asf_cios *c, double value) {
 
 int asf_u_put_double_as(struct asf_cios *c, double value, int conversion, int precision) {
     char text[MOST_DIGITS + ASF_DOUBLE_ROOM + MOST_PRECISION];
-    if (precision < 0 || precision > MOST_PRECISION || conversion == 0 || !strchr("eEfFgG", conversion))
+    if (precision < 0 || precision > MOST_PRECISION || !memchr("eEfFgG", conversion, 6) ||
+        conversion > CHAR_MAX || conversion < 0)
         return -EINVAL;
     char *end = asf_digits_double_as(text, value, conversion, precision);
     return asf_v1_u_put_text(c, text, (size_t)(end - text));

@@ -23,6 +23,7 @@ using Random = std::mt19937_64;
 static_assert(asf::printable<int> && asf::printable<unsigned long long> && asf::printable<char>);
 static_assert(asf::printable<const char *> && asf::printable<std::string> && asf::printable<char[3]>);
 static_assert(!asf::printable<bool> && !asf::printable<signed char> && !asf::printable<std::uint8_t>);
+static_assert(!asf::printable<__int128>);
 static_assert(!asf::printable<wchar_t> && !asf::printable<long double> && !asf::printable<void *>);
 
 template <class Number> std::string text_of(Number value) {
