@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * totals.c - a table with a count and a price on each line: adds their product, and writes all three.
+ * totals.c - for each line of a table with a count and a price, writes both and their product.
  */
 #include <asf/numbers.h>
 #include <fcntl.h>
@@ -10,13 +10,14 @@
 
 enum { ROWS = 1000 };
 
+/* Returns 0, or something below 0 if any of the calls failed. */
 static int write_row(struct asf_cios *out, int64_t count, double price) {
-    asf_put_int(out, count);
-    asf_put_text(out, "\t", 1);
-    asf_put_double(out, price);
-    asf_put_text(out, "\t", 1);
-    asf_put_double(out, (double)count * price);
-    return asf_put_text(out, "\n", 1);
+    int failed = asf_put_int(out, count);
+    failed |= asf_put_text(out, "\t", 1);
+    failed |= asf_put_double(out, price);
+    failed |= asf_put_text(out, "\t", 1);
+    failed |= asf_put_double(out, (double)count * price);
+    return failed | asf_put_text(out, "\n", 1);
 }
 
 int main(void) {
@@ -29,14 +30,14 @@ int main(void) {
         fputs("totals: standard input or output is closed, or memory is short\n", stderr);
         return EXIT_FAILURE;
     }
+    int failed = 0;
     while ((n = asf_scan_columns(in, '\t', columns, 2, ROWS)) > 0)
         for (int64_t i = 0; i < n; i++)
-            write_row(out, counts[i], prices[i]);
-    int error = asf_sclose(out); /* tells of every write that failed */
-    if (n < 0 || error < 0) {
-        fprintf(stderr, "totals: standard %s: %s\n", n < 0 ? "input" : "output",
-                strerror((int)-(n < 0 ? n : error)));
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
+            failed |= write_row(out, counts[i], prices[i]);
+    failed |= asf_sclose(out); /* puts the rest */
+    if (failed)
+        fputs("totals: standard output could not be written\n", stderr);
+    if (n < 0)
+        fprintf(stderr, "totals: standard input: %s\n", strerror((int)-n));
+    return n < 0 || failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -12,9 +12,11 @@
  * read.  The text is the same in every locale.
  *
  * The functions that write return 0 or a negated errno value: -EBADF for a stream that was not opened for
- * writing; those of salloc.  Bytes that a failed write has lost are lost as by sflush.  A stream that is in
+ * writing; those of salloc.  A failed write loses the buffered bytes, as sflush says, and a part of the
+ * text may have been written before: do not repeat the call.  A stream that is in
  * read mode is put into write mode.  The u_ forms do not lock: the caller holds the stream's lock or is its
- * only user.  None waits for regions, as asf_set_bound may make salloc do.
+ * only user.  They never wait for regions: where asf_set_bound makes salloc wait, they return
+ * -ENOBUFS.
  */
 #ifndef ASF_NUMBERS_H
 #define ASF_NUMBERS_H
@@ -106,7 +108,7 @@ ASF_EXPORT char *asf_digits_uint(char *to, uint64_t value);
 ASF_EXPORT char *asf_digits_double(char *to, double value);
 
 /* asf_digits_double_as: the text of asf_put_double_as.
- *   to       room for ASF_DOUBLE_ROOM bytes and `precision` more, and with 'f' 310 more
+ *   to       room for ASF_DOUBLE_ROOM bytes and `precision` more, and with 'f' or 'F' 310 more
  *   conversion, precision  as asf_put_double_as's, but not checked
  * returns, errors, threads  as asf_digits_double. */
 ASF_EXPORT char *asf_digits_double_as(char *to, double value, int conversion, int precision);

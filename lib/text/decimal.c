@@ -90,8 +90,8 @@ static inline struct product shifted(uint128 power, int by) {
     return (struct product){(uint128)(high >> (64 - by)) << 64 | (high << by | low >> (64 - by)), low << by};
 }
 
-/* The product without its last 127 bits; the result's last bit is set if any of those but the last 64 is,
- * which the power's error reaches. */
+/* The product's upper 65 bits.  Bit 0 is also set if one of the 63 bits below is.  The last 64 bits are
+ * inexact and ignored. */
 static inline uint64_t without_fraction(struct product p) {
     return (uint64_t)(p.upper >> 63) | (((uint64_t)p.upper & INT64_MAX) != 0);
 }
@@ -138,7 +138,7 @@ static __attribute__((noinline)) struct digits shortest_by_interval(uint64_t man
 }
 
 /* By V. Zverovich: the value times 10^-k in fixed point, its last digit and 60 bits after it, is compared
- * with half the distance to the next double.  Where two are so near that the bits left out may matter, the
+ * with half the distance to the next double.  If the two sides of a comparison are within the error, the
  * interval decides. */
 static inline struct digits shortest(uint64_t mantissa, int exponent) {
     const uint64_t ten = UINT64_C(10) << 60, half = UINT64_C(1) << 63, error = 2;
