@@ -13,10 +13,10 @@
  *
  * The functions that write return 0 or a negated errno value: -EBADF for a stream that was not opened for
  * writing; those of salloc.  A failed write loses the buffered bytes, as sflush says, and a part of the
- * text may have been written before: do not repeat the call.  A stream that is in
- * read mode is put into write mode.  The u_ forms do not lock: the caller holds the stream's lock or is its
- * only user.  They never wait for regions: where asf_set_bound makes salloc wait, they return
- * -ENOBUFS.
+ * text may have been written before: do not repeat the call.  A stream that is in read mode is put into write
+ * mode; with n 0 asf_put_text does nothing.  No call waits for regions: where asf_set_bound makes salloc
+ * wait, it returns -ENOBUFS.  The u_ forms do not lock: the caller holds the stream's lock or is its only
+ * user.
  */
 #ifndef ASF_NUMBERS_H
 #define ASF_NUMBERS_H

@@ -31,7 +31,7 @@ enum { NEAREST = ASF_ROBUST_LINKS + sizeof(asf__link), FARTHEST = ASF_ROBUST_END
 
 enum { FEW = 8 };
 
-/* What a thread knows of itself.  The child of a fork must not use the parent's values.  So the kernel zeroes
+/* A thread's own data.  The child of a fork must not use the parent's values.  So the kernel zeroes
  * the page that `generation` points to in the child (MADV_WIPEONFORK), and a thread whose copy of the number
  * differs from the page's asks the kernel for its values anew (ask_anew). */
 struct self {

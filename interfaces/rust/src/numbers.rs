@@ -131,7 +131,7 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// Those of [`write_all`](std::io::Write::write_all).
+    /// The errors of [`write_all`](std::io::Write::write_all).
     #[inline]
     pub fn write_int(&mut self, value: i64) -> io::Result<()> {
         // SAFETY: there is room for what it stores.

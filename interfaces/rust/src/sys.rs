@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What of `<asf/asf.h>`, `<asf/lines.h>` and `<asf/numbers.h>` is used here, as those declare it.
+// The declarations of `<asf/asf.h>`, `<asf/lines.h>` and `<asf/numbers.h>` that the crate uses.
 
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};

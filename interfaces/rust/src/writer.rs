@@ -131,8 +131,8 @@ impl Writer {
         self.used += from.len();
     }
 
-    /// What `digits` stores, from the address that it is given to the one that it returns: in the region, or
-    /// where that has too little room left by a copy.
+    /// Writes a text that `digits` stores at the address that it gets, and whose end it returns.  The text goes
+    /// into the region, or through a copy if the region has too little room.
     ///
     /// # Safety
     /// It stores no more than `ROOM` bytes.

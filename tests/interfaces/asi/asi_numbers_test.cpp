@@ -442,7 +442,7 @@ TEST_F(Numbers, OfColumnsAreReadInPiecesOfAnyLength) {
     }
 }
 
-// What has come of a line on a descriptor that does not wait is another number.
+// On a descriptor that does not wait the beginning of a line may come alone: its number is not complete.
 TEST_F(Numbers, OfColumnsWaitForWholeLines) {
     for (const size_t longest : {1, 3, 8}) {
         int ends[2];

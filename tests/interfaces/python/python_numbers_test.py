@@ -30,7 +30,7 @@ RANGES = {"b": 7, "h": 15, "i": 31, "l": 63, "q": 63, "B": 8, "H": 16, "I": 32, 
 
 
 def random_double():
-    """Of any bits, or one that people write."""
+    """A double of random bits, or one as people write it."""
     if random.random() < 0.5:
         return struct.unpack("d", random.randbytes(8))[0]
     return round(random.uniform(-1e6, 1e6), random.randrange(10))

@@ -14,13 +14,13 @@ fn bits(random: &mut Random) -> u64 {
     (random.below(1 << 31) as u64) << 33 ^ (random.below(1 << 31) as u64) << 11 ^ random.below(1 << 12) as u64
 }
 
-/// Of every length about as often.
+/// An integer; each number of digits is about as frequent.
 fn integer(random: &mut Random) -> i64 {
     let shift = random.below(64);
     bits(random) as i64 >> shift
 }
 
-/// Of any bits, or one that people write.
+/// A double of random bits, or one as people write it.
 fn float(random: &mut Random) -> f64 {
     const EDGES: [f64; 8] = [0.0, -0.0, 5e-324, f64::MAX, f64::MIN_POSITIVE, 1e22, f64::INFINITY, f64::NAN];
     match random.below(4) {
