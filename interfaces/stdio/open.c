@@ -2,20 +2,16 @@
  *
  * open.c - fopen, fdopen, freopen, fclose, tmpfile.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/cleanup.h"
-#include "lib/sys/next.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
-
-extern int _IO_fclose(FILE *);
 
 struct mode {
     int flags; /* for open() */
@@ -208,11 +204,13 @@ static int give_back_input(struct asf_cios *c) {
         !ASF_LIBC(fclose_gives_back))
         return 0;
     off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
-    off64_t at = asf__jump(c)->seekoff(c, 0, SEEK_CUR, 0);
-    if (at >= 0)
-        at = asf__jump(c)->seek(c, at - behind, SEEK_SET);
-    if (at < 0)
-        return errno == ESPIPE ? 0 : EOF;
+    off64_t at = asf__ours_wide(c) ? asf__wide_tell(c) : asf__tell_file(c);
+    if (!asf__failed(at))
+        at = c->ops->seek ? c->ops->seek(c, at - behind, SEEK_SET) : -ESPIPE;
+    if (asf__failed(at)) {
+        asf__set_errno((int)at);
+        return at == -ESPIPE ? 0 : EOF;
+    }
     c->offset = at; /* the stream stays open if it has regions */
     c->read_ptr = c->read_end;
     return 0;
@@ -224,11 +222,6 @@ static int close_window(struct asf_cios *c) {
     int left = give_back_input(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     asf__end_call(c);
     return written ? written : left;
-}
-
-bool asf__is_standard(const struct asf_cios *c) {
-    extern struct asf_cios _IO_2_1_stdin_ EXPORT, _IO_2_1_stdout_ EXPORT, _IO_2_1_stderr_ EXPORT;
-    return c == &_IO_2_1_stdin_ || c == &_IO_2_1_stdout_ || c == &_IO_2_1_stderr_;
 }
 
 /* Frees the object; that of a standard stream is reset instead, and refuses every call. */
@@ -261,7 +254,7 @@ static int close_stream(struct asf_cios *c) {
 
 EXPORT int fclose(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return asf__made_here(c) ? close_stream(c) : _IO_fclose(f);
+    return asf__made_here(c) ? close_stream(c) : asf__other_close(c);
 }
 
 /* --- freopen -------------------------------------------------------------------- */
@@ -292,7 +285,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd;
     asf__stdio_start();
-    asf__jump(c)->sync(c);
+    asf__flush_stream(c);
     give_back_input(c);
     if (asf__ours_wide(c))
         asf__wide_close(c);
@@ -333,7 +326,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
         return refuse_everything(c);
     }
     if (!anew) { /* the stream loses its orientation and character set */
-        c->vtable = &asf__jumps;
+        c->vtable = asf__vtable;
         c->orientation = 0;
     }
     set_modes(c, &m);
@@ -346,7 +339,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
 EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (!asf__made_here(c))
-        return asf__next_freopen(path, mode, f);
+        return asf__other_reopen(path, mode, c);
     asf__begin_call(c);
     FILE *r = NULL;
     if (c->flags & ASF_FILEBUF || !asf__ours(c))

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "backplane/bulk.h"
-#include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/popen.h"
 #include "lib/sys/syscalls.h"
 

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * standard.c - stdin, stdout and stderr, initialized before any constructor runs; and the sentinel in libc's
- * chain of streams, by which libc flushes all streams after the last destructor.
- *
- * The three objects replace libc's own under their public names.  libc finds that their table is not its own,
- * and switches off its check of tables.
+ * standard.c - stdin, stdout and stderr, initialized before any constructor runs; and the flush of all
+ * streams.
  */
 #include "interfaces/stdio/stdio_cios.h"
 
 #include "backplane/bulk.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
-#include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/popen.h"
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 #include "lib/sys/stats.h"
 #include "streams/streams.h"
-
-extern void _IO_link_in(struct asf_cios *);
-extern int _IO_flush_all(void);
 
 static void attach_standard(struct asf_cios *c);
 
@@ -28,27 +21,20 @@ static const struct asf_module standard = {ASF__DESCRIPTOR_OPS("unused"), .attac
 #define STANDARD(object, number, mode, refuse, next_one, before)                                             \
     EXPORT struct asf_cios object = {                                                                        \
         .flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | (refuse),                             \
-        .chain = next_one,                                                                                   \
-        .prevchain = before,                                                                                 \
         .fd = number,                                                                                        \
         .flags2 = ASF_OURS,                                                                                  \
         .offset = -1,                                                                                        \
         .place = -1,                                                                                         \
-        .lock = &object.lk,                                                                                  \
-        .wide_data = &object.wide,                                                                           \
-        .vtable = &asf__jumps,                                                                               \
         .ops = &standard,                                                                                    \
         .lk = {.biasable = (number) != 2, .fast = &object.fast},                                             \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
-        .wide.vtable = &asf__wide_jumps,                                                                     \
+        ASF_STANDARD_FACE(object, next_one, before),                                                         \
     }
 
-extern struct asf_cios _IO_2_1_stdin_, _IO_2_1_stdout_, _IO_2_1_stderr_;
-STANDARD(_IO_2_1_stdin_, 0, O_RDONLY, ASF_NO_WRITES, NULL, &_IO_2_1_stdout_.chain);
-STANDARD(_IO_2_1_stdout_, 1, O_WRONLY, ASF_NO_READS, &_IO_2_1_stdin_, &_IO_2_1_stderr_.chain);
-STANDARD(_IO_2_1_stderr_, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &_IO_2_1_stdout_,
-         NULL); /* set by _IO_link_in */
+STANDARD(asf__stdin, 0, O_RDONLY, ASF_NO_WRITES, NULL, &asf__stdout.chain);
+STANDARD(asf__stdout, 1, O_WRONLY, ASF_NO_READS, &asf__stdin, &asf__stderr.chain);
+STANDARD(asf__stderr, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &asf__stdout, NULL);
 
 /* --- the flush of all streams ----------------------------------------------------- */
 
@@ -68,7 +54,7 @@ ASF_RACY static bool has_input(const struct asf_cios *c) {
 
 static void flush_one(struct asf_cios *c, int *result) {
     if (has_input(c)) {
-        if (asf__jump(c)->sync(c) != 0)
+        if (asf__flush_stream(c) != 0)
             *result = EOF;
         c->exclusive = false;
     }
@@ -91,7 +77,8 @@ static bool flush_locked(struct asf_cios *c, void *result) {
     return true;
 }
 
-/* Set while fflush(NULL) calls libc's flush: it has flushed our streams before, with their locks. */
+/* Set while fflush(NULL) calls libc's flush, which calls ours for the exit: our streams have been flushed
+ * before, with their locks. */
 static __thread bool done_already;
 
 int asf__flush_all(void) {
@@ -99,7 +86,7 @@ int asf__flush_all(void) {
     asf__publish_streams(-1);
     asf__each(flush_locked, &result);
     done_already = true;
-    if (_IO_flush_all() == EOF)
+    if (asf__other_flush_all() == EOF)
         result = EOF;
     done_already = false;
     return result;
@@ -116,10 +103,10 @@ ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
     return true;
 }
 
-/* libc flushes the standard streams itself, after all others.  One that was reopened is flushed here, in the
+/* glibc flushes the standard streams itself, after all others.  One that was reopened is flushed here, in the
  * order of the list. */
 static bool is_left_to_libc(const struct asf_cios *c) {
-    return asf__is_standard(c) && !(c->flags2 & ASF_REOPENED);
+    return asf__is_standard(c) && !(c->flags2 & ASF_REOPENED) && ASF_LIBC(flushes_standard);
 }
 
 static bool flush_anyway(struct asf_cios *c, void *result) {
@@ -133,10 +120,8 @@ static bool flush_anyway(struct asf_cios *c, void *result) {
     return true;
 }
 
-static int flush_every(struct asf_cios *unused, int ch) {
+int asf__flush_at_exit(void) {
     int result = 0;
-    (void)unused;
-    (void)ch;
     asf__publish_streams(-1);
     if (!done_already)
         asf__each(flush_anyway, &result);
@@ -171,7 +156,7 @@ static bool finish_one(struct asf_cios *c, void *unused) {
             asf__free_backup(c);
             if (asf__ours_wide(c))
                 asf__wide_free_backup(c);
-            asf__jump(c)->setbuf(c, NULL, 0);
+            asf__replace_buffer(c, NULL, 0);
         }
         if (locked)
             asf__unlock(&c->lk);
@@ -180,37 +165,9 @@ static bool finish_one(struct asf_cios *c, void *unused) {
     return true;
 }
 
-static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
-    (void)p;
-    (void)n;
+void asf__finish_all(void) {
     asf__each(finish_one, NULL);
-    return c;
 }
-
-/* --- the sentinel --------------------------------------------------------------- */
-
-static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
-
-/* The sentinel always has a byte of output, so that libc calls its table when it flushes all streams.  It is
- * glibc's part of a FILE, and no CIOS. */
-static struct asf_lock sentinel_lock;
-static char byte[1];
-static struct {
-    FILE file;
-    const void *vtable;
-} sentinel = {
-    .file =
-        {
-            ._flags = ASF_MAGIC | ASF_USER_BUF,
-            ._fileno = -1,
-            ._IO_write_base = byte,
-            ._IO_write_ptr = byte + 1,
-            ._IO_write_end = byte + 1,
-            ._lock = (void *)&sentinel_lock,
-            ._mode = -1,
-        },
-    .vtable = &sentinel_jumps,
-};
 
 /* --- start ------------------------------------------------------------------------ */
 
@@ -219,21 +176,21 @@ void asf__stdio_start(void) {
     if (started)
         return;
     started = true;
-    asf__vtable = &asf__jumps;
-    asf__wide_vtable = &asf__wide_jumps;
+    asf__vtable = asf__face_table;
+    asf__wide_vtable = asf__wide_face_table;
     asf__hooks.to_bytes = asf__wide_to_bytes;
     asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();
-    asf__look_as_libc(&_IO_2_1_stdin_);
-    asf__look_as_libc(&_IO_2_1_stdout_);
-    asf__look_as_libc(&_IO_2_1_stderr_);
-    asf__cios_link(&_IO_2_1_stdin_);
-    asf__cios_link(&_IO_2_1_stdout_);
-    asf__cios_link(&_IO_2_1_stderr_);
-    asf__set_name(&_IO_2_1_stdin_, "stdin");
-    asf__set_name(&_IO_2_1_stdout_, "stdout");
-    asf__set_name(&_IO_2_1_stderr_, "stderr");
-    _IO_link_in(asf__cios(&sentinel.file));
+    asf__look_as_libc(&asf__stdin);
+    asf__look_as_libc(&asf__stdout);
+    asf__look_as_libc(&asf__stderr);
+    asf__cios_link(&asf__stdin);
+    asf__cios_link(&asf__stdout);
+    asf__cios_link(&asf__stderr);
+    asf__set_name(&asf__stdin, "stdin");
+    asf__set_name(&asf__stdout, "stdout");
+    asf__set_name(&asf__stderr, "stderr");
+    asf__meet_libc();
 }
 
 __attribute__((constructor)) static void start_stdio(void) {
@@ -246,10 +203,3 @@ static void attach_standard(struct asf_cios *c) {
     if (asf__may_look_below(c))
         asf__as_libc.attach(c);
 }
-
-#ifdef ASF_STATIC
-/* With these definitions a static program does not link libc's stdfiles.o; and a static libc accepts our
- * table if __dlopen is defined. */
-EXPORT struct asf_cios *_IO_list_all = &_IO_2_1_stderr_;
-EXPORT __attribute__((weak)) const char __dlopen[1] = "";
-#endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stdio_cios.h - what the files of the stdio interface share: a FILE seen as a CIOS, the jump table that
- * functions inside libc call, and the lock around a call.
- *
- * A FILE that libc made itself (setmntent, open_wmemstream) has another table: our functions use its window
- * and that table, as libc's own code does.  The byte functions use a wide stream of ours in the same way; its
- * table refuses them.
+ * stdio_cios.h - what the files of the stdio interface share: a FILE seen as a CIOS, and the lock around a
+ * call.
  */
 #ifndef ASF_INTERFACES_STDIO_CIOS_H
 #define ASF_INTERFACES_STDIO_CIOS_H
@@ -41,14 +37,6 @@
         return r;                                                                                            \
     }
 
-extern void _IO_flockfile(FILE *);
-extern void _IO_funlockfile(FILE *);
-
-#pragma GCC visibility push(hidden)
-
-/* Our tables of functions, in glibc's form (glibc/jumps.h), of byte streams and of wide streams. */
-extern const struct asf_jumps asf__jumps, asf__wide_jumps;
-
 static inline struct asf_cios *asf__cios(FILE *f) {
     return (struct asf_cios *)(void *)f;
 }
@@ -57,20 +45,29 @@ static inline FILE *asf__file(struct asf_cios *c) {
     return (FILE *)(void *)c;
 }
 
-/* Whether it is a stream of ours, and no wide one. */
-static inline bool asf__ours(const struct asf_cios *c) {
-    return asf__likely(c->vtable == &asf__jumps);
+static inline void asf__set_errno(int code) {
+    if (code != -ASF_NO_ERRNO)
+        errno = -code;
 }
+
+/* asf__error: set errno and the error flag.  returns  EOF.
+ * asf__output_error: set errno alone, since the backplane has set the flag where a write failed.  returns
+ * EOF. */
+static inline int asf__output_error(int code) {
+    asf__set_errno(code);
+    return EOF;
+}
+static inline int asf__error(struct asf_cios *c, int code) {
+    c->flags |= ASF_ERR;
+    return asf__output_error(code);
+}
+#include "interfaces/stdio/libc.h"
+
+#pragma GCC visibility push(hidden)
 
 /* Whether the program does its own locking.  No other thread changes this flag during a call. */
 ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);
-}
-
-/* Whether the object, and so its lock, is this library's.  This flag never changes, though others in the same
- * word do. */
-ASF_RACY static inline bool asf__made_here(const struct asf_cios *c) {
-    return asf__likely(c->flags2 & ASF_OURS);
 }
 
 /* asf__enter, asf__leave: lock the stream around one call, unless the program does its own locking. */
@@ -78,7 +75,7 @@ static inline void asf__enter(struct asf_cios *c) {
     if (asf__user_lock(c))
         return;
     if (!asf__made_here(c)) {
-        _IO_flockfile(asf__file(c));
+        asf__other_lock(c);
         return;
     }
     asf__begin_call(c);
@@ -95,14 +92,7 @@ static inline void asf__leave(struct asf_cios *c) {
     if (ours)
         asf__unlock(&c->lk);
     else
-        _IO_funlockfile(asf__file(c));
-}
-
-/* asf__show_lock: make the lock one that libc's own code can take, before a call of libc that locks the
- * stream. */
-static inline void asf__show_lock(struct asf_cios *c) {
-    if (asf__made_here(c))
-        asf__unbias(&c->lk);
+        asf__other_unlock(c);
 }
 
 /* asf__hold: take the lock if it is biased to this thread; asf__bias_leave releases it.  The test asf__ours
@@ -110,13 +100,6 @@ static inline void asf__show_lock(struct asf_cios *c) {
 static inline bool asf__hold(struct asf_cios *c) {
     return asf__ours(c) && !asf__counting && !asf__user_lock(c) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
-}
-
-/* libc calls with the stream's lock taken by its own code, which does not know of bias: if the lock is biased
- * to another thread, take the bias away. */
-static inline void asf__claim(struct asf_cios *c) {
-    if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
-        asf__unbias(&c->lk);
 }
 
 static inline void asf__count(struct asf_cios *c) {
@@ -155,19 +138,6 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
-/* ASF_JUMP: a call by the jump table: from inside libc, which has locked the stream and unlocks it; or from
- * our own code. */
-#define ASF_JUMP(c, call)                                                                                    \
-    (__extension__({                                                                                         \
-        __typeof__(call) made_;                                                                              \
-        asf__claim(c);                                                                                       \
-        asf__count(c);                                                                                       \
-        asf__tell_acquired(&(c)->lk);                                                                        \
-        made_ = ASF_UNLOCKED(c, call);                                                                       \
-        asf__tell_released(&(c)->lk);                                                                        \
-        made_;                                                                                               \
-    }))
-
 /* Make the stream a byte stream; false when it is a wide one. */
 static inline bool asf__bytes(struct asf_cios *c) {
     if (c->orientation == 0)
@@ -180,22 +150,6 @@ static inline bool asf__bytes(struct asf_cios *c) {
  * its first transfer, and the functions that open or reopen a stream call it. */
 void asf__stdio_start(void);
 
-static inline void asf__set_errno(int code) {
-    if (code != -ASF_NO_ERRNO)
-        errno = -code;
-}
-
-/* asf__error: set errno and the error flag.  returns  EOF.
- * asf__output_error: set errno alone, since the backplane has set the flag where a write failed.  returns
- * EOF. */
-static inline int asf__output_error(int code) {
-    asf__set_errno(code);
-    return EOF;
-}
-static inline int asf__error(struct asf_cios *c, int code) {
-    c->flags |= ASF_ERR;
-    return asf__output_error(code);
-}
 /* asf__forget_error: clear the error flag; returns its old value.
  * asf__has_failed: whether an error was met since then; sets the flag again if it was set in `old`. */
 static inline int asf__forget_error(struct asf_cios *c) {
@@ -223,8 +177,10 @@ int asf__unget(struct asf_cios *c, int ch);
 /* asf__put_bytes: put n bytes by the stream's buffering mode; returns how many. */
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
-/* asf__flush_stream: fflush() of one stream. */
+/* asf__flush_stream: fflush() of one stream.
+ * asf__replace_buffer: make p[0..size) the buffer, or if p is NULL have none; false when that fails. */
 int asf__flush_stream(struct asf_cios *c);
+bool asf__replace_buffer(struct asf_cios *c, char *p, size_t size);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
 /* asf__look_as_libc: a new stream gets libc's buffer size; unless an option asks for more, the file of its
@@ -233,9 +189,17 @@ void asf__look_as_libc(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
-/* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain. */
+/* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain.
+ * asf__flush_at_exit: flush all streams, with or without their locks; 0 or EOF.
+ * asf__finish_all: leave each descriptor where the program has read to, and report the statistics. */
 int asf__flush_all(void);
-bool asf__is_standard(const struct asf_cios *c);
+int asf__flush_at_exit(void);
+void asf__finish_all(void);
+/* asf__is_standard: whether it is one of the three objects. */
+extern struct asf_cios asf__stdin EXPORT, asf__stdout EXPORT, asf__stderr EXPORT;
+static inline bool asf__is_standard(const struct asf_cios *c) {
+    return c == &asf__stdin || c == &asf__stdout || c == &asf__stderr;
+}
 
 #pragma GCC visibility pop
 

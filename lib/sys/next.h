@@ -7,8 +7,6 @@
 #define ASF_LIB_NEXT_H
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* asf__next: the next definition of `name`, stored in `cache`. */
@@ -28,17 +26,5 @@ static inline void *asf__next(void **cache, const char *name) {
         static void *cache_;                                                                                 \
         (__typeof__(&(name)))asf__next(&cache_, #name);                                                      \
     }))
-
-/* Only libc can reopen a FILE made inside libc.  A static program cannot reach libc's function once
- * this library defines the name. */
-static inline FILE *asf__next_freopen(const char *path, const char *mode, FILE *f) {
-#ifdef ASF_STATIC
-    (void)path, (void)mode, (void)f;
-    errno = EBADF;
-    return NULL;
-#else
-    return ASF_NEXT(freopen)(path, mode, f);
-#endif
-}
 
 #endif

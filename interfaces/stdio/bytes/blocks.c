@@ -2,10 +2,7 @@
  *
  * blocks.c - fread and fwrite.
  */
-#include "interfaces/stdio/glibc/jumps.h"
-#include "interfaces/stdio/glibc/libc_differences.h"
-
-extern void __chk_fail(void) __attribute__((noreturn));
+#include "interfaces/stdio/stdio_cios.h"
 
 /* Reads of LARGE bytes or more go to asf__take, which may copy with the stream unlocked.  Blocks of at most
  * SHORT bytes are moved by fread and fwrite themselves. */
@@ -16,7 +13,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     if (c->orientation > 0 || n == 0)
         return 0;
     if (!asf__ours(c))
-        return asf__jump(c)->xsgetn(c, p, n);
+        return asf__other_get(c, p, n);
     if (asf__avail(c) < n) {
         if (!c->ops->fill)
             asf__allocate(c);
@@ -38,7 +35,7 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     if (!asf__bytes(c) || n == 0)
         return 0;
     if (!asf__ours(c))
-        return asf__jump(c)->xsputn(c, p, n);
+        return asf__other_put(c, p, n);
     size_t done = asf__append(c, p, n, &error);
     if (error == 0)
         return done;

@@ -4,9 +4,8 @@
  * thread, a call tests and moves a pointer of the current buffer.  In a multithreaded process it does so in a
  * restartable sequence if the stream's lock is biased to the thread, and else with the lock taken.
  */
-#include "interfaces/stdio/glibc/jumps.h"
+#include "interfaces/stdio/stdio_cios.h"
 
-#include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/restart.h"
 
 static int flush_now(struct asf_cios *c) {
@@ -17,7 +16,7 @@ static int flush_now(struct asf_cios *c) {
 int asf__put_char(struct asf_cios *c, int ch) {
     asf__bytes(c);
     if (!asf__ours(c)) /* as glibc: putc alone of the byte functions writes to a wide stream */
-        return asf__jump(c)->overflow(c, ch);
+        return asf__other_put_char(c, ch);
     if (ch == EOF)
         return flush_now(c);
     int r = asf__overflow(c, (unsigned char)ch);
@@ -147,7 +146,7 @@ static int unget_byte(struct asf_cios *c, int ch) {
     }
     if (c->orientation > 0)
         return EOF;
-    return asf__ours(c) ? asf__unget(c, ch) : asf__jump(c)->pbackfail(c, ch);
+    return asf__ours(c) ? asf__unget(c, ch) : asf__other_unget(c, ch);
 }
 
 static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
@@ -180,32 +179,6 @@ IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
     return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
 }
 int _IO_ungetc(int, FILE *) ALIAS(ungetc);
-
-/* Programs have getc_unlocked and putc_unlocked inline.  These call __uflow, __underflow and __overflow when
- * the window has no byte or no room.  A static program is linked with libc's definitions of the three, which
- * call the stream's jump table. */
-#ifdef ASF_STATIC
-#define INLINE_END __attribute__((weak)) EXPORT
-#else
-#define INLINE_END EXPORT
-#endif
-
-INLINE_END int __uflow(FILE *f) {
-    struct asf_cios *c = asf__cios(f);
-    asf__count(c);
-    return ASF_UNLOCKED(c, asf__uflow(c));
-}
-
-INLINE_END int __underflow(FILE *f) {
-    struct asf_cios *c = asf__cios(f);
-    return ASF_UNLOCKED(c, asf__underflow(c)) == EOF ? EOF : (unsigned char)*c->read_ptr;
-}
-
-INLINE_END int __overflow(FILE *f, int ch) {
-    struct asf_cios *c = asf__cios(f);
-    asf__count(c);
-    return ASF_UNLOCKED(c, asf__put_char(c, ch));
-}
 
 EXPORT int getw(FILE *f) {
     int w;

@@ -2,19 +2,16 @@
  *
  * input.c - fill a read window that has no more bytes: the slow path of getc and the other input calls.
  */
-#include "interfaces/stdio/glibc/jumps.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include "lib/sys/guard.h"
-#include "lib/sys/next.h"
-
-extern int __underflow(FILE *);
 
 static void flush_stdout_before_input(void *arg) {
     struct asf_cios *out = arg;
     asf__enter(out);
     if (out->write_ptr > out->write_base ||
         (out->orientation > 0 && out->wide.write_ptr > out->wide.write_base))
-        asf__jump(out)->overflow(out, EOF);
+        asf__put_char(out, EOF);
     asf__leave(out);
 }
 
@@ -29,29 +26,11 @@ void asf__show_stdout(struct asf_cios *reader) {
         asf__guarded(flush_stdout_before_input, out, asf__cancelled, reader);
 }
 
-/* Fills the window of a FILE that libc made.  libc's __underflow drops the backup before it calls the table,
- * as the table's function expects.  A static program cannot call it. */
-static int underflow_of_libc(struct asf_cios *c) {
-#ifdef ASF_STATIC
-    return asf__jump(c)->underflow(c);
-#else
-    return ASF_NEXT(__underflow)(asf__file(c));
-#endif
-}
-
-static int uflow_of_libc(struct asf_cios *c) {
-#ifdef ASF_STATIC
-    return asf__jump(c)->uflow(c);
-#else
-    return ASF_NEXT(__uflow)(asf__file(c));
-#endif
-}
-
 int asf__underflow(struct asf_cios *c) {
     if (!asf__bytes(c))
         return EOF;
     if (!asf__ours(c))
-        return asf__avail(c) > 0 || underflow_of_libc(c) != EOF ? 0 : EOF;
+        return asf__avail(c) > 0 || asf__other_underflow(c) != EOF ? 0 : EOF;
     int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? asf__end_output(c) : 0;
     if (rc < 0)
         return asf__output_error(rc);
@@ -80,7 +59,7 @@ int asf__underflow(struct asf_cios *c) {
 
 int asf__uflow(struct asf_cios *c) {
     if (!asf__ours(c) && asf__avail(c) == 0)
-        return asf__bytes(c) ? uflow_of_libc(c) : EOF;
+        return asf__bytes(c) ? asf__other_uflow(c) : EOF;
     if (asf__underflow(c) == EOF)
         return EOF;
     return (unsigned char)*c->read_ptr++;

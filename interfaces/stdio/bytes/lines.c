@@ -7,10 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "interfaces/stdio/glibc/libc_differences.h"
-
-extern void __chk_fail(void) __attribute__((noreturn));
-
 /* How many bytes of the window to take: up to and including the delimiter, at most n. */
 static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;

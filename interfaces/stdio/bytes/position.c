@@ -2,17 +2,11 @@
  *
  * position.c - fseek, ftell, fgetpos, rewind.
  */
-#include "interfaces/stdio/wide/wide.h"
-
-#include "interfaces/stdio/glibc/libc_differences.h"
-#include "lib/sys/next.h"
-
-extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
-enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
+#include "interfaces/stdio/stdio_cios.h"
 
 static inline int seek_locked(struct asf_cios *c, off64_t offset, int whence) {
     if (!asf__ours(c))
-        return _IO_seekoff(asf__file(c), offset, whence, BOTH) == -1 ? -1 : 0;
+        return asf__other_seek(c, offset, whence) == -1 ? -1 : 0;
     off64_t at = asf__seek(c, offset, whence);
     c->stats.calls++;
     if (!asf__failed(at)) {
@@ -38,15 +32,6 @@ EXPORT int fseeko(FILE *f, off_t offset, int whence) {
 int fseek(FILE *, long, int) ALIAS(fseeko);
 int fseeko64(FILE *, off64_t, int) ALIAS(fseeko);
 
-/* The offset of a FILE that libc made, or of a wide stream of ours. */
-static off64_t tell_of_libc(struct asf_cios *c) {
-#ifndef ASF_STATIC
-    if (!asf__made_here(c))
-        return ASF_NEXT(ftello)(asf__file(c));
-#endif
-    return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
-}
-
 off64_t asf__tell_file(struct asf_cios *c) {
     off64_t below, at = asf__tell_from(c, &below);
     return at == -EINVAL && below == 0 && ASF_LIBC(tell_nowhere) ? -ESPIPE : at;
@@ -56,7 +41,7 @@ EXPORT off_t ftello(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);
     asf__count(c);
-    off64_t at = asf__ours(c) ? asf__tell_file(c) : tell_of_libc(c);
+    off64_t at = asf__ours(c) ? asf__tell_file(c) : asf__other_tell(c);
     if (at >= 0 && asf__ours(c) && c->flags & ASF_IN_BACKUP) {
         at -= c->save_end - c->save_base;
         errno = at == -1 ? EIO : errno; /* glibc returns other negative offsets as they are */
@@ -96,9 +81,9 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
             errno = EIO;
         return -1;
     }
-    pos->__pos = at;
+    asf__set_offset_in(pos, at);
     if (shifting(asf__cios(f)))
-        pos->__state = asf__cios(f)->wide.state;
+        *asf__state_in(pos) = asf__cios(f)->wide.state;
     return 0;
 }
 
@@ -108,9 +93,9 @@ EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
     asf__enter(c);
     if (asf__ours(c))
         asf__free_backup(c);
-    int r = seek_locked(c, pos->__pos, SEEK_SET);
+    int r = seek_locked(c, asf__offset_in(pos), SEEK_SET);
     if (r == 0 && shifting(c))
-        c->wide.state = pos->__state;
+        c->wide.state = *asf__state_in((fpos_t *)(uintptr_t)pos);
     asf__leave(c);
     if (r < 0 && errno == 0)
         errno = EIO;

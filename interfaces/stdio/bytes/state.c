@@ -3,19 +3,16 @@
  * state.c - a stream's flags, buffering and lock: fflush, setvbuf, feof,
  * <stdio_ext.h>, flockfile.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <stdio_ext.h>
 
 #include "backplane/bulk.h"
-#include "interfaces/stdio/glibc/libc_differences.h"
-
-extern int _IO_setvbuf(FILE *, char *, int, size_t);
 
 int asf__flush_stream(struct asf_cios *c) {
     size_t pushed = 0;
     if (!asf__ours(c))
-        return asf__jump(c)->sync(c);
+        return asf__other_sync(c);
     if (c->flags & ASF_IN_BACKUP && ASF_LIBC(fflush_pushed_back)) {
         pushed = asf__avail(c);
         asf__free_backup(c);
@@ -77,6 +74,17 @@ static void allocate_early(struct asf_cios *c) {
     c->flags &= ~ASF_LINE_BUF;
 }
 
+bool asf__replace_buffer(struct asf_cios *c, char *p, size_t size) {
+    if (!asf__ours(c))
+        return asf__other_set_buffer(c, p, size);
+    if (c->flags & ASF_IN_BACKUP && asf__flush_stream(c) == EOF)
+        return false;
+    int rc = asf__set_buffer(c, p, size);
+    if (rc < 0)
+        asf__set_errno(rc);
+    return rc >= 0;
+}
+
 static int set_buffering(struct asf_cios *c, char *buf, int mode, size_t size) {
     switch (mode) {
     case _IOFBF:
@@ -103,13 +111,13 @@ static int set_buffering(struct asf_cios *c, char *buf, int mode, size_t size) {
         errno = EINVAL;
         return EOF;
     }
-    return asf__jump(c)->setbuf(c, buf, (ssize_t)size) ? 0 : EOF;
+    return asf__replace_buffer(c, buf, buf ? size : 0) ? 0 : EOF;
 }
 
 EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
     struct asf_cios *c = asf__cios(f);
     if (!asf__made_here(c))
-        return _IO_setvbuf(f, buf, mode, size);
+        return asf__other_setvbuf(c, buf, mode, size);
     asf__enter(c);
     asf__end_bulk(c);
     int r = set_buffering(c, buf, mode, size);
@@ -257,13 +265,11 @@ EXPORT int __fsetlocking(FILE *f, int type) {
 
 /* --- the lock ---------------------------------------------------------------------- */
 
-extern int _IO_ftrylockfile(FILE *);
-
 /* Takes the lock in the form that libc's code knows: the program may call libc's own code with it locked. */
 EXPORT void flockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (!asf__made_here(c)) {
-        _IO_flockfile(f);
+        asf__other_lock(c);
         return;
     }
     if (!__libc_single_threaded)
@@ -276,12 +282,12 @@ EXPORT void funlockfile(FILE *f) {
     if (asf__made_here(c))
         asf__unlock(&c->lk);
     else
-        _IO_funlockfile(f);
+        asf__other_unlock(c);
 }
 
 EXPORT int ftrylockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__made_here(c))
         return asf__trylock(&c->lk) ? 0 : EBUSY;
-    return _IO_ftrylockfile(f);
+    return asf__other_trylock(c);
 }

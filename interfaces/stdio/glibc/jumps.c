@@ -3,7 +3,7 @@
  * jumps.c - glibc's table of a byte stream's functions, by which functions inside libc (perror, error,
  * getopt, vfscanf, the flush at exit) call our streams.
  */
-#include "interfaces/stdio/glibc/jumps.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <sys/stat.h>
 
@@ -62,12 +62,7 @@ static int jump_sync(struct asf_cios *c) {
 }
 
 static struct asf_cios *jump_setbuf(struct asf_cios *c, char *p, ssize_t size) {
-    if (c->flags & ASF_IN_BACKUP && jump_sync(c) == EOF)
-        return NULL;
-    int rc = ASF_JUMP(c, asf__set_buffer(c, p, p && size > 0 ? (size_t)size : 0));
-    if (rc < 0)
-        asf__set_errno(rc);
-    return rc < 0 ? NULL : c;
+    return ASF_JUMP(c, asf__replace_buffer(c, p, p && size > 0 ? (size_t)size : 0)) ? c : NULL;
 }
 
 int asf__jump_doallocate(struct asf_cios *c) {

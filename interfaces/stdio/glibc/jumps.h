@@ -6,7 +6,7 @@
 #ifndef ASF_INTERFACES_STDIO_JUMPS_H
 #define ASF_INTERFACES_STDIO_JUMPS_H
 
-#include "interfaces/stdio/stdio_cios.h"
+#include "backplane/backplane.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -33,9 +33,32 @@ struct asf_jumps {
     void *unused_by_c[2]; /* for C++ streams on a FILE, which libstdc++ has not had since GCC 3 */
 };
 
+/* Our tables, of byte streams and of wide streams. */
+extern const struct asf_jumps asf__jumps, asf__wide_jumps;
+
 static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
     return c->vtable;
 }
+
+/* libc calls with the stream's lock taken by its own code, which does not know of bias: if the lock is biased
+ * to another thread, take the bias away. */
+static inline void asf__claim(struct asf_cios *c) {
+    if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
+        asf__unbias(&c->lk);
+}
+
+/* ASF_JUMP: a call by the jump table: from inside libc, which has locked the stream and unlocks it; or from
+ * our own code. */
+#define ASF_JUMP(c, call)                                                                                    \
+    (__extension__({                                                                                         \
+        __typeof__(call) made_;                                                                              \
+        asf__claim(c);                                                                                       \
+        asf__count(c);                                                                                       \
+        asf__tell_acquired(&(c)->lk);                                                                        \
+        made_ = ASF_UNLOCKED(c, call);                                                                       \
+        asf__tell_released(&(c)->lk);                                                                        \
+        made_;                                                                                               \
+    }))
 
 /* A function's result for libc: r; or -1, with errno, if r is -errno. */
 static inline off64_t asf__jump_result(off64_t r) {

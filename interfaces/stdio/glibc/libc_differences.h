@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 
-#define DIFFERENCE(name, since, test, what) ASF_SINCE_##name = (since),
+#define DIFFERENCE(name, glibc, musl, test, what) ASF_SINCE_##name = (glibc),
 enum {
-#include "interfaces/stdio/glibc/libc_differences.def"
+    ALWAYS = 0,
+    NEVER = 1000,
+#include "interfaces/stdio/libc_differences.def"
 };
 #undef DIFFERENCE
 
@@ -23,6 +25,6 @@ static inline bool asf__libc_is(int since) {
     return (minor ? minor : asf__find_libc_minor()) >= since;
 }
 
-#define ASF_LIBC(name) asf__libc_is(ASF_SINCE_##name)
+#define ASF_LIBC(name) (ASF_SINCE_##name == 0 || (ASF_SINCE_##name < 1000 && asf__libc_is(ASF_SINCE_##name)))
 
 #endif

@@ -3,7 +3,7 @@
  * wide_jumps.c - glibc's table of a wide stream's functions, by which functions inside libc (vfwprintf,
  * vfwscanf, the flush at exit) call our streams.  libc's fwide replaces the table of byte streams by it.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 static int wide_overflow(struct asf_cios *c, int ch) {
     return (int)ASF_JUMP(c, asf__wide_overflow(c, (wint_t)ch));

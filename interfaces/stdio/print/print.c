@@ -7,35 +7,9 @@
 #include "interfaces/stdio/print/print.h"
 
 #include <limits.h>
-#include <printf.h>
 #include <stdlib.h>
 
-#include "interfaces/stdio/glibc/libc_differences.h"
-#include "lib/sys/next.h"
 #include "lib/text/format_plain.h"
-
-/* --- formats left to libc ----------------------------------------------------------- */
-
-#ifdef ASF_STATIC
-/* libc's formatter for streams cannot be reached here: text is made in memory first. */
-static int print_by_libc(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
-    char *text;
-    int n = asf__print_allocated(&text, fortify, format, ap);
-    if (n < 0)
-        return -1;
-    bool put = n == 0 || asf__put_bytes(c, text, (size_t)n) == (size_t)n;
-    free(text);
-    return put ? n : -1;
-}
-#else
-extern int __vfprintf_chk(FILE *, int, const char *, va_list);
-
-static int print_by_libc(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
-    asf__show_lock(c);
-    return fortify > 0 ? ASF_NEXT(__vfprintf_chk)(asf__file(c), fortify, format, asf__list(ap))
-                       : ASF_NEXT(vfprintf)(asf__file(c), format, asf__list(ap));
-}
-#endif
 
 int asf__sum(bool failed, size_t n, int more) {
     if (more < 0 || (failed && n <= INT_MAX))
@@ -78,10 +52,10 @@ static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct 
     const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
     if (asf__unlikely(left && asf__begins_anew(&s.o))) {
         asf__go_to(ap, first);
-        return print_by_libc(c, fortify, format, ap);
+        return asf__libc_print(c, fortify, format, ap);
     }
     c->write_ptr = s.o.p;
-    int more = left ? print_by_libc(c, fortify, left, ap) : 0;
+    int more = left ? asf__libc_print(c, fortify, left, ap) : 0;
     return asf__sum(s.o.failed, asf__made(&s.o), more);
 }
 
@@ -100,11 +74,11 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     size_t n = asf__made(&s->o);
     if (left && (asf__begins_anew(&s->o) || (s->o.before == 0 && s->c->flags & ASF_UNBUFFERED))) {
         asf__go_to(ap, first); /* so that all of the text is put at once */
-        return print_by_libc(s->c, fortify, format, ap);
+        return asf__libc_print(s->c, fortify, format, ap);
     }
     if (!s->o.failed && !put_array(&s->o))
         return -1;
-    return asf__sum(s->o.failed, n, left ? print_by_libc(s->c, fortify, left, ap) : 0);
+    return asf__sum(s->o.failed, n, left ? asf__libc_print(s->c, fortify, left, ap) : 0);
 }
 
 bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *)) {
@@ -215,12 +189,12 @@ static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct 
     const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
     if (asf__unlikely(left && asf__begins_anew(&s.o))) {
         asf__go_to(ap, first);
-        return print_by_libc(c, fortify, format, ap);
+        return asf__libc_print(c, fortify, format, ap);
     }
     size_t n = asf__made(&s.o);
     if (!s.o.failed && !put_place(&s))
         return -1;
-    return asf__sum(s.o.failed, n, left ? print_by_libc(c, fortify, left, ap) : 0);
+    return asf__sum(s.o.failed, n, left ? asf__libc_print(c, fortify, left, ap) : 0);
 }
 
 /* --- the call ------------------------------------------------------------------------- */
@@ -312,23 +286,3 @@ ASF_VARIADIC(__printf_chk, (int flag, const char *format, ...),
 int _IO_fprintf(FILE *, const char *, ...) ALIAS(fprintf);
 int _IO_printf(const char *, ...) ALIAS(printf);
 int _IO_vfprintf(FILE *, const char *, va_list) ALIAS(vfprintf);
-
-/* --- conversions of the program's own -------------------------------------------- */
-
-#ifndef ASF_STATIC
-EXPORT int register_printf_specifier(int spec, printf_function *print, printf_arginfo_size_function *info) {
-    asf__format_custom = true;
-    return ASF_NEXT(register_printf_specifier)(spec, print, info);
-}
-
-EXPORT int register_printf_modifier(const wchar_t *text) {
-    asf__format_custom = true;
-    return ASF_NEXT(register_printf_modifier)(text);
-}
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-EXPORT int register_printf_function(int spec, printf_function *print, printf_arginfo_function *info) {
-    asf__format_custom = true;
-    return ASF_NEXT(register_printf_function)(spec, print, info);
-}
-#endif

@@ -28,8 +28,21 @@ bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*p
  * last full. */
 bool asf__begins_anew(const struct asf__output *o);
 
-/* asf__print_allocated: vasprintf. */
+/* asf__print_allocated: vasprintf.
+ * asf__print_bytes: write n bytes to a descriptor; false, with errno, when that fails. */
 int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap);
+bool asf__print_bytes(int fd, const char *p, size_t n);
+
+/* What the formatter leaves, libc's own code makes (glibc/glibc_print.c, musl/musl_print.c).  fortify: the
+ * level of checking, which glibc's checked forms take. asf__libc_print: on a stream, which is locked.
+ * asf__libc_print_text: into p[0..room) and a null after it; `all`: that is the whole call.
+ * asf__libc_print_checked: __vsprintf_chk, after an error.
+ * asf__libc_print_allocated: vasprintf. */
+int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap);
+int asf__libc_print_fd(int fd, int fortify, const char *format, asf__arguments ap);
+int asf__libc_print_text(char *p, size_t room, int fortify, bool all, const char *format, asf__arguments ap);
+int asf__libc_print_checked(char *p, int fortify, size_t size, const char *format, asf__arguments ap);
+int asf__libc_print_allocated(char **result, int fortify, const char *format, asf__arguments ap);
 
 #pragma GCC visibility pop
 

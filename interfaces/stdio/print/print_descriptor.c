@@ -5,10 +5,6 @@
  */
 #include "interfaces/stdio/print/print.h"
 
-#include <stdlib.h>
-
-#include "interfaces/stdio/glibc/libc_differences.h"
-#include "lib/sys/next.h"
 #include "lib/sys/syscalls.h"
 #include "lib/text/format_spec.h"
 
@@ -18,7 +14,7 @@ struct descriptor_output {
     char array[2048]; /* the size in newer libcs, where a call that fails has written whole arrays */
 };
 
-static bool write_all(int fd, const char *p, size_t n) {
+bool asf__print_bytes(int fd, const char *p, size_t n) {
     for (ssize_t r; n > 0; p += r, n -= (size_t)r) {
         r = asf__write(fd, p, n);
         if (r >= 0)
@@ -35,7 +31,7 @@ static bool write_array(struct asf__output *o) {
     struct descriptor_output *d = (struct descriptor_output *)o;
     size_t n = (size_t)(d->o.p - d->array);
     d->o.p = d->array;
-    return write_all(d->fd, d->array, n);
+    return asf__print_bytes(d->fd, d->array, n);
 }
 
 static bool write_full_array(struct asf__output *o, const char *text, size_t n) {
@@ -50,25 +46,6 @@ static bool is_open(int fd) {
     return false;
 }
 
-#ifdef ASF_STATIC
-static int print_by_libc(int fd, int fortify, const char *format, asf__arguments ap) {
-    char *text;
-    int n = asf__print_allocated(&text, fortify, format, ap);
-    if (n < 0)
-        return -1;
-    bool written = write_all(fd, text, (size_t)n);
-    free(text);
-    return written ? n : -1;
-}
-#else
-extern int __vdprintf_chk(int, int, const char *, va_list);
-
-static int print_by_libc(int fd, int fortify, const char *format, asf__arguments ap) {
-    return fortify > 0 ? ASF_NEXT(__vdprintf_chk)(fd, fortify, format, asf__list(ap))
-                       : ASF_NEXT(vdprintf)(fd, format, asf__list(ap));
-}
-#endif
-
 static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) {
     struct descriptor_output d;
     d.o = (struct asf__output){d.array, d.array + sizeof d.array, d.array, .full = write_full_array};
@@ -81,11 +58,11 @@ static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) 
     size_t n = asf__made(&d.o);
     if (left && asf__begins_anew(&d.o)) {
         asf__go_to(ap, first);
-        return print_by_libc(fd, fortify, format, ap);
+        return asf__libc_print_fd(fd, fortify, format, ap);
     }
     if ((!d.o.failed && !write_array(&d.o)) || (n == 0 && !left && !is_open(fd)))
         return -1;
-    return asf__sum(d.o.failed, n, left ? print_by_libc(fd, fortify, left, ap) : 0);
+    return asf__sum(d.o.failed, n, left ? asf__libc_print_fd(fd, fortify, left, ap) : 0);
 }
 
 EXPORT int vdprintf(int fd, const char *format, va_list ap) {

@@ -3,7 +3,7 @@
  * print_strings.c - the printf family into memory, by lib/text/format.c, and by libc for the formats that it
  * leaves.  No stream is made and no lock is taken; only asprintf allocates memory.
  *
- * In a program linked with an archive these names stay libc's: libc's own objects bring them along.
+ * In a program linked with an archive and glibc's these names stay glibc's: its own objects bring them along.
  */
 #include "interfaces/stdio/print/print.h"
 
@@ -11,48 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/sys/next.h"
 #include "lib/text/format_plain.h"
 
-/* Names of libc that are not interposed. */
-extern int __vsnprintf(char *, size_t, const char *, va_list);
-extern int _IO_vsprintf(char *, const char *, va_list);
-/* Names of libc that are interposed. */
-extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
-extern int __vasprintf_chk(char **, int, const char *, va_list);
-
-#ifdef ASF_STATIC
-int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap) {
-    return fortify > 0 ? __vasprintf_chk(result, fortify, format, asf__list(ap))
-                       : vasprintf(result, format, asf__list(ap));
-}
-#else
-
-extern void __chk_fail(void) __attribute__((noreturn));
-extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
+#ifndef ASF_TEXT_BY_LIBC
 
 /* The room that sprintf assumes. */
 #define UNLIMITED ((size_t)-2)
-
-/* A format that may have %n is left to libc as a whole, so libc's checked form, which checks %n, is needed
- * only then.  sprintf, whose room is more than SSIZE_MAX, may read the text that it is about to overwrite, so
- * it cannot use vsnprintf, which first stores a null. */
-static int print_by_libc(char *p, size_t room, int fortify, bool all, const char *format, asf__arguments ap) {
-    if (fortify > 0 && all)
-        return ASF_NEXT(__vsnprintf_chk)(p, room + 1, fortify, room + 1, format, asf__list(ap));
-    if (room > SSIZE_MAX)
-        return _IO_vsprintf(p, format, asf__list(ap));
-    return __vsnprintf(p, room + 1, format, asf__list(ap));
-}
 
 /* libc continues after the first n bytes; if these do not fit, its own bytes are only counted. */
 static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
                                                 const char *left, asf__arguments ap) {
     char none[1];
     if (n <= room)
-        return print_by_libc(p + n, room - n, fortify, all, left, ap);
+        return asf__libc_print_text(p + n, room - n, fortify, all, left, ap);
     p[room] = '\0';
-    return print_by_libc(none, 0, fortify, all, left, ap);
+    return asf__libc_print_text(none, 0, fortify, all, left, ap);
 }
 
 static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__format_begun begun,
@@ -114,7 +87,7 @@ static __attribute__((noinline)) int print_on_checked(char *p, size_t room, stru
         return made;
     errno = before;
     asf__go_to(ap, first);
-    return ASF_NEXT(__vsprintf_chk)(p, fortify, room + 1, format, asf__list(ap));
+    return asf__libc_print_checked(p, fortify, room + 1, format, ap);
 }
 
 static int print_checked(char *s, size_t n, int fortify, const char *format, asf__arguments ap) {
@@ -156,7 +129,7 @@ static bool grow_array(struct asf__output *o, const char *text, size_t n) {
 /* Appends the text that libc makes of the rest of the format. */
 static bool append_left(struct allocated_output *a, int fortify, const char *left, asf__arguments ap) {
     char *text;
-    int n = ASF_NEXT(__vasprintf_chk)(&text, fortify, left, asf__list(ap));
+    int n = asf__libc_print_allocated(&text, fortify, left, ap);
     if (n < 0)
         return false;
     asf__put(&a->o, text, (size_t)n);
@@ -172,7 +145,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
     a.base = a.array;
     const char *left = asf__format(&a.o, format, ap);
     if (left == format)
-        return ASF_NEXT(__vasprintf_chk)(result, fortify, format, asf__list(ap));
+        return asf__libc_print_allocated(result, fortify, format, ap);
     bool whole = !left || append_left(&a, fortify, left, ap);
     int n = asf__sum(a.o.failed, asf__made(&a.o), whole ? 0 : -1);
     char *p = n >= 0 ? resize_array(&a, (size_t)n + 1) : NULL;

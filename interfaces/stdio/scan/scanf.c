@@ -5,7 +5,7 @@
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
-#ifndef ASF_STATIC
+#ifndef ASF_TEXT_BY_LIBC
 
 /* Both scan with a copy of the list: libc leaves the caller's list as it was. */
 static int scan_list(FILE *f, enum asf_dialect dialect, const char *format, va_list list) {

@@ -6,10 +6,8 @@
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
-#ifndef ASF_STATIC
+#ifndef ASF_TEXT_BY_LIBC
 #include <stdlib.h>
-
-#include "lib/sys/next.h"
 
 /* --- the input -------------------------------------------------------------- */
 
@@ -319,41 +317,6 @@ static inline const struct asf_directive *parse_format(const char *format, enum 
 
 /* --- calls -------------------------------------------------------------------------- */
 
-/* libc's functions under one dialect's names. */
-struct behind {
-    const char *stream_name, *text_name;
-    void *stream, *text;
-};
-
-static struct behind behind[] = {
-    [ASF_SCAN_GNU] = {"vfscanf", "vsscanf", NULL, NULL},
-    [ASF_SCAN_C99] = {"__isoc99_vfscanf", "__isoc99_vsscanf", NULL, NULL},
-    [ASF_SCAN_C23] = {"__isoc23_vfscanf", "__isoc23_vsscanf", NULL, NULL},
-};
-
-/* Programs built with a newer libc call __isoc23_*.  An older libc does not have these: its __isoc99_* are
- * called. */
-static struct behind *libc_behind(enum asf_dialect dialect) {
-    bool unknown = dialect == ASF_SCAN_C23 && !dlsym(RTLD_NEXT, behind[dialect].stream_name);
-    return &behind[unknown ? ASF_SCAN_C99 : dialect];
-}
-
-static __attribute__((noinline)) int by_libc(struct asf_cios *c, enum asf_dialect dialect, const char *format,
-                                             va_list *ap) {
-    typedef int scanner(FILE *, const char *, va_list);
-    struct behind *libc = libc_behind(dialect);
-    scanner *scan_format = (scanner *)asf__next(&libc->stream, libc->stream_name);
-    asf__show_lock(c);
-    return scan_format(asf__file(c), format, *ap);
-}
-
-static __attribute__((noinline)) int text_by_libc(const char *text, enum asf_dialect dialect,
-                                                  const char *format, va_list *ap) {
-    typedef int scanner(const char *, const char *, va_list);
-    struct behind *libc = libc_behind(dialect);
-    return ((scanner *)asf__next(&libc->text, libc->text_name))(text, format, *ap);
-}
-
 /* The caller has set the arguments and the input. */
 static inline int run_call(struct asf_scan *s, const struct asf_directive *list,
                            const struct asf_directive *end) {
@@ -381,7 +344,7 @@ int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *f
     struct asf_directive list[ASF_DIRECTIVES];
     const struct asf_directive *end = format ? parse_format(format, dialect, list) : NULL;
     if (!end)
-        return by_libc(c, dialect, format, ap);
+        return asf__libc_scan(c, dialect, format, ap);
     bool alone = asf__alone();
     if (!alone) {
         asf__enter(c);
@@ -391,7 +354,7 @@ int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *f
     int n = refused ? EOF : scan_window(c, alone, list, end, ap);
     if (!alone)
         asf__leave(c);
-    return asf__unlikely(refused) ? by_libc(c, dialect, format, ap) : n;
+    return asf__unlikely(refused) ? asf__libc_scan(c, dialect, format, ap) : n;
 }
 
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap) {
@@ -399,7 +362,7 @@ int asf__scan_text(const char *text, enum asf_dialect dialect, const char *forma
     const struct asf_directive *end;
     struct asf_scan s;
     if (!format || !(end = parse_format(format, dialect, list)))
-        return text_by_libc(text, dialect, format, ap);
+        return asf__libc_scan_text(text, dialect, format, ap);
     s.stream = NULL;
     s.part = false;
     s.at = (const unsigned char *)text;

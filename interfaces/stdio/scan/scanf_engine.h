@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <wchar.h>
 
-#include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/stdio_cios.h"
 
 #pragma GCC visibility push(hidden)
@@ -264,6 +263,11 @@ void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
  * arguments are used up. */
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
+
+/* What the engine refuses, libc's own code makes (glibc/glibc_scan.c, musl/musl_scan.c): on a stream, which
+ * is not locked, and on a string. */
+int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
+int asf__libc_scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
 /* asf__scan_part: the call on n bytes of text that may continue after them; text[n] is not a null.
  * *taken: how many bytes were consumed.  returns  ASF_SCAN_ELSEWHERE if the text is too short or the

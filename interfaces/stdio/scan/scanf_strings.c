@@ -5,7 +5,7 @@
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
-#ifndef ASF_STATIC
+#ifndef ASF_TEXT_BY_LIBC
 #include <stdlib.h>
 
 typedef const unsigned char *text;

@@ -4,7 +4,7 @@
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
-#ifndef ASF_STATIC
+#ifndef ASF_TEXT_BY_LIBC
 #include <langinfo.h>
 #include <wchar.h>
 

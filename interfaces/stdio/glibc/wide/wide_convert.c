@@ -4,7 +4,7 @@
  * stream when it became wide.  lib/text/utf8.c converts UTF-8 and ASCII as far as it can; libc's own step
  * converts everything else.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <limits.h>
 #include <stdlib.h>

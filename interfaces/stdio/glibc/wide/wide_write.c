@@ -4,7 +4,7 @@
  * same moments as in libc.  But libc writes sixteen bytes at a time; here all bytes of one conversion are put
  * together.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <limits.h>
 #include <stdlib.h>

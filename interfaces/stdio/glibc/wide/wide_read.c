@@ -3,12 +3,10 @@
  * wide_read.c - input of wide characters: fgetwc, ungetwc, fgetws.  Bytes are read and converted in libc's
  * portions, so that errors and offsets are the same as in libc.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <limits.h>
 #include <stdlib.h>
-
-#include "interfaces/stdio/glibc/libc_differences.h"
 
 extern void __chk_fail(void) __attribute__((noreturn));
 extern wint_t __wuflow(FILE *);

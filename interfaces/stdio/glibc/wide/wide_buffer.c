@@ -3,7 +3,7 @@
  * wide_buffer.c - the buffers of a wide stream, and its changes between input and output.  These follow libc
  * step by step: the windows of bytes and of characters change together.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #include <stdlib.h>
 

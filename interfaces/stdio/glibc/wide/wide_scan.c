@@ -5,7 +5,7 @@
  * through its windows and jump table, inside the stream's lock.  Not in static programs, where libc's
  * functions reach our streams through the jump table; nor is fwide, which takes libc's lock.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #ifndef ASF_STATIC
 #include <stdarg.h>

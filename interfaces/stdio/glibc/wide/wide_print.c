@@ -7,13 +7,12 @@
  *
  * Not in static programs: there libc's functions reach our streams through the jump table.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 #ifndef ASF_STATIC
 #include <limits.h>
 #include <stdarg.h>
 
-#include "interfaces/stdio/glibc/libc_differences.h"
 #include "interfaces/stdio/print/print.h"
 #include "lib/text/format_spec.h"
 

@@ -61,11 +61,6 @@ static inline void asf__wide_set_write(struct asf_wide *w, wchar_t *p) {
 
 /* --- characters ---------------------------------------------------------------- */
 
-/* Whether it is a wide stream of ours; one that libc made (open_wmemstream) is not. */
-static inline bool asf__ours_wide(const struct asf_cios *c) {
-    return asf__likely(c->vtable == &asf__wide_jumps);
-}
-
 /* asf__wide_error: as asf__error; returns WEOF. */
 static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
     asf__error(c, code);

@@ -4,7 +4,7 @@
  * or counting, the bytes from the start of the window.  After a seek the bytes before the target are
  * converted, so that the window has the same characters as in libc.
  */
-#include "interfaces/stdio/wide/wide.h"
+#include "interfaces/stdio/stdio_cios.h"
 
 static off64_t kernel_seek(struct asf_cios *c, off64_t offset, int whence) {
     return c->ops->seek ? c->ops->seek(c, offset, whence) : -ESPIPE;

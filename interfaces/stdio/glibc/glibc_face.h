@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * glibc_face.h - stdio's calls of glibc.  <interfaces/stdio/libc.h> says what each is for.
+ *
+ * A FILE that glibc made itself (setmntent, open_wmemstream) has another table than ours: our functions use
+ * its window and that table, as glibc's own code does.  The byte functions use a wide stream of ours in the
+ * same way; its table refuses them.
+ */
+#ifndef ASF_INTERFACES_STDIO_GLIBC_FACE_H
+#define ASF_INTERFACES_STDIO_GLIBC_FACE_H
+
+#include "interfaces/stdio/glibc/jumps.h"
+#include "interfaces/stdio/glibc/libc_differences.h"
+#include "lib/sys/next.h"
+
+extern void __chk_fail(void) __attribute__((noreturn));
+extern void _IO_flockfile(FILE *);
+extern void _IO_funlockfile(FILE *);
+extern int _IO_ftrylockfile(FILE *);
+extern int _IO_setvbuf(FILE *, char *, int, size_t);
+extern int _IO_fclose(FILE *);
+extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
+extern int _IO_flush_all(void);
+extern int __underflow(FILE *);
+
+#pragma GCC visibility push(hidden)
+
+#ifdef ASF_STATIC
+/* A program linked with archives has the printf functions on strings, the scanf functions and fwide from
+ * glibc: its own objects bring them along, and they reach our streams by the table. */
+#define ASF_TEXT_BY_LIBC 1
+#endif
+
+/* --- whose a FILE is ------------------------------------------------------------ */
+
+static inline bool asf__ours(const struct asf_cios *c) {
+    return asf__likely(c->vtable == &asf__jumps);
+}
+
+/* This flag never changes, though others in the same word do. */
+ASF_RACY static inline bool asf__made_here(const struct asf_cios *c) {
+    return asf__likely(c->flags2 & ASF_OURS);
+}
+
+static inline bool asf__ours_wide(const struct asf_cios *c) {
+    return asf__likely(c->vtable == &asf__wide_jumps);
+}
+
+/* --- the lock --------------------------------------------------------------------- */
+
+static inline void asf__other_lock(struct asf_cios *c) {
+    _IO_flockfile(asf__file(c));
+}
+
+static inline void asf__other_unlock(struct asf_cios *c) {
+    _IO_funlockfile(asf__file(c));
+}
+
+static inline int asf__other_trylock(struct asf_cios *c) {
+    return _IO_ftrylockfile(asf__file(c));
+}
+
+/* asf__show_lock: make the lock one that glibc's own code can take, before a call of glibc that locks the
+ * stream. */
+static inline void asf__show_lock(struct asf_cios *c) {
+    if (asf__made_here(c))
+        asf__unbias(&c->lk);
+}
+
+/* --- streams with another table ------------------------------------------------------ */
+
+static inline size_t asf__other_get(struct asf_cios *c, void *p, size_t n) {
+    return asf__jump(c)->xsgetn(c, p, n);
+}
+
+static inline size_t asf__other_put(struct asf_cios *c, const void *p, size_t n) {
+    return asf__jump(c)->xsputn(c, p, n);
+}
+
+static inline int asf__other_put_char(struct asf_cios *c, int ch) {
+    return asf__jump(c)->overflow(c, ch);
+}
+
+static inline int asf__other_unget(struct asf_cios *c, int ch) {
+    return asf__jump(c)->pbackfail(c, ch);
+}
+
+static inline int asf__other_sync(struct asf_cios *c) {
+    return asf__jump(c)->sync(c);
+}
+
+static inline bool asf__other_set_buffer(struct asf_cios *c, char *p, size_t size) {
+    return asf__jump(c)->setbuf(c, p, (ssize_t)size) != NULL;
+}
+
+/* glibc's __underflow drops the backup before it calls the table, as the table's function expects.  A static
+ * program cannot call it. */
+static inline int asf__other_underflow(struct asf_cios *c) {
+#ifdef ASF_STATIC
+    return asf__jump(c)->underflow(c);
+#else
+    return ASF_NEXT(__underflow)(asf__file(c));
+#endif
+}
+
+static inline int asf__other_uflow(struct asf_cios *c) {
+#ifdef ASF_STATIC
+    return asf__jump(c)->uflow(c);
+#else
+    return ASF_NEXT(__uflow)(asf__file(c));
+#endif
+}
+
+static inline off64_t asf__other_seek(struct asf_cios *c, off64_t offset, int whence) {
+    enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
+    return _IO_seekoff(asf__file(c), offset, whence, BOTH);
+}
+
+static inline off64_t asf__other_tell(struct asf_cios *c) {
+#ifndef ASF_STATIC
+    if (!asf__made_here(c))
+        return ASF_NEXT(ftello)(asf__file(c));
+#endif
+    return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
+}
+
+/* --- FILEs that glibc made ------------------------------------------------------------- */
+
+static inline int asf__other_setvbuf(struct asf_cios *c, char *buf, int mode, size_t size) {
+    return _IO_setvbuf(asf__file(c), buf, mode, size);
+}
+
+static inline int asf__other_close(struct asf_cios *c) {
+    return _IO_fclose(asf__file(c));
+}
+
+/* Only glibc can reopen a FILE made inside glibc.  A static program cannot reach its function once this
+ * library defines the name. */
+static inline FILE *asf__other_reopen(const char *path, const char *mode, struct asf_cios *c) {
+#ifdef ASF_STATIC
+    (void)path, (void)mode, (void)c;
+    errno = EBADF;
+    return NULL;
+#else
+    return ASF_NEXT(freopen)(path, mode, asf__file(c));
+#endif
+}
+
+static inline int asf__other_flush_all(void) {
+    return _IO_flush_all();
+}
+
+/* --- fpos_t ----------------------------------------------------------------------------- */
+
+static inline off64_t asf__offset_in(const fpos_t *p) {
+    return p->__pos;
+}
+
+static inline void asf__set_offset_in(fpos_t *p, off64_t at) {
+    p->__pos = at;
+}
+
+static inline mbstate_t *asf__state_in(fpos_t *p) {
+    return &p->__state;
+}
+
+/* --- the standard streams ------------------------------------------------------------------ */
+
+/* They replace glibc's own objects, under its names. */
+#define asf__stdin  _IO_2_1_stdin_
+#define asf__stdout _IO_2_1_stdout_
+#define asf__stderr _IO_2_1_stderr_
+
+#define asf__face_table      (&asf__jumps)
+#define asf__wide_face_table (&asf__wide_jumps)
+
+void asf__meet_libc(void);
+
+/* The members that glibc's code reads. */
+#define ASF_STANDARD_FACE(object, next_one, before)                                                          \
+    .chain = next_one, .prevchain = before, .lock = &object.lk, .wide_data = &object.wide,                   \
+    .vtable = &asf__jumps, .wide.vtable = &asf__wide_jumps
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libc.h - what stdio needs of the libc that it stands in for: the one header that knows which libc that is.
+ * glibc/ and musl/ have each:
+ *
+ *   asf__ours              whether it is a stream of ours, and no wide one
+ *   asf__ours_wide         whether it is a wide stream of ours, with buffers of characters
+ *   asf__made_here         whether the object, and so its lock, is this library's; else libc made the FILE
+ *   asf__other_...         a call on another FILE or a wide stream
+ *   asf__show_lock         make the lock one that libc's own code can take
+ *   asf__offset_in, asf__set_offset_in, asf__state_in
+ *                          the parts of an fpos_t
+ *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE
+ *                          the objects of the standard streams, and what libc reads in them
+ *   asf__meet_libc, asf__face_table, asf__wide_face_table
+ *                          the start; what marks a stream of ours
+ *   ASF_LIBC(name)         whether libc does as libc_differences.def says
+ *
+ * and the functions whose names begin with asf__libc_: what libc's own code does for a call of ours.
+ */
+#ifndef ASF_INTERFACES_STDIO_LIBC_H
+#define ASF_INTERFACES_STDIO_LIBC_H
+
+#ifdef __GLIBC__
+#include "interfaces/stdio/glibc/glibc_face.h"
+#include "interfaces/stdio/glibc/wide/wide.h"
+#else
+#include "interfaces/stdio/musl/musl_face.h"
+#endif
+
+#endif
