@@ -15,9 +15,13 @@
 # asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources (libasf_unix).
 set(asf_names asf)
 if(ASF_STDIO)
-    list(APPEND asf_names asf_stdio asf_unix)
+    list(APPEND asf_names asf_stdio)
+    set(asf_stdio_parts asf_stdio asf_stdio_static_objects)
+endif()
+if(ASF_STDIO AND ASF_GLIBC)
+    list(APPEND asf_names asf_unix)
     set(asf_unix_parts asf_unix asf_unix_static_objects)
-    set(asf_stdio_parts asf_stdio asf_stdio_static_objects ${asf_unix_parts})
+    list(APPEND asf_stdio_parts ${asf_unix_parts})
 endif()
 set(asf_core_parts asf asf_static_objects ${asf_stdio_parts})
 
@@ -95,6 +99,18 @@ function(asf_shared_library name)
         VERBATIM)
 endfunction()
 
+# musl's own printf, scanf and so on, which make what libasf_stdio leaves to them: in an archive
+# they are the objects of libc.a under names that begin with asf__own_.
+if(ASF_STDIO AND NOT ASF_GLIBC)
+    set(asf_own ${PROJECT_SOURCE_DIR}/interfaces/stdio/musl/take_own)
+    set(asf_own_object ${PROJECT_BINARY_DIR}/lib/own.o)
+    add_custom_command(
+        OUTPUT ${asf_own_object}
+        COMMAND ${asf_own} ${asf_own_object} ${CMAKE_C_COMPILER}
+        DEPENDS ${asf_own}
+        COMMENT "Taking musl's own printf and scanf from libc.a" VERBATIM)
+endif()
+
 # The archive has one object, so that a reference to any name brings in the
 # whole library, and that object shows its public names only.  It is machine code,
 # also where the rest is optimized when it is linked: names are made local in that,
@@ -106,11 +122,14 @@ function(asf_static_library name)
     asf_compile_settings(${objects})
     target_compile_definitions(${objects} PRIVATE ASF_STATIC=1)
     target_compile_options(${objects} PRIVATE -fno-lto)
+    if(NOT ASF_GLIBC AND NOT name STREQUAL "asf")
+        set(own ${asf_own_object})
+    endif()
     add_custom_command(
         OUTPUT ${merged}
-        COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${merged} $<TARGET_OBJECTS:${objects}>
-        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${merged}
-        DEPENDS ${objects} $<TARGET_OBJECTS:${objects}>
+        COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${merged} $<TARGET_OBJECTS:${objects}> ${own}
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --localize-symbol=asf__own_* ${merged}
+        DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> ${own}
         COMMENT "Merging lib${name}.a into one object"
         COMMAND_EXPAND_LISTS VERBATIM)
     add_library(${name}_static STATIC ${merged})

@@ -8,6 +8,8 @@
  *   asf__made_here         whether the object, and so its lock, is this library's; else libc made the FILE
  *   asf__other_...         a call on another FILE or a wide stream
  *   asf__show_lock         make the lock one that libc's own code can take
+ *   asf__drop_line         free what fgetln left with the stream
+ *   asf__scan_flag         whether a flag of scanf changes nothing
  *   asf__offset_in, asf__set_offset_in, asf__state_in
  *                          the parts of an fpos_t
  *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE

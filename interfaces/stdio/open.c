@@ -146,7 +146,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     return asf__file(c);
 }
 
-FILE *fopen64(const char *, const char *) ALIAS(fopen);
+LARGE_FILE_NAME(FILE *fopen64(const char *, const char *), fopen)
 
 /* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor. */
 static bool fit_descriptor(int fd, const struct mode *m) {
@@ -245,6 +245,7 @@ static int close_stream(struct asf_cios *c) {
     if (rc == ASF_HAS_REGIONS)
         return EOF;
     rc = rc ? rc : left;
+    asf__drop_line(c);
     free_or_reset(c);
     if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: no wait without the descriptor */
         return rc;
@@ -352,7 +353,7 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     return r;
 }
 
-FILE *freopen64(const char *, const char *, FILE *) ALIAS(freopen);
+LARGE_FILE_NAME(FILE *freopen64(const char *, const char *, FILE *), freopen)
 
 /* --- tmpfile ---------------------------------------------------------------------- */
 
@@ -371,4 +372,4 @@ EXPORT FILE *tmpfile(void) {
     return f;
 }
 
-FILE *tmpfile64(void) ALIAS(tmpfile);
+LARGE_FILE_NAME(FILE *tmpfile64(void), tmpfile)

@@ -181,6 +181,8 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
  * asf__replace_buffer: make p[0..size) the buffer, or if p is NULL have none; false when that fails. */
 int asf__flush_stream(struct asf_cios *c);
 bool asf__replace_buffer(struct asf_cios *c, char *p, size_t size);
+/* asf__purge: drop what the buffer has of input or output (__fpurge). */
+void asf__purge(struct asf_cios *c);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
 /* asf__look_as_libc: a new stream gets libc's buffer size; unless an option asks for more, the file of its

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/text/format_plain.h"
+#include "lib/text/of_libc.h"
 
 bool asf__format_custom;
 
@@ -109,8 +110,8 @@ static void put_text(struct asf__output *o, struct asf__spec *s, const char *tex
 }
 
 static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
-    if (!text) /* as glibc does: a truncated "(null)" would mislead */
-        text = s->precision < 0 || s->precision >= 6 ? "(null)" : "";
+    if (!text) /* to glibc a truncated "(null)" would mislead */
+        text = ASF__CUTS_NULL || s->precision < 0 || s->precision >= 6 ? "(null)" : "";
     put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : SIZE_MAX));
 }
 
@@ -173,9 +174,13 @@ static bool put_other(struct asf__output *o, struct asf__spec *s, asf__arguments
     case 'c':
         put_character(o, s, (char)asf__next_of(ap, int));
         return true;
-    case 'p':
-        put_pointer(o, s, asf__next_of(ap, const void *));
+    case 'p': {
+        const void *p = asf__next_of(ap, const void *);
+        if (!ASF__KNOWN_POINTERS && (!p || s->precision >= 0 || s->flags))
+            return false;
+        put_pointer(o, s, p);
         return true;
+    }
     case '%':
         if (s->flags || s->width || s->precision >= 0)
             return false;
@@ -389,12 +394,19 @@ static inline bool put_brief(struct asf__output *o, struct brief b, char letter,
     }
 }
 
+/* Whether libc knows the length, whose last character is before the letter. */
+static inline bool is_known_length(enum asf__length length, const char *letter) {
+    if (ASF__TAKES_ALL_LENGTHS || length == LENGTH_INT)
+        return true;
+    return asf__knows_length(letter - 1 - (length == LENGTH_LONG_LONG && letter[-1] == 'l'), letter);
+}
+
 static inline __attribute__((always_inline)) const char *convert_usual(struct asf__output *o, const char *f,
                                                                        asf__arguments ap) {
     struct brief b = {.precision = -1};
     struct asf__place before = asf__place_in(ap);
     const char *letter = parse_brief(f, &b, ap);
-    if (asf__likely(put_brief(o, b, *letter, ap)))
+    if (asf__likely(is_known_length(b.length, letter) && put_brief(o, b, *letter, ap)))
         return letter + 1;
     asf__go_to(ap, before);
     return *letter == '$' ? NULL : convert_any(o, f, ap); /* numbered: asf__format_numbered or libc */

@@ -10,6 +10,7 @@
 #include "lib/text/format_decimal.h"
 #include "lib/text/format_digits.h"
 #include "lib/text/format_spec.h"
+#include "lib/text/of_libc.h"
 
 enum { DOUBLE_BITS = 52, DOUBLE_BIAS = 1075, LONG_DOUBLE_BIAS = 16446, QUICK_PLACES = 19 };
 
@@ -219,7 +220,7 @@ static void put_shorter(struct asf__output *o, const struct asf__spec *s, struct
         while (d->count > least && d->digits[d->count - 1] == '0')
             d->count--;
         shown = d->count;
-    } else if (scientific && zeros_are_lost(v, d, wanted)) {
+    } else if (ASF__LOSES_ZEROS && scientific && zeros_are_lost(v, d, wanted)) {
         shown = d->count = 1;
     }
     if (scientific)

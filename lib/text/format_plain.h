@@ -10,6 +10,7 @@
 #include "lib/text/format.h"
 #include "lib/text/format_digits.h"
 #include "lib/text/format_spec.h"
+#include "lib/text/of_libc.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -48,9 +49,10 @@ static inline char *asf__plain_long_hexadecimal(char *p, uint64_t n) {
 }
 
 static inline char *asf__plain_pointer(char *p, const void *value) {
-    if (asf__unlikely(!value)) { /* as glibc */
-        memcpy(p, "(nil)", 5);
-        return p + 5;
+    if (asf__unlikely(!value)) {
+        enum { LENGTH = ASF__KNOWN_POINTERS ? 5 : 1 };
+        memcpy(p, ASF__KNOWN_POINTERS ? "(nil)" : "0", LENGTH);
+        return p + LENGTH;
     }
     memcpy(p, "0x", 2);
     return asf__plain_long_hexadecimal(p + 2, (uintptr_t)value);

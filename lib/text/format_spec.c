@@ -7,6 +7,8 @@
 
 #include <limits.h>
 
+#include "lib/text/of_libc.h"
+
 static inline const char *parse_flags(const char *f, struct asf__spec *s) {
     static const unsigned char flags[] = {[' ' - ' '] = FLAG_SPACE,  ['#' - ' '] = FLAG_ALTERNATE,
                                           ['\'' - ' '] = FLAG_GROUP, ['+' - ' '] = FLAG_PLUS,
@@ -74,7 +76,8 @@ const char *asf__parse_spec(const char *f, struct asf__spec *s, asf__arguments a
         if (s->precision < 0)
             s->precision = -1;
     }
+    const char *length = f;
     f = parse_length(f, s);
     s->conversion = *f;
-    return f;
+    return asf__knows_length(length, f) ? f : NULL;
 }

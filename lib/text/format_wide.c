@@ -11,6 +11,7 @@
 
 #include "lib/text/format.h"
 #include "lib/text/format_spec.h"
+#include "lib/text/of_libc.h"
 #include "lib/text/utf8.h"
 
 /* Longer specifications and numbers are left to libc. */
@@ -176,7 +177,7 @@ static __attribute__((noinline)) bool put_error(struct asf__wide_output *o, cons
 
 static bool put_wide_string(struct asf__wide_output *o, const struct asf__spec *s, const wchar_t *text) {
     if (!text)
-        text = s->precision < 0 || s->precision >= 6 ? L"(null)" : L"";
+        text = ASF__CUTS_NULL || s->precision < 0 || s->precision >= 6 ? L"(null)" : L"";
     return put_text(o, s, text, s->precision < 0 ? wcslen(text) : wcsnlen(text, (size_t)s->precision));
 }
 

@@ -18,7 +18,7 @@ static void flush_stdout_before_input(void *arg) {
 void asf__show_stdout(struct asf_cios *reader) {
     enum { LOOKED_AT = ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF };
     struct asf_cios *out = asf__cios(stdout);
-    if (!out || (out->flags & LOOKED_AT) != (ASF_LINKED | ASF_LINE_BUF))
+    if (!ASF_LIBC(shows_prompts) || !out || (out->flags & LOOKED_AT) != (ASF_LINKED | ASF_LINE_BUF))
         return;
     if (out == reader || __libc_single_threaded)
         flush_stdout_before_input(out);

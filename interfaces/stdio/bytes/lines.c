@@ -53,7 +53,7 @@ static char *take_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
     int old = asf__forget_error(c);
     asf__count(c);
     size_t done = get_line(c, p, limit);
-    bool lost = asf__has_failed(c, old) && errno != EAGAIN;
+    bool lost = asf__has_failed(c, old) && (errno != EAGAIN || !ASF_LIBC(keeps_piece));
     if (done == 0 || lost)
         return NULL;
     if (done >= room)
@@ -173,7 +173,7 @@ static ssize_t not_delimited(struct asf_cios *c) {
 static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int delimiter) {
     size_t done = 0;
     bool found = false;
-    if (c->flags & ASF_ERR && ((line && size) || ASF_LIBC(getdelim_error)))
+    if (!ASF_LIBC(getdelim_after_error) && c->flags & ASF_ERR && ((line && size) || ASF_LIBC(getdelim_error)))
         return -1; /* as glibc: nothing is read while the error flag is set */
     if (!line || !size) {
         errno = EINVAL;
@@ -246,8 +246,11 @@ static inline bool put_text_fast(struct asf_cios *c, const char *text, size_t le
     return true;
 }
 
+/* What fputs returns when all is well. */
+enum { PUT = ASF_LIBC(counts_text) ? 1 : 0 };
+
 static int put_text_slow(struct asf_cios *c, const char *text, size_t length) {
-    return asf__bytes(c) && asf__put_bytes(c, text, length) == length ? 1 : EOF;
+    return asf__bytes(c) && asf__put_bytes(c, text, length) == length ? PUT : EOF;
 }
 
 EXPORT int fputs_unlocked(const char *text, FILE *f) {
@@ -255,7 +258,7 @@ EXPORT int fputs_unlocked(const char *text, FILE *f) {
     size_t length = strlen(text);
     asf__count(c);
     if (asf__ours(c) && put_text_fast(c, text, length))
-        return 1;
+        return PUT;
     return ASF_UNLOCKED(c, put_text_slow(c, text, length));
 }
 
@@ -263,12 +266,17 @@ EXPORT int fputs(const char *text, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t length = strlen(text);
     if (asf__alone() && asf__ours(c) && put_text_fast(c, text, length))
-        return 1;
+        return PUT;
     asf__enter(c);
     asf__count(c);
-    int r = asf__ours(c) && put_text_fast(c, text, length) ? 1 : put_text_slow(c, text, length);
+    int r = asf__ours(c) && put_text_fast(c, text, length) ? PUT : put_text_slow(c, text, length);
     asf__leave(c);
     return r;
+}
+
+/* What puts returns when all is well. */
+static inline int count_line(size_t length) {
+    return !ASF_LIBC(counts_text) ? 0 : length < INT_MAX ? (int)length + 1 : INT_MAX;
 }
 
 static int put_line(struct asf_cios *c, const char *text, size_t length) {
@@ -278,7 +286,7 @@ static int put_line(struct asf_cios *c, const char *text, size_t length) {
         *c->write_ptr++ = '\n';
     else if (asf__put_char(c, '\n') == EOF)
         return EOF;
-    return length < INT_MAX ? (int)length + 1 : INT_MAX;
+    return count_line(length);
 }
 
 EXPORT int puts(const char *text) {
@@ -288,7 +296,7 @@ EXPORT int puts(const char *text) {
         asf__copy(c->write_ptr, text, length);
         c->write_ptr[length] = '\n';
         c->write_ptr += length + 1;
-        return (int)length + 1;
+        return count_line(length);
     }
     asf__enter(c);
     asf__count(c);

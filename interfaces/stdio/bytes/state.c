@@ -237,8 +237,7 @@ EXPORT size_t __fpending(FILE *f) {
     return (size_t)(c->orientation > 0 ? w->write_ptr - w->write_base : c->write_ptr - c->write_base);
 }
 
-EXPORT void __fpurge(FILE *f) {
-    struct asf_cios *c = asf__cios(f);
+void asf__purge(struct asf_cios *c) {
     if (c->orientation > 0) {
         struct asf_wide *w = c->wide_data;
         if (c->flags & ASF_IN_BACKUP && asf__ours_wide(c))

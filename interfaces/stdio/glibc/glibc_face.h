@@ -13,6 +13,9 @@
 #include "interfaces/stdio/glibc/libc_differences.h"
 #include "lib/sys/next.h"
 
+#include <langinfo.h>
+#include <wctype.h>
+
 extern void __chk_fail(void) __attribute__((noreturn));
 extern void _IO_flockfile(FILE *);
 extern void _IO_funlockfile(FILE *);
@@ -22,6 +25,9 @@ extern int _IO_fclose(FILE *);
 extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
 extern int _IO_flush_all(void);
 extern int __underflow(FILE *);
+
+/* glibc has names of their own for offsets of 64 bits. */
+#define LARGE_FILE_NAME(declaration, name) declaration ALIAS(name);
 
 #pragma GCC visibility push(hidden)
 
@@ -146,6 +152,11 @@ static inline FILE *asf__other_reopen(const char *path, const char *mode, struct
 #endif
 }
 
+/* asf__drop_line: glibc has no fgetln. */
+static inline void asf__drop_line(struct asf_cios *c) {
+    (void)c;
+}
+
 static inline int asf__other_flush_all(void) {
     return _IO_flush_all();
 }
@@ -162,6 +173,15 @@ static inline void asf__set_offset_in(fpos_t *p, off64_t at) {
 
 static inline mbstate_t *asf__state_in(fpos_t *p) {
     return &p->__state;
+}
+
+/* --- scanf's flags ------------------------------------------------------------------------ */
+
+/* Whether the flag, I or ', changes nothing: the locale has no digits of its own, or groups none. */
+static inline bool asf__scan_flag(int flag) {
+    if (flag == 'I')
+        return wctrans("to_inpunct") == 0 && (uintptr_t)nl_langinfo(_NL_CTYPE_INDIGITS_MB_LEN) == 1;
+    return *nl_langinfo(THOUSEP) == '\0';
 }
 
 /* --- the standard streams ------------------------------------------------------------------ */

@@ -8,6 +8,8 @@
 #include <langinfo.h>
 #include <wctype.h>
 
+#include "lib/text/of_libc.h"
+
 typedef const unsigned char *text;
 
 static inline bool is_digit(unsigned char c) {
@@ -39,20 +41,15 @@ text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
     return d->text_end = p;
 }
 
-/* Whether the locale has no digits of its own for %Id. */
-static bool has_usual_digits(void) {
-    return wctrans("to_inpunct") == 0 && (uintptr_t)nl_langinfo(_NL_CTYPE_INDIGITS_MB_LEN) == 1;
-}
-
 /* Parses the flags.  Returns NULL if they ask for the locale's digits or grouping. */
 static text parse_flags(text p, struct asf_directive *d) {
     for (;; p++) {
         if (*p == '*')
             d->is.flags |= ASF_SCAN_SUPPRESS;
-        else if ((*p == 'I' && !has_usual_digits()) || (*p == '\'' && *nl_langinfo(THOUSEP)))
-            return NULL;
         else if (*p != '\'' && *p != 'I')
             return p;
+        else if (!asf__scan_flag(*p))
+            return NULL;
     }
 }
 
@@ -98,7 +95,8 @@ static text parse_length(text p, enum asf_dialect dialect, struct asf_directive 
         d->is.flags |= p[1] == 'l' ? ASF_SCAN_MALLOC | ASF_SCAN_LONG : ASF_SCAN_MALLOC;
         return p + (p[1] == 'l' ? 2 : 1);
     case 'a':
-        if (dialect != ASF_SCAN_GNU || (p[1] != 's' && p[1] != 'S' && p[1] != '['))
+        if (dialect != ASF_SCAN_GNU || !ASF_LIBC(scan_allocates_by_a) ||
+            (p[1] != 's' && p[1] != 'S' && p[1] != '['))
             return p;
         d->is.flags |= ASF_SCAN_MALLOC_GNU;
         return p + 1;
@@ -180,19 +178,42 @@ static text parse_set(text p, struct asf_directive *d) {
     return *p ? p + 1 : NULL;
 }
 
+/* Whether the set has a range that ends before it begins. */
+static bool has_odd_range(text p) {
+    p += *p == '^';
+    for (p++; *p && *p != ']'; p++)
+        if (*p == '-' && p[1] != ']' && p[-1] > p[1])
+            return true;
+    return false;
+}
+
+/* Whether libcs differ in what they make of the conversion from `begin` to its letter before p: its width is
+ * 0, it is %% with a width or a flag, or its set is odd. */
+static bool is_odd(text begin, text p) {
+    if (p[-1] == '%')
+        return begin != p - 1;
+    begin += *begin == '*';
+    if (p[-1] == 'c')
+        return begin != p - 1;
+    return *begin == '0' || (p[-1] == '[' && has_odd_range(p));
+}
+
 text asf__parse_conversion(text p, enum asf_dialect dialect, struct asf_directive *d) {
+    text begin = p;
     d->is.flags = 0;
     p = parse_width(p, d);
+    text length = p;
     if (p)
         p = parse_length(p, dialect, d);
-    if (!p)
+    if (!p || !asf__knows_length((const char *)length, (const char *)p) ||
+        (d->position && !ASF_LIBC(scan_oddly)))
         return NULL;
     if (*p == '\0') {
         d->is.kind = ASF_SCAN_STOP;
         return p;
     }
     unsigned char letter = *p++;
-    if (!take_letter(d, letter, dialect))
+    if (!take_letter(d, letter, dialect) || (!ASF_LIBC(scan_oddly) && is_odd(begin, p)))
         return NULL;
     return letter == '[' ? parse_set(p, d) : p;
 }

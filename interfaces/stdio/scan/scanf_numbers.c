@@ -132,7 +132,7 @@ static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
 
 /* Reads "nil)"; the "(" has been read. */
 static bool read_nil(struct asf_scan *s, const struct integer *n) {
-    if (n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
+    if (!ASF_LIBC(scan_nil) || n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
         return false;
     for (const char *p = "nil"; *p; p++)
         if (tolower(asf__scan_next(s)) != *p)
@@ -142,7 +142,7 @@ static bool read_nil(struct asf_scan *s, const struct integer *n) {
 
 /* Limits the value as strtol and strtoul do: errno is set even if nothing is assigned. */
 static uint64_t in_range(const struct integer *n, bool is_signed) {
-    uint64_t most = !is_signed ? UINT64_MAX : (uint64_t)INT64_MAX + n->negative;
+    uint64_t most = is_signed && ASF_LIBC(scan_signed_range) ? (uint64_t)INT64_MAX + n->negative : UINT64_MAX;
     if (n->too_large || n->value > most) {
         errno = ERANGE;
         return most;
@@ -269,12 +269,19 @@ static int next_in_width(struct asf_scan *s, struct token *t) {
     return ch;
 }
 
-/* Reads `rest`, the end of "nan" or "infinity".  As in glibc, a byte that does not match stays consumed. */
+/* A byte does not match.  returns  false. */
+static bool mismatch(struct asf_scan *s) {
+    if (!ASF_LIBC(scan_eats_mismatch))
+        asf__scan_unget(s);
+    return false;
+}
+
+/* Reads `rest`, the end of "nan" or "infinity". */
 static bool read_word(struct asf_scan *s, struct token *t, const char *rest) {
     for (; *rest; rest++) {
         int ch = next_in_width(s, t);
         if (ch == EOF || tolower(ch) != *rest)
-            return false;
+            return ch != EOF && mismatch(s);
         add_to_token(t, ch);
     }
     return true;
@@ -302,7 +309,7 @@ static bool read_payload(struct asf_scan *s, struct token *t) {
     for (int ch; (ch = next_in_width(s, t)) != EOF;) {
         bool letter = (unsigned)(lower(ch) - 'a') < 26, digit = (unsigned)(ch - '0') < 10;
         if (!letter && !digit && ch != '_' && ch != ')')
-            return false;
+            return mismatch(s);
         add_to_token(t, ch);
         if (ch == ')')
             return true;

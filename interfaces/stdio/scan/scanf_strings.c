@@ -95,8 +95,7 @@ static inline size_t word_length(text p, size_t n) {
         at = asf__scan_space_in(p + i);
     if (at < 16)
         return i + at;
-    const unsigned short *classes = *__ctype_b_loc();
-    while (i < n && !(classes[p[i]] & (unsigned short)_ISspace))
+    while (i < n && !asf__scan_is_space(p[i]))
         i++;
     return i;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * single_threaded.h - musl does not tell whether a process has one thread: every lock is taken as if
- * there were more.
+ * single_threaded.h - whether the process has one thread.  musl tells it of no function, but its threads are
+ * in a ring, by the fourth word of each thread's control block (`prev` and `next` of struct pthread, which it
+ * calls an external interface since 1.1.22).  A thread that starts is not in the ring yet, and sees no ring
+ * of one.
  */
 #ifndef ASF_LIB_MUSL_SINGLE_THREADED_H
 #define ASF_LIB_MUSL_SINGLE_THREADED_H
 
-#define __libc_single_threaded 0
+#define __libc_single_threaded (asf__is_only_thread())
+
+static inline int asf__is_only_thread(void) {
+    void **thread = (void **)__builtin_thread_pointer();
+    return __atomic_load_n(&thread[3], __ATOMIC_ACQUIRE) == (void *)thread;
+}
 
 #endif

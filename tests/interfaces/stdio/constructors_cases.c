@@ -5,8 +5,6 @@
  */
 #include "transcript.h"
 
-#include <gnu/libc-version.h>
-
 static const char *wanted = "";
 
 /* glibc gives constructors the arguments of main; argument 2 is the case. */

@@ -68,9 +68,11 @@ CASE(loaded_and_unloaded) {
 CASE(loaded_lazily) {
     use_and_unload(RTLD_LAZY | RTLD_GLOBAL);
 }
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(loaded_with_its_own_binding) {
     use_and_unload(RTLD_NOW | RTLD_DEEPBIND);
 }
+#endif
 
 CASE(loaded_and_kept) {
     load(RTLD_NOW);
@@ -219,6 +221,7 @@ CASE(reads_looked_up_in_libc) {
     close(fd);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(a_namespace_of_its_own) {
     printf("program: before\n");
     fflush(stdout);
@@ -231,6 +234,7 @@ CASE(a_namespace_of_its_own) {
     flush(NULL);
     printf("program: after\n");
 }
+#endif
 
 CASE(name_services) {
     struct passwd *p = getpwuid(0);

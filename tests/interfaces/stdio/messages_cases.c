@@ -5,7 +5,9 @@
  */
 #include "transcript.h"
 
+#ifdef __GLIBC__
 #include <argp.h>
+#endif
 #include <err.h>
 #include <error.h>
 #include <getopt.h>
@@ -117,6 +119,7 @@ CASE(messages_on_a_closed_stderr) {
     printf("output");
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(malloc_writes_xml) {
     FILE *f = fopen("info", "w");
     CALL(malloc_info(0, f));
@@ -133,6 +136,7 @@ CASE(help_of_argp) {
     static const struct argp argp = {options, NULL, "ARGUMENT", "A program.", NULL, NULL, NULL};
     argp_help(&argp, stdout, ARGP_HELP_LONG | ARGP_HELP_USAGE, (char *)"cases");
 }
+#endif
 
 CASE(syslog_to_stderr) {
     openlog("cases", LOG_PERROR | LOG_NDELAY, LOG_USER);

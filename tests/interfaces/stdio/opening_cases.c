@@ -5,7 +5,6 @@
  */
 #include "transcript.h"
 
-#include <gnu/libc-version.h>
 #include <pwd.h>
 #include <sys/resource.h>
 

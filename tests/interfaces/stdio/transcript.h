@@ -26,6 +26,14 @@
 #include <unistd.h>
 #include <wchar.h>
 
+/* musl: numbers for names of errors, and a version that has whatever glibc has changed. */
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#else
+#define strerrorname_np        strerror
+#define gnu_get_libc_version() "2.99"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -21,6 +21,14 @@
 #include <random>
 #include <string>
 
+#ifdef __GLIBC__
+#define NAME_OF_LIBC "libc.so.6"
+enum { WIDE_TEXTS = 10 };
+#else
+#define NAME_OF_LIBC "libc.so"
+enum { WIDE_TEXTS = 9 }; // musl reads from a null pointer
+#endif
+
 namespace {
 
 enum { ROOM = 6000, SHOWN = 20 };
@@ -222,7 +230,7 @@ template <class Char> void print_text(comparison<Char> &c, generator &g) {
     if (g.once_in(10))
         c.compare(g.room(), g.specification(wide[1 + 2 * g.below(2)], 12, 300), characters[g.below(8)]);
     else if (g.once_in(6))
-        c.compare(g.room(), g.specification(wide[2 * g.below(2)], 12, 300), wide_texts[g.below(10)]);
+        c.compare(g.room(), g.specification(wide[2 * g.below(2)], 12, 300), wide_texts[g.below(WIDE_TEXTS)]);
     else if (g.once_in(4))
         c.compare(g.room(), g.specification("s", 12, 300), bytes[g.below(6)]);
     else if (g.once_in(4))
@@ -291,8 +299,10 @@ template <class Char> typename comparison<Char>::printing_function find(const ch
     void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
     void *found = handle ? dlsym(handle, name) : nullptr;
     Dl_info info;
-    if (!found || !dladdr(found, &info) ||
-        !strstr(info.dli_fname, std::string(library).substr(0, 6).c_str())) {
+    // musl's libc has the name of its loader.
+    const std::string file =
+        library == std::string("libc.so") ? "ld-musl" : std::string(library).substr(0, 6);
+    if (!found || !dladdr(found, &info) || !strstr(info.dli_fname, file.c_str())) {
         fprintf(stderr, "%s is not in %s\n", name, library);
         exit(2);
     }
@@ -300,7 +310,7 @@ template <class Char> typename comparison<Char>::printing_function find(const ch
 }
 
 template <class Char> int run(uint64_t calls, uint64_t seed) {
-    static comparison<Char> c = {find<Char>("libasf_stdio.so.0"), find<Char>("libc.so.6")};
+    static comparison<Char> c = {find<Char>("libasf_stdio.so.0"), find<Char>(NAME_OF_LIBC)};
     generator g(seed);
     while (c.calls < calls)
         print_one(c, g);

@@ -8,8 +8,10 @@
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
+#ifdef __GLIBC__
 #include <obstack.h>
 #include <printf.h>
+#endif
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -252,6 +254,7 @@ CASE(argument_lists) {
     end();
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(obstacks) {
     struct obstack o;
     obstack_init(&o);
@@ -313,6 +316,7 @@ CASE(registered_conversions) {
     CALL(fprintf(out, "%d", 5));
     end();
 }
+#endif
 
 CASE(locales) {
     start();

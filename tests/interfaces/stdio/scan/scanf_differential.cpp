@@ -23,6 +23,16 @@
 #include <unistd.h>
 #include <vector>
 
+#ifdef __GLIBC__
+#define NAME_OF_LIBC "libc.so.6"
+constexpr bool all_is_compared = true;
+#else
+#define NAME_OF_LIBC "libc.so"
+// Not how often musl asks for how much, nor the errno with which its conversions of numbers end; without a
+// buffer it loses bytes.
+constexpr bool all_is_compared = false;
+#endif
+
 namespace {
 
 using scanner = int(FILE *, const char *, ...);
@@ -33,10 +43,10 @@ bool wide_calls;
 
 // The three families of names; libc has the last since 2.38.
 enum dialect : size_t { gnu, c99, c23 };
-#if __GLIBC_PREREQ(2, 38)
-constexpr size_t dialects = 3;
+#ifdef __GLIBC_PREREQ
+constexpr size_t dialects = __GLIBC_PREREQ(2, 38) ? 3 : 2;
 #else
-constexpr size_t dialects = 2;
+constexpr size_t dialects = 2; // musl
 #endif
 
 struct side {
@@ -241,7 +251,7 @@ format make_format() {
                                           ",", ", ",  "x",  "=",   " = ",      "-",  ".",
                                           ":", "key", "%%", " %%", "\xc3\xa4", "0x", "( "};
     format f;
-    f.family = dice.one_in(5) ? gnu : static_cast<dialect>(1 + dice.below(dialects - 1));
+    f.family = all_is_compared && dice.one_in(5) ? gnu : static_cast<dialect>(1 + dice.below(dialects - 1));
     bool positional = dice.one_in(12);
     size_t n = dice.one_in(3) ? 1 : 1 + dice.below(5);
     if (dice.one_in(150))
@@ -569,6 +579,8 @@ bool untouched(const char *p) {
 }
 
 bool same_pointer(const char *x, const char *y, stored kind) {
+    if (x == y) // not stored, or no pointer to musl, as of %md
+        return true;
     if (!x || !y || untouched(x) || untouched(y))
         return x == y;
     if (kind == text_pointer)
@@ -620,7 +632,7 @@ bool compare_outcomes(const format &f) {
     bool same = true;
     if (outcomes[0].returned != outcomes[1].returned)
         same = complain(f, "returned", outcomes[0].returned, outcomes[1].returned);
-    if (outcomes[0].error != outcomes[1].error)
+    if (all_is_compared && outcomes[0].error != outcomes[1].error)
         same = complain(f, "errno", outcomes[0].error, outcomes[1].error);
     for (size_t i = 0; i < arguments; i++)
         if (!same_slot(i, f.kinds[i])) {
@@ -647,6 +659,8 @@ bool compare_streams(const format &f, stream (&t)[2], source kind) {
     check("feof", t[0].of->feof(t[0].file) != 0, t[1].of->feof(t[1].file) != 0);
     check("ferror", t[0].of->ferror(t[0].file) != 0, t[1].of->ferror(t[1].file) != 0);
     if (kind == in_pieces || kind == at_once) {
+        if (!all_is_compared)
+            return same;
         check("bytes asked for", static_cast<long>(t[0].state.at), static_cast<long>(t[1].state.at));
         check("reads", t[0].state.calls, t[1].state.calls);
     } else if (kind != pipe_end) {
@@ -726,12 +740,12 @@ bool session(source kind) {
     if (kind == plain_file || kind == update_file)
         write_file(path, content);
     uint64_t seed = dice.source();
-    bool fails = dice.one_in(3);
+    bool fails = dice.one_in(3) && all_is_compared; // at one read of several, which differ
     int buffer = static_cast<int>(dice.below(12));
     stream t[2] = {{&sides[0], nullptr, {}}, {&sides[1], nullptr, {}}};
     for (stream &one : t) {
         open_stream(one, kind, content, seed, fails);
-        if (buffer == 0)
+        if (buffer == 0 && all_is_compared)
             one.of->setvbuf(one.file, nullptr, _IONBF, 0);
     }
     bool same = true;
@@ -797,7 +811,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     dice.source.seed(seed);
-    sides[0] = load("libc.so.6");
+    sides[0] = load(NAME_OF_LIBC);
     sides[1] = load("libasf_stdio.so.0");
     while (calls < wanted && differences < 10)
         differences += !(!wide_calls && dice.one_in(4) ? text_session() : session(any_source()));

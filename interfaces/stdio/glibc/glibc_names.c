@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * inline_ends.c - the functions that glibc's inline getc_unlocked and putc_unlocked end in.
+ * glibc_names.c - names that glibc alone has.
  */
 #include "interfaces/stdio/stdio_cios.h"
+
+#include <stdio_ext.h>
 
 /* Programs have getc_unlocked and putc_unlocked inline.  These call __uflow, __underflow and __overflow when
  * the window has no byte or no room.  A static program is linked with libc's definitions of the three, which
@@ -28,4 +30,8 @@ INLINE_END int __overflow(FILE *f, int ch) {
     struct asf_cios *c = asf__cios(f);
     asf__count(c);
     return ASF_UNLOCKED(c, asf__put_char(c, ch));
+}
+
+EXPORT void __fpurge(FILE *f) {
+    asf__purge(asf__cios(f));
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * musl_exit.c - the standard streams by musl's names, and the flush of all streams at exit.
+ */
+#include "interfaces/stdio/stdio_cios.h"
+
+const char asf__face[1];
+
+#undef stdin
+#undef stdout
+#undef stderr
+EXPORT FILE *const stdin = (FILE *)&asf__stdin;
+EXPORT FILE *const stdout = (FILE *)&asf__stdout;
+EXPORT FILE *const stderr = (FILE *)&asf__stderr;
+
+void asf__meet_libc(void) {}
+
+static void flush_at_exit(void) {
+    asf__flush_at_exit();
+    asf__finish_all();
+}
+
+#ifdef ASF_STATIC
+/* What exit of an archive's musl calls last. */
+void __stdio_exit(void);
+EXPORT void __stdio_exit(void) {
+    flush_at_exit();
+}
+void __stdio_exit_needed(void) ALIAS(__stdio_exit);
+#else
+/* This library is initialized before the program and its other libraries, and so ends after them. */
+__attribute__((destructor)) static void end(void) {
+    flush_at_exit();
+}
+#endif

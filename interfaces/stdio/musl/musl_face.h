@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * musl_face.h - stdio's calls of musl.  <interfaces/stdio/libc.h> says what each is for.
+ *
+ * musl's FILE is opaque, and all of a program's are ours.  The functions inside musl that read or write one
+ * are ours, too, or are given a bridge (bridge.h).  A wide stream has bytes in its buffer, as any other.
+ */
+#ifndef ASF_INTERFACES_STDIO_MUSL_FACE_H
+#define ASF_INTERFACES_STDIO_MUSL_FACE_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "backplane/backplane.h"
+#include "lib/sys/next.h"
+
+#define __chk_fail abort
+
+/* ASF_LIBC_OWN(name): musl's own function with a name that we define.  An archive has it under another name
+ * (lib/libraries.cmake). */
+#ifdef ASF_STATIC
+#define ASF_LIBC_OWN(name)                                                                                   \
+    (__extension__({                                                                                         \
+        extern __typeof__(name) asf__own_##name;                                                             \
+        &asf__own_##name;                                                                                    \
+    }))
+#else
+#define ASF_LIBC_OWN(name) ASF_NEXT(name)
+#endif
+
+/* musl's offsets have 64 bits. */
+#define LARGE_FILE_NAME(declaration, name)
+
+#define DIFFERENCE(name, glibc, musl, test, what) ASF_MUSL_##name = (musl),
+enum {
+#include "interfaces/stdio/libc_differences.def"
+};
+#undef DIFFERENCE
+#define ASF_LIBC(name) ASF_MUSL_##name
+
+#pragma GCC visibility push(hidden)
+
+/* A bit of `flags2` that says of a stream that it is wide: its orientation is that of bytes. */
+enum { ASF_WIDE_CHARACTERS = 0x1 };
+
+/* --- there are no others --------------------------------------------------------------- */
+
+static inline bool asf__ours(const struct asf_cios *c) {
+    (void)c;
+    return true;
+}
+
+static inline bool asf__made_here(const struct asf_cios *c) {
+    (void)c;
+    return true;
+}
+
+static inline bool asf__ours_wide(const struct asf_cios *c) {
+    (void)c;
+    return false;
+}
+
+/* No stream gets here: the tests above are constants. */
+#define ASF_NO_OTHER(type, name, ...)                                                                        \
+    static inline type name(__VA_ARGS__) {                                                                   \
+        __builtin_unreachable();                                                                             \
+    }
+#define C struct asf_cios *c __attribute__((unused))
+#define P const void *p __attribute__((unused))
+#define N size_t n __attribute__((unused))
+#define I int i __attribute__((unused))
+ASF_NO_OTHER(void, asf__other_lock, C)
+ASF_NO_OTHER(void, asf__other_unlock, C)
+ASF_NO_OTHER(int, asf__other_trylock, C)
+ASF_NO_OTHER(size_t, asf__other_get, C, P, N)
+ASF_NO_OTHER(size_t, asf__other_put, C, P, N)
+ASF_NO_OTHER(int, asf__other_put_char, C, I)
+ASF_NO_OTHER(int, asf__other_unget, C, I)
+ASF_NO_OTHER(int, asf__other_sync, C)
+ASF_NO_OTHER(bool, asf__other_set_buffer, C, P, N)
+ASF_NO_OTHER(int, asf__other_underflow, C)
+ASF_NO_OTHER(int, asf__other_uflow, C)
+ASF_NO_OTHER(off_t, asf__other_seek, C, off_t at __attribute__((unused)), I)
+ASF_NO_OTHER(off_t, asf__other_tell, C)
+ASF_NO_OTHER(int, asf__other_setvbuf, C, P, I, N)
+ASF_NO_OTHER(int, asf__other_close, C)
+ASF_NO_OTHER(FILE *, asf__other_reopen, P, const char *mode __attribute__((unused)), C)
+ASF_NO_OTHER(int, asf__wide_flush, C)
+ASF_NO_OTHER(int, asf__wide_close, C)
+ASF_NO_OTHER(int, asf__wide_width, const C)
+ASF_NO_OTHER(off_t, asf__wide_tell, C)
+ASF_NO_OTHER(void, asf__wide_prepare, C)
+ASF_NO_OTHER(void, asf__wide_free_backup, C)
+#undef C
+#undef P
+#undef N
+#undef I
+
+/* asf__drop_line: free the line that fgetln gave. */
+static inline void asf__drop_line(struct asf_cios *c) {
+    free(c->freeres_buf);
+    c->freeres_buf = NULL;
+}
+
+static inline int asf__other_flush_all(void) {
+    return 0;
+}
+
+/* asf__named_conversion: musl ignores ",ccs=" in a mode. */
+static inline bool asf__named_conversion(struct asf_cios *c, const char *charset) {
+    (void)c, (void)charset;
+    return true;
+}
+
+/* --- fpos_t -------------------------------------------------------------------------------- */
+
+static inline off_t asf__offset_in(const fpos_t *p) {
+    off_t at;
+    memcpy(&at, p, sizeof at);
+    return at;
+}
+
+static inline void asf__set_offset_in(fpos_t *p, off_t at) {
+    memcpy(p, &at, sizeof at);
+}
+
+static inline mbstate_t *asf__state_in(fpos_t *p) {
+    return (mbstate_t *)(void *)((char *)p + sizeof(off_t));
+}
+
+/* asf__scan_flag: musl's scanf has neither I nor '. */
+static inline bool asf__scan_flag(int flag) {
+    (void)flag;
+    return false;
+}
+
+/* --- the standard streams ---------------------------------------------------------------------- */
+
+/* They have the names by which musl's objects in an archive ask for them. */
+#define asf__stdin  __stdin_FILE
+#define asf__stdout __stdout_FILE
+#define asf__stderr __stderr_FILE
+
+#define ASF_STANDARD_FACE(object, next_one, before)                                                          \
+    .chain = next_one, .prevchain = before, .lock = &object.lk, .vtable = asf__face_table
+
+/* Any address marks a stream of ours. */
+extern const char asf__face[1];
+#define asf__face_table      ((const void *)asf__face)
+#define asf__wide_face_table NULL
+
+void asf__meet_libc(void);
+
+/* asf__wide_to_bytes: to_bytes of struct asf_hooks. */
+static inline int asf__wide_to_bytes(struct asf_cios *c) {
+    (void)c;
+    return 0;
+}
+
+/* --- bridges (bridge.c) ----------------------------------------------------------------------------- */
+
+/* A FILE of musl's own that reads and writes a stream of ours, for one call of musl's code.  The caller has
+ * locked the stream.
+ * asf__bridge_open: NULL: there is no memory.
+ * asf__bridge_close: gives bytes that were read and not used back to the stream. */
+struct asf_bridge {
+    struct asf_cios *c;
+    FILE *file;
+    const char *from;           /* where the bytes taken last begin in the window */
+    unsigned char before[8], n; /* the last bytes taken before these, and how many */
+};
+FILE *asf__bridge_open(struct asf_bridge *b, struct asf_cios *c);
+void asf__bridge_close(struct asf_bridge *b);
+
+#pragma GCC visibility pop
+
+#endif

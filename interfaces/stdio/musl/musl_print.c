@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * musl_print.c - the calls of the printf family that musl's own code makes, which has text in memory.  musl
+ * has no checked forms.
+ */
+#include "interfaces/stdio/print/print.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+int asf__libc_print_allocated(char **result, int fortify, const char *format, asf__arguments ap) {
+    (void)fortify;
+    return ASF_LIBC_OWN(vasprintf)(result, format, asf__list(ap));
+}
+
+int asf__libc_print_text(char *p, size_t room, int fortify, bool all, const char *format, asf__arguments ap) {
+    (void)fortify, (void)all;
+    if (room > SSIZE_MAX)
+        return ASF_LIBC_OWN(vsprintf)(p, format, asf__list(ap));
+    return ASF_LIBC_OWN(vsnprintf)(p, room + 1, format, asf__list(ap));
+}
+
+int asf__libc_print_checked(char *p, int fortify, size_t size, const char *format, asf__arguments ap) {
+    (void)fortify, (void)size;
+    return ASF_LIBC_OWN(vsprintf)(p, format, asf__list(ap));
+}
+
+int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
+    char *text;
+    int n = asf__libc_print_allocated(&text, fortify, format, ap);
+    if (n < 0)
+        return -1;
+    bool put = n == 0 || asf__put_bytes(c, text, (size_t)n) == (size_t)n;
+    free(text);
+    return put ? n : -1;
+}
+
+int asf__libc_print_fd(int fd, int fortify, const char *format, asf__arguments ap) {
+    char *text;
+    int n = asf__libc_print_allocated(&text, fortify, format, ap);
+    if (n < 0)
+        return -1;
+    bool written = asf__print_bytes(fd, text, (size_t)n);
+    free(text);
+    return written ? n : -1;
+}

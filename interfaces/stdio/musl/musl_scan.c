@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * musl_scan.c - the calls of the scanf family that musl's own code makes.
+ */
+#include "interfaces/stdio/scan/scanf_engine.h"
+
+int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
+    struct asf_bridge b;
+    int n = EOF;
+    (void)dialect;
+    asf__enter(c);
+    if (asf__bridge_open(&b, c)) {
+        n = ASF_LIBC_OWN(vfscanf)(b.file, format, *ap);
+        asf__bridge_close(&b);
+    }
+    asf__leave(c);
+    return n;
+}
+
+int asf__libc_scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap) {
+    (void)dialect;
+    return ASF_LIBC_OWN(vsscanf)(text, format, *ap);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * musl_wide.c - <wchar.h> on streams: each character is converted in the buffer of bytes, as in musl.
+ */
+#include "interfaces/stdio/print/print.h"
+
+#include <limits.h>
+#include <wchar.h>
+
+/* --- orientation ---------------------------------------------------------------------- */
+
+static inline void make_wide(struct asf_cios *c) {
+    if (c->orientation == 0) {
+        c->orientation = -1;
+        c->flags2 |= ASF_WIDE_CHARACTERS;
+    }
+}
+
+static int orientation(const struct asf_cios *c) {
+    return c->flags2 & ASF_WIDE_CHARACTERS ? 1 : c->orientation;
+}
+
+static int orient(struct asf_cios *c, int mode) {
+    if (mode > 0)
+        make_wide(c);
+    else if (mode < 0)
+        asf__bytes(c);
+    return orientation(c);
+}
+
+static inline bool hold(struct asf_cios *c) {
+    return asf__hold(c);
+}
+
+EXPORT int fwide(FILE *f, int mode) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_LOCKED(c, hold, orient(c, mode));
+}
+
+/* --- input ------------------------------------------------------------------------------- */
+
+/* Takes a character byte by byte: one that the window does not have whole. */
+static __attribute__((noinline)) wint_t take_by_bytes(struct asf_cios *c) {
+    mbstate_t state = {0};
+    wchar_t wc;
+    for (bool first = true;; first = false) {
+        int byte = asf__avail(c) > 0 ? (unsigned char)*c->read_ptr++ : asf__uflow(c);
+        if (byte == EOF) {
+            if (!first)
+                asf__error(c, -EILSEQ);
+            return WEOF;
+        }
+        char ch = (char)byte;
+        size_t n = mbrtowc(&wc, &ch, 1, &state);
+        if (n != (size_t)-1 && n != (size_t)-2)
+            return (wint_t)wc;
+        if (n == (size_t)-1) {
+            if (!first) {
+                c->flags |= ASF_ERR;
+                asf__unget(c, byte);
+            }
+            return WEOF;
+        }
+    }
+}
+
+static inline wint_t take_wide(struct asf_cios *c) {
+    make_wide(c);
+    if (asf__avail(c) > 0 && (signed char)*c->read_ptr >= 0)
+        return (unsigned char)*c->read_ptr++;
+    if (asf__avail(c) > 0) {
+        wchar_t wc;
+        int n = mbtowc(&wc, c->read_ptr, asf__avail(c));
+        if (n >= 0) {
+            c->read_ptr += n + !n;
+            return (wint_t)wc;
+        }
+    }
+    return take_by_bytes(c);
+}
+
+EXPORT wint_t fgetwc(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_LOCKED(c, hold, take_wide(c));
+}
+
+EXPORT wint_t fgetwc_unlocked(FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_UNLOCKED(c, take_wide(c));
+}
+
+EXPORT wint_t getwchar(void) {
+    return fgetwc(stdin);
+}
+
+EXPORT wint_t getwchar_unlocked(void) {
+    return fgetwc_unlocked(stdin);
+}
+
+wint_t getwc(FILE *) ALIAS(fgetwc);
+wint_t getwc_unlocked(FILE *) ALIAS(fgetwc_unlocked);
+
+static wchar_t *take_text(struct asf_cios *c, wchar_t *text, int n) {
+    wchar_t *p = text;
+    wint_t wc = 0;
+    while (n-- > 1 && wc != L'\n' && (wc = take_wide(c)) != WEOF)
+        *p++ = (wchar_t)wc;
+    *p = L'\0';
+    return c->flags & ASF_ERR || p == text ? NULL : text;
+}
+
+EXPORT wchar_t *fgetws(wchar_t *restrict text, int n, FILE *restrict f) {
+    struct asf_cios *c = asf__cios(f);
+    if (n == 0)
+        return text;
+    return ASF_LOCKED(c, hold, take_text(c, text, n));
+}
+
+EXPORT wchar_t *fgetws_unlocked(wchar_t *restrict text, int n, FILE *restrict f) {
+    struct asf_cios *c = asf__cios(f);
+    if (n == 0)
+        return text;
+    return ASF_UNLOCKED(c, take_text(c, text, n));
+}
+
+static wint_t push_back(struct asf_cios *c, wint_t wc) {
+    char bytes[MB_LEN_MAX];
+    make_wide(c);
+    size_t n = wc == WEOF ? (size_t)-1 : wcrtomb(bytes, (wchar_t)wc, NULL);
+    if (n == (size_t)-1 || c->flags & ASF_NO_READS)
+        return WEOF;
+    while (n-- > 0)
+        if (asf__unget(c, (unsigned char)bytes[n]) == EOF)
+            return WEOF;
+    c->flags &= ~ASF_EOF;
+    return wc;
+}
+
+EXPORT wint_t ungetwc(wint_t wc, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_LOCKED(c, hold, push_back(c, wc));
+}
+
+/* --- output --------------------------------------------------------------------------------- */
+
+static wint_t put_wide(struct asf_cios *c, wchar_t wc) {
+    char bytes[MB_LEN_MAX];
+    make_wide(c);
+    if ((unsigned)wc < 0x80) {
+        if (c->write_ptr < c->write_end)
+            return (wint_t)(*c->write_ptr++ = (char)wc);
+        return asf__put_char(c, (int)wc) == EOF ? WEOF : (wint_t)wc;
+    }
+    size_t n = wcrtomb(bytes, wc, NULL);
+    if (n == (size_t)-1) {
+        c->flags |= ASF_ERR;
+        return WEOF;
+    }
+    return asf__put_bytes(c, bytes, n) == n ? (wint_t)wc : WEOF;
+}
+
+EXPORT wint_t fputwc(wchar_t wc, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_LOCKED(c, hold, put_wide(c, wc));
+}
+
+EXPORT wint_t fputwc_unlocked(wchar_t wc, FILE *f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_UNLOCKED(c, put_wide(c, wc));
+}
+
+EXPORT wint_t putwchar(wchar_t wc) {
+    return fputwc(wc, stdout);
+}
+
+EXPORT wint_t putwchar_unlocked(wchar_t wc) {
+    return fputwc_unlocked(wc, stdout);
+}
+
+wint_t putwc(wchar_t, FILE *) ALIAS(fputwc);
+wint_t putwc_unlocked(wchar_t, FILE *) ALIAS(fputwc_unlocked);
+
+/* returns  0 or -1. */
+static int put_text(struct asf_cios *c, const wchar_t *text) {
+    char bytes[BUFSIZ];
+    size_t n = 0;
+    make_wide(c);
+    while (text && (n = wcsrtombs(bytes, &text, sizeof bytes, NULL)) + 1 > 1)
+        if (asf__put_bytes(c, bytes, n) != n)
+            return -1;
+    return (int)n;
+}
+
+EXPORT int fputws(const wchar_t *restrict text, FILE *restrict f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_LOCKED(c, hold, put_text(c, text));
+}
+
+EXPORT int fputws_unlocked(const wchar_t *restrict text, FILE *restrict f) {
+    struct asf_cios *c = asf__cios(f);
+    return ASF_UNLOCKED(c, put_text(c, text));
+}
+
+/* --- formats ------------------------------------------------------------------------------------ */
+
+static int print_wide(struct asf_cios *c, const wchar_t *format, va_list ap) {
+    struct asf_bridge b;
+    make_wide(c);
+    if (!asf__bridge_open(&b, c))
+        return -1;
+    int n = ASF_LIBC_OWN(vfwprintf)(b.file, format, ap);
+    asf__bridge_close(&b);
+    return n;
+}
+
+EXPORT int vfwprintf(FILE *restrict f, const wchar_t *restrict format, va_list ap) {
+    struct asf_cios *c = asf__cios(f);
+    asf__enter(c);
+    asf__count(c);
+    int n = print_wide(c, format, ap);
+    asf__leave(c);
+    return n;
+}
+
+EXPORT int vwprintf(const wchar_t *restrict format, va_list ap) {
+    return vfwprintf(stdout, format, ap);
+}
+
+ASF_VARIADIC(fwprintf, (FILE *restrict f, const wchar_t *restrict format, ...), vfwprintf(f, format, list))
+ASF_VARIADIC(wprintf, (const wchar_t *restrict format, ...), vfwprintf(stdout, format, list))
+
+EXPORT int vfwscanf(FILE *restrict f, const wchar_t *restrict format, va_list ap) {
+    struct asf_cios *c = asf__cios(f);
+    struct asf_bridge b;
+    int n = EOF;
+    asf__enter(c);
+    asf__count(c);
+    make_wide(c);
+    if (asf__bridge_open(&b, c)) {
+        n = ASF_LIBC_OWN(vfwscanf)(b.file, format, ap);
+        asf__bridge_close(&b);
+    }
+    asf__leave(c);
+    return n;
+}
+
+EXPORT int vwscanf(const wchar_t *restrict format, va_list ap) {
+    return vfwscanf(stdin, format, ap);
+}
+
+ASF_VARIADIC(fwscanf, (FILE *restrict f, const wchar_t *restrict format, ...), vfwscanf(f, format, list))
+ASF_VARIADIC(wscanf, (const wchar_t *restrict format, ...), vfwscanf(stdin, format, list))
+
+int __isoc99_vfwscanf(FILE *restrict, const wchar_t *restrict, va_list) ALIAS(vfwscanf);
+int __isoc99_vwscanf(const wchar_t *restrict, va_list) ALIAS(vwscanf);
+int __isoc99_fwscanf(FILE *restrict, const wchar_t *restrict, ...) ALIAS(fwscanf);
+int __isoc99_wscanf(const wchar_t *restrict, ...) ALIAS(wscanf);
+
+#ifdef ASF_STATIC
+/* The archive's own would come with musl's functions on streams. */
+EXPORT int vswprintf(wchar_t *restrict s, size_t n, const wchar_t *restrict format, va_list ap) {
+    return ASF_LIBC_OWN(vswprintf)(s, n, format, ap);
+}
+
+EXPORT int vswscanf(const wchar_t *restrict s, const wchar_t *restrict format, va_list ap) {
+    return ASF_LIBC_OWN(vswscanf)(s, format, ap);
+}
+
+ASF_VARIADIC(swprintf, (wchar_t *restrict s, size_t n, const wchar_t *restrict format, ...),
+             vswprintf(s, n, format, list))
+ASF_VARIADIC(swscanf, (const wchar_t *restrict s, const wchar_t *restrict format, ...),
+             vswscanf(s, format, list))
+int __isoc99_vswscanf(const wchar_t *restrict, const wchar_t *restrict, va_list) ALIAS(vswscanf);
+int __isoc99_swscanf(const wchar_t *restrict, const wchar_t *restrict, ...) ALIAS(swscanf);
+#endif
