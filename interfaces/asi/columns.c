@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/sys/lock.h"
 #include "lib/sys/machine.h"
@@ -66,18 +67,23 @@ static __attribute__((noinline)) int store_any_integer(struct field f, enum asf_
 }
 
 /* A double in any form: with blanks around it, empty, "inf", hexadecimal, or one that 128 bits do not decide.
- */
+ * strtod needs a null after the field, so it gets a copy. */
 static __attribute__((noinline)) int store_any_double(struct field f, double *to) {
-    char word[4096];
+    char small[512];
     f = trimmed(f);
     *to = NAN;
     if (f.n == 0)
         return 0;
-    if (f.n >= sizeof word || memchr(f.p, '\0', f.n))
+    if (memchr(f.p, '\0', f.n))
         return -EBADMSG;
+    char *word = f.n < sizeof small ? small : malloc(f.n + 1);
+    if (!word)
+        return -ENOMEM;
     memcpy(word, f.p, f.n);
     word[f.n] = '\0';
     int rc = asf__get_double(word, f.n, to);
+    if (word != small)
+        free(word);
     return rc == -ERANGE ? 0 : rc; /* infinite */
 }
 

@@ -510,5 +510,21 @@ TEST_F(Numbers, OfColumnsStopBeforeALineThatIsWrong) {
     sclose(s);
 }
 
+// 128 bits do not decide the number, and it is longer than any buffer.
+TEST_F(Numbers, OfColumnsMayBeOfAnyLength) {
+    for (const size_t length : {4094, 4095, 4096, 5000, 300000}) {
+        const std::string half = "9007199254740993." + std::string(length, '0');
+        const std::string all = half + "\n" + half + "1\n" + std::string(length, '9') + "\n";
+        asf_cios *s = must_open(put("file", all), O_RDONLY);
+        double values[3] = {};
+        const asf_column column = {0, ASF_DOUBLE, values};
+        EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 4), 3) << length;
+        EXPECT_EQ(values[0], 9007199254740992.0);
+        EXPECT_EQ(values[1], 9007199254740994.0);
+        EXPECT_EQ(values[2], std::numeric_limits<double>::infinity());
+        sclose(s);
+    }
+}
+
 } // namespace
 } // namespace asi
