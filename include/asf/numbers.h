@@ -78,7 +78,8 @@ struct asf_column {
  *   count      columns, at least 1
  *   rows       lines wanted
  * returns  the rows that were read; the stream's offset is after them.  They are fewer than wanted at the end
- *          of the file, or if an error is met: the next call returns that.
+ *          of the file, and if an error is met: the next call returns the error.  -EINTR and -EAGAIN are
+ *          returned only if no row was read; after rows the next call tries to read again.
  * A field is a number as strtod() or strtoll() in base ten reads it in the C locale.  It may have blanks
  * around it, and a carriage return after it.  An empty field is a NaN in a column of ASF_DOUBLE, and a number
  * that is too large for a double is infinite.

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backplane/window.h"
 #include "lib/sys/lock.h"
 #include "lib/sys/machine.h"
 #include "lib/text/decimal.h"
@@ -165,15 +166,17 @@ static ssize_t lengthen(struct asf_cios *stream, char **region, ssize_t length) 
 /* Stores the next line, of which there are `length` bytes and no newline, if the file ends there.  Where a
  * signal came, or the descriptor does not wait, the bytes are a part of a line, and the number in them
  * another.
- * returns  1: it was stored; otherwise nothing is consumed: 0: more of the line has come; an error. */
-static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_t length, size_t row) {
+ * returns  1: it was stored; 0: more of the line has come; an error.  Nothing is consumed unless `*row`
+ * counts the line. */
+static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_t length, int64_t *row) {
     ssize_t n = length, none = 0;
     char *region = asf_salloc(stream, &n);
     if (!region)
         return (int)n;
     n = n < length ? n : lengthen(stream, &region, n);
-    int rc = n < 0 ? (int)n : n != length ? 0 : store_row(t, region, n, region, region + n, row);
+    int rc = n < 0 ? (int)n : n != length ? 0 : store_row(t, region, n, region, region + n, (size_t)*row);
     if (n == length && rc == 0) {
+        ++*row;
         rc = asf_sfree(stream, region);
         return rc < 0 ? rc : 1;
     }
@@ -185,12 +188,12 @@ static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_
 /* Stores the rows of lines that have their newlines, after `*row` rows and up to `rows`.
  * returns  0: as many, or the file ends; an error; 1: the next line, of `*length` bytes, has no newline.  The
  *          stream goes on before a line that was not stored. */
-static int64_t scan_lines(struct asf_lines *lines, const struct table *t, int64_t *row, int64_t rows,
-                          ssize_t *length) {
+static int scan_lines(struct asf_lines *lines, const struct table *t, int64_t *row, int64_t rows,
+                      ssize_t *length) {
     for (; *row < rows; ++*row) {
         const char *line = asf_lines_next(lines, length);
         if (!line)
-            return *length;
+            return (int)*length;
         int rc = 1;
         if (asf_lines_delimited(lines))
             rc = store_row(t, line, *length, lines->region, lines->end, (size_t)*row);
@@ -202,26 +205,36 @@ static int64_t scan_lines(struct asf_lines *lines, const struct table *t, int64_
     return 0;
 }
 
+/* The result of a call that stored `row` rows and met `error`, or 0.  After rows the next call tells the
+ * error: the stream keeps it, unless that call meets it anyhow, in the next line, or is to try again. */
+static int64_t rows_or_error(struct asf_cios *stream, int64_t row, int error) {
+    if (row == 0)
+        return error;
+    bool of_line = error == -EBADMSG || error == -ERANGE || error == -EMSGSIZE;
+    if (error < 0 && !of_line && error != -EINTR && error != -EAGAIN) {
+        asf__begin_call(stream);
+        stream->failed = error;
+        asf__end_call(stream);
+    }
+    return row;
+}
+
 int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
                          size_t count, int64_t rows) {
     const struct table t = {columns, count, separator, asf__rounds_to_nearest()};
-    struct asf_lines lines;
-    int64_t row = 0, got = 0;
+    int64_t row = 0;
     if (!increase(columns, count) || rows < 0)
         return -EINVAL;
-    for (bool again = true; again;) {
+    for (;;) {
+        struct asf_lines lines;
         ssize_t length;
         asf_lines_begin(&lines, stream, '\n', 0);
-        got = scan_lines(&lines, &t, &row, rows, &length);
+        int got = scan_lines(&lines, &t, &row, rows, &length);
         int rc = asf_lines_end(&lines);
-        if (rc < 0)
-            return rc;
-        again = false;
-        if (got > 0) {
-            got = store_last_row(stream, &t, length, (size_t)row);
-            again = got == 0;
-            row += got > 0;
-        }
+        if (rc < 0 || got <= 0)
+            return rows_or_error(stream, row, rc < 0 ? rc : got);
+        got = store_last_row(stream, &t, length, &row);
+        if (got != 0)
+            return rows_or_error(stream, row, got < 0 ? got : 0);
     }
-    return row > 0 ? row : got;
 }

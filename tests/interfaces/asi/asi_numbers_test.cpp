@@ -9,9 +9,12 @@
 #include <charconv>
 #include <climits>
 #include <cmath>
+#include <csignal>
 #include <functional>
 #include <limits>
 #include <random>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <thread>
 
 #include "tests/interfaces/asi/asi_test.h"
@@ -524,6 +527,96 @@ TEST_F(Numbers, OfColumnsMayBeOfAnyLength) {
         EXPECT_EQ(values[2], std::numeric_limits<double>::infinity());
         sclose(s);
     }
+}
+
+// Truncates a file in the middle of a call: the second page of the array is write-protected, and the handler
+// of SIGSEGV truncates the file.
+class TruncatingArray {
+  public:
+    TruncatingArray(std::string file, off_t length) {
+        path = std::move(file);
+        size = length;
+        page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+        array = static_cast<char *>(
+            mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        EXPECT_EQ(mprotect(array + page, page, PROT_READ), 0);
+        struct sigaction act = {};
+        act.sa_handler = [](int) {
+            if (truncate(path.c_str(), size) != 0)
+                abort();
+            mprotect(array + page, page, PROT_READ | PROT_WRITE);
+        };
+        sigaction(SIGSEGV, &act, &before);
+    }
+    TruncatingArray(const TruncatingArray &) = delete;
+    TruncatingArray &operator=(const TruncatingArray &) = delete;
+    ~TruncatingArray() {
+        sigaction(SIGSEGV, &before, nullptr);
+        munmap(array, whole);
+    }
+    int64_t *values() const { return reinterpret_cast<int64_t *>(array); }
+    int64_t rows_before() const { return static_cast<int64_t>(page / sizeof(int64_t)); }
+
+  private:
+    static constexpr size_t whole = size_t{64} << 20;
+    static inline std::string path;
+    static inline off_t size;
+    static inline char *array;
+    static inline size_t page;
+    struct sigaction before = {};
+};
+
+// The file loses bytes under rows that were read: the rows are returned, and the next call has the error.
+TEST_F(Numbers, OfColumnsAreNotLostInAFileThatIsTruncated) {
+    std::string all;
+    while (all.size() < static_cast<size_t>(4 * MiB))
+        all += "1234567890 and text\n";
+    for (const bool to_the_end : {false, true}) {
+        asf_cios *s = must_open(put("file", all), O_RDONLY);
+        const TruncatingArray array(path("file"), 100);
+        const int64_t least = array.rows_before() + 1, wanted = to_the_end ? 1000000 : least;
+        const asf_column column = {0, ASF_INT64, array.values()};
+        const int64_t got = asf_scan_columns(s, ' ', &column, 1, wanted);
+        ASSERT_GE(got, least);
+        ASSERT_LE(got, wanted);
+        for (int64_t i = 0; i < got; i++)
+            ASSERT_EQ(array.values()[i], 1234567890) << i;
+        if (std::string_view(asf_module_name(s)) == "map") {
+            EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), -EIO) << to_the_end;
+            EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), 0) << to_the_end;
+        }
+        sclose(s);
+    }
+}
+
+// A signal ends a call that has read rows; the next call reads on.
+TEST_F(Numbers, OfColumnsAreReturnedWhenASignalComes) {
+    struct sigaction act = {}, before = {};
+    act.sa_handler = [](int) {};
+    sigaction(SIGALRM, &act, &before);
+    const itimerval often = {{0, 10000}, {0, 10000}}, never = {};
+    for (const char *part : {"", "3"}) {
+        int ends[2];
+        ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+        asf_cios *s = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+        int64_t values[4] = {};
+        const asf_column column = {0, ASF_INT64, values};
+        const auto scan = [&] { return asf_scan_columns(s, ' ', &column, 1, 4); };
+        const auto put_in = [&](std::string_view text) {
+            ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+        };
+        put_in(std::string("1\n2\n") + part);
+        setitimer(ITIMER_REAL, &often, nullptr);
+        EXPECT_EQ(scan(), 2);
+        setitimer(ITIMER_REAL, &never, nullptr);
+        put_in("4\n");
+        close(ends[1]);
+        EXPECT_EQ(scan(), 1);
+        EXPECT_EQ(std::to_string(values[0]), part + std::string("4"));
+        EXPECT_EQ(scan(), 0);
+        sclose(s);
+    }
+    sigaction(SIGALRM, &before, nullptr);
 }
 
 } // namespace
