@@ -73,20 +73,28 @@ struct asf_column {
 };
 
 /* asf_scan_columns: read numbers from the next lines of a stream into arrays, one line a row.
+ *   stream     in read mode
  *   separator  the byte between two fields of a line
  *   columns    which fields; `field` increases from one to the next, and other fields are skipped
  *   count      columns, at least 1
- *   rows       lines wanted
+ *   rows       lines wanted, 0 or more
  * returns  the rows that were read; the stream's offset is after them.  They are fewer than wanted at the end
  *          of the file, and if an error is met: the next call returns the error.  -EINTR and -EAGAIN are
  *          returned only if no row was read; after rows the next call tries to read again.
- * A field is a number as strtod() or strtoll() in base ten reads it in the C locale.  It may have blanks
- * around it, and a carriage return after it.  An empty field is a NaN in a column of ASF_DOUBLE, and a number
- * that is too large for a double is infinite.
- * errors   -EBADMSG: the next line lacks a field, or has one that is no such number; -ERANGE: it has an
- *          integer that is too large for the type.  The stream's offset is before that line, which the
- *          program may read by asf_salloc_until.  -EINTR, -EAGAIN: the next line has not come whole, and is
- *          not consumed.  -EINVAL: the fields do not increase, or `count` is 0.  Those of asf_lines_next.
+ * n separators divide a line into n + 1 fields: there is an empty field between two separators without text
+ * between them, and an empty line is one empty field.  An empty field is a NaN in a column of ASF_DOUBLE, and
+ * an error in a column of integers.  Any other field is a number as strtod() or strtoll() in base ten reads
+ * it in the C locale.  It may have blanks around it, and a carriage return after it.  A number that is too
+ * large for a double is infinite.
+ * errors   -EBADMSG: the next line lacks a field, or a field is no number of its column's type.
+ *          -ERANGE: the next line has an integer that is too large for the type.
+ *          -EMSGSIZE: the next line is longer than ASF_LONGEST_LINE (<asf/lines.h>), its newline included.
+ *          After these three the stream's offset is before that line, which the program may read by
+ *          asf_salloc_until.
+ *          -EINTR, -EAGAIN: the next line has not come whole, and is not consumed.
+ *          -EBADF: the stream is not open for reading, or is in write mode.
+ *          -EINVAL: the fields do not increase, a type is unknown, `count` is 0, or `rows` is negative.
+ *          Those of asf_lines_next.
  * lock     taken for each piece of the stream; as with struct asf_lines, no other call may use the stream
  *          meanwhile.
  * source   an extension. */

@@ -143,10 +143,15 @@ static int store_row(const struct table *t, const char *line, ssize_t length, co
     return 0;
 }
 
-static bool increase(const struct asf_column *columns, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        if (columns[i].field <= columns[i - 1].field)
+/* Whether the fields increase and the types are known. */
+static bool are_valid(const struct asf_column *columns, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct asf_column *c = &columns[i];
+        if (c->type != ASF_INT32 && c->type != ASF_INT64 && c->type != ASF_DOUBLE)
             return false;
+        if (i > 0 && c->field <= columns[i - 1].field)
+            return false;
+    }
     return count > 0;
 }
 
@@ -223,7 +228,7 @@ int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct as
                          size_t count, int64_t rows) {
     const struct table t = {columns, count, separator, asf__rounds_to_nearest()};
     int64_t row = 0;
-    if (!increase(columns, count) || rows < 0)
+    if (!are_valid(columns, count) || rows < 0)
         return -EINVAL;
     for (;;) {
         struct asf_lines lines;

@@ -507,10 +507,58 @@ TEST_F(Numbers, OfColumnsStopBeforeALineThatIsWrong) {
     EXPECT_EQ(asf_scan_columns(s, '\t', twice, 0, 1), -EINVAL);
     EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, -1), -EINVAL);
     EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, 0), 0);
+    const asf_column unknown = {1, static_cast<asf_column_type>(3), &value};
+    EXPECT_EQ(asf_scan_columns(s, '\t', &unknown, 1, 1), -EINVAL);
+    EXPECT_EQ(asf_scan_columns(s, '\t', &unknown, 1, 0), -EINVAL);
+    EXPECT_EQ(take(s, 4), "1\t2\n");
     sclose(s);
     s = must_open(path("new"), O_WRONLY | O_CREAT);
     EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, 1), -EBADF);
     sclose(s);
+    s = must_open(path("new"), O_RDWR);
+    EXPECT_EQ(asf_put_text(s, "1\t2\n", 4), 0);
+    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, 1), -EBADF);
+    sclose(s);
+}
+
+// An empty line has one field, which is empty, and so is the field between two separators.
+TEST_F(Numbers, OfColumnsMayBeMissing) {
+    double real[6] = {};
+    int64_t whole[6] = {};
+    asf_cios *s = must_open(put("file", "1\n\n \r\n"), O_RDONLY);
+    const asf_column first = {0, ASF_DOUBLE, real}, first_whole = {0, ASF_INT64, whole};
+    EXPECT_EQ(asf_scan_columns(s, ' ', &first_whole, 1, 6), 1);
+    EXPECT_EQ(asf_scan_columns(s, ' ', &first_whole, 1, 6), -EBADMSG);
+    EXPECT_EQ(asf_scan_columns(s, '\t', &first, 1, 6), 2);
+    EXPECT_TRUE(std::isnan(real[0]) && std::isnan(real[1]));
+    sclose(s);
+    s = must_open(put("file", "1  2\n 3 \n"), O_RDONLY);
+    const asf_column three[] = {{0, ASF_DOUBLE, real}, {1, ASF_DOUBLE, real + 2}, {2, ASF_DOUBLE, real + 4}};
+    EXPECT_EQ(asf_scan_columns(s, ' ', three, 3, 6), 2);
+    EXPECT_TRUE(real[0] == 1 && std::isnan(real[1]));
+    EXPECT_TRUE(std::isnan(real[2]) && real[3] == 3);
+    EXPECT_TRUE(real[4] == 2 && std::isnan(real[5]));
+    sclose(s);
+}
+
+TEST_F(Numbers, OfColumnsAreInLinesOfAMegabyteAtMost) {
+    const auto longest = static_cast<size_t>(ASF_LONGEST_LINE);
+    for (const char *end : {"\n", ""}) {
+        int64_t value = 0;
+        ssize_t n = 2 * MiB;
+        const asf_column column = {0, ASF_INT64, &value};
+        asf_cios *s = must_open(
+            put("file", "7 " + std::string(longest - 3, 'x') + "\n8 " + std::string(longest - 1, 'x') + end),
+            O_RDONLY);
+        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), 1);
+        EXPECT_EQ(value, 7);
+        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), -EMSGSIZE);
+        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), -EMSGSIZE);
+        EXPECT_EQ(sfree(s, salloc_until(s, '\n', &n)), 0);
+        EXPECT_EQ(n, static_cast<ssize_t>(longest + 1 + strlen(end)));
+        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), 0);
+        sclose(s);
+    }
 }
 
 // 128 bits do not decide the number, and it is longer than any buffer.
