@@ -6,7 +6,8 @@
  *     asf::print(out, id, '\t', name, '\t', price, '\n');
  *
  * Integers are written in decimal, floating point as the shortest text that is read back as the same value
- * (std::to_chars), characters and texts as they are.  No locale, format flag or width matters.
+ * (std::to_chars), characters and texts as they are.  A char array or a pointer is written up to its null, as
+ * by operator<<, and a null pointer as "(null)", as by printf.  No locale, format flag or width matters.
  * Source: <asf/numbers.h>; an extension.
  */
 #ifndef ASF_PRINT_HPP
@@ -18,6 +19,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -32,19 +34,21 @@ namespace detail {
 template <class Value, class... Types>
 inline constexpr bool is_any_of = (std::is_same_v<Value, Types> || ...);
 
-/* The types that are neither a number nor a text to everyone. */
+/* Types that are refused: some readers would take their values for numbers, others for characters; and the
+ * type of nullptr. */
 template <class Value>
 inline constexpr bool is_ambiguous =
-    is_any_of<Value, bool, signed char, unsigned char, wchar_t, char8_t, char16_t, char32_t>;
+    is_any_of<Value, bool, signed char, unsigned char, wchar_t, char8_t, char16_t, char32_t, std::nullptr_t>;
 
 } // namespace detail
 
 /* printable: what asf::print takes.  bool, signed char and unsigned char are refused: is a number meant, or a
  * character?  Convert them to int or char. */
 template <class Value>
-concept printable =
-    (std::integral<Value> && sizeof(Value) <= sizeof(std::int64_t) && !detail::is_ambiguous<Value>) ||
-    detail::is_any_of<Value, float, double> || std::convertible_to<const Value &, std::string_view>;
+concept printable = (std::integral<Value> && sizeof(Value) <= sizeof(std::int64_t) &&
+                     !detail::is_ambiguous<Value>) ||
+                    detail::is_any_of<Value, float, double> ||
+                    (std::convertible_to<const Value &, std::string_view> && !detail::is_ambiguous<Value>);
 
 namespace detail {
 
@@ -52,6 +56,8 @@ namespace detail {
 template <class Value> auto printed(const Value &value) {
     if constexpr (std::is_arithmetic_v<Value>)
         return value;
+    else if constexpr (std::is_pointer_v<Value>)
+        return value ? std::string_view(value) : std::string_view("(null)");
     else
         return std::string_view(value);
 }

@@ -23,7 +23,7 @@ using Random = std::mt19937_64;
 static_assert(asf::printable<int> && asf::printable<unsigned long long> && asf::printable<char>);
 static_assert(asf::printable<const char *> && asf::printable<std::string> && asf::printable<char[3]>);
 static_assert(!asf::printable<bool> && !asf::printable<signed char> && !asf::printable<std::uint8_t>);
-static_assert(!asf::printable<__int128>);
+static_assert(!asf::printable<__int128> && !asf::printable<std::nullptr_t>);
 static_assert(!asf::printable<wchar_t> && !asf::printable<long double> && !asf::printable<void *>);
 
 template <class Number> std::string text_of(Number value) {
@@ -69,6 +69,26 @@ TEST(Print, WritesTheSameToEachStream) {
     }
     EXPECT_TRUE(contents(directory / "stream") == wanted);
     EXPECT_TRUE(contents(directory / "ostream") == wanted_too);
+}
+
+TEST(Print, WritesTextsUpToTheirNull) {
+    Directory directory;
+    const char array[8] = "ab\0cd";
+    char changeable[] = "ef";
+    const char *none = nullptr;
+    char *none_too = nullptr;
+    asf::stream out(directory / "stream", O_WRONLY | O_CREAT);
+    asf::ostream too(directory / "ostream");
+    const auto print_texts = [&](auto &to) {
+        print(to, array, changeable, &changeable[1], none, none_too, std::string_view("g\0h", 3));
+    };
+    print_texts(out);
+    print_texts(too);
+    out.close();
+    too.close();
+    const std::string wanted("abeff(null)(null)g\0h", 20);
+    EXPECT_EQ(contents(directory / "stream"), wanted);
+    EXPECT_EQ(contents(directory / "ostream"), wanted);
 }
 
 TEST(Print, ReportsAsItsStreamDoes) {
