@@ -6,6 +6,7 @@
 #include <asf/numbers.h>
 #include <asf/shm.h>
 
+#include <cfloat>
 #include <charconv>
 #include <climits>
 #include <cmath>
@@ -122,6 +123,29 @@ TEST(NumbersInMemory, DoublesAreThoseOfToChars) {
             ASSERT_EQ(digits_of(value), shortest(value));
             ASSERT_EQ(digits_of(std::nextafter(value, 0.0)), shortest(std::nextafter(value, 0.0)));
         }
+}
+
+// The bytes after the room that <asf/numbers.h> asks for stay as they are.
+TEST(NumbersInMemory, StayInTheirRoom) {
+    Random random(9);
+    std::vector<char> memory;
+    const auto check = [&](size_t room, auto write) {
+        memory.assign(room + 64, '#');
+        const size_t length = static_cast<size_t>(write(memory.data()) - memory.data());
+        ASSERT_LE(length, room);
+        ASSERT_EQ(std::string(memory.begin() + static_cast<ptrdiff_t>(room), memory.end()),
+                  std::string(64, '#'));
+    };
+    for (int i = 0; i < 100000 && !HasFatalFailure(); i++) {
+        const double value = i % 100 ? some_double(random) : i % 200 ? -DBL_MAX : -DBL_TRUE_MIN;
+        const char conversion = "eEfFgG"[random() % 6];
+        const int precision = static_cast<int>(random() % (random() % 50 ? 20 : 1101));
+        const size_t room = ASF_DOUBLE_ROOM + static_cast<size_t>(precision);
+        check(ASF_INTEGER_ROOM, [&](char *to) { return asf_digits_int(to, some_integer(random)); });
+        check(ASF_DOUBLE_ROOM, [&](char *to) { return asf_digits_double(to, value); });
+        check((conversion | 0x20) == 'f' ? room + 310 : room,
+              [&](char *to) { return asf_digits_double_as(to, value, conversion, precision); });
+    }
 }
 
 class Numbers : public Asi {};
@@ -288,30 +312,57 @@ TEST_F(Numbers, FailAsSallocDoes) {
     sclose(s);
 }
 
+// A call of OfThreadsDoNotMix: a number of ten digits, which has its thread and its place in that thread's
+// order, with a sign before it or other text after it by the kind of call.
+struct Call {
+    static constexpr int64_t base = 1000000000;
+    int64_t thread, place;
+    int64_t value() const { return (thread + 1) * base + place; }
+    std::string text() const {
+        static const char *const before[] = {"-", "", "", ""}, *const after[] = {"", "", ".25", "\n"};
+        return before[place % 4] + std::to_string(value()) + after[place % 4];
+    }
+    int put(asf_cios *s, const Calls &calls) const {
+        const std::string all = text();
+        switch (place % 4) {
+        case 0:
+            return calls.put_int(s, -value());
+        case 1:
+            return calls.put_uint(s, static_cast<uint64_t>(value()));
+        case 2:
+            return calls.put_double(s, static_cast<double>(value()) + 0.25);
+        default:
+            return calls.put_text(s, all.data(), all.size());
+        }
+    }
+};
+
 // Each call's bytes stay together, and each thread's are in order.
 TEST_F(Numbers, OfThreadsDoNotMix) {
-    constexpr int threads = 4, each = 20000;
-    asf_cios *s = must_open(path("file"), O_WRONLY | O_CREAT | O_TRUNC);
-    std::vector<std::thread> writers;
-    for (int t = 0; t < threads; t++)
-        writers.emplace_back([s, t] {
-            for (int i = 0; i < each; i++) {
-                const std::string line = std::to_string(t) + " " + std::to_string(i) + "\n";
-                asf_put_text(s, line.data(), line.size());
-            }
-        });
-    for (std::thread &writer : writers)
-        writer.join();
-    EXPECT_EQ(sclose(s), 0);
-    const std::string all = contents("file");
-    int next[threads] = {}, used = 0;
-    for (const char *p = all.c_str(); *p; p += used) {
-        int t = -1, i = -1;
-        ASSERT_EQ(sscanf(p, "%d %d\n%n", &t, &i, &used), 2);
-        ASSERT_EQ(next[t]++, i);
+    constexpr int64_t threads = 4, each = 20000;
+    for (const Calls *calls : {&in_line, &out_of_line}) {
+        asf_cios *s = must_open(path("file"), O_WRONLY | O_CREAT | O_TRUNC);
+        std::vector<std::thread> writers;
+        for (int64_t t = 0; t < threads; t++)
+            writers.emplace_back([s, t, calls] {
+                for (int64_t i = 0; i < each; i++)
+                    Call{t, i}.put(s, *calls);
+            });
+        for (std::thread &writer : writers)
+            writer.join();
+        EXPECT_EQ(sclose(s), 0);
+        const std::string all = contents("file");
+        std::vector<int64_t> next(threads);
+        for (size_t at = 0; at < all.size();) {
+            const std::string digits = all.substr(at + (all[at] == '-'), 10);
+            const int64_t t = strtoll(digits.c_str(), nullptr, 10) / Call::base - 1;
+            ASSERT_TRUE(t >= 0 && t < threads) << digits;
+            const std::string wanted = Call{t, next[static_cast<size_t>(t)]++}.text();
+            ASSERT_EQ(all.substr(at, wanted.size()), wanted);
+            at += wanted.size();
+        }
+        EXPECT_EQ(next, std::vector<int64_t>(threads, each));
     }
-    for (int count : next)
-        EXPECT_EQ(count, each);
 }
 
 // --- columns ---------------------------------------------------------------------------------
