@@ -555,9 +555,10 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
     void wrote(const char *until) { rdbuf()->pbump(static_cast<int>(until - rdbuf()->pptr())); }
     template <class Number> ostream &insert(Number value) {
         constexpr bool real = std::is_floating_point_v<Number>;
+        constexpr int most = std::numeric_limits<double>::max_digits10;
         const std::streamsize digits = real ? precision() : 0;
-        char *to = room(real ? ASF_DOUBLE_ROOM : ASF_INTEGER_ROOM);
-        if (!to || digits < 0 || digits > std::numeric_limits<double>::max_digits10 || !is_quick()) {
+        char *to = room(real ? ASF_DOUBLE_ROOM + most : ASF_INTEGER_ROOM);
+        if (!to || digits < 0 || digits > most || !is_quick()) {
             std::ostream::operator<<(value);
             return *this;
         }
