@@ -7,7 +7,9 @@
 #include <asf/asf.hpp>
 #include <asf/streams.hpp>
 
+#include <cfloat>
 #include <charconv>
+#include <iomanip>
 #include <limits>
 #include <random>
 #include <thread>
@@ -99,8 +101,17 @@ TEST(Print, ReportsAsItsStreamDoes) {
     asf::stream closed;
     EXPECT_THROW(print(closed, 1), std::system_error);
     asf::ostream none(directory / "missing" / "file");
+    EXPECT_EQ(none.rdstate(), std::ios_base::failbit);
     print(none, 1, ' ', 2.5);
-    EXPECT_TRUE(none.bad() || none.fail());
+    EXPECT_EQ(none.rdstate(), std::ios_base::failbit);
+    none.clear();
+    print(none, 1, ' ', 2.5);
+    EXPECT_EQ(none.rdstate(), std::ios_base::badbit);
+    none.open(directory / "opened");
+    print(none, 1, ' ', 2.5);
+    none.close();
+    EXPECT_TRUE(none.good());
+    EXPECT_EQ(contents(directory / "opened"), "1 2.5");
     asf::ostream full("/dev/full");
     for (int i = 0; i < 100000 && full; i++)
         print(full, i, " some text\n");
@@ -156,6 +167,59 @@ TEST(Print, LeavesOperatorsAsTheyAre) {
             out << value << ' ' << static_cast<float>(value) << '\t' << static_cast<int>(draw) << "\n"
                 << draw;
         });
+    }
+    theirs.close();
+    ours.close();
+    EXPECT_TRUE(contents(directory / "ours") == contents(directory / "theirs"));
+}
+
+// A width, a fill, a flag or a long precision, and the values after it, by operator<< and by asf::print.
+TEST(Print, LeavesWidthsAndPrecisionsAsTheyAre) {
+    Directory directory;
+    std::ofstream theirs(directory / "theirs");
+    asf::ostream ours(directory / "ours");
+    const auto both = [&](auto call) {
+        call(theirs);
+        call(ours);
+    };
+    const std::ios_base::fmtflags initial = theirs.flags();
+    Random random(4);
+    for (int i = 0; i < 5000; i++) {
+        static const double extreme[] = {DBL_MAX, -DBL_MAX, DBL_TRUE_MIN, -DBL_MIN, 0.1, -1e22};
+        static const std::ios_base::fmtflags flags[] = {
+            std::ios_base::fixed, std::ios_base::scientific, std::ios_base::showpos,
+            std::ios_base::hex,   std::ios_base::showpoint,  std::ios_base::internal,
+            std::ios_base::left,  std::ios_base::boolalpha,
+        };
+        const double value = random() % 2 ? some_double(random) : extreme[random() % std::size(extreme)];
+        const auto whole = static_cast<long long>(random() >> random() % 64);
+        const auto width = static_cast<int>(random() % 40);
+        const auto precision = static_cast<int>(random() % (i % 10 ? 20 : 1100));
+        const std::ios_base::fmtflags flag = i % 3 ? initial : initial | flags[random() % std::size(flags)];
+        both([&](auto &out) {
+            // an expression with std::setw has the type std::ostream&, and so that one's operators after it
+            const auto put = [&](const auto &each) {
+                out.width(width);
+                out << each;
+            };
+            out << std::setfill('*') << std::setw(width) << whole;
+            put(whole);
+            put(value);
+            out.flags(flag);
+            out.precision(precision);
+            put(value);
+            put(static_cast<float>(value));
+            put(static_cast<short>(whole));
+            put('c');
+            put("text");
+            out << value << whole << out.width() << '\n';
+            out.flags(initial);
+        });
+        ours << std::setw(width);
+        print(ours, whole); // whatever the width
+        ASSERT_EQ(ours.width(), width);
+        ours.width(0);
+        theirs << whole;
     }
     theirs.close();
     ours.close();
