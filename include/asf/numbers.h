@@ -8,8 +8,8 @@
  *     asf_put_double(out, price);
  *     asf_put_text(out, "\n", 1);
  *
- * The digits are written where the stream's output will be taken from: nothing is copied, and no format is
- * read.  The text is the same in every locale.
+ * The digits are written into the stream's buffer: nothing is copied, and no format is read.  The text is
+ * the same in every locale.
  *
  * The functions that write return 0 or a negated errno value: -EBADF for a stream that was not opened for
  * writing; those of salloc.  A failed write loses the buffered bytes, as sflush says, and a part of the
