@@ -13,7 +13,10 @@ ENOUGH = 6       # rounds: from the least to the greatest of fewer is less than 
 
 
 class Row:
-    """A thing and its sides: the ways to do it, each a function that returns a Sample or a name that `program` prints."""
+    """A thing that is measured, and its sides, which are the ways to do it.
+
+    A side is a function that returns a Sample, or, with a program, a name under which the program prints its samples.
+    """
 
     def __init__(self, name, sides, reference, program=None, by="cpu", judged=None):
         self.name, self.reference, self.program, self.by = name, reference, program, by
@@ -32,7 +35,7 @@ class Row:
         return row
 
     def take(self, order):
-        """One round of functions."""
+        """Calls each side's function once, in random order."""
         for side in order.sample(list(self.sides), len(self.sides)):
             self.samples[side].append(self.sides[side]())
 
@@ -43,12 +46,12 @@ class Row:
         return statistics.median(self.values(side, by))
 
     def ratios(self, side, over=None, by=None):
-        """One ratio a round: a processor that slows down for a while slows down all of a round."""
+        """One ratio for each round.  A processor that slows down for a while slows down all sides of a round alike."""
         pairs = zip(self.values(over or self.reference, by), self.values(side, by))
         return [there / here if there > 0 and here > 0 else 1.0 for there, here in pairs]
 
     def noise(self, by=None):
-        """Ratios of the reference to itself: in one round, or to the next round where a round has it only once."""
+        """Ratios of the reference to itself, in the same round; or in the next round if a round measures it only once."""
         if AGAIN in self.samples:
             return self.ratios(AGAIN, by=by)
         values = self.values(self.reference, by)
@@ -70,13 +73,13 @@ class Plan:
 
     @staticmethod
     def add_options(parser, seconds, *names):
-        """The options that all reports have; `names` are further spellings of --runs."""
+        """Adds the options that all reports have; `names` are further spellings of --runs."""
         parser.add_argument("--runs", *names, type=int, metavar="N", help="rounds of each row (default: as many as it takes)")
         parser.add_argument("--narrow", type=float, default=2, metavar="PERCENT",
-                            help="so wide may the interval of a ratio stay (default 2)")
+                            help="end a row when the interval of its ratio is so narrow (default 2)")
         parser.add_argument("--seconds", type=float, default=seconds, metavar="S",
-                            help=f"at most so long for each row (default {seconds:g})")
-        parser.add_argument("--seed", type=int, default=1, help="of the order (default 1)")
+                            help=f"time for each row at most (default {seconds:g})")
+        parser.add_argument("--seed", type=int, default=1, help="seed of the random order (default 1)")
 
     @classmethod
     def of(cls, arguments):
@@ -104,7 +107,7 @@ def progress(text):
 
 
 def take_round(rows, order, clock):
-    """One round of rows that share a program, or that all are commands."""
+    """Measures one round of rows that share a program, or of rows without a program."""
     program = rows[0].program
     for part in [rows] if program else [[row] for row in order.sample(rows, len(rows))]:
         begun = clock()
@@ -117,7 +120,7 @@ def take_round(rows, order, clock):
 
 
 def measure(rows, plan, clock=time.monotonic):
-    """Adds samples to the rows, round by round, until the plan is done with each.  Returns the rows."""
+    """Adds samples to the rows, round by round, until the plan ends the last row.  Returns the rows."""
     order = random.Random(plan.seed)
     left = list(rows)
     while left:

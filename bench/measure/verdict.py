@@ -13,10 +13,11 @@ Interval = collections.namedtuple("Interval", "ratio least greatest")
 
 @functools.lru_cache(maxsize=None)
 def lower_rank(n):
-    """The place, from 0, of the interval's lower end among n sorted samples.
+    """The index of the interval's lower end among n sorted samples.
 
-    A resample's median is at most the k-th smallest sample if half of its draws are, and a binomial sum is the chance of
-    that.  So this is the limit of the bootstrap for many resamples, and equal samples have equal intervals.
+    The bootstrap draws n of the samples again and again, and takes the median of each draw.  That median is at most the
+    k-th smallest sample if at least half of the draw is; a binomial sum gives the probability.  So the result is what
+    many draws would tend to, without a random number: equal samples have equal intervals.
     """
     for k in range(1, n):
         share = k / n
@@ -34,19 +35,22 @@ def interval(ratios):
 
 
 def spread(found):
-    """The factor by which an interval reaches away from 1."""
+    """The largest factor between 1 and a value of the interval."""
     return max(found.greatest, 1 / found.least)
 
 
 def noise_of(rows, by=None):
-    """The factor by which the reference differs from itself at most, in 95 of 100 rows of this run."""
+    """The noise of a run: in 95 of 100 rows the reference differs from itself by this factor or less."""
     medians = [statistics.median(row.noise(by)) for row in rows]
     factors = sorted(max(found, 1 / found) for found in medians)
     return factors[int(0.95 * (len(factors) - 1))] if factors else 1.0
 
 
 class Verdict:
-    """Faster or slower only if the whole interval is beyond the noise of this row and of the run's rows."""
+    """The verdict on a ratio.
+
+    It is "faster" or "slower" only if the whole interval is beyond the noise of this row and the noise of the run.
+    """
 
     def __init__(self, ratios, noise, noise_of_run=1.0):
         self.interval = interval(ratios)
