@@ -967,9 +967,9 @@ PyDoc_STRVAR(write_columns_doc,
              "             bits, float or double; or one such array, which is one column.  list(a.T) has\n"
              "             the columns of an array of two dimensions\n"
              "  separator  as for write_row()\n\n"
-             "Numbers are written as write_row() does.  A float of 32 bits is written as the double that it\n"
-             "is: 0.10000000149011612.  Other threads run meanwhile; what they then change in the arrays\n"
-             "may be written or not.");
+             "Numbers are written as write_row() does.  A float of 32 bits is written as the double of the\n"
+             "same value: 0.10000000149011612.  Other threads run meanwhile.  If they change the arrays,\n"
+             "the old or the new values are written.");
 PyDoc_STRVAR(read_columns_doc,
              "read_columns($self, fields, *, separator='\\t', rows=-1)\n--\n\n"
              "Read numbers from the next lines, one row a line; return a list of memoryviews, one for each\n"
@@ -978,13 +978,14 @@ PyDoc_STRVAR(read_columns_doc,
              "             is 0, and its type: {0: 'q', 3: 'd'}.  'i' and 'q' are integers of 32 and 64\n"
              "             bits, 'd' is a double.  Other fields are skipped\n"
              "  separator  the byte between two fields, as str or bytes\n"
-             "  rows       how many, fewer at the end of the file alone; all there are if it is negative\n\n"
-             "A field is a number as C's strtoll() in base ten or strtod() reads it, with blanks or a\n"
-             "carriage return around it or not; one in quotes is none.  An empty one is a nan ('d').\n\n"
-             "ValueError: a line lacks a field, or one is no number or does not fit its type.  The file\n"
-             "then stands before that line; the rows that the call has read before it are lost, as by any\n"
-             "exception.  OSError: EMSGSIZE, a line is longer than 1 MB.  Of a descriptor that does not\n"
-             "wait, the rows there are; BlockingIOError when there is none.");
+             "  rows       how many, or all if negative; there are fewer only at the end of the file\n\n"
+             "A field is a number as C's strtoll() in base ten or strtod() reads it.  It may have blanks\n"
+             "around it, and a carriage return after it.  A field in quotes is not a number.  An empty\n"
+             "field is a nan ('d'), or an error ('i' and 'q').\n\n"
+             "ValueError: a line lacks a field, or a field is no number or does not fit its type.  The\n"
+             "file's position is then before that line.  OSError: EMSGSIZE, a line is longer than 1 MB.\n"
+             "After an exception the rows that the call has read are lost.  If the descriptor does not\n"
+             "wait, the call returns the rows that have come; BlockingIOError: there is none.");
 PyDoc_STRVAR(writelines_doc, "writelines($self, lines, /)\n--\n\nWrite each item of an iterable.");
 PyDoc_STRVAR(flush_doc,
              "flush($self, /)\n--\n\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_numbers.c - numbers as text: rows of values, and columns of arrays, which are written and read with
- * the GIL given up.
+ * python_numbers.c - numbers as text: rows of values, and columns of arrays.  Columns are written and read
+ * without the GIL.
  */
 #include "interfaces/python/python_module.h"
 
@@ -13,7 +13,7 @@
 
 /* --- separators ------------------------------------------------------------ */
 
-/* The byte that an option is, which is the tab where there is no option: -1 with an exception. */
+/* Returns the separator byte of an option; a tab if the option was not given; -1 with an exception. */
 static int separator_of(PyObject *option) {
     const char *text = "\t";
     Py_ssize_t n = 1;
@@ -120,7 +120,8 @@ static bool append_row(struct row *r, PyObject *const *values, Py_ssize_t count,
     return append_bytes(r, "\n", 1);
 }
 
-/* The value of the only option that there is, which is NULL if it was not given. */
+/* Sets *option to the value of `separator`, the only option of write_row, or to NULL if it was not given.
+ * Returns false with an exception for another option. */
 static bool only_option(PyObject *const *values, PyObject *names, PyObject **option) {
     Py_ssize_t count = names ? PyTuple_Size(names) : 0;
     *option = count > 0 ? values[0] : NULL;
@@ -147,7 +148,7 @@ PyObject *asf__write_row(PyObject *self, PyObject *const *values, Py_ssize_t cou
 
 /* --- columns of arrays, to text ------------------------------------------------------------ */
 
-/* Types of items; those of one letter class are in the order of their sizes. */
+/* Types of items.  Each group is in the order of its sizes: kind_of adds the logarithm of a size. */
 enum kind { INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64 };
 
 struct column {
@@ -213,8 +214,9 @@ static void free_table(struct table *t) {
     PyMem_Free(t->columns);
 }
 
-/* Columns, each of as many rows; free_table in any case.
- *   arrays  a tuple */
+/* Takes the buffers of columns, which must have equally many rows.  The caller calls free_table in any case.
+ *   arrays  a tuple
+ * returns  false with an exception. */
 static bool take_columns(struct table *t, PyObject *arrays) {
     t->count = PyTuple_Size(arrays);
     t->columns = PyMem_Calloc((size_t)t->count + 1, sizeof *t->columns);
@@ -267,8 +269,8 @@ static inline char *put_digits(char *to, const char *from, enum kind kind) {
     DIGITS(double, double, from)
 }
 
-/* Writes all rows.  The text is copied to the stream 16 KB at a time: it does not leave the first-level cache
- * in between, and the stream's lock is taken seldom. */
+/* Writes all rows.  The text is copied to the stream 16 KB at a time: so it stays in the first-level cache
+ * until it is copied, and the stream is locked seldom. */
 static int put_rows(struct asf_cios *stream, const struct table *t) {
     char text[16384], *to = text, *const full = text + sizeof text - ASF_DOUBLE_ROOM - 1;
     for (Py_ssize_t row = 0; row < t->rows; row++) {
@@ -358,8 +360,9 @@ static bool parse_pair(struct target *t, PyObject *pair) {
     return !PyErr_Occurred();
 }
 
-/* Fields by increasing numbers; free_targets in any case.
- *   pairs  a list */
+/* Parses pairs, and sorts them by the number of the field.  The caller calls free_targets in any case.
+ *   pairs  a list
+ * returns  false with an exception. */
 static bool parse_fields(struct targets *t, PyObject *pairs) {
     t->count = PyList_Size(pairs);
     t->of = PyMem_Calloc((size_t)t->count + 1, sizeof *t->of);
@@ -418,7 +421,8 @@ static PyObject *views_of(const struct targets *t) {
     return list;
 }
 
-/* The exception for a line that is no row, which is shown as far as it is at hand, and not consumed. */
+/* Raises the exception for a line that is no row.  The message has up to 60 bytes of the line, as far as they
+ * are in memory.  The line is not consumed. */
 static void refuse_row(struct asf__file *f, Py_ssize_t row, int64_t code) {
     const char *why = code == -ERANGE ? "an integer is too large for its type"
                                       : "a field is missing or is not a number of its type";
@@ -461,7 +465,7 @@ static int64_t scan_piece(struct asf__file *f, struct targets *t, int separator,
     return -1;
 }
 
-/* Reads `rows` rows, or all if it is negative.  Between pieces the handlers of signals run.
+/* Reads `rows` rows, or all if it is negative.  The handlers of signals run between pieces.
  * returns  rows, or -1 with an exception. */
 static Py_ssize_t scan_rows(struct asf__file *f, struct targets *t, int separator, Py_ssize_t rows) {
     enum { FIRST = 4096, PIECE = 1 << 20 };
