@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.c - columns of numbers of a table: lines and fields are found by the kernels of <asf/lines.h>, and
- * the numbers are read where they lie.
+ * columns.c - columns of numbers of a table.  The kernels of <asf/lines.h> find lines and fields, and the
+ * numbers are read in place.
  */
 #define _GNU_SOURCE
 #include <asf/lines.h>
@@ -155,9 +155,9 @@ static bool are_valid(const struct asf_column *columns, size_t count) {
     return count > 0;
 }
 
-/* Asks for one byte more than the latest region has.  The error that ended a call is told by the next one, so
- * that a region that stays as long is asked for twice.
- * returns  the bytes of the region, or an error after which it is as it was. */
+/* Tries to make the latest region one byte longer.  It tries twice: an allocation that an error cuts short
+ * does not return the error, the next one does.
+ * returns  the bytes of the region; or an error, and the region is unchanged. */
 static ssize_t lengthen(struct asf_cios *stream, char **region, ssize_t length) {
     ssize_t n = length;
     for (int i = 0; i < 2 && n == length; i++) {
@@ -168,9 +168,9 @@ static ssize_t lengthen(struct asf_cios *stream, char **region, ssize_t length) 
     return n;
 }
 
-/* Stores the next line, of which there are `length` bytes and no newline, if the file ends there.  Where a
- * signal came, or the descriptor does not wait, the bytes are a part of a line, and the number in them
- * another.
+/* Stores the next line, of which there are `length` bytes and no newline, if the file ends there.  After a
+ * signal, or if the descriptor does not wait, the rest of the line may come later: its last number may be
+ * incomplete.
  * returns  1: it was stored; 0: more of the line has come; an error.  Nothing is consumed unless `*row`
  * counts the line. */
 static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_t length, int64_t *row) {
@@ -190,9 +190,9 @@ static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_
     return rc;
 }
 
-/* Stores the rows of lines that have their newlines, after `*row` rows and up to `rows`.
- * returns  0: as many, or the file ends; an error; 1: the next line, of `*length` bytes, has no newline.  The
- *          stream goes on before a line that was not stored. */
+/* Stores the rows of lines that end with a newline until there are `rows`; `*row` counts them.
+ * returns  0: all are stored, or the file ends; an error; 1: the next line, of `*length` bytes, has no
+ *          newline.  The iteration continues at the line that was not stored. */
 static int scan_lines(struct asf_lines *lines, const struct table *t, int64_t *row, int64_t rows,
                       ssize_t *length) {
     for (; *row < rows; ++*row) {

@@ -102,8 +102,8 @@ struct interval {
 };
 
 /* The multiple of ten in the interval, if there is exactly one; otherwise the nearest number, or the
- * even one of two equally near.  Without a branch, since its outcome is random and would be
- * mispredicted half the time. */
+ * even one of two equally near.  The code has no branch: its outcome would be random, and mispredicted half
+ * the time. */
 static inline uint64_t choose(const struct interval *v) {
     uint64_t below = v->value >> 2, ten = below / 10 * 10;
     bool ten_below = v->least <= ten << 2, ten_above = (ten + 10) << 2 <= v->most;
@@ -112,8 +112,9 @@ static inline uint64_t choose(const struct interval *v) {
     return (nearest & ~tens) | ((ten + 10 * (uint64_t)ten_above) & tens);
 }
 
-/* The shortest number for mantissa * 2^exponent.  `edge`: the value's lower neighbour is nearer than
- * its upper one; the nearest number may then be below the interval, but the number above it is inside. */
+/* The shortest number for mantissa * 2^exponent.
+ *   edge   the mantissa is a power of two: the next lower double is nearer than the next higher one.  The
+ *          nearest number may then be below the interval; in this case the number above it is inside. */
 static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t mantissa, int exponent,
                                                                        bool edge) {
     int k = edge ? log10_of_three_quarters_of_power_of_2(exponent) : log10_of_power_of_2(exponent);
@@ -137,9 +138,9 @@ static __attribute__((noinline)) struct digits shortest_by_interval(uint64_t man
     return shortest_of(mantissa, exponent, false);
 }
 
-/* By V. Zverovich: the value times 10^-k in fixed point, its last digit and 60 bits after it, is compared
- * with half the distance to the next double.  If the two sides of a comparison are within the error, the
- * interval decides. */
+/* The same by V. Zverovich's method, which is faster.  It computes the value times 10^-k in fixed point, and
+ * compares the last digit and 60 bits after it with half the distance to the next double.  If the two sides
+ * of a comparison differ by no more than the error, the interval decides. */
 static inline struct digits shortest(uint64_t mantissa, int exponent) {
     const uint64_t ten = UINT64_C(10) << 60, half = UINT64_C(1) << 63, error = 2;
     int k = log10_of_power_of_2(exponent), shift = exponent + log2_of_power_of_10(-k) + 2;
@@ -266,7 +267,7 @@ static inline struct digits digits_of(uint64_t bits) {
     return shortest(lead | rest, exponent - BIAS);
 }
 
-/* Whether a positive number is a whole one that doubles have exactly. */
+/* Whether a positive number is whole, and small enough that every whole number of its size is a double. */
 static inline bool is_whole(double value) {
     return value < 1e15 && value == (double)(int64_t)value;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_digits.h - decimal numbers of the usual form, without a branch for each digit, since their
- * lengths differ.  The end of the digits is found in 32 bytes at once.  The digits before the point
- * are moved next to the others by loading them from one byte earlier.
+ * scan_digits.h - decimal numbers of the usual form: digits with a sign or a point.  Lengths differ from
+ * number to number, and a loop over the digits would mispredict its end.  So the end is found in 32 bytes at
+ * once, and sixteen digits are converted at once.  The digits before the point are loaded from one byte
+ * earlier, which moves them next to the digits after it.
  */
 #ifndef ASF_LIB_SCAN_DIGITS_H
 #define ASF_LIB_SCAN_DIGITS_H
@@ -56,8 +57,9 @@ static inline __m128i last_bytes(int n) {
     return load_sixteen(steps + 16 + n);
 }
 
-/* The value of sixteen digits before `end`: the last `fraction` bytes as they are, the bytes before
- * them from one byte earlier; only the last `digits` count, the others are 0. */
+/* The value of the last `digits` digits before `end`, at most sixteen.
+ *   fraction  the digits after the point, or all digits if there is no point.  The other digits are loaded
+ *             from one byte earlier, since the point stands between. */
 static inline uint64_t sixteen(const unsigned char *end, int fraction, int digits) {
     __m128i behind = last_bytes(fraction), here = load_sixteen(end - 16);
     __m128i earlier = load_sixteen(end - 17);
@@ -78,9 +80,9 @@ static inline uint64_t is_zero(int c) {
     return ((uint64_t)c - 1) >> 63;
 }
 
-/* Whether the `length` <= 32 bytes at p are a number of at most 19 digits.  The caller has seen to the bytes
- * before and after that the loads need.
- *   any_length  numbers of more and of less than 16 digits are mixed: no branch depends on it */
+/* Whether the `length` <= 32 bytes at p are a number of at most 19 digits.  has_margins must be true.
+ *   any_length  the caller expects short and long numbers in any order: the code does not branch on whether
+ *               there are more than 16 digits */
 static inline __attribute__((always_inline)) bool is_usual(const unsigned char *p, int length,
                                                            bool any_length, struct asf_decimal *number) {
     uint64_t negative = is_zero(*p ^ '-');
