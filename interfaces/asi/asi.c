@@ -11,6 +11,7 @@
 #include "backplane/bulk.h"
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
+#include "interfaces/asi/locked.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
@@ -393,15 +394,6 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
         rc = set_direction(c, mode);
     return rc < 0 ? asf__no_region(length, rc) : asf_u_sallocAt(c, length, offset, whence);
 }
-
-/* Defines the form that calls the u_ form with the stream locked. */
-#define LOCKED(type, name, params, call)                                                                     \
-    type asf_##name params {                                                                                 \
-        asf__begin_call(c);                                                                                  \
-        type result = call;                                                                                  \
-        asf__end_call(c);                                                                                    \
-        return result;                                                                                       \
-    }
 
 LOCKED(int, sabandon, (struct asf_cios * c, void *ptr), asf_u_sabandon(c, ptr))
 LOCKED(void *, srealloc, (struct asf_cios * c, void *ptr, ssize_t *newlen), asf_u_srealloc(c, ptr, newlen))

@@ -10,6 +10,7 @@
 
 #include "backplane/backplane.h"
 #include "backplane/hooks.h"
+#include "interfaces/asi/locked.h"
 #include "lib/sys/export.h"
 #include "lib/text/decimal.h"
 #include "lib/text/format_digits.h"
@@ -95,21 +96,12 @@ int asf_u_put_double_as(struct asf_cios *c, double value, int conversion, int pr
     return asf_v1_u_put_text(c, text, (size_t)(end - text));
 }
 
-/* Defines the form that calls the u_ form with the stream locked. */
-#define LOCKED(name, call, ...)                                                                              \
-    int asf_##name(struct asf_cios *c, __VA_ARGS__) {                                                        \
-        asf__begin_call(c);                                                                                  \
-        int rc = call;                                                                                       \
-        asf__end_call(c);                                                                                    \
-        return rc;                                                                                           \
-    }
-
-LOCKED(v1_put_text, asf_v1_u_put_text(c, text, n), const char *text, size_t n)
-LOCKED(put_int, asf_u_put_int(c, value), int64_t value)
-LOCKED(put_uint, asf_u_put_uint(c, value), uint64_t value)
-LOCKED(put_double, asf_u_put_double(c, value), double value)
-LOCKED(put_double_as, asf_u_put_double_as(c, value, conversion, precision), double value, int conversion,
-       int precision)
+LOCKED(int, v1_put_text, (struct asf_cios * c, const char *text, size_t n), asf_v1_u_put_text(c, text, n))
+LOCKED(int, put_int, (struct asf_cios * c, int64_t value), asf_u_put_int(c, value))
+LOCKED(int, put_uint, (struct asf_cios * c, uint64_t value), asf_u_put_uint(c, value))
+LOCKED(int, put_double, (struct asf_cios * c, double value), asf_u_put_double(c, value))
+LOCKED(int, put_double_as, (struct asf_cios * c, double value, int conversion, int precision),
+       asf_u_put_double_as(c, value, conversion, precision))
 
 /* The plain names of the functions that <asf/numbers.h> also has inline. */
 int asf_put_text(struct asf_cios *c, const char *text, size_t n) ALIAS(asf_v1_put_text);
