@@ -8,10 +8,10 @@ import gc
 import io
 import os
 import pickle
-import tempfile
 import unittest
 
 import asf
+from python_case import FileCase
 
 TEXT = b"1 2 3\nanother line\n"
 SPECIAL = {"__iter__", "__next__", "__enter__", "__exit__", "__len__", "__getitem__", "__setitem__"}
@@ -123,14 +123,10 @@ TELL_NOTHING = {"__exit__": None, "close": None, "release": None, "abandon": Non
                 "format": "one", "label": str}
 
 
-class Closed(unittest.TestCase):
+class Closed(FileCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.path = os.path.join(folder.name, "data")
-        with open(self.path, "wb") as file:
-            file.write(TEXT)
+        super().setUp()
+        self.put(TEXT)
 
     def test_the_tables_have_all(self):
         self.assertEqual(names(asf.File), set(FILE) | {name.split()[0] for name in OF_ASF})

@@ -8,25 +8,16 @@ import os
 import random
 import signal
 import sys
-import tempfile
 import threading
 import time
 import unittest
 import weakref
 
 import asf
+from python_case import FileCase
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "data")
-
-    def put(self, data):
-        with open(self.path, "wb") as file:
-            file.write(data)
-
+class Files(FileCase):
     def same_lines(self, data):
         self.put(data)
         with open(self.path, "rb") as ours, asf.open(self.path) as theirs:

@@ -10,12 +10,12 @@ import random
 import re
 import signal
 import struct
-import tempfile
 import threading
 import time
 import unittest
 
 import asf
+from python_case import FileCase
 
 try:
     import numpy
@@ -53,16 +53,10 @@ def bits(value):
     return "nan" if math.isnan(value) else struct.pack("d", value)
 
 
-class Numbers(unittest.TestCase):
+class Numbers(FileCase):
     def setUp(self):
+        super().setUp()
         random.seed(SEED)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "data")
-
-    def put(self, data):
-        with open(self.path, "wb") as file:
-            file.write(data)
 
     def got(self):
         with open(self.path, "rb") as file:

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Records as dictionaries: what is written is read, broken files are refused."""
-import os
 import random
-import tempfile
 import unittest
 
 import asf
+from python_case import FileCase
 
 FIELDS = {"id": "int32", "name": "string", "v[3]": "float64", "n": "uint16", "path[n]": {"x": "float32", "y": "int8"},
           "tag[8]": "char", "ok": "bool", "c": "char", "kind": "enum", "at": {"x": "float64", "s": "string"},
@@ -22,11 +21,9 @@ def sample(r):
 
 
 @unittest.skipUnless(hasattr(asf, "records"), "built without libasf_record")
-class Records(unittest.TestCase):
+class Records(FileCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "records")
+        super().setUp()
         self.format = asf.record_format("sample", FIELDS)
         r = random.Random(1)
         self.records = [sample(r) for _ in range(100)]

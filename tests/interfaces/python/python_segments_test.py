@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Segments by the buffer protocol, and texts of arrays."""
 import array
-import os
 import random
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import asf
+from python_case import FileCase
 
 try:
     import numpy
@@ -17,11 +16,9 @@ except ImportError:
     numpy = None
 
 
-class Segments(unittest.TestCase):
+class Segments(FileCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "arrays")
+        super().setUp()
         self.segment = asf.create_segment("a test of Python", 800)
         self.label = self.segment.label
         self.addCleanup(lambda: asf.remove_segment(self.label))

@@ -7,25 +7,16 @@ import io
 import os
 import random
 import sys
-import tempfile
 import unittest
 
 import asf
+from python_case import FileCase
 
 NEWLINES = (None, "", "\n", "\r", "\r\n")
 LINES = ("", "a", "ascii only", "h\u00e9llo w\u00f6rld", "\u4e2d\u6587", "\U0001f600 4 bytes", "x" * 200, "y" * 20000)
 
 
-class Text(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "data")
-
-    def put(self, data):
-        with open(self.path, "wb") as file:
-            file.write(data)
-
+class Text(FileCase):
     def both(self, call, *arguments, **options):
         """What a call gives of both, which is an exception's type where there is one."""
         got = []
