@@ -65,6 +65,12 @@ static inline int asf__error(struct asf_cios *c, int code) {
 
 #pragma GCC visibility push(hidden)
 
+/* asf__told: the code to tell of a failed call: without an errno where libc refuses so.  flag: ASF_NO_READS
+ * or ASF_NO_WRITES, by the direction of the call. */
+static inline int asf__told(const struct asf_cios *c, int code, int flag) {
+    return !ASF_LIBC(refuses_aloud) && code == -EBADF && c->flags & flag ? -ASF_NO_ERRNO : code;
+}
+
 /* Whether the program does its own locking.  No other thread changes this flag during a call. */
 ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
     return asf__unlikely(c->flags & ASF_USER_LOCK);

@@ -24,7 +24,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     if (c->flags & ASF_NO_READS && done < n)
         asf__bytes(c); /* glibc orients the stream before it refuses to read */
     if (error)
-        asf__error(c, error);
+        asf__error(c, asf__told(c, error, ASF_NO_READS));
     else if (done < n)
         c->flags |= ASF_EOF;
     return done;
@@ -39,7 +39,7 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     size_t done = asf__append(c, p, n, &error);
     if (error == 0)
         return done;
-    asf__output_error(error);
+    asf__output_error(asf__told(c, error, ASF_NO_WRITES));
     return done < n ? done : (size_t)EOF; /* all bytes are in the buffer: glibc returns EOF then */
 }
 
@@ -69,11 +69,13 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
 }
 
 /* As asf__put_bytes.  Where that returns EOF, since all bytes are in the buffer but a write failed, fwrite of
- * glibc 2.42 and newer returns how many bytes of this call were written, and never all. */
+ * glibc 2.42 and newer returns how many bytes of this call were written, and never all; fwrite of musl does
+ * so after every write that failed. */
 static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
     uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
     size_t done = asf__put_bytes(c, p, bytes);
-    if (done != (size_t)EOF || !asf__ours(c) || !ASF_LIBC(fwrite_pending))
+    if ((done != (size_t)EOF && (done == bytes || !ASF_LIBC(fwrite_written))) || !asf__ours(c) ||
+        !ASF_LIBC(fwrite_pending))
         return done;
     uint64_t out = c->stats.out, written = out > before && c->kind != ASF_CALLBACK ? out - before : 0;
     return written < bytes ? written : bytes - 1;

@@ -20,7 +20,7 @@ int asf__put_char(struct asf_cios *c, int ch) {
     if (ch == EOF)
         return flush_now(c);
     int r = asf__overflow(c, (unsigned char)ch);
-    return r < 0 ? asf__output_error(r) : r;
+    return r < 0 ? asf__output_error(asf__told(c, r, ASF_NO_WRITES)) : r;
 }
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {

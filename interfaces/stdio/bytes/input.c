@@ -41,7 +41,7 @@ int asf__underflow(struct asf_cios *c) {
     if (asf__has_ended(c))
         return EOF;
     if (c->flags & ASF_NO_READS)
-        return asf__error(c, -EBADF);
+        return asf__error(c, asf__told(c, -EBADF, ASF_NO_READS));
     if (!c->ops->fill)
         asf__allocate(c); /* makes a terminal line buffered */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))

@@ -151,10 +151,13 @@ EXPORT char *__gets_chk(char *p, size_t room) {
 
 /* --- getdelim --------------------------------------------------------------- */
 
-static bool grow_line(char **line, size_t *size, size_t needed) {
+/* Makes room for `needed` bytes, of which the last is the null; `found`: the line has no more. */
+static bool grow_line(char **line, size_t *size, size_t needed, bool found) {
     if (needed <= *size)
         return true;
     size_t wanted = 2 * *size > needed ? 2 * *size : needed;
+    if (!ASF_LIBC(getdelim_doubles))
+        wanted = found ? needed + 1 : needed + 1 + (needed + 1) / 2;
     char *longer = realloc(*line, wanted);
     if (!longer)
         return false;
@@ -179,7 +182,10 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
         errno = EINVAL;
         return not_delimited(c);
     }
-    if (!*line || *size == 0) { /* with size 0 the pointer is ignored, as in glibc */
+    if (!*line && !ASF_LIBC(getdelim_doubles))
+        *size = 0;
+    if (ASF_LIBC(getdelim_doubles) &&
+        (!*line || *size == 0)) { /* with size 0 the pointer is ignored, as in glibc */
         char *first = malloc(120);
         if (!first)
             return not_delimited(c);
@@ -196,7 +202,7 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
             errno = EOVERFLOW;
             return not_delimited(c);
         }
-        if (!grow_line(line, size, done + length + 1))
+        if (!grow_line(line, size, done + length + 1, found))
             return not_delimited(c);
         asf__copy(*line + done, c->read_ptr, length);
         length = count_kept(c, length, &found);

@@ -217,7 +217,7 @@ static int print_anywhere(struct asf_cios *c, struct asf__format_begun begun, st
         if (!asf__bytes(c))
             return -1;
         if (c->flags & ASF_NO_WRITES)
-            return asf__error(c, -EBADF);
+            return asf__error(c, asf__told(c, -EBADF, ASF_NO_WRITES));
         if (c->flags & ASF_UNBUFFERED)
             return print_unbuffered(c, fortify, format, ap);
         if (c->flags & ASF_LINE_BUF && !ASF_LIBC(printf_pieces))
