@@ -122,7 +122,11 @@ void asf__allocate(struct asf_cios *c) {
     bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
     if (buffered)
         asf__look_below(c);
-    struct asf_buffer *b = buffered ? asf__buffer_new(c->block) : NULL;
+    /* Behind a buffer that is put as a whole there is room for what overflows it. */
+    size_t room = c->flags2 & ASF_PUTS_WHOLE && !(c->flags & ASF_NO_WRITES) ? BUFSIZ : 0;
+    struct asf_buffer *b = buffered ? asf__buffer_new(c->block + room) : NULL;
+    if (b)
+        b->size = c->block;
     if (!b && buffered && c->block > BUFSIZ) /* no memory for a size set by an option */
         b = asf__buffer_new(BUFSIZ);
     if (!b)

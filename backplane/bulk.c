@@ -225,7 +225,7 @@ bool asf__hold_block(struct asf_cios *c) {
     k->to = c->write_ptr;
     c->stats.spared++;
     if (asf__knows_offset(c))
-        c->offset += (off64_t)c->block;
+        c->offset += c->write_ptr - c->write_base;
     begin_buffer_at(c, k->to);
     asf__show_room(c);
     return true;

@@ -60,6 +60,8 @@ enum {
     ASF_FOLLOWS = 0x200000,       /* reading goes on after the end of the file (fopen's "m") */
     ASF_REOPENED = 0x400000,      /* by freopen: exit flushes it before older streams */
     ASF_NOT_LOOKED_AT = 0x800000, /* the descriptor is not asked for its kind unless a buffer is made */
+    ASF_LINES_AT_FIRST = 0x2000000, /* line buffered up to the first put */
+    ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, not cut at its end */
 };
 
 /* The kind of file that the stream is on, found at the stream's first use. */

@@ -101,6 +101,10 @@ int asf__go_to_output(struct asf_cios *c) {
 static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cios *c, const char *p, size_t n,
                                                                   int *error) {
     size_t done = 0;
+    if (asf__unlikely(c->flags2 & ASF_LINES_AT_FIRST)) {
+        c->flags2 &= ~ASF_LINES_AT_FIRST;
+        c->flags &= ~ASF_LINE_BUF;
+    }
     *error = asf__go_to_output(c);
     while (*error == 0 && done < n) {
         enum asf_use was = asf__begin_system_call(c);
@@ -234,8 +238,9 @@ int asf__flush_output(struct asf_cios *c) {
 }
 
 static bool is_whole_block(const struct asf_cios *c) {
+    size_t n = (size_t)(c->buf_end - c->buf_base);
     return c->write_ptr == c->buf_end && c->write_base == c->buf_base && c->read_end == c->write_base &&
-           (size_t)(c->buf_end - c->buf_base) == c->block;
+           (n == c->block || (n > c->block && c->flags2 & ASF_PUTS_WHOLE));
 }
 
 /* Holds a full window if the stream is bulk, or puts it. */
@@ -328,8 +333,47 @@ int asf__put_now(struct asf_cios *c) {
     return rc == -EBUSY ? 0 : rc;
 }
 
+/* --- output that is put as a whole (ASF_PUTS_WHOLE) -------------------------------------- */
+
+/* Whether n bytes overflow the buffer.  They are cut, as on other streams, if the stream has no buffer or its
+ * own, or regions in it. */
+static bool overflows(struct asf_cios *c, size_t n) {
+    if (c->flags & ASF_UNBUFFERED || (c->gate & ASF_MOVED) || asf__to_write(c) < 0)
+        return false;
+    return n > asf__room_in_buffer(c) && !(c->ops->drain || c->queue || c->buffer->refs);
+}
+
+/* The room from write_ptr to the end of the memory. */
+static size_t room_in_memory(const struct asf_cios *c) {
+    struct asf_buffer *b = c->buffer;
+    return b->release || b == &c->single ? 0 : (size_t)(asf__memory(b) + b->whole - c->write_ptr);
+}
+
+/* Puts the buffer, and p[0..n) that overflows it: with one call, if the memory has room.  returns  n; or how
+ * many bytes of p were put before an error. */
+static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *error) {
+    bool fits = n <= room_in_memory(c) && (asf__pending(c) > 0 || c->bulk.state == ASF_BULK);
+    if (fits) {
+        memcpy(c->write_ptr, p, n);
+        c->buf_end = c->write_ptr += n; /* a thread that is cancelled in the put leaves a full buffer */
+    }
+    *error = pass_block(c);
+    if (fits || *error < 0)
+        return *error < 0 ? 0 : n;
+    size_t done = put_to_module(c, p, n, error);
+    if (done > 0 || !is_stuck(c))
+        begin_anew(c);
+    asf__count_block(c);
+    return done;
+}
+
 int asf__overflow(struct asf_cios *c, unsigned char byte) {
     bool fits = asf__room_in_buffer(c) > 0 && !(c->gate & ASF_MOVED); /* of a line-buffered stream, mostly */
+    if (asf__unlikely(!fits && c->flags2 & ASF_PUTS_WHOLE && overflows(c, 1))) {
+        int error;
+        append_whole(c, (const char *)&byte, 1, &error);
+        return error < 0 ? error : byte;
+    }
     int rc = fits ? 0 : asf__drain(c, 1);
     if (rc < 0)
         return rc;
@@ -418,6 +462,8 @@ static bool passes_buffer(const struct asf_cios *c, size_t n) {
 }
 
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    if (asf__unlikely(c->flags2 & ASF_PUTS_WHOLE && overflows(c, n)))
+        return append_whole(c, p, n, error);
     bool flush, passes = asf__unlikely(passes_buffer(c, n));
     size_t room = fitting(c, p, n, &flush), done = passes ? 0 : copy_in(c, p, n, room);
     *error = 0;

@@ -166,6 +166,8 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
     }
     *k = (struct cookie){.program = program, .call = call};
     c->why = "the program's callbacks";
+    if (ASF_LIBC(puts_whole))
+        c->flags2 |= ASF_PUTS_WHOLE;
     if (append)
         c->flags |= ASF_APPENDING;
     asf__cios_link(c);

@@ -81,6 +81,8 @@ void asf__look_as_libc(struct asf_cios *c) {
     const struct asf_options *o = asf__options();
     const bool is_asked_for = o->decompress || o->verbose || asf__counting || o->popen_rings || o->rings;
     c->block = BUFSIZ;
+    if (ASF_LIBC(puts_whole))
+        c->flags2 |= ASF_PUTS_WHOLE;
     if (!is_asked_for)
         c->flags2 |= ASF_NOT_LOOKED_AT;
 }
@@ -247,7 +249,8 @@ static int close_stream(struct asf_cios *c) {
     rc = rc ? rc : left;
     asf__drop_line(c);
     free_or_reset(c);
-    if (child <= 0 || (rc == EOF && errno == EBADF)) /* as glibc: no wait without the descriptor */
+    if (child <= 0 || !ASF_LIBC(fclose_waits) ||
+        (rc == EOF && errno == EBADF)) /* as glibc: no wait without the descriptor */
         return rc;
     int status = asf__pclose_child(child);
     return status ? status : rc;

@@ -26,6 +26,10 @@ struct pipe_mode {
 
 static bool parse_popen_mode(const char *text, struct pipe_mode *m) {
     *m = (struct pipe_mode){0};
+    if (!ASF_LIBC(popen_strictly)) {
+        *m = (struct pipe_mode){*text == 'r', *text == 'w', strchr(text, 'e') != NULL};
+        return m->reading || m->writing;
+    }
     for (; *text; text++) {
         if (*text == 'r')
             m->reading = true;
@@ -144,5 +148,9 @@ int asf__pclose_child(pid_t child) {
 }
 
 EXPORT int pclose(FILE *f) {
-    return fclose(f);
+    if (ASF_LIBC(fclose_waits))
+        return fclose(f);
+    pid_t child = asf__cios(f)->child;
+    fclose(f);
+    return asf__pclose_child(child);
 }

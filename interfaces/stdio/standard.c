@@ -184,6 +184,8 @@ void asf__stdio_start(void) {
     asf__look_as_libc(&asf__stdin);
     asf__look_as_libc(&asf__stdout);
     asf__look_as_libc(&asf__stderr);
+    if (ASF_LIBC(looks_late))
+        asf__stdout.flags2 |= ASF_LINES_AT_FIRST;
     asf__cios_link(&asf__stdin);
     asf__cios_link(&asf__stdout);
     asf__cios_link(&asf__stderr);
@@ -202,4 +204,8 @@ static void attach_standard(struct asf_cios *c) {
     asf__stdio_start();
     if (asf__may_look_below(c))
         asf__as_libc.attach(c);
+    if (c->flags2 & ASF_LINES_AT_FIRST && c->flags & ASF_LINE_BUF)
+        c->flags2 &= ~ASF_LINES_AT_FIRST; /* a terminal */
+    else if (c->flags2 & ASF_LINES_AT_FIRST)
+        c->flags |= ASF_LINE_BUF;
 }

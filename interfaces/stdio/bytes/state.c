@@ -118,7 +118,13 @@ EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
     struct asf_cios *c = asf__cios(f);
     if (!asf__made_here(c))
         return asf__other_setvbuf(c, buf, mode, size);
+    if (ASF_LIBC(keeps_bytes_for_ungetc) && buf) {
+        enum { KEPT = 8 };
+        buf = size > KEPT ? buf + KEPT : NULL;
+        size -= KEPT;
+    }
     asf__enter(c);
+    c->flags2 &= ~ASF_LINES_AT_FIRST;
     asf__end_bulk(c);
     int r = set_buffering(c, buf, mode, size);
     asf__leave(c);
