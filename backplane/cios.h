@@ -61,6 +61,7 @@ enum {
     ASF_REOPENED = 0x400000,      /* by freopen: exit flushes it before older streams */
     ASF_NOT_LOOKED_AT = 0x800000, /* the descriptor is not asked for its kind unless a buffer is made */
     ASF_LINES_AT_FIRST = 0x2000000, /* line buffered up to the first put */
+    ASF_SEEKS_TO_BYTE = 0x4000000,  /* a seek goes to the target itself, not to its block */
     ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, not cut at its end */
 };
 

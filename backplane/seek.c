@@ -96,7 +96,8 @@ static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
 
 /* Seeks to a target outside the window. */
 static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool exact) {
-    bool by_block = whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS);
+    bool by_block =
+        whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS) && !(c->flags2 & ASF_SEEKS_TO_BYTE);
     return by_block && !c->ops->fill && !c->ops->positional ? seek_block(c, offset, exact)
                                                             : seek_below(c, offset, whence);
 }

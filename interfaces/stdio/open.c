@@ -81,8 +81,7 @@ void asf__look_as_libc(struct asf_cios *c) {
     const struct asf_options *o = asf__options();
     const bool is_asked_for = o->decompress || o->verbose || asf__counting || o->popen_rings || o->rings;
     c->block = BUFSIZ;
-    if (ASF_LIBC(puts_whole))
-        c->flags2 |= ASF_PUTS_WHOLE;
+    c->flags2 |= ASF_PORTIONS_OF_LIBC;
     if (!is_asked_for)
         c->flags2 |= ASF_NOT_LOOKED_AT;
 }

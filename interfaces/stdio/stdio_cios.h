@@ -65,6 +65,12 @@ static inline int asf__error(struct asf_cios *c, int code) {
 
 #pragma GCC visibility push(hidden)
 
+/* The bits of flags2 that say how libc moves a stream's bytes. */
+enum {
+    ASF_PORTIONS_OF_LIBC =
+        (ASF_LIBC(puts_whole) ? ASF_PUTS_WHOLE : 0) | (ASF_LIBC(seeks_to_byte) ? ASF_SEEKS_TO_BYTE : 0)
+};
+
 /* asf__told: the code to tell of a failed call: without an errno where libc refuses so.  flag: ASF_NO_READS
  * or ASF_NO_WRITES, by the direction of the call. */
 static inline int asf__told(const struct asf_cios *c, int code, int flag) {
@@ -197,6 +203,8 @@ void asf__look_as_libc(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
+/* asf__area_close: the callback by which a stream of fmemopen is known. */
+int asf__area_close(void *cookie);
 /* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain.
  * asf__flush_at_exit: flush all streams, with or without their locks; 0 or EOF.
  * asf__finish_all: leave each descriptor where the program has read to, and report the statistics. */

@@ -166,7 +166,7 @@ static bool put_other(struct asf__output *o, struct asf__spec *s, asf__arguments
     if (s->conversion == 'n')
         return put_count(o, s, ap);
     if (s->length != LENGTH_INT)
-        return s->length == LENGTH_LONG && put_wide(o, s, ap);
+        return s->length == LENGTH_LONG && ASF__ENCODES && put_wide(o, s, ap);
     switch (s->conversion) {
     case 's':
         put_string(o, s, asf__next_of(ap, const char *));

@@ -4,6 +4,7 @@
  * double.
  */
 #define _GNU_SOURCE
+#include <float.h>
 #include <langinfo.h>
 #include <string.h>
 
@@ -335,6 +336,8 @@ bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments a
         v = asf__next_of(ap, double);
         r = from_double(v);
     }
+    if (!ASF__SCALES_BY_EXPONENT && hexadecimal && v != 0 && v < DBL_MIN && v > -DBL_MIN)
+        return false;
     struct asf__field f = {.prefix = asf__sign(s, r.negative)};
     f.prefix_length = *f.prefix != '\0';
     if (r.word)

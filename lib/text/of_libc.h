@@ -17,11 +17,15 @@
 /* ASF__TAKES_ALL_LENGTHS: a length modifier that C leaves undefined, such as in %qd and %llf, is taken; else
  * the format is refused. ASF__CUTS_NULL: %.3s of a null pointer is "(nu", not "". ASF__KNOWN_POINTERS: %p of
  * a null pointer is "(nil)", not "0", and a precision is that of %x; else libc makes what has one, or a flag.
- * ASF__LOSES_ZEROS: %#g of 999999.5 is "1.e+06", without the zeros that # asks for. */
+ * ASF__SCALES_BY_EXPONENT: %a of a subnormal number begins with 0x0, with the least exponent; else with 0x1,
+ * and libc makes it. ASF__ENCODES: %ls and %lc are made here; else libc makes them. ASF__LOSES_ZEROS: %#g of
+ * 999999.5 is "1.e+06", without the zeros that # asks for. */
 enum {
     ASF__TAKES_ALL_LENGTHS = ASF__OF_GLIBC,
     ASF__CUTS_NULL = !ASF__OF_GLIBC,
     ASF__KNOWN_POINTERS = ASF__OF_GLIBC,
+    ASF__SCALES_BY_EXPONENT = ASF__OF_GLIBC,
+    ASF__ENCODES = ASF__OF_GLIBC,
     ASF__LOSES_ZEROS = ASF__OF_GLIBC,
 };
 
@@ -46,15 +50,18 @@ static inline bool asf__knows_length(const char *length, const char *letter) {
     case 'F':
     case 'g':
     case 'G':
+    case 'a':
+    case 'A':
         return none || (letter == length + 1 && (*length == 'l' || *length == 'L'));
     case 'c':
     case 's':
+        return none || (letter == length + 1 && *length == 'l');
     case 'p':
     case '[':
     case 'm':
     case '%':
         return none;
-    default: /* a: musl rounds small numbers elsewhere; S, C: its wide characters are its own */
+    default:
         return false;
     }
 }

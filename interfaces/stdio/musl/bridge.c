@@ -59,15 +59,49 @@ static int seek(void *bridge, off_t *offset, int whence) {
     return 0;
 }
 
-FILE *asf__bridge_open(struct asf_bridge *b, struct asf_cios *c) {
-    cookie_io_functions_t calls = {take, put, seek, NULL};
-    *b = (struct asf_bridge){.c = c};
-    b->file = ASF_LIBC_OWN(fopencookie)(b, "r+", calls);
-    return b->file;
+/* One bridge that was closed, for the next call; changed by atomic exchange. */
+static struct asf_bridge *spare;
+
+static struct asf_bridge *swap_spare(struct asf_bridge *b) {
+    return __atomic_exchange_n(&spare, b, __ATOMIC_ACQ_REL);
+}
+
+static void end_bridge(struct asf_bridge *b) {
+    if (b)
+        ASF_LIBC_OWN(fclose)(b->file);
+    free(b);
+}
+
+static struct asf_bridge *new_bridge(void) {
+    struct asf_bridge *b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->width = MB_CUR_MAX;
+    b->file = ASF_LIBC_OWN(fopencookie)(b, "r+", (cookie_io_functions_t){take, put, seek, NULL});
+    if (b->file)
+        return b;
+    free(b);
+    return NULL;
+}
+
+struct asf_bridge *asf__bridge_open(struct asf_cios *c) {
+    struct asf_bridge *b = swap_spare(NULL);
+    if (b && b->width != MB_CUR_MAX) {
+        end_bridge(b);
+        b = NULL;
+    }
+    if (!b && !(b = new_bridge()))
+        return NULL;
+    b->c = c;
+    b->from = NULL;
+    b->n = 0;
+    return b;
 }
 
 void asf__bridge_close(struct asf_bridge *b) {
     int saved = errno;
-    ASF_LIBC_OWN(fclose)(b->file);
+    ASF_LIBC_OWN(fflush)(b->file);
+    ASF_LIBC_OWN(clearerr)(b->file);
+    end_bridge(swap_spare(b));
     errno = saved;
 }

@@ -167,10 +167,11 @@ static inline int asf__wide_to_bytes(struct asf_cios *c) {
 struct asf_bridge {
     struct asf_cios *c;
     FILE *file;
+    size_t width;               /* MB_CUR_MAX: the FILE keeps to its encoding */
     const char *from;           /* where the bytes taken last begin in the window */
     unsigned char before[8], n; /* the last bytes taken before these, and how many */
 };
-FILE *asf__bridge_open(struct asf_bridge *b, struct asf_cios *c);
+struct asf_bridge *asf__bridge_open(struct asf_cios *c);
 void asf__bridge_close(struct asf_bridge *b);
 
 #pragma GCC visibility pop

@@ -177,50 +177,48 @@ EXPORT int endmntent(FILE *f) {
 #define BRIDGED(otherwise, f, call)                                                                          \
     (__extension__({                                                                                         \
         struct asf_cios *c = asf__cios(f);                                                                   \
-        struct asf_bridge b;                                                                                 \
-        __typeof__(call) r = otherwise;                                                                      \
         asf__enter(c);                                                                                       \
-        if (asf__bridge_open(&b, c)) {                                                                       \
-            r = call;                                                                                        \
-            asf__bridge_close(&b);                                                                           \
-        }                                                                                                    \
+        struct asf_bridge *b = asf__bridge_open(c);                                                          \
+        __typeof__(call) r = b ? call : otherwise;                                                           \
+        if (b)                                                                                               \
+            asf__bridge_close(b);                                                                            \
         asf__leave(c);                                                                                       \
         r;                                                                                                   \
     }))
 
 EXPORT struct mntent *getmntent(FILE *f) {
-    return BRIDGED(NULL, f, ASF_LIBC_OWN(getmntent)(b.file));
+    return BRIDGED(NULL, f, ASF_LIBC_OWN(getmntent)(b->file));
 }
 
 EXPORT struct mntent *getmntent_r(FILE *f, struct mntent *entry, char *line, int size) {
-    return BRIDGED(NULL, f, ASF_LIBC_OWN(getmntent_r)(b.file, entry, line, size));
+    return BRIDGED(NULL, f, ASF_LIBC_OWN(getmntent_r)(b->file, entry, line, size));
 }
 
 EXPORT int addmntent(FILE *f, const struct mntent *entry) {
-    return BRIDGED(1, f, ASF_LIBC_OWN(addmntent)(b.file, entry));
+    return BRIDGED(1, f, ASF_LIBC_OWN(addmntent)(b->file, entry));
 }
 
 EXPORT struct passwd *fgetpwent(FILE *f) {
-    return BRIDGED(NULL, f, ASF_LIBC_OWN(fgetpwent)(b.file));
+    return BRIDGED(NULL, f, ASF_LIBC_OWN(fgetpwent)(b->file));
 }
 
 EXPORT int putpwent(const struct passwd *entry, FILE *f) {
-    return BRIDGED(-1, f, ASF_LIBC_OWN(putpwent)(entry, b.file));
+    return BRIDGED(-1, f, ASF_LIBC_OWN(putpwent)(entry, b->file));
 }
 
 EXPORT struct group *fgetgrent(FILE *f) {
-    return BRIDGED(NULL, f, ASF_LIBC_OWN(fgetgrent)(b.file));
+    return BRIDGED(NULL, f, ASF_LIBC_OWN(fgetgrent)(b->file));
 }
 
 EXPORT int putgrent(const struct group *entry, FILE *f) {
-    return BRIDGED(-1, f, ASF_LIBC_OWN(putgrent)(entry, b.file));
+    return BRIDGED(-1, f, ASF_LIBC_OWN(putgrent)(entry, b->file));
 }
 
 EXPORT struct spwd *fgetspent(FILE *f) {
-    return BRIDGED(NULL, f, ASF_LIBC_OWN(fgetspent)(b.file));
+    return BRIDGED(NULL, f, ASF_LIBC_OWN(fgetspent)(b->file));
 }
 
 EXPORT int putspent(const struct spwd *entry, FILE *f) {
-    return BRIDGED(-1, f, ASF_LIBC_OWN(putspent)(entry, b.file));
+    return BRIDGED(-1, f, ASF_LIBC_OWN(putspent)(entry, b->file));
 }
 #endif

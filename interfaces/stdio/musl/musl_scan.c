@@ -5,13 +5,13 @@
 #include "interfaces/stdio/scan/scanf_engine.h"
 
 int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap) {
-    struct asf_bridge b;
     int n = EOF;
     (void)dialect;
     asf__enter(c);
-    if (asf__bridge_open(&b, c)) {
-        n = ASF_LIBC_OWN(vfscanf)(b.file, format, *ap);
-        asf__bridge_close(&b);
+    struct asf_bridge *b = asf__bridge_open(c);
+    if (b) {
+        n = ASF_LIBC_OWN(vfscanf)(b->file, format, *ap);
+        asf__bridge_close(b);
     }
     asf__leave(c);
     return n;

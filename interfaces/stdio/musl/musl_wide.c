@@ -81,6 +81,9 @@ static inline wint_t take_wide(struct asf_cios *c) {
 
 EXPORT wint_t fgetwc(FILE *f) {
     struct asf_cios *c = asf__cios(f);
+    if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && asf__avail(c) > 0 &&
+        (signed char)*c->read_ptr >= 0)
+        return (unsigned char)*c->read_ptr++;
     return ASF_LOCKED(c, hold, take_wide(c));
 }
 
@@ -161,6 +164,8 @@ static wint_t put_wide(struct asf_cios *c, wchar_t wc) {
 
 EXPORT wint_t fputwc(wchar_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
+    if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && (unsigned)wc < 0x80 && c->write_ptr < c->write_end)
+        return (wint_t)(*c->write_ptr++ = (char)wc);
     return ASF_LOCKED(c, hold, put_wide(c, wc));
 }
 
@@ -203,21 +208,62 @@ EXPORT int fputws_unlocked(const wchar_t *restrict text, FILE *restrict f) {
 
 /* --- formats ------------------------------------------------------------------------------------ */
 
-static int print_wide(struct asf_cios *c, const wchar_t *format, va_list ap) {
-    struct asf_bridge b;
-    make_wide(c);
-    if (!asf__bridge_open(&b, c))
+struct wide_output {
+    struct asf__wide_output o; /* the first member, since `full` gets its address */
+    struct asf_cios *c;
+    wchar_t text[256];
+};
+
+static bool put_characters(struct asf_cios *c, const wchar_t *p, size_t n) {
+    for (; n > 0; p++, n--)
+        if (put_wide(c, *p) == WEOF)
+            return false;
+    return true;
+}
+
+static bool put_full(struct asf__wide_output *o, const wchar_t *p, size_t n) {
+    struct wide_output *w = (struct wide_output *)o;
+    bool put = put_characters(w->c, w->text, (size_t)(o->p - w->text)) && put_characters(w->c, p, n);
+    o->p = w->text;
+    return put;
+}
+
+static __attribute__((noinline)) int print_by_libc(struct asf_cios *c, const wchar_t *format, va_list ap) {
+    const int old = asf__forget_error(c);
+    struct asf_bridge *b = asf__bridge_open(c);
+    if (!b)
         return -1;
-    int n = ASF_LIBC_OWN(vfwprintf)(b.file, format, ap);
-    asf__bridge_close(&b);
-    return n;
+    int n = ASF_LIBC_OWN(vfwprintf)(b->file, format, ap);
+    asf__bridge_close(b);
+    if (n < 0)
+        c->flags |= ASF_ERR;
+    return asf__has_failed(c, old) ? -1 : n;
+}
+
+static int print_wide(struct asf_cios *c, const wchar_t *format, asf__arguments ap) {
+    struct wide_output w;
+    make_wide(c);
+    if (c->flags & ASF_NO_WRITES)
+        return asf__error(c, asf__told(c, -EBADF, ASF_NO_WRITES));
+    w.o = (struct asf__wide_output){.p = w.text, .end = w.text + 256, .begin = w.text, .full = put_full};
+    w.c = c;
+    struct asf__place first = asf__place_in(ap);
+    const wchar_t *left = asf__format_wide(&w.o, format, ap);
+    size_t n = asf__wide_made(&w.o);
+    if (left && w.o.before == 0) {
+        asf__go_to(ap, first);
+        return print_by_libc(c, format, asf__list(ap));
+    }
+    if (!w.o.failed && !put_characters(c, w.text, (size_t)(w.o.p - w.text)))
+        return -1;
+    return asf__sum(w.o.failed, n, left ? print_by_libc(c, left, asf__list(ap)) : 0);
 }
 
 EXPORT int vfwprintf(FILE *restrict f, const wchar_t *restrict format, va_list ap) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);
     asf__count(c);
-    int n = print_wide(c, format, ap);
+    int n = print_wide(c, format, ASF_ARGUMENTS(ap));
     asf__leave(c);
     return n;
 }
@@ -231,14 +277,14 @@ ASF_VARIADIC(wprintf, (const wchar_t *restrict format, ...), vfwprintf(stdout, f
 
 EXPORT int vfwscanf(FILE *restrict f, const wchar_t *restrict format, va_list ap) {
     struct asf_cios *c = asf__cios(f);
-    struct asf_bridge b;
     int n = EOF;
     asf__enter(c);
     asf__count(c);
     make_wide(c);
-    if (asf__bridge_open(&b, c)) {
-        n = ASF_LIBC_OWN(vfwscanf)(b.file, format, ap);
-        asf__bridge_close(&b);
+    struct asf_bridge *b = asf__bridge_open(c);
+    if (b) {
+        n = ASF_LIBC_OWN(vfwscanf)(b->file, format, ap);
+        asf__bridge_close(b);
     }
     asf__leave(c);
     return n;
