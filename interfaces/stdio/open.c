@@ -147,7 +147,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     return asf__file(c);
 }
 
-LARGE_FILE_NAME(FILE *fopen64(const char *, const char *), fopen)
+GLIBC_NAME(FILE *fopen64(const char *, const char *), fopen)
 
 /* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor. */
 static bool fit_descriptor(int fd, const struct mode *m) {
@@ -355,7 +355,7 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     return r;
 }
 
-LARGE_FILE_NAME(FILE *freopen64(const char *, const char *, FILE *), freopen)
+GLIBC_NAME(FILE *freopen64(const char *, const char *, FILE *), freopen)
 
 /* --- tmpfile ---------------------------------------------------------------------- */
 
@@ -374,4 +374,4 @@ EXPORT FILE *tmpfile(void) {
     return f;
 }
 
-LARGE_FILE_NAME(FILE *tmpfile64(void), tmpfile)
+GLIBC_NAME(FILE *tmpfile64(void), tmpfile)

@@ -178,7 +178,7 @@ IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
         return unget_shared(ch, f);
     return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
 }
-int _IO_ungetc(int, FILE *) ALIAS(ungetc);
+GLIBC_NAME(int _IO_ungetc(int, FILE *), ungetc)
 
 EXPORT int getw(FILE *f) {
     int w;

@@ -30,7 +30,7 @@ EXPORT int fseeko(FILE *f, off_t offset, int whence) {
 }
 
 int fseek(FILE *, long, int) ALIAS(fseeko);
-LARGE_FILE_NAME(int fseeko64(FILE *, off64_t, int), fseeko)
+GLIBC_NAME(int fseeko64(FILE *, off64_t, int), fseeko)
 
 off64_t asf__tell_file(struct asf_cios *c) {
     off64_t below, at = asf__tell_from(c, &below);
@@ -59,7 +59,7 @@ EXPORT off_t ftello(FILE *f) {
 }
 
 long ftell(FILE *) ALIAS(ftello);
-LARGE_FILE_NAME(off64_t ftello64(FILE *), ftello)
+GLIBC_NAME(off64_t ftello64(FILE *), ftello)
 
 EXPORT void rewind(FILE *f) {
     struct asf_cios *c = asf__cios(f);
@@ -102,5 +102,5 @@ EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
     return r;
 }
 
-LARGE_FILE_NAME(int fgetpos64(FILE *, fpos64_t *), fgetpos)
-LARGE_FILE_NAME(int fsetpos64(FILE *, const fpos64_t *), fsetpos)
+GLIBC_NAME(int fgetpos64(FILE *, fpos64_t *), fgetpos)
+GLIBC_NAME(int fsetpos64(FILE *, const fpos64_t *), fsetpos)

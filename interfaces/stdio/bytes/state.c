@@ -202,8 +202,8 @@ EXPORT void clearerr(FILE *f) {
 }
 
 int fileno(FILE *) ALIAS(fileno_unlocked);
-int _IO_feof(FILE *) ALIAS(feof);
-int _IO_ferror(FILE *) ALIAS(ferror);
+GLIBC_NAME(int _IO_feof(FILE *), feof)
+GLIBC_NAME(int _IO_ferror(FILE *), ferror)
 
 /* --- <stdio_ext.h> ---------------------------------------------------------------- */
 

@@ -26,8 +26,8 @@ extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
 extern int _IO_flush_all(void);
 extern int __underflow(FILE *);
 
-/* glibc has names of their own for offsets of 64 bits. */
-#define LARGE_FILE_NAME(declaration, name) declaration ALIAS(name);
+/* A name that glibc alone has: for offsets of 64 bits, or of old. */
+#define GLIBC_NAME(declaration, name) declaration ALIAS(name);
 
 #pragma GCC visibility push(hidden)
 

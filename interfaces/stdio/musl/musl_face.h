@@ -29,8 +29,8 @@
 #define ASF_LIBC_OWN(name) ASF_NEXT(name)
 #endif
 
-/* musl's offsets have 64 bits. */
-#define LARGE_FILE_NAME(declaration, name)
+/* A name that glibc alone has. */
+#define GLIBC_NAME(declaration, name)
 
 #define DIFFERENCE(name, glibc, musl, test, what) ASF_MUSL_##name = (musl),
 enum {

@@ -283,6 +283,6 @@ ASF_VARIADIC(__fprintf_chk, (FILE * f, int flag, const char *format, ...),
 ASF_VARIADIC(__printf_chk, (int flag, const char *format, ...),
              print_stream(asf__cios(stdout), format, ap, flag))
 
-int _IO_fprintf(FILE *, const char *, ...) ALIAS(fprintf);
-int _IO_printf(const char *, ...) ALIAS(printf);
-int _IO_vfprintf(FILE *, const char *, va_list) ALIAS(vfprintf);
+GLIBC_NAME(int _IO_fprintf(FILE *, const char *, ...), fprintf)
+GLIBC_NAME(int _IO_printf(const char *, ...), printf)
+GLIBC_NAME(int _IO_vfprintf(FILE *, const char *, va_list), vfprintf)

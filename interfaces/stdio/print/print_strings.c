@@ -197,6 +197,6 @@ ASF_VARIADIC(__asprintf_chk, (char **result, int flag, const char *format, ...),
              asf__print_allocated(result, flag, format, ap))
 
 int __asprintf(char **, const char *, ...) ALIAS(asprintf);
-int _IO_sprintf(char *, const char *, ...) ALIAS(sprintf);
+GLIBC_NAME(int _IO_sprintf(char *, const char *, ...), sprintf)
 
 #endif

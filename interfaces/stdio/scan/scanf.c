@@ -71,7 +71,5 @@ EXPORT int __vsscanf(const char *text, const char *format, va_list ap) {
     return scan_text_list(text, ASF_SCAN_GNU, format, ap);
 }
 
-int _IO_sscanf(const char *, const char *, ...);
-ASF_VARIADIC(_IO_sscanf, (const char *text, const char *format, ...),
-             asf__scan_text(text, ASF_SCAN_GNU, format, &list))
+GLIBC_NAME(int _IO_sscanf(const char *, const char *, ...), sscanf)
 #endif
