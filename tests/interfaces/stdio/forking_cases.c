@@ -307,9 +307,11 @@ CASE(exec_in_every_form) {
             case 7:
                 fexecve(open("/bin/echo", O_RDONLY), arguments, environ);
                 break;
+#ifdef __GLIBC__ /* musl has no such thing */
             case 8:
                 execveat(AT_FDCWD, "/bin/echo", arguments, environ, 0);
                 break;
+#endif
             default:
                 syscall(SYS_execve, "/bin/echo", arguments, environ);
             }
@@ -384,6 +386,7 @@ CASE(daemonised) {
     unlink("ready");
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 /* As shells do. */
 CASE(signals_unblocked_by_the_child_of_a_vfork) {
     pid_t child = vfork();
@@ -394,6 +397,7 @@ CASE(signals_unblocked_by_the_child_of_a_vfork) {
     waitpid(child, NULL, 0);
     puts("the parent goes on");
 }
+#endif
 
 /* --- while another thread is in a call ----------------------------------------------- */
 

@@ -6,17 +6,19 @@
  */
 #include "transcript.h"
 
+#ifdef __GLIBC__
 #include <argp.h>
+#include <execinfo.h>
+#include <gshadow.h>
+#include <printf.h>
+#endif
 #include <err.h>
 #include <error.h>
-#include <execinfo.h>
 #include <fmtmsg.h>
 #include <grp.h>
-#include <gshadow.h>
 #include <malloc.h>
 #include <mntent.h>
 #include <netdb.h>
-#include <printf.h>
 #include <pty.h>
 #include <pwd.h>
 #include <shadow.h>
@@ -29,6 +31,7 @@
 
 /* --- entries of system files ----------------------------------------------------------- */
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(entries_into_the_callers_memory) {
     FILE *f = fopen("passwd", "w+");
     fputs("# comment\n\none:x:1:2:One:/home/one:/bin/sh\n  two:x:3:4:Two:/home/two:/bin/sh\nlast\n", f);
@@ -90,6 +93,7 @@ CASE(shadow_groups) {
     fclose(f);
     note_file("gshadow");
 }
+#endif
 
 CASE(mount_entries_into_the_callers_memory) {
     put_text("table", "# none\n/dev/one /mnt/one ext4 rw 0 1\n/dev/two /mnt/t\\040wo ext4 ro,user 0 2\n");
@@ -102,6 +106,7 @@ CASE(mount_entries_into_the_callers_memory) {
     CALL(endmntent(f));
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 /* --- argp -------------------------------------------------------------------------------- */
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -156,6 +161,7 @@ CASE(arguments_by_argp) {
     child(parse_and_exit);
     child(parse_the_unknown);
 }
+#endif
 
 /* --- messages ---------------------------------------------------------------------------- */
 
@@ -201,6 +207,7 @@ CASE(warnings_by_argument_lists) {
     child(errx_child);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 static void print_name(void) {
     fputs("[name] ", stderr);
 }
@@ -232,6 +239,7 @@ CASE(assertions_by_other_names) {
     child(assert_child);
     child(perror_child);
 }
+#endif
 
 CASE(messages_of_other_kinds) {
     printf("before. ");
@@ -241,6 +249,7 @@ CASE(messages_of_other_kinds) {
     printf("after. ");
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 /* The numbers are the allocator's own affair. */
 CASE(statistics_of_the_heap) {
     char line[100];
@@ -254,6 +263,7 @@ CASE(statistics_of_the_heap) {
         say("%s", strtok(line, "=:\n"));
     unlink("file");
 }
+#endif
 
 static void log_by_list(const char *format, ...) {
     va_list ap;
@@ -283,12 +293,14 @@ CASE(_much_then_a_log) {
     printf("end\n");
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(_much_then_a_trace) {
     void *frames[1] = {NULL};
     much_output();
     backtrace_symbols_fd(frames, 1, STDOUT_FILENO);
     printf("end\n");
 }
+#endif
 
 CASE(_much_then_a_smashed_stack) {
     extern void __stack_chk_fail(void);
@@ -296,6 +308,7 @@ CASE(_much_then_a_smashed_stack) {
     __stack_chk_fail();
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(_much_then_an_overflow) {
     extern void __chk_fail(void);
     much_output();
@@ -324,6 +337,7 @@ CASE(written_behind_our_back) {
         close(fd);
     }
 }
+#endif
 
 /* --- processes that libc starts by itself ------------------------------------------------- */
 
@@ -386,6 +400,7 @@ CASE(a_password_without_a_terminal) {
 
 /* --- all the rest -------------------------------------------------------------------------- */
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(sizes_by_a_conversion_of_libc) {
     register_printf_function('B', printf_size, printf_size_info);
     FILE *f = fopen("file", "w");
@@ -406,6 +421,7 @@ CASE(all_streams_closed_at_once) {
     note_file("file");
     (void)g;
 }
+#endif
 
 CASE(table_of_the_process_of_mounts) {
     FILE *f = CALL(setmntent("/proc/self/mounts", "r"));
@@ -445,6 +461,7 @@ CASE(caller_locks) {
     note_file("file");
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(old_names) {
     extern int _IO_feof(FILE *), _IO_ferror(FILE *), _IO_peekc_locked(FILE *), _IO_puts(const char *);
     extern int _IO_fputs(const char *, FILE *), _IO_fflush(FILE *);
@@ -593,6 +610,7 @@ CASE(old_names_of_opening) {
     CALL(fclose(f));
     note_file("file");
 }
+#endif
 
 /* --- calls that move the offset of a stream's descriptor ----------------------------------- */
 

@@ -256,6 +256,7 @@ CASE(character_sets) {
     iconv_close(conversion);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 /* By dlsym: a program that has the objects by copy relocation cannot be served
  * (interfaces/stdio/README.md). */
 #ifdef __x86_64__
@@ -282,3 +283,4 @@ CASE(standard_streams_as_objects) {
     FILE **list = dlsym(RTLD_DEFAULT, "_IO_list_all");
     say("%d", list && *list);
 }
+#endif

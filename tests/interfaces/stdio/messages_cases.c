@@ -36,8 +36,10 @@ CASE(error_flushes_standard_output) {
     error(0, ENOENT, "an error with %d", 5);
     printf("output between. ");
     error(0, 0, "no errno");
+#ifdef __GLIBC__ /* musl has no such thing */
     error_at_line(0, EIO, "file.c", 12, "at a line");
     say("count %d", error_message_count);
+#endif
     printf("output after. ");
     error(3, EPERM, "this one exits");
 }
@@ -98,6 +100,7 @@ CASE(messages_when_stderr_is_buffered) {
     fputs("fifth\n", stderr);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(messages_to_another_stream) {
     FILE *f = fopen("errors", "w"), *real = stderr;
     stderr = f;
@@ -111,6 +114,7 @@ CASE(messages_to_another_stream) {
     note_file("errors");
     fputs("real\n", stderr);
 }
+#endif
 
 CASE(messages_on_a_closed_stderr) {
     CALL(fclose(stderr));
@@ -145,6 +149,7 @@ CASE(syslog_to_stderr) {
     fputs("after\n", stderr);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(standard_streams_by_other_names) {
     FILE *out = stdout;
     fputs("by a copy of the pointer ", out);
@@ -152,3 +157,4 @@ CASE(standard_streams_by_other_names) {
     stdout = out;
     puts("and by the name");
 }
+#endif

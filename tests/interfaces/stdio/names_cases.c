@@ -12,12 +12,14 @@
 
 #include "transcript.h"
 
+#ifdef __GLIBC__
 #include <argp.h>
+#include <obstack.h>
+#include <printf.h>
+#endif
 #include <err.h>
 #include <getopt.h>
 #include <locale.h>
-#include <obstack.h>
-#include <printf.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
 
@@ -42,6 +44,7 @@ CASE(characters_of_the_standard_streams) {
     free(line);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 extern char *gets_by_name(char *) __asm__("gets");
 extern char *gets_checked(char *, size_t) __asm__("__gets_chk");
 extern char *fgets_checked(char *, size_t, int, FILE *) __asm__("__fgets_unlocked_chk");
@@ -233,7 +236,9 @@ CASE(scanning_text_by_each_name) {
     CALL(newest_sscanf("any 14", "%19s %i", word, &number));
     say("%s %d", word, number);
 }
+#endif
 
+#ifdef __GLIBC__ /* no new program is linked with them on musl */
 CASE(other_names_of_opening) {
     extern FILE *large_freopen(const char *, const char *, FILE *) __asm__("freopen64");
     extern FILE *large_tmpfile(void) __asm__("tmpfile64");
@@ -248,7 +253,9 @@ CASE(other_names_of_opening) {
     CALL(ftell(f));
     fclose(f);
 }
+#endif
 
+#ifdef __GLIBC__ /* musl has no such thing */
 static error_t parse_option(int key, char *value, struct argp_state *state) {
     (void)value;
     if (key != 'u')
@@ -256,13 +263,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
     argp_usage(state);
     return 0;
 }
+#endif
 
 CASE(options_by_each_name) {
     static char *arguments[] = {(char *)"cases", (char *)"-x", (char *)"-a", (char *)"-b", NULL};
-    static char *usage[] = {(char *)"cases", (char *)"-u", NULL};
     static const struct option longs[] = {{"long", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
-    static const struct argp_option options[] = {{"usage-now", 'u', 0, 0, "Usage", 0}, {0}};
-    static const struct argp argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
     printf("output before. ");
     for (int c; (c = getopt(4, arguments, "ab:")) != -1;)
         say("option %d", c);
@@ -270,7 +275,12 @@ CASE(options_by_each_name) {
     arguments[1] = (char *)"-lon";
     for (int c; (c = getopt_long_only(4, arguments, "a", longs, NULL)) != -1;)
         say("option %d", c);
+#ifdef __GLIBC__ /* musl has no such thing */
+    static char *usage[] = {(char *)"cases", (char *)"-u", NULL};
+    static const struct argp_option options[] = {{"usage-now", 'u', 0, 0, "Usage", 0}, {0}};
+    static const struct argp argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
     CALL(argp_parse(&argp, 2, usage, ARGP_NO_EXIT, NULL, NULL));
+#endif
 }
 
 static void err_child(void) {
@@ -296,11 +306,13 @@ CASE(wide_characters_unlocked) {
     CALL(getwc_unlocked(f));
     CALL(fgetwc_unlocked(f));
     CALL(fgetws_unlocked(text, 20, f));
+#ifdef __GLIBC__ /* musl has no such thing */
     extern wchar_t *checked_fgetws(wchar_t *, size_t, int, FILE *) __asm__("__fgetws_unlocked_chk");
     extern wchar_t *checked_locked(wchar_t *, size_t, int, FILE *) __asm__("__fgetws_chk");
     CALL(checked_fgetws(text, 20, 3, f));
     CALL(checked_locked(text, 20, 10, f));
     CALL(checked_fgetws(text, 20, 10, f));
+#endif
     fclose(f);
     note_file("file");
     CALL(getwchar());
@@ -309,6 +321,7 @@ CASE(wide_characters_unlocked) {
     CALL(putwchar(0xe4));
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 static int print_wide_lists(FILE *f, const wchar_t *format, ...) {
     extern int checked_vfwprintf(FILE *, int, const wchar_t *, va_list) __asm__("__vfwprintf_chk");
     extern int checked_vwprintf(int, const wchar_t *, va_list) __asm__("__vwprintf_chk");
@@ -411,3 +424,4 @@ CASE(wide_windows) {
     fclose(f);
     note_file("file");
 }
+#endif

@@ -93,11 +93,13 @@ static void after_fclose(void) {
     fclose(stdin);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 static void after_fcloseall(void) {
     read_a_line();
     fcloseall();
     _exit(0);
 }
+#endif
 
 static void after_ungetc(void) {
     read_a_line();
@@ -246,9 +248,11 @@ CASE(ends_after_fflush) {
 CASE(ends_after_fclose) {
     after(after_fclose);
 }
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(ends_after_fcloseall) {
     after(after_fcloseall);
 }
+#endif
 CASE(ends_after_ungetc) {
     after(after_ungetc);
 }

@@ -326,6 +326,7 @@ CASE(an_action_is_kept_as_by_the_kernel) {
         }
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(handlers_by_old_names) {
     extern sighandler_t __sysv_signal(int, sighandler_t);
     read_mapped();
@@ -357,6 +358,7 @@ CASE(handlers_by_old_names) {
     CALL(signal(0, counts) == SIG_ERR);
     CALL(sysv_signal(100, counts) == SIG_ERR);
 }
+#endif
 
 /* To the end that it has then, wherever that is. */
 static void read_truncated(FILE *f) {

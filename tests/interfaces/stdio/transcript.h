@@ -30,8 +30,9 @@
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #else
-#define strerrorname_np        strerror
-#define gnu_get_libc_version() "2.99"
+#define strerrorname_np              strerror
+#define gnu_get_libc_version()       "2.99"
+#define __GLIBC_PREREQ(major, minor) 1
 #endif
 
 #ifdef __cplusplus

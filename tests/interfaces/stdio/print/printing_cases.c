@@ -384,6 +384,7 @@ CASE(strings_printed_onto_themselves) {
     say("%.6s", text);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 extern int _IO_sprintf(char *, const char *, ...);
 
 CASE(old_name_of_sprintf) {
@@ -391,6 +392,7 @@ CASE(old_name_of_sprintf) {
     CALL(_IO_sprintf(text, "%d %s", 5, "text"));
     say("%s", text);
 }
+#endif
 
 /* n and the buffer's true size may differ: nothing behind the null is touched. */
 CASE(memory_behind_the_text) {
