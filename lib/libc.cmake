@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Which libc this is, and what is built for it.  libasf_stdio and libasf_unix are for glibc
-# alone; for musl, the headers of lib/musl make up for what all else needs of glibc.
+# Which libc this is, and what is built for it.  libasf_unix is for glibc alone; for musl,
+# the headers of lib/musl make up for what all else needs of glibc.
 include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
 set(is_glibc "
@@ -19,6 +19,7 @@ if(NOT ASF_GLIBC)
     set(ASF_LIBC musl)
     include_directories(${CMAKE_CURRENT_LIST_DIR}/musl)
     add_compile_options(-include ${CMAKE_CURRENT_LIST_DIR}/musl/glibc.h)
+    set(asf_unfortified -U_FORTIFY_SOURCE $<$<COMPILE_LANGUAGE:C>:-Wp,-U_FORTIFY_SOURCE>) # zig's C++ has no -Wp
     if(ASF_CXX_GLIBC)
         message(STATUS "Left out: libasf_xbyak, Python, tests: the C++ compiler is for glibc, and the C compiler is not")
         set(ASF_XBYAK OFF)
