@@ -20,10 +20,30 @@ struct mode {
     int flags2;          /* bits for the stream's flags2, which freopen may keep */
 };
 
+/* Finds the letters of a mode wherever they are, as musl does.  An empty mode is one for writing. */
+static bool find_letters(const char *text, struct mode *m) {
+    if (!strchr("rwa", *text)) {
+        errno = EINVAL;
+        return false;
+    }
+    m->append = *text == 'a';
+    m->flags = *text == 'r' ? O_RDONLY : O_WRONLY | O_CREAT;
+    m->flags |= (*text == 'w' ? O_TRUNC : 0) | (m->append ? O_APPEND : 0);
+    if (strchr(text, '+'))
+        m->flags = (m->flags & ~O_ACCMODE) | O_RDWR;
+    if (strchr(text, 'x'))
+        m->flags |= O_EXCL;
+    if (strchr(text, 'e'))
+        m->flags |= O_CLOEXEC, m->flags2 |= ASF_CLOSE_ON_EXEC;
+    return true;
+}
+
 /* Parses fopen's mode string as glibc does: a letter, then at most six more characters; unknown ones are
  * ignored.  fdopen's string has at most four more, and ends at a '+'. */
 static bool parse_fopen_mode(const char *text, struct mode *m, bool of_descriptor) {
     *m = (struct mode){0};
+    if (!ASF_LIBC(mode_in_order))
+        return find_letters(text, m);
     switch (*text) {
     case 'r':
         m->flags = O_RDONLY;
@@ -99,7 +119,7 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
 /* For mode "a", not "a+": sets the descriptor's offset to the end of its file, if the file can seek.
  * returns  false, with errno, if the seek failed. */
 static bool goes_to_end(int fd, const struct mode *m) {
-    if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY)
+    if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY || !ASF_LIBC(mode_in_order))
         return true;
     off64_t at = asf__sys.lseek(fd, 0, SEEK_END);
     if (!asf__failed(at) || at == -ESPIPE)
@@ -151,7 +171,15 @@ GLIBC_NAME(FILE *fopen64(const char *, const char *), fopen)
 
 /* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor. */
 static bool fit_descriptor(int fd, const struct mode *m) {
+    if (!ASF_LIBC(checks_descriptor) && m->flags & O_CLOEXEC)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (!ASF_LIBC(checks_descriptor) && !m->append)
+        return true;
     int have = fcntl(fd, F_GETFL);
+    if (!ASF_LIBC(checks_descriptor)) {
+        fcntl(fd, F_SETFL, have | O_APPEND);
+        return true;
+    }
     if (have < 0)
         return false;
     int access = have & O_ACCMODE, wanted = m->flags & O_ACCMODE;
@@ -265,6 +293,12 @@ EXPORT int fclose(FILE *f) {
 /* Opens the new file under the number of the old descriptor, as glibc does. */
 static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     char self[40];
+    if (!path && !ASF_LIBC(reopens_itself)) {
+        if (m->flags & O_CLOEXEC)
+            asf__raw_syscall(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0);
+        int rc = (int)asf__raw_syscall(SYS_fcntl, fd, F_SETFL, m->flags & ~(O_CREAT | O_EXCL | O_CLOEXEC), 0);
+        return rc < 0 ? rc : fd;
+    }
     if (!path) {
         snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
         path = self;
@@ -286,7 +320,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
  * libc's chain.  If the thread is cancelled while it opens the file, the stream stays closed.
  * returns  the descriptor or -errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
-    int fd = c->fd;
+    int fd = c->fd, buffering = ASF_LIBC(reopens_itself) ? 0 : c->flags & (ASF_UNBUFFERED | ASF_LINE_BUF);
     asf__stdio_start();
     asf__flush_stream(c);
     give_back_input(c);
@@ -302,6 +336,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (closed < 0)
         new = closed; /* glibc reports the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
+    c->flags |= buffering;
     asf__look_as_libc(c);
     return new;
 }

@@ -28,6 +28,7 @@ int asf__libc_print_checked(char *p, int fortify, size_t size, const char *forma
 /* Makes the text in `small`, or if that is too small in memory from malloc.  returns  its length, or -1. */
 static int make_text(char **text, char *small, size_t size, const char *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
+    small[0] = '\0';
     int n = ASF_LIBC_OWN(vsnprintf)(small, size, format, asf__list(ap));
     *text = small;
     if (n < 0 || (size_t)n < size)
@@ -40,8 +41,10 @@ int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__ar
     char small[512], *text;
     (void)fortify;
     int n = make_text(&text, small, sizeof small, format, ap);
-    if (n < 0)
+    if (n < 0) { /* what comes before the character that cannot be encoded */
+        asf__put_bytes(c, small, strlen(small));
         return -1;
+    }
     bool put = n == 0 || asf__put_bytes(c, text, (size_t)n) == (size_t)n;
     if (text != small)
         free(text);
