@@ -25,15 +25,28 @@ enum obstacle {
     GO_PROGRAM,        /* statically linked, as a rule, and without libc */
     STATICALLY_LINKED, /* no dynamic linker is there to preload anything */
     FOREIGN_MACHINE,   /* not this one, 64-bit */
-    FOREIGN_LOADER,    /* another libc's dynamic linker */
+    NO_LIBRARY,        /* for OTHER_LIBC, whose build of libasf_stdio is not there */
+    FOREIGN_LOADER,    /* the dynamic linker of a libc that is neither glibc nor musl */
     SET_ID,            /* set-uid or set-gid: the dynamic linker ignores LD_PRELOAD */
     CAPABILITIES,      /* file capabilities: likewise */
 };
+
+/* The libcs that libasf_stdio is built for.  OWN_LIBC is the one of this command. */
+enum libc { GLIBC, MUSL, UNKNOWN_LIBC };
+#ifdef __GLIBC__
+#define OWN_LIBC   GLIBC
+#define OTHER_LIBC MUSL
+#else
+#define OWN_LIBC   MUSL
+#define OTHER_LIBC GLIBC
+#endif
 
 /* A program as execvp() would find it. */
 struct program {
     const char *path;       /* the file that execvp() takes; NULL when there is none */
     const char *binary;     /* the file that is loaded: path, or the interpreter of a script */
+    const char *loader;     /* the dynamic linker that the binary names; NULL when it names none */
+    enum libc libc;         /* of that loader; OWN_LIBC when there is none */
     enum obstacle obstacle; /* of the binary */
 };
 
@@ -45,15 +58,24 @@ struct program asf__find_program(const char *name);
  * can load. */
 bool asf__is_library(const char *path);
 
-/* What serves a program: its stdio, or its Unix I/O, too. */
+/* What serves a program: its stdio, or its Unix I/O, too.  libasf_unix is for glibc alone: on musl
+ * libasf_stdio stands in its place. */
 enum library { LIBRARY_OF_STDIO, LIBRARY_OF_UNIX };
 
 /* asf__preload: LD_PRELOAD for programs that libasf_stdio.so, or libasf_unix.so, is to serve; the same
  * for all that this process starts.  The library stands where libc would: last, or
  * before libc if that is there, so that wrappers of other libraries come before it.
+ * The build for OTHER_LIBC, if it is installed, follows: each loader finds its own one alone.
  * errors  ends the process with EXIT_OWN_FAILURE when there is none that can
  *         be preloaded. */
 const char *asf__preload(enum library library);
+
+/* asf__other_library_flaw: the file that is to serve programs for OTHER_LIBC, and what keeps it from doing
+ * so, as "PATH is missing"; NULL when nothing does. */
+const char *asf__other_library_flaw(void);
+
+/* asf__libc_name: "glibc" or "musl". */
+const char *asf__libc_name(enum libc libc);
 
 /* asf__run: "asf run".  argv[0] is "run".  Returns the exit status, if it
  * returns at all. */

@@ -6,7 +6,7 @@
 
 int asf__run(int argc, char **argv) {
     (void)argc;
-    asf__fail("%s: libasf_stdio and libasf_unix are left out of this build of asf; use one for glibc",
+    asf__fail("%s: libasf_stdio and libasf_unix are left out of this build of asf; use one with ASF_STDIO=ON",
               argv[0]);
 }
 

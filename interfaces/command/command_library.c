@@ -5,7 +5,8 @@
  *
  * The library is looked for beside the command, from the place the command
  * runs in, so that the build tree and a tree that was moved after it was
- * installed work alike.
+ * installed work alike.  The build of libasf_stdio for the libc that the command does not
+ * run with is in asf/musl, or asf/glibc, of the same directory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,6 +23,14 @@
 static const char *file_name(enum library library) {
     return asf__text("%s.%.*s", library == LIBRARY_OF_UNIX ? "libasf_unix.so" : "libasf_stdio.so",
                      (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
+}
+
+static enum library library_for(enum libc libc, enum library wanted) {
+    return libc == MUSL ? LIBRARY_OF_STDIO : wanted;
+}
+
+const char *asf__libc_name(enum libc libc) {
+    return libc == GLIBC ? "glibc" : "musl";
 }
 
 const char *asf__own_directory(void) {
@@ -45,10 +54,16 @@ static const char *library_in(const char *directory, enum library library) {
     return access(path, F_OK) == 0 ? path : NULL;
 }
 
+static const char *installed_directory(void) {
+    return asf__text("%s/" ASF_LIBDIR_FROM_BINDIR, asf__own_directory());
+}
+
+static const char *built_directory(void) {
+    return asf__text("%s/../lib", asf__own_directory());
+}
+
 static const char *library_beside_command(enum library library) {
-    const char *own = asf__own_directory();
-    const char *installed = asf__text("%s/" ASF_LIBDIR_FROM_BINDIR, own);
-    const char *built = asf__text("%s/../lib", own);
+    const char *installed = installed_directory(), *built = built_directory();
     const char *path = library_in(installed, library);
     if (path == NULL)
         path = library_in(built, library);
@@ -88,13 +103,74 @@ static const char *find_library(enum library library) {
     return path;
 }
 
+/* The path when there is none: where it is to be installed. */
+static const char *other_library_path(enum library library) {
+    const char *libc = asf__libc_name(OTHER_LIBC);
+    const char *directory = asf__text("%s/asf/%s", installed_directory(), libc);
+    const char *path = library_in(directory, library);
+    if (path == NULL)
+        path = library_in(asf__text("%s/asf/%s", built_directory(), libc), library);
+    if (path != NULL)
+        return path;
+    char *libraries = realpath(installed_directory(), NULL);
+    path = libraries == NULL ? asf__text("%s/%s", directory, file_name(library))
+                             : asf__text("%s/asf/%s/%s", libraries, libc, file_name(library));
+    free(libraries);
+    return path;
+}
+
+static const char *flaw_of_other_library(const char *path) {
+    if (access(path, R_OK) != 0)
+        return errno == ENOENT ? asf__text("%s is missing", path)
+                               : asf__text("%s cannot be read (%s)", path, strerror(errno));
+    if (!asf__is_library(path))
+        return asf__text("%s is no shared library for " ASF_MACHINE, path);
+    if (strpbrk(path, " :$\t\n\v\f\r") != NULL)
+        return asf__text("%s cannot be preloaded, with a space, a colon or a dollar sign in its path", path);
+    return NULL;
+}
+
+struct other_library {
+    const char *path, *flaw;
+};
+
+/* libasf_stdio where libasf_unix is missing. */
+static const struct other_library *other_library(enum library library) {
+    static struct other_library found[2]; /* once: a child may have no descriptors for it */
+    struct other_library *other = &found[library];
+    if (other->path == NULL) {
+        other->path = other_library_path(library_for(OTHER_LIBC, library));
+        other->flaw = flaw_of_other_library(other->path);
+    }
+    return other->flaw != NULL && library == LIBRARY_OF_UNIX ? other_library(LIBRARY_OF_STDIO) : other;
+}
+
+const char *asf__other_library_flaw(void) {
+    return other_library(LIBRARY_OF_STDIO)->flaw;
+}
+
 /* musl's loader ends a program whose preloaded library it cannot load, and ignores one that it cannot
  * find.  It does not replace $LIB; glibc does, by the directory below / that its libc is in.  Where that
  * directory is missing, as on NixOS, only the plain path is left. */
 static const char *found_by_glibc_alone(const char *path) {
     const char *name = asf__text("/$LIB/../../../../../..%s", path);
+    if (OWN_LIBC == MUSL) /* whose dlopen does not replace $LIB */
+        return name;
     dlerror();
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != NULL || dlerror() == NULL ? name : path;
+}
+
+/* glibc's loader ends a program whose preloaded library needs another libc, which it cannot load.  It ignores
+ * a name of PATH_MAX bytes and more, without a message, and a tab is a part of a name to it.  To musl's
+ * loader tabs separate names. */
+static const char *found_by_musl_alone(const char *path) {
+    static char tabs[PATH_MAX + 1];
+    memset(tabs, '\t', PATH_MAX);
+    return asf__text("%s%s", tabs, path);
+}
+
+static const char *found_by_one_alone(enum libc libc, const char *path) {
+    return libc == GLIBC ? found_by_glibc_alone(path) : found_by_musl_alone(path);
 }
 
 /* What LD_PRELOAD has besides asf's libraries, which an outer asf has put there. */
@@ -130,7 +206,10 @@ const char *asf__preload(enum library library) {
     const char **preload = &made[library];
     if (*preload == NULL) {
         struct others others = others_preloaded(&library);
-        const char *own = found_by_glibc_alone(find_library(library));
+        const char *own = found_by_one_alone(OWN_LIBC, find_library(library_for(OWN_LIBC, library)));
+        const struct other_library *other = other_library(library);
+        if (other->flaw == NULL)
+            own = asf__join_list(own, ':', found_by_one_alone(OTHER_LIBC, other->path));
         *preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);
     }
     return *preload;

@@ -111,13 +111,27 @@ static bool is_static(int file, const Elf64_Ehdr *header) {
     return header->e_type == ET_EXEC || (header->e_type == ET_DYN && says_it_is_a_program(file, header));
 }
 
-static bool is_loaded_by_glibc(int file, const Elf64_Phdr *segment) {
+static const char *read_loader(int file, const Elf64_Phdr *segment) {
     char path[PATH_MAX] = "";
     size_t size = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
-    if (!read_at(file, path, size, segment->p_offset))
-        return true;
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash != NULL ? slash + 1 : path, ASF_LOADER) == 0;
+    return read_at(file, path, size, segment->p_offset) ? asf__text("%s", path) : NULL;
+}
+
+static enum libc libc_of(const char *loader) {
+    const char *slash = strrchr(loader, '/');
+    const char *name = slash != NULL ? slash + 1 : loader;
+    if (strcmp(name, ASF_GLIBC_LOADER) == 0)
+        return GLIBC;
+    return strcmp(name, ASF_MUSL_LOADER) == 0 ? MUSL : UNKNOWN_LIBC;
+}
+
+static enum obstacle obstacle_in_loader(struct program *program) {
+    if (program->loader == NULL)
+        return NO_OBSTACLE;
+    program->libc = libc_of(program->loader);
+    if (program->libc == UNKNOWN_LIBC)
+        return FOREIGN_LOADER;
+    return program->libc == OTHER_LIBC && asf__other_library_flaw() != NULL ? NO_LIBRARY : NO_OBSTACLE;
 }
 
 /* By the note that Go's linker writes. */
@@ -132,15 +146,17 @@ static bool is_go(int file, const Elf64_Ehdr *header) {
            memcmp(start.owner, "Go\0", sizeof start.owner) == 0;
 }
 
-static enum obstacle obstacle_in_format(int file) {
+static enum obstacle obstacle_in_format(int file, struct program *program) {
     Elf64_Ehdr header;
     Elf64_Phdr segment;
     if (!read_at(file, &header, sizeof header, 0) || !is_elf(&header))
         return NO_OBSTACLE;
     if (!is_of_this_machine(&header))
         return FOREIGN_MACHINE;
-    if (find_segment(file, &header, PT_INTERP, &segment))
-        return is_loaded_by_glibc(file, &segment) ? NO_OBSTACLE : FOREIGN_LOADER;
+    if (find_segment(file, &header, PT_INTERP, &segment)) {
+        program->loader = read_loader(file, &segment);
+        return obstacle_in_loader(program);
+    }
     if (!is_static(file, &header))
         return NO_OBSTACLE;
     return is_go(file, &header) ? GO_PROGRAM : STATICALLY_LINKED;
@@ -167,18 +183,18 @@ static enum obstacle obstacle_in_privileges(int file) {
     return getuid() != 0 && fgetxattr(file, "security.capability", NULL, 0) > 0 ? CAPABILITIES : NO_OBSTACLE;
 }
 
-static enum obstacle obstacle_in(int file) {
+static enum obstacle obstacle_in(int file, struct program *program) {
     enum obstacle found = obstacle_in_privileges(file);
-    return found != NO_OBSTACLE ? found : obstacle_in_format(file);
+    return found != NO_OBSTACLE ? found : obstacle_in_format(file, program);
 }
 
-/* Look at one file; when it is a script, `next` names its interpreter. */
-static enum obstacle look_at(const char *path, const char **next) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+/* Look at the program's binary; when it is a script, `next` names its interpreter. */
+static enum obstacle look_at(struct program *program, const char **next) {
+    int file = open(program->binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return errno == EACCES ? CANNOT_TELL : NO_OBSTACLE;
     *next = interpreter(file);
-    enum obstacle obstacle = *next != NULL ? NO_OBSTACLE : obstacle_in(file);
+    enum obstacle obstacle = *next != NULL ? NO_OBSTACLE : obstacle_in(file, program);
     close(file);
     return obstacle;
 }
@@ -189,12 +205,12 @@ struct program asf__find_program(const char *name) {
         path = search_path(name);
     else if (access(name, F_OK) != 0)
         path = NULL;
-    struct program program = {.path = path, .binary = path, .obstacle = NO_OBSTACLE};
+    struct program program = {.path = path, .binary = path, .libc = OWN_LIBC, .obstacle = NO_OBSTACLE};
     const char *next = path;
     for (int depth = 0; depth <= SCRIPT_DEPTH && next != NULL && is_executable(next); depth++) {
         program.binary = next;
         next = NULL;
-        program.obstacle = look_at(program.binary, &next);
+        program.obstacle = look_at(&program, &next);
     }
     return program;
 }

@@ -51,11 +51,12 @@ static const char *remedy(enum obstacle obstacle) {
     case FOREIGN_MACHINE:
         return "is not for 64-bit " ASF_MACHINE ", and asf serves nothing else; give it a program that is";
     case FOREIGN_LOADER:
-        return "uses another libc than glibc and runs without asf; build it for glibc";
+        return "uses another libc than glibc or musl and runs without asf; build it for one of these";
     case SET_ID:
         return "is set-uid or set-gid and runs without asf: ld.so preloads nothing then; run it as its owner";
     case CAPABILITIES:
         return "has file capabilities and runs without asf: ld.so preloads nothing then; run it as root";
+    case NO_LIBRARY: /* asf__obstacle says more */
     case NO_OBSTACLE:
         break;
     }
@@ -65,7 +66,7 @@ static const char *remedy(enum obstacle obstacle) {
 /* A program of another machine or libc would only complain about, or be broken
  * by, what it cannot load.  The others pass it on to programs that they start. */
 static bool can_load(enum obstacle obstacle) {
-    return obstacle != FOREIGN_MACHINE && obstacle != FOREIGN_LOADER;
+    return obstacle != FOREIGN_MACHINE && obstacle != FOREIGN_LOADER && obstacle != NO_LIBRARY;
 }
 
 static void set_environment(const char *name, const char *value) {
@@ -103,7 +104,16 @@ static int cannot_execute(const struct program *program, const char *name, int e
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
+static const char *missing_library(const struct program *program) {
+    const char *libc = asf__libc_name(OTHER_LIBC);
+    return asf__text(
+        "%s uses %s (%s) and runs without asf: %s; install libasf_stdio as it is built for %s there",
+        program->binary, libc, program->loader, asf__other_library_flaw(), libc);
+}
+
 const char *asf__obstacle(const struct program *program) {
+    if (program->obstacle == NO_LIBRARY)
+        return missing_library(program);
     const char *told = remedy(program->obstacle);
     return told && program->binary ? asf__text("%s %s", program->binary, told) : NULL;
 }
@@ -160,9 +170,13 @@ int asf__run(int argc, char **argv) {
     }
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
+    struct program program = asf__find_program(argv[optind]);
+    if (s.library == LIBRARY_OF_UNIX && program.libc == MUSL && program.obstacle == NO_OBSTACLE)
+        asf__warn("%s uses musl, for which there is no libasf_unix: its stdio alone is served; build it for "
+                  "glibc to have the rest served",
+                  program.binary);
     if (report)
         return asf__stat_program(argv + optind, &s, NULL, false);
-    struct program program = asf__find_program(argv[optind]);
     const char *obstacle = asf__obstacle(&program);
     if (obstacle && (program.obstacle != CANNOT_TELL || stats))
         asf__warn("%s", obstacle);

@@ -16,7 +16,8 @@
  *   asf__high_bits           the highest bits of 16 bytes
  *   ASF_PASS_THROUGH         defines a function that calls `first` and then jumps to `next`
  *   asf__arguments, ...      a va_list that called functions advance
- *   ASF_LOADER, ASF_ELF      loader and ELF machine of programs that libasf_stdio is preloaded into
+ *   ASF_GLIBC_LOADER, ASF_MUSL_LOADER, ASF_ELF   loaders and ELF machine of programs that libasf_stdio is
+ *                            preloaded into
  */
 #ifndef ASF_LIB_MACHINE_H
 #define ASF_LIB_MACHINE_H

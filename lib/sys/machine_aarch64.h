@@ -150,8 +150,9 @@ static inline void asf__untake(asf__arguments ap, int general) {
 
 #pragma GCC visibility pop
 
-#define ASF_MACHINE "AArch64"
-#define ASF_ELF     EM_AARCH64
-#define ASF_LOADER  "ld-linux-aarch64.so.1"
+#define ASF_MACHINE      "AArch64"
+#define ASF_ELF          EM_AARCH64
+#define ASF_GLIBC_LOADER "ld-linux-aarch64.so.1"
+#define ASF_MUSL_LOADER  "ld-musl-aarch64.so.1"
 
 #endif

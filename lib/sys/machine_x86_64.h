@@ -148,8 +148,9 @@ static inline void asf__untake(asf__arguments ap, unsigned general) {
 
 #pragma GCC visibility pop
 
-#define ASF_MACHINE "x86-64"
-#define ASF_ELF     EM_X86_64
-#define ASF_LOADER  "ld-linux-x86-64.so.2"
+#define ASF_MACHINE      "x86-64"
+#define ASF_ELF          EM_X86_64
+#define ASF_GLIBC_LOADER "ld-linux-x86-64.so.2"
+#define ASF_MUSL_LOADER  "ld-musl-x86_64.so.1"
 
 #endif
