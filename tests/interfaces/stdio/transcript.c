@@ -323,8 +323,36 @@ char **case_arguments(const char *name) {
     return (char **)arguments;
 }
 
+/* On musl a preload is for the cases alone: the system's commands that they run are for glibc, and cannot
+ * load it. */
+static char *preload;
+
+#ifdef __GLIBC__
+static void keep_preload(void) {}
+#else
+static void keep_preload(void) {
+    for (char **e = environ; *e; e++)
+        if (strncmp(*e, "LD_PRELOAD=", strlen("LD_PRELOAD=")) == 0)
+            preload = *e;
+    unsetenv("LD_PRELOAD");
+}
+#endif
+
+static char **case_environment(void) {
+    enum { MOST = 100 };
+    static char *all[MOST + 2];
+    size_t n = 0;
+    if (!preload)
+        return environ;
+    for (; n < MOST && environ[n]; n++)
+        all[n] = environ[n];
+    all[n] = preload;
+    all[n + 1] = NULL;
+    return all;
+}
+
 void exec_case(const char *name) {
-    execv("/proc/self/exe", case_arguments(name));
+    execve("/proc/self/exe", case_arguments(name), case_environment());
     _exit(126);
 }
 
@@ -389,6 +417,7 @@ int main(int argc, char **argv) {
         kernel_write(2, "usage: cases --list | cases transcript-file case\n");
         return 2;
     }
+    keep_preload();
     alarm(LONGEST_RUN);
     program_invocation_name = program_invocation_short_name = (char *)"cases";
     for (const struct test_case *c = __start_cases; c < __stop_cases; c++)
