@@ -11,10 +11,19 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* What libc's stdio is seen to call, and what the test itself needs. */
-static const int allowed[] = {SYS_read,       SYS_write,   SYS_lseek,     SYS_newfstatat, SYS_openat,
-                              SYS_close,      SYS_brk,     SYS_mmap,      SYS_munmap,     SYS_ioctl,
-                              SYS_exit_group, SYS_pread64, SYS_getrandom, SYS_fstat};
+/* What libc's stdio is seen to call, and what the test itself needs.  musl has readv and writev for a FILE,
+ * and open where there is one. */
+#ifdef __GLIBC__
+#define CALLS_OF_LIBC SYS_read, SYS_write
+#elif defined SYS_open
+#define CALLS_OF_LIBC SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_open
+#else
+#define CALLS_OF_LIBC SYS_read, SYS_write, SYS_readv, SYS_writev
+#endif
+
+static const int allowed[] = {CALLS_OF_LIBC, SYS_lseek,     SYS_newfstatat, SYS_openat, SYS_close,
+                              SYS_brk,       SYS_mmap,      SYS_munmap,     SYS_ioctl,  SYS_exit_group,
+                              SYS_pread64,   SYS_getrandom, SYS_fstat};
 enum { ALLOWED = sizeof allowed / sizeof *allowed };
 
 static void forbid_all_but(const int *calls, int count, bool number) {
@@ -112,8 +121,8 @@ CASE(standard_streams_behind_the_filter) {
 /* A stream with the program's buffer, or none, is never looked at: what may be called is what it takes to
  * read and to write, and at exit to give back what was not read. */
 static void forbid_all_but_transfers(void) {
-    static const int transfers[] = {SYS_read, SYS_write, SYS_lseek,  SYS_close,
-                                    SYS_brk,  SYS_mmap,  SYS_munmap, SYS_exit_group};
+    static const int transfers[] = {CALLS_OF_LIBC, SYS_lseek,  SYS_close,     SYS_brk,
+                                    SYS_mmap,      SYS_munmap, SYS_exit_group};
     forbid_all_but(transfers, sizeof transfers / sizeof *transfers, false);
 }
 
