@@ -208,7 +208,7 @@ TEST_F(Arrays, NoMoreIsReadThanThere) {
     EXPECT_EQ(reading("1 " + name).rest, name) << "however long the name";
 }
 
-// glibc's ungetc takes back any number of bytes, musl's those of its buffer.
+// glibc's ungetc and ours take back any number of bytes, musl's those of its buffer.
 TEST_F(Arrays, ALongWordOfAPipeIsPutBackOrTold) {
     const std::string name(3000, 'n'), text = "1 " + name;
     int ends[2];
@@ -218,13 +218,14 @@ TEST_F(Arrays, ALongWordOfAPipeIsPutBackOrTold) {
     FILE *f = fdopen(ends[0], "r");
     size_t count = 0;
     const double *array = asf_shm_read_doubles(f, &count);
+    const int error = errno;
 #ifdef __GLIBC__
     EXPECT_NE(array, nullptr);
-    EXPECT_EQ(rest_of(f), name);
-#else
-    EXPECT_EQ(errno, ENOBUFS);
-    EXPECT_EQ(array, nullptr);
 #endif
+    if (array)
+        EXPECT_EQ(rest_of(f), name);
+    else
+        EXPECT_EQ(error, ENOBUFS);
     EXPECT_EQ(asf_shm_free_doubles(array), 0);
     fclose(f);
 }

@@ -21,7 +21,7 @@ TEST_P(SegmentAsFile, Prints) {
     char *shm = make("printed", 1000);
     FILE *f = open_file(shm, O_WRONLY);
     EXPECT_EQ(fprintf(f, "%d and %s\n", 1, "two"), 10);
-    EXPECT_EQ(fputs("three\n", f), 1);
+    EXPECT_GE(fputs("three\n", f), 0);
     EXPECT_EQ(putc('4', f), '4');
     EXPECT_EQ(ftell(f), 17);
     EXPECT_STREQ(shm + ASF_SHM_HEAD, "1 and two\nthree\n4") << "there at once";
@@ -121,13 +121,13 @@ TEST_P(SegmentAsFile, BuffersThatAreSetChangeNothing) {
     char *shm = make("setvbuf", 100), own[10];
     FILE *f = open_file(shm, O_WRONLY);
     EXPECT_EQ(setvbuf(f, nullptr, _IONBF, 0), 0);
-    EXPECT_EQ(fputs("unbuffered ", f), 1);
+    EXPECT_GE(fputs("unbuffered ", f), 0);
     EXPECT_EQ(fclose(f), 0);
     f = open_file(shm, O_RDWR);
     EXPECT_EQ(setvbuf(f, own, _IOFBF, sizeof own), 0);
     EXPECT_EQ(getc(f), 'u');
     EXPECT_EQ(fseek(f, 11, SEEK_SET), 0);
-    EXPECT_EQ(fputs("in the program's buffer", f), 1);
+    EXPECT_GE(fputs("in the program's buffer", f), 0);
     EXPECT_EQ(fflush(f), 0);
     EXPECT_EQ(fclose(f), 0);
     EXPECT_STREQ(shm + ASF_SHM_HEAD, "unbuffered in the program's buffer");
