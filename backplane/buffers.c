@@ -122,7 +122,7 @@ void asf__allocate(struct asf_cios *c) {
     bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
     if (buffered)
         asf__look_below(c);
-    /* Behind a buffer that is put as a whole there is room for what overflows it. */
+    /* ASF_PUTS_WHOLE: the memory goes on behind the buffer, for the output that overflows it. */
     size_t room = c->flags2 & ASF_PUTS_WHOLE && !(c->flags & ASF_NO_WRITES) ? BUFSIZ : 0;
     struct asf_buffer *b = buffered ? asf__buffer_new(c->block + room) : NULL;
     if (b)

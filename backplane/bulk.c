@@ -9,8 +9,8 @@
 #include <time.h>
 
 enum {
-    RUN = 64,            /* a stream becomes bulk when it moves as many whole blocks in a row, */
-    LEAST = 4096,        /* or more of them, if they are smaller than this: 256 KB at least */
+    RUN = 64,            /* a stream becomes bulk when it moves as many whole blocks in a row; */
+    LEAST = 4096,        /* blocks smaller than this count as a part of one: 256 KB are moved at least */
     SLOW = 50,           /* in fewer milliseconds than this */
     MEMORY = 128 << 10,  /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
     STRAIGHT = 16 << 10, /* a copy of this size or more costs more than a system call */

@@ -50,7 +50,7 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: four of glibc's, and four that glibc does not use. */
+/* Bits of `flags2`: four of glibc's, and those that glibc does not use. */
 enum {
     ASF_NOT_CANCELLED = 0x2,      /* no call is a cancellation point */
     ASF_WIDE_USER_BUF = 0x8,      /* the wide buffer is the program's */
@@ -60,9 +60,9 @@ enum {
     ASF_FOLLOWS = 0x200000,       /* reading goes on after the end of the file (fopen's "m") */
     ASF_REOPENED = 0x400000,      /* by freopen: exit flushes it before older streams */
     ASF_NOT_LOOKED_AT = 0x800000, /* the descriptor is not asked for its kind unless a buffer is made */
-    ASF_LINES_AT_FIRST = 0x2000000, /* line buffered up to the first put */
+    ASF_PUTS_WHOLE = 0x1000000,   /* output that overflows the buffer is put with it, not cut at its end */
+    ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
     ASF_SEEKS_TO_BYTE = 0x4000000,  /* a seek goes to the target itself, not to its block */
-    ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, not cut at its end */
 };
 
 /* The kind of file that the stream is on, found at the stream's first use. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * glibc.h - names of glibc that musl lacks or spells otherwise.  On musl this file is included before
- * every file (lib/flags.cmake), and this directory has the headers of glibc that musl lacks.  No other
- * file knows of musl.
+ * every file (lib/libc.cmake), and this directory has the headers of glibc that musl lacks.  The
+ * rest of lib/ but text/of_libc.h, backplane/ and streams/ are written as for glibc, and know of no musl.
  */
 #ifndef ASF_LIB_MUSL_GLIBC_H
 #define ASF_LIB_MUSL_GLIBC_H

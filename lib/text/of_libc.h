@@ -14,18 +14,19 @@
 #define ASF__OF_GLIBC 0
 #endif
 
-/* ASF__TAKES_ALL_LENGTHS: a length modifier that C leaves undefined, such as in %qd and %llf, is taken; else
- * the format is refused. ASF__CUTS_NULL: %.3s of a null pointer is "(nu", not "". ASF__KNOWN_POINTERS: %p of
- * a null pointer is "(nil)", not "0", and a precision is that of %x; else libc makes what has one, or a flag.
- * ASF__SCALES_BY_EXPONENT: %a of a subnormal number begins with 0x0, with the least exponent; else with 0x1,
- * and libc makes it. ASF__ENCODES: %ls and %lc are made here; else libc makes them. ASF__LOSES_ZEROS: %#g of
- * 999999.5 is "1.e+06", without the zeros that # asks for. */
+/* Where a comment names two ways, glibc has the first, musl the second. */
 enum {
+    /* %qd and %llf, whose length C leaves undefined, are taken; or refused. */
     ASF__TAKES_ALL_LENGTHS = ASF__OF_GLIBC,
+    /* %.3s of a null pointer is ""; or "(nu". */
     ASF__CUTS_NULL = !ASF__OF_GLIBC,
+    /* %p of a null pointer is "(nil)"; or "0", and libc makes a %p with a precision or a flag. */
     ASF__KNOWN_POINTERS = ASF__OF_GLIBC,
+    /* %a of a subnormal number begins with 0x0; or with 0x1, and libc makes it. */
     ASF__SCALES_BY_EXPONENT = ASF__OF_GLIBC,
+    /* %ls and %lc are made here; or libc makes them. */
     ASF__ENCODES = ASF__OF_GLIBC,
+    /* %#g of 999999.5 is "1.e+06", without the zeros that # asks for; or "1.00000e+06". */
     ASF__LOSES_ZEROS = ASF__OF_GLIBC,
 };
 

@@ -252,7 +252,7 @@ static inline bool put_text_fast(struct asf_cios *c, const char *text, size_t le
     return true;
 }
 
-/* What fputs returns when all is well. */
+/* The result of an fputs that succeeds. */
 enum { PUT = ASF_LIBC(counts_text) ? 1 : 0 };
 
 static int put_text_slow(struct asf_cios *c, const char *text, size_t length) {
@@ -280,7 +280,7 @@ EXPORT int fputs(const char *text, FILE *f) {
     return r;
 }
 
-/* What puts returns when all is well. */
+/* The result of a puts that succeeds. */
 static inline int count_line(size_t length) {
     return !ASF_LIBC(counts_text) ? 0 : length < INT_MAX ? (int)length + 1 : INT_MAX;
 }

@@ -21,7 +21,7 @@ static void flush_at_exit(void) {
 }
 
 #ifdef ASF_STATIC
-/* What exit of an archive's musl calls last. */
+/* musl's exit calls this last.  Only in a static program is it ours. */
 void __stdio_exit(void);
 EXPORT void __stdio_exit(void) {
     flush_at_exit();

@@ -3,7 +3,7 @@
  * musl_face.h - stdio's calls of musl.  <interfaces/stdio/libc.h> says what each is for.
  *
  * musl's FILE is opaque, and all of a program's are ours.  The functions inside musl that read or write one
- * are ours, too, or are given a bridge (bridge.h).  A wide stream has bytes in its buffer, as any other.
+ * are ours, too, or are given a bridge (bridge.c).  A wide stream has bytes in its buffer, as any other.
  */
 #ifndef ASF_INTERFACES_STDIO_MUSL_FACE_H
 #define ASF_INTERFACES_STDIO_MUSL_FACE_H
@@ -18,7 +18,7 @@
 #define __chk_fail abort
 
 /* ASF_LIBC_OWN(name): musl's own function with a name that we define.  An archive has it under another name
- * (lib/libraries.cmake). */
+ * (take_own). */
 #ifdef ASF_STATIC
 #define ASF_LIBC_OWN(name)                                                                                   \
     (__extension__({                                                                                         \

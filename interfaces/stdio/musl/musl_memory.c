@@ -157,6 +157,7 @@ EXPORT FILE *fmemopen(void *restrict memory, size_t size, const char *restrict m
     char *base = memory ? memory : calloc(1, size ? size : 1);
     if (!a || !base) {
         free(a);
+        free(memory ? NULL : base);
         errno = ENOMEM;
         return NULL;
     }
@@ -166,13 +167,10 @@ EXPORT FILE *fmemopen(void *restrict memory, size_t size, const char *restrict m
         a->length = size;
     else if (*mode == 'a')
         a->length = a->at = strnlen(base, size);
-    else if (plus)
+    else if (plus && size > 0)
         *base = '\0';
-    FILE *f = fopencookie(a,
-                          plus ? (*mode == 'r'   ? "r+"
-                                  : *mode == 'w' ? "w+"
-                                                 : "a+")
-                               : mode,
+    const char access[] = {*mode, plus ? '+' : '\0', '\0'}; /* fopencookie looks for the + in its place */
+    FILE *f = fopencookie(a, access,
                           (cookie_io_functions_t){get_from_area, put_in_area, seek_in_area, asf__area_close});
     if (!f)
         asf__area_close(a);

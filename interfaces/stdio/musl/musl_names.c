@@ -76,7 +76,8 @@ EXPORT void psiginfo(const siginfo_t *info, const char *text) {
 
 #ifdef ASF_STATIC
 
-/* What musl's own objects in an archive call: its lock of a FILE, and a FILE in memory of the caller. */
+/* Objects of libc.a call these: perror and getopt lock a FILE, the resolver opens one in memory of its own.
+ */
 int __lockfile(FILE *f);
 void __unlockfile(FILE *f);
 FILE *__fopen_rb_ca(const char *path, FILE *memory, unsigned char *buffer, size_t size);

@@ -28,13 +28,9 @@ static int orient(struct asf_cios *c, int mode) {
     return orientation(c);
 }
 
-static inline bool hold(struct asf_cios *c) {
-    return asf__hold(c);
-}
-
 EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, hold, orient(c, mode));
+    return ASF_LOCKED(c, asf__hold, orient(c, mode));
 }
 
 /* --- input ------------------------------------------------------------------------------- */
@@ -84,7 +80,7 @@ EXPORT wint_t fgetwc(FILE *f) {
     if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && asf__avail(c) > 0 &&
         (signed char)*c->read_ptr >= 0)
         return (unsigned char)*c->read_ptr++;
-    return ASF_LOCKED(c, hold, take_wide(c));
+    return ASF_LOCKED(c, asf__hold, take_wide(c));
 }
 
 EXPORT wint_t fgetwc_unlocked(FILE *f) {
@@ -116,7 +112,7 @@ EXPORT wchar_t *fgetws(wchar_t *restrict text, int n, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
     if (n == 0)
         return text;
-    return ASF_LOCKED(c, hold, take_text(c, text, n));
+    return ASF_LOCKED(c, asf__hold, take_text(c, text, n));
 }
 
 EXPORT wchar_t *fgetws_unlocked(wchar_t *restrict text, int n, FILE *restrict f) {
@@ -141,7 +137,7 @@ static wint_t push_back(struct asf_cios *c, wint_t wc) {
 
 EXPORT wint_t ungetwc(wint_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, hold, push_back(c, wc));
+    return ASF_LOCKED(c, asf__hold, push_back(c, wc));
 }
 
 /* --- output --------------------------------------------------------------------------------- */
@@ -166,7 +162,7 @@ EXPORT wint_t fputwc(wchar_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && (unsigned)wc < 0x80 && c->write_ptr < c->write_end)
         return (wint_t)(*c->write_ptr++ = (char)wc);
-    return ASF_LOCKED(c, hold, put_wide(c, wc));
+    return ASF_LOCKED(c, asf__hold, put_wide(c, wc));
 }
 
 EXPORT wint_t fputwc_unlocked(wchar_t wc, FILE *f) {
@@ -198,7 +194,7 @@ static int put_text(struct asf_cios *c, const wchar_t *text) {
 
 EXPORT int fputws(const wchar_t *restrict text, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, hold, put_text(c, text));
+    return ASF_LOCKED(c, asf__hold, put_text(c, text));
 }
 
 EXPORT int fputws_unlocked(const wchar_t *restrict text, FILE *restrict f) {

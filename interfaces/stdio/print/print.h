@@ -33,8 +33,8 @@ bool asf__begins_anew(const struct asf__output *o);
 int asf__print_allocated(char **result, int fortify, const char *format, asf__arguments ap);
 bool asf__print_bytes(int fd, const char *p, size_t n);
 
-/* What the formatter leaves, libc's own code makes (glibc/glibc_print.c, musl/musl_print.c).  fortify: the
- * level of checking, which glibc's checked forms take. asf__libc_print: on a stream, which is locked.
+/* The formatter leaves some formats to libc's own code (glibc/glibc_print.c, musl/musl_print.c).  fortify:
+ * the level of checking, which glibc's checked forms take. asf__libc_print: on a stream, which is locked.
  * asf__libc_print_text: into p[0..room) and a null after it; `all`: that is the whole call.
  * asf__libc_print_checked: __vsprintf_chk, after an error.
  * asf__libc_print_allocated: vasprintf. */

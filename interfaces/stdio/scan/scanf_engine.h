@@ -264,8 +264,8 @@ void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
-/* What the engine refuses, libc's own code makes (glibc/glibc_scan.c, musl/musl_scan.c): on a stream, which
- * is not locked, and on a string. */
+/* libc's own code makes the calls that the engine refuses (glibc/glibc_scan.c, musl/musl_scan.c): on a
+ * stream, which is not locked, and on a string. */
 int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__libc_scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
