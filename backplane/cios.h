@@ -62,7 +62,8 @@ enum {
     ASF_NOT_LOOKED_AT = 0x800000, /* the descriptor is not asked for its kind unless a buffer is made */
     ASF_PUTS_WHOLE = 0x1000000,   /* output that overflows the buffer is put with it, not cut at its end */
     ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
-    ASF_SEEKS_TO_BYTE = 0x4000000,  /* a seek goes to the target itself, not to its block */
+    ASF_SEEKS_ANEW = 0x4000000,     /* a seek forgets what was read, even if the target is there */
+    ASF_READS_ON = 0x8000000,       /* a read for a caller's block fills the buffer with what follows */
 };
 
 /* The kind of file that the stream is on, found at the stream's first use. */

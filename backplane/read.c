@@ -221,10 +221,37 @@ static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
                                                             : get_from_module(c, p, n);
 }
 
+/* Whether a read of n bytes goes on into the buffer. */
+static bool reads_on(const struct asf_cios *c, size_t n) {
+    if (asf__likely(!(c->flags2 & ASF_READS_ON)) || n <= 1 || c->flags & ASF_UNBUFFERED)
+        return false;
+    const bool is_free = c->buffer && !c->buffer->refs && !c->buffer->release;
+    return c->ops->get_on && is_free && !c->stopped && c->bulk.state != ASF_BULK && !c->bulk.from;
+}
+
+/* Reads all but the last of n bytes to the caller's memory, and what follows to the buffer. */
+static ssize_t take_and_read_on(struct asf_cios *c, char *p, size_t n) {
+    const size_t size = (size_t)(c->buf_end - c->buf_base);
+    asf__empty_windows(c);
+    enum asf_use was = asf__begin_system_call(c);
+    ssize_t r = c->ops->get_on(c, p, n - 1, c->buf_base, size), more = r - (ssize_t)(n - 1);
+    asf__end_system_call(c, was);
+    if (r > 0 && asf__knows_offset(c))
+        c->offset += r;
+    if (r <= 0 || more <= 0)
+        return r;
+    asf__set_read(c, c->buf_base, c->buf_base, c->buf_base + more);
+    p[n - 1] = *c->read_ptr++;
+    if ((size_t)more == size)
+        asf__count_block(c);
+    return (ssize_t)n;
+}
+
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = 0;
     /* A read that bypasses the buffer leaves the stream in output mode, as in glibc. */
-    bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && goes_straight(c, n);
+    bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && !(c->flags2 & ASF_READS_ON) &&
+                goes_straight(c, n);
     *error = past ? asf__flush_output(c) : asf__to_read(c);
     if (*error == 0 && asf__avail(c) == 0) {
         *error = asf__attach(c);
@@ -241,10 +268,14 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
         asf__free_backup(c);
         if (asf__avail(c) > 0)
             continue;
-        bool straight = goes_straight(c, left), ended = !straight && asf__has_ended(c);
-        if (!straight && c->orientation == 0)
+        bool on = reads_on(c, left), straight = on || goes_straight(c, left);
+        bool ended = (!straight || c->flags2 & ASF_READS_ON) && asf__has_ended(c);
+        if ((on || !straight) && c->orientation == 0)
             c->orientation = -1; /* its buffer holds bytes now */
-        ssize_t r = straight ? take_straight(c, p + done, left) : ended ? 0 : asf__fill(c, 1);
+        ssize_t r = ended      ? 0
+                    : on       ? take_and_read_on(c, p + done, left)
+                    : straight ? take_straight(c, p + done, left)
+                               : asf__fill(c, 1);
         if (r < 0)
             *error = (int)r;
         if (r <= 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * seek.c - tell a stream's offset, and seek: within the current buffer if the target is in it; else to the
- * target's block, which is read so that the next seeks find their targets in the buffer.
+ * target's block, which is read so that the next seeks find their targets in the buffer.  A stream with
+ * ASF_SEEKS_ANEW does neither.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -14,12 +15,13 @@ static bool knows_place(const struct asf_cios *c) {
     return c->exclusive && c->kind == ASF_REGULAR && c->place >= 0;
 }
 
-/* Seeks by the module, and empties the windows. */
+/* Seeks by the module, and empties the windows and the backup. */
 static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = c->ops->seek(c, offset, whence);
     if (asf__failed(at))
         return at;
     c->offset = at;
+    asf__free_backup(c);
     asf__leave_window(c);
     if (asf__unlikely(c->gate & ASF_MOVED)) /* the seek replaces the pending asf__arrive */
         __atomic_store_n(&c->gate, c->gate & ~(unsigned)ASF_MOVED, __ATOMIC_RELEASE);
@@ -94,17 +96,30 @@ static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
     return empty;
 }
 
+/* Seeks by the module even if the target is in the window: the next bytes are the file's of that moment.  A
+ * seek that fails leaves what was read, and what was pushed back. */
+static off64_t seek_anew(struct asf_cios *c, off64_t offset, int whence) {
+    off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
+    if (whence == SEEK_CUR)
+        offset = (off64_t)((uint64_t)offset - asf__avail(c) - (uint64_t)behind);
+    if (whence == SEEK_CUR && c->offset >= 0 && (c->ops->positional || c->exclusive)) {
+        offset = (off64_t)((uint64_t)offset + (uint64_t)c->offset);
+        whence = SEEK_SET;
+    }
+    return seek_below(c, offset, whence);
+}
+
 /* Seeks to a target outside the window. */
 static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool exact) {
-    bool by_block =
-        whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS) && !(c->flags2 & ASF_SEEKS_TO_BYTE);
+    bool by_block = whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS);
     return by_block && !c->ops->fill && !c->ops->positional ? seek_block(c, offset, exact)
                                                             : seek_below(c, offset, whence);
 }
 
 static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
+    const bool anew = c->flags2 & ASF_SEEKS_ANEW;
     asf__end_bulk(c);
-    bool exact = drop_pushed_back(c, &offset, whence);
+    bool exact = !anew && drop_pushed_back(c, &offset, whence);
     asf__look_below(c);
     int rc = whence == SEEK_CUR ? asf__arrive(c) : 0;
     if (rc == 0)
@@ -118,6 +133,8 @@ static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
     if (c->ops->asks_for_offset_each_time)
         c->offset = -1;
     rc = asf__is_putting(c) ? asf__end_output(c) : 0;
+    if (rc == 0 && anew)
+        return seek_anew(c, offset, whence);
     if (rc == 0 && !c->ops->fill)
         asf__allocate(c);
     if (rc == 0 && whence != SEEK_SET)

@@ -16,7 +16,7 @@
     (__extension__({                                                                                         \
         ssize_t r_;                                                                                          \
         int before_ = 0;                                                                                     \
-        const bool held_ = asf__unlikely((c)->flags2 & ASF_NOT_CANCELLED);                                   \
+        const bool held_ = asf__unlikely((c)->flags2 & ASF_NOT_CANCELLED) && !__libc_single_threaded;        \
         if (held_)                                                                                           \
             pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);                                        \
         r_ = asf__likely(__libc_single_threaded) ? call : ASF_CLEANUP(asf__cancelled, c, call);              \
@@ -30,14 +30,21 @@ static void move_place(struct asf_cios *c, ssize_t n) {
         c->place += n;
 }
 
-ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
-    ssize_t r = CANCELLABLE(c, asf__read(c->fd, buf, n));
+static ssize_t count_input(struct asf_cios *c, ssize_t r) {
     c->stats.syscalls++;
     if (r > 0) {
         c->stats.in += (uint64_t)r;
         move_place(c, r);
     }
     return r;
+}
+
+ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n) {
+    return count_input(c, CANCELLABLE(c, asf__read(c->fd, buf, n)));
+}
+
+ssize_t asf__fd_get_on(struct asf_cios *c, void *buf, size_t n, void *more, size_t size) {
+    return count_input(c, asf__read_on(c->fd, buf, n, more, size));
 }
 
 ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {

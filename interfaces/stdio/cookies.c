@@ -151,7 +151,8 @@ EXPORT FILE *fopencookie(void *program, const char *mode, cookie_io_functions_t 
     }
     *k = (struct cookie){.program = program, .call = call};
     c->why = "the program's callbacks";
-    c->flags2 |= ASF_PORTIONS_OF_LIBC;
+    c->flags2 |= ASF_AS_LIBC;
+    c->orientation = ASF_LIBC(never_wide) ? -1 : 0;
     if (append && ASF_LIBC(callbacks_append))
         c->flags |= ASF_APPENDING;
     asf__cios_link(c);

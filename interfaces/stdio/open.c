@@ -27,6 +27,7 @@ static bool find_letters(const char *text, struct mode *m) {
         return false;
     }
     m->append = *text == 'a';
+    m->flags2 = ASF_AS_LIBC & ASF_NOT_CANCELLED;
     m->flags = *text == 'r' ? O_RDONLY : O_WRONLY | O_CREAT;
     m->flags |= (*text == 'w' ? O_TRUNC : 0) | (m->append ? O_APPEND : 0);
     if (strchr(text, '+'))
@@ -101,7 +102,7 @@ void asf__look_as_libc(struct asf_cios *c) {
     const struct asf_options *o = asf__options();
     const bool is_asked_for = o->decompress || o->verbose || asf__counting || o->popen_rings || o->rings;
     c->block = BUFSIZ;
-    c->flags2 |= ASF_PORTIONS_OF_LIBC;
+    c->flags2 |= ASF_AS_LIBC;
     if (!is_asked_for)
         c->flags2 |= ASF_NOT_LOOKED_AT;
 }
@@ -322,6 +323,8 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd, buffering = ASF_LIBC(reopens_itself) ? 0 : c->flags & (ASF_UNBUFFERED | ASF_LINE_BUF);
     asf__stdio_start();
+    if (c->flags2 & ASF_LINES_AT_FIRST) /* no put of libc's looks at the new file */
+        buffering |= ASF_LINE_BUF;
     asf__flush_stream(c);
     give_back_input(c);
     if (asf__ours_wide(c))

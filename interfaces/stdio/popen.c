@@ -77,7 +77,7 @@ static FILE *open_our_end(int fd, pid_t child, const struct pipe_mode *m) {
     FILE *f = asf__open_on_pipe(fd, m->reading ? O_RDONLY : O_WRONLY);
     if (f) {
         asf__cios(f)->child = child;
-        asf__cios(f)->orientation = -1; /* as glibc: never a wide stream */
+        asf__cios(f)->orientation = ASF_LIBC(never_wide) ? -1 : 0;
     }
     if (f && !m->cloexec)
         fcntl(fd, F_SETFD, 0);

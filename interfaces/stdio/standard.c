@@ -45,15 +45,17 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
            (asf__pending(c) > 0 || c->queue || c->bulk.from);
 }
 
-/* Whether the stream has unread input.  A flush of all streams moves the descriptor's offset back over it, as
- * glibc does since 2.42. */
-ASF_RACY static bool has_input(const struct asf_cios *c) {
+/* Whether the stream has unread input over which a flush of all streams, or the exit, sets back the
+ * descriptor's offset. */
+ASF_RACY static bool has_input(const struct asf_cios *c, bool exits) {
+    if (exits ? !ASF_LIBC(exit_sets_back) : !ASF_LIBC(flush_all_input))
+        return false;
     bool unread = asf__ours_wide(c) ? c->wide.read_ptr < c->wide.read_end : c->read_ptr < c->read_end;
-    return unread && c->fd >= 0 && ASF_LIBC(flush_all_input);
+    return unread && c->fd >= 0;
 }
 
-static void flush_one(struct asf_cios *c, int *result) {
-    if (has_input(c)) {
+static void flush_one(struct asf_cios *c, int *result, bool exits) {
+    if (has_input(c, exits)) {
         if (asf__flush_stream(c) != 0)
             *result = EOF;
         c->exclusive = false;
@@ -69,10 +71,10 @@ static void flush_one(struct asf_cios *c, int *result) {
 }
 
 static bool flush_locked(struct asf_cios *c, void *result) {
-    if (!has_output(c) && !has_input(c))
+    if (!has_output(c) && !has_input(c, false))
         return true;
     asf__begin_call(c);
-    flush_one(c, result);
+    flush_one(c, result, false);
     asf__end_call(c);
     return true;
 }
@@ -111,10 +113,10 @@ static bool is_left_to_libc(const struct asf_cios *c) {
 
 static bool flush_anyway(struct asf_cios *c, void *result) {
     bool locked;
-    if (is_left_to_libc(c) || (!has_output(c) && !has_input(c)))
+    if (is_left_to_libc(c) || (!has_output(c) && !has_input(c, true)))
         return true;
     if (lock_at_exit(c, &locked))
-        flush_one(c, result);
+        flush_one(c, result, true);
     if (locked)
         asf__unlock(&c->lk);
     return true;

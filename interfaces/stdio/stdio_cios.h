@@ -65,10 +65,10 @@ static inline int asf__error(struct asf_cios *c, int code) {
 
 #pragma GCC visibility push(hidden)
 
-/* The bits of flags2 that say how libc moves a stream's bytes. */
+/* The bits of flags2 that make a stream move its bytes as libc does. */
 enum {
-    ASF_PORTIONS_OF_LIBC =
-        (ASF_LIBC(puts_whole) ? ASF_PUTS_WHOLE : 0) | (ASF_LIBC(seeks_to_byte) ? ASF_SEEKS_TO_BYTE : 0)
+    ASF_AS_LIBC = (ASF_LIBC(puts_whole) ? ASF_PUTS_WHOLE : 0) | (ASF_LIBC(seeks_anew) ? ASF_SEEKS_ANEW : 0) |
+                  (ASF_LIBC(reads_on) ? ASF_READS_ON : 0) | (ASF_LIBC(cancels) ? 0 : ASF_NOT_CANCELLED)
 };
 
 /* asf__told: the code to tell of a failed call: without an errno where libc refuses so.  flag: ASF_NO_READS

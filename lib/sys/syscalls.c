@@ -55,6 +55,14 @@ ssize_t asf__plain_write(int fd, const void *buf, size_t n) {
     return asf__raw(SYS_write, fd, (long)buf, (long)n, 0);
 }
 
+ssize_t asf__read_on(int fd, void *buf, size_t n, void *more, size_t size) {
+    asf__use_descriptor(fd, false);
+    if (asf__sys.read != asf__plain_read)
+        return asf__sys.read(fd, buf, n);
+    const struct iovec parts[] = {{buf, n}, {more, size}};
+    return asf__raw(SYS_readv, fd, (long)parts, 2, 0);
+}
+
 static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__raw(SYS_pread64, fd, (long)buf, (long)n, offset);
 }

@@ -133,6 +133,10 @@ static inline ssize_t asf__read(int fd, void *buf, size_t n) {
     return asf__sys.read(fd, buf, n);
 }
 
+/* As asf__read, but what follows the n bytes goes to `more`.  Where another interface has the descriptor's
+ * offset, only the n bytes are read.  It is no cancellation point. */
+ssize_t asf__read_on(int fd, void *buf, size_t n, void *more, size_t size);
+
 static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
     asf__use_descriptor(fd, false);
     if (asf__sys.write == asf__plain_write)

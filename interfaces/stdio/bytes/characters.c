@@ -140,6 +140,8 @@ int asf__unget(struct asf_cios *c, int ch) {
 }
 
 static int unget_byte(struct asf_cios *c, int ch) {
+    if (ASF_LIBC(ungetc_orients))
+        asf__bytes(c);
     if (c->orientation <= 0 && is_last(c, ch)) {
         c->read_ptr--;
         return (unsigned char)ch;

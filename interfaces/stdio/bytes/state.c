@@ -260,6 +260,8 @@ void asf__purge(struct asf_cios *c) {
 
 EXPORT int __fsetlocking(FILE *f, int type) {
     struct asf_cios *c = asf__cios(f);
+    if (!ASF_LIBC(caller_locks))
+        return 0;
     int was = c->flags & ASF_USER_LOCK ? FSETLOCKING_BYCALLER : FSETLOCKING_INTERNAL;
     if (type == FSETLOCKING_BYCALLER)
         c->flags |= ASF_USER_LOCK;

@@ -41,8 +41,11 @@ enum {
 
 #pragma GCC visibility push(hidden)
 
-/* A bit of `flags2` that says of a stream that it is wide: its orientation is that of bytes. */
-enum { ASF_WIDE_CHARACTERS = 0x1 };
+/* Bits of `flags2`. */
+enum {
+    ASF_WIDE_CHARACTERS = 0x1, /* the stream is wide; its orientation is that of bytes */
+    ASF_WIDE_IN_UTF8 = 0x4     /* so was the locale in which it became wide */
+};
 
 /* --- there are no others --------------------------------------------------------------- */
 

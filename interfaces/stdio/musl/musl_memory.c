@@ -87,7 +87,10 @@ static FILE *open_growing(void **location, size_t *size, size_t element) {
 }
 
 EXPORT FILE *open_memstream(char **location, size_t *size) {
-    return open_growing((void **)location, size, sizeof(char));
+    FILE *f = open_growing((void **)location, size, sizeof(char));
+    if (f)
+        fwide(f, -1);
+    return f;
 }
 
 EXPORT FILE *open_wmemstream(wchar_t **location, size_t *size) {

@@ -25,7 +25,8 @@ int asf__libc_print_checked(char *p, int fortify, size_t size, const char *forma
     return ASF_LIBC_OWN(vsprintf)(p, format, asf__list(ap));
 }
 
-/* Makes the text in `small`, or if that is too small in memory from malloc.  returns  its length, or -1. */
+/* Makes the text in `small`, or if that is too small in memory from malloc.  returns  its length, or -1 if
+ * there is no more than what `small` has: a character could not be encoded, or there is no memory. */
 static int make_text(char **text, char *small, size_t size, const char *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
     small[0] = '\0';
@@ -34,31 +35,30 @@ static int make_text(char **text, char *small, size_t size, const char *format, 
     if (n < 0 || (size_t)n < size)
         return n;
     asf__go_to(ap, first);
-    return asf__libc_print_allocated(text, 0, format, ap);
+    char *all;
+    n = asf__libc_print_allocated(&all, 0, format, ap);
+    if (n >= 0)
+        *text = all;
+    return n;
 }
 
-int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
+/* Prints to the stream, or if there is none to the descriptor. */
+static int print(struct asf_cios *c, int fd, const char *format, asf__arguments ap) {
     char small[512], *text;
-    (void)fortify;
     int n = make_text(&text, small, sizeof small, format, ap);
-    if (n < 0) { /* what comes before the character that cannot be encoded */
-        asf__put_bytes(c, small, strlen(small));
-        return -1;
-    }
-    bool put = n == 0 || asf__put_bytes(c, text, (size_t)n) == (size_t)n;
+    size_t length = n < 0 ? strlen(small) : (size_t)n;
+    bool put = c ? asf__put_bytes(c, text, length) == length : asf__print_bytes(fd, text, length);
     if (text != small)
         free(text);
     return put ? n : -1;
 }
 
-int asf__libc_print_fd(int fd, int fortify, const char *format, asf__arguments ap) {
-    char small[512], *text;
+int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
     (void)fortify;
-    int n = make_text(&text, small, sizeof small, format, ap);
-    if (n < 0)
-        return -1;
-    bool written = asf__print_bytes(fd, text, (size_t)n);
-    if (text != small)
-        free(text);
-    return written ? n : -1;
+    return print(c, -1, format, ap);
+}
+
+int asf__libc_print_fd(int fd, int fortify, const char *format, asf__arguments ap) {
+    (void)fortify;
+    return print(NULL, fd, format, ap);
 }

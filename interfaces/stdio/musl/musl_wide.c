@@ -5,6 +5,7 @@
 #include "interfaces/stdio/print/print.h"
 
 #include <limits.h>
+#include <locale.h>
 #include <wchar.h>
 
 /* --- orientation ---------------------------------------------------------------------- */
@@ -12,9 +13,28 @@
 static inline void make_wide(struct asf_cios *c) {
     if (c->orientation == 0) {
         c->orientation = -1;
-        c->flags2 |= ASF_WIDE_CHARACTERS;
+        c->flags2 |= ASF_WIDE_CHARACTERS | (MB_CUR_MAX > 1 ? ASF_WIDE_IN_UTF8 : 0);
     }
 }
+
+/* A stream keeps the encoding of the locale in which it became wide.  If the thread has the other one by now,
+ * it gets the stream's.  returns  the locale to restore, or NULL. */
+static locale_t enter_encoding(struct asf_cios *c) {
+    make_wide(c);
+    const bool utf8 = c->flags2 & ASF_WIDE_IN_UTF8;
+    if (asf__likely(utf8 == (MB_CUR_MAX > 1)))
+        return NULL;
+    return uselocale(newlocale(LC_CTYPE_MASK, utf8 ? "C.UTF-8" : "C", NULL)); /* musl allocates neither */
+}
+
+#define AS_WIDE(c, call)                                                                                     \
+    (__extension__({                                                                                         \
+        const locale_t outer_ = enter_encoding(c);                                                           \
+        __typeof__(call) answer_ = call;                                                                     \
+        if (outer_)                                                                                          \
+            uselocale(outer_);                                                                               \
+        answer_;                                                                                             \
+    }))
 
 static int orientation(const struct asf_cios *c) {
     return c->flags2 & ASF_WIDE_CHARACTERS ? 1 : c->orientation;
@@ -61,7 +81,6 @@ static __attribute__((noinline)) wint_t take_by_bytes(struct asf_cios *c) {
 }
 
 static inline wint_t take_wide(struct asf_cios *c) {
-    make_wide(c);
     if (asf__avail(c) > 0 && (signed char)*c->read_ptr >= 0)
         return (unsigned char)*c->read_ptr++;
     if (asf__avail(c) > 0) {
@@ -80,12 +99,12 @@ EXPORT wint_t fgetwc(FILE *f) {
     if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && asf__avail(c) > 0 &&
         (signed char)*c->read_ptr >= 0)
         return (unsigned char)*c->read_ptr++;
-    return ASF_LOCKED(c, asf__hold, take_wide(c));
+    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, take_wide(c)));
 }
 
 EXPORT wint_t fgetwc_unlocked(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_UNLOCKED(c, take_wide(c));
+    return ASF_UNLOCKED(c, AS_WIDE(c, take_wide(c)));
 }
 
 EXPORT wint_t getwchar(void) {
@@ -112,19 +131,18 @@ EXPORT wchar_t *fgetws(wchar_t *restrict text, int n, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
     if (n == 0)
         return text;
-    return ASF_LOCKED(c, asf__hold, take_text(c, text, n));
+    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, take_text(c, text, n)));
 }
 
 EXPORT wchar_t *fgetws_unlocked(wchar_t *restrict text, int n, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
     if (n == 0)
         return text;
-    return ASF_UNLOCKED(c, take_text(c, text, n));
+    return ASF_UNLOCKED(c, AS_WIDE(c, take_text(c, text, n)));
 }
 
 static wint_t push_back(struct asf_cios *c, wint_t wc) {
     char bytes[MB_LEN_MAX];
-    make_wide(c);
     size_t n = wc == WEOF ? (size_t)-1 : wcrtomb(bytes, (wchar_t)wc, NULL);
     if (n == (size_t)-1 || c->flags & ASF_NO_READS)
         return WEOF;
@@ -137,14 +155,13 @@ static wint_t push_back(struct asf_cios *c, wint_t wc) {
 
 EXPORT wint_t ungetwc(wint_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, asf__hold, push_back(c, wc));
+    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, push_back(c, wc)));
 }
 
 /* --- output --------------------------------------------------------------------------------- */
 
 static wint_t put_wide(struct asf_cios *c, wchar_t wc) {
     char bytes[MB_LEN_MAX];
-    make_wide(c);
     if ((unsigned)wc < 0x80) {
         if (c->write_ptr < c->write_end)
             return (wint_t)(*c->write_ptr++ = (char)wc);
@@ -162,12 +179,12 @@ EXPORT wint_t fputwc(wchar_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && (unsigned)wc < 0x80 && c->write_ptr < c->write_end)
         return (wint_t)(*c->write_ptr++ = (char)wc);
-    return ASF_LOCKED(c, asf__hold, put_wide(c, wc));
+    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, put_wide(c, wc)));
 }
 
 EXPORT wint_t fputwc_unlocked(wchar_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_UNLOCKED(c, put_wide(c, wc));
+    return ASF_UNLOCKED(c, AS_WIDE(c, put_wide(c, wc)));
 }
 
 EXPORT wint_t putwchar(wchar_t wc) {
@@ -185,7 +202,6 @@ wint_t putwc_unlocked(wchar_t, FILE *) ALIAS(fputwc_unlocked);
 static int put_text(struct asf_cios *c, const wchar_t *text) {
     char bytes[BUFSIZ];
     size_t n = 0;
-    make_wide(c);
     while (text && (n = wcsrtombs(bytes, &text, sizeof bytes, NULL)) + 1 > 1)
         if (asf__put_bytes(c, bytes, n) != n)
             return -1;
@@ -194,12 +210,12 @@ static int put_text(struct asf_cios *c, const wchar_t *text) {
 
 EXPORT int fputws(const wchar_t *restrict text, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, asf__hold, put_text(c, text));
+    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, put_text(c, text)));
 }
 
 EXPORT int fputws_unlocked(const wchar_t *restrict text, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_UNLOCKED(c, put_text(c, text));
+    return ASF_UNLOCKED(c, AS_WIDE(c, put_text(c, text)));
 }
 
 /* --- formats ------------------------------------------------------------------------------------ */
@@ -230,15 +246,14 @@ static __attribute__((noinline)) int print_by_libc(struct asf_cios *c, const wch
     if (!b)
         return -1;
     int n = ASF_LIBC_OWN(vfwprintf)(b->file, format, ap);
-    asf__bridge_close(b);
-    if (n < 0)
+    if (ASF_LIBC_OWN(ferror)(b->file))
         c->flags |= ASF_ERR;
+    asf__bridge_close(b);
     return asf__has_failed(c, old) ? -1 : n;
 }
 
 static int print_wide(struct asf_cios *c, const wchar_t *format, asf__arguments ap) {
     struct wide_output w;
-    make_wide(c);
     if (c->flags & ASF_NO_WRITES)
         return asf__error(c, asf__told(c, -EBADF, ASF_NO_WRITES));
     w.o = (struct asf__wide_output){.p = w.text, .end = w.text + 256, .begin = w.text, .full = put_full};
@@ -259,7 +274,7 @@ EXPORT int vfwprintf(FILE *restrict f, const wchar_t *restrict format, va_list a
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);
     asf__count(c);
-    int n = print_wide(c, format, ASF_ARGUMENTS(ap));
+    int n = AS_WIDE(c, print_wide(c, format, ASF_ARGUMENTS(ap)));
     asf__leave(c);
     return n;
 }
@@ -271,17 +286,20 @@ EXPORT int vwprintf(const wchar_t *restrict format, va_list ap) {
 ASF_VARIADIC(fwprintf, (FILE *restrict f, const wchar_t *restrict format, ...), vfwprintf(f, format, list))
 ASF_VARIADIC(wprintf, (const wchar_t *restrict format, ...), vfwprintf(stdout, format, list))
 
+static int scan_wide(struct asf_cios *c, const wchar_t *format, va_list ap) {
+    struct asf_bridge *b = asf__bridge_open(c);
+    if (!b)
+        return EOF;
+    int n = ASF_LIBC_OWN(vfwscanf)(b->file, format, ap);
+    asf__bridge_close(b);
+    return n;
+}
+
 EXPORT int vfwscanf(FILE *restrict f, const wchar_t *restrict format, va_list ap) {
     struct asf_cios *c = asf__cios(f);
-    int n = EOF;
     asf__enter(c);
     asf__count(c);
-    make_wide(c);
-    struct asf_bridge *b = asf__bridge_open(c);
-    if (b) {
-        n = ASF_LIBC_OWN(vfwscanf)(b->file, format, ap);
-        asf__bridge_close(b);
-    }
+    int n = AS_WIDE(c, scan_wide(c, format, ap));
     asf__leave(c);
     return n;
 }

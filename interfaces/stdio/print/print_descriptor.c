@@ -20,7 +20,7 @@ bool asf__print_bytes(int fd, const char *p, size_t n) {
         if (r >= 0)
             continue;
         errno = (int)-r;
-        if (r != -EINTR || !ASF_LIBC(dprintf_itself))
+        if (r != -EINTR || !ASF_LIBC(dprintf_goes_on))
             return false;
         r = 0;
     }
