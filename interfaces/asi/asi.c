@@ -485,7 +485,7 @@ struct asf_cios *asf_stream(FILE *file) {
         c->orientation = -1;
     asf__end_bulk(c);
     c->bulk.state = ASF_BULK_NEVER;
-    c->flags2 &= ~ASF_NOT_LOOKED_AT;
+    c->flags2 &= ~(ASF_NOT_LOOKED_AT | ASF_LOOKS_LATE);
     asf__unlock(&c->lk);
     asf__join(c);
     return c;

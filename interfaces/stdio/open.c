@@ -105,6 +105,8 @@ void asf__look_as_libc(struct asf_cios *c) {
     c->flags2 |= ASF_AS_LIBC;
     if (!is_asked_for)
         c->flags2 |= ASF_NOT_LOOKED_AT;
+    if (!is_asked_for && !o->buffer && c->access == O_RDONLY && !ASF_LIBC(asks_for_kind))
+        c->flags2 |= ASF_LOOKS_LATE;
 }
 
 static struct asf_cios *new_file(int fd, const struct mode *m) {

@@ -210,6 +210,19 @@ CASE(transfers_alone_on_standard_error) {
     child(_on_standard_error);
 }
 
+static void _of_a_small_file(void) {
+    FILE *in = fopen("in", "r");
+    forbid_all_but_transfers();
+    for (int c; (c = getc(in)) != EOF;)
+        CALL(c);
+}
+
+/* glibc makes a buffer here, and asks fstat first; musl does not ask. */
+CASE(transfers_alone_of_a_small_file) {
+    put_text("in", "a line\n");
+    child(_of_a_small_file);
+}
+
 /* By now libc has made its buffers, with the calls of fstat that it makes then. */
 static void _begun_before(void) {
     FILE *in = fopen("in", "r"), *out = fopen("out", "w");
