@@ -8,7 +8,6 @@
 
 #include <aio.h>
 #include <dirent.h>
-#include <execinfo.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <sched.h>
@@ -19,7 +18,6 @@
 #include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -32,6 +30,10 @@
 
 #include "lib/sys/fault.h"
 
+#ifdef __GLIBC__
+#include <execinfo.h>
+#include <sys/pidfd.h>
+
 /* Programs compiled with _FORTIFY_SOURCE call these. */
 void __chk_fail(void) __attribute__((noreturn));
 ssize_t __read_chk(int, void *, size_t, size_t);
@@ -43,6 +45,7 @@ int __open64_2(const char *, int);
 int __openat64_2(int, const char *, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+#endif
 /* No header declares these. */
 int capset(void *, const void *);
 int pivot_root(const char *, const char *);
@@ -64,7 +67,7 @@ static void end_all(void) {
 
 #define OURS_64(effect, type, name, function, parameters, arguments)                                         \
     OURS(effect, type, name, function, parameters, arguments)                                                \
-    OURS(effect, type, name##64, function, parameters, arguments)
+    ALIAS_64(name);
 
 #define CHECKED(effect, type, name, function, parameters, arguments)                                         \
     EXPORT type name parameters {                                                                            \
@@ -108,7 +111,7 @@ static void end_all(void) {
 
 #define PASSED_64(effect, type, name, parameters, arguments)                                                 \
     PASSED(effect, type, name, parameters, arguments)                                                        \
-    PASSED(effect, type, name##64, parameters, arguments)
+    ALIAS_64(name);
 
 #define RUNS(effect, name, parameters, arguments)                                                            \
     EXPORT int name parameters {                                                                             \
@@ -141,6 +144,7 @@ EXPORT int prctl(int option, ...) {
     return ASF_NEXT(prctl)(option, a, b, c, d);
 }
 
+#ifdef __GLIBC__
 EXPORT void closefrom(int first) {
     end_all();
     ASF_NEXT(closefrom)(first);
@@ -150,6 +154,7 @@ EXPORT void backtrace_symbols_fd(void *const *addresses, int n, int fd) {
     asf__publish(fd);
     ASF_NEXT(backtrace_symbols_fd)(addresses, n, fd);
 }
+#endif
 
 /* _Fork does not run the handlers that libc's fork runs, so it calls ours itself. */
 EXPORT pid_t _Fork(void) {
@@ -159,17 +164,21 @@ EXPORT pid_t _Fork(void) {
     return child;
 }
 
-/* A vfork child runs in this process's memory, and may close descriptors that are private here. */
-__attribute__((used)) void asf__before_vfork(void);
-void asf__before_vfork(void) {
+typedef pid_t forks(void);
+
+/* Returns libc's vfork.  The child runs in this process's memory, and may close descriptors that are private
+ * here. */
+__attribute__((used)) forks *asf__before_vfork(void);
+forks *asf__before_vfork(void) {
     if (!__libc_single_threaded)
         asf__never_private();
     asf__publish_all();
     asf__note_vfork();
+    return ASF_NEXT(vfork);
 }
 
 /* vfork returns twice: it must be entered with the caller's own frame. */
-ASF_PASS_THROUGH(vfork, asf__before_vfork, __vfork);
+ASF_PASS_THROUGH(vfork, asf__before_vfork);
 
 EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     va_list ap;

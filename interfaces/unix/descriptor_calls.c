@@ -12,7 +12,7 @@
 
 long asf__unix_close(int fd) {
     asf__lose(fd);
-    return asf__answer(asf__cancellable_close(fd));
+    return asf__answer(asf__libc_close(fd));
 }
 
 #ifndef ASF_STATIC
@@ -30,6 +30,7 @@ static bool has_mode(int flags) {
     return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
+#ifdef __GLIBC__
 int __open_2(const char *path, int flags);
 int __openat_2(int directory, const char *path, int flags);
 
@@ -41,6 +42,7 @@ long asf__unix_open_2(int directory, const char *path, int flags) {
     return directory == AT_FDCWD ? ASF_NEXT(__open_2)(path, flags)
                                  : ASF_NEXT(__openat_2)(directory, path, flags);
 }
+#endif
 
 #define OPEN(name, parameters, directory)                                                                    \
     EXPORT int name parameters {                                                                             \
@@ -56,8 +58,8 @@ long asf__unix_open_2(int directory, const char *path, int flags) {
 
 OPEN(open, (const char *path, int flags, ...), AT_FDCWD)
 OPEN(openat, (int at, const char *path, int flags, ...), at)
-int open64(const char *, int, ...) ALIAS(open);
-int openat64(int, const char *, int, ...) ALIAS(openat);
+ALIAS_64(open);
+ALIAS_64(openat);
 
 /* --- dup ---------------------------------------------------------------------------------- */
 
@@ -76,7 +78,7 @@ long asf__unix_dup3(int from, int to, int flags) {
     if (closes)
         asf__lose(to);
     bool begun = closes && asf__begin_share(from);
-    int r = (int)asf__raw(SYS_dup3, from, to, flags, 0);
+    int r = (int)asf__libc_dup3(from, to, flags);
     asf__end_share(from, r, begun);
     return asf__answer(r);
 }
@@ -108,14 +110,18 @@ EXPORT int fcntl(int fd, int command, ...) {
     return ASF_NEXT(fcntl)(fd, command, arg);
 }
 
-int fcntl64(int, int, ...) ALIAS(fcntl);
+#ifdef __GLIBC__
+ALIAS_64(fcntl);
+#endif
 
-EXPORT int ioctl(int fd, unsigned long request, ...) {
+/* By another name: musl's header declares the request as an int. */
+EXPORT int asf__ioctl(int fd, unsigned long request, ...) __asm__("ioctl");
+int asf__ioctl(int fd, unsigned long request, ...) {
     va_list ap;
     va_start(ap, request);
     void *arg = va_arg(ap, void *);
     va_end(ap);
     asf__publish(fd);
-    return (int)asf__answer(asf__raw(SYS_ioctl, fd, (long)request, (long)arg, 0));
+    return (int)asf__answer(asf__raw(SYS_ioctl, fd, (unsigned)request, (long)arg, 0));
 }
 #endif

@@ -20,18 +20,24 @@ void asf__heed_mask(const sigset_t *mask) {
 
 /* --- masks -------------------------------------------------------------------------------- */
 
+#ifdef __GLIBC__
 /* The system call is made by its number, since handlers call this.  As in libc, a program cannot block the
  * two signals that libc uses itself. */
-static long set_mask(int how, const sigset_t *set, sigset_t *old) {
+static long asf__libc_set_mask(int how, const sigset_t *set, sigset_t *old) {
     enum { CANCEL = 32, SETXID = 33, KERNEL_SET = 8 };
     uint64_t mask = 0;
     if (set) {
         memcpy(&mask, set, sizeof mask);
         mask &= ~((uint64_t)1 << (CANCEL - 1) | (uint64_t)1 << (SETXID - 1));
-        if (how != SIG_UNBLOCK)
-            asf__heed_mask(set);
     }
     return asf__raw(SYS_rt_sigprocmask, how, (long)(set ? &mask : NULL), (long)old, KERNEL_SET);
+}
+#endif
+
+static long set_mask(int how, const sigset_t *set, sigset_t *old) {
+    if (set && how != SIG_UNBLOCK)
+        asf__heed_mask(set);
+    return asf__libc_set_mask(how, set, old);
 }
 
 long asf__unix_sigprocmask(int how, const sigset_t *set, sigset_t *old) {

@@ -108,6 +108,16 @@ static inline off64_t asf__kernel_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
 
+/* asf__libc_NAME: what libc does for the call.  returns  0, a descriptor, or -errno. */
+#ifdef __GLIBC__
+#define asf__libc_close                 asf__cancellable_close
+#define asf__libc_dup3(from, to, flags) asf__raw(SYS_dup3, from, to, flags, 0)
+#else
+long asf__libc_close(int fd);
+long asf__libc_dup3(int from, int to, int flags);
+long asf__libc_set_mask(int how, const sigset_t *set, sigset_t *old);
+#endif
+
 /* Returned by a function of ours that did nothing, so that the kernel must serve the call. */
 enum { ASF_NOT_OURS = -4096 };
 

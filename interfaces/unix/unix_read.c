@@ -383,7 +383,7 @@ long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
     size_t n = asf__fd(fd) ? length_of(v, count) : 0;
     if (take_at(fd, v, count, n, at))
         return (long)n;
-    return asf__count_call(fd, ASF_NEXT(preadv64)(fd, v, count, at), false, false);
+    return asf__count_call(fd, ASF_NEXT(preadv)(fd, v, count, at), false, false);
 }
 #endif
 

@@ -27,6 +27,6 @@ long asf__unix_writev(int fd, const struct iovec *v, int count) {
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at) {
     if (asf__is(asf__fd(fd), ASF_FD_JOINED))
         asf__publish(fd);
-    return asf__count_call(fd, ASF_NEXT(pwrite64)(fd, p, n, at), true, false);
+    return asf__count_call(fd, ASF_NEXT(pwrite)(fd, p, n, at), true, false);
 }
 #endif

@@ -16,6 +16,10 @@
 #define ALIAS(name) __attribute__((visibility("default"), alias(#name)))
 #endif
 
+/* Gives the function the name `name`64 besides.  The name is text: musl's headers have macros of such names.
+ */
+#define ALIAS_64(name) extern __typeof__(name) asf__##name##_64 __asm__(#name "64") ALIAS(name)
+
 /* The address is looked up at start-up: a lookup at the first call takes a kilobyte of stack, which a
  * thread of the smallest stack size may not have left.  A compiler without the attribute gets
  * -fno-plt. */

@@ -14,7 +14,7 @@
  *   asf__page, ASF_PAGE_MOST the size of the kernel's pages, and the largest size possible
  *   asf__divide              128 bits by 64
  *   asf__high_bits           the highest bits of 16 bytes
- *   ASF_PASS_THROUGH         defines a function that calls `first` and then jumps to `next`
+ *   ASF_PASS_THROUGH         defines a function that calls `first`, and jumps to the function that it returns
  *   asf__arguments, ...      a va_list that called functions advance
  *   ASF_GLIBC_LOADER, ASF_MUSL_LOADER, ASF_ELF   loaders and ELF machine of programs that libasf_stdio is
  *                            preloaded into

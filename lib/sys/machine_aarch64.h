@@ -99,15 +99,15 @@ static inline unsigned asf__high_bits(uint8x16_t v) {
     return vaddv_u8(vget_low_u8(v)) | (unsigned)vaddv_u8(vget_high_u8(v)) << 8;
 }
 
-#define ASF_PASS_THROUGH(name, first, next)                                                                  \
+#define ASF_PASS_THROUGH(name, first)                                                                        \
     __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n"                              \
             "    .cfi_startproc\n    bti c\n"                                                                \
             "    stp x29, x30, [sp, -16]!\n    .cfi_adjust_cfa_offset 16\n"                                  \
             "    .cfi_offset 29, -16\n    .cfi_offset 30, -8\n"                                              \
-            "    bl " #first "\n"                                                                            \
+            "    bl " #first "\n    mov x16, x0\n"                                                           \
             "    ldp x29, x30, [sp], 16\n    .cfi_adjust_cfa_offset -16\n"                                   \
             "    .cfi_restore 29\n    .cfi_restore 30\n"                                                     \
-            "    b " #next "\n"                                                                              \
+            "    br x16\n"                                                                                   \
             "    .cfi_endproc\n.size " #name ", . - " #name "\n")
 
 /* A va_list parameter is a copy (AAPCS64), so functions pass each other its address. */

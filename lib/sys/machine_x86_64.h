@@ -90,13 +90,13 @@ static inline unsigned asf__high_bits(unsigned char __attribute__((vector_size(1
     return (unsigned)__builtin_ia32_pmovmskb128((signed_bytes)v);
 }
 
-#define ASF_PASS_THROUGH(name, first, next)                                                                  \
+#define ASF_PASS_THROUGH(name, first)                                                                        \
     __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"                              \
             "    .cfi_startproc\n    endbr64\n"                                                              \
             "    sub $8, %rsp\n    .cfi_adjust_cfa_offset 8\n"                                               \
             "    call " #first "\n"                                                                          \
             "    add $8, %rsp\n    .cfi_adjust_cfa_offset -8\n"                                              \
-            "    jmp " #next "@PLT\n"                                                                        \
+            "    jmp *%rax\n"                                                                                \
             "    .cfi_endproc\n.size " #name ", . - " #name "\n")
 
 /* A va_list parameter points to the caller's own object (System V ABI, AMD64 3.5.7).  It is used in
