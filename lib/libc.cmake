@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Which libc this is, and what is built for it.  libasf_unix is for glibc alone; for musl,
-# the headers of lib/musl make up for what all else needs of glibc.
+# Which libc this is, and what is built for it.  For musl, the headers of lib/musl
+# make up for what it lacks of glibc.
 include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
 set(is_glibc "

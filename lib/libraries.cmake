@@ -15,13 +15,9 @@
 # asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources (libasf_unix).
 set(asf_names asf)
 if(ASF_STDIO)
-    list(APPEND asf_names asf_stdio)
-    set(asf_stdio_parts asf_stdio asf_stdio_static_objects)
-endif()
-if(ASF_STDIO AND ASF_GLIBC)
-    list(APPEND asf_names asf_unix)
+    list(APPEND asf_names asf_stdio asf_unix)
     set(asf_unix_parts asf_unix asf_unix_static_objects)
-    list(APPEND asf_stdio_parts ${asf_unix_parts})
+    set(asf_stdio_parts asf_stdio asf_stdio_static_objects ${asf_unix_parts})
 endif()
 set(asf_core_parts asf asf_static_objects ${asf_stdio_parts})
 

@@ -13,11 +13,17 @@
 #define _LARGEFILE64_SOURCE /* off64_t, stat64 and so on */
 #include <string.h>
 
-#define __open64    open
-#define __pread64   pread
-#define __read      read
-#define __sigaction sigaction
-#define __write     write
+/* libc's calls by names that this library does not define.  libasf_unix defines the plain ones. */
+#ifdef ASF_UNIX
+#define ASF__OWN(name) asf__own_##name /* interfaces/unix/musl/own_calls.c */
+#else
+#define ASF__OWN(name) name
+#endif
+#define __open64    ASF__OWN(open)
+#define __pread64   ASF__OWN(pread)
+#define __read      ASF__OWN(read)
+#define __sigaction ASF__OWN(sigaction)
+#define __write     ASF__OWN(write)
 
 #define _pthread_cleanup_buffer                         __ptcb
 #define __register_atfork(before, after, child, object) pthread_atfork(before, after, child)

@@ -31,6 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/interfaces/unix/lacking.h"
+
 enum { LINE = 16, SOME = 1 << 20 };
 
 static void die(const char *what) {
@@ -268,9 +270,6 @@ static void read_in_child(void) {
     waitpid(child, NULL, 0);
 }
 
-extern int checked_ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *,
-                         size_t) __asm__("__ppoll_chk");
-
 static void read_with_poll(const char *way) {
     int e = epoll_create1(0), n = 0;
     struct epoll_event event = {.events = EPOLLIN};
@@ -284,7 +283,7 @@ static void read_with_poll(const char *way) {
         if (is(way, "poll"))
             poll(&wait, 1, -1);
         else if (is(way, "checked_poll"))
-            checked_ppoll(&wait, 1, NULL, NULL, sizeof wait);
+            __ppoll_chk(&wait, 1, NULL, NULL, sizeof wait);
         else if (is(way, "select"))
             select(1, &set, NULL, NULL, NULL);
         else if (is(way, "epoll"))

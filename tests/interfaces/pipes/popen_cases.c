@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/interfaces/unix/lacking.h"
+
 enum { LINE = 16 };
 
 static const char *ends;

@@ -127,6 +127,7 @@ static void transfers(void) {
     note_file("data");
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 /* As programs call them that were compiled with _FORTIFY_SOURCE. */
 extern int checked_open(const char *, int) __asm__("__open_2");
 extern int checked_open64(const char *, int) __asm__("__open64_2");
@@ -163,6 +164,7 @@ static void checked_calls(void) {
 CASE(calls_that_are_checked) {
     in_both_states(checked_calls);
 }
+#endif
 
 CASE(moving_data) {
     in_both_states(transfers);
@@ -259,7 +261,7 @@ static void waits(void) {
     CALL(ppoll(&p, 1, &soon, NULL));
     fd_set set;
     FD_ZERO(&set);
-    FD_SET(ends[0], &set);
+    FD_SET((size_t)ends[0], &set);
     struct timeval none = {0, 0};
     CALL(select(ends[0] + 1, &set, NULL, NULL, &none));
     CALL(select(-1, NULL, NULL, NULL, &none));

@@ -5,6 +5,7 @@
  * could be seen: offsets, errors, other writers, signals and processes.
  */
 #include "tests/interfaces/stdio/transcript.h"
+#include "tests/interfaces/unix/lacking.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  * ignores or handles SIGBUS; and what the program sees of its masks and actions.
  */
 #include "tests/interfaces/stdio/transcript.h"
+#include "tests/interfaces/unix/lacking.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -80,11 +81,13 @@ CASE(blocked_in_the_old_ways) {
     int fd = open_and_read();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#ifdef __GLIBC__ /* musl has no such thing */
     CALL(sigblock(1 << (SIGBUS - 1)));
     truncate_and_read(fd);
     close(fd);
     CALL(sigsetmask(0));
     fd = open_and_read();
+#endif
     CALL(sighold(SIGBUS));
     truncate_and_read(fd);
 #pragma GCC diagnostic pop
@@ -146,6 +149,7 @@ CASE(blocked_as_a_thread_is_made) {
     pthread_join(thread, NULL);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 CASE(blocked_by_a_thread_s_attributes) {
     pthread_t thread;
     pthread_attr_t attributes;
@@ -156,6 +160,7 @@ CASE(blocked_by_a_thread_s_attributes) {
     pthread_create(&thread, &attributes, read_there, NULL);
     pthread_join(thread, NULL);
 }
+#endif
 
 static void reads_in_handler(int sig) {
     say("  signal %d", sig);
@@ -221,6 +226,7 @@ CASE(blocked_in_epoll_pwait) {
     wait_with_all_blocked(3);
 }
 
+#ifdef __GLIBC__ /* musl has no such thing */
 static ucontext_t there, back;
 
 static void reads_in_context(void) {
@@ -243,6 +249,7 @@ CASE(blocked_in_a_context) {
     swapcontext(&back, &there);
     note_mask();
 }
+#endif
 
 CASE(default_after_a_window_was_there) {
     int fd = open_and_read();

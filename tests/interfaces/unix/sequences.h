@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "lib/sys/machine.h"
+#include "tests/interfaces/unix/lacking.h"
 
 enum { NUMBERS = 6, WORDS = 8, MOST_STEPS = 200, ROOM = 1 << 16, INHERITED = 30, INHERITED_COUNT = 3 };
 
