@@ -13,9 +13,9 @@ set(asf_generated ${PROJECT_BINARY_DIR}/package)
 foreach(name IN LISTS asf_names)
     install(TARGETS ${name} ${name}_static EXPORT asf)
 endforeach()
-# For an asf command that runs with another libc, which finds it there: "cmake --install BUILD --component other_libc".
+# For an asf command that runs with another libc, which finds them there: "cmake --install BUILD --component other_libc".
 if(ASF_STDIO)
-    install(TARGETS asf_stdio LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/asf/${ASF_LIBC} COMPONENT other_libc
+    install(TARGETS asf_stdio asf_unix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/asf/${ASF_LIBC} COMPONENT other_libc
                                       NAMELINK_SKIP EXCLUDE_FROM_ALL)
 endif()
 install(TARGETS asf_command)

@@ -58,21 +58,21 @@ struct program asf__find_program(const char *name);
  * can load. */
 bool asf__is_library(const char *path);
 
-/* What serves a program: its stdio, or its Unix I/O, too.  libasf_unix is for glibc alone: on musl
- * libasf_stdio stands in its place. */
+/* What serves a program: its stdio, or its Unix I/O, too. */
 enum library { LIBRARY_OF_STDIO, LIBRARY_OF_UNIX };
 
 /* asf__preload: LD_PRELOAD for programs that libasf_stdio.so, or libasf_unix.so, is to serve; the same
  * for all that this process starts.  The library stands where libc would: last, or
  * before libc if that is there, so that wrappers of other libraries come before it.
- * The build for OTHER_LIBC, if it is installed, follows: each loader finds its own one alone.
+ * The build for OTHER_LIBC, if it is installed, follows: each loader finds its own one alone;
+ * libasf_stdio's where libasf_unix's is missing.
  * errors  ends the process with EXIT_OWN_FAILURE when there is none that can
  *         be preloaded. */
 const char *asf__preload(enum library library);
 
-/* asf__other_library_flaw: the file that is to serve programs for OTHER_LIBC, and what keeps it from doing
+/* asf__other_library_flaw: the library that is to serve programs for OTHER_LIBC, and what keeps it from doing
  * so, as "PATH is missing"; NULL when nothing does. */
-const char *asf__other_library_flaw(void);
+const char *asf__other_library_flaw(enum library library);
 
 /* asf__libc_name: "glibc" or "musl". */
 const char *asf__libc_name(enum libc libc);

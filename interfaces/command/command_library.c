@@ -2,11 +2,10 @@
  *
  * command_library.c - where libasf_stdio.so and libasf_unix.so are, and LD_PRELOAD.
  *
- *
  * The library is looked for beside the command, from the place the command
  * runs in, so that the build tree and a tree that was moved after it was
- * installed work alike.  The build of libasf_stdio for the libc that the command does not
- * run with is in asf/musl, or asf/glibc, of the same directory.
+ * installed work alike.  The builds for the libc that the command does not run with are
+ * in asf/musl, or asf/glibc, of the same directory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,10 +22,6 @@
 static const char *file_name(enum library library) {
     return asf__text("%s.%.*s", library == LIBRARY_OF_UNIX ? "libasf_unix.so" : "libasf_stdio.so",
                      (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
-}
-
-static enum library library_for(enum libc libc, enum library wanted) {
-    return libc == MUSL ? LIBRARY_OF_STDIO : wanted;
 }
 
 const char *asf__libc_name(enum libc libc) {
@@ -134,19 +129,18 @@ struct other_library {
     const char *path, *flaw;
 };
 
-/* libasf_stdio where libasf_unix is missing. */
 static const struct other_library *other_library(enum library library) {
     static struct other_library found[2]; /* once: a child may have no descriptors for it */
     struct other_library *other = &found[library];
     if (other->path == NULL) {
-        other->path = other_library_path(library_for(OTHER_LIBC, library));
+        other->path = other_library_path(library);
         other->flaw = flaw_of_other_library(other->path);
     }
-    return other->flaw != NULL && library == LIBRARY_OF_UNIX ? other_library(LIBRARY_OF_STDIO) : other;
+    return other;
 }
 
-const char *asf__other_library_flaw(void) {
-    return other_library(LIBRARY_OF_STDIO)->flaw;
+const char *asf__other_library_flaw(enum library library) {
+    return other_library(library)->flaw;
 }
 
 /* musl's loader ends a program whose preloaded library it cannot load, and ignores one that it cannot
@@ -206,8 +200,10 @@ const char *asf__preload(enum library library) {
     const char **preload = &made[library];
     if (*preload == NULL) {
         struct others others = others_preloaded(&library);
-        const char *own = found_by_one_alone(OWN_LIBC, find_library(library_for(OWN_LIBC, library)));
+        const char *own = found_by_one_alone(OWN_LIBC, find_library(library));
         const struct other_library *other = other_library(library);
+        if (other->flaw != NULL)
+            other = other_library(LIBRARY_OF_STDIO);
         if (other->flaw == NULL)
             own = asf__join_list(own, ':', found_by_one_alone(OTHER_LIBC, other->path));
         *preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);

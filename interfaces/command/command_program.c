@@ -131,7 +131,8 @@ static enum obstacle obstacle_in_loader(struct program *program) {
     program->libc = libc_of(program->loader);
     if (program->libc == UNKNOWN_LIBC)
         return FOREIGN_LOADER;
-    return program->libc == OTHER_LIBC && asf__other_library_flaw() != NULL ? NO_LIBRARY : NO_OBSTACLE;
+    return program->libc == OTHER_LIBC && asf__other_library_flaw(LIBRARY_OF_STDIO) != NULL ? NO_LIBRARY
+                                                                                            : NO_OBSTACLE;
 }
 
 /* By the note that Go's linker writes. */

@@ -108,7 +108,7 @@ static const char *missing_library(const struct program *program) {
     const char *libc = asf__libc_name(OTHER_LIBC);
     return asf__text(
         "%s uses %s (%s) and runs without asf: %s; install libasf_stdio as it is built for %s there",
-        program->binary, libc, program->loader, asf__other_library_flaw(), libc);
+        program->binary, libc, program->loader, asf__other_library_flaw(LIBRARY_OF_STDIO), libc);
 }
 
 const char *asf__obstacle(const struct program *program) {
@@ -171,10 +171,12 @@ int asf__run(int argc, char **argv) {
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
     struct program program = asf__find_program(argv[optind]);
-    if (s.library == LIBRARY_OF_UNIX && program.libc == MUSL && program.obstacle == NO_OBSTACLE)
-        asf__warn("%s uses musl, for which there is no libasf_unix: its stdio alone is served; build it for "
-                  "glibc to have the rest served",
-                  program.binary);
+    if (s.library == LIBRARY_OF_UNIX && program.libc == OTHER_LIBC && program.obstacle == NO_OBSTACLE &&
+        asf__other_library_flaw(LIBRARY_OF_UNIX) != NULL)
+        asf__warn(
+            "%s uses %s, and its stdio alone is served: %s; install libasf_unix as it is built for %s there",
+            program.binary, asf__libc_name(OTHER_LIBC), asf__other_library_flaw(LIBRARY_OF_UNIX),
+            asf__libc_name(OTHER_LIBC));
     if (report)
         return asf__stat_program(argv + optind, &s, NULL, false);
     const char *obstacle = asf__obstacle(&program);

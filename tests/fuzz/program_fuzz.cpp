@@ -12,7 +12,7 @@ extern "C" {
 #include "lib/sys/machine.h"
 
 // As if the build for the other libc were there: it is looked for beside the command.
-const char *asf__other_library_flaw() {
+const char *asf__other_library_flaw(library) {
     return nullptr;
 }
 }
