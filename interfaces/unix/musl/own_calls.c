@@ -15,10 +15,10 @@
 #else
 #define MUSLS(name) ((__typeof__(&name))asf__next(&found.name, #name))
 
-static struct { void *close, *dup3, *open, *pread, *pthread_sigmask, *read, *sigaction, *write; } found;
+static struct { void *close, *open, *pread, *pthread_sigmask, *read, *sigaction, *write; } found;
 
 __attribute__((constructor)) static void look_up(void) {
-    MUSLS(close), MUSLS(dup3), MUSLS(open), MUSLS(pread), MUSLS(pthread_sigmask);
+    MUSLS(close), MUSLS(open), MUSLS(pread), MUSLS(pthread_sigmask);
     MUSLS(read), MUSLS(sigaction), MUSLS(write);
 }
 #endif
@@ -58,10 +58,14 @@ long asf__libc_close(int fd) {
     return MUSLS(close)(fd) < 0 ? -errno : 0;
 }
 
-/* It repeats the call while another thread is opening `to`. */
+/* As musl, repeats the call while another thread is opening `to`.  musl 1.2.3 ignores flags that the kernel
+ * refuses. */
 long asf__libc_dup3(int from, int to, int flags) {
-    const int r = MUSLS(dup3)(from, to, flags);
-    return r < 0 ? -errno : r;
+    long r;
+    do
+        r = asf__raw(SYS_dup3, from, to, flags, 0);
+    while (r == -EBUSY);
+    return r;
 }
 
 /* It hides the signals that it uses itself. */
