@@ -120,7 +120,7 @@ bool asf__decodes(int fd) {
 /* A decoded file is reported as a pipe: its length is not known, and nobody can seek in it. */
 long asf__unix_fstat(int fd, struct stat64 *st) {
     asf__publish_streams(fd);
-    long r = asf__fstat(fd, st);
+    long r = fd < 0 ? -EBADF : asf__fstat(fd, st); /* to the kernel AT_FDCWD is a directory */
     if (r == 0 && asf__decodes(fd)) {
         st->st_mode = (st->st_mode & ~(mode_t)S_IFMT) | S_IFIFO;
         st->st_size = st->st_blocks = 0;

@@ -232,6 +232,7 @@ CASE(sizes_are_current) {
     say("%ld", lseek(4, 0, SEEK_END));
     CALL(stat("missing", &st));
     CALL(fstat(-1, &st));
+    CALL(fstat(AT_FDCWD, &st));
 }
 
 CASE(times_that_are_set_stay) {
