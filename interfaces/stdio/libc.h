@@ -12,8 +12,8 @@
  *   asf__scan_flag         whether a flag of scanf changes nothing
  *   asf__offset_in, asf__set_offset_in, asf__state_in
  *                          the parts of an fpos_t
- *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE
- *                          the objects of the standard streams, and what libc reads in them
+ *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE, ASF_STANDARD_SEEN
+ *                          the objects of the standard streams, what libc reads in them, and their visibility
  *   asf__meet_libc, asf__face_table, asf__wide_face_table
  *                          the start; what marks a stream of ours
  *   ASF_LIBC(name)         whether libc does as libc_differences.def says

@@ -19,7 +19,7 @@ static void attach_standard(struct asf_cios *c);
 static const struct asf_module standard = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_standard};
 
 #define STANDARD(object, number, mode, refuse, next_one, before)                                             \
-    EXPORT struct asf_cios object = {                                                                        \
+    struct asf_cios object = {                                                                               \
         .flags = ASF_MAGIC | ASF_FILEBUF | ASF_USER_BUF | ASF_LINKED | (refuse),                             \
         .fd = number,                                                                                        \
         .flags2 = ASF_OURS,                                                                                  \

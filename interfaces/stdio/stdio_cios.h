@@ -212,7 +212,8 @@ int asf__flush_all(void);
 int asf__flush_at_exit(void);
 void asf__finish_all(void);
 /* asf__is_standard: whether it is one of the three objects. */
-extern struct asf_cios asf__stdin EXPORT, asf__stdout EXPORT, asf__stderr EXPORT;
+extern struct asf_cios asf__stdin ASF_STANDARD_SEEN, asf__stdout ASF_STANDARD_SEEN,
+    asf__stderr ASF_STANDARD_SEEN;
 static inline bool asf__is_standard(const struct asf_cios *c) {
     return c == &asf__stdin || c == &asf__stdout || c == &asf__stderr;
 }

@@ -187,9 +187,10 @@ static inline bool asf__scan_flag(int flag) {
 /* --- the standard streams ------------------------------------------------------------------ */
 
 /* They replace glibc's own objects, under its names. */
-#define asf__stdin  _IO_2_1_stdin_
-#define asf__stdout _IO_2_1_stdout_
-#define asf__stderr _IO_2_1_stderr_
+#define ASF_STANDARD_SEEN EXPORT
+#define asf__stdin        _IO_2_1_stdin_
+#define asf__stdout       _IO_2_1_stdout_
+#define asf__stderr       _IO_2_1_stderr_
 
 #define asf__face_table      (&asf__jumps)
 #define asf__wide_face_table (&asf__wide_jumps)

@@ -140,7 +140,13 @@ static inline bool asf__scan_flag(int flag) {
 
 /* --- the standard streams ---------------------------------------------------------------------- */
 
-/* They have the names by which musl's objects in an archive ask for them. */
+/* They have the names by which musl's objects in an archive ask for them.  In a shared library these are
+ * hidden: another copy of it in the process has its own. */
+#ifdef ASF_STATIC
+#define ASF_STANDARD_SEEN EXPORT
+#else
+#define ASF_STANDARD_SEEN
+#endif
 #define asf__stdin  __stdin_FILE
 #define asf__stdout __stdout_FILE
 #define asf__stderr __stderr_FILE
