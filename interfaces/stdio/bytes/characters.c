@@ -129,10 +129,23 @@ static inline bool back_up(struct asf_cios *c, int ch) {
     return true;
 }
 
+/* Whether as much has been pushed back as musl has room for: eight bytes before what was read of the buffer,
+ * and a buffer in front of which nothing was read. */
+static bool is_full(const struct asf_cios *c) {
+    if (!ASF_LIBC(ungetc_before_buffer) || !(c->flags & ASF_IN_BACKUP))
+        return false;
+    ptrdiff_t room = !c->buf_base                 ? BUFSIZ
+                     : c->save_base < c->save_end ? c->save_base - c->buf_base
+                                                  : c->buf_end - c->buf_base;
+    return c->read_end - c->read_ptr >= room + 8;
+}
+
 int asf__unget(struct asf_cios *c, int ch) {
     int r = asf__is_putting(c) ? asf__to_read(c) : 0;
     if (r < 0)
         return asf__error(c, r);
+    if (is_full(c))
+        return EOF;
     r = asf__push_back(c, ch);
     if (r == -ENOMEM && ASF_LIBC(ungetc_one))
         r = asf__push_back_one(c, ch);

@@ -154,6 +154,23 @@ CASE(ungetc_very_many) {
     note_state(f);
 }
 
+CASE(ungetc_until_there_is_no_room) {
+    enum { READ = 100, MANY = 10000 };
+    put_pattern("file", 3 * READ);
+    FILE *f = fopen("file", "r");
+    for (int i = 0; i < READ; i++)
+        getc(f);
+    int n = 0;
+    while (n < MANY && ungetc('x', f) != EOF)
+        n++;
+    say("pushed back %d", n);
+    int read_back = 0;
+    while (getc(f) != EOF)
+        read_back++;
+    say("read back %d", read_back);
+    note_state(f);
+}
+
 CASE(ungetc_of_what_was_there) {
     put_pattern("file", 50000);
     FILE *f = fopen("file", "r");
