@@ -141,7 +141,9 @@ static inline void asf__lock(struct asf_lock *l) {
 static inline void asf__unlock(struct asf_lock *l) {
     if (asf__bias_held(l)) {
         asf__bias_leave(l);
-    } else if (__libc_single_threaded && l->depth == ASF_HELD_ONCE && l->word == 1) {
+    } else if (__libc_single_threaded && l->depth == ASF_HELD_ONCE &&
+               __atomic_load_n(&l->word, __ATOMIC_RELAXED) == 1) {
+        /* GCC would make one load of two plain ones, which waits until both stores are through. */
         l->owner = NULL;
         l->depth = 0;
         l->word = 0;
