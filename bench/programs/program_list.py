@@ -123,4 +123,39 @@ def line_by_line():
     yield Program("jq -c", "jq -c . {integers-2}", "jq")
 
 
+def on_musl():
+    """Programs that tests/systems/musl --programs builds."""
+    yield Program("busybox awk print $1", ["busybox", "awk", "{ print $1 }", "{log-16}"], "busybox")
+    yield Program("busybox awk printf", ["busybox", "awk", '{ printf "%s %d\\n", $1, NR }', "{log-16}"], "busybox")
+    yield Program("busybox awk %.2f", ["busybox", "awk", '{ printf "%.2f\\n", $1 }', "{floats-4}"], "busybox")
+    yield Program("busybox sort", "busybox sort {log-8}", "busybox")
+    yield Program("busybox sort -n", "busybox sort -n {integers-0.5}", "busybox")
+    yield Program("busybox sed s///", "busybox sed s/the/THE/ {text-8}", "busybox")
+    yield Program("busybox grep -n", "busybox grep -n e {text-16}", "busybox")
+    yield Program("busybox od -x", "busybox od -x {binary-4}", "busybox")
+    yield Program("busybox od -c", "busybox od -c {binary-2}", "busybox")
+    yield Program("busybox hexdump -C", "busybox hexdump -C {binary-2}", "busybox")
+    yield Program("busybox cut -f2", "busybox cut -f2 {tsv-16}", "busybox")
+    yield Program("busybox uniq -c", "busybox uniq -c {lines-16}", "busybox")
+    yield Program("busybox wc", "busybox wc {text-16}", "busybox")
+    yield Program("busybox tr", "busybox tr a-z A-Z", "busybox", stdin="{text-32}")
+    yield Program("sqlite3 .dump", ["sqlite3", "{database-16}", ".dump"], "sqlite3")
+    yield Program("sqlite3 -csv", ["sqlite3", "-csv", "{database-16}", "select * from sample"], "sqlite3")
+    yield Program("sqlite3 .import", ["sqlite3", ":memory:", ".import --csv {lines-8} lines", "select count(*) from lines"],
+                  "sqlite3")
+    yield Program("gawk print $1", ["gawk", "{ print $1 }", "{log-32}"], "gawk")
+    yield Program("gawk printf", ["gawk", '{ printf "%s %d\\n", $1, NR }', "{log-16}"], "gawk")
+    yield Program("gawk %.2f", ["gawk", '{ printf "%.2f\\n", $1 }', "{floats-4}"], "gawk")
+    yield Program("lua io.write(number)", ["lua", "-", "x"], "lua5.4", stdin="=" + LUA_NUMBERS)
+    yield Program("lua lines", ["lua", "-e", LUA_LINES.replace("arg[1]", "'{text-16}'")], "lua5.4")
+    yield Program("lua read(1)", ["lua", "-e", LUA_CHARACTERS.replace("arg[1]", "'{text-4}'")], "lua5.4")
+    yield Program("sed s///", "sed s/the/THE/ {text-16}", "sed")
+    yield Program("sed -n p", "sed -n p {text-32}", "sed")
+    yield Program("grep -n", "grep -n e {text-16}", "grep")
+    yield Program("bc", "bc -q", "bc", stdin="=for (i = 0; i < 100000; i++) i * i\n")
+    yield Program("dash printf", ["dash", "-c", SHELL_LOOP], "dash")
+    yield Program("zstd", "zstd -q -c {text-32}", "libzstd")
+
+
 PROGRAMS = [*wide(), *formatted(), *by_character(), *line_by_line()]
+MUSL_PROGRAMS = list(on_musl())
