@@ -120,6 +120,7 @@ EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
         return asf__other_setvbuf(c, buf, mode, size);
     if (ASF_LIBC(keeps_bytes_for_ungetc) && buf) {
         enum { KEPT = 8 };
+        mode = size == KEPT ? _IONBF : mode;
         buf = size > KEPT ? buf + KEPT : NULL;
         size -= KEPT;
     }
@@ -213,6 +214,8 @@ EXPORT size_t __fbufsize(FILE *f) {
         const struct asf_wide *w = c->wide_data;
         return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
     }
+    if (ASF_LIBC(tells_buffer_early) && (c->flags & ASF_UNBUFFERED || !c->buffer))
+        return c->flags & ASF_UNBUFFERED ? 0 : c->block;
     return (size_t)(c->buf_end - c->buf_base);
 }
 
