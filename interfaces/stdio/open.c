@@ -325,7 +325,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd, buffering = ASF_LIBC(reopens_itself) ? 0 : c->flags & (ASF_UNBUFFERED | ASF_LINE_BUF);
     asf__stdio_start();
-    if (c->flags2 & ASF_LINES_AT_FIRST) /* no put of libc's looks at the new file */
+    if (path && c->flags2 & ASF_LINES_AT_FIRST) /* no put of libc's looks at the new file */
         buffering |= ASF_LINE_BUF;
     asf__flush_stream(c);
     give_back_input(c);

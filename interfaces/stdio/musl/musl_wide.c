@@ -291,6 +291,8 @@ static int scan_wide(struct asf_cios *c, const wchar_t *format, va_list ap) {
     if (!b)
         return EOF;
     int n = ASF_LIBC_OWN(vfwscanf)(b->file, format, ap);
+    if (ASF_LIBC_OWN(ferror)(b->file))
+        c->flags |= ASF_ERR;
     asf__bridge_close(b);
     return n;
 }
