@@ -64,7 +64,7 @@ enum {
     ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
     ASF_SEEKS_ANEW = 0x4000000,     /* a seek forgets what was read, even if the target is there */
     ASF_READS_ON = 0x8000000,       /* a read for a caller's block fills the buffer with what follows */
-    ASF_LOOKS_LATE = 0x10000000,    /* the descriptor is asked for its kind after the first block was read */
+    ASF_LOOKS_LATE = 0x10000000,    /* the descriptor is not asked for its kind before 64 KB were read */
 };
 
 /* The kind of file that the stream is on, found at the stream's first use. */

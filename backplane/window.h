@@ -93,10 +93,12 @@ static inline int asf__arrive(struct asf_cios *c) {
 }
 
 /* Whether the descriptor may be asked for its kind.  glibc asks when it makes a buffer; where it makes none,
- * a seccomp filter may forbid the call. */
+ * a seccomp filter may forbid the call.  Late, it is asked when there is much input, for which the stream may
+ * become bulk. */
 static inline bool asf__may_look_below(const struct asf_cios *c) {
-    if (c->flags2 & ASF_LOOKS_LATE && c->stats.in < c->block)
-        return false;
+    enum { MUCH = 64 << 10 };
+    if (c->flags2 & ASF_LOOKS_LATE)
+        return c->stats.in >= MUCH && c->buffer != &c->single;
     bool makes_buffer = !c->buffer && (!(c->flags & ASF_UNBUFFERED) || c->orientation > 0);
     return makes_buffer || (c->flags2 & (ASF_NOT_LOOKED_AT | ASF_FOLLOWS)) != ASF_NOT_LOOKED_AT;
 }

@@ -228,6 +228,18 @@ static int end_stream(struct asf_cios *c) {
     return rc == ASF_HAS_REGIONS ? rc : EOF;
 }
 
+/* Seeks to the first byte that is not read.  behind: the unread bytes of the window proper while pushed-back
+ * ones are the window.  The descriptor of a short file may never have been looked at; then the place is known
+ * from where the descriptor is. */
+static off64_t seek_to_unread(struct asf_cios *c, off64_t behind) {
+    if (!c->ops->seek)
+        return -ESPIPE;
+    if (c->kind == ASF_UNKNOWN)
+        return c->ops->seek(c, -(off64_t)asf__avail(c) - behind, SEEK_CUR);
+    off64_t at = asf__ours_wide(c) ? asf__wide_tell(c) : asf__tell_file(c);
+    return asf__failed(at) ? at : c->ops->seek(c, at - behind, SEEK_SET);
+}
+
 /* Sets the offset to where the program has read, as glibc does since 2.42: other descriptors may share it. */
 static int give_back_input(struct asf_cios *c) {
     const struct asf_wide *w = c->wide_data;
@@ -235,10 +247,7 @@ static int give_back_input(struct asf_cios *c) {
     if (c->fd < 0 || asf__is_putting(c) || !(unread || c->flags & ASF_IN_BACKUP) ||
         !ASF_LIBC(fclose_gives_back))
         return 0;
-    off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
-    off64_t at = asf__ours_wide(c) ? asf__wide_tell(c) : asf__tell_file(c);
-    if (!asf__failed(at))
-        at = c->ops->seek ? c->ops->seek(c, at - behind, SEEK_SET) : -ESPIPE;
+    off64_t at = seek_to_unread(c, c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0);
     if (asf__failed(at)) {
         asf__set_errno((int)at);
         return at == -ESPIPE ? 0 : EOF;
