@@ -153,11 +153,13 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
 
 /* Returns the stream's offset less c->offset: bytes of pending output, or the negative number of unread
  * bytes.  Output mode without pending bytes, as after __fpurge, counts as 0, as in glibc, even if the
- * descriptor is at the end of unread input; but not on a positional stream, which has just begun to write. */
+ * descriptor is at the end of unread input; but not on a positional stream, which has just begun to write.
+ * Bytes that were pushed back before there is a buffer count with ASF_SEEKS_ANEW alone: glibc's fseek makes
+ * one. */
 static off64_t ahead_of_offset(struct asf_cios *c) {
     off64_t pending = asf__is_putting(c) ? (off64_t)asf__waiting(c) : 0;
     if (pending == 0 && !(asf__is_putting(c) && c->ops->positional))
-        return c->buffer ? -(off64_t)asf__avail(c) : 0;
+        return c->buffer || c->flags2 & ASF_SEEKS_ANEW ? -(off64_t)asf__avail(c) : 0;
     const bool elsewhere = (c->flags & ASF_APPENDING && pending > 0) || c->queue;
     return elsewhere ? pending : pending + (c->write_base - c->read_end);
 }

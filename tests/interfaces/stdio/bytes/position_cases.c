@@ -201,6 +201,24 @@ CASE(ftell_while_reading_in_every_way) {
     CALL(ftell(stdin));
 }
 
+/* musl has no buffer yet, glibc has made one for the seek. */
+CASE(ftell_after_a_seek_and_pushing_back) {
+    put_text("file", "abcdefgh");
+    for (int mode = _IOFBF; mode <= _IONBF; mode++) {
+        FILE *f = fopen("file", "r");
+        setvbuf(f, NULL, mode, 0);
+        CALL(fseek(f, 3, SEEK_SET));
+        CALL(ungetc('!', f));
+        CALL(ftell(f));
+        CALL(ungetc('?', f));
+        CALL(ftell(f));
+        CALL(fseek(f, 0, SEEK_CUR));
+        CALL(getc(f));
+        CALL(ftell(f));
+        CALL(fclose(f));
+    }
+}
+
 CASE(ftell_while_writing) {
     FILE *f = fopen("out", "w");
     CALL(ftell(f));
