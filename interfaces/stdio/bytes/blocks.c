@@ -70,12 +70,12 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
 
 /* As asf__put_bytes.  Where that returns EOF, since all bytes are in the buffer but a write failed, fwrite of
  * glibc 2.42 and newer returns how many bytes of this call were written, and never all; fwrite of musl does
- * so after every write that failed. */
+ * so after every write that failed.  Bytes in a buffer that is the module's own memory are written. */
 static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
     uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
     size_t done = asf__put_bytes(c, p, bytes);
-    if ((done != (size_t)EOF && (done == bytes || !ASF_LIBC(fwrite_written))) || !asf__ours(c) ||
-        !ASF_LIBC(fwrite_pending))
+    bool counted = done == bytes || !ASF_LIBC(fwrite_written) || c->ops->drain;
+    if ((done != (size_t)EOF && counted) || !asf__ours(c) || !ASF_LIBC(fwrite_pending))
         return done;
     uint64_t out = c->stats.out, written = out > before && c->kind != ASF_CALLBACK ? out - before : 0;
     return written < bytes ? written : bytes - 1;
