@@ -24,6 +24,12 @@ using namespace tests;
 
 namespace {
 
+#ifdef __GLIBC__
+constexpr bool of_musl = false;
+#else
+constexpr bool of_musl = true;
+#endif
+
 enum class Mode { calls, cancel, interrupt, fork };
 enum class Below { file, pipe, memory, callbacks };
 
@@ -411,7 +417,8 @@ void play(const Kind &kind, Mode mode, uint64_t seed, Sum &sum) {
     model.contents = new_file ? "" : some_contents(random, mode != Mode::cancel);
     model.seekable = kind.below != Below::pipe;
     model.append = *kind.mode == 'a';
-    model.at = model.append && !updates(kind) ? model.contents.size() : 0;
+    if (model.append && !updates(kind) && !of_musl) // whose fopen does not seek
+        model.at = model.contents.size();
     const size_t length = model.contents.size() + (kind.below == Below::memory ? 0 : 20); // memory has an end
     Ground ground(kind, model.contents, Random(seed + 1));
     if (kind.below != Below::memory)
@@ -436,6 +443,8 @@ int main(int argc, char **argv) {
     const uint64_t seed = from_environment("ASF_ORDER_SEED", argc > 3 ? strtoull(argv[3], nullptr, 10) : 1);
     size_t wrong = 0;
     for (const Kind &kind : kinds) {
+        if (of_musl && kind.below == Below::callbacks && (mode == Mode::cancel || mode == Mode::interrupt))
+            continue; // a thread that is cancelled in a callback keeps musl's lock
         Sum sum;
         for (uint64_t i = 0; i < rounds && sum.wrong < 3; i++)
             play(kind, mode, seed + i, sum);
