@@ -32,6 +32,8 @@ std::string of_libc(const char *format, auto... values) {
 }
 
 std::string shortest(double value) {
+    if (std::isnan(value)) // of which libc++ says -nan(ind)
+        return std::signbit(value) ? "-nan" : "nan";
     char text[64];
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
