@@ -16,6 +16,7 @@
  *                          the objects of the standard streams, what libc reads in them, and their visibility
  *   asf__meet_libc, asf__face_table, asf__wide_face_table
  *                          the start; what marks a stream of ours
+ *   asf__find_byte         the faster of memchr and ours
  *   ASF_LIBC(name)         whether libc does as libc_differences.def says
  *
  * and the functions whose names begin with asf__libc_: what libc's own code does for a call of ours.

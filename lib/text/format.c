@@ -438,11 +438,38 @@ static const char *put_literal(struct asf__output *o, const char *f) {
     return end;
 }
 
+/* Whether c may stand between a percent sign and the letter of the conversion. */
+static inline bool is_modifier(char c) {
+    switch (c) {
+    case '-':
+    case '+':
+    case ' ':
+    case '#':
+    case '\'':
+    case '*':
+    case '.':
+    case '0' ... '9':
+    case 'I':
+    case 'h':
+    case 'l':
+    case 'L':
+    case 'q':
+    case 'j':
+    case 'z':
+    case 't':
+    case 'Z':
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Formats in the middle of which libc cannot continue: %n counts all bytes, and numbered arguments
  * start from the first. */
 bool asf__may_count(const char *f) {
     while (f && (f = strchr(f, '%')) != NULL) {
-        f += 1 + strspn(f + 1, "-+ #0'I*.123456789hlLqjztZ");
+        for (f++; is_modifier(*f); f++)
+            continue;
         if (*f == 'n' || *f == '$')
             return true;
         if (*f != '\0')

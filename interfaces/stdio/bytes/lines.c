@@ -10,7 +10,7 @@
 /* How many bytes of the window to take: up to and including the delimiter, at most n. */
 static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;
-    const char *end = memchr(c->read_ptr, delimiter, length);
+    const char *end = asf__find_byte(c->read_ptr, delimiter, length);
     *found = end != NULL;
     return end ? (size_t)(end - c->read_ptr) + 1 : length;
 }

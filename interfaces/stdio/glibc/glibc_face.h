@@ -37,6 +37,8 @@ extern int __underflow(FILE *);
 #define ASF_TEXT_BY_LIBC 1
 #endif
 
+#define asf__find_byte memchr
+
 /* --- whose a FILE is ------------------------------------------------------------ */
 
 static inline bool asf__ours(const struct asf_cios *c) {

@@ -12,10 +12,13 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "asf/scan.h"
 #include "backplane/backplane.h"
 #include "lib/sys/next.h"
 
 #define __chk_fail abort
+
+#define asf__find_byte asf_scan_find /* by vectors, as musl's memchr is not */
 
 /* ASF_LIBC_OWN(name): musl's own function with a name that we define.  An archive has it under another name
  * (take_own). */
