@@ -225,14 +225,16 @@ static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
 static bool reads_on(const struct asf_cios *c, size_t n) {
     if (asf__likely(!(c->flags2 & ASF_READS_ON)) || n <= 1 || c->flags & ASF_UNBUFFERED)
         return false;
-    const bool is_free = c->buffer && !c->buffer->refs && !c->buffer->release;
-    return c->ops->get_on && is_free && !c->stopped && c->bulk.state != ASF_BULK && !c->bulk.from;
+    return c->ops->get_on && !c->stopped && c->buffer && !c->buffer->refs && !c->buffer->release;
 }
 
-/* Reads all but the last of n bytes to the caller's memory, and what follows to the buffer. */
+/* Reads all but the last of n bytes to the caller's memory, and what follows to the buffer.  Of a bulk stream
+ * all but the last are taken; the next call fills the buffer. */
 static ssize_t take_and_read_on(struct asf_cios *c, char *p, size_t n) {
     const size_t size = (size_t)(c->buf_end - c->buf_base);
     asf__empty_windows(c);
+    if (c->bulk.state == ASF_BULK || c->bulk.from)
+        return asf__take_bulk(c, p, n - 1);
     enum asf_use was = asf__begin_system_call(c);
     ssize_t r = c->ops->get_on(c, p, n - 1, c->buf_base, size), more = r - (ssize_t)(n - 1);
     asf__end_system_call(c, was);

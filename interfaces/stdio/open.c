@@ -250,7 +250,7 @@ static int give_back_input(struct asf_cios *c) {
     off64_t at = seek_to_unread(c, c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0);
     if (asf__failed(at)) {
         asf__set_errno((int)at);
-        return at == -ESPIPE ? 0 : EOF;
+        return at == -ESPIPE || !ASF_LIBC(fclose_tells_seek) ? 0 : EOF;
     }
     c->offset = at; /* the stream stays open if it has regions */
     c->read_ptr = c->read_end;

@@ -195,8 +195,11 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
         *size = 120;
     }
     while (!found) {
-        if (asf__avail(c) == 0 && asf__underflow(c) == EOF)
+        if (asf__avail(c) == 0 && asf__underflow(c) == EOF) {
+            if (!ASF_LIBC(getdelim_keeps_piece) && !(c->flags & ASF_EOF))
+                return -1;
             break;
+        }
         size_t length = span(c, delimiter, SIZE_MAX, &found);
         if (length >= SSIZE_MAX - done) {
             errno = EOVERFLOW;

@@ -228,6 +228,23 @@ CASE(lines_from_a_pipe_in_pieces) {
     WITH_ERRNO(getline(&long_line, &size, f));
 }
 
+CASE(getline_of_a_piece) {
+    int ends[2];
+    pipe2(ends, O_NONBLOCK);
+    FILE *f = fdopen(ends[0], "r");
+    char *line = NULL;
+    size_t size = 0;
+    kernel_write(ends[1], "a line\nhalf");
+    CALL(getline(&line, &size, f));
+    WITH_ERRNO(getline(&line, &size, f));
+    note_flags(f);
+    clearerr(f);
+    kernel_write(ends[1], " of it\n");
+    CALL(getline(&line, &size, f));
+    say("%s", line);
+    fclose(f);
+}
+
 CASE(mixed_with_characters_and_blocks) {
     char line[64], *long_line = NULL;
     size_t size = 0;
