@@ -122,12 +122,18 @@ static void read_one(struct worker *w, unsigned how) {
     }
 }
 
+/* A seek that fails would leave the stream in the middle of reading. */
+static void move_by(struct worker *w, long offset) {
+    if (fseek(w->f, offset, SEEK_CUR) != 0)
+        rewind(w->f);
+}
+
 static void turn_to(struct worker *w, bool reading) {
     if (w->reading == reading)
         return;
     if (reading)
         fflush(w->f);
-    fseek(w->f, reading ? -(long)chance(w, 5000) : 0, SEEK_CUR);
+    move_by(w, reading ? -(long)chance(w, 5000) : 0);
     w->reading = reading;
 }
 
@@ -143,7 +149,7 @@ static void open_again(struct worker *w) {
 static void move(struct worker *w) {
     switch (chance(w, 6)) {
     case 0:
-        fseek(w->f, -(long)chance(w, 9000), SEEK_CUR);
+        move_by(w, -(long)chance(w, 9000));
         break;
     case 1:
         fseek(w->f, (long)chance(w, 100000), SEEK_SET);
