@@ -31,6 +31,8 @@ static struct asf_buffer *take_spare(size_t size) {
 }
 
 static void free_buffer(struct asf_buffer *b) {
+    if (b->is_static)
+        return;
     if (b->whole >= LARGE && b->whole <= LARGEST && !asf__has_race_detector())
         b = swap_spare_buffer(b);
     free(b);
@@ -122,6 +124,8 @@ void asf__allocate(struct asf_cios *c) {
     bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
     if (buffered)
         asf__look_below(c);
+    if (c->buffer && c->buffer->is_static)
+        return;
     /* ASF_PUTS_WHOLE: the memory goes on behind the buffer, for the output that overflows it. */
     size_t room = c->flags2 & ASF_PUTS_WHOLE && !(c->flags & ASF_NO_WRITES) ? BUFSIZ : 0;
     struct asf_buffer *b = buffered ? asf__buffer_new(c->block + room) : NULL;

@@ -201,6 +201,21 @@ __attribute__((constructor)) static void start_stdio(void) {
     asf__stdio_start();
 }
 
+/* Gives stdout a buffer that malloc does not know, where libc's is none of malloc's, either: one page more or
+ * less makes musl's malloc map and unmap another for each line that a program reads. */
+static void use_own_buffer(struct asf_cios *c) {
+    enum { WHOLE = 2 * BUFSIZ }; /* with room for the output that overflows */
+    static union {
+        struct asf_buffer b;
+        char memory[sizeof(struct asf_buffer) + 128 + WHOLE];
+    } own;
+    if (c->buffer || c->flags & ASF_UNBUFFERED || c->block != BUFSIZ || own.b.refs > 0)
+        return;
+    own.b =
+        (struct asf_buffer){.base = asf__memory(&own.b), .size = BUFSIZ, .whole = WHOLE, .is_static = true};
+    asf__use_buffer(c, &own.b);
+}
+
 /* The start may set ASF_NOT_LOOKED_AT: then stderr, which is unbuffered, is not examined. */
 static void attach_standard(struct asf_cios *c) {
     asf__stdio_start();
@@ -210,4 +225,6 @@ static void attach_standard(struct asf_cios *c) {
         c->flags2 &= ~ASF_LINES_AT_FIRST; /* a terminal */
     else if (c->flags2 & ASF_LINES_AT_FIRST)
         c->flags |= ASF_LINE_BUF;
+    if (c == &asf__stdout && !ASF_LIBC(allocates_buffers))
+        use_own_buffer(c);
 }
