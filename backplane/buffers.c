@@ -124,7 +124,7 @@ void asf__allocate(struct asf_cios *c) {
     bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
     if (buffered)
         asf__look_below(c);
-    if (c->buffer && c->buffer->is_static)
+    if (c->buffer && c->buffer->is_static) /* the module has brought it along */
         return;
     /* ASF_PUTS_WHOLE: the memory goes on behind the buffer, for the output that overflows it. */
     size_t room = c->flags2 & ASF_PUTS_WHOLE && !(c->flags & ASF_NO_WRITES) ? BUFSIZ : 0;

@@ -119,7 +119,7 @@ struct asf_buffer {
     void (*release)(struct asf_cios *c, struct asf_buffer *); /* frees the buffer; NULL: a heap buffer */
     size_t whole;                                             /* the size of its memory */
     bool slides;    /* base moves over the memory of a bulk stream (bulk.h) */
-    bool is_static; /* it is not freed */
+    bool is_static; /* the object and its memory are static, and not freed */
 };
 
 /* glibc's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The windows of bytes

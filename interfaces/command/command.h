@@ -58,7 +58,7 @@ struct program asf__find_program(const char *name);
  * can load. */
 bool asf__is_library(const char *path);
 
-/* What serves a program: its stdio, or its Unix I/O, too. */
+/* The library to preload: libasf_stdio, or libasf_unix, which serves Unix I/O besides stdio. */
 enum library { LIBRARY_OF_STDIO, LIBRARY_OF_UNIX };
 
 /* asf__preload: LD_PRELOAD for programs that libasf_stdio.so, or libasf_unix.so, is to serve; the same
