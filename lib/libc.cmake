@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Which libc this is, and what is built for it.  For musl, the headers of lib/musl
+# Which libc this is, and what is built for it.  For musl, the headers of lib/sys/musl
 # make up for what it lacks of glibc.
 include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
@@ -17,8 +17,8 @@ set(ASF_STDIO ON CACHE BOOL "Build libasf_stdio and libasf_unix")
 set(ASF_LIBC glibc)
 if(NOT ASF_GLIBC)
     set(ASF_LIBC musl)
-    include_directories(${CMAKE_CURRENT_LIST_DIR}/musl)
-    add_compile_options(-include ${CMAKE_CURRENT_LIST_DIR}/musl/glibc.h)
+    include_directories(${CMAKE_CURRENT_LIST_DIR}/sys/musl)
+    add_compile_options(-include ${CMAKE_CURRENT_LIST_DIR}/sys/musl/glibc.h)
     set(asf_unfortified -U_FORTIFY_SOURCE $<$<COMPILE_LANGUAGE:C>:-Wp,-U_FORTIFY_SOURCE>) # zig's C++ has no -Wp
     if(ASF_CXX_GLIBC)
         message(STATUS "Left out: libasf_xbyak, Python, tests: the C++ compiler is for glibc, and the C compiler is not")

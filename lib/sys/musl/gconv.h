@@ -2,8 +2,8 @@
  *
  * gconv.h - the state of a conversion in glibc's FILE.  On musl nothing converts.
  */
-#ifndef ASF_LIB_MUSL_GCONV_H
-#define ASF_LIB_MUSL_GCONV_H
+#ifndef ASF_LIB_SYS_MUSL_GCONV_H
+#define ASF_LIB_SYS_MUSL_GCONV_H
 
 #include <wchar.h>
 

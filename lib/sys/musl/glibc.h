@@ -4,8 +4,8 @@
  * every file (lib/libc.cmake), and this directory has the headers of glibc that musl lacks.  The
  * rest of lib/ but text/of_libc.h, backplane/ and streams/ are written as for glibc, and know of no musl.
  */
-#ifndef ASF_LIB_MUSL_GLIBC_H
-#define ASF_LIB_MUSL_GLIBC_H
+#ifndef ASF_LIB_SYS_MUSL_GLIBC_H
+#define ASF_LIB_SYS_MUSL_GLIBC_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
