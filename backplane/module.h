@@ -31,9 +31,10 @@ struct asf_module {
      * asf__show_room.  NULL: the engine puts its buffer by `put`.
      * returns  0; on an error the window is unchanged. */
     int (*drain)(struct asf_cios *c, size_t want);
-    /* get_on: as `get`, but what follows the n bytes goes to `more`, up to `size` bytes.  NULL: there is no
-     * such call.  returns  the bytes in both. */
+    /* get_on, put_on: as `get` and `put`, but what follows the n bytes goes to or comes from `more`, up to
+     * `size` bytes.  NULL: there is no such call.  return  the bytes in both. */
     ssize_t (*get_on)(struct asf_cios *c, void *buf, size_t n, void *more, size_t size);
+    ssize_t (*put_on)(struct asf_cios *c, const void *buf, size_t n, const void *more, size_t size);
     /* flushed: all output has been put.  returns  0 or the error of the flush. */
     int (*flushed)(struct asf_cios *c);
     /* attach: choose the module before the stream's first transfer: set c->ops, c->why, c->kind (not

@@ -97,18 +97,20 @@ int asf__go_to_output(struct asf_cios *c) {
     return 0;
 }
 
-/* Puts n bytes, in as many calls as the module needs; returns how many were put. */
-static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cios *c, const char *p, size_t n,
-                                                                  int *error) {
+/* Puts p[0..n) and more[0..size), in as many calls as the module needs; returns how many bytes were put. */
+static inline __attribute__((always_inline)) size_t put_both(struct asf_cios *c, const char *p, size_t n,
+                                                             const char *more, size_t size, int *error) {
     size_t done = 0;
     if (asf__unlikely(c->flags2 & ASF_LINES_AT_FIRST)) {
         c->flags2 &= ~ASF_LINES_AT_FIRST;
         c->flags &= ~ASF_LINE_BUF;
     }
     *error = asf__go_to_output(c);
-    while (*error == 0 && done < n) {
+    while (*error == 0 && done < n + size) {
         enum asf_use was = asf__begin_system_call(c);
-        ssize_t r = c->ops->put(c, p + done, n - done);
+        ssize_t r = size == 0  ? c->ops->put(c, p + done, n - done)
+                    : done < n ? c->ops->put_on(c, p + done, n - done, more, size)
+                               : c->ops->put(c, more + (done - n), n + size - done);
         asf__end_system_call(c, was);
         if (r > 0)
             done += (size_t)r;
@@ -120,6 +122,11 @@ static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cio
     if (asf__knows_offset(c))
         c->offset += (off64_t)done;
     return done;
+}
+
+static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cios *c, const char *p, size_t n,
+                                                                  int *error) {
+    return put_both(c, p, n, NULL, 0, error);
 }
 
 static void begin_anew(struct asf_cios *c) {
@@ -349,10 +356,28 @@ static size_t room_in_memory(const struct asf_cios *c) {
     return b->release || b == &c->single ? 0 : (size_t)(asf__memory(b) + b->whole - c->write_ptr);
 }
 
-/* Puts the buffer, and p[0..n) that overflows it: with one call, if the memory has room.  returns  n; or how
- * many bytes of p were put before an error. */
+/* Whether a call of the module puts the buffer and other memory behind it. */
+static bool puts_on(const struct asf_cios *c) {
+    return c->ops->put_on && asf__pending(c) > 0 && c->bulk.state != ASF_BULK && !c->bulk.from &&
+           !c->buffer->end;
+}
+
+/* By that call.  As in put_or_lose, bytes that fail are dropped.  returns  how many of p were put. */
+static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t pending = asf__pending(c), done = put_both(c, c->write_base, pending, p, n, error);
+    if (*error == 0 || done > 0 || !is_stuck(c))
+        begin_anew(c);
+    if (*error == 0)
+        asf__count_block(c);
+    return done > pending ? done - pending : 0;
+}
+
+/* Puts the buffer, and p[0..n) that overflows it: with one call, if the memory has room or the module has
+ * such a call.  returns  n; or how many bytes of p were put before an error. */
 static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *error) {
     bool fits = n <= room_in_memory(c) && (asf__pending(c) > 0 || c->bulk.state == ASF_BULK);
+    if (!fits && puts_on(c))
+        return put_window_and(c, p, n, error);
     if (fits) {
         memcpy(c->write_ptr, p, n);
         c->buf_end = c->write_ptr += n; /* a thread that is cancelled in the put leaves a full buffer */

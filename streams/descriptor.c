@@ -47,8 +47,7 @@ ssize_t asf__fd_get_on(struct asf_cios *c, void *buf, size_t n, void *more, size
     return count_input(c, asf__read_on(c->fd, buf, n, more, size));
 }
 
-ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
-    ssize_t r = CANCELLABLE(c, asf__write(c->fd, buf, n));
+static ssize_t count_output(struct asf_cios *c, ssize_t r) {
     c->stats.syscalls++;
     if (c->flags & ASF_APPENDING)
         c->place = -1;
@@ -57,6 +56,14 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
         move_place(c, r);
     }
     return r;
+}
+
+ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n) {
+    return count_output(c, CANCELLABLE(c, asf__write(c->fd, buf, n)));
+}
+
+ssize_t asf__fd_put_on(struct asf_cios *c, const void *buf, size_t n, const void *more, size_t size) {
+    return count_output(c, asf__write_on(c->fd, buf, n, more, size));
 }
 
 ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t offset) {

@@ -63,6 +63,14 @@ ssize_t asf__read_on(int fd, void *buf, size_t n, void *more, size_t size) {
     return asf__raw(SYS_readv, fd, (long)parts, 2, 0);
 }
 
+ssize_t asf__write_on(int fd, const void *buf, size_t n, const void *more, size_t size) {
+    asf__use_descriptor(fd, true);
+    if (asf__sys.write != asf__plain_write)
+        return asf__sys.write(fd, buf, n);
+    const struct iovec parts[] = {{(void *)(uintptr_t)buf, n}, {(void *)(uintptr_t)more, size}};
+    return asf__raw(SYS_writev, fd, (long)parts, 2, 0);
+}
+
 static ssize_t sys_pread(int fd, void *buf, size_t n, off64_t offset) {
     return asf__raw(SYS_pread64, fd, (long)buf, (long)n, offset);
 }

@@ -133,9 +133,10 @@ static inline ssize_t asf__read(int fd, void *buf, size_t n) {
     return asf__sys.read(fd, buf, n);
 }
 
-/* As asf__read, but what follows the n bytes goes to `more`.  Where another interface has the descriptor's
- * offset, only the n bytes are read.  It is no cancellation point. */
+/* As asf__read and asf__write, but what follows the n bytes goes to or comes from `more`.  Where another
+ * interface has the descriptor's offset, only the n bytes are moved.  They are no cancellation points. */
 ssize_t asf__read_on(int fd, void *buf, size_t n, void *more, size_t size);
+ssize_t asf__write_on(int fd, const void *buf, size_t n, const void *more, size_t size);
 
 static inline ssize_t asf__write(int fd, const void *buf, size_t n) {
     asf__use_descriptor(fd, false);

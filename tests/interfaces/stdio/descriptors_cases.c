@@ -328,6 +328,26 @@ CASE(records_of_a_socket) {
     }
 }
 
+CASE(records_of_much_behind_a_little) {
+    static char many[9000], got[20000], own[100];
+    memset(many, 'z', sizeof many);
+    for (size_t n = 50; n <= sizeof many; n *= 2) {
+        int ends[2];
+        socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends);
+        FILE *f = fdopen(ends[0], "w");
+        if (n % 400 == 0)
+            setvbuf(f, own, _IOFBF, sizeof own);
+        CALL(fputs("a little\n", f));
+        CALL(fwrite(many, 1, n, f));
+        CALL(fputs("again", f));
+        CALL(fwrite(many, 1, n, f));
+        CALL(fclose(f));
+        for (ssize_t r; (r = read(ends[1], got, sizeof got)) > 0;)
+            say("record of %ld", (long)r);
+        close(ends[1]);
+    }
+}
+
 CASE(a_datagram_socket) {
     int ends[2];
     socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
