@@ -42,7 +42,7 @@ class Call:
 def traced(log, settings, left_out=LEFT_OUT):
     """What to put before a command.  The settings are for the command, and not for strace."""
     variables = [word for name, value in settings.items() for word in ("-E", f"{name}={value}")]
-    return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-q", "-e", "signal=none", "-o", log,
+    return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "2", "-q", "-e", "signal=none", "-o", log,
             "-e", "trace=!" + ",".join(left_out), *variables, "--"]
 
 

@@ -390,6 +390,7 @@ def argument_parser(description):
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first one")
     parser.add_argument("--shown", type=int, default=5, metavar="N", help="stop after so many differences")
     parser.add_argument("--steps", metavar="SIZE,MODE,STEPS", help="this sequence alone")
+    parser.add_argument("--libc", choices=["glibc", "musl"], default="glibc", help="whose ways are left out")
     return parser
 
 
@@ -405,7 +406,6 @@ def environment_of(arguments):
 def main():
     parser = argument_parser(__doc__)
     parser.add_argument("--bulk", action="store_true", help="sequences on megabytes")
-    parser.add_argument("--libc", choices=["glibc", "musl"], default="glibc", help="whose ways are left out")
     parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
     arguments = parser.parse_args()
     runner = Runner(arguments.program, environment_of(arguments), arguments.libc)
