@@ -114,7 +114,7 @@ static void by_splice(unsigned from, unsigned to) {
     int fd = mkstemp(name);
     unlink(name);
     raw(fd, from, to, 1000);
-    off64_t at = 0, end = (off64_t)(to - from) * LINE;
+    off_t at = 0, end = (off_t)(to - from) * LINE;
     while (at < end)
         if (splice(fd, &at, 1, NULL, (size_t)(end - at), 0) <= 0)
             die("splice");
