@@ -67,10 +67,6 @@ static int print_unlimited(char *p, size_t room, int fortify, const char *format
 
 static inline int print_bounded(char *s, size_t n, int fortify, const char *format, asf__arguments ap) {
     char none[1];
-    if (!ASF_LIBC(long_strings) && asf__unlikely(n > INT_MAX)) {
-        errno = EOVERFLOW;
-        return -1;
-    }
     if (asf__unlikely(n == 0)) {
         s = none;
         n = 1;
