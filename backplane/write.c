@@ -356,13 +356,15 @@ static size_t room_in_memory(const struct asf_cios *c) {
     return b->release || b == &c->single ? 0 : (size_t)(asf__memory(b) + b->whole - c->write_ptr);
 }
 
-/* Whether a call of the module puts the buffer and other memory behind it. */
+/* Whether one call of the module can put what is pending and other memory behind it.  A bulk stream holds its
+ * output instead. */
 static bool puts_on(const struct asf_cios *c) {
     return c->ops->put_on && asf__pending(c) > 0 && c->bulk.state != ASF_BULK && !c->bulk.from &&
            !c->buffer->end;
 }
 
-/* By that call.  As in put_or_lose, bytes that fail are dropped.  returns  how many of p were put. */
+/* Puts what is pending and p[0..n), by that call.  As in put_or_lose, bytes that fail are dropped.  returns
+ * how many bytes of p were put. */
 static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t pending = asf__pending(c), done = put_both(c, c->write_base, pending, p, n, error);
     if (*error == 0 || done > 0 || !is_stuck(c))
