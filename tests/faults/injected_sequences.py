@@ -107,7 +107,7 @@ def is_alone(steps):
 def try_seed(seed):
     """The number of faults, and the sequence, shortened, with the fault by which it differs."""
     size, mode, steps = random_streams.sequence(seed)
-    if not is_alone(steps) or not injector.fair(steps):
+    if not is_alone(steps):
         return seed, 0, None
     rng = random.Random(seed)
     call = rng.choice(["read", "write"] if rng.random() < 0.8 else ["openat", "close"])
@@ -130,7 +130,7 @@ def parse_arguments():
 def try_all(arguments, environment):
     """How many were tried, how many faults there were, and how many sequences differ."""
     tried = faults = different = 0
-    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    seeds = injector.seeds(arguments)
     with multiprocessing.get_context("fork").Pool(arguments.jobs, start_injector,
                                                   (arguments.program, environment, arguments.libc)) as pool:
         for seed, several, found in itertools.islice(pool.imap(try_seed, seeds, chunksize=4), arguments.count):

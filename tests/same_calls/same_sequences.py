@@ -81,7 +81,7 @@ def start_tracer(*arguments):
 def try_seed(seed):
     """The seed and the sequence, shortened, if it differs."""
     size, mode, steps = random_streams.sequence(seed)
-    if not tracer.fair(steps) or not tracer.differs(size, mode, steps):
+    if not tracer.differs(size, mode, steps):
         return seed, None
     size, steps = tracer.shorten(size, mode, steps)
     return seed, (size, mode, steps)
@@ -96,7 +96,7 @@ def parse_arguments():
 def try_all(arguments, environment):
     """How many were tried and how many differ."""
     tried = different = 0
-    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    seeds = tracer.seeds(arguments)
     with multiprocessing.get_context("fork").Pool(arguments.jobs, start_tracer,
                                                   (arguments.program, environment, arguments.libc)) as pool:
         for seed, found in itertools.islice(pool.imap(try_seed, seeds, chunksize=4), arguments.count):

@@ -299,6 +299,10 @@ class Runner:
         self.fair = defined if libc == "glibc" else lambda steps: defined(steps) and same_on_musl(steps)
         self.preloaded = environment
 
+    def seeds(self, arguments, made=sequence):
+        """Those whose sequences are compared."""
+        return [seed for seed in range(arguments.seed, arguments.seed + arguments.count) if self.fair(made(seed)[2])]
+
     def run(self, size, mode, steps, environment):
         folder = tempfile.mkdtemp(prefix="streams.")
         os.chdir(folder)
@@ -413,12 +417,10 @@ def main():
         size, mode, steps = parsed(arguments.steps)
         runner.show(size, mode, steps)
         return runner.differs(size, mode, steps)
-    different, tried = try_kept(runner, arguments.kept) if arguments.kept else 0, 0
-    for seed in range(arguments.seed, arguments.seed + arguments.count):
-        size, mode, steps = bulk_sequence(seed) if arguments.bulk else sequence(seed)
-        if not runner.fair(steps):
-            continue
-        tried += 1
+    different = try_kept(runner, arguments.kept) if arguments.kept else 0
+    made = bulk_sequence if arguments.bulk else sequence
+    for tried, seed in enumerate(runner.seeds(arguments, made), 1):
+        size, mode, steps = made(seed)
         if runner.differs(size, mode, steps):
             different += 1
             size, steps = runner.shorten(size, mode, steps)
