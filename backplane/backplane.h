@@ -141,9 +141,19 @@ off64_t asf__end_of_detached(const struct asf_cios *c);
 
 /* --- bytes pushed back by ungetc (pushback.c) --- */
 
-/* asf__push_back: returns the byte, or -ENOMEM.
+/* asf__look_at: note that the byte before read_ptr was read, though it may be pushed back.
+ * asf__back_up: push it back.
+ * asf__push_back: returns the byte, or -ENOMEM.
  * asf__push_back_one: the same without memory: the stream itself has room for one byte.
  * asf__free_backup: drop all pushed-back bytes. */
+static inline void asf__look_at(struct asf_cios *c) {
+    if (c->read_ptr > c->bulk.seen)
+        c->bulk.seen = c->read_ptr;
+}
+static inline void asf__back_up(struct asf_cios *c) {
+    asf__look_at(c);
+    c->read_ptr--;
+}
 int asf__push_back(struct asf_cios *c, int byte);
 int asf__push_back_one(struct asf_cios *c, int byte);
 void asf__free_backup(struct asf_cios *c);

@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * bulk.c - bulk streams: when a stream becomes bulk, the large memory over which its current buffer
- * slides, and moving the descriptor back to its offset without bulk memory.
+ * bulk.c - bulk streams: when a stream becomes bulk, its large buffer, and the cut.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
 
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "lib/sys/cleanup.h"
+#include "lib/sys/syscalls.h"
+
+#ifndef ASF_BULK_AFTER
+#define ASF_BULK_AFTER 64 /* blocks in a row, so many after the first; tests set fewer */
+#endif
 
 enum {
-    RUN = 64,            /* a stream becomes bulk when it moves as many whole blocks in a row; */
-    LEAST = 4096,        /* blocks smaller than this count as a part of one: 256 KB are moved at least */
-    SLOW = 50,           /* in fewer milliseconds than this */
-    MEMORY = 128 << 10,  /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
-    STRAIGHT = 16 << 10, /* a copy of this size or more costs more than a system call */
+    LEAST = 4096,       /* blocks smaller than this count as a part of one: 256 KB are moved at least, */
+    SLOW = 50,          /* in fewer milliseconds than this */
+    MEMORY = 128 << 10, /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
+    BUFFERS = 16,
 };
 
 unsigned asf__bulk_streams;
+
+/* The large buffers.  Their memory costs nothing until it is first used, and no system call then.  A stream
+ * that finds all of them in use stays as it is. */
+static char memory[BUFFERS][MEMORY] __attribute__((aligned(4096)));
+static struct large {
+    struct asf_buffer buffer;
+    bool used;
+    struct asf_cios *stream; /* the bulk stream, or NULL; the members below are the stream's */
+    int fd;
+    bool is_output;
+    dev_t device;
+    ino_t inode;
+} larges[BUFFERS];
+static struct asf_lock larges_lock = {.biasable =
+                                          false}; /* rank: after a stream's; its holder tries streams' */
 
 /* The coarse clock costs 5 ns. */
 static int64_t milliseconds(void) {
@@ -25,29 +49,144 @@ static int64_t milliseconds(void) {
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
+/* --- forks that no handler tells ------------------------------------------------------ */
+
+/* The number of this process; the kernel makes it 0 in a child. */
+static unsigned first_process = 1, *process = &first_process;
+
+void asf__bulk_start(void) {
+    static char pages[2 * ASF_PAGE_MOST];
+    char *page = pages + (-(uintptr_t)pages & (asf__page() - 1));
+    if (asf__raw_syscall(SYS_madvise, (long)page, (long)asf__page(), MADV_WIPEONFORK, 0) == 0)
+        process = (unsigned *)(void *)page;
+    *process = first_process;
+}
+
+void asf__bulk_in_child(void) {
+    asf__lock_reset(&larges_lock);
+    *process = ++first_process;
+}
+
+/* In a child that _Fork or clone made: drops the output that would have been put before the fork.  The parent
+ * puts it. */
+static void drop_parents_output(struct asf_cios *c) {
+    if (asf__likely(c->bulk.process == *process))
+        return;
+    if (*process == 0)
+        *process = ++first_process;
+    c->bulk.process = *process;
+    c->write_base = c->write_end - c->block;
+    asf__set_read(c, c->write_base, c->write_base, c->write_base);
+    c->offset = -1;
+}
+
+/* --- the large buffer ------------------------------------------------------------------- */
+
+static void free_large(struct asf_cios *c, struct asf_buffer *b) {
+    (void)c;
+    asf__lock(&larges_lock);
+    ((struct large *)(void *)b)->used = false;
+    asf__unlock(&larges_lock);
+}
+
+static struct asf_buffer *find_large(struct asf_cios *c) {
+    struct large *l = larges;
+    asf__lock(&larges_lock);
+    while (l < larges + BUFFERS && l->used)
+        l++;
+    if (l == larges + BUFFERS) {
+        asf__unlock(&larges_lock);
+        return NULL;
+    }
+    l->buffer = (struct asf_buffer){.base = memory[l - larges],
+                                    .size = MEMORY,
+                                    .whole = MEMORY,
+                                    .release = free_large,
+                                    .is_static = true};
+    l->used = true;
+    l->stream = c;
+    l->fd = c->fd;
+    l->is_output = asf__is_putting(c);
+    l->device = c->device;
+    l->inode = c->inode;
+    __atomic_fetch_add(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
+    asf__unlock(&larges_lock);
+    return &l->buffer;
+}
+
+/* Begins with an empty large buffer.  Each put ends at a multiple of MEMORY: in a file written from its
+ * beginning, the page cache then takes the next put as one large folio; unaligned puts cost 1.2 times as
+ * much. */
+static void begin_large(struct asf_cios *c) {
+    size_t n = asf__is_putting(c) ? MEMORY - c->stats.out % MEMORY : MEMORY;
+    n = (n >= 2 * c->block ? n : MEMORY) / c->block * c->block;
+    c->buffer->size = n;
+    c->buf_base = c->buffer->base;
+    c->buf_end = c->buf_base + n;
+    asf__empty_windows(c);
+    c->bulk.seen = NULL;
+    if (asf__is_putting(c))
+        c->write_end = c->buf_base + c->block;
+}
+
+static bool use_large(struct asf_cios *c) {
+    struct asf_buffer *b = find_large(c), *own = c->buffer;
+    if (!b)
+        return false;
+    c->buffer = NULL;
+    asf__use_buffer(c, b);
+    c->bulk.own = own;
+    c->bulk.process = *process;
+    begin_large(c);
+    return true;
+}
+
+/* Goes back to the stream's own buffer, with the bytes from..end at its beginning and empty windows. */
+static void use_own(struct asf_cios *c, const char *from, const char *end) {
+    struct asf_buffer *b = c->bulk.own;
+    memcpy(b->base, from, (size_t)(end - from));
+    c->bulk.own = NULL;
+    asf__use_buffer(c, b);
+}
+
+void asf__drop_large(struct asf_cios *c) {
+    struct asf_buffer *b = c->bulk.own;
+    asf__leave_bulk(c);
+    c->bulk.own = NULL;
+    if (b)
+        asf__retire_buffer(c, b);
+}
+
 /* --- bulk or not ------------------------------------------------------------------ */
 
+static bool may_begin(const struct asf_cios *c) {
+    return !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING)) && c->orientation <= 0 &&
+           c->buffer != &c->single && c->buffer->size >= c->block && c->block <= MEMORY / 2;
+}
+
 static void begin_bulk(struct asf_cios *c) {
-    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING) || c->orientation > 0 ||
-        c->buffer == &c->single) {
+    if (!may_begin(c)) {
         c->bulk.state = ASF_BULK_NEVER;
         return;
     }
+    if (c->bulk.own || c->buffer->refs || (asf__is_putting(c) && !use_large(c)))
+        return;
     c->bulk.state = ASF_BULK;
     if (!c->stats.bulk) {
         c->stats.bulk = c->stats.in + c->stats.out;
         asf__tell_bulk(c);
     }
-    __atomic_fetch_add(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
 }
 
 void asf__count_block_slow(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
-    unsigned run = c->block < LEAST ? RUN * LEAST / (unsigned)c->block : RUN;
-    if (++k->run != 1 && k->run % run != 0)
+    unsigned run = c->block < LEAST ? ASF_BULK_AFTER * LEAST / (unsigned)c->block : ASF_BULK_AFTER;
+    if (k->run++ == 0)
+        k->since = milliseconds();
+    if (k->run % run != 0)
         return;
     int64_t now = milliseconds();
-    if (k->run > 1 && now - k->since < SLOW)
+    if (now - k->since < SLOW)
         begin_bulk(c);
     k->since = now;
 }
@@ -57,193 +196,247 @@ void asf__leave_bulk(struct asf_cios *c) {
     if (c->bulk.state != ASF_BULK)
         return;
     c->bulk.state = ASF_BULK_MAYBE;
-    __atomic_fetch_sub(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
+    if (!c->bulk.own)
+        return;
+    asf__lock(&larges_lock);
+    for (struct large *l = larges; l < larges + BUFFERS; l++)
+        if (l->stream == c) {
+            l->stream = NULL;
+            __atomic_fetch_sub(&asf__bulk_streams, 1, __ATOMIC_RELAXED);
+        }
+    asf__unlock(&larges_lock);
 }
 
-/* Whether the stream is bulk.  In a multithreaded process a stream that is used without its lock stops being
- * bulk: another thread that forks would change its bulk memory (asf__publish_streams) at the same time. */
-static bool is_bulk(struct asf_cios *c) {
-    if (asf__unlikely(c->use == ASF_UNLOCKED && !__libc_single_threaded)) {
-        asf__lock(&c->lk);
-        if (!asf__is_putting(c)) /* held output is put with the next flush */
-            asf__unread_ahead(c);
-        asf__leave_bulk(c);
-        asf__unlock(&c->lk);
+/* In a multithreaded process a stream that is used without its lock is not bulk: another thread that forks
+ * would change its windows at the same time (publish_large). */
+bool asf__stays_bulk(struct asf_cios *c) {
+    struct asf_bulk *k = &c->bulk;
+    int64_t now = milliseconds();
+    bool is_first = asf__is_putting(c) && c->write_end == c->buf_base + c->block;
+    k->unlocked = c->use == ASF_UNLOCKED;
+    if ((now - k->since < SLOW || is_first) && !(k->unlocked && !__libc_single_threaded)) {
+        if (is_first || !asf__is_putting(c))
+            k->since = now;
+        return true;
     }
-    return c->bulk.state == ASF_BULK;
-}
-
-/* --- the memory ---------------------------------------------------------------------- */
-
-static void begin_buffer_at(struct asf_cios *c, char *p) {
-    c->buffer->base = c->buf_base = p;
-    c->buffer->size = c->block;
-    c->buf_end = p + c->block;
-    asf__empty_windows(c);
-}
-
-void asf__rewind_buffer(struct asf_cios *c) {
-    begin_buffer_at(c, asf__memory(c->buffer));
-}
-
-bool asf__have_bulk_memory(struct asf_cios *c) {
-    if (!c->buffer || !c->buffer->slides || c->buffer->refs) {
-        struct asf_buffer *b = asf__buffer_new(MEMORY + c->block); /* the first block may be a short one */
-        if (!b)
-            return false;
-        b->slides = true;
-        asf__use_buffer(c, b);
-    }
-    asf__rewind_buffer(c);
-    return true;
+    asf__leave_bulk(c);
+    return false;
 }
 
 /* --- input ------------------------------------------------------------------------------ */
 
-static ssize_t get_below(struct asf_cios *c, char *p, size_t n) {
-    enum asf_use was = asf__begin_system_call(c);
-    ssize_t r = c->ops->get(c, p, n);
-    asf__end_system_call(c, was);
-    return r;
-}
-
-static ssize_t get_bulk_ahead(struct asf_cios *c) {
+void asf__choose_buffer(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
-    int64_t now = milliseconds();
-    if (now - k->since >= SLOW)
+    bool large = k->state == ASF_BULK && !c->buffer->refs && asf__stays_bulk(c);
+    if (large && k->own)
+        begin_large(c);
+    else if (!large || !use_large(c))
         asf__leave_bulk(c);
-    k->since = now;
-    ssize_t r =
-        get_below(c, c->buf_base, c->bulk.state == ASF_BULK ? MEMORY / c->block * c->block : c->block);
-    if (r > 0) {
-        k->from = c->buf_base;
-        k->to = k->from + r;
-        c->stats.spared--;
-    }
-    return r;
+    if (k->state != ASF_BULK && k->own)
+        use_own(c, c->read_ptr, c->read_ptr);
 }
 
-/* Returns the next *n bytes that were read ahead, or as many as there are. */
-static char *take_ahead(struct asf_cios *c, size_t *n) {
-    struct asf_bulk *k = &c->bulk;
-    char *p = k->from;
-    c->stats.spared++;
-    if (*n > (size_t)(k->to - p))
-        *n = (size_t)(k->to - p);
-    k->from += *n;
-    if (k->from == k->to)
-        k->from = k->to = NULL;
-    if (asf__knows_offset(c))
-        c->offset += (off64_t)*n;
-    return p;
-}
-
-void asf__unread_ahead(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
-    if (!k->from || !c->ops->seek)
-        return;
-    c->stats.spared--;
-    if (!asf__failed(c->ops->seek(c, k->from - k->to, SEEK_CUR)))
-        k->from = k->to = NULL;
-}
-
-/* Extends the window over all bytes that were read ahead. */
-static void show_ahead(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
+/* *begin: where the block begins that the stream would have in its own buffer. */
+static char *end_of_block(const struct asf_cios *c, char **begin) {
     bool backup = c->flags & ASF_IN_BACKUP;
-    c->stats.spared += (k->to - k->from + (ptrdiff_t)c->block - 1) / (ptrdiff_t)c->block;
-    char **p = backup ? &c->save_base : &c->read_ptr, **end = backup ? &c->save_end : &c->read_end;
-    if (*p == *end)
-        *p = k->from;
-    *end = c->buf_end = k->to;
-    c->buffer->size = (size_t)(c->buf_end - c->buf_base);
-    if (asf__knows_offset(c))
-        c->offset += k->to - k->from;
-    k->from = k->to = NULL;
+    char *p = backup ? c->save_base : c->read_ptr, *end = backup ? c->save_end : c->read_end;
+    if (c->bulk.seen > p && c->bulk.seen <= end)
+        p = c->bulk.seen;
+    size_t taken = (size_t)(p - c->buf_base);
+    *begin = c->buf_base + (taken > 0 ? (taken - 1) / c->block * c->block : 0);
+    return end - *begin > (ptrdiff_t)c->block ? *begin + c->block : end;
 }
 
-/* Reads ahead if the stream is bulk and nothing is read ahead.  Returns whether bytes are; *r is the
- * result of the module's `get`, or 1. */
-static bool have_ahead(struct asf_cios *c, ssize_t *r) {
-    *r = 1;
-    if (is_bulk(c) && !c->bulk.from && asf__have_bulk_memory(c))
-        *r = get_bulk_ahead(c);
-    return c->bulk.from;
+char *asf__own_end(const struct asf_cios *c) {
+    char *begin;
+    return end_of_block(c, &begin);
 }
 
-bool asf__fill_bulk(struct asf_cios *c, ssize_t *r) {
-    if (asf__unread(c) > 0) {
-        if (c->bulk.from)
-            show_ahead(c);
-        return false;
+/* Goes back to the stream's own buffer, with the block begin..end in it. */
+static void keep_block(struct asf_cios *c, char *begin, char *end) {
+    bool backup = c->flags & ASF_IN_BACKUP;
+    char *base = c->read_base, *p = c->read_ptr, *last = c->read_end, *proper = backup ? c->save_base : p;
+    if (proper < begin) /* bytes were pushed back over the beginning of the block */
+        return;
+    use_own(c, begin, end);
+    char *at = c->buf_base + (proper - begin), *stop = c->buf_base + (end - begin);
+    if (at < stop && c->orientation == 0)
+        c->orientation = -1; /* its own buffer holds bytes now */
+    if (backup) {
+        asf__set_read(c, base, p, last);
+        c->save_base = at;
+        c->save_end = stop;
+    } else {
+        asf__set_read(c, c->buf_base, at, stop);
     }
-    asf__free_backup(c);
-    if (have_ahead(c, r)) {
-        size_t n = c->block;
-        char *p = take_ahead(c, &n);
-        begin_buffer_at(c, p);
-        c->read_end = p + n;
-        *r = (ssize_t)n;
-    }
-    return *r <= 0 || asf__avail(c) > 0;
 }
 
-ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n) {
-    ssize_t r = 1;
-    if (c->bulk.from || n < STRAIGHT)
-        have_ahead(c, &r);
-    if (c->bulk.from) {
-        const char *from = take_ahead(c, &n);
-        memcpy(p, from, n);
-        return (ssize_t)n;
+static void cut_input(struct asf_cios *c) {
+    char **last = c->flags & ASF_IN_BACKUP ? &c->save_end : &c->read_end, *begin;
+    char *end = end_of_block(c, &begin);
+    off64_t ahead = *last - end;
+    if (ahead > 0) {
+        if (c->kind != ASF_REGULAR || !c->ops->in_place(c))
+            return;
+        off64_t at = c->ops->seek(c, -ahead, SEEK_CUR);
+        if (asf__failed(at))
+            return;
+        c->stats.spared -= 1 + (ahead + (off64_t)c->block - 1) / (off64_t)c->block;
+        if (asf__knows_offset(c))
+            c->offset = at;
+        *last = end;
     }
-    if (r > 0 && (r = get_below(c, p, n)) > 0 && asf__knows_offset(c))
-        c->offset += r;
-    if (r == (ssize_t)n && n < STRAIGHT)
-        asf__count_block(c);
-    return r;
+    keep_block(c, begin, end);
 }
 
 /* --- output ------------------------------------------------------------------------------ */
 
-/* Each put ends at a multiple of MEMORY.  In a file written from its beginning, the page cache then takes
- * the next put as one large folio: unaligned puts cost 1.2 times as much. */
-static bool is_memory_full(struct asf_cios *c) {
-    size_t n = (size_t)(c->buf_end - asf__memory(c->buffer));
-    return n >= MEMORY || (c->stats.out + n) % MEMORY < c->block;
-}
-
-bool asf__hold_block(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
-    if (!is_bulk(c) || !c->buffer->slides || is_memory_full(c))
-        return false;
-    int64_t now = milliseconds();
-    if (!k->from)
-        k->since = now;
-    else if (now - k->since >= SLOW)
-        return asf__leave_bulk(c), false; /* held output is put with the window */
-    if (!k->from)
-        k->from = c->write_base;
-    k->to = c->write_ptr;
-    c->stats.spared++;
-    if (asf__knows_offset(c))
-        c->offset += c->write_ptr - c->write_base;
-    begin_buffer_at(c, k->to);
+/* Moves pending output to the stream's own buffer if it fits.  Else hides the room of the large buffer: each
+ * call then puts what is pending before it adds anything. */
+static void leave_large(struct asf_cios *c) {
+    const char *from = c->write_base;
+    size_t n = asf__pending(c);
+    asf__leave_bulk(c);
+    if (n > c->bulk.own->size || c->buffer->refs) {
+        c->buf_end = c->write_end = c->write_ptr;
+        return;
+    }
+    use_own(c, from, from + n);
+    c->write_ptr += n;
     asf__show_room(c);
-    return true;
 }
 
-bool asf__goes_by_blocks(const struct asf_cios *c, size_t n) {
-    return c->bulk.state == ASF_BULK && n < STRAIGHT && c->buffer->slides;
+static void advance_output(struct asf_cios *c, size_t n) {
+    c->write_base += n;
+    asf__set_read(c, c->write_base, c->write_base, c->write_base);
 }
 
-void asf__show_held(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
-    c->buffer->base = c->buf_base = asf__memory(c->buffer);
-    c->buffer->size = (size_t)(c->buf_end - c->buf_base);
-    c->write_base = k->from;
-    asf__set_read(c, k->from, k->from, k->from);
-    if (asf__knows_offset(c))
-        c->offset -= k->to - k->from;
-    k->from = k->to = NULL;
+/* Puts what is pending before `end`. */
+static int put_up_to(struct asf_cios *c, const char *end) {
+    const char *begin = c->write_base;
+    while (c->write_base < end) {
+        enum asf_use was = asf__begin_system_call(c);
+        ssize_t r = c->ops->put(c, c->write_base, (size_t)(end - c->write_base));
+        asf__end_system_call(c, was);
+        if (r <= 0) {
+            size_t left = c->block - (size_t)(c->write_base - begin) % c->block;
+            advance_output(c, left < asf__pending(c) ? left : asf__pending(c));
+            leave_large(c);
+            c->flags |= ASF_ERR;
+            return r < 0 ? (int)r : -EIO;
+        }
+        c->stats.spared += r / (ssize_t)c->block - 1;
+        if (asf__knows_offset(c))
+            c->offset += r;
+        advance_output(c, (size_t)r);
+    }
+    return 0;
+}
+
+int asf__put_large(struct asf_cios *c) {
+    if (c->bulk.state == ASF_BULK)
+        drop_parents_output(c);
+    int rc = put_up_to(c, c->write_ptr);
+    if (rc == 0 && c->bulk.state == ASF_BULK)
+        begin_large(c);
+    else if (rc == 0 && c->bulk.own)
+        leave_large(c);
+    return rc;
+}
+
+int asf__begin_own_buffer(struct asf_cios *c, char *p) {
+    if (!asf__is_bulk_output(c)) /* a signal handler has ended it */
+        return 0;
+    c->write_end = p + c->block;
+    return c->write_end > c->buf_end ? asf__put_large(c) : 0;
+}
+
+/* asked: ask whether the descriptor is still the same file. */
+static void cut_output(struct asf_cios *c, bool asked) {
+    drop_parents_output(c);
+    const char *end = c->write_end - c->block;
+    int rc = 0;
+    if (end > c->write_base && (!asked || c->ops->in_place(c)))
+        rc = put_up_to(c, end);
+    if (rc == 0)
+        leave_large(c);
+    else if (!c->failed)
+        c->failed = rc;
+}
+
+/* --- the cut ------------------------------------------------------------------------------ */
+
+/* Bulk mode has ended before the first system call: nothing is published while it is published. */
+static void cut(struct asf_cios *c, bool asked) {
+    bool putting = asf__is_putting(c);
+    asf__leave_bulk(c);
+    if (!c->bulk.own)
+        return;
+    int before = asf__forbid_cancellation();
+    if (putting)
+        cut_output(c, asked);
+    else
+        cut_input(c);
+    asf__permit_cancellation(before);
+}
+
+void asf__end_bulk_slow(struct asf_cios *c) {
+    cut(c, true);
+}
+
+/* Locks the stream if no call is active on it.  The lock alone does not tell: a signal handler may have
+ * interrupted a call of this thread, which holds the lock. */
+static bool take_idle(struct asf_cios *c) {
+    if (!asf__trylock(&c->lk))
+        return false;
+    if (c->use == ASF_OUTSIDE)
+        return true;
+    asf__unlock(&c->lk);
+    return false;
+}
+
+static void cut_idle(struct asf_cios *c, bool asked) {
+    if (!take_idle(c))
+        return;
+    if (c->bulk.state == ASF_BULK && (__libc_single_threaded || !c->bulk.unlocked))
+        cut(c, asked);
+    asf__unlock(&c->lk);
+}
+
+ASF_RACY void asf__stop_bulk(struct asf_cios *c) {
+    if (asf__unlikely(c->bulk.state == ASF_BULK))
+        cut_idle(c, true);
+}
+
+void asf__publish_streams_slow(int fd, bool output) {
+    asf__lock(&larges_lock);
+    for (struct large *l = larges; l < larges + BUFFERS; l++)
+        if (l->stream && (fd < 0 || l->fd == fd) && (output || !l->is_output))
+            cut_idle(l->stream, true);
+    asf__unlock(&larges_lock);
+}
+
+/* Whether a transfer of c must come after what the bulk stream of l would have transferred, or changes what
+ * it has read. */
+ASF_RACY static bool concerns(const struct large *l, const struct asf_cios *c) {
+    bool putting = asf__is_putting(c);
+    if (!l->stream || l->stream == c)
+        return false;
+    if (l->fd == c->fd || (putting && l->is_output && c->fd == STDERR_FILENO))
+        return true;
+    return (putting || l->is_output) && l->inode == c->inode && l->device == c->device;
+}
+
+/* The first test takes no lock. */
+ASF_RACY void asf__publish_others(const struct asf_cios *c) {
+    struct large *l = larges;
+    while (l < larges + BUFFERS && !concerns(l, c))
+        l++;
+    if (l == larges + BUFFERS)
+        return;
+    asf__lock(&larges_lock);
+    for (l = larges; l < larges + BUFFERS; l++)
+        if (concerns(l, c))
+            cut_idle(l->stream, false);
+    asf__unlock(&larges_lock);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, gets large memory.  Its
- * current buffer stays one block and slides over that memory.  Input: the memory is filled by one system
- * call, and each block is taken from it.  Output: blocks are held until the memory is full.  The interfaces
- * see no difference; only the descriptor's offset is ahead (input) or behind (output).
+ * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, goes on with a large buffer
+ * in place of its own, which holds one block.  All bytes that are unread or pending are between the pointers,
+ * as in any buffer.  When others may look at the descriptor, the cut takes the stream to where it would be
+ * with its own buffer, which is computed then:
+ *
+ *   output  its own buffer would begin at write_end - block, and what is before that would have been put: the
+ *           write window ends where that of its own buffer would
+ *   input   blocks would have been read from buf_base to asf__own_end
  *
  * Lock: held, unless a line says otherwise.
  */
@@ -14,59 +18,73 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The number of bulk streams; atomic. */
-extern unsigned asf__bulk_streams;
+/* Bytes in one call.  Whether a copy of so many costs more than a system call. */
+enum { ASF_STRAIGHT = 16 << 10 };
 
-/* asf__count_block: a system call has moved a whole block; after many, the stream becomes bulk. */
+/* asf__bulk_start: prepare to notice a fork that no handler tells.  lock: none.
+ * asf__bulk_in_child: in the child of a fork that a handler tells.  lock: none. */
+void asf__bulk_start(void);
+void asf__bulk_in_child(void);
+
+/* asf__count_block: a system call has moved a whole block; after many, the stream becomes bulk.  The window
+ * of output is empty. */
 void asf__count_block_slow(struct asf_cios *c);
 static inline void asf__count_block(struct asf_cios *c) {
     if (c->bulk.state == ASF_BULK_MAYBE)
         asf__count_block_slow(c);
 }
 
-/* asf__leave_bulk: end bulk mode; blocks that were read ahead or are held are still used.
- * asf__publish_bulk: bring the descriptor's offset to where it would be without bulk memory (write.c).
- * asf__end_bulk: both. */
+/* asf__is_bulk_output: whether output goes to the large buffer (asf__append_bulk of write.c). */
+static inline bool asf__is_bulk_output(const struct asf_cios *c) {
+    return asf__unlikely(c->bulk.state == ASF_BULK) && asf__is_putting(c);
+}
+
+/* asf__stays_bulk: call it where the stream's own buffer would be filled or put.  returns  false: the large
+ * buffer was in use for too long, or calls do not lock the stream; bulk mode has ended, with all bytes in
+ * place. */
+bool asf__stays_bulk(struct asf_cios *c);
+/* asf__leave_bulk: end bulk mode; the bytes stay in the large buffer until that is empty. */
 void asf__leave_bulk(struct asf_cios *c);
-void asf__publish_bulk(struct asf_cios *c);
+/* asf__end_bulk: end bulk mode by the cut.  It puts the output that would have been put, or sets the
+ * descriptor's offset back to asf__own_end; but it moves nothing if the descriptor is another file by now, or
+ * at another offset, or a pipe. */
+void asf__end_bulk_slow(struct asf_cios *c);
 static inline void asf__end_bulk(struct asf_cios *c) {
     c->bulk.run = 0;
-    if (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.from)) {
-        asf__publish_bulk(c);
-        asf__leave_bulk(c);
-    }
+    if (asf__unlikely(c->bulk.state == ASF_BULK))
+        asf__end_bulk_slow(c);
 }
-/* asf__publish_streams (list.c): call asf__publish_bulk for each stream on descriptor fd (-1: on any), unless
- * a thread is in a call on the stream.  lock: none.
- * asf__stop_bulk: call asf__end_bulk, unless a thread is in a call on the stream.  lock: none. */
-void asf__publish_streams_slow(int fd);
+/* asf__drop_large: forget the large buffer, and free the one that it stands for. */
+void asf__drop_large(struct asf_cios *c);
+
+/* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless a thread is in a
+ * call on the stream.  asf__publish_input: the same for streams that read.  lock: none.
+ * asf__stop_bulk: the same for one stream.  lock: none. */
+void asf__publish_streams_slow(int fd, bool output);
 static inline void asf__publish_streams(int fd) {
     if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
-        asf__publish_streams_slow(fd);
+        asf__publish_streams_slow(fd, true);
+}
+static inline void asf__publish_input(void) {
+    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
+        asf__publish_streams_slow(-1, false);
 }
 void asf__stop_bulk(struct asf_cios *c);
 
 /* Input.
- * asf__fill_bulk: make the next block the window if the window is empty, or else add the blocks that were
- * read ahead to it.  returns  whether the fill is complete; *r is as the module's get returns.
- * asf__take_bulk: copy up to n bytes, whole blocks, to the caller's memory; returns as the module's get. */
-bool asf__fill_bulk(struct asf_cios *c, ssize_t *r);
-ssize_t asf__take_bulk(struct asf_cios *c, char *p, size_t n);
-/* asf__unread_ahead: set the descriptor's offset back by the bytes that were read ahead.  A pipe keeps them
- * for the next fill. */
-void asf__unread_ahead(struct asf_cios *c);
+ * asf__choose_buffer: the window is empty: give a bulk stream the large buffer, any other one its own.
+ * asf__own_end: returns where the bytes end that the stream would have read into its own buffer. */
+void asf__choose_buffer(struct asf_cios *c);
+char *asf__own_end(const struct asf_cios *c);
 
 /* Output.
- * asf__hold_block: hold a full window, unless the memory is full or filled slowly.  returns  whether it did.
- * asf__have_bulk_memory: give a stream with an empty window a buffer that slides, at its beginning.
- * asf__show_held: add the held blocks to the window, which is put next.
- * asf__rewind_buffer: move the buffer to the beginning of its memory.
- * asf__goes_by_blocks: whether n bytes are copied, and not put from the caller's memory. */
-bool asf__hold_block(struct asf_cios *c);
-bool asf__have_bulk_memory(struct asf_cios *c);
-void asf__show_held(struct asf_cios *c);
-void asf__rewind_buffer(struct asf_cios *c);
-bool asf__goes_by_blocks(const struct asf_cios *c, size_t n);
+ * asf__begin_own_buffer: the stream's own buffer would begin at p, and be filled up to write_ptr.
+ * returns  0; or -errno of a put, made since there was no room for a block at p.
+ * asf__put_large: put all that is pending in the large buffer.  If a put fails, the rest of the block in
+ * which it failed is dropped, as it would be with one block at a time.  What follows stays pending, and bulk
+ * mode ends. returns  0 or -errno. */
+int asf__begin_own_buffer(struct asf_cios *c, char *p);
+int asf__put_large(struct asf_cios *c);
 
 #pragma GCC visibility pop
 

@@ -82,8 +82,8 @@ static void retire_list(struct asf_cios *c, struct asf_buffer **list) {
 }
 
 static void drop_all(struct asf_cios *c) {
-    c->bulk.from = c->bulk.to = NULL;
     asf__free_backup(c);
+    asf__drop_large(c);
     asf__use_buffer(c, NULL);
     retire_list(c, &c->queue);
     free(c->unread);

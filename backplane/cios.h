@@ -88,6 +88,14 @@ enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
  * it; a system call. */
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
+/* Whether the stream has a large buffer (bulk.h). */
+enum asf_bulk_state {
+    ASF_BULK_NEVER = -1,
+    ASF_BULK_UNKNOWN, /* until the stream is first used */
+    ASF_BULK_MAYBE,   /* when it has moved much */
+    ASF_BULK,
+};
+
 /* An entry of a buffer's table of regions, and its state. */
 enum asf_region_state {
     ASF_KEPT,      /* the program has not freed it */
@@ -118,7 +126,6 @@ struct asf_buffer {
     bool truncated;                  /* the mapped file was truncated */
     void (*release)(struct asf_cios *c, struct asf_buffer *); /* frees the buffer; NULL: a heap buffer */
     size_t whole;                                             /* the size of its memory */
-    bool slides;    /* base moves over the memory of a bulk stream (bulk.h) */
     bool is_static; /* the object and its memory are static, and not freed */
 };
 
@@ -192,8 +199,11 @@ struct asf_cios {
         size_t block;   /* the size of the buffer that is made when one is needed */
         bool exclusive; /* no other process or stream can have moved the descriptor's offset */
         off64_t place;  /* the descriptor's offset, if exclusive and not -1 */
-        off64_t told;   /* what a callback answered to the last seek, if that is negative; else 0 */
-        pid_t child;    /* popen's */
+        dev_t device;   /* of a stream of stdio on a regular file or the null device: the file */
+        ino_t inode;
+        bool flags_known; /* whether the descriptor has O_APPEND was examined */
+        off64_t told;     /* what a callback answered to the last seek, if that is negative; else 0 */
+        pid_t child;      /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         /* The program's advice on how it will read (asf_advise), and what was made of it. */
         enum asf_advice advice;
@@ -216,16 +226,13 @@ struct asf_cios {
         int stopped;     /* why the last fill gave less than wanted, for the next call: -errno; 1: the end */
     };
     struct asf_bulk { /* bulk.c's */
-        enum asf_bulk_state {
-            ASF_BULK_NEVER = -1,
-            ASF_BULK_UNKNOWN, /* until the stream is first used */
-            ASF_BULK_MAYBE,
-            ASF_BULK,
-        } state;
-        unsigned run;    /* whole blocks moved in a row */
-        int64_t since;   /* when the run, or the bytes between the pointers, began: milliseconds */
-        char *from, *to; /* input: bytes read ahead of the current buffer; output: bytes held
-                            before it; or NULL */
+        enum asf_bulk_state state;
+        unsigned run;           /* whole blocks moved in a row */
+        int64_t since;          /* when the run, or the bytes in the large buffer, began: milliseconds */
+        struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
+        char *seen;             /* input: where the bytes end that calls have looked at, if beyond read_ptr */
+        unsigned process;       /* the process that has the large buffer */
+        bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
     } bulk;
     struct {                    /* calls */
         enum asf_use use, left; /* now, and before the present system call */

@@ -82,43 +82,13 @@ void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
     asf__unlock(&list_lock);
 }
 
-/* Locks the stream if no call is active on it.  The lock alone does not tell: a signal handler may have
- * interrupted a call of this thread, which holds the lock. */
-static bool take_idle(struct asf_cios *c) {
-    if (!asf__trylock(&c->lk))
-        return false;
-    if (c->use == ASF_OUTSIDE)
-        return true;
-    asf__unlock(&c->lk);
-    return false;
-}
-
-static bool publish_one(struct asf_cios *c, void *fd) {
-    if ((*(int *)fd < 0 || c->fd == *(int *)fd) && c->bulk.from && take_idle(c)) {
-        asf__publish_bulk(c);
-        asf__unlock(&c->lk);
-    }
-    return true;
-}
-
-void asf__publish_streams_slow(int fd) {
-    asf__each(publish_one, &fd);
-}
-
-void asf__stop_bulk(struct asf_cios *c) {
-    if (c->bulk.state == ASF_BULK && take_idle(c)) {
-        asf__end_bulk(c);
-        asf__unlock(&c->lk);
-    }
-}
-
 /* --- forks ------------------------------------------------------------------------ */
 
 /* Publishes all streams: parent and child share the descriptors' offsets, and either may move them. */
 static void lock_list_before_fork(void) {
     asf__lock(&list_lock);
     for (struct asf_cios *c = all; c; c = c->next)
-        c->exclusive = false;
+        asf__share_offset(c);
     asf__publish_streams(-1);
 }
 
@@ -139,8 +109,6 @@ static void reset_list_in_child(void) {
     for (struct asf_cios *c = all; c; c = c->next) {
         asf__lock_inherit(&c->lk, false);
         asf__forget_counts(c);
-        if (asf__is_putting(c)) /* the parent puts the held output, in the call that it is in */
-            c->bulk.from = c->bulk.to = NULL;
         for (struct asf_buffer *b = c->retired; b; b = b->next)
             forget_copies(b);
         if (c->buffer)
@@ -148,6 +116,7 @@ static void reset_list_in_child(void) {
     }
     asf__lock_reset(&list_lock);
     list_lock.biasable = false;
+    asf__bulk_in_child();
     if (asf__hooks.forked)
         asf__hooks.forked();
 }
@@ -165,6 +134,19 @@ static bool has_regions(const struct asf_cios *c) {
            some_have_regions(c->queue) || some_have_regions(c->retired);
 }
 
+/* Puts all pending output: what is left in a large buffer after a block has failed, too. */
+static int put_last(struct asf_cios *c) {
+    size_t left = SIZE_MAX;
+    int first = 0;
+    while (c->bulk.own && asf__pending(c) > 0 && asf__pending(c) < left) {
+        left = asf__pending(c);
+        int rc = asf__flush_output(c);
+        first = first ? first : rc;
+    }
+    int rc = asf__flush_output(c);
+    return first ? first : rc;
+}
+
 /* The stream is unlocked for asf__cios_unlink: the list's lock ranks before a stream's. */
 int asf__cios_close(struct asf_cios *c) {
     asf__begin_call(c);
@@ -177,8 +159,9 @@ int asf__cios_close(struct asf_cios *c) {
         return ASF_HAS_REGIONS;
     asf__cios_unlink(c);
     asf__begin_call(c);
-    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? asf__flush_output(c) : 0;
-    asf__end_bulk(c);
+    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? put_last(c) : 0;
+    if (!asf__is_exclusive(c)) /* else nobody has the offset */
+        asf__end_bulk(c);
     asf__report(c);
     if (asf__hooks.closing)
         asf__hooks.closing(c);

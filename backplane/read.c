@@ -43,6 +43,7 @@ int asf__end_output(struct asf_cios *c) {
         c->unread = NULL;
         return 0;
     }
+    asf__end_bulk(c);
     if (c->write_ptr > c->read_end)
         c->read_end = c->write_ptr;
     c->read_base = c->buf_base;
@@ -61,7 +62,7 @@ static bool is_copy_valid(struct asf_cios *c, const char *p, size_t n) {
 static int move_unread_to_front(struct asf_cios *c, size_t want) {
     size_t front = asf__avail(c), have = asf__unread(c);
     struct asf_buffer *b = c->buffer, *old = b;
-    if (!b->refs && !b->release && b->size >= want && !(c->flags & ASF_IN_BACKUP)) {
+    if (!b->refs && (!b->release || b->is_static) && b->size >= want && !(c->flags & ASF_IN_BACKUP)) {
         memmove(b->base, c->read_ptr, have);
     } else {
         size_t least = c->flags & ASF_UNBUFFERED ? 1 : c->block;
@@ -108,15 +109,19 @@ int asf__take_stop(struct asf_cios *c) {
     return why;
 }
 
+static void prepare_bulk(struct asf_cios *c) {
+    if (asf__unread(c) > 0) {
+        asf__leave_bulk(c);
+    } else {
+        asf__free_backup(c);
+        asf__choose_buffer(c);
+    }
+}
+
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
     asf__allocate(c);
-    ssize_t got;
-    while (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.from) && asf__fill_bulk(c, &got)) {
-        if (got <= 0)
-            c->offset = -1;
-        if (got <= 0 || (size_t)got >= want)
-            return got;
-    }
+    if (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.own))
+        prepare_bulk(c);
     want = within_file(c, want);
     int rc = move_unread_to_front(c, want);
     if (rc < 0)
@@ -135,6 +140,8 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
             return r;
         }
         c->read_end += r;
+        if (asf__unlikely(c->bulk.own))
+            c->stats.spared += (r - 1) / (ssize_t)c->block;
         if ((size_t)r == room)
             asf__count_block(c);
     }
@@ -206,35 +213,47 @@ static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int 
     return n;
 }
 
+/* The size of the stream's own buffer. */
+static inline size_t own_size(const struct asf_cios *c) {
+    return asf__unlikely(c->bulk.own) ? c->block : (size_t)(c->buf_end - c->buf_base);
+}
+
 /* Whether n bytes go straight to the caller's memory: a whole buffer or more, unless the module has a window
- * of its own or reads by whole buffers (a program's callbacks). */
+ * of its own or reads by whole buffers (a program's callbacks).  A bulk stream on a file reads more by way of
+ * its large buffer.  From a pipe that would take more than the call asks for. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
+    const bool bulk = c->bulk.state == ASF_BULK && c->kind != ASF_PIPE;
     return c->ops->get && !c->ops->fill && !c->stopped && !c->ops->reads_by_whole_buffers &&
-           n >= (size_t)(c->buf_end - c->buf_base);
+           n >= (asf__unlikely(bulk) ? ASF_STRAIGHT : own_size(c));
+}
+
+/* Whether n bytes would go straight, if they did not come by way of the large buffer. */
+static bool passes_own_buffer(const struct asf_cios *c, size_t n) {
+    return c->bulk.state == ASF_BULK && n % c->block == 0;
 }
 
 static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
-    size_t size = (size_t)(c->buf_end - c->buf_base);
+    size_t size = own_size(c);
     asf__empty_windows(c);
     n = size >= 128 ? n - n % size : n;
-    return asf__unlikely(c->bulk.state > 0 || c->bulk.from) ? asf__take_bulk(c, p, n)
-                                                            : get_from_module(c, p, n);
+    ssize_t r = get_from_module(c, p, n);
+    if (r == (ssize_t)n && n < ASF_STRAIGHT)
+        asf__count_block(c);
+    return r;
 }
 
 /* Whether a read of n bytes goes on into the buffer. */
 static bool reads_on(const struct asf_cios *c, size_t n) {
-    if (asf__likely(!(c->flags2 & ASF_READS_ON)) || n <= 1 || c->flags & ASF_UNBUFFERED)
+    if (asf__likely(!(c->flags2 & ASF_READS_ON)) || n <= 1 || c->flags & ASF_UNBUFFERED ||
+        c->bulk.state == ASF_BULK)
         return false;
     return c->ops->get_on && !c->stopped && c->buffer && !c->buffer->refs && !c->buffer->release;
 }
 
-/* Reads all but the last of n bytes to the caller's memory, and what follows to the buffer.  Of a bulk stream
- * all but the last are taken; the next call fills the buffer. */
+/* Reads all but the last of n bytes to the caller's memory, and what follows to the buffer. */
 static ssize_t take_and_read_on(struct asf_cios *c, char *p, size_t n) {
     const size_t size = (size_t)(c->buf_end - c->buf_base);
     asf__empty_windows(c);
-    if (c->bulk.state == ASF_BULK || c->bulk.from)
-        return asf__take_bulk(c, p, n - 1);
     enum asf_use was = asf__begin_system_call(c);
     ssize_t r = c->ops->get_on(c, p, n - 1, c->buf_base, size), more = r - (ssize_t)(n - 1);
     asf__end_system_call(c, was);
@@ -272,7 +291,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
             continue;
         bool on = reads_on(c, left), straight = on || goes_straight(c, left);
         bool ended = (!straight || c->flags2 & ASF_READS_ON) && asf__has_ended(c);
-        if ((on || !straight) && c->orientation == 0)
+        if ((on || !(straight || passes_own_buffer(c, left))) && c->orientation == 0)
             c->orientation = -1; /* its buffer holds bytes now */
         ssize_t r = ended      ? 0
                     : on       ? take_and_read_on(c, p + done, left)

@@ -12,7 +12,7 @@
 
 /* Whether `place` is the descriptor's offset, so that no system call need ask for it. */
 static bool knows_place(const struct asf_cios *c) {
-    return c->exclusive && c->kind == ASF_REGULAR && c->place >= 0;
+    return asf__is_exclusive(c) && c->kind == ASF_REGULAR && c->place >= 0;
 }
 
 /* Seeks by the module, and empties the windows and the backup. */
@@ -102,7 +102,7 @@ static off64_t seek_anew(struct asf_cios *c, off64_t offset, int whence) {
     off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
     if (whence == SEEK_CUR)
         offset = (off64_t)((uint64_t)offset - asf__avail(c) - (uint64_t)behind);
-    if (whence == SEEK_CUR && c->offset >= 0 && (c->ops->positional || c->exclusive)) {
+    if (whence == SEEK_CUR && c->offset >= 0 && (c->ops->positional || asf__is_exclusive(c))) {
         offset = (off64_t)((uint64_t)offset + (uint64_t)c->offset);
         whence = SEEK_SET;
     }
@@ -166,7 +166,6 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
 
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     int rc = asf__arrive(c);
-    asf__publish_bulk(c);
     *below = rc < 0 ? rc : -ESPIPE;
     if (rc < 0 || !c->ops->seek)
         return *below;
@@ -223,6 +222,7 @@ int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
     int rc = asf__sync(c);
     if (rc < 0 || c->ops->fill || c->ops->drain) /* the buffer is the module's own memory */
         return rc;
+    asf__drop_large(c);
     c->bulk.state = ASF_BULK_NEVER;
     if (n == 0)
         c->flags |= ASF_UNBUFFERED;

@@ -75,10 +75,13 @@ static inline void asf__empty_windows(struct asf_cios *c) {
     asf__set_write(c, c->buf_base);
 }
 
-/* Sets the write window to the room after the write pointer, if bytes may be stored without a check. */
+/* Sets the write window to the room after the write pointer, if bytes may be stored without a check.  That of
+ * a bulk stream, whose buffer is empty, ends after one block. */
 static inline void asf__show_room(struct asf_cios *c) {
     bool hidden = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->orientation > 0;
-    c->write_end = hidden ? c->write_ptr : c->buf_end;
+    c->write_end = hidden                                     ? c->write_ptr
+                   : asf__unlikely(c->bulk.state == ASF_BULK) ? c->buf_base + c->block
+                                                              : c->buf_end;
 }
 
 /* If the file was truncated under a mapped window, replaces the window by the file as it is now. */
@@ -121,6 +124,16 @@ static inline bool asf__knows_offset(const struct asf_cios *c) {
     return !asf__failed(c->offset);
 }
 
+/* Whether no other process or stream can have moved the descriptor's offset; asf__share_offset: one may from
+ * now on.  lock: none. */
+static inline bool asf__is_exclusive(const struct asf_cios *c) {
+    return __atomic_load_n(&c->exclusive, __ATOMIC_RELAXED);
+}
+static inline void asf__share_offset(struct asf_cios *c) {
+    if (asf__is_exclusive(c))
+        __atomic_store_n(&c->exclusive, false, __ATOMIC_RELAXED);
+}
+
 /* The beginning and end of a call that locks the stream.  A thread that is cancelled in between unlocks the
  * stream, unless the program itself had locked it. */
 static inline void asf__begin_call(struct asf_cios *c) {
@@ -135,12 +148,21 @@ static inline void asf__end_call(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
+/* The number of bulk streams; atomic.
+ * asf__publish_others: end bulk mode of other streams on the same descriptor or file, before a transfer
+ * (bulk.c).
+ */
+extern unsigned asf__bulk_streams;
+void asf__publish_others(const struct asf_cios *c);
+
 /* Calls of these two enclose a module's call that may wait.  They record whether asf__cancelled must unlock
  * the stream if the thread is cancelled in it.  Exit does not touch the stream meanwhile. */
 static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;
     c->left = was;
     c->use = ASF_IN_SYSTEM_CALL;
+    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
+        asf__publish_others(c);
     return was;
 }
 

@@ -130,8 +130,6 @@ static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cio
 }
 
 static void begin_anew(struct asf_cios *c) {
-    if (asf__unlikely(c->buffer->slides))
-        asf__rewind_buffer(c);
     c->buf_base = c->buffer->base;
     c->buf_end = c->buffer->base + c->buffer->size;
     asf__empty_windows(c);
@@ -206,8 +204,8 @@ int asf__flush_queue(struct asf_cios *c) {
 }
 
 static int put_window(struct asf_cios *c) {
-    if (asf__unlikely(c->bulk.from != NULL))
-        asf__show_held(c);
+    if (asf__unlikely(c->bulk.own != NULL))
+        return asf__put_large(c);
     char *from = c->write_base;
     if (asf__pending(c) == 0)
         return 0;
@@ -250,41 +248,13 @@ static bool is_whole_block(const struct asf_cios *c) {
            (n == c->block || (n > c->block && c->flags2 & ASF_PUTS_WHOLE));
 }
 
-/* Holds a full window if the stream is bulk, or puts it. */
+/* Puts a full window, and counts it if it is a whole block. */
 static int pass_block(struct asf_cios *c) {
     bool whole = c->bulk.state > 0 && asf__is_putting(c) && is_whole_block(c) && !c->buffer->refs;
-    if (whole && asf__hold_block(c))
-        return 0;
     int rc = asf__flush_output(c);
-    if (whole && rc == 0 && c->bulk.state == ASF_BULK && asf__have_bulk_memory(c))
-        asf__show_room(c);
-    else if (whole && rc == 0)
+    if (whole && rc == 0)
         asf__count_block(c);
     return rc;
-}
-
-static void put_held(struct asf_cios *c) {
-    struct asf_bulk *k = &c->bulk;
-    size_t n = (size_t)(k->to - k->from);
-    int error;
-    c->stats.spared--;
-    if (asf__knows_offset(c))
-        c->offset -= (off64_t)n;
-    put_or_lose(c, k->from, n, &error);
-    k->from = k->to = NULL;
-    if (error)
-        c->failed = error;
-}
-
-void asf__publish_bulk(struct asf_cios *c) {
-    if (!c->bulk.from)
-        return;
-    int before = asf__forbid_cancellation();
-    if (asf__is_putting(c))
-        put_held(c);
-    else
-        asf__unread_ahead(c);
-    asf__permit_cancellation(before);
 }
 
 size_t asf__waiting(const struct asf_cios *c) {
@@ -350,17 +320,24 @@ static bool overflows(struct asf_cios *c, size_t n) {
     return n > asf__room_in_buffer(c) && !(c->ops->drain || c->queue || c->buffer->refs);
 }
 
+static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
+    n = n < room ? n : room;
+    if (n > 0) { /* with n 0 there may be no buffer */
+        memcpy(c->write_ptr, p, n);
+        c->write_ptr += n;
+    }
+    return n;
+}
+
 /* The room from write_ptr to the end of the memory. */
 static size_t room_in_memory(const struct asf_cios *c) {
     struct asf_buffer *b = c->buffer;
     return b->release || b == &c->single ? 0 : (size_t)(asf__memory(b) + b->whole - c->write_ptr);
 }
 
-/* Whether one call of the module can put what is pending and other memory behind it.  A bulk stream holds its
- * output instead. */
+/* Whether one call of the module can put what is pending and other memory behind it. */
 static bool puts_on(const struct asf_cios *c) {
-    return c->ops->put_on && asf__pending(c) > 0 && c->bulk.state != ASF_BULK && !c->bulk.from &&
-           !c->buffer->end;
+    return c->ops->put_on && asf__pending(c) > 0 && !c->buffer->end && !c->bulk.own;
 }
 
 /* Puts what is pending and p[0..n), by that call.  As in put_or_lose, bytes that fail are dropped.  returns
@@ -377,7 +354,7 @@ static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *e
 /* Puts the buffer, and p[0..n) that overflows it: with one call, if the memory has room or the module has
  * such a call.  returns  n; or how many bytes of p were put before an error. */
 static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *error) {
-    bool fits = n <= room_in_memory(c) && (asf__pending(c) > 0 || c->bulk.state == ASF_BULK);
+    bool fits = n <= room_in_memory(c) && asf__pending(c) > 0;
     if (!fits && puts_on(c))
         return put_window_and(c, p, n, error);
     if (fits) {
@@ -392,31 +369,6 @@ static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *err
         begin_anew(c);
     asf__count_block(c);
     return done;
-}
-
-int asf__overflow(struct asf_cios *c, unsigned char byte) {
-    bool fits = asf__room_in_buffer(c) > 0 && !(c->gate & ASF_MOVED); /* of a line-buffered stream, mostly */
-    if (asf__unlikely(!fits && c->flags2 & ASF_PUTS_WHOLE && overflows(c, 1))) {
-        int error;
-        append_whole(c, (const char *)&byte, 1, &error);
-        return error < 0 ? error : byte;
-    }
-    int rc = fits ? 0 : asf__drain(c, 1);
-    if (rc < 0)
-        return rc;
-    *c->write_ptr++ = (char)byte;
-    if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && byte == '\n'))
-        rc = asf__put_now(c);
-    return rc < 0 ? rc : byte;
-}
-
-static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
-    n = n < room ? n : room;
-    if (n > 0) { /* with n 0 there may be no buffer */
-        memcpy(c->write_ptr, p, n);
-        c->write_ptr += n;
-    }
-    return n;
 }
 
 /* Appends by way of the buffer: a line-buffered stream line by line, an unbuffered one byte by byte. */
@@ -439,28 +391,11 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
     return done;
 }
 
-/* Copies whole buffers to a bulk stream.  c->stats.spared counts against one system call, which would put all
- * of them without bulk memory. */
-static size_t append_blocks(struct asf_cios *c, const char *p, size_t n, int *error) {
-    size_t done = 0;
-    c->stats.spared++;
-    while (*error == 0 && done < n) {
-        done += copy_in(c, p + done, n - done, asf__room_in_buffer(c));
-        *error = pass_block(c);
-        c->stats.spared--;
-    }
-    return done;
-}
-
 /* Puts whole buffers from the caller's memory; nothing if the module has memory of its own, or pending output
  * has regions.  Returns how many bytes. */
 static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t size = (size_t)(c->buf_end - c->buf_base), whole = size >= 128 ? n - n % size : n;
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
-        return 0;
-    if (asf__unlikely(asf__goes_by_blocks(c, whole)))
-        return append_blocks(c, p, whole, error);
-    if (asf__unlikely(c->bulk.from) && (*error = asf__flush_output(c)) < 0)
         return 0;
     size_t done = put_to_module(c, p, whole, error);
     if (done > 0 || !is_stuck(c))
@@ -481,29 +416,79 @@ static size_t fitting(const struct asf_cios *c, const char *p, size_t n, bool *f
     return end ? (size_t)(end - p) + 1 : room;
 }
 
-/* Whether n bytes are put although the buffer is empty: a stream that is not bulk fills it first, which costs
- * a copy and a system call. */
-static bool passes_buffer(const struct asf_cios *c, size_t n) {
-    return c->bulk.state == ASF_BULK && asf__is_putting(c) && asf__pending(c) == 0 && !c->bulk.from &&
-           n >= 2 * c->block && !asf__goes_by_blocks(c, n - c->block);
+/* Appends n bytes after the buffer was put. */
+static size_t append_to_empty(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t done = append_straight(c, p, n, error);
+    return *error ? done : done + append_by_copies(c, p + done, n - done, error);
+}
+
+/* Appends n bytes to a bulk stream where its own buffer would be full: that would be put, then whole blocks
+ * from the caller's memory, and the rest would begin the buffer anew; or all would be put (ASF_PUTS_WHOLE).
+ */
+static size_t append_past_block(struct asf_cios *c, const char *p, size_t n, int *error) {
+    size_t rest = c->flags2 & ASF_PUTS_WHOLE ? 0 : n % c->block, done = 0;
+    bool straight = n - rest >= ASF_STRAIGHT;
+    if (!asf__stays_bulk(c) || straight)
+        *error = asf__flush_output(c);
+    if (*error == 0 && !asf__is_bulk_output(c))
+        return c->flags2 & ASF_PUTS_WHOLE ? append_whole(c, p, n, error) : append_to_empty(c, p, n, error);
+    if (*error == 0 && straight) {
+        done = put_to_module(c, p, n - rest, error);
+        asf__put_large(c); /* the next put ends elsewhere */
+    }
+    while (*error == 0 && done < n) {
+        done += copy_in(c, p + done, n - done, (size_t)(c->buf_end - c->write_ptr));
+        if (done < n)
+            *error = asf__flush_output(c);
+    }
+    if (*error == 0)
+        *error = asf__begin_own_buffer(c, c->write_ptr - rest);
+    return done;
+}
+
+/* Many bytes bypass an empty buffer. */
+static size_t append_bulk(struct asf_cios *c, const char *p, size_t n, int *error) {
+    bool passes = asf__pending(c) == 0 && n >= ASF_STRAIGHT;
+    size_t done = passes ? 0 : copy_in(c, p, n, asf__room(c));
+    *error = 0;
+    return done == n ? n : done + append_past_block(c, p + done, n - done, error);
 }
 
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
+    if (asf__is_bulk_output(c))
+        return append_bulk(c, p, n, error);
     if (asf__unlikely(c->flags2 & ASF_PUTS_WHOLE && overflows(c, n)))
         return append_whole(c, p, n, error);
-    bool flush, passes = asf__unlikely(passes_buffer(c, n));
-    size_t room = fitting(c, p, n, &flush), done = passes ? 0 : copy_in(c, p, n, room);
+    bool flush;
+    size_t room = fitting(c, p, n, &flush), done = copy_in(c, p, n, room);
     *error = 0;
     if (done == n && !flush)
         return n;
     *error = asf__to_write(c);
-    if (passes)
-        c->stats.spared++;
-    else if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
+    if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
         *error = pass_block(c);
     if (*error == 0 && done < n)
-        done += append_straight(c, p + done, n - done, error);
-    if (*error == 0)
-        done += append_by_copies(c, p + done, n - done, error);
+        done += asf__is_bulk_output(c) ? append_past_block(c, p + done, n - done, error)
+                                       : append_to_empty(c, p + done, n - done, error);
     return done;
+}
+
+int asf__overflow(struct asf_cios *c, unsigned char byte) {
+    bool fits = asf__room_in_buffer(c) > 0 && !(c->gate & ASF_MOVED); /* of a line-buffered stream, mostly */
+    bool bulk = asf__is_bulk_output(c);
+    if (asf__unlikely(bulk || (!fits && c->flags2 & ASF_PUTS_WHOLE && overflows(c, 1)))) {
+        int error = 0;
+        if (bulk)
+            append_bulk(c, (const char *)&byte, 1, &error);
+        else
+            append_whole(c, (const char *)&byte, 1, &error);
+        return error < 0 ? error : byte;
+    }
+    int rc = fits ? 0 : asf__drain(c, 1);
+    if (rc < 0)
+        return rc;
+    *c->write_ptr++ = (char)byte;
+    if (c->flags & ASF_UNBUFFERED || (c->flags & ASF_LINE_BUF && byte == '\n'))
+        rc = asf__put_now(c);
+    return rc < 0 ? rc : byte;
 }

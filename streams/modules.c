@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -102,14 +103,43 @@ static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st)
     return asf__fstat(STDERR_FILENO, &its) == 0 && st->st_dev == its.st_dev && st->st_ino == its.st_ino;
 }
 
+void asf__note_descriptor_flags(struct asf_cios *c, int flags) {
+    c->flags_known = true;
+    if (flags < 0 || flags & O_APPEND)
+        c->bulk.state = ASF_BULK_NEVER;
+}
+
+static int ask_flags(const struct asf_cios *c) {
+    return (int)asf__raw_syscall(SYS_fcntl, c->fd, F_GETFL, 0, 0);
+}
+
+void asf__look_at_output(struct asf_cios *c) {
+    struct stat64 st;
+    if (asf__fstat(c->fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    c->device = st.st_dev;
+    c->inode = st.st_ino;
+    asf__note_descriptor_flags(c, ask_flags(c));
+}
+
+/* Finds out whether output is appended: a flag of the descriptor, which the program may have inherited. */
+static bool is_appended(struct asf_cios *c, const struct stat64 *st) {
+    if (c->kind != ASF_REGULAR || c->access == O_RDONLY)
+        return false;
+    if (!c->flags_known || (c->inode && (c->inode != st->st_ino || c->device != st->st_dev)))
+        asf__note_descriptor_flags(c, ask_flags(c));
+    return c->bulk.state == ASF_BULK_NEVER;
+}
+
 /* Whether the stream may become bulk (backplane/bulk.h): no other process sees when its bytes are moved, or
  * that the descriptor's offset is not libc's. */
-static bool may_be_bulk(const struct asf_cios *c, const struct stat64 *st) {
+static bool may_be_bulk(struct asf_cios *c, const struct stat64 *st) {
     bool suits = c->ops == &asf__file_read || c->ops == &asf__file_write ||
                  (c->ops == &asf__pipe &&
                   (c->kind == ASF_NULL_DEVICE || (c->kind == ASF_PIPE && c->access == O_RDONLY)));
     return suits && !asf__options()->exact && c->block >= 1024 && c->fd >= 0 &&
-           !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING)) && !is_standard_error(c, st);
+           !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING)) && !is_standard_error(c, st) &&
+           !is_appended(c, st);
 }
 
 static void attach_as_libc(struct asf_cios *c) {
@@ -123,6 +153,8 @@ static void attach_as_libc(struct asf_cios *c) {
     look_for_format(c);
     if (c->bulk.state == ASF_BULK_UNKNOWN && may_be_bulk(c, &st))
         c->bulk.state = ASF_BULK_MAYBE;
+    c->device = st.st_dev;
+    c->inode = st.st_ino;
 }
 
 const struct asf_module asf__as_libc = {ASF__DESCRIPTOR_OPS("unused"), .attach = attach_as_libc};

@@ -21,6 +21,12 @@ struct asf_decoder;
  * buffers. */
 extern const struct asf_module asf__as_libc, asf__for_asi;
 
+/* asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL), or -errno.
+ * asf__look_at_output: examine an inherited descriptor early: a filter of system calls may forbid that later.
+ */
+void asf__note_descriptor_flags(struct asf_cios *c, int flags);
+void asf__look_at_output(struct asf_cios *c);
+
 /* The system calls of a stream on a descriptor (descriptor.c). */
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
 ssize_t asf__fd_get_on(struct asf_cios *c, void *buf, size_t n, void *more, size_t size);
@@ -28,12 +34,14 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
 ssize_t asf__fd_put_on(struct asf_cios *c, const void *buf, size_t n, const void *more, size_t size);
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__fd_length(struct asf_cios *c);
+bool asf__fd_in_place(struct asf_cios *c);
 int asf__fd_close(struct asf_cios *c);
 
 /* The members of a module that has only these. */
 #define ASF__DESCRIPTOR_OPS(module)                                                                          \
     .name = (module), .get = asf__fd_get, .put = asf__fd_put, .seek = asf__fd_seek, .close = asf__fd_close,  \
-    .length = asf__fd_length, .get_on = asf__fd_get_on, .put_on = asf__fd_put_on
+    .length = asf__fd_length, .in_place = asf__fd_in_place, .get_on = asf__fd_get_on,                        \
+    .put_on = asf__fd_put_on
 
 /* The module for pipes; an interface that moves their bytes in another way sets its own here. */
 extern const struct asf_module *asf__pipe_module;

@@ -470,9 +470,7 @@ void asf_unlockAsfStream(struct asf_cios *c) {
 
 /* The program may move the offset from now on. */
 int asf_fileno(struct asf_cios *c) {
-    asf__lock(&c->lk);
-    c->exclusive = false;
-    asf__unlock(&c->lk);
+    asf__share_offset(c);
     return c->fd >= 0 ? c->fd : -EBADF;
 }
 

@@ -155,7 +155,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     c->fd = fd;
     set_modes(c, &m);
     c->flags2 |= m.flags2; /* fdopen ignores these letters */
-    c->exclusive = true;
+    c->exclusive = c->flags_known = true;
     c->place = m.append ? -1 : 0;
     bool ready = goes_to_end(fd, &m);
     if (!ready || !named) {
@@ -172,13 +172,14 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
 
 GLIBC_NAME(FILE *fopen64(const char *, const char *), fopen)
 
-/* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor. */
-static bool fit_descriptor(int fd, const struct mode *m) {
+/* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor.  Stores
+ * its flags, if libc asks for them. */
+static bool fit_descriptor(int fd, const struct mode *m, int *flags) {
     if (!ASF_LIBC(checks_descriptor) && m->flags & O_CLOEXEC)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (!ASF_LIBC(checks_descriptor) && !m->append)
         return true;
-    int have = fcntl(fd, F_GETFL);
+    int have = *flags = fcntl(fd, F_GETFL);
     if (!ASF_LIBC(checks_descriptor)) {
         fcntl(fd, F_SETFL, have | O_APPEND);
         return true;
@@ -206,7 +207,13 @@ static FILE *open_on_descriptor(int fd, const struct mode *m) {
 
 EXPORT FILE *fdopen(int fd, const char *mode) {
     struct mode m;
-    return parse_fopen_mode(mode, &m, true) && fit_descriptor(fd, &m) ? open_on_descriptor(fd, &m) : NULL;
+    int flags = -1;
+    if (!parse_fopen_mode(mode, &m, true) || !fit_descriptor(fd, &m, &flags))
+        return NULL;
+    FILE *f = open_on_descriptor(fd, &m);
+    if (f && flags >= 0)
+        asf__note_descriptor_flags(asf__cios(f), flags);
+    return f;
 }
 
 FILE *asf__open_on_pipe(int fd, int access) {
@@ -350,6 +357,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (closed < 0)
         new = closed; /* glibc reports the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
+    c->flags_known = true;
     c->flags |= buffering;
     asf__look_as_libc(c);
     return new;

@@ -41,8 +41,7 @@ STANDARD(asf__stderr, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &asf__stdout, 
 ASF_RACY static bool has_output(const struct asf_cios *c) {
     if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
         return true;
-    return asf__is_putting(c) && !c->ops->memory_is_the_stream &&
-           (asf__pending(c) > 0 || c->queue || c->bulk.from);
+    return asf__is_putting(c) && !c->ops->memory_is_the_stream && (asf__pending(c) > 0 || c->queue);
 }
 
 /* Whether the stream has unread input over which a flush of all streams, or the exit, sets back the
@@ -58,7 +57,7 @@ static void flush_one(struct asf_cios *c, int *result, bool exits) {
     if (has_input(c, exits)) {
         if (asf__flush_stream(c) != 0)
             *result = EOF;
-        c->exclusive = false;
+        asf__share_offset(c);
     }
     if (!has_output(c))
         return;
@@ -85,8 +84,8 @@ static __thread bool done_already;
 
 int asf__flush_all(void) {
     int result = 0;
-    asf__publish_streams(-1);
     asf__each(flush_locked, &result);
+    asf__publish_streams(-1);
     done_already = true;
     if (asf__other_flush_all() == EOF)
         result = EOF;
@@ -124,7 +123,7 @@ static bool flush_anyway(struct asf_cios *c, void *result) {
 
 int asf__flush_at_exit(void) {
     int result = 0;
-    asf__publish_streams(-1);
+    asf__publish_input();
     if (!done_already)
         asf__each(flush_anyway, &result);
     return result;
@@ -183,9 +182,11 @@ void asf__stdio_start(void) {
     asf__hooks.to_bytes = asf__wide_to_bytes;
     asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();
+    asf__bulk_start();
     asf__look_as_libc(&asf__stdin);
     asf__look_as_libc(&asf__stdout);
     asf__look_as_libc(&asf__stderr);
+    asf__look_at_output(&asf__stdout);
     if (ASF_LIBC(looks_late))
         asf__stdout.flags2 |= ASF_LINES_AT_FIRST;
     asf__cios_link(&asf__stdin);

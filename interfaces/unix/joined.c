@@ -75,7 +75,7 @@ void asf__joined_release(struct asf_cios *c) {
         if (rc < 0 && rc != -EBUSY)
             c->failed = rc;
         c->offset = c->place = -1;
-        c->exclusive = false;
+        asf__share_offset(c);
     }
     asf__unlock(&c->lk);
 }

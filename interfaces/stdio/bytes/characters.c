@@ -125,7 +125,7 @@ static inline bool is_last(const struct asf_cios *c, int ch) {
 static inline bool back_up(struct asf_cios *c, int ch) {
     if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch))
         return false;
-    c->read_ptr--;
+    asf__back_up(c);
     return true;
 }
 
@@ -156,7 +156,7 @@ static int unget_byte(struct asf_cios *c, int ch) {
     if (ASF_LIBC(ungetc_orients))
         asf__bytes(c);
     if (c->orientation <= 0 && is_last(c, ch)) {
-        c->read_ptr--;
+        asf__back_up(c);
         return (unsigned char)ch;
     }
     if (c->orientation > 0)

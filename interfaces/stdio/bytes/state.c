@@ -37,7 +37,7 @@ EXPORT int fflush(FILE *f) {
     asf__count(c);
     int r = asf__flush_stream(c) == 0 ? 0 : EOF;
     if (asf__made_here(c) && !asf__is_putting(c))
-        c->exclusive = false; /* the offset is set back: another descriptor may move it now */
+        asf__share_offset(c); /* the offset is set back: another descriptor may move it now */
     asf__leave(c);
     return r;
 }
@@ -162,16 +162,20 @@ EXPORT void clearerr_unlocked(FILE *f) {
     clear_flags(asf__cios(f));
 }
 
-EXPORT int fileno_unlocked(FILE *f) {
-    struct asf_cios *c = asf__cios(f);
+/* Takes no lock: another thread may wait for input with the stream locked. */
+ASF_RACY static int ask_descriptor(struct asf_cios *c) {
     if (asf__made_here(c)) {
-        c->exclusive = false;
+        asf__share_offset(c);
         asf__stop_bulk(c);
     }
     if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
         return c->fd;
     errno = EBADF;
     return -1;
+}
+
+EXPORT int fileno_unlocked(FILE *f) {
+    return ask_descriptor(asf__cios(f));
 }
 
 /* In a multithreaded process feof and ferror wait for another thread's call, as libc's do. */
@@ -255,9 +259,15 @@ void asf__purge(struct asf_cios *c) {
         w->write_ptr = w->write_base;
         return;
     }
-    if (c->flags & ASF_IN_BACKUP && asf__ours(c))
+    const bool ours = asf__ours(c);
+    if (ours)
+        asf__end_bulk(c);
+    if (c->flags & ASF_IN_BACKUP && ours)
         asf__free_backup(c);
-    c->read_end = c->read_ptr;
+    if (ours && c->bulk.own && !asf__is_putting(c)) /* a pipe: what libc would not have read yet stays */
+        c->read_ptr = asf__own_end(c);
+    else
+        c->read_end = c->read_ptr;
     c->write_ptr = c->write_base;
 }
 

@@ -14,15 +14,27 @@
 /* The end of a string is looked for at most so many bytes beyond the bytes that were read. */
 enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
 
+/* Within a bulk stream's window the engine stops where libc would fill its buffer, and notes that libc has.
+ */
+static void find_window(struct asf_scan *s) {
+    struct asf_cios *c = s->stream;
+    s->at = (const unsigned char *)c->read_ptr;
+    s->end = asf__unlikely(c->bulk.own != NULL) ? &s->limit : &c->read_end;
+    s->limit = asf__unlikely(c->bulk.own != NULL) ? asf__own_end(c) : NULL;
+}
+
 static int more_of_stream(struct asf_scan *s) {
     struct asf_cios *c = s->stream;
     c->read_ptr = (char *)s->at;
     if (s->alone)
         asf__enter(c);
     int ch = asf__uflow(c);
+    if (ch != EOF && c->bulk.own)
+        asf__look_at(c);
     if (s->alone)
         asf__leave(c);
-    s->at = s->counted = (const unsigned char *)c->read_ptr;
+    find_window(s);
+    s->counted = s->at;
     s->now.consumed += ch != EOF;
     return ch;
 }
@@ -332,8 +344,7 @@ static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_d
     s.stream = c;
     s.alone = alone;
     s.part = false;
-    s.at = (const unsigned char *)c->read_ptr;
-    s.end = &c->read_end;
+    find_window(&s);
     s.arguments = ap;
     int n = run_call(&s, list, end);
     c->read_ptr = (char *)s.at;

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <wchar.h>
 
+#include "backplane/bulk.h"
 #include "interfaces/stdio/stdio_cios.h"
 
 #pragma GCC visibility push(hidden)
@@ -89,6 +90,7 @@ struct asf_scan {
     const unsigned char *at; /* the next byte */
     char *const *end;        /* the window's end, which moves back when a mapped file is truncated */
     struct asf_cios *stream; /* NULL: a string */
+    char *limit;             /* the window's end for a bulk stream: that of libc's block */
     bool alone;              /* the process has one thread, so the call takes no lock */
     bool part;               /* the string may continue after string_end */
     char *string_end;

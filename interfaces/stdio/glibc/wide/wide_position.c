@@ -70,7 +70,7 @@ off64_t asf__wide_tell(struct asf_cios *c) {
     if (asf__knows_offset(c))
         at = c->offset;
     else
-        at = c->exclusive && c->place >= 0 ? c->place : kernel_seek(c, 0, SEEK_CUR);
+        at = asf__is_exclusive(c) && c->place >= 0 ? c->place : kernel_seek(c, 0, SEEK_CUR);
     if (asf__failed(at))
         return at;
     return at + distance < 0 ? -EINVAL : at + distance;
@@ -199,7 +199,7 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
 static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
     if (seek_in_window(c, target)) {
         c->flags &= ~ASF_EOF;
-        if (!c->exclusive || c->place != c->offset)
+        if (!asf__is_exclusive(c) || c->place != c->offset)
             kernel_seek(c, c->offset, SEEK_SET); /* somebody else may have moved it */
         return target;
     }
