@@ -538,12 +538,7 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
     friend ostream &operator<<(ostream &out, std::string_view text) { return out.put_text(text); }
     friend ostream &operator<<(ostream &out, const std::string &text) { return out.put_text(text); }
 
-    /* print: writes the values one after the other, as <asf/print.hpp> says.
-     *     asf::print(out, id, '\t', name, '\t', price, '\n');
-     * errors   as operator<<. */
-    template <printable... Values> friend ostream &print(ostream &out, const Values &...values) {
-        return out.print_printed(detail::printed(values)...);
-    }
+    template <printable... Values> friend ostream &print(ostream &out, const Values &...values);
 
   private:
     /* Whether the next value may be written to the area without formatting options. */
@@ -595,6 +590,14 @@ class ostream : public detail::file_stream<std::ostream, std::ios_base::out, std
         return *this;
     }
 };
+
+/* print: writes the values one after the other, as <asf/print.hpp> says.
+ *     asf::print(out, id, '\t', name, '\t', price, '\n');
+ * returns  the stream.
+ * errors   as operator<<. */
+template <printable... Values> ostream &print(ostream &out, const Values &...values) {
+    return out.print_printed(detail::printed(values)...);
+}
 
 /* iostream: a std::iostream on a file; replaces std::fstream. */
 class iostream : public detail::file_stream<std::iostream, std::ios_base::in | std::ios_base::out,

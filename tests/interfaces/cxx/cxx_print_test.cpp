@@ -46,7 +46,7 @@ template <class Stream> void print_row(Stream &out, Random &random, std::string 
     const double d = some_double(random);
     const auto f = static_cast<float>(some_double(random));
     const std::string name(random() % (random() % 100 ? 20 : 200000), 'n');
-    print(out, i, '\t', u, ' ', l, "\t", d, std::string_view(" = "), f, name, '\n');
+    asf::print(out, i, '\t', u, ' ', l, "\t", d, std::string_view(" = "), f, name, '\n');
     wanted += text_of(i) + "\t" + text_of(u) + " " + text_of(l) + "\t" + text_of(d) + " = " + text_of(f) +
               name + "\n";
 }
@@ -63,14 +63,38 @@ TEST(Print, WritesTheSameToEachStream) {
             print_row(out, random, wanted);
             print_row(too, random, wanted_too);
         }
-        print(out);
-        print(too, "");
+        asf::print(out);
+        asf::print(too, "");
         out.close();
         too.close();
         EXPECT_TRUE(too.good());
     }
     EXPECT_TRUE(contents(directory / "stream") == wanted);
     EXPECT_TRUE(contents(directory / "ostream") == wanted_too);
+}
+
+// The manual's call, constants, one value and none; also found by the stream's type alone.
+template <class Stream> void print_as_documented(Stream &out) {
+    const int id = 7;
+    constexpr double price = 2.5;
+    const std::string name = "name";
+    asf::print(out, id, '\t', name, '\t', price, '\n');
+    asf::print(out, 42);
+    asf::print(out);
+    print(out, ' ', "text\n");
+}
+
+TEST(Print, IsCalledByItsFullName) {
+    Directory directory;
+    asf::stream out(directory / "stream", O_WRONLY | O_CREAT);
+    asf::ostream too(directory / "ostream");
+    print_as_documented(out);
+    print_as_documented(too);
+    asf::print(asf::print(too, 1), 2) << "\n";
+    out.close();
+    too.close();
+    EXPECT_EQ(contents(directory / "stream"), "7\tname\t2.5\n42 text\n");
+    EXPECT_EQ(contents(directory / "ostream"), "7\tname\t2.5\n42 text\n12\n");
 }
 
 TEST(Print, WritesTextsUpToTheirNull) {
@@ -82,7 +106,7 @@ TEST(Print, WritesTextsUpToTheirNull) {
     asf::stream out(directory / "stream", O_WRONLY | O_CREAT);
     asf::ostream too(directory / "ostream");
     const auto print_texts = [&](auto &to) {
-        print(to, array, changeable, &changeable[1], none, none_too, std::string_view("g\0h", 3));
+        asf::print(to, array, changeable, &changeable[1], none, none_too, std::string_view("g\0h", 3));
     };
     print_texts(out);
     print_texts(too);
@@ -97,28 +121,28 @@ TEST(Print, ReportsAsItsStreamDoes) {
     Directory directory;
     make(directory / "file", "text");
     asf::stream in(directory / "file");
-    EXPECT_THROW(print(in, 1), std::system_error);
+    EXPECT_THROW(asf::print(in, 1), std::system_error);
     asf::stream closed;
-    EXPECT_THROW(print(closed, 1), std::system_error);
+    EXPECT_THROW(asf::print(closed, 1), std::system_error);
     asf::ostream none(directory / "missing" / "file");
     EXPECT_EQ(none.rdstate(), std::ios_base::failbit);
-    print(none, 1, ' ', 2.5);
+    asf::print(none, 1, ' ', 2.5);
     EXPECT_EQ(none.rdstate(), std::ios_base::failbit);
     none.clear();
-    print(none, 1, ' ', 2.5);
+    asf::print(none, 1, ' ', 2.5);
     EXPECT_EQ(none.rdstate(), std::ios_base::badbit);
     none.open(directory / "opened");
-    print(none, 1, ' ', 2.5);
+    asf::print(none, 1, ' ', 2.5);
     none.close();
     EXPECT_TRUE(none.good());
     EXPECT_EQ(contents(directory / "opened"), "1 2.5");
     asf::ostream full("/dev/full");
     for (int i = 0; i < 100000 && full; i++)
-        print(full, i, " some text\n");
+        asf::print(full, i, " some text\n");
     EXPECT_TRUE(full.bad());
     asf::ostream at_once(directory / "at_once");
     at_once << std::unitbuf;
-    print(at_once, 17, '\n');
+    asf::print(at_once, 17, '\n');
     EXPECT_EQ(contents(directory / "at_once"), "17\n");
 }
 
@@ -130,7 +154,7 @@ TEST(Print, KeepsTheRowsOfThreadsWhole) {
     for (int t = 0; t < threads; t++)
         writers.emplace_back([&, t] {
             for (int i = 0; i < each; i++)
-                print(out, t, ' ', i, " the same row ", t, ' ', i, '\n');
+                asf::print(out, t, ' ', i, " the same row ", t, ' ', i, '\n');
         });
     for (std::thread &writer : writers)
         writer.join();
@@ -216,7 +240,7 @@ TEST(Print, LeavesWidthsAndPrecisionsAsTheyAre) {
             out.flags(initial);
         });
         ours << std::setw(width);
-        print(ours, whole); // whatever the width
+        asf::print(ours, whole); // whatever the width
         ASSERT_EQ(ours.width(), width);
         ours.width(0);
         theirs << whole;
