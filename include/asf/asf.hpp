@@ -35,6 +35,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string_view>
@@ -219,7 +220,13 @@ struct records_state : asf_records {
     int end() noexcept { return asf_records_end(this); }
 };
 
-/* Base of the two ranges.  A view of a named range refers to it; a view of a temporary owns it. */
+/* Closes a stream that a range owns. */
+struct closer {
+    void operator()(asf_cios *stream) const noexcept { asf_sclose(stream); }
+};
+
+/* Base of the two ranges.  A view of a named range refers to it; a view of a temporary owns it.
+ *   owned   whether the range closes the stream */
 template <class State> class range {
   public:
     class iterator {
@@ -256,8 +263,8 @@ template <class State> class range {
 
   protected:
     template <class... Arguments>
-    explicit range(std::error_code *error, asf_cios *stream, Arguments... arguments) noexcept
-        : error_(error) {
+    explicit range(std::error_code *error, bool owned, asf_cios *stream, Arguments... arguments) noexcept
+        : error_(error), owned_(owned ? stream : nullptr) {
         state_.begin(stream, arguments...);
     }
     range(range &&other) noexcept { begin_as(other); }
@@ -277,6 +284,9 @@ template <class State> class range {
         other.give_back();
         state_.begin_as(other.state_);
         error_ = other.error_;
+        if (other.owned_)
+            other.state_.stream = nullptr;
+        owned_ = std::move(other.owned_);
     }
     void give_back() noexcept {
         int result = state_.region ? state_.end() : 0;
@@ -292,6 +302,7 @@ template <class State> class range {
     }
 
     std::error_code *error_;
+    std::unique_ptr<asf_cios, closer> owned_; // the stream, if this range closes it
 };
 
 } // namespace detail
@@ -307,8 +318,9 @@ template <class State> class range {
  *           salloc. */
 class lines : public detail::range<detail::lines_state> {
   public:
-    lines(asf_cios *stream, char delimiter, std::size_t longest, std::error_code *error) noexcept
-        : range(error, stream, delimiter, longest) {}
+    lines(asf_cios *stream, char delimiter, std::size_t longest, std::error_code *error,
+          bool owned = false) noexcept
+        : range(error, owned, stream, delimiter, longest) {}
 
     /* delimited: whether the line returned last has its delimiter. */
     bool delimited() const noexcept { return asf_lines_delimited(&state_); }
@@ -320,8 +332,8 @@ class lines : public detail::range<detail::lines_state> {
  * stream::records.  Otherwise as lines. */
 class records : public detail::range<detail::records_state> {
   public:
-    records(asf_cios *stream, std::size_t size, std::error_code *error) noexcept
-        : range(error, stream, size) {}
+    records(asf_cios *stream, std::size_t size, std::error_code *error, bool owned = false) noexcept
+        : range(error, owned, stream, size) {}
 };
 
 /* fields: a forward range of the fields of a text: n separators divide n + 1 fields.
@@ -488,20 +500,31 @@ class stream {
         });
     }
 
-    /* lines, records: the next bytes of the stream as a range.
+    /* lines, records: the next bytes of the stream as a range.  A temporary stream moves into its range,
+     * which closes it: a loop over asf::stream(path).lines() works.
      *   longest  the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
      *   error    receives an error instead of an exception.  It must outlive the
      *            range, and is set when the iteration ends, or when the range is destroyed with an
      *            error, such as EIO for lines that were returned */
-    asf::lines lines(char delimiter = '\n', std::size_t longest = 0) noexcept {
+    asf::lines lines(char delimiter = '\n', std::size_t longest = 0) &noexcept {
         return {stream_, delimiter, longest, nullptr};
     }
-    asf::lines lines(char delimiter, std::size_t longest, std::error_code &error) noexcept {
+    asf::lines lines(char delimiter, std::size_t longest, std::error_code &error) &noexcept {
         return {stream_, delimiter, longest, &error};
     }
-    asf::records records(std::size_t size) noexcept { return {stream_, size, nullptr}; }
-    asf::records records(std::size_t size, std::error_code &error) noexcept {
+    asf::lines lines(char delimiter = '\n', std::size_t longest = 0) &&noexcept {
+        return {release(), delimiter, longest, nullptr, true};
+    }
+    asf::lines lines(char delimiter, std::size_t longest, std::error_code &error) &&noexcept {
+        return {release(), delimiter, longest, &error, true};
+    }
+    asf::records records(std::size_t size) &noexcept { return {stream_, size, nullptr}; }
+    asf::records records(std::size_t size, std::error_code &error) &noexcept {
         return {stream_, size, &error};
+    }
+    asf::records records(std::size_t size) &&noexcept { return {release(), size, nullptr, true}; }
+    asf::records records(std::size_t size, std::error_code &error) &&noexcept {
+        return {release(), size, &error, true};
     }
 
     /* write: space for the next n bytes (asf_Salloc).  write_at: moves the stream to an offset, and

@@ -112,6 +112,50 @@ TEST(CxxRanges, TheStreamStandsBehindTheLineThatWasSeen) {
     EXPECT_EQ(moved.begin(), moved.end());
 }
 
+// The stream in the head of a range-based loop is destroyed before the loop begins.
+TEST(CxxRanges, ARangeOfATemporaryTakesItsStreamOver) {
+    Directory directory;
+    fs::path path = make(directory / "file", "one\ntwo\nthree\n");
+    std::string seen;
+    std::error_code error;
+    for (std::string_view line : asf::stream(path).lines())
+        seen += line;
+    for (std::string_view line : asf::stream(path).lines('o', 0, error))
+        seen.append(1, '|').append(line);
+    for (std::string_view record : asf::stream(path).records(5))
+        seen.append(1, '|').append(record);
+    for (std::string_view record : asf::stream(path).records(99, error))
+        seen.append(1, '|').append(record);
+    EXPECT_EQ(seen, "onetwothree||ne\ntw|\nthree\n|one\nt|wo\nth|ree\n|one\ntwo\nthree\n");
+    EXPECT_FALSE(error);
+    EXPECT_THROW(for ([[maybe_unused]] auto line : asf::stream().lines()){}, std::system_error);
+}
+
+bool is_open(int descriptor) {
+    return fcntl(descriptor, F_GETFD) != -1;
+}
+
+TEST(CxxRanges, ARangeClosesTheStreamThatItTookOver) {
+    Directory directory;
+    fs::path path = make(directory / "file", "one\ntwo\nthree\n");
+    asf::stream in(path), other(path);
+    const int descriptor = asf_fileno(in.get()), others = asf_fileno(other.get());
+    {
+        asf::lines lines = std::move(in).lines();
+        EXPECT_FALSE(in); // NOLINT
+        EXPECT_EQ(*lines.begin(), "one");
+        asf::lines moved = std::move(lines), assigned = std::move(other).lines();
+        EXPECT_THROW(lines.begin(), std::system_error); // NOLINT
+        EXPECT_EQ(*assigned.begin(), "one");
+        EXPECT_EQ(*moved.begin(), "two");
+        assigned = std::move(moved);
+        EXPECT_FALSE(is_open(others));
+        EXPECT_EQ(*assigned.begin(), "three");
+        EXPECT_TRUE(is_open(descriptor));
+    }
+    EXPECT_FALSE(is_open(descriptor));
+}
+
 #if !defined __clang_major__ || __clang_major__ >= 16 // before, clang refuses the standard library's views
 TEST(CxxRanges, RangesAreParts) {
     Directory directory;
@@ -139,6 +183,8 @@ TEST(CxxRanges, ViewsOfALineRangeLeaveTheRest) {
     EXPECT_EQ(seen, "124") << "which look at one more than they show";
     std::ranges::copy(in.lines() | std::views::join, std::back_inserter(seen));
     EXPECT_EQ(seen, "1246");
+    std::ranges::copy(asf::stream(directory / "file").lines() | std::views::join, std::back_inserter(seen));
+    EXPECT_EQ(seen, "1246123456");
 }
 #endif
 
