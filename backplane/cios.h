@@ -234,6 +234,9 @@ struct asf_cios {
         unsigned process;       /* the process that has the large buffer */
         bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
     } bulk;
+    struct {                  /* iterations: interfaces/asi/asi_lines.c's */
+        const char *iterated; /* the region that an iterator of lines or records holds, or NULL */
+    };
     struct {                    /* calls */
         enum asf_use use, left; /* now, and before the present system call */
     };

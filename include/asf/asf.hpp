@@ -313,9 +313,9 @@ template <class State> class range {
  *           the stream.  After that, even if a loop ended early, the stream's offset is after
  *           the last line returned.  A range that is moved begins there, too.
  * errors    of begin and of operator++, which then return the end; the stream's offset is before the
- *           line: EMSGSIZE: the line is longer than `longest`; EBUSY: another call has used the
- *           stream; EIO: the file was truncated under lines that were returned; errors of
- *           salloc. */
+ *           line: EMSGSIZE: the line is longer than `longest`; EBUSY: another range of the stream is in
+ *           the middle of its lines or records, or another call has used the stream; EIO: the file was
+ *           truncated under lines that were returned; errors of salloc. */
 class lines : public detail::range<detail::lines_state> {
   public:
     lines(asf_cios *stream, char delimiter, std::size_t longest, std::error_code *error,

@@ -52,7 +52,9 @@ ASF_EXPORT void *asf_u_salloc_until(struct asf_cios *stream, int delimiter, ssiz
 
 /* An iterator over the lines of a stream.  It holds a region of the bytes available, so from
  * asf_lines_begin to asf_lines_end no other call of any thread may use the stream: such a call may
- * make the iterator's calls return -EBUSY.  Threads that share a stream use asf_salloc_until. */
+ * make the iterator's calls return -EBUSY.  A second iterator of lines or records is refused meanwhile:
+ * its asf_lines_next returns -EBUSY, and no line is lost.  Threads that share a stream use
+ * asf_salloc_until. */
 struct asf_lines {
     const char *line, *base;      /* the next line; the address that `places` are offsets from */
     const uint16_t *place, *last; /* the delimiters found and not yet used: place to last */
@@ -65,7 +67,7 @@ struct asf_lines {
 };
 
 /* asf_lines_begin: iterate over the lines from the stream's offset on.  The stream is not used before
- * the first line is asked for.
+ * the first line is asked for: if another iteration has not ended then, asf_lines_next returns -EBUSY.
  *   delimiter  as for asf_salloc_until
  *   longest    the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
  * lock, errors  none. */
@@ -76,7 +78,8 @@ ASF_EXPORT void asf_lines_begin(struct asf_lines *lines, struct asf_cios *stream
  *   length   out: its bytes without the delimiter, which is at line[length]
  *            unless asf_lines_delimited returns 0
  * returns  the line, which is not NULL when it is empty; NULL as asf_salloc_until, and also with
- *          -EBUSY: another call has used the stream, and -EIO: the
+ *          -EBUSY: another iterator of the stream holds lines or records, or another call has used
+ *          the stream; and -EIO: the
  *          file was truncated under lines that were returned before.  After every error except
  *          -EBUSY the stream's offset is at the beginning of the line.  After the end of the file
  *          the function may be called again: the file may have grown.
@@ -93,10 +96,11 @@ static inline int asf_lines_delimited(const struct asf_lines *lines);
 static inline int asf_lines_at_hand(const struct asf_lines *lines);
 
 /* asf_lines_end: end the iteration.  The stream's offset is after the last line that was returned, for
- * any call of any interface.
+ * any call of any interface.  The iterator holds lines from the first one until this call or the end of
+ * the file; meanwhile asf_sclose fails with -EBUSY.
  * returns  0; -EIO as sfree; -EBUSY: another call has used the stream, and the lines that
  *          were not asked for are lost.
- * lock     taken. */
+ * lock     taken if lines are held. */
 ASF_EXPORT int asf_lines_end(struct asf_lines *lines);
 
 /* asf_lines_more: asf_lines_next if no delimiter is known. */
@@ -176,7 +180,8 @@ static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *le
     return fields->text + next;
 }
 
-/* An iterator over records of one size.  As with asf_lines, no other call may use the stream. */
+/* An iterator over records of one size.  As with asf_lines, no other call may use the stream, and a second
+ * iterator is refused. */
 struct asf_records {
     const char *record, *end; /* the next record; the end of the region held */
     size_t size;

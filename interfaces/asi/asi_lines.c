@@ -101,14 +101,16 @@ static int give_back_rest(struct asf_cios *c, char *region, const char *used) {
     return kept ? rc : (int)n;
 }
 
-/* Gives the region back and allocates a new one, which begins at `used` and has more bytes.
+/* Gives the region back and allocates a new one, which begins at `used` and has more bytes.  An iterator that
+ * holds no region is refused while another one holds the unread bytes: it would go on after them.
  *   least   bytes wanted; the region has fewer at the end of the file, or before an error
  *   length  out: bytes in the new region: all that the window has
- * returns  the new region, or NULL as salloc. */
+ * returns  the new region, or NULL as salloc; -EBUSY: another iterator holds a region. */
 static char *next_region(struct asf_cios *c, char *region, const char *used, size_t least, ssize_t *length) {
     char *next = NULL;
     asf__begin_call(c);
-    ssize_t n = give_back_rest(c, region, used);
+    bool refused = c->iterated && !region;
+    ssize_t n = refused ? -EBUSY : give_back_rest(c, region, used);
     if (n == 0)
         n = gather_unread(c);
     if (n >= 0 && (size_t)n < least)
@@ -116,13 +118,19 @@ static char *next_region(struct asf_cios *c, char *region, const char *used, siz
     *length = n;
     if (n > 0)
         next = asf_u_salloc(c, length);
+    if (!refused)
+        c->iterated = next;
     asf__end_call(c);
     return next;
 }
 
+/* Without a region the stream is not used: it may be closed already. */
 static int end_region(struct asf_cios *c, char *region, const char *used) {
+    if (!region)
+        return 0;
     asf__begin_call(c);
     int rc = give_back_rest(c, region, used);
+    c->iterated = NULL;
     asf__end_call(c);
     return rc;
 }

@@ -96,7 +96,8 @@ impl<'a> Lines<'a> {
     /// `EMSGSIZE` when the line is longer than it may be: the stream stands before it, for
     /// [`Reader`](crate::Reader)'s other calls.  `EINTR` when a signal has cut a line in two, which is
     /// [told](Lines::delimited).  `EIO` when a [mapped](crate::Reader::mapped) file was truncated under
-    /// lines before.  Else those of `read(2)`, and `ENOMEM`.
+    /// lines before.  `EBUSY` when earlier lines or records of the reader were leaked (`mem::forget`)
+    /// and not dropped.  Else those of `read(2)`, and `ENOMEM`.
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> Option<io::Result<&[u8]>> {

@@ -4,6 +4,7 @@
 // strsep, with lines of every length about the ends of buffers and windows, from files and
 // from pipes whose data comes in pieces, by every kernel, beside the other calls of the ASI.
 #include <asf/lines.h>
+#include <asf/numbers.h>
 #include <asf/ring.h>
 #include <asf/scan.h>
 #include <asf/stream.h>
@@ -600,6 +601,80 @@ TEST_F(LinesOnce, AnotherCallBetweenIsTold) {
     EXPECT_EQ(asf_lines_end(&it), -EBUSY);
     EXPECT_EQ(sfree(s, p), 0);
     EXPECT_EQ(sclose(s), 0);
+}
+
+std::string next_line(asf_lines &it, ssize_t *n) {
+    const char *line = asf_lines_next(&it, n);
+    return line ? std::string(line, static_cast<size_t>(*n)) : "none";
+}
+
+// Without the refusal the second iterator would begin in the next window of the file.
+TEST_F(LinesOnce, ASecondIterationIsRefused) {
+    std::string all;
+    for (int i = 0; i < 500000; i++)
+        all += std::to_string(i) + "\n";
+    asf_cios *s = must_open(put("file", all), O_RDONLY), *other = must_open(path("file"), O_RDONLY);
+    asf_lines first, second;
+    asf_records records;
+    ssize_t n = 0;
+    int64_t id;
+    const asf_column column = {0, ASF_INT64, &id};
+    asf_lines_begin(&first, s, '\n', 0);
+    asf_lines_begin(&second, s, '\n', 0);
+    asf_records_begin(&records, s, 2);
+    EXPECT_EQ(next_line(first, &n), "0");
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(next_line(second, &n), "none");
+        EXPECT_EQ(n, -EBUSY);
+        EXPECT_EQ(asf_records_next(&records, &n), nullptr);
+        EXPECT_EQ(n, -EBUSY);
+        EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 1), -EBUSY);
+        EXPECT_EQ(asf_records_end(&records), 0);
+    }
+    EXPECT_EQ(next_line(first, &n), "1");
+    expect_lines(iterated(other, '\n'), libc_lines(all, '\n'));
+    EXPECT_EQ(asf_lines_end(&first), 0);
+    EXPECT_EQ(next_line(second, &n), "2");
+    EXPECT_EQ(next_line(first, &n), "none");
+    EXPECT_EQ(n, -EBUSY);
+    EXPECT_EQ(asf_lines_end(&first), 0);
+    EXPECT_EQ(next_line(second, &n), "3");
+    EXPECT_EQ(asf_lines_end(&second), 0);
+    EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 1), 1);
+    EXPECT_EQ(id, 4);
+    EXPECT_NE(asf_records_next(&records, &n), nullptr);
+    asf_lines_begin(&first, s, '\n', 0);
+    EXPECT_EQ(next_line(first, &n), "none");
+    EXPECT_EQ(n, -EBUSY);
+    EXPECT_EQ(sclose(s), -EBUSY);
+    EXPECT_EQ(asf_records_end(&records), 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(sclose(other), 0);
+}
+
+// After -EMSGSIZE an iterator still holds its lines; after the end of the file it holds nothing.
+TEST_F(LinesOnce, AnIterationThatHasReturnedTheEndHoldsNothing) {
+    asf_cios *s = must_open(put("file", "one\ntwo\nmuch too long\n"), O_RDONLY);
+    asf_lines first, second;
+    ssize_t n;
+    asf_lines_begin(&first, s, '\n', 5);
+    EXPECT_EQ(next_line(first, &n), "one");
+    EXPECT_EQ(next_line(first, &n), "two");
+    EXPECT_EQ(next_line(first, &n), "none");
+    EXPECT_EQ(n, -EMSGSIZE);
+    asf_lines_begin(&second, s, '\n', 0);
+    EXPECT_EQ(next_line(second, &n), "none");
+    EXPECT_EQ(n, -EBUSY);
+    EXPECT_EQ(asf_lines_end(&first), 0);
+    EXPECT_EQ(next_line(second, &n), "much too long");
+    EXPECT_EQ(next_line(second, &n), "none");
+    EXPECT_EQ(n, 0);
+    asf_lines_begin(&first, s, '\n', 0);
+    EXPECT_EQ(next_line(first, &n), "none");
+    EXPECT_EQ(n, 0);
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(asf_lines_end(&first), 0) << "without a look at the stream";
+    EXPECT_EQ(asf_lines_end(&second), 0);
 }
 
 // As with salloc, what came before an error is returned first.

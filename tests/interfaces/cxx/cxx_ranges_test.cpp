@@ -112,6 +112,35 @@ TEST(CxxRanges, TheStreamStandsBehindTheLineThatWasSeen) {
     EXPECT_EQ(moved.begin(), moved.end());
 }
 
+TEST(CxxRanges, ASecondRangeIsRefusedUntilTheFirstHasEnded) {
+    Directory directory;
+    fs::path path = make(directory / "file", "1\n2\n3\n4\n5\n");
+    asf::stream in(path), other(path);
+    std::string seen;
+    std::error_code error;
+    for (std::string_view line : in.lines()) {
+        EXPECT_THROW(in.lines().begin(), std::system_error);
+        for (std::string_view none : in.records(1, error))
+            ADD_FAILURE() << none;
+        EXPECT_EQ(error, std::errc::device_or_resource_busy);
+        for (std::string_view each : other.lines())
+            seen += each;
+        seen += line;
+        if (line == "2")
+            break;
+    }
+    for (std::string_view line : in.lines()) {
+        seen.append(1, '|').append(line);
+        break;
+    }
+    auto first = in.lines(), second = in.lines('\n', 0, error);
+    for (std::string_view line : first)
+        seen.append(1, '|').append(line);
+    EXPECT_EQ(seen, "1234512|3|4|5");
+    EXPECT_EQ(second.begin(), second.end());
+    EXPECT_FALSE(error);
+}
+
 // The stream in the head of a range-based loop is destroyed before the loop begins.
 TEST(CxxRanges, ARangeOfATemporaryTakesItsStreamOver) {
     Directory directory;

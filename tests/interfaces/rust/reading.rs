@@ -263,6 +263,8 @@ fn leaks_are_only_leaks() {
     let mut lines = ours.lines_in_place();
     assert_eq!(lines.next().unwrap().unwrap(), b"one");
     mem::forget(lines);
+    assert_eq!(ours.lines_in_place().next().unwrap().unwrap_err().raw_os_error(), Some(16)); // EBUSY
+    assert_eq!(ours.records(4).next().unwrap().unwrap_err().raw_os_error(), Some(16));
     mem::forget(ours.region(4).unwrap());
     let mut rest = Vec::new();
     ours.read_to_end(&mut rest).unwrap();
