@@ -236,21 +236,40 @@ template <class State> class range {
         using iterator_concept = std::input_iterator_tag;
 
         iterator() noexcept = default;
-        explicit iterator(range &of) : range_(&of) { ++*this; }
-        std::string_view operator*() const noexcept { return {data_, static_cast<std::size_t>(length_)}; }
+        explicit iterator(range &of) : range_(&of), passed_(true) { read(); }
+        iterator(iterator &&) noexcept = default;
+        iterator &operator=(iterator &&) noexcept = default;
+        iterator(const iterator &other) : range_(other.range_), data_(other.read()), length_(other.length_) {}
+        iterator &operator=(const iterator &other) { return *this = iterator(other); }
+
+        std::string_view operator*() const { return {read(), static_cast<std::size_t>(length_)}; }
         iterator &operator++() {
-            data_ = range_->state_.next(&length_);
-            if (!data_) [[unlikely]]
-                range_->stop(length_);
+            read();
+            passed_ = true;
             return *this;
         }
         void operator++(int) { ++*this; }
-        friend bool operator==(const iterator &i, std::default_sentinel_t) noexcept { return !i.data_; }
+        friend bool operator==(const iterator &i, std::default_sentinel_t) { return !i.read(); }
 
       private:
+        /* Reads the next line or record if operator++ has passed the present one.  operator++ itself does
+         * not read: std::views::take(n) increments its iterator n times, and would take one line more. */
+        const char *read() const {
+            if (!passed_)
+                return data_;
+            ssize_t length = 0; // not length_, so that the iterator stays in registers
+            passed_ = false;
+            data_ = range_->state_.next(&length);
+            length_ = length;
+            if (!data_) [[unlikely]]
+                range_->stop(length);
+            return data_;
+        }
+
         range *range_ = nullptr;
-        const char *data_ = nullptr;
-        ssize_t length_ = 0;
+        mutable const char *data_ = nullptr;
+        mutable ssize_t length_ = 0;
+        mutable bool passed_ = false;
     };
 
     iterator begin() {
@@ -309,13 +328,14 @@ template <class State> class range {
 
 /* lines: an input range of the lines of a stream, without their delimiters: struct asf_lines of
  * <asf/lines.h>.  stream::lines makes it.
- * lifetime  of a line: until its iterator is incremented.  While the range exists, no other call may use
+ * lifetime  of a line: until its iterator is incremented.  The next line is read when the incremented
+ *           iterator is compared or dereferenced.  While the range exists, no other call may use
  *           the stream.  After that, even if a loop ended early, the stream's offset is after
  *           the last line returned.  A range that is moved begins there, too.
- * errors    of begin and of operator++, which then return the end; the stream's offset is before the
- *           line: EMSGSIZE: the line is longer than `longest`; EBUSY: another range of the stream is in
- *           the middle of its lines or records, or another call has used the stream; EIO: the file was
- *           truncated under lines that were returned; errors of salloc. */
+ * errors    of begin and of the operators that read a line, which then return the end; the stream's offset
+ *           is before the line: EMSGSIZE: the line is longer than `longest`; EBUSY: another range of the
+ *           stream is in the middle of its lines or records, or another call has used the stream; EIO: the
+ *           file was truncated under lines that were returned; errors of salloc. */
 class lines : public detail::range<detail::lines_state> {
   public:
     lines(asf_cios *stream, char delimiter, std::size_t longest, std::error_code *error,

@@ -209,11 +209,54 @@ TEST(CxxRanges, ViewsOfALineRangeLeaveTheRest) {
         for (std::string_view line : lines | std::views::take(1))
             seen += line;
     }
-    EXPECT_EQ(seen, "124") << "which look at one more than they show";
+    EXPECT_EQ(seen, "124") << "take_while has looked at 3, which it does not show";
     std::ranges::copy(in.lines() | std::views::join, std::back_inserter(seen));
-    EXPECT_EQ(seen, "1246");
+    EXPECT_EQ(seen, "12456");
     std::ranges::copy(asf::stream(directory / "file").lines() | std::views::join, std::back_inserter(seen));
-    EXPECT_EQ(seen, "1246123456");
+    EXPECT_EQ(seen, "12456123456");
+}
+
+TEST(CxxRanges, TakeReadsNoLineMoreThanItShows) {
+    Directory directory;
+    asf::stream in(make(directory / "file", "1\n2\n3\n4\n5\n6\n"));
+    std::string seen;
+    for (std::string_view line : in.lines() | std::views::take(3))
+        seen += line;
+    for (std::string_view line : in.lines()) {
+        seen += line;
+        break;
+    }
+    for (std::string_view record : in.records(2) | std::views::take(1))
+        seen += record;
+    EXPECT_EQ(seen, "12345\n");
+    EXPECT_EQ(in.read(9).text(), "6\n");
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(write(ends[1], "one\n", 4), 4);
+    asf::stream through = asf::stream::on(ends[0]);
+    for (std::string_view line : through.lines() | std::views::take(1)) // would wait for the second line
+        EXPECT_EQ(line, "one");
+    close(ends[1]);
+}
+
+TEST(CxxRanges, IteratorsReadWhenTheyAreLookedAt) {
+    static_assert(std::copyable<asf::lines::iterator>);
+    Directory directory;
+    asf::stream in(make(directory / "file", "1\n2\n3\n4\n5\n6"));
+    {
+        asf::lines lines = in.lines();
+        auto i = lines.begin();
+        std::ranges::advance(i, 2);
+        auto copy = i;
+        EXPECT_EQ(*copy, "3");
+        EXPECT_EQ(*i, "3");
+        copy = lines.begin();
+        EXPECT_EQ(*copy, "4");
+        EXPECT_TRUE(lines.delimited());
+        ++copy;
+    }
+    auto lines = in.lines() | std::views::common;
+    EXPECT_EQ(std::vector<std::string>(lines.begin(), lines.end()), (std::vector<std::string>{"5", "6"}));
 }
 #endif
 
