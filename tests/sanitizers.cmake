@@ -51,9 +51,11 @@ endif()
 # what malloc prints, leave frames of a vfork's child in a handler, which the
 # runtime cannot know of, overflow a buffer, or give libc what it did not allocate.
 set(ASF_SKIPPED_CASES)
-if(ASF_COVERAGE) # gcov complains that it cannot open its files, and a limit on their size damages them
+if(ASF_COVERAGE) # gcov complains that it cannot open its files, a limit on their size damages them, and a filter kills it
     set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor no_process_for_popen
-                          a_limit_on_file_sizes a_limit_in_the_middle_of_lines a_limit_on_files errors_are_told_late_but_told)
+                          a_limit_on_file_sizes a_limit_in_the_middle_of_lines a_limit_on_files errors_are_told_late_but_told
+                          a_limit_on_files_that_passes a_limit_on_files_that_stays errors_since_the_first_one
+                          strict_mode_from_the_start strict_mode_in_bulk strict_mode_on_a_pipe strict_mode_with_pending_output)
 endif()
 if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
     set(ASF_SKIPPED_CASES reading_with_little_memory fmemopen_wrong_arguments loaded_with_its_own_binding allocated
@@ -62,7 +64,8 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           no_memory_for_a_buffer a_handler_that_vforks perror_on_the_least_of_stacks
                           numbers_on_a_small_stack scanned_on_a_small_stack no_memory_for_a_turn
                           no_memory_for_memory_and_callbacks no_memory_for_a_stream no_memory_but_libcs no_memory_for_wide_characters
-                          no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error)
+                          no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error
+                          memory_of_a_thousand_streams memory_limited_for_a_thousand_streams)
 endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals
