@@ -407,18 +407,12 @@ def environment_of(arguments):
     return environment
 
 
-def main():
-    parser = argument_parser(__doc__)
-    parser.add_argument("--bulk", action="store_true", help="sequences on megabytes")
-    parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
-    arguments = parser.parse_args()
-    runner = Runner(arguments.program, environment_of(arguments), arguments.libc)
+def try_sequences(runner, arguments, made, different=0):
+    """Whether any sequence differs, or the one of --steps."""
     if arguments.steps:
-        size, mode, steps = parsed(arguments.steps)
-        runner.show(size, mode, steps)
-        return runner.differs(size, mode, steps)
-    different = try_kept(runner, arguments.kept) if arguments.kept else 0
-    made = bulk_sequence if arguments.bulk else sequence
+        runner.show(*parsed(arguments.steps))
+        return runner.differs(*parsed(arguments.steps))
+    tried = 0
     for tried, seed in enumerate(runner.seeds(arguments, made), 1):
         size, mode, steps = made(seed)
         if runner.differs(size, mode, steps):
@@ -431,6 +425,16 @@ def main():
                 break
     print(f"{tried} sequences, {different} differ")
     return different > 0
+
+
+def main():
+    parser = argument_parser(__doc__)
+    parser.add_argument("--bulk", action="store_true", help="sequences on megabytes")
+    parser.add_argument("--kept", metavar="FILE", help="first, the sequences in FILE, one a line as --steps has them")
+    arguments = parser.parse_args()
+    runner = Runner(arguments.program, environment_of(arguments), arguments.libc)
+    different = try_kept(runner, arguments.kept) if arguments.kept and not arguments.steps else 0
+    return try_sequences(runner, arguments, bulk_sequence if arguments.bulk else sequence, different)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,28 @@
  * step behind a "t:" is made by a thread of its own.  The steps between "fork"
  * and "child_end" are the child's; it goes on behind that unless it ended
  * itself.  random_streams.py makes up the steps.
+ *
+ * Behind "filter" the process allocates nothing: what libc's stdio does without it is to be done.
  */
 #include "transcript.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio_ext.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static FILE *streams[2], **chosen = streams;
+static int numbers[2] = {-1, -1}; /* of the streams when they were opened */
+static int peer = -1;             /* the other end of a pipe or socket */
+static bool filtered;
 static fpos_t remembered;
 static bool has_position;
 static int last_read = 'x', written;
@@ -47,6 +61,7 @@ static void note_result(const char *step, long result, bool failed) {
 static void note_open(const char *step, FILE *f) {
     note_result(step, f != NULL, !f);
     *chosen = f;
+    numbers[chosen - streams] = f ? fileno(f) : -1;
 }
 
 static void do_open(FILE *f, char *mode) {
@@ -68,6 +83,38 @@ static void do_fdopen(FILE *f, char *mode) {
 static void do_standard(FILE *f, char *which) {
     (void)f;
     *chosen = *which == 'i' ? stdin : stdout;
+    numbers[chosen - streams] = *which != 'i';
+}
+
+/* A second stream on the number of the first. */
+static void do_same(FILE *f, char *mode) {
+    (void)f;
+    note_open("same", fdopen(numbers[0], mode));
+}
+
+static void open_end(const char *step, const int ends[2], char *mode) {
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    peer = ends[*mode == 'r'];
+    note_open(step, fdopen(ends[*mode != 'r'], mode));
+}
+
+/* Neither end ever waits, and there is room for all that is sent: how full a pipe is depends on what was
+ * read. */
+static void do_pipe(FILE *f, char *mode) {
+    int ends[2];
+    (void)f;
+    if (pipe(ends) != 0)
+        return;
+    fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+    open_end("pipe", ends, mode);
+}
+
+static void do_socket(FILE *f, char *mode) {
+    int ends[2];
+    (void)f;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0)
+        open_end("socket", ends, mode);
 }
 
 static char memory[10000];
@@ -115,6 +162,17 @@ static void do_close(FILE *f, char *value) {
     *chosen = NULL;
 }
 
+/* Room for n bytes and a null.  free and malloc may need the kernel. */
+static char *taken(long n) {
+    static char room[1 << 18];
+    return filtered ? room : malloc((size_t)n + 1);
+}
+
+static void give(char *p) {
+    if (!filtered)
+        free(p);
+}
+
 /* --- reading --------------------------------------------------------------- */
 
 static void note_input(const char *step, const char *data, long n, long wanted) {
@@ -138,31 +196,31 @@ static long characters(FILE *f, char *data, long n, bool locked) {
 
 static void do_get(FILE *f, char *value) {
     long n = number(value);
-    char *data = malloc((size_t)n + 1);
+    char *data = taken(n);
     note_input("get", data, characters(f, data, n, true), n);
-    free(data);
+    give(data);
 }
 
 static void do_uget(FILE *f, char *value) {
     long n = number(value);
-    char *data = malloc((size_t)n + 1);
+    char *data = taken(n);
     note_input("uget", data, characters(f, data, n, false), n);
-    free(data);
+    give(data);
 }
 
 static void do_read(FILE *f, char *value) {
     long n = number(value);
-    char *data = malloc((size_t)n + 1);
+    char *data = taken(n);
     note_input("read", data, (long)fread(data, 1, (size_t)n, f), n);
-    free(data);
+    give(data);
 }
 
 static void do_line(FILE *f, char *value) {
     long n = number(value);
-    char *data = malloc((size_t)n + 1);
+    char *data = taken(n);
     char *line = fgets(data, (int)n, f);
     note_input("line", data, line ? (long)strlen(line) : -1, 0);
-    free(data);
+    give(data);
 }
 
 static void do_getline(FILE *f, char *value) {
@@ -177,14 +235,14 @@ static void do_delim(FILE *f, char *value) {
     char *text = NULL;
     size_t size = 0;
     note_input("delim", text, getdelim(&text, &size, *value, f), 0);
-    free(text);
+    give(text);
 }
 
 static void do_uread(FILE *f, char *value) {
     long n = number(value);
-    char *data = malloc((size_t)n + 1);
+    char *data = taken(n);
     note_input("uread", data, (long)(fread_unlocked)(data, 1, (size_t)n, f), n);
-    free(data);
+    give(data);
 }
 
 /* Most often the text is no number: what was looked at is pushed back. */
@@ -226,7 +284,7 @@ static void do_ungets(FILE *f, char *value) {
 
 /* n bytes that tell which call wrote them, with some line ends. */
 static char *text_of(long n) {
-    char *text = malloc((size_t)n + 1);
+    char *text = taken(n);
     for (long i = 0; i < n; i++)
         text[i] = i % 17 == 16 ? '\n' : (char)('A' + (written + i / 17) % 26);
     text[n] = '\0';
@@ -240,7 +298,7 @@ static void do_put(FILE *f, char *value) {
     while (i < n && putc(text[i], f) != EOF)
         i++;
     note_result("put", i, i < n);
-    free(text);
+    give(text);
 }
 
 static void do_uput(FILE *f, char *value) {
@@ -249,7 +307,7 @@ static void do_uput(FILE *f, char *value) {
     while (i < n && putc_unlocked(text[i], f) != EOF)
         i++;
     note_result("uput", i, i < n);
-    free(text);
+    give(text);
 }
 
 static void do_write(FILE *f, char *value) {
@@ -257,7 +315,7 @@ static void do_write(FILE *f, char *value) {
     char *text = text_of(n);
     long done = (long)fwrite(text, 1, (size_t)n, f);
     note_result("write", done, done < n);
-    free(text);
+    give(text);
 }
 
 static void do_uwrite(FILE *f, char *value) {
@@ -265,21 +323,21 @@ static void do_uwrite(FILE *f, char *value) {
     char *text = text_of(n);
     long done = (long)(fwrite_unlocked)(text, 1, (size_t)n, f);
     note_result("uwrite", done, done < n);
-    free(text);
+    give(text);
 }
 
 static void do_text(FILE *f, char *value) {
     char *text = text_of(number(value));
     int r = fputs(text, f);
     note_result("text", r == EOF ? EOF : 1, r == EOF);
-    free(text);
+    give(text);
 }
 
 static void do_print(FILE *f, char *value) {
     char *text = text_of(number(value));
     int r = fprintf(f, "<%s|%d>", text, written);
     note_result("print", r, r < 0);
-    free(text);
+    give(text);
 }
 
 /* --- the position ------------------------------------------------------------ */
@@ -395,9 +453,9 @@ static void do_thread(FILE *f, char *value) {
 
 static void do_rawread(FILE *f, char *value) {
     long n = number(value);
-    char *data = malloc((size_t)n + 1);
+    char *data = taken(n);
     note_input("rawread", data, read(fileno(f), data, (size_t)n), 0);
-    free(data);
+    give(data);
 }
 
 static void do_rawwrite(FILE *f, char *value) {
@@ -405,7 +463,7 @@ static void do_rawwrite(FILE *f, char *value) {
     char *text = text_of(n);
     long done = write(fileno(f), text, (size_t)n);
     note_result("rawwrite", done, done < 0);
-    free(text);
+    give(text);
 }
 
 static void do_rawseek(FILE *f, char *value) {
@@ -437,6 +495,126 @@ static void do_truncate(FILE *f, char *value) {
     say("truncate: %d", truncate("data", number(value)));
 }
 
+/* --- the number, which nobody asks for any more -------------------------------------------------- */
+
+static int its_number(void) {
+    return numbers[chosen - streams];
+}
+
+static void do_numread(FILE *f, char *value) {
+    long n = number(value);
+    char *data = taken(n);
+    (void)f;
+    note_input("numread", data, read(its_number(), data, (size_t)n), 0);
+    give(data);
+}
+
+static void do_numwrite(FILE *f, char *value) {
+    char *text = text_of(number(value));
+    (void)f;
+    long done = write(its_number(), text, strlen(text));
+    note_result("numwrite", done, done < 0);
+    give(text);
+}
+
+static void do_numseek(FILE *f, char *value) {
+    (void)f;
+    long at = lseek(its_number(), number(value), SEEK_SET);
+    note_result("numseek", at, at < 0);
+}
+
+static void do_numoffset(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    long at = lseek(its_number(), 0, SEEK_CUR);
+    note_result("numoffset", at, at < 0);
+}
+
+static void do_numclose(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    int r = close(its_number());
+    note_result("numclose", r, r != 0);
+}
+
+/* Another file comes to the number: by close and open, or by dup2. */
+static void do_numopen(FILE *f, char *path) {
+    (void)f;
+    close(its_number());
+    int fd = open(path, O_RDWR | O_CREAT, 0644);
+    note_result("numopen", fd == its_number(), fd < 0);
+}
+
+static void do_numdup(FILE *f, char *path) {
+    (void)f;
+    int fd = open(path, O_RDWR | O_CREAT, 0644);
+    int r = dup2(fd, its_number());
+    note_result("numdup", r == its_number(), r < 0);
+    if (fd != its_number())
+        close(fd);
+}
+
+static void do_numappend(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    int r = fcntl(its_number(), F_SETFL, O_APPEND);
+    note_result("numappend", r, r < 0);
+}
+
+/* Standard error becomes the stream's file. */
+static void do_errors(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    say("errors: %d", dup2(its_number(), 2));
+}
+
+static void do_message(FILE *f, char *value) {
+    (void)f;
+    say("message: %d", fprintf(stderr, "message %s\n", value));
+}
+
+/* --- the other end ---------------------------------------------------------------------------- */
+
+static void do_feed(FILE *f, char *value) {
+    char *text = text_of(number(value));
+    (void)f;
+    long done = write(peer, text, strlen(text));
+    note_result("feed", done, done < 0);
+    give(text);
+}
+
+static void do_hangup(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    close(peer);
+    peer = -1;
+}
+
+/* All that was sent so far. */
+static void do_receive(FILE *f, char *value) {
+    static char data[1 << 18];
+    (void)f;
+    (void)value;
+    note_input("receive", data, read(peer, data, sizeof data), 0);
+}
+
+/* A window that is empty says that the kernel has the rest. */
+static void do_unread(FILE *f, char *value) {
+    struct pollfd p = {its_number(), POLLIN, 0};
+    int below = 0;
+    long window = 0;
+    (void)value;
+#ifdef __GLIBC__
+    window = f->_IO_read_end - f->_IO_read_ptr;
+#else
+    (void)f;
+#endif
+    ioctl(p.fd, FIONREAD, &below);
+    say("unread: %ld", window + below);
+    if (window == 0 && (poll(&p, 1, 0) == 1 && (p.revents & POLLIN)) != (below > 0))
+        say("the window is empty, and poll is wrong");
+}
+
 /* The file as others see it: by calls that a library may notice. */
 static void do_contents(FILE *f, char *value) {
     struct stat st;
@@ -445,10 +623,10 @@ static void do_contents(FILE *f, char *value) {
     int fd = open("data", O_RDONLY);
     if (fd < 0 || fstat(fd, &st) != 0)
         return;
-    char *data = malloc((size_t)st.st_size + 1);
+    char *data = taken(st.st_size);
     long n = pread(fd, data, (size_t)st.st_size, 0);
     say("contents: %ld %b", n, data, (int)n);
-    free(data);
+    give(data);
     close(fd);
 }
 
@@ -468,6 +646,45 @@ static void do_fork(FILE *f, char *value) {
     finish(pid);
     char *end = strstr(rest, "child_end");
     rest = end ? end : strchr(rest, '\0');
+}
+
+/* A child that does nothing: what is looked at next is as libc has it. */
+static void do_publish(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+}
+
+static pid_t forked_bare(int how) {
+#ifdef __GLIBC__
+    if (how == 'F')
+        return _Fork();
+#endif
+#ifdef SYS_fork
+    if (how == 's')
+        return (pid_t)syscall(SYS_fork);
+#endif
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+/* A child that no handler of pthread_atfork is told of. */
+static void do_bare(FILE *f, char *how) {
+    (void)f;
+    pid_t pid = forked_bare(*how);
+    if (pid == 0)
+        return;
+    finish(pid);
+    char *end = strstr(rest, "child_end");
+    rest = end ? end : strchr(rest, '\0');
+}
+
+static void do_exec(FILE *f, char *program) {
+    (void)f;
+    execlp(program, program, "-c", "1000", (char *)NULL);
+    _exit(127);
 }
 
 /* Another process, which has no stream of ours, writes behind the end. */
@@ -493,6 +710,38 @@ static void do__exit(FILE *f, char *value) {
     _exit((int)number(value));
 }
 
+/* --- filters --------------------------------------------------------------------------- */
+
+#define ALLOWED(name)                                                                                        \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+/* From now on the process transfers and ends, and no more. */
+static void do_filter(FILE *f, char *how) {
+    struct sock_filter transfers[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                      ALLOWED(read),
+                                      ALLOWED(write),
+                                      ALLOWED(lseek),
+                                      ALLOWED(exit),
+                                      ALLOWED(exit_group),
+                                      ALLOWED(rt_sigreturn),
+                                      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+    struct sock_fprog program = {sizeof transfers / sizeof *transfers, transfers};
+    (void)f;
+    filtered = true;
+    if (*how == 's') {
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+        return;
+    }
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static void do_leave(FILE *f, char *value) {
+    (void)f;
+    (void)value;
+    syscall(SYS_exit, 7);
+}
+
 /* --- the steps ------------------------------------------------------------------------ */
 
 #define STEP(name, anywhere)                                                                                 \
@@ -503,20 +752,26 @@ static const struct step {
     void (*run)(FILE *f, char *value);
     bool anywhere; /* needs no open stream */
 } steps[] = {
-    STEP(open, true),     STEP(fdopen, true),   STEP(standard, true),  STEP(flushall, true),
-    STEP(truncate, true), STEP(contents, true), STEP(fork, true),      STEP(grow, true),
-    STEP(exit, true),     STEP(_exit, true),    STEP(reopen, false),   STEP(remode, false),
-    STEP(close, false),   STEP(get, false),     STEP(uget, false),     STEP(read, false),
-    STEP(line, false),    STEP(getline, false), STEP(scan, false),     STEP(unget, false),
-    STEP(put, false),     STEP(uput, false),    STEP(write, false),    STEP(text, false),
-    STEP(print, false),   STEP(seek, false),    STEP(cur, false),      STEP(end, false),
-    STEP(rewind, false),  STEP(tell, false),    STEP(getpos, false),   STEP(setpos, false),
-    STEP(flush, false),   STEP(buf, false),     STEP(clear, false),    STEP(about, false),
-    STEP(purge, false),   STEP(rawread, false), STEP(rawwrite, false), STEP(rawseek, false),
-    STEP(offset, false),  STEP(dup, false),     STEP(size, false),     STEP(memory, true),
-    STEP(growing, true),  STEP(held, true),     STEP(delim, false),    STEP(uread, false),
-    STEP(number, false),  STEP(letters, false), STEP(ungets, false),   STEP(uwrite, false),
-    STEP(thread, true),   STEP(which, false),   STEP(bycaller, false), {"child_end", do_end_child, true},
+    STEP(open, true),      STEP(fdopen, true),   STEP(standard, true),   STEP(flushall, true),
+    STEP(truncate, true),  STEP(contents, true), STEP(fork, true),       STEP(grow, true),
+    STEP(exit, true),      STEP(_exit, true),    STEP(reopen, false),    STEP(remode, false),
+    STEP(close, false),    STEP(get, false),     STEP(uget, false),      STEP(read, false),
+    STEP(line, false),     STEP(getline, false), STEP(scan, false),      STEP(unget, false),
+    STEP(put, false),      STEP(uput, false),    STEP(write, false),     STEP(text, false),
+    STEP(print, false),    STEP(seek, false),    STEP(cur, false),       STEP(end, false),
+    STEP(rewind, false),   STEP(tell, false),    STEP(getpos, false),    STEP(setpos, false),
+    STEP(flush, false),    STEP(buf, false),     STEP(clear, false),     STEP(about, false),
+    STEP(purge, false),    STEP(rawread, false), STEP(rawwrite, false),  STEP(rawseek, false),
+    STEP(offset, false),   STEP(dup, false),     STEP(size, false),      STEP(memory, true),
+    STEP(growing, true),   STEP(held, true),     STEP(delim, false),     STEP(uread, false),
+    STEP(number, false),   STEP(letters, false), STEP(ungets, false),    STEP(uwrite, false),
+    STEP(thread, true),    STEP(which, false),   STEP(bycaller, false),  {"child_end", do_end_child, true},
+    STEP(same, true),      STEP(pipe, true),     STEP(socket, true),     STEP(numread, false),
+    STEP(numwrite, false), STEP(numseek, false), STEP(numoffset, false), STEP(numclose, false),
+    STEP(numopen, false),  STEP(numdup, false),  STEP(numappend, false), STEP(errors, false),
+    STEP(message, true),   STEP(feed, true),     STEP(hangup, true),     STEP(receive, true),
+    STEP(unread, false),   STEP(publish, true),  STEP(bare, true),       STEP(exec, true),
+    STEP(filter, true),    STEP(leave, true),
 };
 
 static void run_step(char *step);
