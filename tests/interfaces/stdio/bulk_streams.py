@@ -8,7 +8,7 @@ are polled, or a filter of system calls.  It is run plainly and under the preloa
 random_streams.py, and what every call returned, the offsets and the files must be the same.
 
 libasf_stdio does not see what is done to a number without stdio: there a child that does nothing comes before.  libasf_unix
-sees it (--unix).  Where libc does not survive a filter, what the library does is open.
+sees it (--unix), but for the end of a process without exit(3).  Where libc does not survive a filter, what the library does is open.
 """
 import os
 import random
@@ -27,6 +27,7 @@ AT_BLOCK_ENDS = ["read=4092 scan", "read=4092 letters", "read=4095 get=1", "get=
 UNDER_A_FILTER = {"r": ["get", "uget", "read", "uread", "line"], "w": ["put", "uput", "write", "uwrite", "text"]}
 UNSEEN = ("numread", "numwrite", "numseek", "numoffset", "numclose", "numopen", "numdup", "numappend", "contents", "truncate",
           "_exit", "exec", "bare", "unread")
+UNSEEN_BY_UNIX = ("_exit", "exec")
 KILLED = (-signal.SIGSYS, -signal.SIGKILL)
 
 
@@ -193,7 +194,7 @@ def sequence(seed, unix):
     if not unix and mode != "r" and "numclose" in steps:  # the error is told with a later block
         steps = steps[:steps.index("numclose")] + ["numclose", "contents"]
     shares_path = any(step.startswith("2:open") for step in steps)
-    return size, mode, published(steps, () if unix else UNSEEN, shares_path)
+    return size, mode, published(steps, UNSEEN_BY_UNIX if unix else UNSEEN, shares_path)
 
 
 def fits(mode, step):

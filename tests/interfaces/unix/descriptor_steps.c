@@ -486,6 +486,7 @@ static void do_names(const struct step *s) {
 /* As another process would, by calls that no library sees. */
 static void do_outside(const struct step *s) {
     const char *path = path_of(s->word[0]);
+    publish();
     long fd = raw(SYS_openat, AT_FDCWD, (long)path, O_WRONLY, 0), to = PICK(offsets, s->word[1]);
     size_t size = s->word[2] % 300;
     say(" \"%s\" %ld at %ld", path, fd < 0 ? fd : 0, to);

@@ -78,6 +78,7 @@ static void do_spawn(const struct step *s) {
 static void do_exec(const struct step *s) {
     char **argv = arguments_from(range.at + 1, range.end, range.ending);
     int fd;
+    publish();
     switch (s->word[0] % 5) {
     case 0:
         execl(program, argv[0], argv[1], argv[2], argv[3], argv[4], argv[5], argv[6], (char *)NULL);

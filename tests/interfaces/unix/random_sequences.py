@@ -25,6 +25,7 @@ import arena
 import random_streams
 
 AT_ONCE = 1000
+BULK_SEEDS = 1 << 40  # as in sequences.h
 HAVE_DIFFERED = (93893, 1040362, 1707867)  # seeds, of the first million and a half
 
 
@@ -96,11 +97,13 @@ class Runner:
 
 def parsed_arguments():
     parser = random_streams.argument_parser(__doc__)
+    parser.add_argument("--bulk", action="store_true", help="plans of streams that become bulk after a few blocks")
     parser.add_argument("--each", metavar="TEXT", action="append", default=[],
                         help="ASF_OPTIONS for another run of every sequence")
     arguments = parser.parse_args()
     arguments.seed = int(os.environ.get("ASF_UNIX_SEED", arguments.seed))
     arguments.count = int(os.environ.get("ASF_UNIX_SEQUENCES", arguments.count))
+    arguments.seed += BULK_SEEDS if arguments.bulk else 0
     return arguments
 
 
@@ -108,7 +111,7 @@ def ranges_of(arguments):
     """The first seed and how many follow it."""
     end = arguments.seed + arguments.count
     yield from ((first, min(AT_ONCE, end - first)) for first in range(arguments.seed, end, AT_ONCE))
-    yield from ((seed, 1) for seed in HAVE_DIFFERED)
+    yield from ((seed, 1) for seed in HAVE_DIFFERED if not arguments.bulk)
 
 
 def try_sequences(runner, arguments):

@@ -51,8 +51,15 @@ struct kind {
     unsigned traits;
 };
 
-/* Each ends with an entry without a name. */
-extern const struct kind descriptor_kinds[], stdio_kinds[], process_kinds[];
+/* Each ends with an entry without a name.  Those of bulk_kinds are in plans of BULK_SEEDS and more alone. */
+extern const struct kind descriptor_kinds[], stdio_kinds[], process_kinds[], bulk_kinds[];
+
+/* Plans of streams that become bulk.  A library for which few blocks are enough is tried with them. */
+#define BULK_SEEDS (UINT64_C(1) << 40)
+bool is_bulk_plan(void);
+/* publish: in a plan of bulk streams a child that does nothing, so that all is as with libc for what no
+ * library sees, and for a second stream on the same file, which is not looked for. */
+void publish(void);
 
 #define COUNT(array)      (sizeof(array) / sizeof *(array))
 #define PICK(array, word) ((array)[(word) % COUNT(array)])
@@ -81,6 +88,7 @@ struct range {
     uint32_t ending;
 };
 extern struct range range;
+extern bool in_child; /* by fork or clone */
 void run_steps(unsigned from, unsigned to);
 /* set_alarm: a process that waits for itself ends after some seconds. */
 void set_alarm(void);

@@ -12,9 +12,11 @@
 #include <err.h>
 #include <error.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <wchar.h>
 
-enum { STREAMS = 7, STANDARD = 3, LONGEST = 6000 };
+enum { STREAMS = 7, STANDARD = 3, LONGEST = 6000, PIPE_NUMBER = 20 };
 enum direction { NEITHER, IN, OUT };
 
 static struct stream {
@@ -25,6 +27,7 @@ static struct stream {
     bool placed;  /* `place` is of this file */
     enum direction last;
     int wide; /* as fwide has it */
+    int number;
     fpos_t place;
 } streams[STREAMS];
 
@@ -36,8 +39,23 @@ static void start(void) {
         return;
     started = true;
     streams[0] = (struct stream){.f = stdin, .in = true};
-    streams[1] = (struct stream){.f = stdout, .out = true};
-    streams[2] = (struct stream){.f = stderr, .out = true};
+    streams[1] = (struct stream){.f = stdout, .out = true, .number = 1};
+    streams[2] = (struct stream){.f = stderr, .out = true, .number = 2};
+}
+
+static bool is_same_file(int a, int b) {
+    struct stat one, other;
+    return raw(SYS_fstat, a, (long)&one, 0, 0) == 0 && raw(SYS_fstat, b, (long)&other, 0, 0) == 0 &&
+           one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+/* What a bulk stream has for a file is not looked for when another number of that file is used. */
+static void publish_for(const struct stream *t) {
+    for (unsigned i = 0; is_bulk_plan() && i < STREAMS; i++)
+        if (streams[i].f && streams[i].number != t->number && is_same_file(streams[i].number, t->number)) {
+            publish();
+            return;
+        }
 }
 
 /* A stream that may be used for it now; the standard ones more often. */
@@ -46,8 +64,10 @@ static struct stream *stream_for(uint32_t word, enum direction direction) {
     start();
     for (unsigned i = 0; i < STREAMS; i++) {
         struct stream *t = &streams[(first + i) % STREAMS];
-        if (t->f && (direction == NEITHER || (direction == IN ? t->in : t->out))) {
+        if (t->f && !(in_child && t->number == PIPE_NUMBER) &&
+            (direction == NEITHER || (direction == IN ? t->in : t->out))) {
             say(" stream %d", (int)(t - streams));
+            publish_for(t);
             return t;
         }
     }
@@ -84,7 +104,8 @@ static const char *const modes[] = {"r", "r", "r", "r", "r+", "r+", "w", "w+", "
 static void enter(struct stream *t, FILE *f, const char *mode) {
     bool both = strchr(mode, '+') != NULL;
     *t = (struct stream){.f = f, .in = both || mode[0] == 'r', .out = both || mode[0] != 'r'};
-    say(" number %d", f ? fileno(f) : -1);
+    t->number = f ? fileno(f) : -1;
+    say(" number %d", t->number);
 }
 
 static struct stream *free_stream(void) {
@@ -103,6 +124,7 @@ static void do_fopen(const struct step *s) {
     if (!t)
         return;
     say(" \"%s\" %s", path, mode);
+    publish();
     errno = 0;
     FILE *f = s->word[2] % 4 ? fopen(path, mode) : fopen64(path, mode);
     RESULT("fopen", f ? 0 : -1);
@@ -161,6 +183,7 @@ static void do_freopen(const struct step *s) {
     const char *mode = reopening_mode(t, s->word[1]);
     const char *path = s->word[2] % 5 == 0 ? NULL : path_of(s->word[3]);
     say(" %s %s", path ? path : "(same)", mode);
+    publish();
     errno = 0;
     FILE *f = freopen(path, mode, t->f);
     say_result("freopen", f ? 0 : -1);
@@ -426,6 +449,87 @@ static void do_flush(const struct step *s) {
         clearerr(t->f);
 }
 
+/* --- streams that become bulk ----------------------------------------------------------------------- */
+
+/* A few blocks, by small calls; some end where a block does. */
+static size_t much(uint32_t word) {
+    return word % 3 ? 1 + word / 3 % 25000 : 4096 * (1 + (size_t)word / 3 % 6);
+}
+
+static void do_much_input(const struct step *s) {
+    static const size_t sizes[] = {1, 7, 64, 100, 1000, 1024, 4096};
+    struct stream *t = stream_to(s->word[0], IN, -1);
+    size_t n = much(s->word[1]), size = PICK(sizes, s->word[2]), got = 0;
+    if (!t)
+        return;
+    errno = 0;
+    for (size_t r = 1; got < n && r > 0; got += r)
+        r = fread(bytes + got, 1, n - got < size ? n - got : size, t->f);
+    say_result("got", (long)got);
+    say_bytes(bytes, got);
+    if (got == n && s->word[3] % 4 == 0) {
+        say(" pushed back %d", ungetc(bytes[n - 1], t->f));
+        t->pushed = true;
+    }
+}
+
+/* A process without fork's handlers. */
+static void do_clone(const struct step *s) {
+    int status = -1;
+    say(" %u", s->children);
+#ifdef SYS_fork
+    pid_t child = (pid_t)(s->word[0] % 2 ? syscall(SYS_fork) : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+#else
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
+    if (child == 0)
+        run_child(s, false);
+    RESULT("\nparent: waitpid", waitpid(child, &status, 0) == child ? status : -1);
+}
+
+static void do_much_output(const struct step *s) {
+    static const size_t sizes[] = {1, 7, 64, 100, 1000, 1024, 4096};
+    struct stream *t = stream_to(s->word[0], OUT, -1);
+    size_t n = much(s->word[1]), size = PICK(sizes, s->word[2]), done = 0;
+    if (!t)
+        return;
+    fill(bytes, n, s->word[3]);
+    errno = 0;
+    for (size_t r = 1; done < n && r > 0; done += r)
+        r = fwrite(bytes + done, 1, n - done < size ? n - done : size, t->f);
+    say_result("done", (long)done);
+}
+
+/* A stream reads a pipe, whose number no other step uses: what was read ahead of it is not given back. */
+static void do_full_pipe(const struct step *s) {
+    int ends[2];
+    size_t length = s->word[1] % 50000;
+    struct stream *t = free_stream();
+    if (!t || in_child || fcntl(PIPE_NUMBER, F_GETFD) >= 0 || RESULT("pipe2", pipe2(ends, O_NONBLOCK)) < 0)
+        return;
+    fill(bytes, length, s->word[1]);
+    RESULT("write", write(ends[1], bytes, length));
+    RESULT("dup2", dup2(ends[0], PIPE_NUMBER));
+    RESULT("close", close(ends[0]));
+    RESULT("close", close(ends[1]));
+    enter(t, fdopen(PIPE_NUMBER, "r"), "r");
+}
+
+/* The number of the pipe becomes a file's, whose offset is the program's. */
+static void do_number_of_pipe(const struct step *s) {
+    if (fcntl(PIPE_NUMBER, F_GETFD) < 0)
+        return;
+    int fd = (int)RESULT("open", open(path_of(s->word[0]), O_RDONLY));
+    if (fd < 0)
+        return;
+    RESULT("dup2", dup2(fd, PIPE_NUMBER));
+    RESULT("close", close(fd));
+    RESULT("read", read(PIPE_NUMBER, bytes, s->word[1] % 9000));
+    if (s->word[2] % 2)
+        publish();
+    RESULT("lseek", lseek(PIPE_NUMBER, 0, SEEK_CUR));
+}
+
 const struct kind stdio_kinds[] = {
     {"fopen", do_fopen, 20, 0},
     {"fdopen", do_fdopen, 25, 0},
@@ -447,5 +551,14 @@ const struct kind stdio_kinds[] = {
     {"seek", do_seek, 30, 0},
     {"tell", do_tell, 30, 0},
     {"flush", do_flush, 25, 0},
+    {NULL, NULL, 0, 0},
+};
+
+const struct kind bulk_kinds[] = {
+    {"much input", do_much_input, 180, 0},
+    {"much output", do_much_output, 150, 0},
+    {"clone", do_clone, 30, PARENT},
+    {"full pipe", do_full_pipe, 40, 0},
+    {"number of the pipe", do_number_of_pipe, 20, 0},
     {NULL, NULL, 0, 0},
 };

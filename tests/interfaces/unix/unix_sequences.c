@@ -36,6 +36,7 @@ static int favourite;
 static const char *kept = "";
 static bool is_kept[MOST_STEPS];
 struct range range;
+bool in_child;
 const char *program;
 
 /* --- the log ---------------------------------------------------------------------------- */
@@ -131,12 +132,26 @@ static const struct kind *const all_kinds[] = {
     stdio_kinds,
 #endif
     process_kinds,
+    bulk_kinds,
 };
+
+bool is_bulk_plan(void) {
+    return seed >= BULK_SEEDS;
+}
+
+void publish(void) {
+    if (!is_bulk_plan())
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+}
 
 static const struct kind *kind_of(unsigned needed, unsigned refused) {
     const struct kind *candidate[100];
     unsigned n = 0, weights = 0;
-    for (size_t i = 0; i < COUNT(all_kinds); i++)
+    for (size_t i = 0; i < COUNT(all_kinds) - !is_bulk_plan(); i++)
         for (const struct kind *k = all_kinds[i]; k->name; k++)
             if ((k->traits & needed) == needed && !(k->traits & refused)) {
                 candidate[n++] = k;
@@ -243,6 +258,8 @@ static void end_process(uint32_t ending) {
     static const char *const names[] = {"exit",       "exit",  "_exit",   "exit",
                                         "quick_exit", "_Exit", "SIGKILL", "exit"};
     say("\nends by %s", PICK(names, ending));
+    if (strcmp(PICK(names, ending), "exit") != 0) /* what a bulk stream has is lost */
+        publish();
     switch (ending % COUNT(names)) {
     case 2:
         _exit(2);
@@ -261,6 +278,7 @@ static void end_process(uint32_t ending) {
 void run_child(const struct step *s, bool safe) {
     unsigned from = (unsigned)(s - plan) + 1;
     set_alarm();
+    in_child = true;
     range.ending = s->word[WORDS - 1];
     run_steps(from, from + s->children);
     if (safe)
