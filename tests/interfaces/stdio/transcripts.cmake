@@ -10,6 +10,8 @@
 #   linked         its objects linked with libasf_stdio.so
 #   archive        the same with libasf_stdio.a and the shared libc
 #   static         the same with libasf_stdio.a and libc.a; not with sanitizers
+#   bulk           the program as it is, with the library of tests/bulk preloaded; without the cases in
+#                  bulk_differences.txt
 #
 # On musl, whose headers do not fortify, and whose own objects in libasf_stdio.a want the rest of libc.a, preload,
 # linked and static.  The cases in musl_differences.txt are left out there.
@@ -25,10 +27,15 @@ if(NOT ASF_GLIBC)
     file(STRINGS ${transcripts}/musl_differences.txt musl_differences REGEX "^[a-z]")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${transcripts}/musl_differences.txt)
 endif()
+file(STRINGS ${transcripts}/bulk_differences.txt bulk_differences REGEX "^[a-z]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${transcripts}/bulk_differences.txt)
+if(ASF_BULK_AFTER)
+    list(APPEND musl_differences ${bulk_differences})
+endif()
 
-# asf_skip_differences(theme): adds to the caller's list of skipped cases
+# asf_skip_differences(theme [differences...]): adds to the caller's list of skipped cases
 function(asf_skip_differences theme)
-    foreach(difference IN LISTS musl_differences)
+    foreach(difference IN LISTS musl_differences ARGN)
         if(difference MATCHES "^${theme}: ([a-z_0-9]+): ")
             string(APPEND skipped " ${CMAKE_MATCH_1}")
         endif()
@@ -90,6 +97,18 @@ function(asf_compare test reference tested)
     set_tests_properties(${test} PROPERTIES TIMEOUT 240 ENVIRONMENT "SKIPPED=${skipped}")
 endfunction()
 
+# asf_compare_bulk(test theme part [skip]): with libasf_stdio or libasf_unix of tests/bulk, if there is one; `skip`
+# leaves out the cases in bulk_differences.txt
+function(asf_compare_bulk test theme part)
+    if(NOT TARGET ${part}_bulk)
+        return()
+    endif()
+    if(ARGN)
+        asf_skip_differences(${theme} ${bulk_differences})
+    endif()
+    asf_compare(${test} ${theme}-plain ${theme}-plain LD_PRELOAD=$<TARGET_FILE:${part}_bulk>)
+endfunction()
+
 # A theme that looks at files meanwhile runs without bulk streams.
 function(asf_theme interface theme source)
     set(test ${interface}.${theme})
@@ -102,6 +121,9 @@ function(asf_theme interface theme source)
     asf_transcript_objects(${theme}-cases ${source})
     asf_transcript_program(${plain} ${theme}-cases ${ARGN})
     asf_compare(${test}.preload ${plain} ${plain} ${preload} ${exact})
+    if(NOT exact)
+        asf_compare_bulk(${test}.bulk ${theme} asf_stdio skip)
+    endif()
 
     if(ASF_GLIBC AND NOT theme IN_LIST without_chk_names)
         asf_transcript_program(${theme}-fortified ${source} ${ARGN})
