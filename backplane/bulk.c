@@ -213,6 +213,8 @@ bool asf__stays_bulk(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     int64_t now = milliseconds();
     bool is_first = asf__is_putting(c) && c->write_end == c->buf_base + c->block;
+    if (asf__is_putting(c))
+        drop_parents_output(c);
     k->unlocked = c->use == ASF_UNLOCKED;
     if ((now - k->since < SLOW || is_first) && !(k->unlocked && !__libc_single_threaded)) {
         if (is_first || !asf__is_putting(c))
