@@ -273,15 +273,17 @@ static void keep_block(struct asf_cios *c, char *begin, char *end) {
     }
 }
 
-static void cut_input(struct asf_cios *c) {
+/* On exit the program reads no more: if the descriptor is not in place, what is ahead is forgotten. */
+static void cut_input(struct asf_cios *c, bool exits) {
     char **last = c->flags & ASF_IN_BACKUP ? &c->save_end : &c->read_end, *begin;
     char *end = end_of_block(c, &begin);
     off64_t ahead = *last - end;
     if (ahead > 0) {
-        if (c->kind != ASF_REGULAR || !c->ops->in_place(c))
+        if (c->kind != ASF_REGULAR)
             return;
-        off64_t at = c->ops->seek(c, -ahead, SEEK_CUR);
-        if (asf__failed(at))
+        bool in_place = c->ops->in_place(c, !exits);
+        off64_t at = in_place ? c->ops->seek(c, -ahead, SEEK_CUR) : -1;
+        if (at < 0 && !exits)
             return;
         c->stats.spared -= 1 + (ahead + (off64_t)c->block - 1) / (off64_t)c->block;
         if (asf__knows_offset(c))
@@ -353,12 +355,12 @@ int asf__begin_own_buffer(struct asf_cios *c, char *p) {
     return c->write_end > c->buf_end ? asf__put_large(c) : 0;
 }
 
-/* asked: ask whether the descriptor is still the same file. */
-static void cut_output(struct asf_cios *c, bool asked) {
+/* The bytes go where the next put would take them, even if the descriptor is another file by now. */
+static void cut_output(struct asf_cios *c) {
     drop_parents_output(c);
     const char *end = c->write_end - c->block;
     int rc = 0;
-    if (end > c->write_base && (!asked || c->ops->in_place(c)))
+    if (end > c->write_base)
         rc = put_up_to(c, end);
     if (rc == 0)
         leave_large(c);
@@ -369,21 +371,21 @@ static void cut_output(struct asf_cios *c, bool asked) {
 /* --- the cut ------------------------------------------------------------------------------ */
 
 /* Bulk mode has ended before the first system call: nothing is published while it is published. */
-static void cut(struct asf_cios *c, bool asked) {
+static void cut(struct asf_cios *c, bool exits) {
     bool putting = asf__is_putting(c);
     asf__leave_bulk(c);
     if (!c->bulk.own)
         return;
     int before = asf__forbid_cancellation();
     if (putting)
-        cut_output(c, asked);
+        cut_output(c);
     else
-        cut_input(c);
+        cut_input(c, exits);
     asf__permit_cancellation(before);
 }
 
 void asf__end_bulk_slow(struct asf_cios *c) {
-    cut(c, true);
+    cut(c, false);
 }
 
 /* Locks the stream if no call is active on it.  The lock alone does not tell: a signal handler may have
@@ -397,24 +399,19 @@ static bool take_idle(struct asf_cios *c) {
     return false;
 }
 
-static void cut_idle(struct asf_cios *c, bool asked) {
+static void cut_idle(struct asf_cios *c, bool exits) {
     if (!take_idle(c))
         return;
     if (c->bulk.state == ASF_BULK && (__libc_single_threaded || !c->bulk.unlocked))
-        cut(c, asked);
+        cut(c, exits);
     asf__unlock(&c->lk);
 }
 
-ASF_RACY void asf__stop_bulk(struct asf_cios *c) {
-    if (asf__unlikely(c->bulk.state == ASF_BULK))
-        cut_idle(c, true);
-}
-
-void asf__publish_streams_slow(int fd, bool output) {
+void asf__publish_streams_slow(int fd, bool exits) {
     asf__lock(&larges_lock);
     for (struct large *l = larges; l < larges + BUFFERS; l++)
-        if (l->stream && (fd < 0 || l->fd == fd) && (output || !l->is_output))
-            cut_idle(l->stream, true);
+        if (l->stream && (fd < 0 || l->fd == fd) && !(exits && l->is_output))
+            cut_idle(l->stream, exits);
     asf__unlock(&larges_lock);
 }
 
@@ -430,7 +427,7 @@ ASF_RACY static bool concerns(const struct large *l, const struct asf_cios *c) {
 }
 
 /* The first test takes no lock. */
-ASF_RACY void asf__publish_others(const struct asf_cios *c) {
+ASF_RACY void asf__publish_others_slow(const struct asf_cios *c) {
     struct large *l = larges;
     while (l < larges + BUFFERS && !concerns(l, c))
         l++;

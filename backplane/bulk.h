@@ -45,9 +45,9 @@ static inline bool asf__is_bulk_output(const struct asf_cios *c) {
 bool asf__stays_bulk(struct asf_cios *c);
 /* asf__leave_bulk: end bulk mode; the bytes stay in the large buffer until that is empty. */
 void asf__leave_bulk(struct asf_cios *c);
-/* asf__end_bulk: end bulk mode by the cut.  It puts the output that would have been put, or sets the
- * descriptor's offset back to asf__own_end; but it moves nothing if the descriptor is another file by now, or
- * at another offset, or a pipe. */
+/* asf__end_bulk: end bulk mode by the cut.  It puts the output that would have been put, or sets the offset
+ * of an input file back to asf__own_end, unless the descriptor is another file by now or at another offset.
+ */
 void asf__end_bulk_slow(struct asf_cios *c);
 static inline void asf__end_bulk(struct asf_cios *c) {
     c->bulk.run = 0;
@@ -58,18 +58,17 @@ static inline void asf__end_bulk(struct asf_cios *c) {
 void asf__drop_large(struct asf_cios *c);
 
 /* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless a thread is in a
- * call on the stream.  asf__publish_input: the same for streams that read.  lock: none.
- * asf__stop_bulk: the same for one stream.  lock: none. */
-void asf__publish_streams_slow(int fd, bool output);
+ * call on the stream.  asf__publish_on_exit: the same for streams that read, at the end of the process. lock:
+ * none. */
+void asf__publish_streams_slow(int fd, bool exits);
 static inline void asf__publish_streams(int fd) {
     if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
-        asf__publish_streams_slow(fd, true);
+        asf__publish_streams_slow(fd, false);
 }
-static inline void asf__publish_input(void) {
+static inline void asf__publish_on_exit(void) {
     if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
-        asf__publish_streams_slow(-1, false);
+        asf__publish_streams_slow(-1, true);
 }
-void asf__stop_bulk(struct asf_cios *c);
 
 /* Input.
  * asf__choose_buffer: the window is empty: give a bulk stream the large buffer, any other one its own.

@@ -198,7 +198,7 @@ struct asf_cios {
         int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
         size_t block;   /* the size of the buffer that is made when one is needed */
         bool exclusive; /* no other process or stream can have moved the descriptor's offset */
-        off64_t place;  /* the descriptor's offset, if exclusive and not -1 */
+        off64_t place;  /* the descriptor's offset, if exclusive and not -1; else where the stream left it */
         dev_t device;   /* of a stream of stdio on a regular file or the null device: the file */
         ino_t inode;
         bool flags_known; /* whether the descriptor has O_APPEND was examined */

@@ -119,6 +119,8 @@ static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool ex
 static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
     const bool anew = c->flags2 & ASF_SEEKS_ANEW;
     asf__end_bulk(c);
+    asf__publish_others(c);
+
     bool exact = !anew && drop_pushed_back(c, &offset, whence);
     asf__look_below(c);
     int rc = whence == SEEK_CUR ? asf__arrive(c) : 0;
@@ -176,7 +178,9 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     rc = asf__trim(c);
     if (rc < 0)
         return *below = rc;
+    asf__publish_others(c);
     off64_t ahead = ahead_of_offset(c), at = c->offset;
+
     if (ahead > 0 && c->flags & ASF_APPENDING)
         at = c->offset = c->ops->seek(c, 0, SEEK_END);
     else if (!asf__knows_offset(c))

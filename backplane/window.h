@@ -149,11 +149,14 @@ static inline void asf__end_call(struct asf_cios *c) {
 }
 
 /* The number of bulk streams; atomic.
- * asf__publish_others: end bulk mode of other streams on the same descriptor or file, before a transfer
- * (bulk.c).
- */
+ *  * asf__publish_others: end bulk mode of other streams on the same descriptor or file, before a transfer or
+ * a seek (bulk.c). */
 extern unsigned asf__bulk_streams;
-void asf__publish_others(const struct asf_cios *c);
+void asf__publish_others_slow(const struct asf_cios *c);
+static inline void asf__publish_others(const struct asf_cios *c) {
+    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
+        asf__publish_others_slow(c);
+}
 
 /* Calls of these two enclose a module's call that may wait.  They record whether asf__cancelled must unlock
  * the stream if the thread is cancelled in it.  Exit does not touch the stream meanwhile. */
@@ -161,8 +164,7 @@ static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;
     c->left = was;
     c->use = ASF_IN_SYSTEM_CALL;
-    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
-        asf__publish_others(c);
+    asf__publish_others(c);
     return was;
 }
 

@@ -86,20 +86,25 @@ off64_t asf__fd_length(struct asf_cios *c) {
     return asf__fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
 }
 
-/* Nobody has told the offset of an inherited descriptor: the bytes before it are compared with those that
- * were read last. */
-bool asf__fd_in_place(struct asf_cios *c) {
+static bool is_same_file(const struct asf_cios *c) {
     struct stat64 st;
+    return asf__fstat(c->fd, &st) == 0 && st.st_dev == c->device && st.st_ino == c->inode;
+}
+
+/* Whether the file has before `at` the bytes that were read last. */
+static bool has_before(const struct asf_cios *c, off64_t at) {
     char there[512];
     const char *end = c->flags & ASF_IN_BACKUP ? c->save_end : c->read_end;
     size_t n = end - c->buf_base < (ptrdiff_t)sizeof there ? (size_t)(end - c->buf_base) : sizeof there;
-    if (asf__fstat(c->fd, &st) < 0 || st.st_dev != c->device || st.st_ino != c->inode)
-        return false;
-    if (asf__is_putting(c))
-        return true;
-    off64_t at = asf__lseek(c->fd, 0, SEEK_CUR);
     return at >= (off64_t)n && asf__sys.pread(c->fd, there, n, at - (off64_t)n) == (ssize_t)n &&
            memcmp(there, end - n, n) == 0;
+}
+
+/* After fileno or a fork, the program may have moved the descriptor, or put another file in its place, before
+ * the stream read on: then the bytes tell. */
+bool asf__fd_in_place(struct asf_cios *c, bool thoroughly) {
+    off64_t at = asf__lseek(c->fd, 0, SEEK_CUR);
+    return (at == c->place && (!thoroughly || is_same_file(c))) || has_before(c, at);
 }
 
 int asf__fd_close(struct asf_cios *c) {

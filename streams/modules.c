@@ -122,6 +122,11 @@ void asf__look_at_output(struct asf_cios *c) {
     asf__note_descriptor_flags(c, ask_flags(c));
 }
 
+void asf__look_at_input(struct asf_cios *c) {
+    off64_t at = asf__lseek(c->fd, 0, SEEK_CUR);
+    c->place = at < 0 ? -1 : at;
+}
+
 /* Finds out whether output is appended: a flag of the descriptor, which the program may have inherited. */
 static bool is_appended(struct asf_cios *c, const struct stat64 *st) {
     if (c->kind != ASF_REGULAR || c->access == O_RDONLY)

@@ -21,11 +21,12 @@ struct asf_decoder;
  * buffers. */
 extern const struct asf_module asf__as_libc, asf__for_asi;
 
-/* asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL), or -errno.
- * asf__look_at_output: examine an inherited descriptor early: a filter of system calls may forbid that later.
- */
+/* What is asked of an inherited descriptor early, since a filter of system calls may forbid it later.
+ * asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL), or -errno.
+ * asf__look_at_output: ask for its flags.  asf__look_at_input: ask for its offset. */
 void asf__note_descriptor_flags(struct asf_cios *c, int flags);
 void asf__look_at_output(struct asf_cios *c);
+void asf__look_at_input(struct asf_cios *c);
 
 /* The system calls of a stream on a descriptor (descriptor.c). */
 ssize_t asf__fd_get(struct asf_cios *c, void *buf, size_t n);
@@ -34,7 +35,7 @@ ssize_t asf__fd_put(struct asf_cios *c, const void *buf, size_t n);
 ssize_t asf__fd_put_on(struct asf_cios *c, const void *buf, size_t n, const void *more, size_t size);
 off64_t asf__fd_seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__fd_length(struct asf_cios *c);
-bool asf__fd_in_place(struct asf_cios *c);
+bool asf__fd_in_place(struct asf_cios *c, bool thoroughly);
 int asf__fd_close(struct asf_cios *c);
 
 /* The members of a module that has only these. */

@@ -123,7 +123,7 @@ static bool flush_anyway(struct asf_cios *c, void *result) {
 
 int asf__flush_at_exit(void) {
     int result = 0;
-    asf__publish_input();
+    asf__publish_on_exit();
     if (!done_already)
         asf__each(flush_anyway, &result);
     return result;
@@ -187,6 +187,7 @@ void asf__stdio_start(void) {
     asf__look_as_libc(&asf__stdout);
     asf__look_as_libc(&asf__stderr);
     asf__look_at_output(&asf__stdout);
+    asf__look_at_input(&asf__stdin);
     if (ASF_LIBC(looks_late))
         asf__stdout.flags2 |= ASF_LINES_AT_FIRST;
     asf__cios_link(&asf__stdin);

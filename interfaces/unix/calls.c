@@ -193,7 +193,8 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
 /* Calls that concern no descriptor.  Any other number may. */
 static bool is_harmless(long number) {
     return number == SYS_futex || number == SYS_gettid || number == SYS_getpid || number == SYS_getrandom ||
-           number == SYS_membarrier || number == SYS_tgkill || number == SYS_getcpu || number == SYS_rseq;
+           number == SYS_membarrier || number == SYS_tgkill || number == SYS_exit || number == SYS_getcpu ||
+           number == SYS_rseq;
 }
 
 EXPORT long syscall(long number, ...) {

@@ -166,7 +166,7 @@ EXPORT void clearerr_unlocked(FILE *f) {
 ASF_RACY static int ask_descriptor(struct asf_cios *c) {
     if (asf__made_here(c)) {
         asf__share_offset(c);
-        asf__stop_bulk(c);
+        asf__publish_streams(c->fd);
     }
     if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
         return c->fd;
@@ -220,7 +220,7 @@ EXPORT size_t __fbufsize(FILE *f) {
     }
     if (ASF_LIBC(tells_buffer_early) && (c->flags & ASF_UNBUFFERED || !c->buffer))
         return c->flags & ASF_UNBUFFERED ? 0 : c->block;
-    return (size_t)(c->buf_end - c->buf_base);
+    return asf__ours(c) && c->bulk.own ? c->block : (size_t)(c->buf_end - c->buf_base);
 }
 
 EXPORT int __freading(FILE *f) {
