@@ -66,8 +66,8 @@ static inline char *asf__memory(struct asf_buffer *b) {
     uintptr_t end = (uintptr_t)(b + 1);
     return (char *)(b + 1) + (-end & 63);
 }
-/* asf__use_buffer: make b the current buffer, with empty windows.  The previous buffer is freed once it has
- * no regions. */
+/* asf__use_buffer: make b the current buffer, with empty windows; pushed-back bytes stay.  The previous
+ * buffer is freed once it has no regions. */
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b);
 /* asf__leave_window: the stream's offset has changed: empty the windows, and drop a mapped buffer. */
 void asf__leave_window(struct asf_cios *c);

@@ -77,6 +77,18 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b) {
     }
 }
 
+/* Makes the windows empty.  Pushed-back bytes stay readable; the window proper after them is the empty one.
+ */
+static void empty_window_proper(struct asf_cios *c) {
+    bool in_backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag is of the wide backup */
+    char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
+    asf__empty_windows(c);
+    if (in_backup) {
+        c->save_base = c->save_end = c->buf_base;
+        asf__set_read(c, base, p, end);
+    }
+}
+
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b) {
     if (c->buffer != b)
         asf__table_last(c);
@@ -86,7 +98,7 @@ void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b) {
     c->mapped = b && b->mapped;
     c->buf_base = b ? b->base : NULL;
     c->buf_end = b ? b->base + b->size : NULL;
-    asf__empty_windows(c);
+    empty_window_proper(c);
 }
 
 void asf__leave_window(struct asf_cios *c) {
@@ -135,12 +147,7 @@ void asf__allocate(struct asf_cios *c) {
         b = asf__buffer_new(BUFSIZ);
     if (!b)
         b = asf__single_buffer(c, c->shortbuf, 1);
-    char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
     asf__use_buffer(c, b);
-    if (c->flags & ASF_IN_BACKUP && c->backup_base) { /* ungetc came before the buffer */
-        c->save_base = c->save_end = c->buf_base;
-        asf__set_read(c, base, p, end);
-    }
 }
 
 int asf__enlarge_buffer(struct asf_cios *c, size_t size) {

@@ -12,6 +12,7 @@ static void check_read_window(const struct asf_cios *c) {
     bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag is of the wide backup */
     assert(c->read_base <= c->read_ptr && c->read_ptr <= c->read_end);
     assert(!backup || c->save_base <= c->save_end);
+    assert(!backup || !c->buffer || c->read_base < c->buf_base || c->read_base >= c->buf_end);
     if (!backup && c->read_base)
         assert(c->buf_base <= c->read_base && c->read_end <= c->buf_end);
 }

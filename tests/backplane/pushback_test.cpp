@@ -54,5 +54,18 @@ TEST_F(Pushback, BytesCountBackwards) {
               2); // what waits behind them is the caller's to count
 }
 
+TEST_F(Pushback, OutlivesTheBuffer) {
+    static char other[10];
+    open(O_RDONLY, "0123456789");
+    take(3);
+    asf__push_back(c, 'x');
+    EXPECT_EQ(asf__set_buffer(c, other, sizeof other), 0); // seeks one byte back from the end
+    EXPECT_EQ(take(10), "9");
+    asf__push_back(c, 'y');
+    asf__use_buffer(c, asf__buffer_new(10));
+    EXPECT_EQ(asf__unread(c), 1U);
+    EXPECT_EQ(take(10), "y");
+}
+
 } // namespace
 } // namespace engine

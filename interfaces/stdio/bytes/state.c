@@ -62,13 +62,15 @@ EXPORT void _flushlbf(void) {
 /* --- setvbuf ------------------------------------------------------------------ */
 
 /* Allocates the buffer now, since on a terminal a later allocation would make the stream line buffered again.
- * The stream has no windows yet, as it neither reads nor writes. */
+ * The stream has no windows yet, as it neither reads nor writes; it may have bytes that ungetc pushed back.
+ */
 static void allocate_early(struct asf_cios *c) {
     if (!c->buffer) {
         if (asf__ours_wide(c))
             asf__wide_prepare(c);
         asf__allocate(c);
-        asf__set_read(c, NULL, NULL, NULL);
+        if (!(c->flags & ASF_IN_BACKUP))
+            asf__set_read(c, NULL, NULL, NULL);
         asf__set_write(c, NULL);
     }
     c->flags &= ~ASF_LINE_BUF;

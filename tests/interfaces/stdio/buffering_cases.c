@@ -104,6 +104,22 @@ CASE(late_changes_of_input) {
     CALL(fgets(line, sizeof line, f));
 }
 
+/* The buffer that setvbuf allocates, or the mode alone, leaves the bytes that were pushed back. */
+CASE(pushed_back_before_setvbuf) {
+    static const int modes[] = {_IOFBF, _IOLBF};
+    put_lines("in", 20);
+    for (int m = 0; m < 2; m++) {
+        FILE *f = fopen("in", "r");
+        char line[50];
+        CALL(ungetc('b', f));
+        CALL(ungetc('a', f));
+        CALL(setvbuf(f, NULL, modes[m], 0));
+        CALL(fgets(line, sizeof line, f));
+        CALL(fgets(line, sizeof line, f));
+        CALL(fclose(f));
+    }
+}
+
 CASE(setbuf_and_kin) {
     static char buffer[BUFSIZ];
     FILE *f = fopen("out", "w");

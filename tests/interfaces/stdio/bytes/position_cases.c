@@ -90,7 +90,8 @@ CASE(fflush_after_pushing_back) {
     }
 }
 
-/* One more buffering, given while bytes are pushed back. */
+/* One more buffering, given while bytes are pushed back.  The case ends by _exit, since glibc aborts when it
+ * closes the stream; late_setvbuf_test closes it. */
 CASE(setvbuf_after_pushing_back) {
     put_text("file", "abcdefgh");
     FILE *f = fopen("file", "r");
@@ -98,7 +99,7 @@ CASE(setvbuf_after_pushing_back) {
     CALL(ungetc('x', f));
     CALL(setvbuf(f, NULL, _IONBF, 0));
     say("offset %ld", raw_offset(fileno(f)));
-    CALL(fclose(f));
+    _exit(0);
 }
 
 CASE(devices_that_stand_nowhere) {
