@@ -124,8 +124,9 @@ int asf__shm(int argc, char **argv);
 /* asf__tune: "asf tune".  argv[0] is "tune".  Returns the exit status. */
 int asf__tune(int argc, char **argv);
 
-/* asf__own_directory: the one that the running command is in.
- * errors  ends the process with EXIT_OWN_FAILURE where /proc is not mounted. */
+/* asf__own_directory: the directory of this executable.
+ * errors  ends the process with EXIT_OWN_FAILURE where /proc is not mounted, and the path by which the
+ *         command was executed leads nowhere from the working directory. */
 const char *asf__own_directory(void);
 
 /* asf__warn: print one line, "asf: ...", on stderr.  asf__fail: the same, then

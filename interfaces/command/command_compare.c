@@ -427,6 +427,8 @@ int asf__compare(int argc, char **argv) {
         return asf__help_of("compare");
     current = &c;
     asf__preload(c.serving.library); /* fails here, if it does */
+    if (access(path_of(STDERR_FILENO), F_OK) != 0)
+        asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));
     signal(SIGCHLD, SIG_DFL);
     keep_input();
     run_all(&c);

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "interfaces/command/command.h"
@@ -28,12 +29,20 @@ const char *asf__libc_name(enum libc libc) {
     return libc == GLIBC ? "glibc" : "musl";
 }
 
-const char *asf__own_directory(void) {
+/* Without /proc the kernel still tells by which path the command was executed. */
+static char *own_path(void) {
     static char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length < 0)
+    const char *executed = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
+    if (length > 0)
+        path[length] = '\0';
+    else if (executed == NULL || realpath(executed, path) == NULL)
         asf__fail("/proc/self/exe: readlink: %s; mount /proc", strerror(errno));
-    path[length] = '\0';
+    return path;
+}
+
+const char *asf__own_directory(void) {
+    char *path = own_path();
     *strrchr(path, '/') = '\0';
     return path;
 }
