@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -25,6 +24,13 @@
 
 enum { MOST_COMMANDS = 256 };
 
+struct member {
+    const char *text;    /* the command as it was given */
+    const char *command; /* for the shell: the same, or with "exec", so that the shell becomes the program */
+    pid_t process;
+    int status; /* as wait has it */
+};
+
 /* --- taken apart ------------------------------------------------------------------- */
 
 static bool is_blank(const char *text) {
@@ -36,8 +42,8 @@ static bool is_negated(const char *text) {
     return word[0] == '!' && (word[1] == ' ' || word[1] == '\t');
 }
 
-/* The commands of a pipeline; 0 when it is not one of plain commands. */
-static int split(const char *text, char **commands) {
+/* Returns the number of commands; 0: the text is more than plain commands with bars between them. */
+static int split(const char *text, struct member *members) {
     int count = 0;
     if (is_negated(text))
         return 0;
@@ -49,9 +55,9 @@ static int split(const char *text, char **commands) {
         if (is_blank(command))
             return 0;
         char *becoming = asf__shell_becoming(command); /* the process expected at the ring is the program's */
-        commands[count++] = becoming ? becoming : command;
+        members[count++] = (struct member){.text = command, .command = becoming ? becoming : command};
         if (!*end)
-            return count > 1 ? count : 0;
+            return count;
         text = end + 1;
     }
 }
@@ -126,30 +132,34 @@ static int status_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* As a shell tells it: not of those that a pipeline often ends with. */
-static void tell_of_signal(const char *command, int status) {
-    static const char becoming[] = "exec ";
-    int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    command += strspn(command, " \t");
-    if (!strncmp(command, becoming, strlen(becoming)))
-        command += strlen(becoming);
-    size_t n = strlen(command);
-    while (n > 0 && (command[n - 1] == ' ' || command[n - 1] == '\t'))
+/* Reports fatal signals, except SIGPIPE and SIGINT, by which pipelines often end. */
+static void tell_of_signal(const struct member *m) {
+    int sig = WIFSIGNALED(m->status) ? WTERMSIG(m->status) : 0;
+    const char *text = m->text + strspn(m->text, " \t");
+    size_t n = strlen(text);
+    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'))
         n--;
     if (sig != 0 && sig != SIGPIPE && sig != SIGINT)
-        fprintf(stderr, "asf: pipe: %.*s: %s\n", (int)n, command, strsignal(sig));
+        asf__warn("pipe: %.*s: %s", (int)n, text, strsignal(sig));
 }
 
-static int wait_for_all(char **commands, const pid_t *processes, int count) {
-    int status, result = EXIT_OWN_FAILURE;
+static void wait_for_all(struct member *members, int count) {
+    int status;
     pid_t process;
     while ((process = wait(&status)) > 0 || errno == EINTR)
         for (int i = 0; i < count && process > 0; i++)
-            if (process == processes[i]) {
-                tell_of_signal(commands[i], status);
-                result = i + 1 == count ? status_of(status) : result;
+            if (process == members[i].process) {
+                members[i].status = status;
+                tell_of_signal(&members[i]);
             }
-    return result;
+}
+
+/* The status of the last command, or with --pipefail of the last that failed. */
+static int result_of(const struct member *members, int count, bool pipefail) {
+    int i = count - 1;
+    while (pipefail && i > 0 && members[i].status == 0)
+        i--;
+    return status_of(members[i].status);
 }
 
 /* Whether there are descriptors for a ring at each pipe, and some to spare for what
@@ -161,9 +171,8 @@ static bool can_have_rings(int count) {
 }
 
 /* The rings stay with this process until all have ended. */
-static int run(char **commands, int count, const char *options, bool rings) {
+static void run(struct member *members, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
-    pid_t processes[MOST_COMMANDS];
     asf__preload(LIBRARY_OF_UNIX); /* or none of them is started */
     on_child = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
@@ -171,24 +180,26 @@ static int run(char **commands, int count, const char *options, bool rings) {
         struct between *out = i + 1 < count ? &made[i % 2] : NULL;
         if (out)
             *out = make_between(rings);
-        processes[i] = start(commands[i], in, out, options);
+        members[i].process = start(members[i].command, in, out, options);
         if (in)
             close(in->read);
         if (out)
             close(out->write);
         in = out;
     }
-    return wait_for_all(commands, processes, count);
+    wait_for_all(members, count);
 }
 
 int asf__pipeline(int argc, char **argv) {
     const char *options = "rings=on";
-    bool rings = true;
-    char *commands[MOST_COMMANDS];
+    bool rings = true, pipefail = false;
+    struct member members[MOST_COMMANDS];
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("pipe"), NULL)) != -1;) {
         if (option == 'p')
             rings = false;
+        else if (option == 'f')
+            pipefail = true;
         else if (option == 'o')
             asf__check_keys("pipe", optarg), options = asf__join_list(options, ',', optarg);
         else if (option == 'h')
@@ -200,10 +211,13 @@ int asf__pipeline(int argc, char **argv) {
         asf__fail("pipe: give the pipeline as one argument, in quotes; see 'asf pipe --help'");
     if (!rings)
         options = asf__join_list(options, ',', "rings=off");
-    int count = split(argv[optind], commands);
-    if (count == 0) {
-        commands[0] = argv[optind];
-        count = 1;
-    }
-    return run(commands, count, options, rings);
+    int count = split(argv[optind], members);
+    if (count == 0 && pipefail)
+        asf__fail(
+            "pipe: --pipefail: this is more than commands with bars between them, which one shell runs; "
+            "use 'set -o pipefail' in a shell that has it");
+    if (count <= 1)
+        members[0] = (struct member){.text = argv[optind], .command = argv[optind]}, count = 1;
+    run(members, count, options, rings);
+    return result_of(members, count, pipefail);
 }

@@ -36,6 +36,8 @@ static const struct command_option compare[] = {
 
 static const struct command_option pipe[] = {
     {'p', "plain", NULL, "no rings"},
+    {'f', "pipefail", NULL, "the exit status is that of the last command that failed, if one did, as with "
+                            "the shell's 'set -o pipefail'"},
     {'o', "options", "STRING", "options for the library, as for 'asf run'"}, {0}};
 
 static const struct command_option tune[] = {
@@ -114,6 +116,8 @@ const struct command asf__commands[] = {
      "Commands may have quotes, variables and redirections.  A text with more in it\n"
      "(lists, groups, loops, substituted commands, here-documents) runs as it is, with\n"
      "its commands served, and without rings.\n"
+     "\n"
+     "Each command that a signal ends is named on stderr, unless it is SIGPIPE or SIGINT.\n"
      "\n"
      "Exit status: that of the last command, 128 + N when signal N ended it; 125 when\n"
      "asf itself fails.\n", pipe, NO_OPERANDS},
