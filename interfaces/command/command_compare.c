@@ -21,7 +21,7 @@
 #include "interfaces/command/command_report.h"
 #include "interfaces/command/command_table.h"
 
-enum { MOST_RUNS = 1000, USUAL_RUNS = 9, LEAST_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2 };
+enum { MOST_RUNS = 1000, USUAL_RUNS = 9, LEAST_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2, FAILS = 3 };
 
 /* All runs together take about so long, unless --runs says how many there are; seconds. */
 static const double limit = 30;
@@ -355,7 +355,9 @@ static void print_estimate(const char *name, const struct estimate *e, const cha
 static void print_json(const struct comparison *c, const struct estimates e[2], const char *verdict,
                        const char *advice) {
     static const char *const names[] = {"user_and_system", "elapsed"};
-    printf("{\"same\": %s, \"runs\": %d,\n", c->difference ? "false" : "true", c->count);
+    const int status = c->reference.status;
+    printf("{\"same\": %s, \"runs\": %d, \"status\": %d,\n", c->difference ? "false" : "true", c->count,
+           WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
     for (int i = 0; i < 2 && !c->difference; i++) {
         printf(" \"%s\": {", names[i]);
         print_estimate("plain", &e[i].way[PLAIN], ", ");
@@ -369,6 +371,25 @@ static void print_json(const struct comparison *c, const struct estimates e[2], 
     puts("}");
 }
 
+/* Reports that the program fails without asf, with the first lines of its messages, which nobody has seen. */
+static void tell_of_failure(const struct comparison *c) {
+    enum { LINES = 5 };
+    char *line = NULL;
+    size_t room = 0;
+    FILE *messages = open_again(c->reference.errors);
+    bool more = getline(&line, &room, messages) > 0;
+    asf__warn("%s fails %s: %s%s", c->argv[0], c->difference ? "without asf" : "in each run, without asf too",
+              status_text(c->reference.status), more ? "; it says" : ", without a message");
+    for (int i = 0; i < LINES && more; i++) {
+        asf__warn("  %.*s", (int)strcspn(line, "\n"), line);
+        more = getline(&line, &room, messages) > 0;
+    }
+    if (more)
+        asf__warn("  ...");
+    free(line);
+    fclose(messages);
+}
+
 static int tell(struct comparison *c) {
     struct report r;
     struct estimates e[2] = {0};
@@ -378,6 +399,9 @@ static int tell(struct comparison *c) {
     for (int i = 0; i < 2 && c->count > 0; i++)
         e[i] = estimate(c, i == 0);
     const char *verdict = verdict_of(c, &e[0], &r), *advice = asf__advice(&r);
+    const bool fails = c->reference.status != 0;
+    if (fails)
+        tell_of_failure(c);
     if (c->json) {
         print_json(c, e, verdict, advice);
     } else {
@@ -387,7 +411,7 @@ static int tell(struct comparison *c) {
         printf("advice: %s\n", advice);
     }
     int failed = asf__close_stdout();
-    return failed ? failed : c->difference ? DIFFERS : 0;
+    return failed ? failed : c->difference ? DIFFERS : fails ? FAILS : 0;
 }
 
 /* --- the command -----------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ const struct command asf__commands[] = {
      "output byte for byte and the time it takes.  Standard input that is no terminal\n"
      "is kept in a temporary file, and given to each run.\n",
      "Exit status: 0 when both do the same, 1 when they differ, 2 when PROGRAM cannot be\n"
-     "run, 125 when asf itself fails.\n", compare, A_COMMAND},
+     "run, 3 when both do the same and PROGRAM fails, 125 when asf itself fails.\n", compare, A_COMMAND},
     {"pipe", "[OPTION]... 'COMMAND | COMMAND...'",
      "run a pipeline, with rings in shared memory beside its pipes",
      "Run a pipeline of the shell's with the I/O of its commands served by asf, and\n"
