@@ -2,7 +2,7 @@
  *
  * bridge.c - FILEs of musl's own over streams of ours.
  */
-#include "interfaces/stdio/stdio_cios.h"
+#include "interfaces/stdio/print/print.h"
 
 /* Keeps the last bytes of p[0..n), to give them back when the window has others. */
 static void keep_last(struct asf_bridge *b, const char *p, size_t n) {
@@ -41,8 +41,8 @@ static int give_back(struct asf_bridge *b, size_t n) {
 
 static ssize_t put(void *bridge, const char *p, size_t n) {
     struct asf_bridge *b = bridge;
-    size_t taken = asf__put_bytes(b->c, p, n);
-    return taken == n ? (ssize_t)n : -1;
+    bool put = b->c ? asf__put_bytes(b->c, p, n) == n : asf__print_bytes(b->fd, p, n);
+    return put ? (ssize_t)n : -1;
 }
 
 /* musl steps back over bytes that it has read and not used, and asks where the stream stands. */
@@ -84,7 +84,7 @@ static struct asf_bridge *new_bridge(void) {
     return NULL;
 }
 
-struct asf_bridge *asf__bridge_open(struct asf_cios *c) {
+struct asf_bridge *asf__bridge_open(struct asf_cios *c, size_t room) {
     struct asf_bridge *b = swap_spare(NULL);
     if (b && b->width != MB_CUR_MAX) {
         end_bridge(b);
@@ -92,6 +92,7 @@ struct asf_bridge *asf__bridge_open(struct asf_cios *c) {
     }
     if (!b && !(b = new_bridge()))
         return NULL;
+    ASF_LIBC_OWN(setvbuf)(b->file, b->buffer, _IOFBF, ASF_KEPT_FOR_UNGETC + room);
     b->c = c;
     b->from = NULL;
     b->n = 0;

@@ -170,20 +170,26 @@ static inline int asf__wide_to_bytes(struct asf_cios *c) {
     return 0;
 }
 
+/* The bytes at the beginning of a setvbuf's buffer that musl keeps for ungetc. */
+enum { ASF_KEPT_FOR_UNGETC = 8 };
+
 /* --- bridges (bridge.c) ----------------------------------------------------------------------------- */
 
 /* A FILE of musl's own that reads and writes a stream of ours, for one call of musl's code.  The caller has
  * locked the stream.
- * asf__bridge_open: NULL: there is no memory.
+ * asf__bridge_open: c NULL: the FILE writes to `fd`, which the caller sets.  room: the size of its buffer, at
+ * most BUFSIZ; 1: the stream gets each chunk of output as musl makes it.  NULL: there is no memory.
  * asf__bridge_close: gives bytes that were read and not used back to the stream. */
 struct asf_bridge {
     struct asf_cios *c;
+    int fd;
     FILE *file;
     size_t width;               /* MB_CUR_MAX: the FILE keeps to its encoding */
     const char *from;           /* where the bytes taken last begin in the window */
     unsigned char before[8], n; /* the last bytes taken before these, and how many */
+    char buffer[ASF_KEPT_FOR_UNGETC + BUFSIZ];
 };
-struct asf_bridge *asf__bridge_open(struct asf_cios *c);
+struct asf_bridge *asf__bridge_open(struct asf_cios *c, size_t room);
 void asf__bridge_close(struct asf_bridge *b);
 
 #pragma GCC visibility pop

@@ -179,7 +179,7 @@ EXPORT int endmntent(FILE *f) {
     (__extension__({                                                                                         \
         struct asf_cios *c = asf__cios(f);                                                                   \
         asf__enter(c);                                                                                       \
-        struct asf_bridge *b = asf__bridge_open(c);                                                          \
+        struct asf_bridge *b = asf__bridge_open(c, BUFSIZ);                                                  \
         __typeof__(call) r = b ? call : otherwise;                                                           \
         if (b)                                                                                               \
             asf__bridge_close(b);                                                                            \

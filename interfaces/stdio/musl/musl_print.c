@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * musl_print.c - the calls of the printf family that musl's own code makes, which has text in memory.  musl
+ * musl_print.c - the calls of the printf family that musl's own code makes, on a bridge or in memory.  musl
  * has no checked forms.
  */
 #include "interfaces/stdio/print/print.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 int asf__libc_print_allocated(char **result, int fortify, const char *format, asf__arguments ap) {
     (void)fortify;
@@ -25,32 +24,19 @@ int asf__libc_print_checked(char *p, int fortify, size_t size, const char *forma
     return ASF_LIBC_OWN(vsprintf)(p, format, asf__list(ap));
 }
 
-/* Makes the text in `small`, or if that is too small in memory from malloc.  returns  its length, or -1 if
- * there is no more than what `small` has: a character could not be encoded, or there is no memory. */
-static int make_text(char **text, char *small, size_t size, const char *format, asf__arguments ap) {
-    struct asf__place first = asf__place_in(ap);
-    small[0] = '\0';
-    int n = ASF_LIBC_OWN(vsnprintf)(small, size, format, asf__list(ap));
-    *text = small;
-    if (n < 0 || (size_t)n < size)
-        return n;
-    asf__go_to(ap, first);
-    char *all;
-    n = asf__libc_print_allocated(&all, 0, format, ap);
-    if (n >= 0)
-        *text = all;
-    return n;
-}
-
-/* Prints to the stream, or if there is none to the descriptor. */
+/* Prints to the stream, or if there is none to the descriptor.  The result may be larger than the text that
+ * musl puts (`skips_padding` of libc_differences.def).  A stream with a buffer gets each chunk as musl makes
+ * it: one that does not fit is written with the buffer. */
 static int print(struct asf_cios *c, int fd, const char *format, asf__arguments ap) {
-    char small[512], *text;
-    int n = make_text(&text, small, sizeof small, format, ap);
-    size_t length = n < 0 ? strlen(small) : (size_t)n;
-    bool put = c ? asf__put_bytes(c, text, length) == length : asf__print_bytes(fd, text, length);
-    if (text != small)
-        free(text);
-    return put ? n : -1;
+    struct asf_bridge *b = asf__bridge_open(c, c && !(c->flags & ASF_UNBUFFERED) ? 1 : BUFSIZ);
+    if (!b)
+        return -1;
+    b->fd = fd;
+    int n = ASF_LIBC_OWN(vfprintf)(b->file, format, asf__list(ap));
+    if (ASF_LIBC_OWN(fflush)(b->file) == EOF)
+        n = -1;
+    asf__bridge_close(b);
+    return n;
 }
 
 int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {

@@ -8,7 +8,7 @@ int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *for
     int n = EOF;
     (void)dialect;
     asf__enter(c);
-    struct asf_bridge *b = asf__bridge_open(c);
+    struct asf_bridge *b = asf__bridge_open(c, BUFSIZ);
     if (b) {
         n = ASF_LIBC_OWN(vfscanf)(b->file, format, *ap);
         asf__bridge_close(b);

@@ -242,7 +242,7 @@ static bool put_full(struct asf__wide_output *o, const wchar_t *p, size_t n) {
 
 static __attribute__((noinline)) int print_by_libc(struct asf_cios *c, const wchar_t *format, va_list ap) {
     const int old = asf__forget_error(c);
-    struct asf_bridge *b = asf__bridge_open(c);
+    struct asf_bridge *b = asf__bridge_open(c, BUFSIZ);
     if (!b)
         return -1;
     int n = ASF_LIBC_OWN(vfwprintf)(b->file, format, ap);
@@ -287,7 +287,7 @@ ASF_VARIADIC(fwprintf, (FILE *restrict f, const wchar_t *restrict format, ...), 
 ASF_VARIADIC(wprintf, (const wchar_t *restrict format, ...), vfwprintf(stdout, format, list))
 
 static int scan_wide(struct asf_cios *c, const wchar_t *format, va_list ap) {
-    struct asf_bridge *b = asf__bridge_open(c);
+    struct asf_bridge *b = asf__bridge_open(c, BUFSIZ);
     if (!b)
         return EOF;
     int n = ASF_LIBC_OWN(vfwscanf)(b->file, format, ap);

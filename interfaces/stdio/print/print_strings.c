@@ -143,9 +143,14 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
     a.o.full = grow_array;
     a.o.counts = fortify <= 0;
     a.base = a.array;
+    struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&a.o, format, ap);
-    if (left == format)
+    if (left && (left == format || ASF_LIBC(skips_padding))) {
+        if (a.base != a.array)
+            free(a.base);
+        asf__go_to(ap, first);
         return asf__libc_print_allocated(result, fortify, format, ap);
+    }
     bool whole = !left || append_left(&a, fortify, left, ap);
     int n = asf__sum(a.o.failed, asf__made(&a.o), whole ? 0 : -1);
     char *p = n >= 0 ? resize_array(&a, (size_t)n + 1) : NULL;

@@ -78,6 +78,30 @@ CASE(strings) {
     end();
 }
 
+/* musl counts the padding and does not put it.  What is longer than a buffer is put in chunks. */
+CASE(wide_text_with_the_flag_0) {
+    char text[100] = "", *allocated = NULL;
+    memset(text, '#', sizeof text - 1);
+    start();
+    CALL(fprintf(out, "<%060ls>%d", L"wide", 1));
+    CALL(fprintf(out, "%d<%-060lc><%060lc>", 2, (wint_t)L'w', (wint_t)L'w'));
+    CALL(fprintf(out, "<%03000ls>%n<%1500ls>", L"wide", &(int){0}, L"wide"));
+    CALL(fprintf(out, "<%2$03000S%1$C>", (wint_t)L'w', L"wide"));
+    CALL(snprintf(text, 80, "%s<%060ls><%05lc>", "in a string", L"wide", (wint_t)L'w'));
+    say("%b", text, (int)sizeof text);
+    CALL(sprintf(text, "<%020C>", (wint_t)L'w'));
+    say("%b", text, (int)sizeof text);
+    int n = CALL(asprintf(&allocated, "%s<%060ls>", "in memory", L"wide"));
+    say("%d %q", n, allocated);
+    free(allocated);
+    CALL(dprintf(STDOUT_FILENO, "<%060ls>%1300ls", L"wide", L"wide"));
+    setvbuf(stderr, NULL, _IOLBF, 0);
+    CALL(fprintf(stderr, "<%060ls>\n%5d", L"wide", 1));
+    CALL(fprintf(stderr, "<%02000ls>\n%2000lc", L"wide", (wint_t)L'w'));
+    CALL(wprintf(L"<%060ls>%d", L"wide", 1));
+    end();
+}
+
 CASE(floating) {
     start();
     static const double values[] = {0.0,    -0.0, 1.0,    -1.5,    0.1,  123456789.0, 1e100,
