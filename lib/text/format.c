@@ -49,7 +49,7 @@ void asf__put_beyond(struct asf__output *o, const char *text, size_t n) {
 }
 
 void asf__pad(struct asf__output *o, char c, size_t n) {
-    char piece[16];
+    char piece[ASF__PAD_CHUNK];
     if (!o->full) {
         n = cut(o, n);
         if (n > 0)
@@ -57,11 +57,42 @@ void asf__pad(struct asf__output *o, char c, size_t n) {
         o->p += n;
         return;
     }
-    memset(piece, c, sizeof piece);
+    memset(piece, c, n < sizeof piece ? n : sizeof piece);
     for (size_t part; n > 0 && !o->failed; n -= part) {
         part = n < sizeof piece ? n : sizeof piece;
         asf__put(o, piece, part);
     }
+}
+
+/* musl has a number's digits in words of nine, counted from the point, and puts each by itself.  After the
+ * last word that is not zero there is padding, unless the number was too small for the precision. */
+static void put_groups(struct asf__output *o, const struct asf__field *f) {
+    enum { DIGITS = 9 };
+    const char *p = f->text, *point = p + f->whole, *end = p + f->length;
+    for (size_t part; p < point; p += part) {
+        part = (size_t)(point - p - 1) % DIGITS + 1;
+        asf__put(o, p, part);
+    }
+    size_t left = (size_t)(end - p) + f->zeros_after;
+    if (p < end) {
+        asf__put(o, p++, 1);
+        left--;
+    }
+    while (end > p && end[-1] == '0')
+        end--;
+    bool too_small = end == p && *f->text == '0' && f->not_zero;
+    for (size_t group = f->group; p < end || group < DIGITS || (too_small && left > 0); group = DIGITS) {
+        char digits[DIGITS] = "000000000";
+        size_t part = group < left ? group : left, there = (size_t)(end - p);
+        if (part > DIGITS)
+            __builtin_unreachable();
+        there = there < part ? there : part;
+        memcpy(digits, p, there);
+        asf__put(o, digits, part);
+        p += there;
+        left -= part;
+    }
+    asf__pad(o, '0', left);
 }
 
 static __attribute__((noinline)) void put_field_parts(struct asf__output *o, const struct asf__spec *s,
@@ -71,9 +102,15 @@ static __attribute__((noinline)) void put_field_parts(struct asf__output *o, con
     bool left = s->flags & FLAG_LEFT, zero = !left && s->flags & FLAG_ZERO;
     asf__pad(o, ' ', left || zero ? 0 : blanks);
     asf__put(o, f->prefix, f->prefix_length);
-    asf__pad(o, '0', f->zeros + (zero ? blanks : 0));
-    asf__put(o, f->text, f->length);
-    asf__pad(o, '0', f->zeros_after);
+    if (ASF__PUTS_GROUPS)
+        asf__pad(o, '0', zero ? blanks : 0);
+    asf__pad(o, '0', f->zeros + (zero && !ASF__PUTS_GROUPS ? blanks : 0));
+    if (ASF__PUTS_GROUPS && f->whole > 0) {
+        put_groups(o, f);
+    } else {
+        asf__put(o, f->text, f->length);
+        asf__pad(o, '0', f->zeros_after);
+    }
     asf__put(o, f->suffix, f->suffix_length);
     asf__pad(o, ' ', left ? blanks : 0);
 }
@@ -431,11 +468,17 @@ __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, ch
 
 /* --- the format ------------------------------------------------------------------- */
 
-/* Puts the text up to the next percent sign; returns the format after it. */
+/* Puts the text up to the next conversion; returns the format after it. */
 static const char *put_literal(struct asf__output *o, const char *f) {
-    const char *end = strchrnul(f, '%');
+    const char *end = strchrnul(f, '%'), *behind = end;
+    for (; ASF__PUTS_GROUPS && behind[0] == '%' && behind[1] == '%'; behind += 2)
+        end++; /* half of the percent signs, which follow the text, are put with it */
     asf__put(o, f, (size_t)(end - f));
-    return end;
+    return behind;
+}
+
+static inline bool is_literal(const char *f) {
+    return *f != '%' || (ASF__PUTS_GROUPS && f[1] == '%');
 }
 
 /* Whether c may stand between a percent sign and the letter of the conversion. */
@@ -487,7 +530,7 @@ static inline bool is_numbered(const char *f) {
  * continue. */
 static inline const char *format_all(struct asf__output *o, const char *f, asf__arguments ap) {
     while (*f != '\0' && !o->failed) {
-        const char *behind = *f == '%' ? asf__convert(o, f + 1, ap) : put_literal(o, f);
+        const char *behind = is_literal(f) ? put_literal(o, f) : asf__convert(o, f + 1, ap);
         if (!behind)
             return f;
         struct asf__format_begun begun = asf__format_plain(o->p, o->end, behind, ap);

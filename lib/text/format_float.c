@@ -106,6 +106,7 @@ static void put_short_fixed(struct asf__output *o, const struct asf__spec *s, st
     char apart[48], *p;
     size_t places = (size_t)s->precision, before = asf__count_digits(whole), behind;
     size_t points = places > 0 || s->flags & FLAG_ALTERNATE;
+    f->whole = before;
     f->length = before + points + places;
     p = asf__begin_field(o, s, f->prefix, f->prefix_length, 0, f->length, &behind);
     if (!p)
@@ -132,6 +133,7 @@ static __attribute__((noinline)) void put_long_fixed(struct asf__output *o, cons
                                                      struct asf__field *f, struct asf__binary v, char point) {
     char room[ASF__DIGITS_ROOM];
     struct asf__decimal d = asf__decimal_fixed(v, s->precision, room);
+    f->whole = (size_t)d.point;
     f->text = d.digits;
     f->length = (size_t)d.count;
     f->zeros_after = (size_t)d.point + (size_t)s->precision - (size_t)d.count;
@@ -164,10 +166,19 @@ static size_t write_exponent(char *p, char letter, int exponent) {
     return 5;
 }
 
+/* How many digits are between the first one, whose exponent it is, and the end of its group of nine: `group`
+ * of struct asf__field. */
+static size_t digits_behind_first(int exponent) {
+    enum { DIGITS = 9, MULTIPLE = 9999 }; /* of DIGITS, beyond any exponent */
+    return (size_t)(exponent + MULTIPLE) % DIGITS;
+}
+
 /* %e: `wanted` digits in all; zeros follow the digits of d. */
 static void put_scientific(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                            struct asf__decimal *d, long wanted, char point) {
     char suffix[8];
+    f->whole = 1;
+    f->group = digits_behind_first(d->point - 1);
     f->text = d->digits;
     f->length = (size_t)d->count;
     f->zeros_after = (size_t)(wanted - d->count);
@@ -184,6 +195,7 @@ static void lead_with_zeros(struct asf__field *f, struct asf__decimal *d, char p
     char *p = d->digits - zeros - 2;
     memset(p, '0', zeros + 2);
     p[1] = point;
+    f->whole = 1;
     f->text = p;
     f->length = (size_t)d->count + zeros + 2;
 }
@@ -191,6 +203,7 @@ static void lead_with_zeros(struct asf__field *f, struct asf__decimal *d, char p
 /* %g with a small exponent: as %f, with `wanted` digits in all. */
 static void put_positional(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                            struct asf__decimal *d, long wanted, char point) {
+    f->whole = (size_t)d->point;
     f->text = d->digits;
     f->length = (size_t)d->count;
     f->zeros_after = (size_t)(wanted - d->count);
@@ -290,6 +303,8 @@ static void put_hexadecimal(struct asf__output *o, const struct asf__spec *s, st
     text[1] = point;
     f->text = text;
     f->zeros_after = s->precision > places ? (size_t)(s->precision - places) : 0;
+    for (; ASF__PUTS_GROUPS && f->length > 2 && text[f->length - 1] == '0'; f->length--)
+        f->zeros_after++;
     f->suffix = asf__write_digits(end, (uint64_t)(exponent < 0 ? -exponent : exponent)) - 2;
     memcpy(suffix + (f->suffix - suffix), exponent < 0 ? (upper ? "P-" : "p-") : (upper ? "P+" : "p+"), 2);
     f->suffix_length = (size_t)(end - f->suffix);
@@ -304,6 +319,7 @@ static void put_hexadecimal(struct asf__output *o, const struct asf__spec *s, st
 
 static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__field *f, struct asf__binary v,
                        char point) {
+    f->not_zero = v.mantissa != 0;
     if (s->precision < 0)
         s->precision = 6;
     if ((s->conversion | 0x20) == 'f')
@@ -315,7 +331,7 @@ static void put_finite(struct asf__output *o, struct asf__spec *s, struct asf__f
 void asf__put_real(struct asf__output *o, char conversion, int precision, double value) {
     struct asf__spec s = {.precision = precision, .conversion = conversion};
     struct real r = from_double(value);
-    struct asf__field f = {.prefix = asf__sign(&s, r.negative), .prefix_length = r.negative};
+    struct asf__field f = {.prefix = asf__sign(&s, r.negative), .prefix_length = r.negative, .group = 9};
     if (r.word)
         put_word(o, &s, &f, r.word);
     else
@@ -338,7 +354,7 @@ bool asf__put_float(struct asf__output *o, struct asf__spec *s, asf__arguments a
     }
     if (!ASF__SCALES_BY_EXPONENT && hexadecimal && v != 0 && v < DBL_MIN && v > -DBL_MIN)
         return false;
-    struct asf__field f = {.prefix = asf__sign(s, r.negative)};
+    struct asf__field f = {.prefix = asf__sign(s, r.negative), .group = 9};
     f.prefix_length = *f.prefix != '\0';
     if (r.word)
         put_word(o, s, &f, r.word);

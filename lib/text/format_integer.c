@@ -6,6 +6,7 @@
 #include "lib/text/format_digits.h"
 #include "lib/text/format_plain.h"
 #include "lib/text/format_spec.h"
+#include "lib/text/of_libc.h"
 
 /* Up to eight digits are found at once: a loop over pairs would end at another place for each length. */
 char *asf__plain_large(char *p, uint64_t n) {
@@ -78,6 +79,10 @@ static __attribute__((noinline)) void put_number_apart(struct asf__output *o, co
     write_number(digits, n);
     f->text = digits;
     f->length = n->length;
+    if (ASF__PUTS_GROUPS && n->value == 0) { /* to musl 0 has no digits, and is all padding */
+        f->zeros += f->length;
+        f->length = 0;
+    }
     asf__put_field(o, s, f);
 }
 

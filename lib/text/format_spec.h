@@ -51,10 +51,14 @@ static inline void asf__copy_text(char *to, const char *from, size_t n) {
 }
 
 /* The parts of a converted argument.  It is put as blanks, prefix, zeros, text, zeros_after, suffix, blanks.
- */
+ * For ASF__PUTS_GROUPS: `whole`: how many digits of a decimal number's text are before the point, 0: the text
+ * is not such a number; `not_zero`: it is not 0, although all digits may be; `group`: the size of the first
+ * group of digits after the point; less than 9: there is such a group if there are but zeros, too. */
 struct asf__field {
     const char *prefix, *text, *suffix;
     size_t prefix_length, length, suffix_length, zeros, zeros_after;
+    size_t whole, group;
+    bool not_zero;
 };
 
 static inline size_t asf__left(const struct asf__output *o) {
@@ -62,7 +66,7 @@ static inline size_t asf__left(const struct asf__output *o) {
 }
 
 /* asf__put_beyond: put a chunk for which the output has no room.
- * asf__pad: put the character c n times; if the output has no room, in chunks of 16, as libc does. */
+ * asf__pad: put the character c n times; if the output has no room, in chunks, as libc does. */
 void asf__put_beyond(struct asf__output *o, const char *text, size_t n);
 void asf__pad(struct asf__output *o, char c, size_t n);
 

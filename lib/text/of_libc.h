@@ -28,6 +28,12 @@ enum {
     ASF__ENCODES = ASF__OF_GLIBC,
     /* %#g of 999999.5 is "1.e+06", without the zeros that # asks for; or "1.00000e+06". */
     ASF__LOSES_ZEROS = ASF__OF_GLIBC,
+    /* Padding that does not fit is put in chunks of this size. */
+    ASF__PAD_CHUNK = ASF__OF_GLIBC ? 16 : 256,
+    /* What does not fit is put in these chunks: zeros for the width with those for the precision, "%%" apart
+     * from text before it, a floating-point number's text as one; or zeros apart, "%%" with text before it,
+     * and digits in groups. */
+    ASF__PUTS_GROUPS = !ASF__OF_GLIBC,
 };
 
 /* Whether the modifier from `length` to the conversion's letter is known, and this library makes of the

@@ -530,6 +530,34 @@ CASE(buffers_filled_to_the_last_byte) {
     }
 }
 
+/* Where the descriptor is after each call tells which chunk of a number or of its padding has overflowed the
+ * buffer. */
+#define OVERFLOW(format, ...)                                                                                \
+    do {                                                                                                     \
+        start();                                                                                             \
+        unsigned long sum_ = 0;                                                                              \
+        for (int i = 0; i < 1000; i++) {                                                                     \
+            fprintf(out, format "\n", __VA_ARGS__);                                                          \
+            sum_ = sum_ * 31 + (unsigned long)raw_offset(fileno(out));                                       \
+        }                                                                                                    \
+        end();                                                                                               \
+        say("%s %lx", format, sum_);                                                                         \
+    } while (0)
+
+CASE(chunks_that_overflow_a_buffer) {
+    OVERFLOW("text%%%%%%, %d", i);
+    OVERFLOW("%*d|%-*d|%0*d", i % 40, i, i % 30, i, i % 50, i);
+    OVERFLOW("%.*d|%.*x|%#0*o", i % 30, i % 3, i % 40, i % 3, i % 30, i % 3);
+    OVERFLOW("%*s|%-*s|%*p", i % 700, "text", i % 600, "text", i % 30, (void *)(uintptr_t)(i * 4097));
+    OVERFLOW("%f|%0*.3f|%+f", i / 7.0, i % 40, i / 7.0, i * 1e9 / 7);
+    OVERFLOW("%.*f|%.*f|%#.0f", i % 50, i / 7.0, i % 700, i * 1e-20 / 7, i / 7.0);
+    OVERFLOW("%e|%.*e|%-*e", i / 7.0, i % 50, i * 1e-7 / 7, i % 50, i * 1e100);
+    OVERFLOW("%g|%.*g|%#.*G", i / 7.0, i % 50, i * 1e-7 / 7, i % 50, i * 1e9);
+    OVERFLOW("%a|%.*a|%0*A", i / 7.0, i % 30, i / 8.0, i % 50, i / 7.0);
+    OVERFLOW("%Lf|%.*Le|%Lg", i / 7.0L, i % 50, i / 7.0L, i * 1e4000L);
+    OVERFLOW("%*ls|%lc|%-*ls", i % 300, L"wide", (wint_t)L'w', i % 50, L"wide");
+}
+
 CASE(counts_behind_what_failed) {
     static char buffer[256];
     int n = -5;
