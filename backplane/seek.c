@@ -2,7 +2,7 @@
  *
  * seek.c - tell a stream's offset, and seek: within the current buffer if the target is in it; else to the
  * target's block, which is read so that the next seeks find their targets in the buffer.  A stream with
- * ASF_SEEKS_ANEW does neither.
+ * ASF_SEEKS_ANEW does neither, and asks for the descriptor's offset each time.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -183,7 +183,7 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
 
     if (ahead > 0 && c->flags & ASF_APPENDING)
         at = c->offset = c->ops->seek(c, 0, SEEK_END);
-    else if (!asf__knows_offset(c))
+    else if (!asf__knows_offset(c) || (c->flags2 & ASF_SEEKS_ANEW && !c->ops->positional))
         at = knows_place(c) ? c->place : c->ops->seek(c, 0, SEEK_CUR);
     *below = at;
     if (asf__failed(at))

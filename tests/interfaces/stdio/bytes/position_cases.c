@@ -51,6 +51,29 @@ CASE(moved_by_other_names) {
     note_file("file");
 }
 
+/* The same by fgetpos, of input; and on output that the kernel appends. */
+CASE(moved_meanwhile) {
+    fpos_t place;
+    put_lines("file", 300);
+    FILE *f = fopen("file", "r");
+    int d = dup(fileno(f));
+    CALL(fseek(f, 100, SEEK_SET));
+    CALL(getc(f));
+    lseek(d, 50, SEEK_CUR);
+    CALL(fgetpos(f, &place));
+    CALL(ftell(f));
+    CALL(fsetpos(f, &place));
+    say("%ld", raw_offset(d));
+    fclose(f);
+    close(d);
+    fcntl(STDOUT_FILENO, F_SETFL, O_APPEND);
+    puts("text");
+    CALL(fseek(stdout, 1, SEEK_SET));
+    for (int i = 0; i < 1500; i++)
+        puts("appended");
+    CALL(ftell(stdout));
+}
+
 /* Bytes that were just read, others, more than were read; what the buffering is, and on a pipe. */
 static void note_pushed_back(FILE *f, const char *pushed) {
     int fd = dup(fileno(f));
