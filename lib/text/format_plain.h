@@ -14,8 +14,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The length of the longest long: -9223372036854775808. */
-enum { ASF__INTEGER_ROOM = 20 };
+/* ASF__INTEGER_ROOM: the length of the longest long: -9223372036854775808.  ASF__ROOM_BEHIND: the room wanted
+ * after text, so that a "%%" after it fits, too, if both are one chunk. */
+enum { ASF__INTEGER_ROOM = 20, ASF__ROOM_BEHIND = ASF__PUTS_GROUPS ? ASF__INTEGER_ROOM : 0 };
 
 /* asf__plain_large: write a number of any size (format_integer.c). */
 char *asf__plain_large(char *p, uint64_t n);
@@ -160,7 +161,7 @@ asf__format_plain(char *p, char *end, const char *f, asf__arguments ap) {
             *p++ = *f++;
         } else {
             const char *behind = asf__literal_end(f);
-            if (asf__unlikely(end - p < behind - f))
+            if (asf__unlikely(end - p < behind - f + ASF__ROOM_BEHIND))
                 break;
             asf__copy(p, f, (size_t)(behind - f));
             p += behind - f;

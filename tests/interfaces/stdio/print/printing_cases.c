@@ -508,6 +508,23 @@ CASE(lines_with_more_behind_than_fits) {
     }
 }
 
+/* To musl text and the "%%" after it are one chunk.  Here the text alone may fit into the buffer. */
+#define FIFTY "01234567890123456789012345678901234567890123456789"
+CASE(percent_signs_that_overflow_a_line) {
+    static char buffer[200];
+    FILE *f = fopen("file", "w");
+    setvbuf(f, buffer, _IOLBF, sizeof buffer);
+    for (int n = 0; n < 30; n++) {
+        CALL(fprintf(f,
+                     "%*s\n%%\n" FIFTY FIFTY FIFTY "01234567890123456789012345678901"
+                     "%%%%%%%%%%%%%%%%%%%%%d",
+                     n, "", n));
+        say("%d %ld", n, raw_offset(fileno(f)));
+        fflush(f);
+    }
+    fclose(f);
+}
+
 static long size_of(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 ? (long)st.st_size : -1;
