@@ -394,7 +394,9 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
 /* Puts whole buffers from the caller's memory; nothing if the module has memory of its own, or pending output
  * has regions.  Returns how many bytes. */
 static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
-    size_t size = (size_t)(c->buf_end - c->buf_base), whole = size >= 128 ? n - n % size : n;
+    size_t size = (size_t)(c->buf_end - c->buf_base);
+    bool leaves_rest = size >= 128 || (c->flags2 & ASF_PUTS_WHOLE && c->flags & ASF_LINE_BUF);
+    size_t whole = leaves_rest ? n - n % size : n;
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
         return 0;
     size_t done = put_to_module(c, p, whole, error);

@@ -71,6 +71,28 @@ CASE(wrong_mode) {
     note_file("out");
 }
 
+/* What follows a newline stays in the buffer, however small that is. */
+CASE(lines_in_little_memory) {
+    static char memory[200];
+    for (int size = 9; size < (int)sizeof memory; size += 3) {
+        FILE *f = fopen("little", "w");
+        setvbuf(f, memory, _IOLBF, (size_t)size);
+        unsigned long sum = 0;
+        for (int i = 0; i < 100; i++) {
+            fprintf(f, "%s", "a\nb" + i % 3);
+            sum = sum * 31 + (unsigned long)raw_offset(fileno(f));
+            fwrite("line\nand\nmore of it", 1, (size_t)i % 20, f);
+            sum = sum * 31 + (unsigned long)raw_offset(fileno(f));
+            fputs("a\nb\nc" + i % 4, f);
+            sum = sum * 31 + (unsigned long)raw_offset(fileno(f));
+            putc(i % 3 ? '.' : '\n', f);
+            sum = sum * 31 + (unsigned long)raw_offset(fileno(f));
+        }
+        fclose(f);
+        say("%d %lx", size, sum);
+    }
+}
+
 CASE(late_changes_of_output) {
     FILE *f = fopen("out", "w");
     fputs("some text", f);
