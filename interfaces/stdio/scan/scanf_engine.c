@@ -64,16 +64,19 @@ int asf__scan_more(struct asf_scan *s) {
 
 /* --- white space and text ----------------------------------------------------- */
 
-/* Skips white space beyond the window.  As in glibc, errno is restored afterwards, unless a signal ended
- * the read. Returns false when reading was interrupted, or the text was too short. */
+/* Skips white space beyond the window.  glibc restores errno afterwards, unless a signal ended the read.
+ * Returns false when reading was so interrupted, or the text was too short. */
 static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
+    const bool restores = ASF_LIBC(scan_clears_errno);
     int saved = errno;
-    errno = 0;
+    if (restores)
+        errno = 0;
     do {
-        if ((s->now.last == EOF || asf__scan_next(s) == EOF) && errno == EINTR)
+        if ((s->now.last == EOF || asf__scan_next(s) == EOF) && restores && errno == EINTR)
             return false;
     } while (s->now.last != EOF && asf__scan_is_space(s->now.last));
-    errno = saved;
+    if (restores)
+        errno = saved;
     asf__scan_unget(s);
     return !asf__scan_cut(s);
 }

@@ -34,6 +34,12 @@ static inline int lower(int c) {
     return c | 0x20;
 }
 
+/* What was read is no number: it has no digit, nor a prefix or an exponent, or is not all of a word. */
+static void note_no_number(void) {
+    if (ASF_LIBC(scan_invalid))
+        errno = EINVAL;
+}
+
 /* --- integers ------------------------------------------------------------------ */
 
 static inline text decimal_digits(text p, text limit, uint64_t *value) {
@@ -82,7 +88,7 @@ static inline bool plain_integer(struct asf_scan *s, const struct asf_directive 
 /* The state of an integer that is read byte by byte. */
 struct integer {
     int width, base;
-    bool sign, negative, digits, too_large;
+    bool sign, negative, prefix, digits, too_large;
     uint64_t value;
 };
 
@@ -113,6 +119,7 @@ static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int c
     if (base == 8 || n->base != base)
         return ch;
     use_width(&n->width);
+    n->prefix = true;
     n->digits = !ASF_LIBC(scan_digits);
     return n->digits || n->width != 0 ? asf__scan_next(s) : EOF;
 }
@@ -165,7 +172,11 @@ read_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value)
     if (!nil && ch != EOF)
         asf__scan_unget(s);
     *value = in_range(&n, (d->is.flags & ASF_SCAN_SIGNED) != 0);
-    return n.digits || nil ? ASF_SCANNED : ASF_MISMATCH;
+    if (n.digits || nil)
+        return ASF_SCANNED;
+    if (!n.prefix)
+        note_no_number();
+    return ASF_MISMATCH;
 }
 
 enum asf_scan_result asf__scan_integer(struct asf_scan *s, const struct asf_directive *d) {
@@ -376,6 +387,8 @@ static bool read_number(struct asf_scan *s, struct token *t, size_t sign, int ch
             break;
         }
     }
+    if (!seen.digit && !seen.exponent && !seen.hexadecimal)
+        note_no_number();
     bool enough = seen.digit || !ASF_LIBC(scan_digits) || (!seen.exponent && !ASF_LIBC(scan_complete));
     return enough && t->used > sign + (seen.hexadecimal ? 2 : 0);
 }
@@ -390,13 +403,17 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
     if (ch == '-' || ch == '+') {
         sign = 1;
         add_to_token(t, ch);
-        if ((ch = next_in_width(s, t)) == EOF)
+        if ((ch = next_in_width(s, t)) == EOF) {
+            note_no_number();
             return ASF_MISMATCH;
+        }
     }
     int letter = tolower(ch);
     if (letter == 'n' || letter == 'i') {
         add_to_token(t, ch);
         right = letter == 'n' ? read_nan(s, t) : read_infinity(s, t);
+        if (!right)
+            note_no_number();
     } else {
         right = read_number(s, t, sign, ch);
     }

@@ -331,6 +331,17 @@ CASE(what_a_mismatch_consumes) {
             scan_once(formats[j], inputs[i]);
 }
 
+/* To musl what has no digit is an invalid argument; what has a prefix or an exponent is a mismatch alone. */
+CASE(what_is_no_number) {
+    static const char *const inputs[] = {"x",    "-",  "-x", "+",   "0x", "0xg",  "9",     "1e",
+                                         "1e+x", ".",  "-.", "0x.", "na", "nan(", "nan(-", "infi",
+                                         "inx",  "-i", "",   " ",   "\n", "  x"};
+    static const char *const formats[] = {"%d", "%i", "%x", "%o", "%p", "%*d", "%f", "%lf", "%Lf", "%*f"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            scan_once(formats[j], inputs[i]);
+}
+
 CASE(widths_within_numbers) {
     static const char *const formats[] = {"%1d%n",  "%2d%n",  "%3i%n",  "%2i%n",     "%1i%n",  "%3x%n",
                                           "%2lf%n", "%3lf%n", "%4lf%n", "%5lf%n",    "%6lf%n", "%1lf%n",
