@@ -96,13 +96,18 @@ static inline void use_width(int *width) {
     *width -= *width > 0;
 }
 
+/* The byte after one of the number.  glibc reads it even if the width has ended. */
+static int next_of_integer(struct asf_scan *s, struct integer *n) {
+    use_width(&n->width);
+    return n->width == 0 && !ASF_LIBC(scan_reads_behind) ? EOF : asf__scan_next(s);
+}
+
 static int read_sign(struct asf_scan *s, struct integer *n, int ch) {
     if (ch != '-' && ch != '+')
         return ch;
     n->sign = true;
     n->negative = ch == '-';
-    use_width(&n->width);
-    return asf__scan_next(s);
+    return next_of_integer(s, n);
 }
 
 /* Reads a leading 0, and the x or b after it that gives the base.  Returns the byte after them. */
@@ -110,8 +115,7 @@ static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int c
     if (n->width == 0 || ch != '0')
         return ch;
     n->digits = true;
-    use_width(&n->width);
-    ch = asf__scan_next(s);
+    ch = next_of_integer(s, n);
     int letter = n->width == 0 ? 0 : lower(ch);
     int base = letter == 'x' ? 16 : letter == 'b' && binary ? 2 : 8;
     if (n->base == 0)
@@ -131,8 +135,7 @@ static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
         n->digits = true;
         n->too_large |= __builtin_mul_overflow(n->value, base, &n->value);
         n->too_large |= __builtin_add_overflow(n->value, digit, &n->value);
-        use_width(&n->width);
-        ch = asf__scan_next(s);
+        ch = next_of_integer(s, n);
     }
     return ch;
 }
