@@ -176,6 +176,8 @@ static __attribute__((noinline)) void put_error(struct asf__output *o, struct as
 /* --- any conversion --------------------------------------------------------- */
 
 static bool put_wide(struct asf__output *o, struct asf__spec *s, asf__arguments ap) {
+    if (!ASF__PADS_WIDE && s->flags & FLAG_ZERO && s->width > 0)
+        return false;
     if (s->conversion == 's' || s->conversion == 'S')
         return asf__put_wide_string(o, s, asf__next_of(ap, const wchar_t *));
     bool character = s->conversion == 'c' || s->conversion == 'C';
@@ -203,7 +205,7 @@ static bool put_other(struct asf__output *o, struct asf__spec *s, asf__arguments
     if (s->conversion == 'n')
         return put_count(o, s, ap);
     if (s->length != LENGTH_INT)
-        return s->length == LENGTH_LONG && ASF__ENCODES && put_wide(o, s, ap);
+        return s->length == LENGTH_LONG && put_wide(o, s, ap);
     switch (s->conversion) {
     case 's':
         put_string(o, s, asf__next_of(ap, const char *));

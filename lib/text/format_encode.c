@@ -4,10 +4,17 @@
  */
 #define _GNU_SOURCE
 #include "lib/text/format_spec.h"
+#include "lib/text/of_libc.h"
 #include "lib/text/utf8.h"
 
 /* Only text that takes at most this many bytes is converted here; longer text is left to libc. */
 enum { MOST = 4096 };
+
+/* Whether ASCII's characters have their bytes.  In musl's C locale, whose character set is not known, they
+ * do. */
+static inline bool has_ascii(enum asf__charset set) {
+    return set != ASF__OTHER_CHARSET || !ASF__OF_GLIBC;
+}
 
 /* The number of bytes of a character; 0: it has none, or is not common. */
 static inline size_t encoded_length(wchar_t ch, enum asf__charset set) {
@@ -26,7 +33,7 @@ static __attribute__((noinline)) void put_chunks(struct asf__output *o, const st
     asf__pad(o, ' ', s->flags & FLAG_LEFT ? 0 : blanks);
     while (text < end) {
         char piece[256], *p = piece;
-        asf__utf8_encode(&text, end, &p, piece + sizeof piece);
+        asf__utf8_encode(&text, ASF__PUTS_GROUPS ? text + 1 : end, &p, piece + sizeof piece);
         asf__put(o, piece, (size_t)(p - piece));
     }
     asf__pad(o, ' ', s->flags & FLAG_LEFT ? blanks : 0);
@@ -50,7 +57,7 @@ static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_
 bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text) {
     enum asf__charset set = asf__charset_of_locale();
     size_t most = s->precision >= 0 ? (size_t)s->precision : MOST, n = 0;
-    if (!text || most > MOST || set == ASF__OTHER_CHARSET)
+    if (!text || most > MOST || !has_ascii(set))
         return false;
     const wchar_t *end = text;
     for (size_t more; n < most && *end != L'\0'; n += more, end++) {
@@ -69,8 +76,8 @@ bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wcha
 bool asf__put_wide_character(struct asf__output *o, struct asf__spec *s, wint_t ch) {
     wchar_t text = (wchar_t)ch;
     enum asf__charset set = asf__charset_of_locale();
-    size_t n = set == ASF__OTHER_CHARSET ? 0 : encoded_length(text, set);
-    if (n == 0)
+    size_t n = has_ascii(set) ? encoded_length(text, set) : 0;
+    if (n == 0 || (!ASF__PADS_WIDE && ch == 0))
         return false;
     put_encoded(o, s, &text, &text + 1, n);
     return true;

@@ -24,15 +24,16 @@ enum {
     ASF__KNOWN_POINTERS = ASF__OF_GLIBC,
     /* %a of a subnormal number begins with 0x0; or with 0x1, and libc makes it. */
     ASF__SCALES_BY_EXPONENT = ASF__OF_GLIBC,
-    /* %ls and %lc are made here; or libc makes them. */
-    ASF__ENCODES = ASF__OF_GLIBC,
+    /* %020ls is text, padded; or libc makes it, and counts its padding without putting it.  %lc of 0 is a
+     * null; or, before musl 1.2.4, nothing. */
+    ASF__PADS_WIDE = ASF__OF_GLIBC,
     /* %#g of 999999.5 is "1.e+06", without the zeros that # asks for; or "1.00000e+06". */
     ASF__LOSES_ZEROS = ASF__OF_GLIBC,
     /* Padding that does not fit is put in chunks of this size. */
     ASF__PAD_CHUNK = ASF__OF_GLIBC ? 16 : 256,
     /* What does not fit is put in these chunks: zeros for the width with those for the precision, "%%" apart
-     * from text before it, a floating-point number's text as one; or zeros apart, "%%" with text before it,
-     * and digits in groups. */
+     * from text before it, a floating-point number's text as one, %ls by 256 bytes; or zeros apart, "%%" with
+     * text before it, digits in groups, and characters of %ls one by one. */
     ASF__PUTS_GROUPS = !ASF__OF_GLIBC,
 };
 

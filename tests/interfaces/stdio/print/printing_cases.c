@@ -75,6 +75,7 @@ CASE(strings) {
     PRINT("%%|");
     PRINT("%ls|%5lc|%lc", L"wide", (wint_t)L'w', (wint_t)L'\xe9');
     PRINT("%S|%C|%.2ls", L"wide", (wint_t)L'c', L"wide");
+    PRINT("%lc|%5lc|%-5lc|%ls|%.0ls|%5.1ls|", (wint_t)0, (wint_t)0, (wint_t)0, L"", L"wide", L"wide");
     end();
 }
 
