@@ -257,20 +257,18 @@ char *asf__own_end(const struct asf_cios *c) {
 /* Goes back to the stream's own buffer, with the block begin..end in it. */
 static void keep_block(struct asf_cios *c, char *begin, char *end) {
     bool backup = c->flags & ASF_IN_BACKUP;
-    char *base = c->read_base, *p = c->read_ptr, *last = c->read_end, *proper = backup ? c->save_base : p;
+    char *proper = backup ? c->save_base : c->read_ptr;
+
     if (proper < begin) /* bytes were pushed back over the beginning of the block */
         return;
     use_own(c, begin, end);
     char *at = c->buf_base + (proper - begin), *stop = c->buf_base + (end - begin);
     if (at < stop && c->orientation == 0)
         c->orientation = -1; /* its own buffer holds bytes now */
-    if (backup) {
-        asf__set_read(c, base, p, last);
-        c->save_base = at;
-        c->save_end = stop;
-    } else {
+    if (backup)
+        c->save_base = at, c->save_end = stop;
+    else
         asf__set_read(c, c->buf_base, at, stop);
-    }
 }
 
 /* On exit the program reads no more: if the descriptor is not in place, what is ahead is forgotten. */
