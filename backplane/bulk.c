@@ -125,8 +125,10 @@ static void begin_large(struct asf_cios *c) {
     c->buf_end = c->buf_base + n;
     asf__empty_windows(c);
     c->bulk.seen = NULL;
-    if (asf__is_putting(c))
+    if (asf__is_putting(c)) {
         c->write_end = c->buf_base + c->block;
+        c->bulk.since = -1;
+    }
 }
 
 static bool use_large(struct asf_cios *c) {
@@ -212,17 +214,15 @@ void asf__leave_bulk(struct asf_cios *c) {
 bool asf__stays_bulk(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     int64_t now = milliseconds();
-    bool is_first = asf__is_putting(c) && c->write_end == c->buf_base + c->block;
+    bool is_slow = k->since >= 0 && now - k->since >= SLOW;
     if (asf__is_putting(c))
         drop_parents_output(c);
+    if (k->since < 0 || !asf__is_putting(c))
+        k->since = now;
     k->unlocked = c->use == ASF_UNLOCKED;
-    if ((now - k->since < SLOW || is_first) && !(k->unlocked && !__libc_single_threaded)) {
-        if (is_first || !asf__is_putting(c))
-            k->since = now;
-        return true;
-    }
-    asf__leave_bulk(c);
-    return false;
+    if (is_slow || (k->unlocked && !__libc_single_threaded))
+        asf__leave_bulk(c);
+    return c->bulk.state == ASF_BULK;
 }
 
 /* --- input ------------------------------------------------------------------------------ */

@@ -227,8 +227,8 @@ struct asf_cios {
     };
     struct asf_bulk { /* bulk.c's */
         enum asf_bulk_state state;
-        unsigned run;           /* whole blocks moved in a row */
-        int64_t since;          /* when the run, or the bytes in the large buffer, began: milliseconds */
+        unsigned run;  /* whole blocks moved in a row */
+        int64_t since; /* when the run, or the bytes in the large buffer, began: milliseconds; -1: not yet */
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
         char *seen;             /* input: where the bytes end that calls have looked at, if beyond read_ptr */
         unsigned process;       /* the process that has the large buffer */
