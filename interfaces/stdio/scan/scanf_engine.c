@@ -14,13 +14,18 @@
 /* The end of a string is looked for at most so many bytes beyond the bytes that were read. */
 enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
 
+/* Whether the window is that of the large buffer; not bytes that were pushed back. */
+static inline bool has_large_window(const struct asf_cios *c) {
+    return asf__unlikely(c->bulk.own != NULL) && !(c->flags & ASF_IN_BACKUP);
+}
+
 /* Within a bulk stream's window the engine stops where libc would fill its buffer, and notes that libc has.
  */
 static void find_window(struct asf_scan *s) {
     struct asf_cios *c = s->stream;
     s->at = (const unsigned char *)c->read_ptr;
-    s->end = asf__unlikely(c->bulk.own != NULL) ? &s->limit : &c->read_end;
-    s->limit = asf__unlikely(c->bulk.own != NULL) ? asf__own_end(c) : NULL;
+    s->end = has_large_window(c) ? &s->limit : &c->read_end;
+    s->limit = has_large_window(c) ? asf__own_end(c) : NULL;
 }
 
 static int more_of_stream(struct asf_scan *s) {
@@ -29,7 +34,7 @@ static int more_of_stream(struct asf_scan *s) {
     if (s->alone)
         asf__enter(c);
     int ch = asf__uflow(c);
-    if (ch != EOF && c->bulk.own)
+    if (ch != EOF && has_large_window(c))
         asf__look_at(c);
     if (s->alone)
         asf__leave(c);
