@@ -151,6 +151,8 @@ static void attach_as_libc(struct asf_cios *c) {
     struct stat64 st = {.st_blksize = 0};
     if (stat_descriptor(c, &st))
         use_descriptor(c, &st);
+    else
+        c->bulk.state = ASF_BULK_NEVER; /* the number may become any file's */
     c->block = st.st_blksize > 0 && st.st_blksize < BUFSIZ ? (size_t)st.st_blksize : BUFSIZ;
     c->stats.as_libc = true;
     if (!(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED)))
