@@ -119,10 +119,10 @@ static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool ex
 static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
     const bool anew = c->flags2 & ASF_SEEKS_ANEW;
     asf__end_bulk(c);
-    asf__publish_others(c);
 
     bool exact = !anew && drop_pushed_back(c, &offset, whence);
     asf__look_below(c);
+    asf__publish_others(c);
     int rc = whence == SEEK_CUR ? asf__arrive(c) : 0;
     if (rc == 0)
         rc = asf__trim(c);
@@ -212,6 +212,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     if (rc < 0 || c->ops->memory_is_the_stream)
         return rc;
     if (unread != 0 && !asf__is_putting(c)) {
+        asf__publish_others(c);
         off64_t at = c->ops->seek ? c->ops->seek(c, -unread, SEEK_CUR) : -ESPIPE;
         if (asf__failed(at) && at != -ESPIPE)
             return (int)at;
