@@ -124,7 +124,7 @@ static void begin_large(struct asf_cios *c) {
     c->buf_base = c->buffer->base;
     c->buf_end = c->buf_base + n;
     asf__empty_windows(c);
-    c->bulk.seen = NULL;
+    c->bulk.seen = c->bulk.passed = NULL;
     if (asf__is_putting(c)) {
         c->write_end = c->buf_base + c->block;
         c->bulk.since = -1;
@@ -244,6 +244,8 @@ static char *end_of_block(const struct asf_cios *c, char **begin) {
     char *p = backup ? c->save_base : c->read_ptr, *end = backup ? c->save_end : c->read_end;
     if (c->bulk.seen > p && c->bulk.seen <= end)
         p = c->bulk.seen;
+    if (p == c->bulk.passed)
+        return *begin = p;
     size_t taken = (size_t)(p - c->buf_base);
     *begin = c->buf_base + (taken > 0 ? (taken - 1) / c->block * c->block : 0);
     return end - *begin > (ptrdiff_t)c->block ? *begin + c->block : end;
@@ -252,6 +254,15 @@ static char *end_of_block(const struct asf_cios *c, char **begin) {
 char *asf__own_end(const struct asf_cios *c) {
     char *begin;
     return end_of_block(c, &begin);
+}
+
+void asf__note_passing_slow(struct asf_cios *c, size_t n) {
+    if (c->flags & ASF_IN_BACKUP || n > asf__avail(c))
+        return;
+    bool empty = c->read_ptr == c->buf_base && c->bulk.seen <= c->read_ptr;
+    size_t own = empty ? 0 : (size_t)(asf__own_end(c) - c->read_ptr);
+    if (n > own && (n - own) % c->block == 0)
+        c->bulk.passed = c->read_ptr + n;
 }
 
 /* Goes back to the stream's own buffer, with the block begin..end in it. */
@@ -271,23 +282,26 @@ static void keep_block(struct asf_cios *c, char *begin, char *end) {
         asf__set_read(c, c->buf_base, at, stop);
 }
 
-/* On exit the program reads no more: if the descriptor is not in place, what is ahead is forgotten. */
+/* On exit the program reads no more: if a file's descriptor is not in place, what is ahead is forgotten;
+ * bytes that were pushed back over the beginning of the block are, as by libc.  The number of a pipe may have
+ * become a file's. */
 static void cut_input(struct asf_cios *c, bool exits) {
     char **last = c->flags & ASF_IN_BACKUP ? &c->save_end : &c->read_end, *begin;
     char *end = end_of_block(c, &begin);
     off64_t ahead = *last - end;
     if (ahead > 0) {
-        if (c->kind != ASF_REGULAR)
-            return;
         bool in_place = c->ops->in_place(c, !exits);
         off64_t at = in_place ? c->ops->seek(c, -ahead, SEEK_CUR) : -1;
-        if (at < 0 && !exits)
+        if (at < 0 && (!exits || c->kind != ASF_REGULAR))
             return;
         c->stats.spared -= 1 + (ahead + (off64_t)c->block - 1) / (off64_t)c->block;
         if (asf__knows_offset(c))
-            c->offset = at;
+            c->offset =
+                at < 0 ? -1 : c->offset - ahead; /* the program may have moved the descriptor before */
         *last = end;
     }
+    if (exits && !(c->flags & ASF_IN_BACKUP) && c->read_ptr < begin)
+        c->read_ptr = begin;
     keep_block(c, begin, end);
 }
 

@@ -231,6 +231,8 @@ struct asf_cios {
         int64_t since; /* when the run, or the bytes in the large buffer, began: milliseconds; -1: not yet */
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
         char *seen;             /* input: where the bytes end that calls have looked at, if beyond read_ptr */
+        char *passed;           /* input: where the bytes end that the latest call would have read without
+                                 * the stream's own buffer, which is empty then; or NULL */
         unsigned process;       /* the process that has the large buffer */
         bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
     } bulk;

@@ -220,9 +220,10 @@ static inline size_t own_size(const struct asf_cios *c) {
 
 /* Whether n bytes go straight to the caller's memory: a whole buffer or more, unless the module has a window
  * of its own or reads by whole buffers (a program's callbacks).  A bulk stream on a file reads more by way of
- * its large buffer.  From a pipe that would take more than the call asks for. */
+ * its large buffer; after the file's end has been met, that would not read on, as in glibc.  From a pipe it
+ * would take more than the call asks for. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
-    const bool bulk = c->bulk.state == ASF_BULK && c->kind != ASF_PIPE;
+    const bool bulk = c->bulk.state == ASF_BULK && c->kind != ASF_PIPE && !asf__has_ended(c);
     return c->ops->get && !c->ops->fill && !c->stopped && !c->ops->reads_by_whole_buffers &&
            n >= (asf__unlikely(bulk) ? ASF_STRAIGHT : own_size(c));
 }
@@ -283,6 +284,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
         size_t have = asf__avail(c), left = n - done;
         if (have > 0) {
             size_t want = have < left ? have : left;
+            asf__note_passing(c, left);
             done += take_window(c, p + done, want, want == left, error);
             continue;
         }

@@ -4,6 +4,8 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
+#include "backplane/bulk.h"
+
 /* Reads of LARGE bytes or more go to asf__take, which may copy with the stream unlocked.  Blocks of at most
  * SHORT bytes are moved by fread and fwrite themselves. */
 enum { LARGE = 2048, SHORT = 64 };
@@ -53,6 +55,7 @@ static inline bool take_fast(struct asf_cios *c, char *p, size_t bytes) {
     if (bytes > asf__avail(c) || asf__unlikely(asf__counting || !asf__ours(c)))
         return false;
     char *end = c->read_ptr + bytes;
+    asf__note_passing(c, bytes);
     asf__copy(p, c->read_ptr, bytes);
     if (asf__unlikely(__atomic_load_n(&c->read_end, __ATOMIC_RELAXED) < end))
         return false;
