@@ -5,6 +5,7 @@
  */
 #include "interfaces/stdio/print/print.h"
 
+#include "backplane/bulk.h"
 #include "lib/sys/syscalls.h"
 #include "lib/text/format_spec.h"
 
@@ -51,6 +52,7 @@ static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) 
     d.o = (struct asf__output){d.array, d.array + sizeof d.array, d.array, .full = write_full_array};
     d.o.counts = fortify <= 0;
     d.fd = fd;
+    asf__publish_streams(fd);
     if (asf__may_count(format) && !is_open(fd)) /* before a %n stores anything */
         return -1;
     struct asf__place first = asf__place_in(ap);
