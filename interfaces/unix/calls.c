@@ -77,6 +77,7 @@ static void end_all(void) {
     }
 
 #define BEFORE_PUBLISHES asf__publish(fd)
+#define BEFORE_TRUNCATES asf__publish_streams(fd)
 #define BEFORE_QUEUES    asf__publish(request->aio_fildes)
 #define BEFORE_QUEUES_ALL                                                                                    \
     for (int i = 0; i < n; i++)                                                                              \

@@ -222,10 +222,10 @@ void asf__never_private(void) {
 
 void asf__lose(int fd) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__is_vfork_child())
+    asf__publish_streams(fd);
+    if (asf__is_vfork_child()) /* or one that clone made after the parent had called vfork */
         return;
     asf__report_calls(fd);
-    asf__publish_streams(fd);
     asf__pipe_lose(fd);
     asf__end_decoded(d);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))

@@ -354,6 +354,7 @@ long asf__unix_readv(int fd, const struct iovec *v, int count) {
 static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
     bool there = false;
+    asf__publish_streams(fd);
     may_end();
     if (asf__is(d, ASF_FD_JOINED)) {
         asf__publish(fd);

@@ -25,6 +25,7 @@ long asf__unix_writev(int fd, const struct iovec *v, int count) {
 
 /* A private descriptor stays private: its window maps the page cache, and so shows the bytes. */
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at) {
+    asf__publish_streams(fd);
     if (asf__is(asf__fd(fd), ASF_FD_JOINED))
         asf__publish(fd);
     return asf__count_call(fd, ASF_NEXT(pwrite)(fd, p, n, at), true, false);
