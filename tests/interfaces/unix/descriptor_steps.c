@@ -51,6 +51,8 @@ static int flags_of(uint32_t word) {
 static int open_path(const char *path, uint32_t word) {
     int flags = flags_of(word);
     say(" \"%s\" %o", path, flags);
+    if (flags & (O_CREAT | O_TRUNC)) /* or creat */
+        publish_path(path);
     switch (word >> 4 & 7) {
     case 0:
         return (int)RESULT("openat", openat(AT_FDCWD, path, flags, 0600));
@@ -317,6 +319,7 @@ static void do_truncate(const struct step *s) {
     switch (s->word[3] % 4) {
     case 0:
         say(" \"%s\" to %ld", path, (long)to);
+        publish_path(path);
         RESULT("truncate", truncate(path, to));
         break;
     case 1:
@@ -412,6 +415,7 @@ static void do_look(const struct step *s) {
     for (int n = 0; n < NUMBERS; n++) {
         struct stat st = {0};
         say("\n  %d", n);
+        publish_others(n);
         RESULT("lseek", lseek(n, 0, SEEK_CUR));
         if (s->word[0] % 2 && RESULT("fstat", fstat(n, &st)) == 0 && S_ISREG(st.st_mode))
             say(" size %ld", (long)st.st_size);

@@ -57,14 +57,21 @@ extern const struct kind descriptor_kinds[], stdio_kinds[], process_kinds[], bul
 /* Plans of streams that become bulk.  A library for which few blocks are enough is tried with them. */
 #define BULK_SEEDS (UINT64_C(1) << 40)
 bool is_bulk_plan(void);
-/* publish: in a plan of bulk streams a child that does nothing, so that all is as with libc for what no
- * library sees, and for a second stream on the same file, which is not looked for. */
+/* The library sees what is done to a stream's own number.  The others do, in a plan of bulk streams, what
+ * asf_stdio(7) asks of the program before anything else is done to the stream's file:
+ *
+ * publish         a child that does nothing
+ * publish_others  fileno, for streams whose file is that of `number`, which is not theirs
+ * publish_path    fileno, for streams whose file is that of the path, which is to be changed */
 void publish(void);
+void publish_others(int number);
+void publish_path(const char *path);
 
 #define COUNT(array)      (sizeof(array) / sizeof *(array))
 #define PICK(array, word) ((array)[(word) % COUNT(array)])
 
-/* number_of: one of 0 to 5, every other time the plan's favourite.  path_of: of a file. */
+/* number_of: one of 0 to 5, every other time the plan's favourite; after publish_others.  path_of: of a file.
+ */
 int number_of(uint32_t word);
 const char *path_of(uint32_t word);
 

@@ -32,6 +32,7 @@ static struct stream {
 } streams[STREAMS];
 
 static char bytes[ROOM];
+static size_t piped; /* bytes of the pipe at PIPE_NUMBER */
 
 static void start(void) {
     static bool started;
@@ -43,19 +44,36 @@ static void start(void) {
     streams[2] = (struct stream){.f = stderr, .out = true, .number = 2};
 }
 
-static bool is_same_file(int a, int b) {
-    struct stat one, other;
-    return raw(SYS_fstat, a, (long)&one, 0, 0) == 0 && raw(SYS_fstat, b, (long)&other, 0, 0) == 0 &&
-           one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+static void publish_streams(const struct stat *st, int except) {
+    struct stat other;
+    for (unsigned i = 0; i < STREAMS; i++)
+        if (streams[i].f && streams[i].number != except &&
+            raw(SYS_fstat, streams[i].number, (long)&other, 0, 0) == 0 && other.st_ino == st->st_ino &&
+            other.st_dev == st->st_dev)
+            fileno(streams[i].f);
 }
 
-/* What a bulk stream has for a file is not looked for when another number of that file is used. */
-static void publish_for(const struct stream *t) {
-    for (unsigned i = 0; is_bulk_plan() && i < STREAMS; i++)
-        if (streams[i].f && streams[i].number != t->number && is_same_file(streams[i].number, t->number)) {
-            publish();
-            return;
-        }
+void publish_others(int number) {
+    struct stat st;
+    if (is_bulk_plan() && raw(SYS_fstat, number, (long)&st, 0, 0) == 0)
+        publish_streams(&st, number);
+}
+
+void publish_path(const char *path) {
+    struct stat st;
+    if (is_bulk_plan() && raw(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, 0) == 0)
+        publish_streams(&st, -1);
+}
+
+static bool is_pipe(int number) {
+    struct stat st;
+    return raw(SYS_fstat, number, (long)&st, 0, 0) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* A pipe's bytes that were read ahead are not given back: neither a child nor, after its number was closed or
+ * replaced, the stream goes on as with libc. */
+static bool is_used(const struct stream *t) {
+    return t->f && (t->number != PIPE_NUMBER || (!in_child && (piped == 0 || is_pipe(PIPE_NUMBER))));
 }
 
 /* A stream that may be used for it now; the standard ones more often. */
@@ -64,10 +82,9 @@ static struct stream *stream_for(uint32_t word, enum direction direction) {
     start();
     for (unsigned i = 0; i < STREAMS; i++) {
         struct stream *t = &streams[(first + i) % STREAMS];
-        if (t->f && !(in_child && t->number == PIPE_NUMBER) &&
-            (direction == NEITHER || (direction == IN ? t->in : t->out))) {
+        if (is_used(t) && (direction == NEITHER || (direction == IN ? t->in : t->out))) {
             say(" stream %d", (int)(t - streams));
-            publish_for(t);
+            publish_others(t->number);
             return t;
         }
     }
@@ -500,10 +517,10 @@ static void do_much_output(const struct step *s) {
     say_result("done", (long)done);
 }
 
-/* A stream reads a pipe, whose number no other step uses: what was read ahead of it is not given back. */
+/* A stream reads a pipe, whose number no other step uses. */
 static void do_full_pipe(const struct step *s) {
     int ends[2];
-    size_t length = s->word[1] % 50000;
+    size_t length = s->word[2] % 4 ? s->word[1] % 50000 : 0;
     struct stream *t = free_stream();
     if (!t || in_child || fcntl(PIPE_NUMBER, F_GETFD) >= 0 || RESULT("pipe2", pipe2(ends, O_NONBLOCK)) < 0)
         return;
@@ -512,6 +529,7 @@ static void do_full_pipe(const struct step *s) {
     RESULT("dup2", dup2(ends[0], PIPE_NUMBER));
     RESULT("close", close(ends[0]));
     RESULT("close", close(ends[1]));
+    piped = length;
     enter(t, fdopen(PIPE_NUMBER, "r"), "r");
 }
 
@@ -519,6 +537,7 @@ static void do_full_pipe(const struct step *s) {
 static void do_number_of_pipe(const struct step *s) {
     if (fcntl(PIPE_NUMBER, F_GETFD) < 0)
         return;
+    RESULT("lseek", lseek(PIPE_NUMBER, 0, SEEK_CUR)); /* of an earlier file, which the stream may have read */
     int fd = (int)RESULT("open", open(path_of(s->word[0]), O_RDONLY));
     if (fd < 0)
         return;
