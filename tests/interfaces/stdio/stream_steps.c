@@ -606,6 +606,8 @@ static void do_unread(FILE *f, char *value) {
     (void)value;
 #ifdef __GLIBC__
     window = f->_IO_read_end - f->_IO_read_ptr;
+    if (f->_flags & 0x100) /* bytes were pushed back: the window proper waits */
+        window += f->_IO_save_end - f->_IO_save_base;
 #else
     (void)f;
 #endif
