@@ -98,13 +98,15 @@ function(asf_compare test reference tested)
 endfunction()
 
 # asf_compare_bulk(test theme part [skip]): with libasf_stdio or libasf_unix of tests/bulk, if there is one; `skip`
-# leaves out the cases in bulk_differences.txt
+# leaves out libasf_stdio's cases in bulk_differences.txt, otherwise libasf_unix's are left out
 function(asf_compare_bulk test theme part)
     if(NOT TARGET ${part}_bulk)
         return()
     endif()
     if(ARGN)
         asf_skip_differences(${theme} ${bulk_differences})
+    else()
+        asf_skip_differences(unix.${theme} ${bulk_differences})
     endif()
     asf_compare(${test} ${theme}-plain ${theme}-plain LD_PRELOAD=$<TARGET_FILE:${part}_bulk>)
 endfunction()
