@@ -367,7 +367,8 @@ static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *err
     size_t done = put_to_module(c, p, n, error);
     if (done > 0 || !is_stuck(c))
         begin_anew(c);
-    asf__count_block(c);
+    if (*error == 0)
+        asf__count_block(c);
     return done;
 }
 
@@ -402,7 +403,8 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
     size_t done = put_to_module(c, p, whole, error);
     if (done > 0 || !is_stuck(c))
         begin_anew(c);
-    asf__count_block(c);
+    if (*error == 0)
+        asf__count_block(c);
     return done;
 }
 
