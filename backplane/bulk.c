@@ -282,22 +282,25 @@ static void keep_block(struct asf_cios *c, char *begin, char *end) {
         asf__set_read(c, c->buf_base, at, stop);
 }
 
-/* On exit the program reads no more: if a file's descriptor is not in place, what is ahead is forgotten;
- * bytes that were pushed back over the beginning of the block are, as by libc.  The number of a pipe may have
- * become a file's. */
+/* A pipe keeps its bytes, and is bulk no more: its number may become a file's.  On exit the program reads no
+ * more: if the descriptor is not in place, what is ahead is forgotten, and bytes that were pushed back over
+ * the beginning of the block, too. */
 static void cut_input(struct asf_cios *c, bool exits) {
     char **last = c->flags & ASF_IN_BACKUP ? &c->save_end : &c->read_end, *begin;
     char *end = end_of_block(c, &begin);
     off64_t ahead = *last - end;
+    if (c->kind != ASF_REGULAR)
+        c->bulk.state = ASF_BULK_NEVER;
+    if (ahead > 0 && c->kind != ASF_REGULAR)
+        return;
     if (ahead > 0) {
         bool in_place = c->ops->in_place(c, !exits);
         off64_t at = in_place ? c->ops->seek(c, -ahead, SEEK_CUR) : -1;
-        if (at < 0 && (!exits || c->kind != ASF_REGULAR))
+        if (at < 0 && !exits)
             return;
         c->stats.spared -= 1 + (ahead + (off64_t)c->block - 1) / (off64_t)c->block;
-        if (asf__knows_offset(c))
-            c->offset =
-                at < 0 ? -1 : c->offset - ahead; /* the program may have moved the descriptor before */
+        if (asf__knows_offset(c)) /* the program may have moved the descriptor before */
+            c->offset = at < 0 ? -1 : c->offset - ahead;
         *last = end;
     }
     if (exits && !(c->flags & ASF_IN_BACKUP) && c->read_ptr < begin)
