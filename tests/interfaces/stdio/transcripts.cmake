@@ -89,7 +89,7 @@ endfunction()
 # asf_compare(test reference tested settings...): fast when the variant is the plain preload
 function(asf_compare test reference tested)
     set(label slow)
-    if(test MATCHES "\\.preload$")
+    if(test MATCHES "\\.preload$" AND NOT test MATCHES "bulk") # bulk streams take seconds
         set(label fast)
     endif()
     asf_add_test(${test} ${label}
