@@ -53,8 +53,9 @@ struct asf_module {
      * regions that are not given back keeps the stream from seeking. */
     ssize_t (*put_at)(struct asf_cios *c, const void *buf, size_t n, int64_t offset);
     /* in_place: whether the descriptor is at the offset where the read window ends, of the same file.  Not
-     * `thoroughly`: another file at that offset is not told, and the only system call is lseek if the program
-     * has not moved the descriptor.  Every module of bulk input has it. */
+     * `thoroughly`, as on exit: another file at that offset is not told, nor any move of a descriptor that
+     * came by fdopen, and the only system call is lseek if the program has not moved the descriptor.  Every
+     * module of bulk input has it. */
     bool (*in_place)(struct asf_cios *c, bool thoroughly);
     /* busy: whether there are regions outside the stream's buffers (streams/positional.c).
      * arrive: a positional call has set ASF_MOVED: set the window and the descriptor to where the stream

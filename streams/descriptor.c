@@ -103,6 +103,8 @@ static bool has_before(const struct asf_cios *c, off64_t at) {
 /* After fileno or a fork, the program may have moved the descriptor, or put another file in its place, before
  * the stream read on: then the bytes tell. */
 bool asf__fd_in_place(struct asf_cios *c, bool thoroughly) {
+    if (!thoroughly && c->place < 0) /* fdopen does not ask for it */
+        return true;
     off64_t at = asf__lseek(c->fd, 0, SEEK_CUR);
     return (at == c->place && (!thoroughly || is_same_file(c))) || has_before(c, at);
 }

@@ -213,8 +213,6 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
     FILE *f = open_on_descriptor(fd, &m);
     if (f && flags >= 0)
         asf__note_descriptor_flags(asf__cios(f), flags);
-    if (f && (m.flags & O_ACCMODE) == O_RDONLY)
-        asf__look_at_input(asf__cios(f));
     return f;
 }
 
