@@ -22,7 +22,7 @@ enum {
     LEAST = 4096,       /* blocks smaller than this count as a part of one: 256 KB are moved at least, */
     SLOW = 50,          /* in fewer milliseconds than this */
     MEMORY = 128 << 10, /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
-    BUFFERS = 16,
+    BUFFERS = 4,
 };
 
 unsigned asf__bulk_streams;
