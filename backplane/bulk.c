@@ -51,20 +51,21 @@ static int64_t milliseconds(void) {
 
 /* --- forks that no handler tells ------------------------------------------------------ */
 
-/* The number of this process; the kernel makes it 0 in a child. */
-static unsigned first_process = 1, *process = &first_process;
+/* *process: the number of this process, which the kernel makes 0 in a child; last_process: the last one
+ * given. */
+static unsigned last_process = 1, *process = &last_process;
 
 void asf__bulk_start(void) {
     static char pages[2 * ASF_PAGE_MOST];
     char *page = pages + (-(uintptr_t)pages & (asf__page() - 1));
     if (asf__raw_syscall(SYS_madvise, (long)page, (long)asf__page(), MADV_WIPEONFORK, 0) == 0)
         process = (unsigned *)(void *)page;
-    *process = first_process;
+    *process = last_process;
 }
 
 void asf__bulk_in_child(void) {
     asf__lock_reset(&larges_lock);
-    *process = ++first_process;
+    *process = ++last_process;
 }
 
 /* In a child that _Fork or clone made: drops the output that would have been put before the fork.  The parent
@@ -73,7 +74,7 @@ static void drop_parents_output(struct asf_cios *c) {
     if (asf__likely(c->bulk.process == *process))
         return;
     if (*process == 0)
-        *process = ++first_process;
+        *process = ++last_process;
     c->bulk.process = *process;
     c->write_base = c->write_end - c->block;
     asf__set_read(c, c->write_base, c->write_base, c->write_base);
@@ -210,7 +211,7 @@ void asf__leave_bulk(struct asf_cios *c) {
 }
 
 /* In a multithreaded process a stream that is used without its lock is not bulk: another thread that forks
- * would change its windows at the same time (publish_large). */
+ * would change its windows at the same time (cut_idle). */
 bool asf__stays_bulk(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     int64_t now = milliseconds();
@@ -269,7 +270,6 @@ void asf__note_passing_slow(struct asf_cios *c, size_t n) {
 static void keep_block(struct asf_cios *c, char *begin, char *end) {
     bool backup = c->flags & ASF_IN_BACKUP;
     char *proper = backup ? c->save_base : c->read_ptr;
-
     if (proper < begin) /* bytes were pushed back over the beginning of the block */
         return;
     use_own(c, begin, end);

@@ -18,7 +18,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Bytes in one call.  Whether a copy of so many costs more than a system call. */
+/* So many bytes in one call go straight between the caller and the module: a copy costs more than a system
+ * call. */
 enum { ASF_STRAIGHT = 16 << 10 };
 
 /* asf__bulk_start: prepare to notice a fork that no handler tells.  lock: none.
@@ -34,7 +35,7 @@ static inline void asf__count_block(struct asf_cios *c) {
         asf__count_block_slow(c);
 }
 
-/* asf__is_bulk_output: whether output goes to the large buffer (asf__append_bulk of write.c). */
+/* asf__is_bulk_output: whether output goes to the large buffer (append_bulk of write.c). */
 static inline bool asf__is_bulk_output(const struct asf_cios *c) {
     return asf__unlikely(c->bulk.state == ASF_BULK) && asf__is_putting(c);
 }

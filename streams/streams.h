@@ -21,8 +21,8 @@ struct asf_decoder;
  * buffers. */
 extern const struct asf_module asf__as_libc, asf__for_asi;
 
-/* What is asked of an inherited descriptor early, since a filter of system calls may forbid it later.
- * asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL), or -errno.
+/* Questions about a standard stream's descriptor, asked at start: later a filter of system calls may forbid
+ * them. asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL), or -errno.
  * asf__look_at_output: ask for its flags.  asf__look_at_input: ask for its offset. */
 void asf__note_descriptor_flags(struct asf_cios *c, int flags);
 void asf__look_at_output(struct asf_cios *c);

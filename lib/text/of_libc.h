@@ -31,9 +31,10 @@ enum {
     ASF__LOSES_ZEROS = ASF__OF_GLIBC,
     /* Padding that does not fit is put in chunks of this size. */
     ASF__PAD_CHUNK = ASF__OF_GLIBC ? 16 : 256,
-    /* What does not fit is put in these chunks: zeros for the width with those for the precision, "%%" apart
-     * from text before it, a floating-point number's text as one, %ls by 256 bytes; or zeros apart, "%%" with
-     * text before it, digits in groups, and characters of %ls one by one. */
+    /* The chunks in which a field is put that does not fit into the window.  musl puts the zeros of the width
+     * and of the precision separately, "%%" together with the text before it, the digits of a floating-point
+     * number in groups of nine, and %ls character by character.  glibc joins the zeros, puts "%%" separately,
+     * a floating-point number as one chunk, and %ls by 256 bytes. */
     ASF__PUTS_GROUPS = !ASF__OF_GLIBC,
 };
 

@@ -34,7 +34,7 @@ static inline int lower(int c) {
     return c | 0x20;
 }
 
-/* What was read is no number: it has no digit, nor a prefix or an exponent, or is not all of a word. */
+/* musl sets EINVAL if the input is not a number: no digits, or only part of a word such as "infinity". */
 static void note_no_number(void) {
     if (ASF_LIBC(scan_invalid))
         errno = EINVAL;

@@ -71,7 +71,7 @@ CASE(wrong_mode) {
     note_file("out");
 }
 
-/* What follows a newline stays in the buffer, however small that is. */
+/* The bytes after a newline stay in the buffer, even in a small one. */
 CASE(lines_in_little_memory) {
     static char memory[200];
     for (int size = 9; size < (int)sizeof memory; size += 3) {
