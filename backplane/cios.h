@@ -201,9 +201,8 @@ struct asf_cios {
         off64_t place;  /* the descriptor's offset, if exclusive and not -1; else where the stream left it */
         dev_t device;   /* of a stream of stdio on a regular file or the null device: the file */
         ino_t inode;
-        bool flags_known; /* whether the descriptor has O_APPEND was examined */
-        off64_t told;     /* what a callback answered to the last seek, if that is negative; else 0 */
-        pid_t child;      /* popen's */
+        off64_t told; /* what a callback answered to the last seek, if that is negative; else 0 */
+        pid_t child;  /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         /* The program's advice on how it will read (asf_advise), and what was made of it. */
         enum asf_advice advice;

@@ -104,22 +104,18 @@ static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st)
 }
 
 void asf__note_descriptor_flags(struct asf_cios *c, int flags) {
-    c->flags_known = true;
-    if (flags < 0 || flags & O_APPEND)
+    if (c->access != O_RDONLY && (flags < 0 || flags & O_APPEND))
         c->bulk.state = ASF_BULK_NEVER;
 }
 
-static int ask_flags(const struct asf_cios *c) {
-    return (int)asf__raw_syscall(SYS_fcntl, c->fd, F_GETFL, 0, 0);
-}
-
 void asf__look_at_output(struct asf_cios *c) {
-    struct stat64 st;
-    if (asf__fstat(c->fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return;
+    struct stat64 st = {.st_ino = 0};
+    int flags = asf__fstat(c->fd, &st);
+    if (flags == 0 && S_ISREG(st.st_mode))
+        flags = (int)asf__raw_syscall(SYS_fcntl, c->fd, F_GETFL, 0, 0);
+    asf__note_descriptor_flags(c, flags);
     c->device = st.st_dev;
     c->inode = st.st_ino;
-    asf__note_descriptor_flags(c, ask_flags(c));
 }
 
 void asf__look_at_input(struct asf_cios *c) {
@@ -127,13 +123,9 @@ void asf__look_at_input(struct asf_cios *c) {
     c->place = at < 0 ? -1 : at;
 }
 
-/* Finds out whether output is appended: a flag of the descriptor, which the program may have inherited. */
-static bool is_appended(struct asf_cios *c, const struct stat64 *st) {
-    if (c->kind != ASF_REGULAR || c->access == O_RDONLY)
-        return false;
-    if (!c->flags_known || (c->inode && (c->inode != st->st_ino || c->device != st->st_dev)))
-        asf__note_descriptor_flags(c, ask_flags(c));
-    return c->bulk.state == ASF_BULK_NEVER;
+/* Whether the number is another file than at start, of which it is not known whether it is appended to. */
+static bool is_replaced(const struct asf_cios *c, const struct stat64 *st) {
+    return c->inode && (c->inode != st->st_ino || c->device != st->st_dev);
 }
 
 /* Whether the stream may become bulk (backplane/bulk.h): no other process sees when its bytes are moved, or
@@ -144,7 +136,7 @@ static bool may_be_bulk(struct asf_cios *c, const struct stat64 *st) {
                   (c->kind == ASF_NULL_DEVICE || (c->kind == ASF_PIPE && c->access == O_RDONLY)));
     return suits && !asf__options()->exact && c->block >= 1024 && c->fd >= 0 &&
            !(c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED | ASF_APPENDING)) && !is_standard_error(c, st) &&
-           !is_appended(c, st);
+           !is_replaced(c, st);
 }
 
 static void attach_as_libc(struct asf_cios *c) {

@@ -22,8 +22,8 @@ struct asf_decoder;
 extern const struct asf_module asf__as_libc, asf__for_asi;
 
 /* Questions about a standard stream's descriptor, asked at start: later a filter of system calls may forbid
- * them. asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL), or -errno.
- * asf__look_at_output: ask for its flags.  asf__look_at_input: ask for its offset. */
+ * them. asf__note_descriptor_flags: the descriptor of c has these flags (F_GETFL); negative: not known.
+ * asf__look_at_output: ask for its file and flags.  asf__look_at_input: ask for its offset. */
 void asf__note_descriptor_flags(struct asf_cios *c, int flags);
 void asf__look_at_output(struct asf_cios *c);
 void asf__look_at_input(struct asf_cios *c);

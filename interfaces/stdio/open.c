@@ -155,7 +155,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     c->fd = fd;
     set_modes(c, &m);
     c->flags2 |= m.flags2; /* fdopen ignores these letters */
-    c->exclusive = c->flags_known = true;
+    c->exclusive = true;
     c->place = m.append ? -1 : 0;
     bool ready = goes_to_end(fd, &m);
     if (!ready || !named) {
@@ -211,7 +211,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
     if (!parse_fopen_mode(mode, &m, true) || !fit_descriptor(fd, &m, &flags))
         return NULL;
     FILE *f = open_on_descriptor(fd, &m);
-    if (f && flags >= 0)
+    if (f)
         asf__note_descriptor_flags(asf__cios(f), flags);
     return f;
 }
@@ -357,7 +357,6 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (closed < 0)
         new = closed; /* glibc reports the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
-    c->flags_known = true;
     c->flags |= buffering;
     asf__look_as_libc(c);
     return new;
