@@ -142,7 +142,9 @@ off64_t asf__end_of_detached(const struct asf_cios *c);
 /* --- bytes pushed back by ungetc (pushback.c) --- */
 
 /* asf__look_at: note that the byte before read_ptr was read, though it may be pushed back.
+ * asf__is_last: whether `byte` is the byte before read_ptr, in the stream's own buffer or the backup.
  * asf__back_up: push it back.
+ * asf__own_begin: returns where in the large buffer of a bulk stream its own buffer would begin (bulk.h).
  * asf__push_back: returns the byte, or -ENOMEM.
  * asf__push_back_one: the same without memory: the stream itself has room for one byte.
  * asf__free_backup: drop all pushed-back bytes. */
@@ -153,6 +155,12 @@ static inline void asf__look_at(struct asf_cios *c) {
 static inline void asf__back_up(struct asf_cios *c) {
     asf__look_at(c);
     c->read_ptr--;
+}
+char *asf__own_begin(const struct asf_cios *c);
+static inline bool asf__is_last(const struct asf_cios *c, int byte) {
+    const char *begin =
+        asf__unlikely(c->bulk.own) && !(c->flags & ASF_IN_BACKUP) ? asf__own_begin(c) : c->read_base;
+    return c->read_ptr > begin && (unsigned char)c->read_ptr[-1] == (unsigned char)byte;
 }
 int asf__push_back(struct asf_cios *c, int byte);
 int asf__push_back_one(struct asf_cios *c, int byte);

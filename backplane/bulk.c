@@ -257,6 +257,12 @@ char *asf__own_end(const struct asf_cios *c) {
     return end_of_block(c, &begin);
 }
 
+char *asf__own_begin(const struct asf_cios *c) {
+    char *begin;
+    end_of_block(c, &begin);
+    return begin;
+}
+
 void asf__note_passing_slow(struct asf_cios *c, size_t n) {
     if (c->flags & ASF_IN_BACKUP || n > asf__avail(c))
         return;
@@ -270,8 +276,6 @@ void asf__note_passing_slow(struct asf_cios *c, size_t n) {
 static void keep_block(struct asf_cios *c, char *begin, char *end) {
     bool backup = c->flags & ASF_IN_BACKUP;
     char *proper = backup ? c->save_base : c->read_ptr;
-    if (proper < begin) /* bytes were pushed back over the beginning of the block */
-        return;
     use_own(c, begin, end);
     char *at = c->buf_base + (proper - begin), *stop = c->buf_base + (end - begin);
     if (at < stop && c->orientation == 0)
@@ -283,8 +287,7 @@ static void keep_block(struct asf_cios *c, char *begin, char *end) {
 }
 
 /* A pipe keeps its bytes, and is bulk no more: its number may become a file's.  On exit the program reads no
- * more: if the descriptor is not in place, what is ahead is forgotten, and bytes that were pushed back over
- * the beginning of the block, too. */
+ * more: if the descriptor is not in place, what is ahead is forgotten. */
 static void cut_input(struct asf_cios *c, bool exits) {
     char **last = c->flags & ASF_IN_BACKUP ? &c->save_end : &c->read_end, *begin;
     char *end = end_of_block(c, &begin);
@@ -303,8 +306,6 @@ static void cut_input(struct asf_cios *c, bool exits) {
             c->offset = at < 0 ? -1 : c->offset - ahead;
         *last = end;
     }
-    if (exits && !(c->flags & ASF_IN_BACKUP) && c->read_ptr < begin)
-        c->read_ptr = begin;
     keep_block(c, begin, end);
 }
 

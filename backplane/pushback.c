@@ -52,7 +52,7 @@ static bool widen_backup(struct asf_cios *c) {
 
 int asf__push_back(struct asf_cios *c, int byte) {
     bool in_backup = c->flags & ASF_IN_BACKUP;
-    if (!in_backup && c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)byte) {
+    if (!in_backup && asf__is_last(c, byte)) {
         asf__back_up(c);
         return (unsigned char)byte;
     }

@@ -116,14 +116,9 @@ int _IO_putc(int, FILE *) ALIAS(putc);
 int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
-/* Whether ch is the byte before read_ptr. */
-static inline bool is_last(const struct asf_cios *c, int ch) {
-    return c->read_ptr > c->read_base && (unsigned char)c->read_ptr[-1] == (unsigned char)ch;
-}
-
 /* Pushes back the byte that was just read, by the pointer alone. */
 static inline bool back_up(struct asf_cios *c, int ch) {
-    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !is_last(c, ch))
+    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__is_last(c, ch))
         return false;
     asf__back_up(c);
     return true;
@@ -155,7 +150,7 @@ int asf__unget(struct asf_cios *c, int ch) {
 static int unget_byte(struct asf_cios *c, int ch) {
     if (ASF_LIBC(ungetc_orients))
         asf__bytes(c);
-    if (c->orientation <= 0 && is_last(c, ch)) {
+    if (c->orientation <= 0 && asf__is_last(c, ch)) {
         asf__back_up(c);
         return (unsigned char)ch;
     }
