@@ -138,11 +138,7 @@ void asf__allocate(struct asf_cios *c) {
         asf__look_below(c);
     if (c->buffer && c->buffer->is_static) /* the module has brought it along */
         return;
-    /* ASF_PUTS_WHOLE: the memory goes on behind the buffer, for the output that overflows it. */
-    size_t room = c->flags2 & ASF_PUTS_WHOLE && !(c->flags & ASF_NO_WRITES) ? BUFSIZ : 0;
-    struct asf_buffer *b = buffered ? asf__buffer_new(c->block + room) : NULL;
-    if (b)
-        b->size = c->block;
+    struct asf_buffer *b = buffered ? asf__buffer_new(c->block) : NULL;
     if (!b && buffered && c->block > BUFSIZ) /* no memory for a size set by an option */
         b = asf__buffer_new(BUFSIZ);
     if (!b)

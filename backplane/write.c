@@ -243,9 +243,8 @@ int asf__flush_output(struct asf_cios *c) {
 }
 
 static bool is_whole_block(const struct asf_cios *c) {
-    size_t n = (size_t)(c->buf_end - c->buf_base);
     return c->write_ptr == c->buf_end && c->write_base == c->buf_base && c->read_end == c->write_base &&
-           (n == c->block || (n > c->block && c->flags2 & ASF_PUTS_WHOLE));
+           (size_t)(c->buf_end - c->buf_base) == c->block;
 }
 
 /* Puts a full window, and counts it if it is a whole block. */
@@ -329,12 +328,6 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) 
     return n;
 }
 
-/* The room from write_ptr to the end of the memory. */
-static size_t room_in_memory(const struct asf_cios *c) {
-    struct asf_buffer *b = c->buffer;
-    return b->release || b == &c->single ? 0 : (size_t)(asf__memory(b) + b->whole - c->write_ptr);
-}
-
 /* Whether one call of the module can put what is pending and other memory behind it. */
 static bool puts_on(const struct asf_cios *c) {
     return c->ops->put_on && asf__pending(c) > 0 && !c->buffer->end && !c->bulk.own;
@@ -351,19 +344,14 @@ static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *e
     return done > pending ? done - pending : 0;
 }
 
-/* Puts the buffer, and p[0..n) that overflows it: with one call, if the memory has room or the module has
- * such a call.  returns  n; or how many bytes of p were put before an error. */
+/* Puts the buffer, and p[0..n) that overflows it: with one call, if the module has such a call.  returns  n;
+ * or how many bytes of p were put before an error. */
 static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *error) {
-    bool fits = n <= room_in_memory(c) && asf__pending(c) > 0;
-    if (!fits && puts_on(c))
+    if (puts_on(c))
         return put_window_and(c, p, n, error);
-    if (fits) {
-        memcpy(c->write_ptr, p, n);
-        c->buf_end = c->write_ptr += n; /* a thread that is cancelled in the put leaves a full buffer */
-    }
     *error = pass_block(c);
-    if (fits || *error < 0)
-        return *error < 0 ? 0 : n;
+    if (*error < 0)
+        return 0;
     size_t done = put_to_module(c, p, n, error);
     if (done > 0 || !is_stuck(c))
         begin_anew(c);

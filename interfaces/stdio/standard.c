@@ -206,15 +206,14 @@ __attribute__((constructor)) static void start_stdio(void) {
 /* Gives stdout a buffer that malloc does not know, where libc's is none of malloc's, either: one page more or
  * less makes musl's malloc map and unmap another for each line that a program reads. */
 static void use_own_buffer(struct asf_cios *c) {
-    enum { WHOLE = 2 * BUFSIZ }; /* with room for the output that overflows */
     static union {
         struct asf_buffer b;
-        char memory[sizeof(struct asf_buffer) + 128 + WHOLE];
+        char memory[sizeof(struct asf_buffer) + 128 + BUFSIZ];
     } own;
     if (c->buffer || c->flags & ASF_UNBUFFERED || c->block != BUFSIZ || own.b.refs > 0)
         return;
     own.b =
-        (struct asf_buffer){.base = asf__memory(&own.b), .size = BUFSIZ, .whole = WHOLE, .is_static = true};
+        (struct asf_buffer){.base = asf__memory(&own.b), .size = BUFSIZ, .whole = BUFSIZ, .is_static = true};
     asf__use_buffer(c, &own.b);
 }
 
