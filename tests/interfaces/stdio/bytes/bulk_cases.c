@@ -531,19 +531,34 @@ static void *write_from_a_thread(void *unused) {
     return NULL;
 }
 
-CASE(threads_write_whole_lines) {
+/* The program has a lock of its own, as sort does. */
+static void *write_without_the_lock(void *unused) {
+    static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    char line[20];
+    (void)unused;
+    for (int i = 0; i < 100000; i++) {
+        snprintf(line, sizeof line, "line %06d\n", i);
+        pthread_mutex_lock(&own);
+        fputs_unlocked(line, out);
+        pthread_mutex_unlock(&own);
+    }
+    return NULL;
+}
+
+static void write_while_main_forks(void *(*write)(void *)) {
     pthread_t threads[3];
     char line[40];
     int lines = 0, bad = 0;
     out = fopen("out", "w");
     for (int i = 0; i < 3; i++)
-        pthread_create(threads + i, NULL, write_from_a_thread, NULL);
+        pthread_create(threads + i, NULL, write, NULL);
     for (int i = 0; i < 20; i++) {
         pid_t child = fork();
         if (child == 0)
             _exit(0);
         waitpid(child, NULL, 0);
-        fflush(NULL);
+        if (write == write_from_a_thread)
+            fflush(NULL);
     }
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
@@ -553,6 +568,14 @@ CASE(threads_write_whole_lines) {
         lines++, bad += strlen(line) != 12;
     say("%d lines, %d bad", lines, bad);
     remove("out"); /* their order is open */
+}
+
+CASE(threads_write_whole_lines) {
+    write_while_main_forks(write_from_a_thread);
+}
+
+CASE(threads_write_without_the_lock) {
+    write_while_main_forks(write_without_the_lock);
 }
 
 static void *read_from_a_thread(void *sum) {
