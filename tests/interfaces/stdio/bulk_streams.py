@@ -27,7 +27,7 @@ AT_BLOCK_ENDS = ["read=4092 scan", "read=4092 letters", "read=4095 get=1", "get=
 UNDER_A_FILTER = {"r": ["get", "uget", "read", "uread", "line"], "w": ["put", "uput", "write", "uwrite", "text"]}
 UNSEEN = ("numread", "numwrite", "numseek", "numoffset", "numclose", "numopen", "numdup", "numappend", "contents", "truncate",
           "_exit", "exec", "bare", "unread", "about")
-UNSEEN_BY_UNIX = ("_exit", "exec", "contents", "about")
+UNSEEN_BY_UNIX = ("_exit", "exec", "contents", "truncate", "about")
 KILLED = (-signal.SIGSYS, -signal.SIGKILL)
 
 
