@@ -415,11 +415,15 @@ static bool take_idle(struct asf_cios *c) {
     return false;
 }
 
+/* Input that was set back once is bulk no more: it would be read twice each time. */
 static void cut_idle(struct asf_cios *c, bool exits) {
     if (!take_idle(c))
         return;
-    if (c->bulk.state == ASF_BULK && (__libc_single_threaded || !c->bulk.unlocked))
+    if (c->bulk.state == ASF_BULK && (__libc_single_threaded || !c->bulk.unlocked)) {
         cut(c, exits);
+        if (!asf__is_putting(c))
+            c->bulk.state = ASF_BULK_NEVER;
+    }
     asf__unlock(&c->lk);
 }
 
