@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The inputs of programs/run: text, tables, records and binary files, the same in every run, made on first use."""
+import hashlib
 import os
 import random
+import re
+import shlex
 import shutil
 import sqlite3
 import struct
@@ -253,3 +256,29 @@ class Maker:
     def make_gzipped(self, path, size):
         with open(path, "wb") as file:
             subprocess.run(["gzip", "-1c", self.get(f"text-{size / MB:g}")], stdout=file, check=True)
+
+
+def place(word, maker):
+    """A word of a program's command line (program_list.py), with the paths of its files."""
+    out = os.path.join(maker.directory, "written")
+    return re.sub(r"\{(\w+-[\d.]+|out)\}", lambda m: out if m[1] == "out" else maker.get(m[1]), word)
+
+
+def name_of(program):
+    return program.command.split()[0] if isinstance(program.command, str) else program.command[0]
+
+
+def command_of(program, maker):
+    words = shlex.split(program.command) if isinstance(program.command, str) else program.command
+    return [place(word, maker) for word in words]
+
+
+def stdin_of(program, maker):
+    """The path of standard input; what follows "=" in the list is its text."""
+    text = program.stdin
+    if text is None or not text.startswith("="):
+        return place(text, maker) if text else "/dev/null"
+    path = os.path.join(maker.directory, "script-" + hashlib.md5(text.encode()).hexdigest())
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text[1:])
+    return path
