@@ -247,8 +247,9 @@ static char *end_of_block(const struct asf_cios *c, char **begin) {
         p = c->bulk.seen;
     if (p == c->bulk.passed)
         return *begin = p;
-    size_t taken = (size_t)(p - c->buf_base);
-    *begin = c->buf_base + (taken > 0 ? (taken - 1) / c->block * c->block : 0);
+    char *first = c->bulk.passed ? c->bulk.passed : c->buf_base;
+    size_t taken = (size_t)(p - first);
+    *begin = first + (taken > 0 ? (taken - 1) / c->block * c->block : 0);
     return end - *begin > (ptrdiff_t)c->block ? *begin + c->block : end;
 }
 
@@ -267,8 +268,11 @@ void asf__note_passing_slow(struct asf_cios *c, size_t n) {
     if (c->flags & ASF_IN_BACKUP || n > asf__avail(c))
         return;
     bool empty = c->read_ptr == c->buf_base && c->bulk.seen <= c->read_ptr;
-    size_t own = empty ? 0 : (size_t)(asf__own_end(c) - c->read_ptr);
-    if (n > own && (n - own) % c->block == 0)
+    char *begin, *end = end_of_block(c, &begin);
+    size_t own = empty ? 0 : (size_t)(end - c->read_ptr);
+    if (c->flags2 & ASF_READS_ON)
+        c->bulk.passed = n > own ? c->read_ptr + n - 1 : begin;
+    else if (n > own && (n - own) % c->block == 0)
         c->bulk.passed = c->read_ptr + n;
 }
 

@@ -75,12 +75,17 @@ static inline void asf__publish_on_exit(void) {
  * asf__choose_buffer: the window is empty: give a bulk stream the large buffer, any other one its own.
  * asf__own_end: returns where the bytes end that the stream would have read into its own buffer.
  * asf__note_passing: a call is about to take n bytes.  Whole blocks after those of its own buffer would be
- * read straight to the caller's memory, and leave that buffer empty. */
+ * read straight to the caller's memory, and leave that buffer empty; with ASF_READS_ON all but the last byte
+ * would be, and that one begins the buffer. */
 void asf__choose_buffer(struct asf_cios *c);
 char *asf__own_end(const struct asf_cios *c);
 void asf__note_passing_slow(struct asf_cios *c, size_t n);
 static inline void asf__note_passing(struct asf_cios *c, size_t n) {
-    if (asf__unlikely(c->bulk.own != NULL) && n >= c->block)
+    if (asf__likely(!c->bulk.own))
+        return;
+    bool beyond = c->flags2 & ASF_READS_ON &&
+                  (!c->bulk.passed || (size_t)(c->read_ptr - c->bulk.passed) + n > c->block);
+    if (n >= c->block || beyond)
         asf__note_passing_slow(c, n);
 }
 

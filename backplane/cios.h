@@ -231,7 +231,7 @@ struct asf_cios {
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
         char *seen;             /* input: where the bytes end that calls have looked at, if beyond read_ptr */
         char *passed;           /* input: where the bytes end that the latest call would have read without
-                                 * the stream's own buffer, which is empty then; or NULL */
+                                 * the stream's own buffer, which would go on there; or NULL */
         unsigned process;       /* the process that has the large buffer */
         bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
     } bulk;
