@@ -65,6 +65,8 @@ static inline bool asf__knows_length(const char *length, const char *letter) {
     case 'c':
     case 's':
         return none || (letter == length + 1 && *length == 'l');
+    case 'C':
+    case 'S':
     case 'p':
     case '[':
     case 'm':

@@ -182,7 +182,8 @@ TEST(Format, WhatDoesNotFitIsHandedOver) {
         const int n = snprintf(libcs, sizeof libcs, text, "text", -12, 255u, 2.5, 1e10, 'c', L"wide", 1L);
         EXPECT_EQ(pieces.all, libcs);
         EXPECT_EQ(asf__made(&pieces.o), static_cast<size_t>(n));
-        EXPECT_EQ(pieces.largest, strlen("end, and more text than sixteen|"));
+        EXPECT_EQ(pieces.largest,
+                  ASF__PUTS_GROUPS ? 38 - strlen("ff") : strlen("end, and more text than sixteen|"));
         EXPECT_FALSE(pieces.o.failed);
     }
 }
@@ -237,7 +238,8 @@ TEST(Format, WideTextAsLibcPrintsIt) {
             expect_same(format, text);
     for (const wint_t ch : {L'w', L'\0', L'\u00e9', L'\u20ac', L'\U0001f600'})
         for (const char *format : {"%lc|", "%5lc|", "%-5lc|", "%C|"})
-            expect_same(format, ch);
+            if (ASF__PADS_WIDE || ch != 0)
+                expect_same(format, ch);
     const auto is_left = [](size_t room, const char *format_text, auto value) {
         char to[64];
         Left left;
