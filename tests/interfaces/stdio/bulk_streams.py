@@ -161,7 +161,7 @@ def published(steps, unix):
     """With a child that does nothing before each step that the library does not see."""
     shown, filtered, unseen = [], False, UNSEEN_BY_UNIX if unix else UNSEEN
     if any(step.startswith("2:open") for step in steps):
-        unseen += INPUTS + OUTPUTS + ("close", "flush", "open", "size")
+        unseen += INPUTS + OUTPUTS + ("close", "flush", "open", "reopen", "size")
     for part in " ".join(steps).split():
         name = name_of(part)
         filtered = filtered or name == "filter"
