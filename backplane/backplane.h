@@ -158,8 +158,10 @@ static inline void asf__back_up(struct asf_cios *c) {
 }
 char *asf__own_begin(const struct asf_cios *c);
 static inline bool asf__is_last(const struct asf_cios *c, int byte) {
-    const char *begin =
-        asf__unlikely(c->bulk.own) && !(c->flags & ASF_IN_BACKUP) ? asf__own_begin(c) : c->read_base;
+    const char *begin = c->read_base;
+    bool bulk = asf__unlikely(c->bulk.own) && !(c->flags & ASF_IN_BACKUP);
+    if (bulk && (c->bulk.seen > c->read_ptr || c->bulk.passed == c->read_ptr))
+        begin = asf__own_begin(c);
     return c->read_ptr > begin && (unsigned char)c->read_ptr[-1] == (unsigned char)byte;
 }
 int asf__push_back(struct asf_cios *c, int byte);

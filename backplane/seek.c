@@ -166,6 +166,11 @@ static off64_t ahead_of_offset(struct asf_cios *c) {
     return elsewhere ? pending : pending + (c->write_base - c->read_end);
 }
 
+static off64_t ask_offset(struct asf_cios *c, int whence) {
+    asf__publish_others(c);
+    return c->ops->seek(c, 0, whence);
+}
+
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     int rc = asf__arrive(c);
     *below = rc < 0 ? rc : -ESPIPE;
@@ -178,13 +183,12 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     rc = asf__trim(c);
     if (rc < 0)
         return *below = rc;
-    asf__publish_others(c);
     off64_t ahead = ahead_of_offset(c), at = c->offset;
 
     if (ahead > 0 && c->flags & ASF_APPENDING)
-        at = c->offset = c->ops->seek(c, 0, SEEK_END);
+        at = c->offset = ask_offset(c, SEEK_END);
     else if (!asf__knows_offset(c) || (c->flags2 & ASF_SEEKS_ANEW && !c->ops->positional))
-        at = knows_place(c) ? c->place : c->ops->seek(c, 0, SEEK_CUR);
+        at = knows_place(c) ? c->place : ask_offset(c, SEEK_CUR);
     *below = at;
     if (asf__failed(at))
         return at;
