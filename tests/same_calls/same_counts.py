@@ -69,7 +69,7 @@ def try_program(program, maker, settings):
     plain, buffered = count(program, maker, {}), count(program, maker, STDBUF)
     for _ in range(TRIES):
         ours = count(program, maker, settings)
-        if ours <= most(plain, buffered):
+        if 0 < ours <= most(plain, buffered):
             return plain, buffered, ours, True
     return plain, buffered, ours, False
 
