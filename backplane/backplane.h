@@ -142,7 +142,8 @@ off64_t asf__end_of_detached(const struct asf_cios *c);
 /* --- bytes pushed back by ungetc (pushback.c) --- */
 
 /* asf__look_at: note that the byte before read_ptr was read, though it may be pushed back.
- * asf__is_last: whether `byte` is the byte before read_ptr, in the stream's own buffer or the backup.
+ * asf__is_last: whether `byte` is the byte before read_ptr, in the stream's own buffer or the backup.  Only
+ * after a byte that was looked at, or blocks that pass it, may a bulk stream's own buffer begin at read_ptr.
  * asf__back_up: push it back.
  * asf__own_begin: returns where in the large buffer of a bulk stream its own buffer would begin (bulk.h).
  * asf__push_back: returns the byte, or -ENOMEM.
