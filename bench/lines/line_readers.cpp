@@ -5,6 +5,7 @@
 #include "lines_bench.h"
 
 #include <asf/lines.h>
+#include <asf/streams.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,11 +57,11 @@ tally by_fgets(const char *path) {
     return found;
 }
 
-tally by_std_getline(const char *path) {
+template <class Stream> tally by_getline_of(const char *path) {
     tally found;
-    std::ifstream file(path);
+    Stream file(path);
     std::string line;
-    while (std::getline(file, line))
+    while (getline(file, line))
         found.add(line.size());
     return found;
 }
@@ -213,7 +214,8 @@ std::vector<reader> line_readers() {
     std::vector<reader> readers = {
         {"libc getline", timed<by_getline>},
         {"libc fgets", timed<by_fgets>},
-        {"std::getline", timed<by_std_getline>},
+        {"std::getline", timed<by_getline_of<std::ifstream>>},
+        {"getline, asf::istream", timed<by_getline_of<asf::istream>>},
         {"memchr, mmap", timed<over_map<with_memchr>>},
         {"memchr, read", timed<over_read<with_memchr>>},
     };

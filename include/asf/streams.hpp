@@ -487,6 +487,10 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
      * remains this class. */
     friend istream &operator>>(istream &in, std::string &text) { return in.extract(text); }
     friend istream &operator>>(istream &in, char &c) { return static_cast<std::istream &>(in) >> c, in; }
+    /* getline: as std::getline, and faster.  An unqualified call finds it: while (getline(in, line)) */
+    friend istream &getline(istream &in, std::string &line, char delimiter = '\n') {
+        return in.extract_line(line, delimiter);
+    }
 
   private:
     /* Whether the next value may be read from the area by the rules of the C locale. */
@@ -500,6 +504,16 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
             return static_cast<std::istream &>(*this) >> text, *this;
         text.assign(word, behind);
         pass(behind);
+        return *this;
+    }
+    istream &extract_line(std::string &line, char delimiter) {
+        const char *from = rdbuf()->gptr(), *stop = rdbuf()->egptr();
+        const void *found = from == stop ? nullptr : std::memchr(from, delimiter, stop - from);
+        if (!found || !good() || tie())
+            return std::getline(static_cast<std::istream &>(*this), line, delimiter), *this;
+        const char *end = static_cast<const char *>(found);
+        line.assign(from, end);
+        pass(end + 1);
         return *this;
     }
     template <class Number> istream &extract(Number &value) {

@@ -66,7 +66,7 @@ template <class Value, class Stream> void extract(std::ostream &out, Stream &in)
 template <class Stream> void read_something(std::ostream &out, Stream &in, Random &random) {
     static char block[200000];
     std::string text;
-    switch (auto call = random() % 24; call) {
+    switch (auto call = random() % 25; call) {
     case 0:
         return extract<int>(out << "int ", in);
     case 1:
@@ -112,6 +112,10 @@ template <class Stream> void read_something(std::ostream &out, Stream &in, Rando
     }
     case 15:
         out << "getline " << static_cast<bool>(std::getline(in, text)) << text;
+        return;
+    case 23: // asf's own, where there is one
+        text = "before";
+        out << "getline " << static_cast<bool>(getline(in, text, " \nx"[random() % 3])) << text;
         return;
     case 16:
     case 17: {
