@@ -118,7 +118,7 @@ int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
 /* Pushes back the byte that was just read, by the pointer alone. */
 static inline bool back_up(struct asf_cios *c, int ch) {
-    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__is_last(c, ch))
+    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__ours(c) || !asf__is_last(c, ch))
         return false;
     asf__back_up(c);
     return true;
@@ -150,7 +150,7 @@ int asf__unget(struct asf_cios *c, int ch) {
 static int unget_byte(struct asf_cios *c, int ch) {
     if (ASF_LIBC(ungetc_orients))
         asf__bytes(c);
-    if (c->orientation <= 0 && asf__is_last(c, ch)) {
+    if (c->orientation <= 0 && asf__ours(c) && asf__is_last(c, ch)) {
         asf__back_up(c);
         return (unsigned char)ch;
     }
