@@ -67,6 +67,9 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error
                           memory_of_a_thousand_streams memory_limited_for_a_thousand_streams)
 endif()
+if("asan" IN_LIST sanitizers) # which warns of each context
+    list(APPEND ASF_SKIPPED_CASES blocked_in_a_context)
+endif()
 if("tsan" IN_LIST sanitizers)
     # The runtime knows no end of the main thread before the others', puts signals
     # off, and sees neither the locks that libc's own code takes nor our forks.  Its _exit
