@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """report_page.py LIBRARY: measures four programs with LIBRARY preloaded, has bench/report make its page of them, and
 looks at it: charts in both themes, the table, nothing from elsewhere.  Where chromium is installed the page is laid out at
-400 and 1,400 pixels, and must fit.
+400 and 1,400 pixels, and must fit.  And what bench/results.md keeps of earlier runs.
 """
+import importlib.machinery
+import importlib.util
 import os
 import re
 import shutil
@@ -13,6 +15,7 @@ import tempfile
 import unittest
 
 LIBRARY = os.path.realpath(sys.argv.pop(1))
+sys.dont_write_bytecode = True  # the source tree stays as it is
 BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
 CHROMIUM = shutil.which("chromium")
 
@@ -57,6 +60,49 @@ class Page(unittest.TestCase):
                                     f"--user-data-dir={self.folder}/profile", "--dump-dom", path],
                                    check=True, capture_output=True, text=True).stdout
             self.assertLessEqual(int(re.search(r"<title>(\d+)</title>", shown)[1]), width)
+
+
+def load_report():
+    sys.path.insert(0, BENCH)
+    loader = importlib.machinery.SourceFileLoader("report", os.path.join(BENCH, "report"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("report", loader))
+    loader.exec_module(module)
+    return module
+
+
+class Results(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="asf-results-")
+        self.addCleanup(scratch.cleanup)
+        self.report = load_report()
+        self.report.RESULTS = os.path.join(scratch.name, "results.md")
+
+    def part(self, heading, commit, text):
+        return f"## {heading}\n\n*2 processors (One), cc 12; asf {commit}; 2026-11-28, load 0.1*\n\n{text}\n"
+
+    def written(self, sections, tables):
+        self.report.write_results(sections, tables)
+        return self.report.read(self.report.RESULTS)
+
+    def test_of_one_run(self):
+        page = self.written({"programs-files": self.part("Files?", "aaaa", "1.56")}, {"lines": self.part("Lines", "aaaa", "| 3 |")})
+        self.assertIn("All of commit aaaa, 2026-11-28, on 2 processors (One).", page)
+        self.assertRegex(page, r"(?s)## Files\?.*1\.56.*## All tables.*<summary>Lines</summary>.*\| 3 \|.*</details>")
+
+    def test_a_part_alone_replaces_only_its_own(self):
+        self.written({"programs-files": self.part("Files?", "aaaa", "1.56")},
+                     {"lines": self.part("Lines", "aaaa", "| 3 |"), "ring": self.part("Rings", "aaaa", "| 4 |")})
+        page = self.written({}, {"lines": self.part("Lines", "bbbb", "| 5 |")})
+        self.assertNotIn("| 3 |", page)
+        for kept in ("1.56", "| 4 |", "| 5 |"):
+            self.assertEqual(page.count(kept), 1)
+        self.assertRegex(page, r"- commit aaaa, .*: programs-files, ring-tables\n- commit bbbb, .*: lines-tables\n")
+
+    def test_figures_of_the_first_page(self):
+        page = ("9 of Debian's programs, output into a file, by default: **1.40** times; `stdbuf -i128K -o128K` 1.10. No\n"
+                "| *a / b, 3.0 is asked for* | 7.52 | 10.10 |\n")
+        self.assertEqual(self.report.mean_of_programs(page), ("9", "1.40", "1.10"))
+        self.assertEqual(self.report.whole(self.report.row_of("a / b")(page)), ["8", "10"])
 
 
 if __name__ == "__main__":
