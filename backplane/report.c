@@ -50,14 +50,17 @@ void asf__forget_counts(struct asf_cios *c) {
     s->spared = 0;
 }
 
-void asf__report(struct asf_cios *c) {
+/* At exit another thread may write meanwhile. */
+ASF_RACY void asf__report(struct asf_cios *c) {
+    if (!asf__counting)
+        return;
     char fd[256] = "memory";
     uint64_t told = c->stats.in + c->stats.out + 1;
     struct asf_stats s = c->stats;
     s.in -= s.in_before;
     s.out -= s.out_before;
     const bool used = s.in || s.out || s.syscalls || (c->ops->memory_is_the_stream && s.calls);
-    if (!asf__counting || !used || c->stats.told == told)
+    if (!used || c->stats.told == told)
         return;
     c->stats.told = told;
     if (c->fd >= 0 && !c->name && !find_path(c->fd, fd, sizeof fd)) {
