@@ -81,7 +81,8 @@ if("tsan" IN_LIST sanitizers)
                                   handlers_in_threads_beside_one_that_waits handlers_in_threads_beside_one_that_forks
                                   child_leaves_by__exit vfork_and__exit vfork_and_failing_exec
                                   a_fault_with_the_handler_set_late a_fault_in_a_map_of_the_program
-                                  signals_with_values)
+                                  signals_with_values blocked_in_a_handler blocked_in_sigsuspend blocked_in_ppoll
+                                  blocked_in_pselect blocked_in_epoll_pwait)
 endif()
 
 if(CMAKE_CROSSCOMPILING) # qemu-user limits no memory; these do not end there, without asf either
