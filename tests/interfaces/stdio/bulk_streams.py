@@ -201,6 +201,8 @@ def sequence(seed, unix):
     rng = random.Random(seed)
     if rng.random() < 0.3:
         size, mode, steps = random_streams.sequence(seed)
+        while asks_astray(steps):
+            steps = steps[:-1]
     else:
         size = rng.choice([0, 20000, 65536, 150000, 400000])
         mode, steps = of_bulk(rng)
