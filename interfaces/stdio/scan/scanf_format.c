@@ -195,7 +195,7 @@ static bool is_odd(text begin, text p) {
     begin += *begin == '*';
     if (p[-1] == 'c')
         return begin != p - 1;
-    if (p[-1] == 's' && p[-2] == 'l')
+    if ((p[-1] == 's' && p[-2] == 'l') || p[-1] == 'S' || p[-1] == 'C')
         return true;
     return *begin == '0' || (p[-1] == '[' && has_odd_range(p));
 }
