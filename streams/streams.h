@@ -51,6 +51,9 @@ extern const struct asf_module *asf__pipe_module;
  * asf__open_segment: on a segment of shared memory, which is detached when the stream is closed.
  * asf__open_ring: on an end of a ring, which is given back when the stream is closed.
  * asf__open_decoded: of the decoded bytes of `below`, which is closed with the stream.
+ * asf__open_range: on the bytes of a descriptor's file from `begin` to before `end`, read at their offsets;
+ * end < 0: on all that is read from the descriptor.  own: the stream closes the descriptor.  stop: NULL, or
+ * reads fail with -ECANCELED when it is not 0.
  * asf__open_directory: on a directory's descriptor, which is closed with the stream; -1: there is none
  * yet.
  * asf__open_module: on a module that stands for a program's functions.
@@ -60,6 +63,7 @@ struct asf_cios *asf__open_memory(char **location, size_t *size);
 struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_decoded(const struct asf_decoder *decoder, struct asf_cios *below);
+struct asf_cios *asf__open_range(int fd, bool own, int64_t begin, int64_t end, const int *stop);
 struct asf_cios *asf__open_directory(int fd);
 struct asf_cios *asf__open_module(const struct asf_module *ops, void *data, int access);
 struct asf_cios *asf__open_users_module(const struct asf_stream_ops *ops, void *data, int access);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parts_threads.c - asf_each_part: threads that take the parts of a file one after the other.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "interfaces/asi/parts.h"
+#include "lib/sys/syscalls.h"
+
+enum { PARTS_A_THREAD = 4, MOST_THREADS = 1024 };
+
+struct crew {
+    int fd;
+    struct asf_part *parts;
+    ssize_t count, next; /* `next` is atomic */
+    asf_part_work *work;
+    asf_part_done *done;
+    void *argument;
+    unsigned most; /* threads, with the calling one */
+    int result;    /* the first that was not 0; atomic */
+    pthread_t *threads;
+    unsigned started;
+    pthread_mutex_t lock; /* of what follows */
+    bool *finished;       /* which parts are, if there is a `done` */
+    ssize_t told;         /* parts that `done` was called for */
+    bool telling;
+};
+
+static bool goes_on(const struct crew *w) {
+    return __atomic_load_n(&w->result, __ATOMIC_RELAXED) == 0;
+}
+
+static void end_with(struct crew *w, int result) {
+    int none = 0;
+    if (result != 0)
+        __atomic_compare_exchange_n(&w->result, &none, result, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* A thread that ends within `work` ends all. */
+static void end_of_thread(void *crew) {
+    end_with(crew, -ECANCELED);
+}
+
+/* --- in order ------------------------------------------------------------------------------ */
+
+static const struct asf_part *next_to_tell(struct crew *w) {
+    bool any = goes_on(w) && w->told < w->count && w->finished[w->told];
+    return any ? &w->parts[w->told] : NULL;
+}
+
+/* Calls `done` for this part and all that are finished behind it, unless a thread does so already. */
+static void tell(struct crew *w, ssize_t index) {
+    const struct asf_part *part;
+    if (!w->done)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->finished[index] = true;
+    while (!w->telling && (part = next_to_tell(w))) {
+        w->telling = true;
+        pthread_mutex_unlock(&w->lock);
+        end_with(w, w->done(part, w->argument));
+        pthread_mutex_lock(&w->lock);
+        w->telling = false;
+        w->told++;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* --- a thread -------------------------------------------------------------------------------- */
+
+static void work_on_part(struct crew *w, ssize_t index) {
+    int rc;
+    struct asf_cios *stream = asf__open_part(w->fd, false, &w->parts[index], &w->result, &rc);
+    if (stream) {
+        rc = w->work(stream, &w->parts[index], w->argument);
+        int closed = asf_sclose(stream);
+        rc = rc ? rc : closed;
+    }
+    end_with(w, rc);
+    if (rc == 0)
+        tell(w, index);
+}
+
+static void *work_on_all(void *crew) {
+    struct crew *w = crew;
+    ssize_t index;
+    pthread_cleanup_push(end_of_thread, w);
+    while (goes_on(w) && (index = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->count)
+        work_on_part(w, index);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* As the control group of version 2 allows it, in processors; 0: it sets no limit. */
+static unsigned quota(void) {
+    char text[64], *end;
+    int fd = asf__open("/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : asf__read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        asf__close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    long long time = strtoll(text, &end, 10), period = strtoll(end, NULL, 10);
+    return time > 0 && period > 0 ? (unsigned)((time + period - 1) / period) : 0;
+}
+
+static unsigned processors(void) {
+    unsigned all = asf__processors(), allowed = quota();
+    return allowed && allowed < all ? allowed : all;
+}
+
+static void start(struct crew *w, unsigned threads) {
+    uint64_t mask = asf__hold_signals(); /* which the threads inherit */
+    while (w->started + 1 < threads && pthread_create(&w->threads[w->started], NULL, work_on_all, w) == 0)
+        w->started++;
+    asf__release_signals(mask);
+}
+
+/* Waits for the threads; also when the calling one is cancelled. */
+static void finish(void *crew) {
+    struct crew *w = crew;
+    for (unsigned i = 0; i < w->started; i++)
+        pthread_join(w->threads[i], NULL);
+    asf__close(w->fd);
+    pthread_mutex_destroy(&w->lock);
+    free(w->parts);
+    free(w->threads);
+    free(w->finished);
+}
+
+static void run(struct crew *w, const struct asf_cut *how) {
+    w->count = asf__cut(w->fd, how, PARTS_A_THREAD * (int64_t)w->most, &w->parts);
+    if (w->count <= 0) {
+        end_with(w, (int)w->count);
+        return;
+    }
+    unsigned threads = w->count < (ssize_t)w->most ? (unsigned)w->count : w->most;
+    w->threads = malloc(threads * sizeof *w->threads);
+    w->finished = w->done ? calloc((size_t)w->count, sizeof *w->finished) : NULL;
+    if (!w->threads || (w->done && !w->finished)) {
+        end_with(w, -ENOMEM);
+        return;
+    }
+    start(w, threads); /* fewer if the system has no more: the calling thread alone will do */
+    work_on_all(w);
+}
+
+static unsigned at_most(unsigned threads) {
+    if (threads == 0)
+        threads = processors();
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+int asf_each_part(const char *path, const struct asf_cut *how, unsigned threads, asf_part_work *work,
+                  asf_part_done *done, void *argument) {
+    struct crew w = {.work = work,
+                     .done = done,
+                     .argument = argument,
+                     .most = at_most(threads),
+                     .lock = PTHREAD_MUTEX_INITIALIZER};
+    w.fd = asf__open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (w.fd < 0)
+        return w.fd;
+    pthread_cleanup_push(finish, &w);
+    run(&w, how);
+    pthread_cleanup_pop(1);
+    return w.result;
+}
