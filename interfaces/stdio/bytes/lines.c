@@ -249,7 +249,7 @@ EXPORT ssize_t getline(char **line, size_t *size, FILE *f) {
 
 static inline bool put_text_fast(struct asf_cios *c, const char *text, size_t length) {
     if (length - 1 >= asf__room(c)) /* also an empty string, which must orient the stream */
-        return false;
+        return length == 0 && c->orientation < 0;
     asf__copy(c->write_ptr, text, length);
     c->write_ptr += length;
     return true;
