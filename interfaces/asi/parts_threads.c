@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "interfaces/asi/parts.h"
+#include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
 enum { PARTS_A_THREAD = 4, MOST_THREADS = 1024 };
@@ -117,6 +118,7 @@ static unsigned processors(void) {
 }
 
 static void start(struct crew *w, unsigned threads) {
+    asf__lock_register();                /* which takes 25 ms once there are threads */
     uint64_t mask = asf__hold_signals(); /* which the threads inherit */
     while (w->started + 1 < threads && pthread_create(&w->threads[w->started], NULL, work_on_all, w) == 0)
         w->started++;
