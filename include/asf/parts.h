@@ -6,11 +6,12 @@
  *   asf_parts        cuts a file into ranges between lines or records
  *   asf_sopen_part   opens a stream on one of them, which ends where the part ends
  *   asf_each_part    has threads work on all of them
+ *   asf_read_columns has threads read columns of numbers into arrays
  */
 #ifndef ASF_PARTS_H
 #define ASF_PARTS_H
 
-#include <asf/asf.h>
+#include <asf/numbers.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +90,23 @@ typedef int asf_part_done(const struct asf_part *part, void *argument);
  * source   an extension. */
 ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsigned threads,
                              asf_part_work *work, asf_part_done *done, void *argument);
+
+/* asf_read_columns: read columns of numbers of a whole file into arrays, one line a row.
+ *   path       of the file
+ *   separator  the byte between two fields of a line
+ *   skip       lines at the beginning of the file that are no rows, such as a heading
+ *   columns    in: `field` and `type`, as asf_scan_columns'.  out: `values`, an array of as many values as
+ *              there are rows, from malloc, which the caller frees; NULL if there are no rows, or on an error
+ *   count      columns, at least 1
+ *   threads    as asf_each_part's
+ * returns  the rows; or a negated errno value: those of asf_scan_columns for a line that is no row, those of
+ *          asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines have
+ *          more than 1 MB.
+ * What a row is, asf_scan_columns says.  Meanwhile the arrays may exist twice in memory.
+ * threads, cancel  as asf_each_part.
+ * source   an extension. */
+ASF_EXPORT int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,
+                                    size_t count, unsigned threads);
 
 #ifdef __cplusplus
 }

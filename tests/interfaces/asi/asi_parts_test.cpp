@@ -420,5 +420,102 @@ TEST_F(AsiPartsThreads, SignalsAreTheProgramsThreads) {
     EXPECT_EQ(sigismember(&now, SIGALRM), 0);
 }
 
+// --- columns -----------------------------------------------------------------------------------
+
+class AsiPartsColumns : public AsiParts {
+  protected:
+    // An integer, a word, a double and a long integer a row.
+    static std::string random_rows(Random &random, int rows, bool ends) {
+        std::string text = "id,name,price,total\n";
+        char row[200];
+        for (int i = 0; i < rows; i++) {
+            text.append(row, static_cast<size_t>(
+                                 snprintf(row, sizeof row, "%d,%.*s,%.*f,%lld\n", static_cast<int>(random()),
+                                          static_cast<int>(random() % 20), "any word that is long enough",
+                                          static_cast<int>(random() % 5), static_cast<int>(random()) / 1e4,
+                                          static_cast<long long>(random()) << random() % 30)));
+        }
+        if (!ends)
+            text.pop_back();
+        return text;
+    }
+
+    struct Columns {
+        std::vector<asf_column> of = {
+            {0, ASF_INT32, nullptr}, {2, ASF_DOUBLE, nullptr}, {3, ASF_INT64, nullptr}};
+        int64_t rows = 0;
+        ~Columns() {
+            for (const asf_column &column : of)
+                free(column.values);
+        }
+        std::string bytes() const {
+            std::string all;
+            for (const asf_column &column : of)
+                all.append(static_cast<const char *>(column.values),
+                           static_cast<size_t>(rows) * (column.type == ASF_INT32 ? 4 : 8));
+            return all;
+        }
+    };
+
+    // By one thread and asf_scan_columns.
+    static void scan(const std::string &path, int64_t room, Columns *columns) {
+        for (asf_column &column : columns->of)
+            column.values = malloc(static_cast<size_t>(room) * 8 + 1);
+        asf_cios *stream = asf_sopen(path.c_str(), O_RDONLY, 0, nullptr);
+        ssize_t n = 0;
+        asf_sfree(stream, asf_salloc_until(stream, '\n', &n));
+        columns->rows = asf_scan_columns(stream, ',', columns->of.data(), columns->of.size(), room);
+        asf_sclose(stream);
+    }
+};
+
+TEST_F(AsiPartsColumns, AreThoseOfOneThread) {
+    Random random(6);
+    for (int rows : {0, 1, 5, 4096, 4097, 150000}) {
+        const std::string file = put("table", random_rows(random, rows, rows % 2));
+        Columns expected;
+        scan(file, rows, &expected);
+        ASSERT_EQ(expected.rows, rows);
+        for (unsigned threads : {1U, 2U, 5U, 0U}) {
+            Columns got;
+            got.rows = asf_read_columns(file.c_str(), ',', 1, got.of.data(), got.of.size(), threads);
+            ASSERT_EQ(got.rows, rows) << threads;
+            EXPECT_TRUE(got.bytes() == expected.bytes()) << rows << " rows, " << threads << " threads";
+            EXPECT_EQ(got.of[0].values == nullptr, rows == 0);
+        }
+    }
+}
+
+TEST_F(AsiPartsColumns, ALineThatIsNoRowIsTold) {
+    Random random(7);
+    std::string text = random_rows(random, 100000, true);
+    const auto read = [&](int64_t skip) {
+        Columns got;
+        const std::string file = put("table", text);
+        got.rows = asf_read_columns(file.c_str(), ',', skip, got.of.data(), got.of.size(), 3);
+        for (const asf_column &column : got.of)
+            EXPECT_EQ(column.values == nullptr, got.rows <= 0);
+        return got.rows;
+    };
+    EXPECT_EQ(read(1), 100000);
+    EXPECT_EQ(read(0), -EBADMSG);
+    EXPECT_EQ(read(-1), -EINVAL);
+    EXPECT_EQ(read(200000), -EMSGSIZE);
+    const std::string all = text;
+    text.resize(text.find('\n', 5000) + 1);
+    EXPECT_EQ(read(200000), 0);
+    text = all;
+    const size_t last = text.rfind('\n', text.size() - 2);
+    text.replace(last + 1, 1, "x");
+    EXPECT_EQ(read(1), -EBADMSG);
+    text.replace(text.find('\n') + 1, 0, "99999999999,a,1,1\n");
+    EXPECT_EQ(read(1), -ERANGE);
+    Columns none;
+    EXPECT_EQ(asf_read_columns(path("none").c_str(), ',', 0, none.of.data(), none.of.size(), 0), -ENOENT);
+    EXPECT_EQ(asf_read_columns(path("table").c_str(), ',', 0, none.of.data(), 0, 0), -EINVAL);
+    std::swap(none.of[0], none.of[1]);
+    EXPECT_EQ(asf_read_columns(path("table").c_str(), ',', 1, none.of.data(), none.of.size(), 0), -EINVAL);
+}
+
 } // namespace
 } // namespace asi

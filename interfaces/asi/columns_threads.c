@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * columns_threads.c - columns of numbers of a whole file, read by threads: each part into a chunk, and the
+ * chunks copied in order.
+ */
+#define _GNU_SOURCE
+#include <asf/lines.h>
+#include <asf/parts.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So much of a file makes a chunk that is still in the processor's caches when it is copied. */
+enum { PART = 1 << 20, LEAST_ROWS = 1 << 12 };
+
+/* The rows of a part. */
+struct chunk {
+    struct chunk *next; /* in the list of the idle */
+    int64_t rows, room;
+    void *values[]; /* an array a column */
+};
+
+struct table {
+    int separator;
+    int64_t skip;
+    struct asf_column *columns;
+    size_t count;
+    int64_t rows, room; /* of the columns */
+    pthread_mutex_t lock;
+    struct chunk *idle;
+    struct chunk **of_part; /* chunks that are read and not yet copied */
+    int64_t parts;
+};
+
+static size_t width(enum asf_column_type type) {
+    return type == ASF_INT32 ? sizeof(int32_t) : sizeof(int64_t); /* a double has as many bytes */
+}
+
+/* --- chunks ---------------------------------------------------------------------------------- */
+
+static void free_chunk(const struct table *t, struct chunk *chunk) {
+    for (size_t i = 0; chunk && i < t->count; i++)
+        free(chunk->values[i]);
+    free(chunk);
+}
+
+static struct chunk *take_chunk(struct table *t) {
+    pthread_mutex_lock(&t->lock);
+    struct chunk *chunk = t->idle;
+    if (chunk)
+        t->idle = chunk->next;
+    pthread_mutex_unlock(&t->lock);
+    if (!chunk)
+        chunk = calloc(1, sizeof *chunk + t->count * sizeof chunk->values[0]);
+    if (chunk)
+        chunk->rows = 0;
+    return chunk;
+}
+
+static void give_chunk(struct table *t, struct chunk *chunk) {
+    pthread_mutex_lock(&t->lock);
+    chunk->next = t->idle;
+    t->idle = chunk;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Notes the chunk as that of a part, of which there are `count`.  returns  false: there is no memory. */
+static bool keep_chunk(struct table *t, const struct asf_part *part, struct chunk *chunk) {
+    pthread_mutex_lock(&t->lock);
+    if (!t->of_part)
+        t->of_part = calloc((size_t)part->count, sizeof(struct chunk *));
+    t->parts = part->count;
+    if (t->of_part)
+        t->of_part[part->index] = chunk;
+    pthread_mutex_unlock(&t->lock);
+    return t->of_part;
+}
+
+static bool grow(void **values, enum asf_column_type type, int64_t room) {
+    void *more = realloc(*values, (size_t)room * width(type));
+    if (more)
+        *values = more;
+    return more;
+}
+
+static bool grow_chunk(const struct table *t, struct chunk *chunk) {
+    const int64_t room = chunk->room ? 2 * chunk->room : LEAST_ROWS;
+    for (size_t i = 0; i < t->count; i++)
+        if (!grow(&chunk->values[i], t->columns[i].type, room))
+            return false;
+    chunk->room = room;
+    return true;
+}
+
+/* --- a part ------------------------------------------------------------------------------------- */
+
+/* A heading is in the first part, or is refused. */
+static int skip_lines(struct asf_cios *stream, const struct asf_part *part, int64_t lines) {
+    for (; lines > 0; lines--) {
+        ssize_t n = 0;
+        void *line = asf_salloc_until(stream, '\n', &n);
+        if (!line)
+            return n < 0 ? (int)n : part->count > 1 ? -EMSGSIZE : 0;
+        int rc = asf_sfree(stream, line);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Reads rows into the free room of the chunk.  returns  the rows. */
+static int64_t read_rows(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {
+    struct asf_column columns[t->count];
+    for (size_t i = 0; i < t->count; i++) {
+        columns[i] = t->columns[i];
+        columns[i].values = (char *)chunk->values[i] + (size_t)chunk->rows * width(columns[i].type);
+    }
+    return asf_scan_columns(stream, t->separator, columns, t->count, chunk->room - chunk->rows);
+}
+
+static int64_t read_chunk(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {
+    for (;;) {
+        if (chunk->rows == chunk->room && !grow_chunk(t, chunk))
+            return -ENOMEM;
+        int64_t rows = read_rows(t, stream, chunk);
+        if (rows <= 0)
+            return rows;
+        chunk->rows += rows;
+    }
+}
+
+static int read_part(struct asf_cios *stream, const struct asf_part *part, void *table) {
+    struct table *t = table;
+    struct chunk *chunk = take_chunk(t);
+    if (!chunk || !keep_chunk(t, part, chunk)) {
+        free_chunk(t, chunk);
+        return -ENOMEM;
+    }
+    int64_t rc = part->index == 0 ? skip_lines(stream, part, t->skip) : 0;
+    return rc < 0 ? (int)rc : (int)read_chunk(t, stream, chunk);
+}
+
+/* --- in order ------------------------------------------------------------------------------------ */
+
+/* Makes room for so many rows more; for the first time for all that the file seems to have. */
+static bool make_room(struct table *t, const struct asf_part *part, int64_t rows) {
+    if (t->rows + rows <= t->room)
+        return true;
+    int64_t room = t->rows + rows;
+    if (t->room > 0 || part->end < 0)
+        room += room / 2;
+    else
+        room = (int64_t)((double)room * (double)part->size / (double)part->end * 1.02) + 1;
+    for (size_t i = 0; i < t->count; i++)
+        if (!grow(&t->columns[i].values, t->columns[i].type, room))
+            return false;
+    t->room = room;
+    return true;
+}
+
+static int copy_part(const struct asf_part *part, void *table) {
+    struct table *t = table;
+    struct chunk *chunk = t->of_part[part->index];
+    if (!make_room(t, part, chunk->rows))
+        return -ENOMEM;
+    for (size_t i = 0; i < t->count; i++) {
+        const size_t size = width(t->columns[i].type);
+        memcpy((char *)t->columns[i].values + (size_t)t->rows * size, chunk->values[i],
+               (size_t)chunk->rows * size);
+    }
+    t->rows += chunk->rows;
+    t->of_part[part->index] = NULL;
+    give_chunk(t, chunk);
+    return 0;
+}
+
+/* --- all of it ------------------------------------------------------------------------------------- */
+
+static void free_chunks(void *table) {
+    struct table *t = table;
+    while (t->idle) {
+        struct chunk *chunk = t->idle;
+        t->idle = chunk->next;
+        free_chunk(t, chunk);
+    }
+    for (int64_t i = 0; i < t->parts && t->of_part; i++)
+        free_chunk(t, t->of_part[i]);
+    free(t->of_part);
+    pthread_mutex_destroy(&t->lock);
+}
+
+static void drop_columns(struct table *t) {
+    for (size_t i = 0; i < t->count; i++) {
+        free(t->columns[i].values);
+        t->columns[i].values = NULL;
+    }
+    t->rows = 0;
+}
+
+/* The arrays get the size of their rows. */
+static void trim_columns(struct table *t) {
+    for (size_t i = 0; i < t->count; i++)
+        grow(&t->columns[i].values, t->columns[i].type, t->rows); /* they are as they were if it fails */
+}
+
+static void free_all(void *table) {
+    free_chunks(table);
+    drop_columns(table);
+}
+
+int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,
+                         size_t count, unsigned threads) {
+    const struct asf_cut how = {.delimiter = '\n', .size = PART};
+    struct table t = {.separator = separator,
+                      .skip = skip,
+                      .columns = columns,
+                      .count = count,
+                      .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (count == 0 || skip < 0)
+        return -EINVAL;
+    for (size_t i = 0; i < count; i++)
+        columns[i].values = NULL;
+    int rc;
+    pthread_cleanup_push(free_all, &t);
+    rc = asf_each_part(path, &how, threads, read_part, copy_part, &t);
+    pthread_cleanup_pop(0);
+    free_chunks(&t);
+    if (rc || t.rows == 0)
+        drop_columns(&t);
+    else
+        trim_columns(&t);
+    return rc ? rc : t.rows;
+}
