@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parts.hpp - parts of a file for threads, in C++20: <asf/parts.h> with the streams of <asf/asf.hpp>.
+ *
+ *     std::atomic<long> lines = 0;
+ *     asf::each_part("access.log", [&](asf::stream &in, const asf::part &) {
+ *         lines += std::ranges::distance(in.lines());
+ *     });
+ *
+ *     auto parts = asf::parts("access.log");
+ *     std::for_each(std::execution::par, parts.begin(), parts.end(), [](const asf::part &part) {
+ *         asf::stream in = asf::open_part("access.log", part);
+ *         ...
+ *     });
+ */
+#ifndef ASF_PARTS_HPP
+#define ASF_PARTS_HPP
+
+#if __cplusplus < 202002L
+#error "asf/parts.hpp needs C++20: compile with -std=c++20"
+#else
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <asf/asf.hpp>
+#include <asf/parts.h>
+
+namespace asf {
+
+/* part: a plain value; see struct asf_part. */
+using part = asf_part;
+
+/* cut: how a file is cut; see struct asf_cut. */
+struct cut : asf_cut {
+    explicit cut(char end = '\n', std::int64_t bytes = 0) noexcept
+        : asf_cut{static_cast<unsigned char>(end), 0, bytes} {}
+    static cut records(std::int64_t bytes_each, std::int64_t bytes = 0) noexcept {
+        cut how('\n', bytes);
+        how.record = bytes_each;
+        return how;
+    }
+};
+
+/* parts: cuts a file.
+ * errors  those of asf_parts, thrown; std::bad_alloc. */
+inline std::vector<part> parts(const std::filesystem::path &path, const cut &how = cut()) {
+    part *found = nullptr;
+    const ssize_t count = asf_parts(path.c_str(), &how, &found);
+    if (count < 0)
+        throw std::filesystem::filesystem_error("asf::parts", path, detail::error_of(count));
+    const std::unique_ptr<part, decltype(&std::free)> owner(found, &std::free);
+    return std::vector<part>(found, found + count);
+}
+
+/* open_part: a stream on a part, as asf_sopen_part.
+ * errors  thrown, or in `error`: then the stream is false. */
+inline stream open_part(const std::filesystem::path &path, const part &which,
+                        std::error_code &error) noexcept {
+    int code = 0;
+    stream opened(asf_sopen_part(path.c_str(), &which, &code));
+    error = detail::error_of(code);
+    return opened;
+}
+inline stream open_part(const std::filesystem::path &path, const part &which) {
+    std::error_code error;
+    stream opened = open_part(path, which, error);
+    if (error)
+        throw std::filesystem::filesystem_error("asf::open_part", path, error);
+    return opened;
+}
+
+namespace detail {
+
+/* What the threads of each_part share: the caller's function, and the first exception. */
+template <class Work> struct crew {
+    Work &work;
+    std::mutex lock;
+    std::exception_ptr failure;
+
+    static int call(asf_cios *in, const part *which, void *argument) noexcept {
+        crew &self = *static_cast<crew *>(argument);
+        stream lent(in);
+        int result = 0;
+        try {
+            self.work(lent, *which);
+        } catch (...) {
+            const std::lock_guard<std::mutex> guard(self.lock);
+            if (!self.failure)
+                self.failure = std::current_exception();
+            result = -ECANCELED;
+        }
+        lent.release(); // asf_each_part closes it
+        return result;
+    }
+};
+
+} // namespace detail
+
+/* each_part: calls work(asf::stream &, const asf::part &) once for each part of a file, in several threads at
+ * the same time, and returns when all calls have returned.
+ *   work     must not close the stream, and destroys the regions of it
+ *   threads  as asf_each_part's: 0 for as many as the process may use of the processors
+ * errors   the first exception of `work`, after which no further part is begun and reads of the other parts
+ *          fail with ECANCELED; those of asf_each_part, thrown. */
+template <class Work>
+void each_part(const std::filesystem::path &path, Work &&work, unsigned threads = 0,
+               const cut *how = nullptr) {
+    detail::crew<std::remove_reference_t<Work>> crew{work, {}, {}};
+    const int result = asf_each_part(path.c_str(), how, threads, &decltype(crew)::call, nullptr, &crew);
+    if (crew.failure)
+        std::rethrow_exception(crew.failure);
+    if (result < 0)
+        throw std::filesystem::filesystem_error("asf::each_part", path, detail::error_of(result));
+}
+
+} // namespace asf
+
+#endif // C++20
+#endif

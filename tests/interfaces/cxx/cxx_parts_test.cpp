@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// Proves <asf/parts.hpp>: parts as a range, streams on them, threads that call a function for each, and
+// exceptions that leave it.
+#include "tests/interfaces/cxx/cxx_test.h"
+
+#include <asf/parts.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <numeric>
+#include <ranges>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace cxx;
+
+static_assert(std::ranges::random_access_range<std::vector<asf::part>>);
+static_assert(std::is_trivially_copyable_v<asf::part>);
+
+class CxxParts : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::ofstream out(file());
+        for (int i = 0; i < lines; i++)
+            out << "line " << i << '\n';
+    }
+    fs::path file() const { return directory / "lines"; }
+    static constexpr int lines = 200000;
+    const Directory directory;
+    const asf::cut how{'\n', 100000};
+};
+
+long lines_of(asf::stream &in) {
+    long found = 0;
+    for ([[maybe_unused]] std::string_view line : in.lines())
+        found++;
+    return found;
+}
+
+TEST_F(CxxParts, AreARange) {
+    const auto parts = asf::parts(file(), how);
+    EXPECT_GT(parts.size(), 10U);
+    const auto counts = parts | std::views::transform([&](const asf::part &part) {
+                            asf::stream in = asf::open_part(file(), part);
+                            return lines_of(in);
+                        });
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0L), lines);
+    EXPECT_THROW(asf::parts(directory / "none"), fs::filesystem_error);
+    const auto records = asf::parts(file(), asf::cut::records(7, 70000));
+    EXPECT_TRUE(std::ranges::all_of(records, [](const asf::part &part) { return part.begin % 7 == 0; }));
+}
+
+TEST_F(CxxParts, EachOnce) {
+    for (unsigned threads : {1U, 3U, 0U}) {
+        std::atomic<long> found = 0;
+        std::mutex lock;
+        std::set<std::int64_t> seen;
+        asf::each_part(
+            file(),
+            [&](asf::stream &in, const asf::part &part) {
+                found += lines_of(in);
+                const std::lock_guard<std::mutex> guard(lock);
+                EXPECT_TRUE(seen.insert(part.index).second);
+            },
+            threads, &how);
+        EXPECT_EQ(found, lines);
+        EXPECT_EQ(seen.size(), asf::parts(file(), how).size());
+    }
+}
+
+TEST_F(CxxParts, AnExceptionEndsAll) {
+    std::atomic<int> calls = 0;
+    const auto work = [&](asf::stream &, const asf::part &part) {
+        calls++;
+        if (part.index == 3)
+            throw std::runtime_error("part 3");
+    };
+    try {
+        asf::each_part(file(), work, 2, &how);
+        FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "part 3");
+    }
+    EXPECT_LT(calls, static_cast<int>(asf::parts(file(), how).size()));
+    EXPECT_THROW(asf::each_part(directory / "none", work), fs::filesystem_error);
+}
+
+TEST_F(CxxParts, OfAnotherFile) {
+    const auto parts = asf::parts(file(), how);
+    std::ofstream(file()) << "another\n";
+    std::error_code error;
+    EXPECT_FALSE(asf::open_part(file(), parts[1], error));
+    EXPECT_EQ(error.value(), ESTALE);
+    EXPECT_THROW(asf::open_part(file(), parts[1]), fs::filesystem_error);
+}
+
+} // namespace
