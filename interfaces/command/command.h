@@ -86,6 +86,7 @@ struct serving {
     enum library library;
     const char *options;   /* of the library, in the order they were given; or NULL */
     bool decompress;       /* they ask for it */
+    bool exact, sized;     /* they ask for libc's buffers, for a size of buffers */
     void (*prepare)(void); /* the process that is to become the program; or NULL */
 };
 
@@ -111,6 +112,9 @@ int asf__compare(int argc, char **argv);
 /* asf__serve: let programs that this process becomes be served, with these
  * options more; "" for none. */
 void asf__serve(enum library library, const char *options);
+
+/* asf__is_size: whether the text is a number of bytes, of K or of M. */
+bool asf__is_size(const char *value);
 
 /* asf__join_list: the list with one more item; either may be empty. */
 const char *asf__join_list(const char *list, char separator, const char *item);

@@ -156,24 +156,47 @@ void asf__bad_option(const char *command, int option, char **argv) {
               option_suggestion(command, word), command);
 }
 
-static bool is_key(const char *word, size_t length) {
+static const struct command_key *key_of(const char *word, size_t length) {
     for (const struct command_key *k = asf__keys; k->name; k++)
         if (strlen(k->name) == length && !memcmp(k->name, word, length))
+            return k;
+    return NULL;
+}
+
+/* Whether the value is one of a key's, such as "auto|libc|SIZE"; 1 and 0 are on and off. */
+static bool is_value(const struct command_key *key, const char *value) {
+    if (!key->text)
+        return true;
+    for (const char *at = key->values; *at; at += strspn(at, "|")) {
+        const size_t length = strcspn(at, "|");
+        const char *word = asf__text("%.*s", (int)length, at);
+        if (strcmp(word, "SIZE") == 0   ? asf__is_size(value)
+            : strcmp(word, "PATH") == 0 ? value[0] != '\0'
+                                        : strcmp(word, value) == 0)
             return true;
-    return false;
+        at += length;
+    }
+    return strcmp(key->values, "on|off") == 0 && (strcmp(value, "1") == 0 || strcmp(value, "0") == 0);
+}
+
+static const char *all_keys(void) {
+    const char *keys = "";
+    for (const struct command_key *k = asf__keys; k->name; k++)
+        keys = k->text ? asf__join_list(keys, ' ', k->name) : keys;
+    return keys;
 }
 
 void asf__check_keys(const char *command, const char *options) {
     for (const char *at = options; *at; at += strspn(at, ",")) {
-        size_t length = strcspn(at, ","), key = strcspn(at, "=,");
+        const size_t length = strcspn(at, ","), key = strcspn(at, "=,");
+        const struct command_key *known = key_of(at, key);
         if (key == length)
             asf__fail("%s: --options: '%.*s' has no value; an option is KEY=VALUE", command, (int)length, at);
-        if (!is_key(at, key)) {
-            const char *keys = "";
-            for (const struct command_key *k = asf__keys; k->name; k++)
-                keys = k->text ? asf__join_list(keys, ' ', k->name) : keys;
-            asf__fail("%s: --options: there is no key '%.*s'; the keys are %s", command, (int)key, at, keys);
-        }
+        if (!known)
+            asf__fail("%s: --options: there is no key '%.*s'; the keys are %s", command, (int)key, at,
+                      all_keys());
+        if (!is_value(known, asf__text("%.*s", (int)(length - key - 1), at + key + 1)))
+            asf__fail("%s: --options: '%.*s': the value is %s", command, (int)length, at, known->values);
         at += length;
     }
 }

@@ -34,16 +34,27 @@ void asf__fail(const char *format, ...) {
     exit(EXIT_OWN_FAILURE);
 }
 
-size_t asf__size(const char *command, const char *option, const char *value) {
+/* Parses a number of bytes, of K or of M.  returns  0: it is none. */
+static size_t parse_size(const char *value) {
     char *end;
     errno = 0;
     unsigned long long n = strtoull(value, &end, 10);
     unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
-    if (value[0] < '0' || value[0] > '9' || end[shift > 0] || errno != 0 || n == 0 ||
-        n > 1ull << (40 - shift))
+    if (value[0] < '0' || value[0] > '9' || end[shift > 0] || errno != 0 || n > 1ull << (40 - shift))
+        return 0;
+    return (size_t)n << shift;
+}
+
+bool asf__is_size(const char *value) {
+    return parse_size(value) > 0 || strcmp(value, "0") == 0;
+}
+
+size_t asf__size(const char *command, const char *option, const char *value) {
+    size_t n = parse_size(value);
+    if (n == 0)
         asf__fail("%s: --%s %s: not a size; give a number of bytes, of K or of M, such as 64K", command,
                   option, value);
-    return (size_t)n << shift;
+    return n;
 }
 
 const char *asf__join_list(const char *list, char separator, const char *item) {

@@ -132,14 +132,21 @@ static void add_option(struct serving *s, const char *option) {
     s->options = asf__join_list(s->options, ',', option);
 }
 
+static void set_buffer(struct serving *s, const char *command, const char *option, bool exact) {
+    *(exact ? &s->exact : &s->sized) = true;
+    if (s->exact && s->sized)
+        asf__fail("%s: --exact means libc's buffers, and --buffer another size; give one of them", command);
+    add_option(s, option);
+}
+
 bool asf__serving_option(struct serving *s, const char *command, int option, const char *argument) {
     if (option == 'u') {
         s->library = LIBRARY_OF_UNIX;
     } else if (option == 'b') {
         asf__size(command, "buffer", argument); /* the library would only warn of what is none */
-        add_option(s, asf__text("buffer=%s", argument));
+        set_buffer(s, command, asf__text("buffer=%s", argument), false);
     } else if (option == 'e') {
-        add_option(s, "buffer=libc");
+        set_buffer(s, command, "buffer=libc", true);
     } else if (option == 'd') {
         s->library = LIBRARY_OF_UNIX; /* or programs that read() themselves go without */
         s->decompress = true;
@@ -170,6 +177,9 @@ int asf__run(int argc, char **argv) {
     }
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
+    if (report && strcmp(argv[optind - 1], "--stats") == 0 && !asf__find_program(argv[optind]).path)
+        asf__fail("run: %s is no program; a file for --stats is given as --stats=%s", argv[optind],
+                  argv[optind]);
     struct program program = asf__find_program(argv[optind]);
     if (s.library == LIBRARY_OF_UNIX && program.libc == OTHER_LIBC && program.obstacle == NO_OBSTACLE &&
         asf__other_library_flaw(LIBRARY_OF_UNIX) != NULL)

@@ -168,7 +168,7 @@ const struct command_key asf__keys[] = {
     {"window", "SIZE", "size of the window through which a file is mapped"},
     {"tune", "on|off", "go by what 'asf tune' measured"},
     {"shm", "posix|sysv", "where segments of shared memory are made"},
-    {"verbose", "1", "tell each stream's module, and why, as it is chosen"},
+    {"verbose", "on|off", "tell each stream's module, and why, as it is chosen"},
     {"rings", "on|off", "with --unix: put a ring in shared memory beside the pipes of popen"},
     {"private", "on|off", "with --unix: serve small reads of files that nobody else has open"},
     {"ring", "", NULL},
