@@ -102,6 +102,18 @@ PyDoc_STRVAR(write_arrays_doc,
              "  arrays    a mapping of names to arrays of doubles, or sequences of numbers\n"
              "  segments  False: as numbers, the shortest that are read back exactly. True: as labels, of\n"
              "            the segment whose data the array is, or of a new one named as the field");
+PyDoc_STRVAR(
+    read_columns_doc,
+    "read_columns(file, fields, *, separator='\\t', skip=0, threads=0)\n--\n\n"
+    "Read numbers from all lines of a file, by several threads; return a list of memoryviews, one for\n"
+    "each field, as File.read_columns() does.\n\n"
+    "  file       a path\n"
+    "  fields, separator\n"
+    "             as for File.read_columns()\n"
+    "  skip       lines at the beginning that are no rows, such as a heading\n"
+    "  threads    how many at most; 0: as many as the process may use of the processors\n\n"
+    "Other threads of Python run meanwhile. Signals are handled at the end. Exceptions are those of\n"
+    "File.read_columns().");
 #ifdef ASF_PYTHON_RECORDS
 PyDoc_STRVAR(records_doc,
              "records(file, *, most_bytes=0)\n--\n\n"
@@ -132,6 +144,7 @@ static PyMethodDef functions[] = {
     {"remove_segment", asf__remove_segment, METH_O, remove_doc},
     {"read_arrays", asf__read_arrays, METH_O, read_arrays_doc},
     {"write_arrays", KEYWORDS(asf__write_arrays), write_arrays_doc},
+    {"read_columns", KEYWORDS(asf__read_columns_of), read_columns_doc},
 #ifdef ASF_PYTHON_RECORDS
     {"records", KEYWORDS(asf__records), records_doc},
     {"record_format", asf__record_format, METH_VARARGS, format_doc},
@@ -143,7 +156,7 @@ static PyMethodDef functions[] = {
 /* The types in the order in which struct asf__module has them. */
 static PyType_Spec *const specs[] = {
     &asf__file_spec,    &asf__lines_spec,   &asf__lines_in_place_spec, &asf__line_spec,
-    &asf__region_spec,  &asf__segment_spec, &asf__array_spec,
+    &asf__region_spec,  &asf__segment_spec, &asf__array_spec,          &asf__column_spec,
 #ifdef ASF_PYTHON_RECORDS
     &asf__records_spec, &asf__format_spec,  &asf__record_writer_spec,
 #endif

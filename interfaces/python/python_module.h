@@ -22,7 +22,7 @@
 /* The state of the module, which a type's methods find by PyType_GetModuleState; those of records are NULL
  * where libasf_record is left out. */
 struct asf__module {
-    PyTypeObject *file, *lines, *lines_in_place, *line, *region, *segment, *array, *records, *format,
+    PyTypeObject *file, *lines, *lines_in_place, *line, *region, *segment, *array, *column, *records, *format,
         *record_writer, *text;
 };
 
@@ -139,6 +139,9 @@ static inline PyObject *asf__next_line(struct asf__file *f, PyObject *iterator,
     return PyBytes_FromStringAndSize(line, n + f->keep);
 }
 
+/* The byte that an option `separator` is, a tab if it is NULL: -1 with an exception. */
+int asf__separator_of(PyObject *option);
+
 /* Methods of File. */
 PyObject *asf__lines(PyObject *file, PyObject *args, PyObject *keywords);
 PyObject *asf__lines_in_place(PyObject *file, PyObject *args, PyObject *keywords);
@@ -182,7 +185,7 @@ void asf__let_signals(const struct asf__file *f, const sigset_t *before);
 
 /* The types of each file. */
 extern PyType_Spec asf__file_spec, asf__lines_spec, asf__lines_in_place_spec, asf__line_spec;
-extern PyType_Spec asf__region_spec, asf__segment_spec, asf__array_spec;
+extern PyType_Spec asf__region_spec, asf__segment_spec, asf__array_spec, asf__column_spec;
 extern PyType_Spec asf__records_spec, asf__format_spec, asf__record_writer_spec;
 
 /* The functions of the module. */
@@ -192,6 +195,7 @@ PyObject *asf__open_segment(PyObject *module, PyObject *args, PyObject *keywords
 PyObject *asf__remove_segment(PyObject *module, PyObject *label);
 PyObject *asf__read_arrays(PyObject *module, PyObject *file);
 PyObject *asf__write_arrays(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__read_columns_of(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *asf__records(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *asf__record_format(PyObject *module, PyObject *args);
 PyObject *asf__record_writer(PyObject *module, PyObject *args, PyObject *keywords);

@@ -137,7 +137,8 @@ class Closed(FileCase):
         self.assertEqual(names(asf.Region) | names(asf.Segment) | {"buffer", "bytes"}, set(MEMORY))
         self.assertEqual(names(asf.Records) | names(asf.RecordWriter), set(RECORDS))
         self.assertEqual(names(asf.Format), set())
-        known = {"File", "Lines", "LinesInPlace", "Line", "TextFile", "Region", "Segment", "Array", "Records", "RecordWriter", "Format"}
+        self.assertEqual(names(asf.Column), {"__len__"})
+        known = {"Column", "File", "Lines", "LinesInPlace", "Line", "TextFile", "Region", "Segment", "Array", "Records", "RecordWriter", "Format"}
         self.assertEqual({name for name, value in vars(asf).items() if isinstance(value, type)}, known)
 
     def test_the_stub_has_all(self):

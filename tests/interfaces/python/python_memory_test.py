@@ -84,6 +84,7 @@ def numbers(path):
         file.seek(0)
         seen = [file.readline(), *map(list, file.read_columns({1: "d", 0: "q"}, rows=2))]
         seen += [sum(file.read_columns([(0, "d")])[0])]
+    seen += map(list, asf.read_columns(made, {0: "d"}, skip=1, threads=1))
     try:
         with asf.open(path) as file:
             file.read_columns({0: "d"})

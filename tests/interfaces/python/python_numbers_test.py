@@ -6,6 +6,7 @@ import array
 import io
 import math
 import os
+import pathlib
 import random
 import re
 import signal
@@ -165,6 +166,26 @@ class Numbers(FileCase):
                 self.assertEqual(list(map(bits, d)), list(map(bits, doubles)))
                 self.assertEqual([list(view) for view in file.read_columns([(0, "d")])], [[]])
                 self.assertEqual(file.read(), b"")
+
+    def test_read_columns_of_a_file(self):
+        """By threads, the columns are those of one; they can be written to, and more than a part is read."""
+        for rows in (0, 1, 5000, 120000):
+            doubles, large = random_array("d", rows), random_array("q", rows)
+            self.put(b"value,name,id\n" + b"".join(b"%r,some name,%d\n" % pair for pair in zip(doubles, large)))
+            for threads in (0, 1, 3):
+                for path in (self.path, os.fsencode(self.path), pathlib.Path(self.path)):
+                    q, d = asf.read_columns(path, {2: "q", 0: "d"}, separator=",", skip=1, threads=threads)
+                    self.assertEqual([(view.format, len(view)) for view in (q, d)], [("q", rows), ("d", rows)])
+                    self.assertEqual(q, memoryview(large))
+                    self.assertEqual(list(map(bits, d)), list(map(bits, doubles)))
+        q[0] = 5
+        self.assertEqual(q[0], 5)
+        self.assertRaisesRegex(ValueError, f"{self.path}.*not a number", asf.read_columns, self.path, {0: "d"}, separator=",")
+        self.assertRaises(FileNotFoundError, asf.read_columns, self.path + ".none", {0: "d"})
+        self.assertRaises(ValueError, asf.read_columns, self.path, {})
+        self.assertRaises(ValueError, asf.read_columns, self.path, {0: "d"}, skip=-1)
+        self.assertRaises(ValueError, asf.read_columns, self.path, {0: "d"}, threads=-1)
+        self.assertRaises(TypeError, asf.read_columns, 3, {0: "d"})
 
     def test_forms_of_numbers(self):
         texts = [b" 1 ", b"+1.5", b".5", b"5.", b"1e3", b"-1E-3", b"INF", b"nan", b"", b"0x10", b"1e999", b"1" * 400]
