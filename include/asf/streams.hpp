@@ -511,9 +511,9 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
         const void *found = from == stop ? nullptr : std::memchr(from, delimiter, stop - from);
         if (!found || !good() || tie())
             return std::getline(static_cast<std::istream &>(*this), line, delimiter), *this;
-        const char *end = static_cast<const char *>(found);
-        line.assign(from, end);
-        pass(end + 1);
+        const char *behind = static_cast<const char *>(found);
+        line.assign(from, behind);
+        pass(behind + 1);
         return *this;
     }
     template <class Number> istream &extract(Number &value) {
