@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.h - parts of a file, which threads, processes or machines read at the same time: an extension
- * of the paper, whose threads share one stream.
+ * parts.h - parts of one file, which several threads, processes or machines can read at the same time: an
+ * extension.  In the paper, threads share one stream.
  *
  *   asf_parts        cuts a file into ranges between lines or records
  *   asf_sopen_part   opens a stream on one of them, which ends where the part ends
@@ -17,24 +17,24 @@
 extern "C" {
 #endif
 
-/* A part: the bytes of a file from `begin` to before `end`.  It is a plain value without pointers, which
- * another process or a machine with the same file can use. */
+/* A part: the bytes of a file from `begin` to before `end`.  It has no pointers: another process, or a
+ * machine that mounts the same file system, can use it.  A copy of the file is another file. */
 struct asf_part {
     int64_t begin, end;   /* offsets; `end` is -1 for a part that ends where the input ends */
-    int64_t index, count; /* which of how many parts, the first is 0 */
-    /* Of the file when it was cut, for asf_sopen_part. */
+    int64_t index, count; /* this part's number, from 0, and how many parts there are */
+    /* What the file was like when it was cut, which asf_sopen_part checks. */
     int64_t size, modified; /* `modified` in nanoseconds */
     uint64_t inode;
-    int32_t delimiter; /* that each part but the last ends with; -1: none */
+    int32_t delimiter; /* the byte that ends every part but perhaps the last; -1: none */
     int32_t reserved;  /* 0 */
 };
 
 /* How a file is cut. */
 struct asf_cut {
-    int delimiter; /* parts end behind this byte; converted to unsigned char */
+    int delimiter; /* a part ends after this byte; converted to unsigned char */
     int64_t
         record;   /* not 0: parts consist of whole records of this many bytes, and `delimiter` is not used */
-    int64_t size; /* bytes that a part has, about; 0: 16 MB.  A longer line or record stays whole */
+    int64_t size; /* about the bytes of a part; 0: 16 MB.  A longer line or record stays whole */
 };
 
 /* asf_parts: cut a file.
@@ -43,8 +43,8 @@ struct asf_cut {
  *   parts  out: an array from malloc, which the caller frees
  * returns  the number of parts: 0 for an empty file; or a negated errno value: -EINVAL for a negative
  *          `record` or `size`, -ENOMEM, open()'s and read()'s errors.
- * The file is read near the ends of the parts alone, and memory is that of the array.  The parts have every
- * byte that the file had at the beginning of the call: later bytes belong to no part.
+ * Only a few KB near each cut are read, unless a line is long.  Bytes that are appended after the call has
+ * begun belong to no part.
  * threads  no limits.
  * source   an extension. */
 ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct asf_part **parts);
@@ -52,18 +52,17 @@ ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct
 /* asf_sopen_part: open a stream for reading on a part of a file.
  *   path   of the file that the part is of
  *   error  where to put 0 or a negated errno value; may be NULL.  -ESTALE: the file is another one than the
- *          one that was cut, or was rewritten or cut off since, as far as inode, size, time and the bytes at
- *          the ends of the part tell; the part must be made anew.  -EINVAL: no part; open()'s errors
- * returns  the stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count
- *          from the beginning of the part.  -EIO: the file was cut off before that end.
- * A file that has grown is read as it was when it was cut.
- * lifetime until sclose.
- * threads  no limits: each stream has a descriptor and an offset of its own.
- * source   an extension. */
+ *          one that was cut, or was rewritten or truncated since, as far as inode, size, time and the bytes
+ * at the ends of the part tell; the part must be made anew.  -EINVAL: no part; open()'s errors returns  the
+ * stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count from the
+ * beginning of the part.  -EIO: the file was truncated before that end. If the file has only grown, the part
+ * ends where it did. lifetime until sclose. threads  no limits: each stream has a descriptor and an offset of
+ * its own. source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_part *part, int *error);
 
 /* What asf_each_part calls for a part.
- *   stream    on the part, for this call alone, which must free the regions that it allocates
+ *   stream    on the part, valid during this call.  `work` must free all regions that it allocates; else the
+ *             result is -EBUSY and the stream is lost
  *   argument  that of asf_each_part
  * returns  0; any other value ends the work, and asf_each_part returns it. */
 typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, void *argument);
@@ -74,19 +73,21 @@ typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, 
 typedef int asf_part_done(const struct asf_part *part, void *argument);
 
 /* asf_each_part: have threads work on all parts of a file.
- *   how      as asf_parts'; NULL: at newlines, and sizes that give each thread several parts
+ *   how      as asf_parts'; NULL: at newlines, into parts of 1 to 16 MB, several for each thread if the file
+ *            is large
  *   threads  how many at most, with the calling one; 0: as many as the process may use of the processors, by
  *            its affinity and its control group's quota.  There are never more threads than parts
  *   work     called once for each part, by several threads at the same time
  *   done     NULL, or called for each part in order
  * returns  0 when all was done; the value other than 0 that `work` or `done` returned first; or a negated
- *          errno value: those of asf_parts.  After either no further part is begun, reads of the parts that
- *          are being worked on fail with -ECANCELED, and the call returns when their `work` has returned.
+ *          errno value: those of asf_parts.  -ECANCELED: a thread has ended within `work`.  After any
+ *          result but 0 no further part is begun, reads of the parts in progress fail with -ECANCELED, and
+ *          the call returns when their `work` has returned.
  * The file is opened once: if it is replaced meanwhile, the old one is read to its end.
  * What cannot be cut, such as a pipe, is one part, which the calling thread works on.
  * threads  any number of calls at the same time.  The library's threads block all signals.
  * cancel   of the calling thread: the others are stopped as by an error.
- * fork     in `work`: the child has the calling thread alone, and leaves by _exit or exec.
+ * fork     if `work` forks, the child has only the thread that forked; it must leave by _exit or exec.
  * source   an extension. */
 ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsigned threads,
                              asf_part_work *work, asf_part_done *done, void *argument);
@@ -94,15 +95,15 @@ ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsign
 /* asf_read_columns: read columns of numbers of a whole file into arrays, one line a row.
  *   path       of the file
  *   separator  the byte between two fields of a line
- *   skip       lines at the beginning of the file that are no rows, such as a heading
+ *   skip       lines to skip at the beginning, such as a heading
  *   columns    in: `field` and `type`, as asf_scan_columns'.  out: `values`, an array of as many values as
  *              there are rows, from malloc, which the caller frees; NULL if there are no rows, or on an error
  *   count      columns, at least 1
  *   threads    as asf_each_part's
  * returns  the rows; or a negated errno value: those of asf_scan_columns for a line that is no row, those of
- *          asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines have
- *          more than 1 MB.
- * What a row is, asf_scan_columns says.  Meanwhile the arrays may exist twice in memory.
+ *          asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines
+ *          together have more than 1 MB.  If several lines are no rows, any one of them is told.
+ * asf_scan_columns defines a row.  During the call the arrays may need twice their memory.
  * threads, cancel  as asf_each_part.
  * source   an extension. */
 ASF_EXPORT int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,

@@ -20,6 +20,7 @@
 #error "asf/parts.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -29,6 +30,10 @@
 
 #include <asf/asf.hpp>
 #include <asf/parts.h>
+
+#ifdef __GLIBCXX__
+#include <cxxabi.h>
+#endif
 
 namespace asf {
 
@@ -58,7 +63,7 @@ inline std::vector<part> parts(const std::filesystem::path &path, const cut &how
 }
 
 /* open_part: a stream on a part, as asf_sopen_part.
- * errors  thrown, or in `error`: then the stream is false. */
+ * errors  thrown, or stored in `error`; the stream then converts to false. */
 inline stream open_part(const std::filesystem::path &path, const part &which,
                         std::error_code &error) noexcept {
     int code = 0;
@@ -82,12 +87,17 @@ template <class Work> struct crew {
     std::mutex lock;
     std::exception_ptr failure;
 
-    static int call(asf_cios *in, const part *which, void *argument) noexcept {
+    static int call(asf_cios *in, const part *which, void *argument) {
         crew &self = *static_cast<crew *>(argument);
         stream lent(in);
         int result = 0;
         try {
             self.work(lent, *which);
+#ifdef __GLIBCXX__
+        } catch (abi::__forced_unwind &) { // the thread is cancelled or ends
+            lent.release();
+            throw;
+#endif
         } catch (...) {
             const std::lock_guard<std::mutex> guard(self.lock);
             if (!self.failure)
@@ -103,16 +113,16 @@ template <class Work> struct crew {
 
 /* each_part: calls work(asf::stream &, const asf::part &) once for each part of a file, in several threads at
  * the same time, and returns when all calls have returned.
- *   work     must not close the stream, and destroys the regions of it
+ *   work     must neither close the stream nor move from it, and must destroy its regions before it returns
  *   threads  as asf_each_part's: 0 for as many as the process may use of the processors
- * errors   the first exception of `work`, after which no further part is begun and reads of the other parts
- *          fail with ECANCELED; those of asf_each_part, thrown. */
+ * errors   the first exception that `work` throws, after which no further part is begun and reads of the
+ * other parts fail with ECANCELED; those of asf_each_part, thrown. */
 template <class Work>
 void each_part(const std::filesystem::path &path, Work &&work, unsigned threads = 0,
                const cut *how = nullptr) {
     detail::crew<std::remove_reference_t<Work>> crew{work, {}, {}};
     const int result = asf_each_part(path.c_str(), how, threads, &decltype(crew)::call, nullptr, &crew);
-    if (crew.failure)
+    if (crew.failure && result == -ECANCELED)
         std::rethrow_exception(crew.failure);
     if (result < 0)
         throw std::filesystem::filesystem_error("asf::each_part", path, detail::error_of(result));

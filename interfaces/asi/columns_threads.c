@@ -20,7 +20,8 @@ enum { PART = 1 << 20, LEAST_ROWS = 1 << 12 };
 struct chunk {
     struct chunk *next; /* in the list of the idle */
     int64_t rows, room;
-    void *values[]; /* an array a column */
+    struct asf_column *columns; /* for a call of asf_scan_columns */
+    void *values[];             /* an array a column */
 };
 
 struct table {
@@ -44,6 +45,7 @@ static size_t width(enum asf_column_type type) {
 static void free_chunk(const struct table *t, struct chunk *chunk) {
     for (size_t i = 0; chunk && i < t->count; i++)
         free(chunk->values[i]);
+    free(chunk ? chunk->columns : NULL);
     free(chunk);
 }
 
@@ -55,8 +57,13 @@ static struct chunk *take_chunk(struct table *t) {
     pthread_mutex_unlock(&t->lock);
     if (!chunk)
         chunk = calloc(1, sizeof *chunk + t->count * sizeof chunk->values[0]);
-    if (chunk)
-        chunk->rows = 0;
+    if (chunk && !chunk->columns)
+        chunk->columns = calloc(t->count, sizeof *chunk->columns);
+    if (!chunk || !chunk->columns) {
+        free(chunk);
+        return NULL;
+    }
+    chunk->rows = 0;
     return chunk;
 }
 
@@ -73,10 +80,11 @@ static bool keep_chunk(struct table *t, const struct asf_part *part, struct chun
     if (!t->of_part)
         t->of_part = calloc((size_t)part->count, sizeof(struct chunk *));
     t->parts = part->count;
-    if (t->of_part)
+    const bool kept = t->of_part;
+    if (kept)
         t->of_part[part->index] = chunk;
     pthread_mutex_unlock(&t->lock);
-    return t->of_part;
+    return kept;
 }
 
 static bool grow(void **values, enum asf_column_type type, int64_t room) {
@@ -113,12 +121,12 @@ static int skip_lines(struct asf_cios *stream, const struct asf_part *part, int6
 
 /* Reads rows into the free room of the chunk.  returns  the rows. */
 static int64_t read_rows(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {
-    struct asf_column columns[t->count];
     for (size_t i = 0; i < t->count; i++) {
-        columns[i] = t->columns[i];
-        columns[i].values = (char *)chunk->values[i] + (size_t)chunk->rows * width(columns[i].type);
+        struct asf_column *c = &chunk->columns[i];
+        *c = t->columns[i];
+        c->values = (char *)chunk->values[i] + (size_t)chunk->rows * width(c->type);
     }
-    return asf_scan_columns(stream, t->separator, columns, t->count, chunk->room - chunk->rows);
+    return asf_scan_columns(stream, t->separator, chunk->columns, t->count, chunk->room - chunk->rows);
 }
 
 static int64_t read_chunk(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {
@@ -145,15 +153,7 @@ static int read_part(struct asf_cios *stream, const struct asf_part *part, void 
 
 /* --- in order ------------------------------------------------------------------------------------ */
 
-/* Makes room for so many rows more; for the first time for all that the file seems to have. */
-static bool make_room(struct table *t, const struct asf_part *part, int64_t rows) {
-    if (t->rows + rows <= t->room)
-        return true;
-    int64_t room = t->rows + rows;
-    if (t->room > 0 || part->end < 0)
-        room += room / 2;
-    else
-        room = (int64_t)((double)room * (double)part->size / (double)part->end * 1.02) + 1;
+static bool grow_columns(struct table *t, int64_t room) {
     for (size_t i = 0; i < t->count; i++)
         if (!grow(&t->columns[i].values, t->columns[i].type, room))
             return false;
@@ -161,12 +161,23 @@ static bool make_room(struct table *t, const struct asf_part *part, int64_t rows
     return true;
 }
 
+/* Makes room for so many rows more; for the first time for all that the file seems to have. */
+static bool make_room(struct table *t, const struct asf_part *part, int64_t rows) {
+    const int64_t least = t->rows + rows;
+    int64_t room = least + least / 2;
+    if (least <= t->room)
+        return true;
+    if (t->room == 0 && part->end > 0)
+        room = (int64_t)((double)least * (double)part->size / (double)part->end * 1.02) + 1;
+    return grow_columns(t, room) || grow_columns(t, least);
+}
+
 static int copy_part(const struct asf_part *part, void *table) {
     struct table *t = table;
     struct chunk *chunk = t->of_part[part->index];
     if (!make_room(t, part, chunk->rows))
         return -ENOMEM;
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count && chunk->rows > 0; i++) {
         const size_t size = width(t->columns[i].type);
         memcpy((char *)t->columns[i].values + (size_t)t->rows * size, chunk->values[i],
                (size_t)chunk->rows * size);
@@ -219,10 +230,10 @@ int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct a
                       .columns = columns,
                       .count = count,
                       .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (count == 0 || skip < 0)
-        return -EINVAL;
     for (size_t i = 0; i < count; i++)
         columns[i].values = NULL;
+    if (count == 0 || skip < 0)
+        return -EINVAL;
     int rc;
     pthread_cleanup_push(free_all, &t);
     rc = asf_each_part(path, &how, threads, read_part, copy_part, &t);

@@ -56,13 +56,16 @@ static ssize_t cut_at(int fd, const struct asf_cut *how, int64_t step, const str
     int64_t begin = 0;
     if (!block)
         return -ENOMEM;
-    for (int64_t near = step; begin < whole->size; near += step) {
+    for (int64_t near = 0; begin < whole->size;) {
+        near = step < whole->size - near ? near + step : whole->size;
+        if (near <= begin) /* within a long line, or a record */
+            continue;
         int64_t end = near < whole->size ? end_near(fd, how, near, whole->size, block) : whole->size;
         if (end < 0) {
             count = (ssize_t)end;
             break;
         }
-        if (end <= begin) /* within a long line, or a record */
+        if (end <= begin)
             continue;
         parts[count] = *whole;
         parts[count].begin = begin;
@@ -84,6 +87,16 @@ static int64_t step_of(const struct asf_cut *how, int64_t least, int64_t size) {
     return how->record > step ? how->record : step;
 }
 
+static int64_t time_of(const struct stat64 *st) {
+    return (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec);
+}
+
+/* As files of /proc, which have no size. */
+static bool has_more_than_its_size(int fd, const struct stat64 *st) {
+    char byte;
+    return st->st_size == 0 && read_at(fd, &byte, 1, 0) == 1;
+}
+
 static ssize_t as_one(struct asf_part **parts) {
     *parts = malloc(sizeof **parts);
     if (!*parts)
@@ -102,14 +115,16 @@ ssize_t asf__cut(int fd, const struct asf_cut *how, int64_t least, struct asf_pa
         return rc;
     if (how->record < 0 || how->size < 0)
         return -EINVAL;
-    if (!S_ISREG(st.st_mode))
+    if (!S_ISREG(st.st_mode) || has_more_than_its_size(fd, &st))
         return as_one(parts);
     const int64_t step = step_of(how, least, st.st_size);
     const struct asf_part whole = {.size = st.st_size,
-                                   .modified = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec,
+                                   .modified = time_of(&st),
                                    .inode = st.st_ino,
                                    .delimiter = how->record ? -1 : (unsigned char)how->delimiter};
-    *parts = malloc((size_t)(st.st_size / step + 1) * sizeof **parts);
+    size_t bytes;
+    bool fits = !__builtin_mul_overflow((size_t)(st.st_size / step + 1), sizeof **parts, &bytes);
+    *parts = fits ? malloc(bytes) : NULL;
     ssize_t count = *parts ? cut_at(fd, how, step, &whole, *parts) : -ENOMEM;
     for (ssize_t i = 0; i < count; i++)
         (*parts)[i].count = count;
@@ -159,8 +174,7 @@ static int check_part(int fd, const struct asf_part *part) {
     int rc = asf__fstat(fd, &st);
     if (rc < 0 || part->end < 0)
         return rc;
-    const int64_t modified = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-    if (st.st_ino == part->inode && st.st_size == part->size && modified == part->modified)
+    if (st.st_ino == part->inode && st.st_size == part->size && time_of(&st) == part->modified)
         return 0;
     const bool may_have_grown = S_ISREG(st.st_mode) && st.st_ino == part->inode && st.st_size > part->size;
     return may_have_grown && is_cut_there(fd, part, part->begin) && is_cut_there(fd, part, part->end)

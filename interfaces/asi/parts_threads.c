@@ -5,10 +5,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "interfaces/asi/parts.h"
 #include "lib/sys/lock.h"
@@ -75,14 +77,24 @@ static void tell(struct crew *w, ssize_t index) {
 
 /* --- a thread -------------------------------------------------------------------------------- */
 
+static void close_stream(void *stream) {
+    asf_sclose(stream);
+}
+
+static int call_work(struct crew *w, struct asf_cios *stream, const struct asf_part *part) {
+    int rc;
+    pthread_cleanup_push(close_stream, stream);
+    rc = w->work(stream, part, w->argument);
+    pthread_cleanup_pop(0);
+    int closed = asf_sclose(stream);
+    return rc ? rc : closed;
+}
+
 static void work_on_part(struct crew *w, ssize_t index) {
     int rc;
     struct asf_cios *stream = asf__open_part(w->fd, false, &w->parts[index], &w->result, &rc);
-    if (stream) {
-        rc = w->work(stream, &w->parts[index], w->argument);
-        int closed = asf_sclose(stream);
-        rc = rc ? rc : closed;
-    }
+    if (stream)
+        rc = call_work(w, stream, &w->parts[index]);
     end_with(w, rc);
     if (rc == 0)
         tell(w, index);
@@ -100,21 +112,43 @@ static void *work_on_all(void *crew) {
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* As the control group of version 2 allows it, in processors; 0: it sets no limit. */
-static unsigned quota(void) {
-    char text[64], *end;
-    int fd = asf__open("/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC, 0);
-    ssize_t n = fd < 0 ? 0 : asf__read(fd, text, sizeof text - 1);
+static size_t read_text(const char *path, char *text, size_t size) {
+    int fd = asf__open(path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : asf__read(fd, text, size - 1);
     if (fd >= 0)
         asf__close(fd);
     text[n > 0 ? n : 0] = '\0';
+    return strlen(text);
+}
+
+/* Processors that "QUOTA PERIOD" allows; UINT_MAX for "max PERIOD". */
+static unsigned quota_of(const char *text) {
+    char *end;
     long long time = strtoll(text, &end, 10), period = strtoll(end, NULL, 10);
-    return time > 0 && period > 0 ? (unsigned)((time + period - 1) / period) : 0;
+    return time > 0 && period > 0 ? (unsigned)((time + period - 1) / period) : UINT_MAX;
+}
+
+/* The least quota of the process's control group (version 2) and those above it. */
+static unsigned quota(void) {
+    char groups[4096], path[4096 + 64], text[64];
+    read_text("/proc/self/cgroup", groups, sizeof groups);
+    char *group = strncmp(groups, "0::", 3) == 0 ? groups + 3 : NULL;
+    unsigned least = UINT_MAX;
+    if (!group)
+        return least;
+    group[strcspn(group, "\n")] = '\0';
+    for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+        *end = '\0';
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+        if (read_text(path, text, sizeof text) > 0 && quota_of(text) < least)
+            least = quota_of(text);
+    }
+    return least;
 }
 
 static unsigned processors(void) {
     unsigned all = asf__processors(), allowed = quota();
-    return allowed && allowed < all ? allowed : all;
+    return allowed < all ? allowed : all;
 }
 
 static void start(struct crew *w, unsigned threads) {
@@ -125,11 +159,15 @@ static void start(struct crew *w, unsigned threads) {
     asf__release_signals(mask);
 }
 
-/* Waits for the threads; also when the calling one is cancelled. */
+static void join(struct crew *w) {
+    for (; w->started > 0; w->started--)
+        pthread_join(w->threads[w->started - 1], NULL);
+}
+
+/* Also when the calling thread is cancelled. */
 static void finish(void *crew) {
     struct crew *w = crew;
-    for (unsigned i = 0; i < w->started; i++)
-        pthread_join(w->threads[i], NULL);
+    join(w);
     asf__close(w->fd);
     pthread_mutex_destroy(&w->lock);
     free(w->parts);
@@ -152,6 +190,9 @@ static void run(struct crew *w, const struct asf_cut *how) {
     }
     start(w, threads); /* fewer if the system has no more: the calling thread alone will do */
     work_on_all(w);
+    pthread_cleanup_push(end_of_thread, w);
+    join(w);
+    pthread_cleanup_pop(0);
 }
 
 static unsigned at_most(unsigned threads) {

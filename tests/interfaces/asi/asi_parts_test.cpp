@@ -139,6 +139,11 @@ TEST_F(AsiParts, OfWhatCannotBeCut) {
     EXPECT_TRUE(parts_of(put("empty", "")).empty());
     asf_part *parts = nullptr;
     EXPECT_EQ(asf_parts(path("none").c_str(), nullptr, &parts), -ENOENT);
+    const Parts proc = parts_of("/proc/self/status"); // which has no size
+    ASSERT_EQ(proc.size(), 1U);
+    EXPECT_EQ(text_of("/proc/self/status", proc[0]).substr(0, 5), "Name:");
+    const asf_cut huge = {'\n', 0, INT64_MAX};
+    EXPECT_EQ(parts_of(put("three", "a\nb\nc\n"), &huge).size(), 1U);
     const asf_cut negative = {'\n', 0, -1};
     EXPECT_EQ(asf_parts(put("some", "text").c_str(), &negative, &parts), -EINVAL);
 
@@ -382,6 +387,44 @@ TEST_F(AsiPartsThreads, ACancelledCallerStopsTheOthers) {
     EXPECT_LT(calls, static_cast<int>(parts_of(file, &how).size()));
 }
 
+// The calling thread is done and waits for another, which is slow, when it is cancelled.
+TEST_F(AsiPartsThreads, ACallerIsCancelledWhileItWaits) {
+    struct Call {
+        std::string file;
+        std::atomic<pthread_t> caller;
+        std::atomic<int> slow = 0, ended = 0;
+    } call;
+    call.file = put("two", text);
+    pthread_t thread;
+    pthread_create(
+        &thread, nullptr,
+        [](void *c) -> void * {
+            static_cast<Call *>(c)->caller = pthread_self();
+            const asf_cut halves = {'\n', 0, 2000000};
+            const auto work = [](asf_cios *, const asf_part *, void *argument) {
+                auto &it = *static_cast<Call *>(argument);
+                if (pthread_equal(pthread_self(), it.caller)) {
+                    while (!it.slow) // the other part is the other thread's
+                        sched_yield();
+                    return 0;
+                }
+                it.slow = 1;
+                usleep(100000);
+                it.ended = 1;
+                return 0;
+            };
+            asf_each_part(static_cast<Call *>(c)->file.c_str(), &halves, 2, work, nullptr, c);
+            return nullptr;
+        },
+        &call);
+    while (!call.slow)
+        sched_yield();
+    usleep(20000);
+    pthread_cancel(thread);
+    pthread_join(thread, nullptr);
+    EXPECT_EQ(call.ended, 1);
+}
+
 int read_pipe(asf_cios *stream, const asf_part *part, void *text) {
     EXPECT_EQ(part->end, -1);
     ssize_t n = 100;
@@ -510,6 +553,9 @@ TEST_F(AsiPartsColumns, ALineThatIsNoRowIsTold) {
     EXPECT_EQ(read(1), -EBADMSG);
     text.replace(text.find('\n') + 1, 0, "99999999999,a,1,1\n");
     EXPECT_EQ(read(1), -ERANGE);
+    asf_column unset = {0, ASF_INT32, &text};
+    EXPECT_EQ(asf_read_columns(path("table").c_str(), ',', -1, &unset, 1, 0), -EINVAL);
+    EXPECT_EQ(unset.values, nullptr);
     Columns none;
     EXPECT_EQ(asf_read_columns(path("none").c_str(), ',', 0, none.of.data(), none.of.size(), 0), -ENOENT);
     EXPECT_EQ(asf_read_columns(path("table").c_str(), ',', 0, none.of.data(), 0, 0), -EINVAL);
