@@ -112,8 +112,8 @@ PyDoc_STRVAR(
     "             as for File.read_columns()\n"
     "  skip       lines at the beginning that are no rows, such as a heading\n"
     "  threads    how many at most; 0: as many as the process may use of the processors\n\n"
-    "Other threads of Python run meanwhile. Signals are handled at the end; of a pipe they end the call. Exceptions are those of\n"
-    "File.read_columns().");
+    "Other threads of Python run meanwhile. Signals are handled at the end; of a pipe they end the\n"
+    "call. Exceptions are those of File.read_columns().");
 #ifdef ASF_PYTHON_RECORDS
 PyDoc_STRVAR(records_doc,
              "records(file, *, most_bytes=0)\n--\n\n"
