@@ -122,9 +122,9 @@ static int skip_lines(struct asf_cios *stream, const struct asf_part *part, int6
 /* Reads rows into the free room of the chunk.  returns  the rows. */
 static int64_t read_rows(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {
     for (size_t i = 0; i < t->count; i++) {
-        struct asf_column *c = &chunk->columns[i];
-        *c = t->columns[i];
-        c->values = (char *)chunk->values[i] + (size_t)chunk->rows * width(c->type);
+        const struct asf_column *c = &t->columns[i]; /* whose `values` others may change */
+        char *values = (char *)chunk->values[i] + (size_t)chunk->rows * width(c->type);
+        chunk->columns[i] = (struct asf_column){c->field, c->type, values};
     }
     return asf_scan_columns(stream, t->separator, chunk->columns, t->count, chunk->room - chunk->rows);
 }

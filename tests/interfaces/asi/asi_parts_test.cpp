@@ -356,7 +356,10 @@ TEST_F(AsiPartsThreads, AThreadThatEndsEndsAll) {
 
 int count_calls_and_wait(asf_cios *, const asf_part *, void *calls) {
     ++*static_cast<std::atomic<int> *>(calls);
-    usleep(2000);
+    for (int i = 0; i < 2000; i++) { // ThreadSanitizer follows no cancellation out of usleep
+        sched_yield();
+        pthread_testcancel();
+    }
     return 0;
 }
 
@@ -389,6 +392,9 @@ TEST_F(AsiPartsThreads, ACancelledCallerStopsTheOthers) {
 
 // The calling thread is done and waits for another, which is slow, when it is cancelled.
 TEST_F(AsiPartsThreads, ACallerIsCancelledWhileItWaits) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer follows no cancellation out of pthread_join";
+#endif
     struct Call {
         std::string file;
         std::atomic<pthread_t> caller;
