@@ -20,12 +20,15 @@
 #error "asf/parts.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <asf/asf.hpp>
@@ -126,6 +129,64 @@ void each_part(const std::filesystem::path &path, Work &&work, unsigned threads 
         std::rethrow_exception(crew.failure);
     if (result < 0)
         throw std::filesystem::filesystem_error("asf::each_part", path, detail::error_of(result));
+}
+
+/* column: the numbers that columns has read, a contiguous range. */
+template <class Value> class column {
+  public:
+    column() noexcept = default;
+    /* Owns `values`, which is from malloc. */
+    column(void *values, std::size_t size) noexcept
+        : values_(static_cast<Value *>(values), &std::free), size_(size) {}
+    column(column &&other) noexcept
+        : values_(std::move(other.values_)), size_(std::exchange(other.size_, 0)) {}
+    column &operator=(column &&other) noexcept {
+        values_ = std::move(other.values_);
+        size_ = std::exchange(other.size_, 0);
+        return *this;
+    }
+    Value *data() noexcept { return values_.get(); }
+    const Value *data() const noexcept { return values_.get(); }
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+    Value &operator[](std::size_t i) noexcept { return data()[i]; }
+    const Value &operator[](std::size_t i) const noexcept { return data()[i]; }
+    Value *begin() noexcept { return data(); }
+    Value *end() noexcept { return data() + size_; }
+    const Value *begin() const noexcept { return data(); }
+    const Value *end() const noexcept { return data() + size_; }
+
+  private:
+    std::unique_ptr<Value[], void (*)(void *)> values_{nullptr, &std::free};
+    std::size_t size_ = 0;
+};
+
+/* columns: reads columns of numbers of a whole file, by threads, as asf_read_columns.
+ *     auto [id, price] = asf::columns<int, double>("table.csv", {0, 3}, ',', 1);
+ *   fields     which fields of a line, the first is 0; they increase
+ *   separator  the byte between two fields
+ *   skip       lines to skip at the beginning
+ *   threads    as asf_each_part's
+ * returns  a column for each field, all of the same length.
+ * errors   those of asf_read_columns, thrown. */
+template <class... Values>
+std::tuple<column<Values>...> columns(const std::filesystem::path &path,
+                                      const std::array<std::size_t, sizeof...(Values)> &fields,
+                                      char separator = '\t', std::int64_t skip = 0, unsigned threads = 0) {
+    constexpr std::size_t count = sizeof...(Values);
+    const std::array<asf_column_type, count> types = {detail::column_type<Values>()...};
+    std::array<asf_column, count> wanted;
+    for (std::size_t i = 0; i < count; i++)
+        wanted[i] = {fields[i], types[i], nullptr};
+    const std::int64_t rows = asf_read_columns(path.c_str(), static_cast<unsigned char>(separator), skip,
+                                               wanted.data(), count, threads);
+    if (rows < 0)
+        throw std::filesystem::filesystem_error("asf::columns", path, detail::error_of(rows));
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return std::tuple<column<Values>...>(
+            column<Values>(wanted[i].values, static_cast<std::size_t>(rows))...);
+    }
+    (std::index_sequence_for<Values...>());
 }
 
 } // namespace asf

@@ -101,4 +101,31 @@ TEST_F(CxxParts, OfAnotherFile) {
     EXPECT_THROW(asf::open_part(file(), parts[1]), fs::filesystem_error);
 }
 
+TEST_F(CxxParts, ColumnsOfAFile) {
+    static_assert(std::ranges::contiguous_range<asf::column<double>>);
+    const fs::path table = directory / "table";
+    {
+        std::ofstream out(table);
+        out << "id;name;price\n";
+        for (int i = 0; i < lines; i++)
+            out << i << ";name;" << i % 1000 / 4.0 << '\n';
+    }
+    for (unsigned threads : {1U, 2U}) {
+        auto [ids, prices] = asf::columns<int, double>(table, {0, 2}, ';', 1, threads);
+        ASSERT_EQ(ids.size(), static_cast<std::size_t>(lines));
+        ASSERT_EQ(prices.size(), ids.size());
+        for (int i = 0; i < lines; i++) {
+            ASSERT_EQ(ids[static_cast<std::size_t>(i)], i);
+            ASSERT_EQ(prices[static_cast<std::size_t>(i)], i % 1000 / 4.0);
+        }
+        auto moved = std::move(ids);
+        EXPECT_EQ(*std::ranges::max_element(moved), lines - 1);
+        EXPECT_TRUE(ids.empty());
+    }
+    EXPECT_THROW((asf::columns<int>(table, {0}, ';')), fs::filesystem_error);
+    EXPECT_THROW((asf::columns<int>(directory / "none", {0})), fs::filesystem_error);
+    auto [none] = asf::columns<long>(make(directory / "empty", ""), {0});
+    EXPECT_TRUE(none.empty());
+}
+
 } // namespace
