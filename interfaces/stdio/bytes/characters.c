@@ -116,22 +116,11 @@ int _IO_putc(int, FILE *) ALIAS(putc);
 int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
-static inline bool may_back_up(const struct asf_cios *c, int ch) {
-    return c->orientation < 0 && ch != EOF && !(c->flags & ASF_EOF) && asf__ours(c);
-}
-
-/* Pushes back the byte that was just read, by the pointer alone. */
+/* Pushes back the byte that was just read, by the pointer alone.  Not where a bulk stream's own buffer may
+ * begin at read_ptr (asf__is_last). */
 static inline bool back_up(struct asf_cios *c, int ch) {
-    if (!may_back_up(c, ch) || !asf__is_last(c, ch))
-        return false;
-    asf__back_up(c);
-    return true;
-}
-
-/* The same, unless a bulk stream's own buffer may begin at read_ptr (asf__is_last). */
-static inline bool back_up_quickly(struct asf_cios *c, int ch) {
-    if (!may_back_up(c, ch) || c->read_ptr <= c->read_base ||
-        (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
+    if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__ours(c) ||
+        c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
         return false;
     if (c->bulk.own) {
         if (c->bulk.seen > c->read_ptr || c->bulk.passed == c->read_ptr)
@@ -201,14 +190,10 @@ static __attribute__((noinline)) int unget_shared(int ch, FILE *f) {
     return unget_locked(ch, f);
 }
 
-static __attribute__((noinline)) int unget_alone(int ch, FILE *f) {
-    return back_up(asf__cios(f), ch) ? (unsigned char)ch : unget_locked(ch, f);
-}
-
 IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
     if (asf__unlikely(!asf__alone()))
         return unget_shared(ch, f);
-    return asf__likely(back_up_quickly(asf__cios(f), ch)) ? (unsigned char)ch : unget_alone(ch, f);
+    return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
 }
 GLIBC_NAME(int _IO_ungetc(int, FILE *), ungetc)
 
