@@ -37,7 +37,7 @@ static ssize_t part_get(struct asf_cios *c, void *buf, size_t n) {
     ssize_t r = count(c, asf__sys.pread(s->fd, buf, left < (int64_t)n ? (size_t)left : n, s->at));
     if (r > 0)
         s->at += r;
-    return r == 0 ? -EIO : r; /* the file was cut off */
+    return r == 0 ? -EIO : r; /* the file was truncated */
 }
 
 static int64_t part_seek(struct asf_cios *c, int64_t offset, int whence) {

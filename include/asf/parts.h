@@ -22,7 +22,7 @@ extern "C" {
 struct asf_part {
     int64_t begin, end;   /* offsets; `end` is -1 for a part that ends where the input ends */
     int64_t index, count; /* this part's number, from 0, and how many parts there are */
-    /* What the file was like when it was cut, which asf_sopen_part checks. */
+    /* asf_sopen_part checks that the file still has these. */
     int64_t size, modified; /* `modified` in nanoseconds */
     uint64_t inode;
     int32_t delimiter; /* the byte that ends every part but perhaps the last; -1: none */
@@ -60,15 +60,15 @@ ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct
  * its own. source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_part *part, int *error);
 
-/* What asf_each_part calls for a part.
+/* asf_part_work: a function of the program, which asf_each_part calls once for each part.
  *   stream    on the part, valid during this call.  `work` must free all regions that it allocates; else the
  *             result is -EBUSY and the stream is lost
  *   argument  that of asf_each_part
  * returns  0; any other value ends the work, and asf_each_part returns it. */
 typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, void *argument);
 
-/* What asf_each_part calls for each part in their order, after the part's `work`, with no two calls at the
- * same time.  Any of the threads makes the call.
+/* asf_part_done: a function of the program, which asf_each_part calls for the parts in order, each after its
+ * `work`, one call at a time.  Any of the threads makes the call.
  * returns  as asf_part_work. */
 typedef int asf_part_done(const struct asf_part *part, void *argument);
 

@@ -84,7 +84,7 @@ inline stream open_part(const std::filesystem::path &path, const part &which) {
 
 namespace detail {
 
-/* What the threads of each_part share: the caller's function, and the first exception. */
+/* crew: the program's function and the first exception that it threw, which all threads share. */
 template <class Work> struct crew {
     Work &work;
     std::mutex lock;

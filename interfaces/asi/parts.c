@@ -31,7 +31,7 @@ static int64_t find_end(int fd, int64_t from, int64_t size, int delimiter, char 
         ssize_t n = read_at(fd, block, look, from);
         if (n < 0)
             return n;
-        if (n == 0) /* the file was cut off */
+        if (n == 0) /* the file was truncated */
             return -EIO;
         const char *found = memchr(block, delimiter, (size_t)n);
         if (found)

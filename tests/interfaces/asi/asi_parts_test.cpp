@@ -232,7 +232,7 @@ TEST_F(AsiParts, AFileCutOffIsTold) {
 
 // --- threads ---------------------------------------------------------------------------------
 
-// What the threads have done.
+// Parts, lines and threads, as the calls have noted them.
 struct Tally {
     std::mutex lock;
     std::set<int64_t> parts;
