@@ -76,11 +76,23 @@ TEST_F(CxxParts, EachOnce) {
 }
 
 TEST_F(CxxParts, AnExceptionEndsAll) {
+    // The other thread waits until the exception leaves the function, and once more until it is caught.
+    struct Sets {
+        std::atomic<bool> &flag;
+        ~Sets() { flag = true, flag.notify_all(); }
+    };
     std::atomic<int> calls = 0;
+    std::atomic<bool> left = false;
     const auto work = [&](asf::stream &, const asf::part &part) {
         calls++;
-        if (part.index == 3)
+        if (part.index == 3) {
+            const Sets sets{left};
             throw std::runtime_error("part 3");
+        }
+        if (part.index > 3) {
+            left.wait(false);
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
     };
     try {
         asf::each_part(file(), work, 2, &how);
