@@ -5,6 +5,8 @@
 # A theme is a program whose cases are run under libc and, in each variant
 # below, under asf; compare.sh compares what both leave behind.
 #
+# The tests linked and archive are for a release (asf_add_test).
+#
 #   preload        the program as it is, libasf_stdio.so preloaded
 #   fortified      compiled again with _FORTIFY_SOURCE: the __*_chk names; preloaded
 #   linked         its objects linked with libasf_stdio.so
@@ -73,6 +75,14 @@ if(ASF_GLIBC)
     asf_transcript_objects(transcript-fortified ${transcripts}/transcript.c)
 endif()
 
+# The programs of variants that are not run are not built.
+set(not_run "archive|linked-unix")
+if(ASF_TESTS MATCHES "^(SYSTEM|MACHINE)$") # the fast tests alone
+    set(not_run "archive|linked|fortified|static|sanitized|in-line")
+elseif(ASF_TESTS STREQUAL "ALL")
+    set(not_run "none")
+endif()
+
 # asf_transcript_program(name cases [libraries...]): the cases' objects, or their source
 function(asf_transcript_program name cases)
     string(REGEX MATCH "-fortified$" kind ${name})
@@ -84,13 +94,20 @@ function(asf_transcript_program name cases)
     endif()
     target_link_libraries(${name} PRIVATE transcript${kind} Threads::Threads ${ARGN})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/transcripts)
+    if(name MATCHES "-(${not_run})(-|$)")
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
 endfunction()
 
 # asf_compare(test reference tested settings...): fast when the variant is the plain preload
+#
+# libasf_stdio linked, or its archive, is found by the tests of static programs, too, but for what libc.so does else.
 function(asf_compare test reference tested)
     set(label slow)
     if(test MATCHES "\\.preload$" AND NOT test MATCHES "bulk") # bulk streams take seconds
         set(label fast)
+    elseif(test MATCHES "\\.(linked|archive)$")
+        set(label release)
     endif()
     asf_add_test(${test} ${label}
              COMMAND ${transcripts}/compare.sh $<TARGET_FILE:${reference}> $<TARGET_FILE:${tested}> ${ARGN})
