@@ -41,6 +41,13 @@ static int64_t find_end(int fd, int64_t from, int64_t size, int delimiter, char 
     return size;
 }
 
+int64_t asf__line_end(int fd, int64_t from, int64_t size, int delimiter) {
+    char *block = malloc(FURTHER_LOOK);
+    int64_t end = block ? find_end(fd, from - 1, size, (unsigned char)delimiter, block) : -ENOMEM;
+    free(block);
+    return end;
+}
+
 /* Where the part that is to end near `offset` ends: there, if a line or record ends there. */
 static int64_t end_near(int fd, const struct asf_cut *how, int64_t offset, int64_t size, char *block) {
     if (how->record)

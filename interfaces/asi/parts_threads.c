@@ -146,7 +146,7 @@ static unsigned quota(void) {
     return least;
 }
 
-static unsigned processors(void) {
+unsigned asf__usable_processors(void) {
     unsigned all = asf__processors(), allowed = quota();
     return allowed < all ? allowed : all;
 }
@@ -197,7 +197,7 @@ static void run(struct crew *w, const struct asf_cut *how) {
 
 static unsigned at_most(unsigned threads) {
     if (threads == 0)
-        threads = processors();
+        threads = asf__usable_processors();
     return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 

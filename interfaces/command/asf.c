@@ -52,6 +52,7 @@ int main(int argc, char **argv) {
                     {"stat", asf__stat},
                     {"compare", asf__compare},
                     {"pipe", asf__pipeline},
+                    {"parallel", asf__parallel},
                     {"shm", asf__shm},
                     {"tune", asf__tune},
                     {"record", run_record},

@@ -98,6 +98,11 @@ bool asf__serving_option(struct serving *s, const char *command, int option, con
  * returns  only when that failed, after a message: EXIT_CANNOT_RUN or EXIT_NOT_FOUND. */
 int asf__execute(char **argv, const struct serving *s);
 
+/* asf__prepare: set the environment in which the program will be served.
+ * asf__cannot_execute: tell why it cannot be executed.  returns  EXIT_CANNOT_RUN or EXIT_NOT_FOUND. */
+void asf__prepare(const struct program *program, const struct serving *s);
+int asf__cannot_execute(const struct program *program, const char *name, int error);
+
 /* asf__obstacle: what keeps the program from being served, in words; or NULL. */
 const char *asf__obstacle(const struct program *program);
 
@@ -121,6 +126,13 @@ const char *asf__join_list(const char *list, char separator, const char *item);
 
 /* asf__pipeline: "asf pipe".  argv[0] is "pipe".  Returns the exit status. */
 int asf__pipeline(int argc, char **argv);
+
+/* asf__make_pipe: pipe2(O_CLOEXEC), with descriptors that are not those of standard input, output and error.
+ * errors  ends the process with EXIT_OWN_FAILURE; `command` is for the message. */
+void asf__make_pipe(const char *command, int ends[2]);
+
+/* asf__parallel: "asf parallel".  argv[0] is "parallel".  Returns the exit status. */
+int asf__parallel(int argc, char **argv);
 
 /* asf__shm: "asf shm".  argv[0] is "shm".  Returns the exit status. */
 int asf__shm(int argc, char **argv);

@@ -14,6 +14,10 @@ int asf__pipeline(int argc, char **argv) {
     return asf__run(argc, argv);
 }
 
+int asf__parallel(int argc, char **argv) {
+    return asf__run(argc, argv);
+}
+
 int asf__stat(int argc, char **argv) {
     return asf__run(argc, argv);
 }

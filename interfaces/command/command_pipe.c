@@ -79,15 +79,21 @@ static int above_standard(int fd) {
     return above;
 }
 
+void asf__make_pipe(const char *command, int ends[2]) {
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        ends[1] = above_standard(ends[1]);
+        ends[0] = above_standard(ends[0]);
+    } else {
+        ends[0] = -1;
+    }
+    if (ends[0] < 0 || ends[1] < 0)
+        asf__fail("%s: pipe2: %s; give asf more descriptors (ulimit -n)", command, strerror(errno));
+}
+
 static struct between make_between(bool rings) {
     int ends[2];
-    struct between b = {.read = -1, .write = -1, .ring = -1};
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        b.write = above_standard(ends[1]);
-        b.read = above_standard(ends[0]);
-    }
-    if (b.read < 0 || b.write < 0)
-        asf__fail("pipe: pipe2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
+    asf__make_pipe("pipe", ends);
+    struct between b = {.read = ends[0], .write = ends[1], .ring = -1};
     if (rings)
         b.ring = asf__ring_offer(b.read, b.option, sizeof b.option);
     return b;

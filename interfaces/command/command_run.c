@@ -84,7 +84,7 @@ void asf__serve(enum library library, const char *options) {
     set_options(options);
 }
 
-static void prepare_environment(const struct program *program, const struct serving *s) {
+void asf__prepare(const struct program *program, const struct serving *s) {
     const char *options = s->options != NULL ? s->options : "";
     if (can_load(program->obstacle))
         asf__serve(s->library, options);
@@ -93,7 +93,7 @@ static void prepare_environment(const struct program *program, const struct serv
 }
 
 /* execvp's ENOENT is also that of a missing interpreter. */
-static int cannot_execute(const struct program *program, const char *name, int error) {
+int asf__cannot_execute(const struct program *program, const char *name, int error) {
     if (error != ENOENT)
         asf__warn("%s: exec: %s; check its permissions and what kind of file it is",
                   program->path != NULL ? program->path : name, strerror(error));
@@ -120,12 +120,12 @@ const char *asf__obstacle(const struct program *program) {
 
 int asf__execute(char **argv, const struct serving *s) {
     struct program program = asf__find_program(argv[0]);
-    prepare_environment(&program, s);
+    asf__prepare(&program, s);
     if (program.obstacle == FOREIGN_MACHINE)
         execv(program.path, argv); /* execvp would give it to the shell, as a script */
     else
         execvp(argv[0], argv);
-    return cannot_execute(&program, argv[0], errno);
+    return asf__cannot_execute(&program, argv[0], errno);
 }
 
 static void add_option(struct serving *s, const char *option) {

@@ -40,6 +40,20 @@ static const struct command_option pipe[] = {
                             "the shell's 'set -o pipefail'"},
     {'o', "options", "STRING", "options for the library, as for 'asf run'"}, {0}};
 
+static const struct command_option parallel[] = {
+    {'j', "jobs", "N", "how many runs at a time (also -j N; default: as many as there are processors for it)"},
+    {'b', "block", "SIZE", "about the bytes of a piece: bytes, of K or of M (default: 1M to 16M)"},
+    {'r', "records", "BYTES", "cut between records of this many bytes, not between lines"},
+    {'n', "header", "N", "give the first N lines of the input to every run; of the first N lines of its output "
+                         "print those of the first run alone"},
+    {'l', "headless", NULL, "with --header: the command prints no header, so print all lines"},
+    {'u', "unordered", NULL, "print the output of each piece when it is there, in any order"},
+    {'m', "merge", "COMMAND", "give the outputs, as files, to this command of the shell's, such as 'sort -m'"},
+    {'f', "found", NULL, "status 1 means that nothing was found, as grep's does, and is no failure unless no run "
+                         "finds anything; so is it for grep and rg without this option"},
+    {'c', "check", NULL, "run the command on the whole input, too, and tell whether the output is the same"},
+    {0}};
+
 static const struct command_option tune[] = {
     {'d', "dir", "DIRECTORY", "measure the file system of this directory; may be repeated (default: the "
                               "usual ones for temporary files, and HOME)"},
@@ -121,6 +135,14 @@ const struct command asf__commands[] = {
      "\n"
      "Exit status: that of the last command, 128 + N when signal N ended it; 125 when\n"
      "asf itself fails.\n", pipe, NO_OPERANDS},
+    {"parallel", "[OPTION]... [--] COMMAND [ARGUMENT]... <FILE", "run a filter on all processors, each run on a piece of the input",
+     "Cut standard input into pieces of whole lines, filter each by a run of COMMAND, several\n"
+     "at a time, and print the outputs in the order of the pieces.  The runs are served by\n"
+     "asf.  COMMAND must treat each line by itself, as grep, sed s///, cut and tr do; nl,\n"
+     "wc, uniq and head do not.  --check tells for a given input.\n",
+     "Exit status: 0, or that of the first run, in order, that fails; the runs behind it are\n"
+     "stopped.  125 when asf itself fails, 126 when COMMAND cannot be run, 127 when it is not\n"
+     "found.  The manual page asf-parallel(1) has the details.\n", parallel, A_COMMAND},
     {"shm", "COMMAND [OPTION]... [ARGUMENT]...", "list, remove, expand and pack segments of shared memory",
      "Segments of shared memory that hold whole arrays.\n",
      "Exit status: 0, or 1 when a segment could not be removed, or 125 after any other\n"

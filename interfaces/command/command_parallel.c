@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_parallel.c - "asf parallel": runs of one command, each of which filters a piece of the input.
+ *
+ * A thread for each job takes a piece, starts the command, and moves what it prints; another feeds the
+ * command.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interfaces/asi/parts.h"
+#include "interfaces/command/command.h"
+#include "interfaces/command/command_measure.h"
+#include "interfaces/command/command_parallel.h"
+#include "interfaces/command/command_parallel_check.h"
+#include "interfaces/command/command_table.h"
+
+enum {
+    MOST_JOBS = 512,
+    MOST_HELD = 48,
+    LARGEST_PIECE = 16 * MB,
+    STACK = 256 * KB,
+    MERGED = 256,
+    CHECKED = 8
+};
+
+extern char **environ;
+
+struct job {
+    struct run *run;
+    pthread_t thread;
+    struct buffer buffer;
+    /* Under the lock of `run`: */
+    pid_t process; /* 0: none */
+    int64_t index; /* of its piece */
+};
+
+struct run {
+    char **argv;
+    struct program program;
+    posix_spawnattr_t how;
+    unsigned count;        /* jobs */
+    int64_t header, block; /* `block` 0: choose_block does */
+    bool headless, found, checks;
+    const char *merge;
+    struct input input;
+    struct output output;
+    pthread_t main;
+    struct job *jobs;
+    pthread_mutex_t lock; /* of what follows */
+    unsigned working;     /* jobs */
+    int64_t failed;       /* the first piece whose run has failed */
+    int result;           /* its exit status */
+    bool some_found;
+    int *files; /* for --merge: the output of each piece */
+    int64_t files_room;
+};
+
+/* --- ending early --------------------------------------------------------------------------- */
+
+static struct run *current; /* for exit */
+
+static void kill_behind(struct run *r, int64_t last_good, int sig) {
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->jobs[i].process > 0 && r->jobs[i].index > last_good)
+            kill(r->jobs[i].process, sig);
+}
+
+static void kill_all(void) {
+    kill_behind(current, -1, SIGTERM);
+}
+
+/* Pieces behind the first that fails are stopped, those before it are printed: as the command does alone. */
+static void fail_at(struct run *r, int64_t index, int result) {
+    pthread_mutex_lock(&r->lock);
+    if (index < r->failed) {
+        r->failed = index;
+        r->result = result;
+        asf__output_cancel(&r->output, r->output.unordered ? -1 : index);
+        kill_behind(r, index, SIGTERM);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Standard output takes no more. */
+static void fail_to_print(struct run *r) {
+    int error = r->output.error;
+    if (error == EPIPE) {
+        kill_all();
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    asf__fail("parallel: standard output: write: %s; redirect it to where there is room", strerror(error));
+}
+
+static void judge(struct run *r, int64_t index, int status) {
+    int result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (result == 0)
+        __atomic_store_n(&r->some_found, true, __ATOMIC_RELAXED);
+    if (result == 0 || (r->found && result == 1))
+        return;
+    fail_at(r, index, result);
+}
+
+/* --- one piece -------------------------------------------------------------------------------- */
+
+struct feed {
+    struct run *run;
+    const struct piece *piece;
+    int to;
+    pthread_t thread;
+};
+
+static void *feed(void *arg) {
+    struct feed *f = arg;
+    asf__input_feed(&f->run->input, f->piece, f->to);
+    close(f->to);
+    return NULL;
+}
+
+static void start_thread(pthread_t *thread, void *(*function)(void *), void *argument) {
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK);
+    int error = pthread_create(thread, &small, function, argument);
+    if (error)
+        asf__fail("parallel: pthread_create: %s; use fewer jobs", strerror(error));
+    pthread_attr_destroy(&small);
+}
+
+/* A cancelled piece's run is started, too, and finds that nobody reads what it prints. */
+static void start_command(struct job *j, int64_t index, int in, int out) {
+    struct run *r = j->run;
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    pthread_mutex_lock(&r->lock);
+    int error = posix_spawn(&j->process, r->program.path, &files, &r->how, r->argv, environ);
+    j->index = index;
+    pthread_mutex_unlock(&r->lock);
+    if (error)
+        exit(asf__cannot_execute(&r->program, r->argv[0], error));
+    posix_spawn_file_actions_destroy(&files);
+}
+
+/* The process is gone only when nobody can kill another that has its number. */
+static int wait_for_command(struct job *j) {
+    siginfo_t info;
+    int status = 0;
+    while (waitid(P_PID, (id_t)j->process, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        continue;
+    pthread_mutex_lock(&j->run->lock);
+    waitpid(j->process, &status, 0);
+    j->process = 0;
+    pthread_mutex_unlock(&j->run->lock);
+    return status;
+}
+
+/* Under the lock of the input, so in order. */
+static int file_for(struct run *r, int64_t index) {
+    if (index == r->files_room) {
+        r->files_room = r->files_room ? 2 * r->files_room : MERGED;
+        r->files = realloc(r->files, (size_t)r->files_room * sizeof *r->files);
+        if (!r->files)
+            asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
+    }
+    return r->files[index] = asf__temporary("parallel", NULL);
+}
+
+static void filter(struct job *j, struct piece *p, int file) {
+    struct run *r = j->run;
+    const int64_t index = p->index;
+    struct feed f = {.run = r, .piece = p};
+    int in[2], out[2] = {-1, file};
+    asf__make_pipe("parallel", in);
+    if (!r->merge)
+        asf__make_pipe("parallel", out);
+    fcntl(in[1], F_SETPIPE_SZ, PIPE_SIZE); /* fewer switches between processes */
+    if (!r->merge)
+        fcntl(out[1], F_SETPIPE_SZ, PIPE_SIZE);
+    start_command(j, index, in[0], out[1]);
+    close(in[0]);
+    f.to = in[1];
+    start_thread(&f.thread, feed, &f);
+    if (!r->merge) {
+        close(out[1]);
+        if (!asf__output_copy(&r->output, p, out[0]) && !asf__output_is_cancelled(&r->output, p))
+            fail_to_print(r);
+        close(out[0]);
+    }
+    pthread_join(f.thread, NULL);
+    judge(r, index, wait_for_command(j));
+    if (r->merge)
+        free(p);
+    else if (!asf__output_finish(&r->output, p))
+        fail_to_print(r);
+}
+
+/* returns  NULL: there is none, or a run has failed */
+static struct piece *next_piece(struct job *j, int *file) {
+    struct run *r = j->run;
+    struct piece *p = calloc(1, sizeof *p);
+    if (!p)
+        asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
+    pthread_mutex_lock(&r->input.lock);
+    bool found = __atomic_load_n(&r->failed, __ATOMIC_RELAXED) == INT64_MAX &&
+                 asf__input_next(&r->input, p, &j->buffer);
+    if (found && r->merge)
+        *file = file_for(r, p->index);
+    else if (found)
+        asf__output_add(&r->output, p);
+    pthread_mutex_unlock(&r->input.lock);
+    if (found && p->index > 0 && !r->headless)
+        p->to_skip = r->header;
+    if (found)
+        return p;
+    free(p);
+    return NULL;
+}
+
+static void *work(void *arg) {
+    struct job *j = arg;
+    struct run *r = j->run;
+    struct piece *p;
+    int file = -1;
+    while ((p = next_piece(j, &file)))
+        filter(j, p, file);
+    free(j->buffer.bytes);
+    pthread_mutex_lock(&r->lock);
+    if (--r->working == 0)
+        pthread_kill(r->main, SIGALRM); /* which it waits for */
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+/* --- all of them ------------------------------------------------------------------------------- */
+
+static void show_progress(const struct run *r, double seconds) {
+    double fed = (double)__atomic_load_n(&r->input.fed, __ATOMIC_RELAXED), rate = fed / seconds / 1e6;
+    double total = (double)(r->input.size - r->input.begin);
+    if (r->input.is_file && fed > 0)
+        fprintf(stderr, "\r%3.0f %%, %.0f MB/s, %.0f s left \033[K", 100 * fed / total, rate,
+                (total - fed) / fed * seconds);
+    else
+        fprintf(stderr, "\r%.0f MB, %.0f MB/s \033[K", fed / 1e6, rate);
+}
+
+/* A signal that ends this process ends the runs, too. */
+static void die_of(int sig, const sigset_t *waited) {
+    kill_behind(current, -1, sig);
+    signal(sig, SIG_DFL);
+    raise(sig);
+    sigprocmask(SIG_UNBLOCK, waited, NULL);
+}
+
+static void wait_for_jobs(const struct run *r, const sigset_t *waited) {
+    const bool shows = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+    const struct timespec often = {.tv_nsec = 200000000};
+    const double began = asf__seconds();
+    bool shown = false;
+    for (int sig; (sig = sigtimedwait(waited, NULL, shows ? &often : NULL)) != SIGALRM;) {
+        if (sig > 0)
+            die_of(sig, waited);
+        double seconds = asf__seconds() - began;
+        if (shows && seconds > 1)
+            show_progress(r, seconds), shown = true;
+    }
+    if (shown)
+        fputs("\r\033[K", stderr);
+}
+
+/* The signals that end a process, unless they are ignored, and SIGALRM, by which the last job ends. */
+static void block_signals(sigset_t *waited) {
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction is;
+    sigemptyset(waited);
+    sigaddset(waited, SIGALRM);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (sigaction(ending[i], NULL, &is) == 0 && is.sa_handler != SIG_IGN)
+            sigaddset(waited, ending[i]);
+    pthread_sigmask(SIG_BLOCK, waited, NULL);
+}
+
+/* The runs have the signals as this process was given them. */
+static void prepare_signals(struct run *r, sigset_t *waited) {
+    sigset_t mask, defaults;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    sigemptyset(&defaults);
+    if (signal(SIGPIPE, SIG_IGN) != SIG_IGN)
+        sigaddset(&defaults, SIGPIPE);
+    signal(SIGCHLD, SIG_DFL);
+    posix_spawnattr_init(&r->how);
+    posix_spawnattr_setsigmask(&r->how, &mask);
+    posix_spawnattr_setsigdefault(&r->how, &defaults);
+    posix_spawnattr_setflags(&r->how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    block_signals(waited);
+}
+
+static void run_jobs(struct run *r) {
+    sigset_t waited;
+    prepare_signals(r, &waited);
+    mallopt(M_ARENA_MAX, 1); /* threads here allocate little, and each arena takes 64 MB of addresses */
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_mutex_init(&r->output.lock, NULL);
+    pthread_cond_init(&r->output.changed, NULL);
+    r->output.most = MOST_HELD;
+    r->output.last_good = r->failed = INT64_MAX;
+    r->main = pthread_self();
+    r->working = r->count;
+    r->jobs = calloc(r->count, sizeof *r->jobs);
+    if (!r->jobs)
+        asf__fail("parallel: malloc: %s; use fewer jobs", strerror(errno));
+    current = r;
+    atexit(kill_all);
+    for (unsigned i = 0; i < r->count; i++) {
+        r->jobs[i].run = r;
+        start_thread(&r->jobs[i].thread, work, &r->jobs[i]);
+    }
+    wait_for_jobs(r, &waited);
+    for (unsigned i = 0; i < r->count; i++)
+        pthread_join(r->jobs[i].thread, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &waited, NULL);
+}
+
+/* Becomes the command that merges the files, which it is given as arguments. */
+static int merge(const struct run *r) {
+    size_t count = (size_t)r->input.count;
+    char **argv = calloc(count + 5, sizeof *argv);
+    if (!argv)
+        asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
+    argv[0] = argv[3] = "sh";
+    argv[1] = "-c";
+    argv[2] = asf__text("%s \"$@\"", r->merge);
+    for (size_t i = 0; i < count; i++) {
+        fcntl(r->files[i], F_SETFD, 0);
+        argv[4 + i] = asf__text("/dev/fd/%d", r->files[i]);
+    }
+    signal(SIGPIPE, SIG_DFL);
+    execv("/bin/sh", argv);
+    asf__fail("parallel: /bin/sh: exec: %s; is there a shell?", strerror(errno));
+}
+
+/* A file that was read by others' descriptors is left where the command would leave it. */
+static int finish(const struct run *r) {
+    if (r->input.is_file)
+        lseek(STDIN_FILENO, r->input.at, SEEK_SET);
+    if (r->result == 0 && r->merge)
+        return merge(r);
+    return r->result == 0 && r->found && !r->some_found ? 1 : r->result;
+}
+
+/* --- options -------------------------------------------------------------------------------------- */
+
+static int64_t number(const char *option, const char *value, int64_t least, int64_t most) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(value, &end, 10);
+    if (*value == '\0' || *end != '\0' || errno || n < least || n > most)
+        asf__fail("parallel: --%s %s: give a number from %lld to %lld", option, value, (long long)least,
+                  (long long)most);
+    return n;
+}
+
+/* Small enough that the output of all runs can be held, and not too small for the start of a process. */
+static void choose_block(struct run *r) {
+    int64_t size = MOST_HELD * (int64_t)PIPE_SIZE / (int64_t)r->count;
+    int64_t bytes = r->input.is_file ? r->input.size - r->input.at : 0;
+    if (r->checks)
+        size = bytes / CHECKED;
+    size = size < LARGEST_PIECE ? size : LARGEST_PIECE;
+    if (r->input.is_file && bytes / 4 / r->count < size)
+        size = bytes / 4 / r->count;
+    if (size < MB && !r->checks)
+        size = MB;
+    if (r->merge && bytes / MERGED > size)
+        size = bytes / MERGED;
+    r->input.how.size = r->block ? r->block : size > 0 ? size : 1;
+}
+
+static bool is_found_command(const char *path) {
+    static const char *const names[] = {"grep", "egrep", "fgrep", "rg"};
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void parse_option(struct run *r, int option, char **argv) {
+    if (option == 'j')
+        r->count = (unsigned)number("jobs", optarg, 1, MOST_JOBS);
+    else if (option == 'b')
+        r->block = (int64_t)asf__size("parallel", "block", optarg);
+    else if (option == 'r')
+        r->input.how.record = number("records", optarg, 1, INT64_MAX / 4);
+    else if (option == 'n')
+        r->header = number("header", optarg, 1, 1000000);
+    else if (option == 'l')
+        r->headless = true;
+    else if (option == 'u')
+        r->output.unordered = true;
+    else if (option == 'f')
+        r->found = true;
+    else if (option == 'm')
+        r->merge = optarg;
+    else if (option == 'c')
+        r->checks = true;
+    else
+        asf__bad_option("parallel", option, argv);
+}
+
+static void check_descriptors(void) {
+    if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+        asf__fail("parallel: standard input is closed; give a file by <FILE");
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+        asf__fail("parallel: standard output is closed; give a file by >FILE");
+}
+
+static void find_command(struct run *r, char **argv) {
+    r->argv = argv;
+    r->program = asf__find_program(argv[0]);
+    if (!r->program.path)
+        exit(asf__cannot_execute(&r->program, argv[0], ENOENT));
+    asf__prepare(&r->program, &(struct serving){0});
+    r->found = r->found || is_found_command(argv[0]);
+}
+
+static int run_all(void *run) {
+    struct run *r = run;
+    asf__input_begin(&r->input, r->header);
+    choose_block(r);
+    run_jobs(r);
+    return finish(r);
+}
+
+int asf__parallel(int argc, char **argv) {
+    static struct run r = {.input.how.delimiter = '\n'};
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "+:hj:", asf__options_of("parallel"), NULL)) != -1;) {
+        if (option == 'h')
+            return asf__help_of("parallel");
+        parse_option(&r, option, argv);
+    }
+    if (optind == argc)
+        asf__fail("parallel: no command given; see 'asf parallel --help'");
+    if (r.merge && (r.output.unordered || r.header))
+        asf__fail("parallel: --merge has the outputs as files: --unordered and --header do not go with it");
+    check_descriptors();
+    find_command(&r, argv + optind);
+    r.count = r.count ? r.count : asf__usable_processors();
+    return r.checks ? asf__parallel_check(r.argv, run_all, &r) : run_all(&r);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command_parallel_input.c - standard input, cut into pieces at lines or records.
+ *
+ * The bytes of a file go to the runs by splice, which copies none.  Of other input a block is read at a time,
+ * by the thread whose run will filter it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interfaces/asi/parts.h"
+#include "interfaces/command/command.h"
+#include "interfaces/command/command_parallel.h"
+
+static void fail_to_read(int error) {
+    if (error == EIO)
+        asf__fail(
+            "parallel: standard input: the file was truncated, or its disk fails; run the command again");
+    asf__fail("parallel: standard input: read: %s", strerror(error));
+}
+
+static void *memory(void *old, size_t size) {
+    void *p = realloc(old, size);
+    if (!p)
+        asf__fail("parallel: malloc: %s; give asf more memory, or use a smaller --block", strerror(ENOMEM));
+    return p;
+}
+
+/* As many bytes as are asked for, unless the input ends. */
+static size_t read_full(char *to, size_t size) {
+    size_t n = 0;
+    while (n < size) {
+        ssize_t r = read(STDIN_FILENO, to + n, size - n);
+        if (r == 0)
+            break;
+        if (r > 0)
+            n += (size_t)r;
+        else if (errno != EINTR)
+            fail_to_read(errno);
+    }
+    return n;
+}
+
+/* --- the header ----------------------------------------------------------------------------- */
+
+/* returns  the size of the first lines, 0 if they are not all there */
+static size_t size_of_lines(const char *text, size_t size, int64_t lines) {
+    const char *at = text, *end = text + size;
+    for (; lines > 0; lines--) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline)
+            return 0;
+        at = newline + 1;
+    }
+    return (size_t)(at - text);
+}
+
+/* What is read behind the header is the beginning of other input's first piece. */
+static void read_header(struct input *in, int64_t lines) {
+    in->header = memory(NULL, MB);
+    size_t n = read_full(in->header, MB);
+    in->header_bytes = size_of_lines(in->header, n, lines);
+    if (in->header_bytes == 0 && n == MB)
+        asf__fail("parallel: --header: these lines have more than 1 MB");
+    if (in->header_bytes == 0)
+        in->header_bytes = n;
+    in->rest_bytes = n - in->header_bytes;
+    in->rest = memory(NULL, MB);
+    memcpy(in->rest, in->header + in->header_bytes, in->rest_bytes);
+    in->at += (int64_t)in->header_bytes;
+}
+
+void asf__input_begin(struct input *in, int64_t header) {
+    struct stat st;
+    if (fstat(STDIN_FILENO, &st) < 0)
+        asf__fail("parallel: standard input: %s; give a file by <FILE", strerror(errno));
+    in->at = in->begin = S_ISREG(st.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    in->is_file = S_ISREG(st.st_mode) && in->at < st.st_size;
+    in->size = st.st_size;
+    pthread_mutex_init(&in->lock, NULL);
+    if (header > 0)
+        read_header(in, header);
+}
+
+/* --- pieces ------------------------------------------------------------------------------------ */
+
+static int64_t step_of(const struct input *in) {
+    int64_t record = in->how.record;
+    return record == 0 ? in->how.size : in->how.size < record ? record : in->how.size - in->how.size % record;
+}
+
+static bool cut_file(struct input *in, struct piece *p) {
+    if (in->at == in->size && in->count > 0)
+        return false;
+    p->begin = in->at;
+    p->end = in->size;
+    if (step_of(in) < in->size - in->at)
+        p->end = in->how.record
+                     ? in->at + step_of(in)
+                     : asf__line_end(STDIN_FILENO, in->at + step_of(in), in->size, in->how.delimiter);
+    if (p->end < 0)
+        fail_to_read((int)-p->end);
+    in->at = p->end;
+    return true;
+}
+
+/* The bytes of a block that are whole lines or records. */
+static size_t whole(const struct input *in, const char *bytes, size_t n) {
+    if (in->how.record)
+        return n - n % (size_t)in->how.record;
+    const char *last = memrchr(bytes, in->how.delimiter, n);
+    return last ? (size_t)(last - bytes) + 1 : 0;
+}
+
+static void grow(struct buffer *b, size_t size) {
+    if (b->size < size) {
+        b->bytes = memory(b->bytes, size);
+        b->size = size;
+    }
+}
+
+/* Keeps what follows the piece for the next one. */
+static void keep_rest(struct input *in, const char *from, size_t n) {
+    in->rest = n > 0 ? memory(in->rest, n) : in->rest;
+    memcpy(in->rest, from, n);
+    in->rest_bytes = n;
+}
+
+/* A line that is longer than a block makes the block longer. */
+static bool read_block(struct input *in, struct piece *p, struct buffer *b) {
+    size_t size = (size_t)step_of(in), n = in->rest_bytes, end = 0;
+    grow(b, size > n ? size : n);
+    memcpy(b->bytes, in->rest, n);
+    while (!in->ended && end == 0) {
+        grow(b, n < size ? size : 2 * n);
+        size_t got = read_full(b->bytes + n, b->size - n);
+        in->ended = got < b->size - n;
+        n += got;
+        end = whole(in, b->bytes, n);
+    }
+    if (in->ended)
+        end = n;
+    keep_rest(in, b->bytes + end, n - end);
+    p->bytes = b->bytes;
+    p->end = (int64_t)end;
+    return end > 0 || in->count == 0;
+}
+
+bool asf__input_next(struct input *in, struct piece *p, struct buffer *buffer) {
+    bool found = in->is_file ? cut_file(in, p) : read_block(in, p, buffer);
+    p->index = in->count;
+    in->count += found;
+    return found;
+}
+
+/* --- pipes to and from a run --------------------------------------------------------------------- */
+
+int asf__bytes_in_pipe(int fd) {
+    int n;
+    return fcntl(fd, F_GETPIPE_SZ) == PIPE_SIZE && ioctl(fd, FIONREAD, &n) == 0 ? n : PIPE_SIZE / 2;
+}
+
+void asf__let_move(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 250000}, NULL);
+}
+
+/* --- feeding ------------------------------------------------------------------------------------ */
+
+/* returns  false: nobody reads */
+static bool write_all(int to, const char *bytes, size_t n) {
+    while (n > 0) {
+        ssize_t written = write(to, bytes, n);
+        if (written < 0 && errno == EPIPE)
+            return false;
+        if (written < 0 && errno != EINTR)
+            asf__fail("parallel: pipe: write: %s", strerror(errno));
+        if (written > 0)
+            bytes += written, n -= (size_t)written;
+    }
+    return true;
+}
+
+/* Where the file system has no splice.  returns  as splice */
+static ssize_t copy_some(int64_t *at, int to, size_t most) {
+    char block[64 * KB];
+    ssize_t n = pread(STDIN_FILENO, block, most < sizeof block ? most : sizeof block, *at);
+    if (n <= 0)
+        return n;
+    *at += n;
+    if (write_all(to, block, (size_t)n))
+        return n;
+    errno = EPIPE;
+    return -1;
+}
+
+static void feed_from_file(struct input *in, const struct piece *p, int to) {
+    bool splices = true;
+    for (int64_t at = p->begin; at < p->end;) {
+        size_t left = (size_t)(p->end - at);
+        if (asf__bytes_in_pipe(to) > PIPE_SIZE * 3 / 4)
+            asf__let_move();
+        ssize_t n = splices ? splice(STDIN_FILENO, &at, to, NULL, left, 0) : copy_some(&at, to, left);
+        if (n < 0 && errno == EINVAL && splices)
+            splices = false;
+        else if (n < 0 && errno == EPIPE)
+            return;
+        else if (n < 0 && errno != EINTR)
+            fail_to_read(errno);
+        else if (n == 0)
+            fail_to_read(EIO);
+        else if (n > 0)
+            __atomic_fetch_add(&in->fed, n, __ATOMIC_RELAXED);
+    }
+}
+
+void asf__input_feed(struct input *in, const struct piece *p, int to) {
+    if (!write_all(to, in->header, in->header_bytes))
+        return;
+    if (in->is_file) {
+        feed_from_file(in, p, to);
+    } else if (write_all(to, p->bytes, (size_t)p->end)) {
+        __atomic_fetch_add(&in->fed, p->end, __ATOMIC_RELAXED);
+    }
+}
