@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_gzip.c - gzip: its members (RFC 1952), whose data zlib inflates, and zero bytes after the last one.
+ * decoder_gzip.c - decoder of gzip: a sequence of members (RFC 1952), then optional zero bytes.
  *
- * The head and the check of a member are read here, and zlib only inflates: a program that exports a crc32 of
- * its own and has zlib loaded (cksum of coreutils 9.7) replaces the one that zlib's inflate of gzip calls.
+ * This file parses the header and verifies the checksum of each member; zlib inflates only the raw data.
+ * zlib's own parser would call crc32 through the symbol table.  A program that exports another function of
+ * that name and has zlib loaded, as cksum of coreutils 9.7 does, would replace it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,14 +19,14 @@
 
 struct gzip {
     z_stream z;
-    /* The parts of a member in their order; then what may follow a member. */
+    /* The parts of a member in file order, then the two states after a member. */
     enum { HEAD, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEAD_CHECK, DATA, CHECK, BETWEEN, PADDING } part;
-    unsigned char bytes[10]; /* of a part of fixed length: */
-    unsigned have;           /* how many are there */
+    unsigned char bytes[10]; /* collected bytes of a fixed-length part */
+    unsigned have;           /* valid bytes in `bytes` */
     unsigned char flags;
-    unsigned extra; /* bytes of EXTRA that are to come */
+    unsigned extra; /* bytes of EXTRA not yet read */
     uLong head_crc, crc;
-    uint32_t length; /* of the data, modulo 2^32 */
+    uint32_t length; /* length of the member's data so far, modulo 2^32 */
 };
 
 enum { CHECKS_HEAD = 0x02, HAS_EXTRA = 0x04, HAS_NAME = 0x08, HAS_COMMENT = 0x10, RESERVED = 0xe0 };
@@ -44,7 +45,7 @@ static unsigned at_most(size_t n) {
     return n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
 
-/* Takes bytes until the part has n.  Returns whether it has. */
+/* Moves input bytes to g->bytes until it holds n.  Returns whether it does. */
 static bool collect(struct gzip *g, struct asf_decoding *d, unsigned n) {
     for (; g->have < n && d->in_size > 0; d->in++, d->in_size--)
         g->bytes[g->have++] = (unsigned char)*d->in;
@@ -58,7 +59,7 @@ static uint32_t number_at(const unsigned char *p, unsigned n) {
     return number;
 }
 
-/* Passes over n bytes of the head. */
+/* Skips n input bytes of the header and adds them to its checksum. */
 static void skip(struct gzip *g, struct asf_decoding *d, size_t n) {
     g->head_crc = crc32(g->head_crc, (const Bytef *)d->in, (uInt)n);
     d->in += n;
@@ -72,7 +73,7 @@ static bool skip_extra(struct gzip *g, struct asf_decoding *d) {
     return g->extra == 0;
 }
 
-/* A text that ends with a null. */
+/* Skips a null-terminated string.  Returns whether its null has been read. */
 static bool skip_text(struct gzip *g, struct asf_decoding *d) {
     unsigned n = 0, most = at_most(d->in_size);
     while (n < most && d->in[n])
@@ -82,7 +83,8 @@ static bool skip_text(struct gzip *g, struct asf_decoding *d) {
     return ends;
 }
 
-/* The ten bytes that each head begins with.  Returns 1: all are there. */
+/* Reads the ten fixed bytes of a header.  Returns 1 when it has all of them, 0 before, -EBADMSG if they are
+ * invalid. */
 static int read_fixed_head(struct gzip *g, struct asf_decoding *d) {
     static const unsigned char magic[] = {0x1f, 0x8b, Z_DEFLATED};
     bool whole = collect(g, d, 10);
@@ -93,7 +95,7 @@ static int read_fixed_head(struct gzip *g, struct asf_decoding *d) {
     return whole && g->flags & RESERVED ? -EBADMSG : whole;
 }
 
-/* Returns 1 when the part has ended, 0 when it needs more input, or -EBADMSG. */
+/* Returns 1 when the part is complete, 0 if it needs more input, or -EBADMSG. */
 static int read_part(struct gzip *g, struct asf_decoding *d) {
     switch (g->part) {
     case HEAD:
@@ -145,7 +147,7 @@ static int inflate_some(struct gzip *g, struct asf_decoding *d) {
     return rc;
 }
 
-/* Returns 1 when the data have ended, 0 when there is no more input or room, or an error. */
+/* Returns 1 at the end of the data, 0 if input or output space is used up, or an error. */
 static int read_data(struct gzip *g, struct asf_decoding *d) {
     for (;;) {
         int rc = inflate_some(g, d);
@@ -158,8 +160,8 @@ static int read_data(struct gzip *g, struct asf_decoding *d) {
     }
 }
 
-/* After a member there is another one, or the zero bytes that fill a tape's block.  Returns 1 at the end of
- * the input, 0 before a member. */
+/* After a member the input has another member, or the zero bytes that pad a tape block.  Returns 1 at the end
+ * of the input, 0 before a member, -EBADMSG if other bytes follow the padding. */
 static int find_member(struct gzip *g, struct asf_decoding *d) {
     for (; d->in_size > 0 && *d->in == 0; d->in++, d->in_size--)
         g->part = PADDING;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_lz4.c - lz4: its frames, skippable ones, and the legacy ones of "lz4 -l", which liblz4 leaves to
- * its tool: a magic number, then blocks of at most 8 MB, each after its size, and no mark at the end.
+ * decoder_lz4.c - decoder of lz4: frames, skippable frames, and the legacy frames of "lz4 -l".
+ *
+ * liblz4 does not decode legacy frames; the lz4 tool does.  A legacy frame is a magic number, then blocks of
+ * at most 8 MB of data, each preceded by its compressed size, without an end mark.
  */
 #include <errno.h>
 #include <lz4.h>
@@ -17,17 +19,17 @@ enum { WORD = 4, LEGACY_BLOCK = 8 << 20 };
 
 struct lz4 {
     enum { MAGIC, FRAME, LEGACY_SIZE, LEGACY_BYTES } at;
-    bool begun; /* a frame: the input may end between two */
+    bool begun; /* a frame was found: the input may end between frames */
     char word[WORD];
-    size_t have; /* bytes of `word` or `packed` */
+    size_t have; /* valid bytes of `word` or `packed` */
 
-    LZ4F_dctx *context; /* FRAME */
-    size_t wanted;      /* what liblz4 asks for next: the rest of a block and `after` it */
-    size_t after;       /* a block's checksum, if there are any, and the next one's header; 0: not known */
-    bool full;          /* the last call filled its room: liblz4 may hold more */
+    LZ4F_dctx *context; /* used in state FRAME */
+    size_t wanted;      /* LZ4F_decompress's hint: the bytes left in the block plus `after` */
+    size_t after;       /* bytes of the block checksum and the next block header; 0: flags not read */
+    bool full; /* the last call filled the output: liblz4 may hold more */
 
-    char *packed, *plain;      /* LEGACY_BYTES: a block as it comes, and decoded; or NULL */
-    size_t size, given, ready; /* of `packed` when it is complete; and bytes of `plain` */
+    char *packed, *plain;      /* state LEGACY_BYTES: a compressed block and its decoded bytes; or NULL */
+    size_t size, given, ready; /* the block's compressed size; bytes of `plain` returned, and decoded */
 };
 
 static void *begin(void) {
@@ -43,9 +45,9 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* --- frames: 0; 1: input or room is missing; or an error ---------------------------------------- */
+/* --- frames: functions return 0 to continue, 1 if input or output space is missing, or -errno --- */
 
-/* The codes have names alone. */
+/* liblz4's stable interface identifies its errors by name only. */
 static int failed(size_t code) {
     return strstr(LZ4F_getErrorName(code), "allocation_failed") ? -ENOMEM : -EBADMSG;
 }
@@ -65,8 +67,8 @@ static int pass(struct lz4 *l, const char *p, size_t *n, struct asf_decoding *d)
     return l->full;
 }
 
-/* A call that fails gives none of what it decoded: so each call completes one block at most, and what
- * comes before the damage does not depend on how the input is cut. */
+/* If LZ4F_decompress fails, the call's output is lost.  So each call completes at most one block: then the
+ * bytes returned before damaged input do not depend on how the input is split. */
 static int decode_frame(struct lz4 *l, struct asf_decoding *d) {
     enum { BLOCK_CHECKSUMS = 0x10 }; /* in the byte after the magic number */
     if (!l->after && d->in_size > 0)
@@ -81,10 +83,10 @@ static int decode_frame(struct lz4 *l, struct asf_decoding *d) {
     return rc;
 }
 
-/* --- legacy frames, and what all begin with: the same --------------------------------------------- */
+/* --- magic numbers and legacy frames: the same return values --- */
 
-/* Whether `to` has `size` bytes now. */
-static bool gather(struct lz4 *l, char *to, size_t size, struct asf_decoding *d) {
+/* Moves input to `to` until it holds `size` bytes.  Returns whether it does. */
+static bool collect_bytes(struct lz4 *l, char *to, size_t size, struct asf_decoding *d) {
     size_t n = smaller(size - l->have, d->in_size);
     if (n > 0)
         memcpy(to + l->have, d->in, n);
@@ -104,10 +106,11 @@ static int begin_block(struct lz4 *l, size_t size) {
     return l->packed && l->plain ? 0 : -ENOMEM;
 }
 
-/* The magic number of a frame; or the size of a legacy block, unless no block is that large. */
+/* Reads a frame's magic number or, in a legacy frame, the next block's size.  A value above the largest block
+ * size is the next frame's magic number. */
 static int next_word(struct lz4 *l, struct asf_decoding *d) {
     enum { LEGACY_MAGIC = 0x184C2102 };
-    if (!gather(l, l->word, WORD, d))
+    if (!collect_bytes(l, l->word, WORD, d))
         return 1;
     const unsigned char *p = (const unsigned char *)l->word;
     uint32_t word = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -123,7 +126,7 @@ static int next_word(struct lz4 *l, struct asf_decoding *d) {
 
 static int decode_block(struct lz4 *l, struct asf_decoding *d) {
     if (l->given == l->ready) {
-        if (!gather(l, l->packed, l->size, d))
+        if (!collect_bytes(l, l->packed, l->size, d))
             return 1;
         int n = LZ4_decompress_safe(l->packed, l->plain, (int)l->size, LEGACY_BLOCK);
         if (n < 0)

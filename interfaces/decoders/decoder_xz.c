@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_xz.c - xz: its streams and the padding between them, by liblzma.
+ * decoder_xz.c - decoder of xz, by liblzma: concatenated streams and the padding between them.
  */
 #include <errno.h>
 #include <lzma.h>
@@ -8,7 +8,7 @@
 
 #include <asf/decode.h>
 
-/* xz -9 needs 65 MB; a header can ask for 4 GB. */
+/* xz -9 needs 65 MB to decode; a header can demand 4 GB. */
 enum { MOST_MEMORY = 256 << 20 };
 
 static void *begin(void) {
@@ -20,7 +20,7 @@ static void *begin(void) {
     return z;
 }
 
-/* Only told that no input follows does liblzma know where the last stream ends. */
+/* With LZMA_CONCATENATED liblzma reports the end of the last stream only after LZMA_FINISH. */
 static int decode(void *state, struct asf_decoding *d) {
     lzma_stream *z = state;
     z->next_in = (const uint8_t *)d->in;
@@ -35,7 +35,7 @@ static int decode(void *state, struct asf_decoding *d) {
     d->in_size = z->avail_in;
     d->out += d->out_size - z->avail_out;
     d->out_size = z->avail_out;
-    if (rc == LZMA_OK || rc == LZMA_BUF_ERROR) /* nothing more without input, or room */
+    if (rc == LZMA_OK || rc == LZMA_BUF_ERROR) /* BUF_ERROR: liblzma needs more input or output space */
         return 0;
     if (rc == LZMA_STREAM_END)
         return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_zstd.c - zstd: its frames, and skippable ones.
+ * decoder_zstd.c - decoder of zstd: frames and skippable frames.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,10 @@
 
 struct zstd {
     ZSTD_DStream *stream;
-    size_t wanted; /* what zstd asks for next: the rest of a block and, of most, the next one's header */
-    bool between;  /* two frames */
-    bool full;     /* the last call filled its room: zstd may hold more */
+    size_t wanted; /* ZSTD_decompressStream's hint: the bytes left in the block, plus the next block header
+                      except after the last */
+    bool between;  /* the next byte begins a frame */
+    bool full;     /* the last call filled the output: zstd may hold more */
 };
 
 static void *begin(void) {
@@ -31,15 +32,15 @@ static int failed(size_t code) {
                                                                                                   : -EBADMSG;
 }
 
-/* A call that fails gives none of what it decoded: so each call completes one block at most, and what
- * comes before the damage does not depend on how the input is cut. */
+/* If ZSTD_decompressStream fails, the call's output is lost.  So each call completes at most one block: then
+ * the bytes returned before damaged input do not depend on how the input is split. */
 static size_t next_step(const struct zstd *z, size_t n) {
     enum { BLOCK_HEADER = 3 };
     size_t step = z->full ? 0 : z->wanted > BLOCK_HEADER ? z->wanted - BLOCK_HEADER : 1;
     return step < n ? step : n;
 }
 
-/* The window's limit is zstd's own, 128 MB, which its tool has, too. */
+/* The window limit is the library's default, 128 MB, as in the zstd tool. */
 static int decode(void *state, struct asf_decoding *d) {
     struct zstd *z = state;
     while (d->in_size > 0 || !z->between) {
