@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * dir.c - the entries of a directory, each where the kernel has put it.
+ * dir.c - directory entries, read in place from the stream's buffer.
  *
- * The status of an entry is asked for when its turn comes.  To ask in the order of inodes gains nothing on
- * ext4, which reads 512 of them at a time: of 100,000 entries that were not in memory it took 1630 requests
- * in the directory's order, 1628 sorted by 64, 1604 by 64 KB of entries, 1443 all sorted.
+ * asf_dir_next calls statx for one entry at a time, in directory order.  Calling it in inode order gains
+ * nothing on ext4, which reads 512 inodes at once: 100,000 uncached entries took 1630 disk requests in
+ * directory order, 1628 sorted in groups of 64, 1604 sorted in groups of 64 KB, 1443 all sorted.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>
@@ -52,10 +52,10 @@ struct asf_cios *asf_dir_sopen(int at, const char *path, int *error) {
     return c;
 }
 
-/* --- its entries ------------------------------------------------------------------ */
+/* --- its entries ---------------------------------------------------------------------- */
 
-/* As getdents64 has it: its length is rounded up, and the name ends with a null.  It is not aligned
- * behind bytes of an entry that were unread when the stream went on. */
+/* The kernel's struct linux_dirent64: `length` is padded and the name is null-terminated.  Packed, because
+ * the stream appends new entries to unread bytes, so an entry can be misaligned. */
 struct record {
     uint64_t inode;
     int64_t next;
@@ -64,7 +64,7 @@ struct record {
     char name[];
 } __attribute__((packed));
 
-enum { NAME_AT = offsetof(struct record, name) };
+enum { NAME_OFFSET = offsetof(struct record, name) };
 
 void asf_dir_begin(struct asf_dir *d, struct asf_cios *stream, unsigned mask, int flags) {
     d->stream = stream;
@@ -73,8 +73,8 @@ void asf_dir_begin(struct asf_dir *d, struct asf_cios *stream, unsigned mask, in
     d->flags = flags;
 }
 
-/* Frees the region whose entries have all been returned, and allocates the next one.
- * returns  the bytes of the new region, or as salloc. */
+/* Frees the current region, whose entries have all been returned, and allocates the next one.  Returns its
+ * bytes, or what salloc returns at the end or on an error. */
 static ssize_t next_region(struct asf_dir *d) {
     ssize_t n = asf_dir_end(d);
     if (n < 0)
@@ -85,8 +85,8 @@ static ssize_t next_region(struct asf_dir *d) {
     return n;
 }
 
-/* Asks statx for what getdents64 has not told of the entry. */
-static void find_out(struct asf_dir *d, struct asf_entry *e) {
+/* Calls statx for the fields that getdents64 has not returned. */
+static void fill_status(struct asf_dir *d, struct asf_entry *e) {
     struct statx *st = (struct statx *)(void *)d->status;
     unsigned mask = d->mask | STATX_TYPE;
     e->error = asf__sys.statx(d->stream->fd, e->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, mask, st);
@@ -106,16 +106,16 @@ const struct asf_entry *asf_dir_next(struct asf_dir *d, ssize_t *length) {
             return NULL;
         const struct record *r = (const struct record *)(const void *)d->next;
         size_t left = (size_t)(d->end - d->next);
-        if (left <= NAME_AT || r->length <= NAME_AT || r->length > left) {
+        if (left <= NAME_OFFSET || r->length <= NAME_OFFSET || r->length > left) {
             *length = -EBADMSG;
             return NULL;
         }
         d->entry = (struct asf_entry){.name = r->name, .inode = r->inode, .type = r->type};
-        d->entry.length = strnlen(r->name, r->length - NAME_AT);
+        d->entry.length = strnlen(r->name, r->length - NAME_OFFSET);
         d->next += r->length;
     } while (!(d->flags & ASF_DIR_DOTS) && is_dots(&d->entry));
     if (d->mask || d->entry.type == DT_UNKNOWN)
-        find_out(d, &d->entry);
+        fill_status(d, &d->entry);
     *length = (ssize_t)d->entry.length;
     return &d->entry;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * dir_walk.c - all of a tree, by several threads.
+ * dir_walk.c - walks a directory tree with several threads.
  *
- * A thread takes a directory from a stack that all threads share, opens it by its parent's descriptor, reads
- * it to its end by a stream of the thread's own, and pushes the directories that it has found.  The stack is
- * last in, first out, so that few directories wait at a time.  A directory's object exists until all
- * directories in it are finished.  Its descriptor stays open as long, unless too many are open: then the
- * directories below it are opened name by name from the nearest open ancestor.
+ * Each thread pops a directory from a shared stack, opens it relative to its parent's descriptor, reads it
+ * with the thread's own stream, and pushes the subdirectories it found.  A stack, not a queue, keeps the
+ * number of waiting directories small.  A directory's object lives until all its subdirectories are finished.
+ * Its descriptor stays open as long, unless too many are open.  Then its subdirectories are opened one path
+ * component at a time, from the nearest ancestor with an open descriptor.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>
@@ -21,17 +21,17 @@
 #include "streams/streams.h"
 
 struct directory {
-    struct directory *above; /* its parent directory, or NULL */
-    struct directory *next;  /* the next one in the walk's stack, or in a worker's list */
-    unsigned refs;           /* atomic: 1 until it has been read, and 1 for each directory in it */
-    int fd;                  /* the directories in it are opened by this; -1: it is not kept open */
+    struct directory *above; /* parent directory, or NULL */
+    struct directory *next;  /* next in the walk's stack or in a worker's list */
+    unsigned refs;           /* atomic: 1 until it has been read, plus 1 per unfinished subdirectory */
+    int fd;                  /* for opening its subdirectories; -1: not kept open */
     int depth;
     struct {
         uint32_t major, minor;
-    } device; /* known with ASF_WALK_FOLLOW or ASF_WALK_ONE_FS */
+    } device; /* set only with ASF_WALK_FOLLOW or ASF_WALK_ONE_FS */
     uint64_t inode;
     void *own;         /* the program's pointer */
-    size_t start, end; /* where its path has its name */
+    size_t start, end; /* range of its name within its path */
     char name[];
 };
 
@@ -39,11 +39,11 @@ struct worker {
     struct walk *w;
     pthread_t thread;
     unsigned number;
-    struct asf_cios *stream; /* reads the directory that this thread is in */
-    char *path;              /* the path of that directory, and of the entry that is visited */
+    struct asf_cios *stream; /* reads the current directory */
+    char *path;              /* path of the current directory or entry */
     size_t room;
-    struct directory *first, *last; /* a list of the directories found in that directory */
-    unsigned found;                 /* their number */
+    struct directory *first, *last; /* subdirectories found in the current directory */
+    unsigned found;                 /* length of that list */
 };
 
 struct walk {
@@ -51,14 +51,14 @@ struct walk {
     unsigned mask, most_threads;
     int (*visit)(const struct asf_visit *v, void *arg);
     void *arg;
-    int result;          /* atomic: why it ends early */
-    int kept, most_kept; /* atomic: descriptors */
-    size_t slash;        /* 1: between the first path and what is in it */
+    int result;          /* atomic: the error or the callback's value that ends the walk, or 0 */
+    int kept, most_kept; /* atomic: descriptors kept open; their limit */
+    size_t slash;        /* 1: a slash must be added after the walk's first path */
     struct directory *root;
     pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t to_do;
     struct directory *stack;
-    /* The directories in the stack; these and the ones that are being read; the threads that wait. */
+    /* Directories in the stack; directories in the stack or being read; threads that wait. */
     unsigned stacked, pending, idle;
     unsigned started;
     struct worker workers[ASF_WALK_THREADS];
@@ -73,7 +73,7 @@ static void end_early(struct walk *w, int rc) {
     __atomic_compare_exchange_n(&w->result, &none, rc, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static int tell(struct worker *t, const struct asf_visit *v) {
+static int call_visit(struct worker *t, const struct asf_visit *v) {
     int rc = is_ending(t->w) ? -ECANCELED : t->w->visit(v, t->w->arg);
     if (rc < 0)
         end_early(t->w, rc);
@@ -82,8 +82,8 @@ static int tell(struct worker *t, const struct asf_visit *v) {
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* Makes t->path large enough for a path whose null is at index `end`.  Returns false, and ends the walk, if
- * there is no memory. */
+/* Makes room in t->path for a path of `end` bytes and its null.  Returns false, and ends the walk, if there
+ * is no memory. */
 static bool has_room(struct worker *t, size_t end) {
     if (end < t->room)
         return true;
@@ -124,12 +124,13 @@ static int open_retrying(const struct worker *t, int at, const char *name, int f
     return fd;
 }
 
-static void close_own(int fd, bool own) {
+static void close_if_own(int fd, bool own) {
     if (own)
         asf__sys.close(fd);
 }
 
-/* The descriptor of the directory that has `d`, whose path is set; *own: to be closed. */
+/* Opens the parent directory of `d`, relative to its nearest ancestor with an open descriptor.  The path in
+ * t->path leads to `d`. *own: the caller must close the descriptor. */
 static int open_above(struct worker *t, const struct directory *d, bool *own) {
     const struct directory *kept = d->above;
     *own = false;
@@ -144,7 +145,7 @@ static int open_above(struct worker *t, const struct directory *d, bool *own) {
         *end = '\0';
         int next = open_retrying(t, fd, name, O_PATH);
         *end = '/';
-        close_own(fd, *own);
+        close_if_own(fd, *own);
         *own = next >= 0;
         fd = next;
     }
@@ -157,12 +158,13 @@ static int open_directory(struct worker *t, const struct directory *d) {
     if (above < 0 && above != AT_FDCWD)
         return above;
     int fd = open_retrying(t, above, t->path + d->start, O_RDONLY);
-    close_own(above, own);
+    close_if_own(above, own);
     return fd;
 }
 
-/* Whether the descriptor of a directory stays open for the directories in it: always while few are open; then
- * only at each 16th level of the tree; then at each 256th. */
+/* Whether to keep a directory's descriptor open for its subdirectories: always while less than half the limit
+ * is used; up to three quarters, each 16th level of the tree; up to the limit, each 256th; the root always.
+ */
 static bool may_keep(struct walk *w, int depth) {
     int kept = __atomic_load_n(&w->kept, __ATOMIC_RELAXED), most = w->most_kept;
     return depth == 0 || kept < most / 2 || (kept < most / 4 * 3 && depth % 16 == 0) ||
@@ -180,7 +182,7 @@ static void keep_or_close(struct worker *t, struct directory *d, int fd) {
 
 /* --- visits ----------------------------------------------------------------------------- */
 
-static void tell_of_directory(struct worker *t, struct directory *d, enum asf_when when, int error) {
+static void report_directory(struct worker *t, struct directory *d, enum asf_when when, int error) {
     bool own;
     int above = open_above(t, d, &own);
     t->path[d->end] = '\0';
@@ -199,12 +201,12 @@ static void tell_of_directory(struct worker *t, struct directory *d, enum asf_wh
         .own = &d->own,
         .above = d->above ? d->above->own : NULL,
     };
-    tell(t, &v);
-    close_own(above, own);
+    call_visit(t, &v);
+    close_if_own(above, own);
 }
 
-/* Drops one reference.  returns  whether it was the last. */
-static bool let_go(struct directory *d) {
+/* Drops a reference.  Returns whether it was the last. */
+static bool drop_reference(struct directory *d) {
     asf__tell_released(d);
     if (__atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return false;
@@ -213,14 +215,14 @@ static bool let_go(struct directory *d) {
 }
 
 static void finish(struct worker *t, struct directory *d) {
-    while (d && let_go(d)) {
+    while (d && drop_reference(d)) {
         struct directory *above = d->above;
         if (d->fd >= 0) {
             asf__sys.close(d->fd);
             __atomic_sub_fetch(&t->w->kept, 1, __ATOMIC_RELAXED);
         }
         if (t->w->flags & ASF_WALK_AFTER && !is_ending(t->w))
-            tell_of_directory(t, d, ASF_WALK_DONE, 0);
+            report_directory(t, d, ASF_WALK_DONE, 0);
         free(d);
         d = above;
     }
@@ -239,7 +241,7 @@ static struct directory *new_directory(struct worker *t, struct directory *above
     d->end = start + v->entry.length;
     memcpy(d->name, v->entry.name, v->entry.length + 1);
     if (above)
-        above->refs++; /* not atomic: no other thread has a directory of it yet */
+        above->refs++; /* not atomic: no subdirectory has been published yet */
     if (t->first)
         t->last->next = d;
     else
@@ -249,8 +251,8 @@ static struct directory *new_directory(struct worker *t, struct directory *above
     return d;
 }
 
-/* Replaces the entry by the link's target.  If that does not exist, the entry stays a link, without an error.
- */
+/* Replaces a symbolic link's type, inode and status by those of its target.  If the target does not exist,
+ * the entry remains a link, without an error. */
 static void follow(struct walk *w, struct asf_visit *v, struct statx *st) {
     unsigned mask = w->mask | STATX_TYPE | STATX_INO;
     int rc = asf__sys.statx(v->dirfd, v->entry.name, AT_NO_AUTOMOUNT, mask, st);
@@ -283,7 +285,7 @@ static void visit_entry(struct worker *t, struct directory *d, const struct asf_
     };
     if (e->type == DT_LNK && t->w->flags & ASF_WALK_FOLLOW)
         follow(t->w, &v, &st);
-    if (tell(t, &v) == 0 && v.entry.type == DT_DIR)
+    if (call_visit(t, &v) == 0 && v.entry.type == DT_DIR)
         new_directory(t, d, &v);
 }
 
@@ -293,9 +295,9 @@ static bool same_device(const struct directory *a, const struct directory *b) {
     return a->device.major == b->device.major && a->device.minor == b->device.minor;
 }
 
-/* Whether to read the directory.  returns  1; 0: it is on another file system; -ELOOP: it is one of its own
- * ancestors; or -errno. */
-static int look(struct walk *w, struct directory *d, int fd) {
+/* Whether to read the directory.  Returns 1; 0 if it is on another file system; -ELOOP if it is one of its
+ * own ancestors; or -errno. */
+static int check_directory(struct walk *w, struct directory *d, int fd) {
     struct statx st;
     if (!(w->flags & (ASF_WALK_FOLLOW | ASF_WALK_ONE_FS)))
         return 1;
@@ -331,11 +333,11 @@ static int read_entries(struct worker *t, struct directory *d, int fd) {
 static void visit_directory(struct worker *t, struct directory *d) {
     if (is_ending(t->w) || !set_path(t, d))
         return;
-    int fd = open_directory(t, d), rc = fd < 0 ? fd : look(t->w, d, fd);
+    int fd = open_directory(t, d), rc = fd < 0 ? fd : check_directory(t->w, d, fd);
     if (rc > 0)
         rc = read_entries(t, d, fd);
     if (rc < 0)
-        tell_of_directory(t, d, ASF_WALK_FAILED, rc);
+        report_directory(t, d, ASF_WALK_FAILED, rc);
     if (fd >= 0)
         keep_or_close(t, d, fd);
 }
@@ -344,7 +346,7 @@ static void visit_directory(struct worker *t, struct directory *d) {
 
 static void *work(void *worker);
 
-/* Another thread where this one alone has too much to do.  Lock: held. */
+/* Starts another thread.  Lock: held. */
 static void start_worker(struct walk *w) {
     struct worker *t = &w->workers[w->started];
     t->w = w;
@@ -357,8 +359,8 @@ static void start_worker(struct walk *w) {
     asf__release_signals(mask);
 }
 
-/* Moves the directories that the thread has found to the stack, and takes one from it.
- * done: how many directories it has finished since.  returns  NULL: the walk is over. */
+/* Pushes the directories that the thread has found, and pops one. `done` is the number of directories that
+ * the thread has finished since the last call.  Returns NULL when the walk is over. */
 static struct directory *take(struct worker *t, unsigned done) {
     struct walk *w = t->w;
     pthread_mutex_lock(&w->lock);
@@ -421,7 +423,7 @@ static void begin(struct walk *w, const struct asf_walk_options *o) {
     pthread_cond_init(&w->to_do, NULL);
 }
 
-/* Visits asf_walk's own path.  returns  0, or -errno: it does not exist. */
+/* Visits the path given to asf_walk.  Returns 0, or -errno if statx fails. */
 static int visit_first(struct worker *t, const char *path) {
     struct walk *w = t->w;
     struct statx st;
@@ -444,12 +446,12 @@ static int visit_first(struct worker *t, const char *path) {
     if (v.entry.type == DT_LNK && w->flags & ASF_WALK_FOLLOW)
         follow(w, &v, &st);
     w->slash = path[n - 1] != '/';
-    if (tell(t, &v) == 0 && v.entry.type == DT_DIR)
+    if (call_visit(t, &v) == 0 && v.entry.type == DT_DIR)
         w->root = new_directory(t, NULL, &v);
     return 0;
 }
 
-/* No thread is cancelled in it: all that have been started end. */
+/* Cancellation is disabled: a cancelled caller could not join the other threads. */
 int asf_walk(int at, const char *path, const struct asf_walk_options *options,
              int (*visit)(const struct asf_visit *v, void *arg), void *arg) {
     static const struct asf_walk_options usual;
