@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring_stream.c - one end of a ring as a stream.  The current buffer is a part of the ring itself: bytes that
- * the writer has published and this reader has claimed, or room that the writer fills and then publishes.  A
- * region longer than a part of the ring, and output after regions that are not given back, are copied.
+ * ring_stream.c - one end of a ring as a stream.  A view is a current buffer that is a part of the ring
+ * itself: bytes that this reader has claimed, or room that the writer fills and then publishes.  The stream
+ * copies regions longer than a view, and output after regions that are not yet freed.
  *
- * The ends never wait for each other for ever: a writer waits for at most a quarter of the ring, and a reader
- * that waits keeps at most a quarter of it; beyond that it keeps copies (make_way).
+ * The two ends never deadlock.  A writer waits for at most a quarter of the ring.  A reader that waits holds
+ * at most a quarter of it; if regions hold more, replace_views copies them and frees the ring.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,25 +22,25 @@
 
 struct ring_stream;
 
-/* A buffer that shows a part of the ring. */
+/* A buffer that is a part of the ring. */
 struct view {
     struct asf_buffer b;
     struct ring_stream *s;
     struct view *newer;
-    uint32_t start; /* reader: this view does not need the bytes before it */
+    uint32_t start; /* reader: the view needs no bytes before this position */
 };
 
 struct ring_stream {
     struct asf_ring *r;
     struct asf_cios *c;
     struct ring_stream *next; /* in the list of all ring streams */
-    uint32_t from;            /* reader: the end of the finished bytes when there is no view */
-    struct view *oldest;      /* reader: its views, the oldest first */
+    uint32_t from;            /* reader without a view: the position before which all bytes are read */
+    struct view *oldest;      /* reader: list of its views, oldest first */
 };
 
-/* The usual length of a view.  On two processors the ends work on neighbouring views at once, sooner if
- * these are short; on one processor long views are better. */
-static uint32_t portion(const struct ring_stream *s) {
+/* Returns the usual length of a view.  On two processors short views let both ends work in parallel sooner;
+ * on one processor long views need fewer switches. */
+static uint32_t view_length(const struct ring_stream *s) {
     return s->r->size / (s->r->alone ? 4 : 16);
 }
 
@@ -48,7 +48,7 @@ static struct view *view_of(struct asf_buffer *b) {
     return (struct view *)(void *)b;
 }
 
-/* Releases a view that no longer holds bytes of the ring, or that belongs to a writer. */
+/* Releases a writer's view, or a reader's view whose bytes were copied. */
 static void free_view(struct asf_cios *c, struct asf_buffer *b) {
     (void)c;
     free(b);
@@ -65,8 +65,8 @@ static struct view *new_view(struct ring_stream *s) {
 
 /* --- reading ------------------------------------------------------------------------ */
 
-/* Whether the ring can be used.  *error: -EBADF in the child of a fork, whose parent has the ring; -EIO if
- * the ring is corrupt. */
+/* Whether the ring can be used.  Otherwise *error is -EBADF in the child of a fork, where only the parent may
+ * use it, or -EIO if the ring is corrupt. */
 static bool is_usable(const struct ring_stream *s, int *error) {
     if (asf__likely(s->r->control && !asf__ring_corrupt(s->r)))
         return true;
@@ -94,8 +94,8 @@ static void link_view(struct view *v) {
     *at = v;
 }
 
-/* Releases a reader's view when no region points into it any more. */
-static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
+/* Releases a reader's view after its last region was freed. */
+static void release_view(struct asf_cios *c, struct asf_buffer *b) {
     struct ring_stream *s = view_of(b)->s;
     unlink_view(view_of(b));
     if (s->r->control)
@@ -104,7 +104,7 @@ static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
 }
 
 static bool is_view(const struct asf_buffer *b) {
-    return b && b->release == view_gone;
+    return b && b->release == release_view;
 }
 
 static void copy_views(void *arg, char *copy) {
@@ -113,10 +113,10 @@ static void copy_views(void *arg, char *copy) {
         memcpy(copy + (v->b.base - s->r->data), v->b.base, v->b.size);
 }
 
-/* Replaces the views by copies at the same addresses: regions that are not given back would stop the
- * writer. */
-static int make_way(struct ring_stream *s) {
-    int rc = asf__ring_fresh(s->r, copy_views, s);
+/* Replaces the views by copies at the same addresses, so that regions not yet freed do not stop the writer.
+ */
+static int replace_views(struct ring_stream *s) {
+    int rc = asf__ring_remap(s->r, copy_views, s);
     if (rc < 0)
         return rc;
     for (struct view *v = s->oldest, *next; v; v = next) {
@@ -134,8 +134,8 @@ static uint32_t bytes_kept(const struct ring_stream *s) {
     return ((s->r->at - (s->oldest ? s->oldest->start : s->from)) & ASF_RING_MASK);
 }
 
-/* Waits until the ring has `need` bytes, and returns how many it has.  They are fewer if the writer has
- * closed (*error is 0) or ended, or if the wait was interrupted (*error is negative). */
+/* Waits until the ring has `need` bytes, and returns how many it has.  If fewer, the writer has closed
+ * (*error is 0), or it died or the wait was interrupted (*error is negative). */
 static uint32_t await_bytes(struct ring_stream *s, uint32_t need, int *error) {
     uint32_t n = asf__ring_avail(s->r, asf__ring_state(s->r));
     *error = 0;
@@ -153,7 +153,7 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     if (!is_usable(s, &error))
         return error;
     if (bytes_kept(s) > s->r->size / 4 && asf__ring_avail(s->r, asf__ring_state(s->r)) == 0 &&
-        (error = make_way(s)) < 0)
+        (error = replace_views(s)) < 0)
         return error;
     uint32_t there = await_bytes(s, 1, &error);
     if (there == 0)
@@ -170,7 +170,7 @@ static ssize_t ring_get(struct asf_cios *c, void *buf, size_t n) {
     return is_usable(s, &error) ? (ssize_t)n : error;
 }
 
-/* Returns the view for the next window: the present one, or a new one if regions point into that. */
+/* Returns the view for the next read window: the current one, or a new one if regions point into it. */
 static struct view *next_view(struct asf_cios *c) {
     struct ring_stream *s = c->data;
     if (is_view(c->buffer) && c->buffer->refs == 0)
@@ -178,15 +178,15 @@ static struct view *next_view(struct asf_cios *c) {
     struct view *v = new_view(s);
     if (!v)
         return NULL;
-    v->b.release = view_gone;
+    v->b.release = release_view;
     v->start = s->from;
     link_view(v);
     if (is_view(c->buffer))
-        c->buffer->size -= asf__avail(c); /* the next view shows the unread bytes */
+        c->buffer->size -= asf__avail(c); /* the new view contains the unread bytes */
     return v;
 }
 
-/* Releases the bytes before `from`, which have been read, unless a region holds them. */
+/* Releases the read bytes, those before position `from`, unless a region points to them. */
 static void finish_read_part(struct asf_cios *c, uint32_t from) {
     struct ring_stream *s = c->data;
     s->from = from;
@@ -203,10 +203,10 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
         return error;
     if (want > s->r->size / 2 || (have > 0 && !is_view(c->buffer)))
         return asf__fill_buffer(c, want);
-    uint32_t from = s->r->at - (uint32_t)have, need = (uint32_t)(want - have), most = portion(s);
+    uint32_t from = s->r->at - (uint32_t)have, need = (uint32_t)(want - have), most = view_length(s);
     finish_read_part(c, from);
     if (bytes_kept(s) > s->r->size / 4 + have && asf__ring_avail(s->r, asf__ring_state(s->r)) < need) {
-        error = make_way(s);
+        error = replace_views(s);
         return error < 0 ? error : asf__fill_buffer(c, want);
     }
     uint32_t there = await_bytes(s, need, &error);
@@ -227,7 +227,7 @@ static ssize_t ring_fill(struct asf_cios *c, size_t want) {
 
 /* --- writing ------------------------------------------------------------------------- */
 
-static int reader_gone(void) {
+static int raise_sigpipe(void) {
     asf__raw_syscall(SYS_tgkill, getpid(), gettid(), SIGPIPE, 0);
     return -EPIPE;
 }
@@ -236,15 +236,14 @@ static bool has_reader(struct asf_ring *r) {
     return !(asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER)) && asf__ring_alive(r);
 }
 
-static bool is_in_place(const struct ring_stream *s, const char *p) {
+static bool is_at_tail(const struct ring_stream *s, const char *p) {
     uint32_t size = s->r->size;
     return p >= s->r->data && p < s->r->data + 2 * (size_t)size &&
            (((size_t)(p - s->r->data) ^ s->r->at) & (size - 1)) == 0;
 }
 
-/* Sets the window to begin after the n bytes that were published; `end` is their end in the caller's
- * memory. */
-static void move_window(struct asf_cios *c, uint32_t n, const char *end) {
+/* Makes the window begin after the n bytes just published, which end at `end` in the caller's memory. */
+static void advance_window(struct asf_cios *c, uint32_t n, const char *end) {
     const struct ring_stream *s = c->data;
     struct asf_buffer *b = c->buffer;
     if (b && b->release && b->refs == 0 && !c->queue) {
@@ -261,32 +260,34 @@ static ssize_t ring_put(struct asf_cios *c, const void *buf, size_t n) {
     if (!is_usable(s, &rc))
         return rc;
     if (!has_reader(s->r))
-        return reader_gone();
-    if (!is_in_place(s, buf)) {
+        return raise_sigpipe();
+    if (!is_at_tail(s, buf)) {
         uint32_t need = n < s->r->size / 4 ? (uint32_t)n : s->r->size / 4;
         rc = asf__ring_wait(s->r, need);
         if (rc < 0)
-            return rc == -EPIPE ? reader_gone() : rc;
+            return rc == -EPIPE ? raise_sigpipe() : rc;
         uint32_t room = asf__ring_room(s->r, asf__ring_state(s->r));
         if (n > room)
             n = room;
-        /* memmove: after an abandoned region `buf` may be within the ring, too. */
+        /* memmove: after an abandoned region `buf` may overlap the ring */
         memmove(asf__ring_at(s->r, s->r->at), buf, n);
     }
     if (!is_usable(s, &rc))
         return rc;
     asf__ring_publish(s->r, (uint32_t)n);
-    move_window(c, (uint32_t)n, (const char *)buf + n);
+    advance_window(c, (uint32_t)n, (const char *)buf + n);
     return (ssize_t)n;
 }
 
-/* Whether the current buffer must wait for regions in it, or for output that waits before it. */
+/* Whether the current buffer must be queued before it is replaced: regions point into it, or earlier output
+ * is queued. */
 static bool in_use(const struct asf_cios *c) {
     return c->buffer && (c->buffer->refs || c->queue);
 }
 
-/* Returns how many bytes of the ring wait for regions; -1: output outside the ring waits, too. */
-static int64_t waiting(const struct asf_cios *c) {
+/* Returns the unpublished output bytes in the ring, which wait for regions to be freed; -1 if some of that
+ * output is in memory outside the ring. */
+static int64_t waiting_bytes(const struct asf_cios *c) {
     int64_t n = in_use(c) ? (int64_t)asf__pending(c) : 0;
     if (n > 0 && !c->buffer->release)
         return -1;
@@ -298,8 +299,8 @@ static int64_t waiting(const struct asf_cios *c) {
     return n;
 }
 
-/* Waits for room for a window after `ahead` bytes that are not published yet.  Spins for an eighth of the
- * ring, but sleeps only until there is room for `want` bytes. */
+/* Waits for room for a window that begins after `ahead` unpublished bytes.  Spins until an eighth of the ring
+ * is free, but sleeps only until `want` bytes are. */
 static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint32_t *room) {
     uint32_t good = s->r->size / 8 > want ? s->r->size / 8 : want;
     *room = asf__ring_room(s->r, asf__ring_state(s->r));
@@ -308,12 +309,12 @@ static int await_room(struct ring_stream *s, uint32_t ahead, uint32_t want, uint
         return 0;
     int rc = asf__ring_spin(s->r, good) ? 0 : asf__ring_wait(s->r, want);
     *room = asf__ring_room(s->r, asf__ring_state(s->r));
-    return is_usable(s, &rc) && rc == -EPIPE ? reader_gone() : rc;
+    return is_usable(s, &rc) && rc == -EPIPE ? raise_sigpipe() : rc;
 }
 
-/* Makes b the current buffer.  Returns 0; or -ENOMEM if b is NULL, since its allocation failed: nothing
- * changes. */
-static int move_to(struct asf_cios *c, struct asf_buffer *b) {
+/* Makes b the current output buffer.  Returns -ENOMEM, and changes nothing, if b is NULL because the caller's
+ * allocation failed. */
+static int use_output_buffer(struct asf_cios *c, struct asf_buffer *b) {
     if (!b)
         return -ENOMEM;
     if (in_use(c)) {
@@ -344,22 +345,22 @@ static int ring_drain(struct asf_cios *c, size_t want) {
     uint32_t room = 0, most = s->r->size / 4;
     if (!in_use(c) && asf__pending(c) > 0)
         rc = asf__flush_output(c);
-    int64_t ahead = waiting(c);
+    int64_t ahead = waiting_bytes(c);
     if (rc == 0 && ahead >= 0 && want <= most)
         rc = await_room(s, (uint32_t)ahead, (uint32_t)want, &room);
     if (rc < 0)
         return rc;
     if (room < want)
-        return move_to(c, asf__buffer_new(want > most ? want : most));
-    uint32_t n = want > portion(s) ? (uint32_t)want : portion(s);
-    return move_to(c, output_view(c, s->r->at + (uint32_t)ahead, room < n ? room : n));
+        return use_output_buffer(c, asf__buffer_new(want > most ? want : most));
+    uint32_t n = want > view_length(s) ? (uint32_t)want : view_length(s);
+    return use_output_buffer(c, output_view(c, s->r->at + (uint32_t)ahead, room < n ? room : n));
 }
 
 /* --- forks ----------------------------------------------------------------------------
-
-   The child has no end of its parent's rings, but shares their memory: an inherited window would let it
-   overwrite the parent's output.  So the child closes all windows, and its next call reaches the module,
-   which returns -EBADF. */
+ *
+ *   The child does not own its parent's rings but shares their memory: with an inherited window it would
+ *   overwrite the parent's output.  So the child empties all windows.  Then its next call reaches the module,
+ *   which returns -EBADF. */
 
 static struct ring_stream *all;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -384,16 +385,17 @@ static void in_child(void) {
     pthread_mutex_unlock(&all_lock);
 }
 
-/* pthread_atfork without its handle of an object: this one is never unloaded. */
+/* glibc's pthread_atfork passes a handle of the calling library, to unregister when it is unloaded; NULL:
+ * never */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
-static void heed_forks(void) {
+static void register_fork_handlers(void) {
     __register_atfork(before_fork, after_fork, in_child, NULL);
 }
 
 static void add_to_list(struct ring_stream *s) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, heed_forks);
+    pthread_once(&once, register_fork_handlers);
     pthread_mutex_lock(&all_lock);
     s->next = all;
     all = s;

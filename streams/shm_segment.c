@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shm_segment.c - a segment of shared memory as a stream of its data.  The current buffer is the segment
- * itself, from the stream's offset to the end: input regions point at the data, and an output region is
- * written once it is filled.
+ * shm_segment.c - a stream of a segment's data.  The current buffer is the segment itself, from the stream's
+ * offset to the end: input regions point into the segment, and output is complete when it is in a region.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,31 +14,31 @@
 struct shm_stream {
     char *shm;
     size_t size; /* bytes of data */
-    size_t at;   /* the module's offset, as a file's */
+    size_t at;   /* the module's offset within the data */
 };
 
 static char *data_of(const struct shm_stream *s) {
     return s->shm + ASF_SHM_HEAD;
 }
 
-static void view_gone(struct asf_cios *c, struct asf_buffer *b) {
+static void release_view(struct asf_cios *c, struct asf_buffer *b) {
     (void)c;
     free(b);
 }
 
-/* Makes the bytes from offset `at` to the end of the segment's data the current buffer.  Returns 0 or
- * -ENOMEM. */
+/* Makes the segment's data, from offset `at` to the end, the current buffer.  Returns 0 or -ENOMEM. */
 static int show_data(struct asf_cios *c, size_t at) {
     const struct shm_stream *s = c->data;
     struct asf_buffer *b = malloc(sizeof *b);
     if (!b)
         return -ENOMEM;
-    *b = (struct asf_buffer){.base = data_of(s) + at, .size = s->size - at, .release = view_gone};
+    *b = (struct asf_buffer){.base = data_of(s) + at, .size = s->size - at, .release = release_view};
     asf__use_buffer(c, b);
     return 0;
 }
 
-/* Sets the module's offset.  The buffer of output then begins there, unless regions point into it. */
+/* Sets the module's offset.  In output mode it also makes the buffer begin there, unless regions point into
+ * it. */
 static void set_offset(struct asf_cios *c, size_t at) {
     struct shm_stream *s = c->data;
     s->at = at;
@@ -59,7 +58,7 @@ static ssize_t segment_get(struct asf_cios *c, void *buf, size_t n) {
     return (ssize_t)n;
 }
 
-/* Bytes that come from the current buffer are in their place already. */
+/* Bytes from the current buffer are already at their offset in the segment. */
 static ssize_t segment_put(struct asf_cios *c, const void *buf, size_t n) {
     struct shm_stream *s = c->data;
     char *to = data_of(s) + s->at;
@@ -83,8 +82,8 @@ static int64_t segment_seek(struct asf_cios *c, int64_t offset, int whence) {
     return (int64_t)s->at;
 }
 
-/* Makes the rest of the segment the window, at once.  If the window has unread bytes, these are copies of
- * pushed-back ones, and the rest is copied after them. */
+/* Makes the rest of the segment the read window.  If the window holds pushed-back bytes, these are not in the
+ * segment; then the rest is copied after them. */
 static ssize_t segment_fill(struct asf_cios *c, size_t want) {
     struct shm_stream *s = c->data;
     if (s->at == s->size)
@@ -101,7 +100,7 @@ static ssize_t segment_fill(struct asf_cios *c, size_t want) {
     return (ssize_t)asf__avail(c);
 }
 
-/* The window reaches to the end of the segment, so flushing it never makes room. */
+/* The window already ends at the segment's end, so flushing pending output makes no room. */
 static int segment_drain(struct asf_cios *c, size_t want) {
     const struct shm_stream *s = c->data;
     if (asf__pending(c) > 0 || want > s->size - s->at)

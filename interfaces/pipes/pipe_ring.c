@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_ring.c - a ring of bytes in shared memory for a pipe.  Bytes go through the pipe or the ring, in
- * order, and each side may return to the pipe at any time.
+ * pipe_ring.c - transfers the bytes of a pipe through a ring in shared memory.  Bytes go through the pipe or
+ * the ring, in order, and either side may end the ring and use only the pipe from then on.
  *
- * The reader sleeps in the pipe, in read(), so signals, hang-up and writers that do not know the ring work as
- * always.  Before it sleeps, the reader sets IN_PIPE in the ring's state word.  The writer publishes by
- * changing the same word, and cannot publish while IN_PIPE is set: it writes to the pipe instead, which wakes
- * the reader, and then continues in the ring.  So bytes in the pipe are always older than bytes in the ring
- * (PIPE_FIRST), until the ring has ended; from then on they are younger.
+ * The reader sleeps in read() on the pipe, so signals, hang-up and writers without a ring work as usual.
+ * Before it sleeps, the reader sets IN_PIPE in the ring's state word.  The writer publishes by changing the
+ * same word, and cannot publish while IN_PIPE is set.  It writes to the pipe instead, which wakes the reader,
+ * and then continues in the ring.  So bytes in the pipe are always older than bytes in the ring (PIPE_FIRST).
+ * After the ring has ended, they are younger.
  *
- * To end the ring, either side sets ENDED, after which nothing more is published, and moves the bytes that
- * the reader has not claimed to the pipe.  The writer can do this, since it may take unclaimed bytes back;
- * the reader must be able to, since its writer may have exited.  PUSHED means that all these bytes are in the
- * pipe.  Bytes that the reader has claimed count as read.
+ * To end the ring, a side sets ENDED, after which nothing is published, and writes the unclaimed bytes to the
+ * pipe.  The writer may do so because nobody has claimed them.  The reader must be able to, since the writer
+ * may have exited.  PUSHED means that all these bytes are in the pipe.  Bytes that the reader has claimed
+ * count as read.
  *
- * The moved bytes always fit into the pipe: when a process takes an end of a ring, the pipe has room for the
- * whole ring and MOST_OLDER bytes more, and the writer changes from pipe to ring only when at most MOST_OLDER
- * bytes are in the pipe.
+ * The unclaimed bytes always fit into the pipe.  A process takes an end of a ring only if the pipe's capacity
+ * is at least the ring's size plus MOST_OLDER bytes.  The writer continues in the ring only while the pipe
+ * holds at most MOST_OLDER bytes.
  */
 #define _GNU_SOURCE
 #include "interfaces/pipes/pipe_rings.h"
@@ -33,24 +33,25 @@
 
 #include "lib/sys/syscalls.h"
 
-enum { PIECE = 32 << 10, WAKING = 16 << 10 };
+enum { CHUNK = 32 << 10, WAKING = 16 << 10 };
 
-/* Returns the bytes in the pipe; INT_MAX if the kernel does not tell. */
-static int in_pipe(int fd) {
+/* Returns the number of bytes in the pipe, or INT_MAX if the ioctl fails. */
+static int pipe_bytes(int fd) {
     int n = 0;
     return asf__raw_syscall(SYS_ioctl, fd, FIONREAD, (long)&n, 0) < 0 ? INT_MAX : n;
 }
 
-/* Waits while the other side moves bytes to the pipe; it may be killed meanwhile. */
+/* Waits until the other side has set PUSHED.  That process may be killed first, so this checks that it lives.
+ */
 static void await_pushed(const struct asf_pipe_end *e) {
     while (!(asf__ring_state(e->ring) & ASF_RING_PUSHED) && asf__ring_alive(e->ring) &&
-           asf__ring_look(e->ring) == 0)
+           asf__ring_check_peer(e->ring) == 0)
         asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
 }
 
-/* --- going back to the pipe ------------------------------------------------------ */
+/* --- returning to the pipe ------------------------------------------------------ */
 
-/* Writes all n bytes.  A signal does not end this. */
+/* Writes all n bytes, even if signals interrupt it. */
 static bool push(int fd, const char *p, size_t n) {
     while (n > 0) {
         long r = asf__raw_syscall(SYS_write, fd, (long)p, (long)n, 0);
@@ -70,9 +71,9 @@ static bool has_readers(int fd) {
     return asf__raw_syscall(SYS_ppoll, (long)&p, 1, (long)&now, 0) == 0 || !(p.revents & POLLERR);
 }
 
-/* Ends the ring and moves the bytes that the reader has not claimed to the pipe.  Returns false if the
- * reader ended the ring before. */
-static bool leave_writing(struct asf_pipe_end *e) {
+/* Ends the ring and writes the unclaimed bytes to the pipe.  Returns false if the reader ended the ring
+ * first. */
+static bool end_as_writer(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
     do {
@@ -87,16 +88,16 @@ static bool leave_writing(struct asf_pipe_end *e) {
     return true;
 }
 
-/* Kills the process: bytes would otherwise be lost or read in the wrong order, unnoticed. */
-static void cannot_go_back(void) {
+/* Kills the process.  Continuing would lose bytes, or let them be read in the wrong order, unnoticed. */
+static void die_losing_bytes(void) {
     static const char message[] =
-        "asf: a ring's bytes could not be put back into its pipe; is /proc mounted?\n";
+        "asf: the bytes of a ring could not be written back to its pipe; is /proc mounted?\n";
     asf__raw_syscall(SYS_write, 2, (long)message, sizeof message - 1, 0);
     asf__raw_syscall(SYS_kill, getpid(), SIGKILL, 0, 0);
 }
 
-/* Writes n bytes to `fd`, the pipe's end for writing, and closes it.  Returns false if `fd` is an error or
- * writing fails. */
+/* Writes n bytes to `fd`, a write end of the pipe, and closes it.  Returns false if `fd` is a negated errno
+ * value or the write fails. */
 static bool push_and_close(int fd, const char *p, size_t n) {
     bool done = fd >= 0 && push(fd, p, n);
     if (fd >= 0)
@@ -104,8 +105,8 @@ static bool push_and_close(int fd, const char *p, size_t n) {
     return done;
 }
 
-/* Used when all descriptors are in use: a child process, which can close one, does the writing.  No signal
- * tells of the child's end, and only wait4 for this child sees it. */
+/* Writes the bytes in a child process, which can close a descriptor first; used if this process has none
+ * left. The child ends without SIGCHLD, and only wait4 with __WCLONE sees it. */
 static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     int status = -1;
     long child = asf__raw_syscall(SYS_clone, 0, 0, 0, 0);
@@ -118,8 +119,8 @@ static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     return child > 0 && status == 0;
 }
 
-/* Ends the ring and puts the unread bytes into the pipe, by an end for writing that the reader opens. */
-static bool leave_reading(struct asf_pipe_end *e) {
+/* Ends the ring and writes the unclaimed bytes to the pipe, by a write end that the reader opens in /proc. */
+static bool end_as_reader(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
     do {
@@ -132,26 +133,26 @@ static bool leave_reading(struct asf_pipe_end *e) {
     const char *p = asf__ring_at(r, asf__ring_claimed(s));
     int fd = asf__pipe_other_end(e->fd);
     if (fd < 0 ? !push_by_child(e, p, n) : !push_and_close(fd, p, n))
-        cannot_go_back();
+        die_losing_bytes();
     return true;
 }
 
-/* Signals are blocked: a handler that wrote to the pipe here would wait for this function. */
+/* Blocks signals: a handler that wrote to the pipe meanwhile would wait forever for this function. */
 void asf__pipe_end_leave(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t before, all = ~0ull;
     if (!r || !r->control)
         return;
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
-    if (r->end == ASF_RING_WRITER ? leave_writing(e) : leave_reading(e)) {
+    if (r->end == ASF_RING_WRITER ? end_as_writer(e) : end_as_reader(e)) {
         __atomic_fetch_or(&r->control->state, ASF_RING_PUSHED, __ATOMIC_SEQ_CST);
         asf__ring_wake(r);
-        asf__ring_get_up(r);
+        asf__ring_wake_self(r);
     }
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
-/* The reader closes its end: the bytes that it has not read are lost. */
+/* Called when the reader closes its end.  The unclaimed bytes are lost, as with a pipe. */
 void asf__pipe_end_lose(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     if (!r || !r->control || r->end == ASF_RING_WRITER)
@@ -162,9 +163,9 @@ void asf__pipe_end_lose(struct asf_pipe_end *e) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* Writes to the pipe, in which the reader sleeps: that wakes it.  `s` is the ring's state, which has the
- * count of the reader's sleeps.  Clears IN_PIPE afterwards, so that the next bytes go through the ring again;
- * not if the count differs by then, since the reader has begun another sleep. */
+/* Writes to the pipe in which the reader sleeps, which wakes it. `s` is the ring's state with the count of
+ * the reader's sleeps.  Then clears IN_PIPE, so that the next bytes go through the ring.  If the count has
+ * changed, the reader sleeps again, and IN_PIPE remains set. */
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t sleep = s & ASF_RING_SLEEPS, to;
@@ -180,7 +181,8 @@ static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *
     return done;
 }
 
-/* Copies n bytes to the ring and publishes them.  Returns 0 if the state has changed: try again. */
+/* Copies n bytes into the ring and publishes them.  Returns 0 if the state has changed; then the caller tries
+ * again. */
 static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint32_t tail = asf__ring_tail(s);
@@ -194,7 +196,7 @@ static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, s
     return n;
 }
 
-/* Waits until the reader has made room for `need` bytes. */
+/* Waits until the ring has room for `need` bytes. */
 static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     if (asf__ring_spin(e->ring, need))
         return 0;
@@ -207,8 +209,8 @@ static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     return 0;
 }
 
-/* Whether the next bytes may go into the ring: its reader is alive, and the pipe holds at most MOST_OLDER
- * bytes. */
+/* Whether the next bytes may go into the ring: its reader lives, and the pipe holds at most MOST_OLDER bytes.
+ */
 static bool may_use_ring(struct asf_pipe_end *e, uint64_t s) {
     if (s & ASF_RING_ENDED || !(s & ASF_RING_SEEN(ASF_RING_READER)))
         return false;
@@ -216,7 +218,7 @@ static bool may_use_ring(struct asf_pipe_end *e, uint64_t s) {
         asf__pipe_end_leave(e);
         return false;
     }
-    return !e->ring->dirty || in_pipe(e->fd) <= ASF_PIPE_MOST_OLDER;
+    return !e->ring->dirty || pipe_bytes(e->fd) <= ASF_PIPE_MOST_OLDER;
 }
 
 static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
@@ -226,7 +228,7 @@ static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
     return asf__write(e->fd, p, n);
 }
 
-/* Writes some of the bytes, to the pipe or the ring.  Returns 0 if the caller must try again. */
+/* Writes some bytes, to the pipe or to the ring.  Returns 0 if the caller must try again. */
 static ssize_t write_some(struct asf_pipe_end *e, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
@@ -237,8 +239,8 @@ static ssize_t write_some(struct asf_pipe_end *e, const char *p, size_t n) {
     uint32_t need = n < PIPE_BUF ? (uint32_t)n : PIPE_BUF, room = asf__ring_room_for(r, s, need);
     if (room < need)
         return await_room(e, need);
-    size_t piece = n < room ? n : room;
-    return (ssize_t)write_to_ring(e, s, p, piece < PIECE ? piece : PIECE);
+    size_t chunk = n < room ? n : room;
+    return (ssize_t)write_to_ring(e, s, p, chunk < CHUNK ? chunk : CHUNK);
 }
 
 ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n) {
@@ -265,7 +267,7 @@ static ssize_t sleep_in_pipe(struct asf_pipe_end *e, void *buf, size_t n) {
     return got;
 }
 
-/* Reads at most n bytes of the ring.  Returns 0 if the state has changed: try again. */
+/* Reads up to n bytes from the ring.  Returns 0 if the state has changed; then the caller tries again. */
 static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint32_t at = asf__ring_claimed(s), there = asf__ring_avail(r, s);
@@ -275,17 +277,17 @@ static size_t read_from_ring(struct asf_pipe_end *e, uint64_t s, char *p, size_t
         return 0;
     memcpy(p, asf__ring_at(r, at), n);
     at += (uint32_t)n;
-    if (n == there ||
-        ((at - r->released) & ASF_RING_MASK) >= r->size / 8) { /* not each time: the writer reads this word */
+    if (n == there || ((at - r->released) & ASF_RING_MASK) >=
+                          r->size / 8) { /* rarely, because the writer reads this word */
         asf__ring_release(r, at);
     }
     return n;
 }
 
-/* With PIPE_FIRST the reader reads the pipe until it is empty, before the ring.  Clears PIPE_FIRST if the
- * pipe is empty, and returns whether it did. */
+/* While PIPE_FIRST is set, the reader reads the pipe before the ring.  If the pipe is empty, clears
+ * PIPE_FIRST and returns true, unless the state has changed meanwhile. */
 static bool pipe_is_empty(struct asf_pipe_end *e, uint64_t s) {
-    return in_pipe(e->fd) == 0 && asf__ring_change(e->ring, &s, s & ~ASF_RING_PIPE_FIRST);
+    return pipe_bytes(e->fd) == 0 && asf__ring_change(e->ring, &s, s & ~ASF_RING_PIPE_FIRST);
 }
 
 ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n) {
@@ -294,7 +296,7 @@ ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n) {
         uint64_t s = asf__ring_state(r), to;
         bool writer = s & ASF_RING_SEEN(ASF_RING_WRITER);
         if (writer && s & ASF_RING_PIPE_FIRST) {
-            if (in_pipe(e->fd) > 0)
+            if (pipe_bytes(e->fd) > 0)
                 return asf__read(e->fd, p, n);
             pipe_is_empty(e, s);
             continue;

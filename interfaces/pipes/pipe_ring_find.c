@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_ring_find.c - which descriptors have a ring for their pipe.  The process that starts the programs at
- * both ends of a pipe keeps the ring's descriptor, and names it in the ASF_OPTIONS of both programs:
- * ring=PROCESS/DESCRIPTOR/INODE.  They open it by /proc/PROCESS/fd/DESCRIPTOR.  So no program inherits a
- * descriptor that it would not have without the ring, and nothing remains when all of them have ended.
+ * pipe_ring_find.c - finds the ring of a descriptor's pipe.
  *
- * A process takes an end of the ring only if the ring's control block names the process for this end, no
- * other descriptor of the process is on the same pipe, and it has not yet given descriptors to others
- * (asf__pipe_share).  So no other process has this end of the pipe.
+ * A process that starts the programs at both ends of a pipe keeps a descriptor of the ring.  It names the
+ * descriptor in the ASF_OPTIONS of both programs, as ring=PROCESS/DESCRIPTOR/INODE, and they open
+ * /proc/PROCESS/fd/DESCRIPTOR.  So no program inherits an additional descriptor, and the kernel frees the
+ * ring when all these processes have ended.
+ *
+ * A process takes an end of the ring only if no other process can use this end of the pipe.  So the ring's
+ * control block must name the process for this end.  No other descriptor of the process may be on the same
+ * pipe. And the process must not have passed descriptors to others yet (asf__pipe_share).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -23,7 +25,8 @@
 #include "interfaces/pipes/pipe_rings.h"
 #include "lib/sys/syscalls.h"
 
-/* A ring is used once ENOUGH bytes have gone through the pipe; for fewer it is not worth it. */
+/* ENOUGH: bytes that must go through a pipe before its ring is used; for fewer, attaching costs more than it
+ * saves. */
 enum {
     ENDS = 8,
     RINGS = sizeof asf__option_values.ring / sizeof *asf__option_values.ring,
@@ -32,16 +35,15 @@ enum {
 };
 
 static struct asf_pipe_end ends[ENDS];
-static int end_count; /* ever used; entries are not reused */
-/* For each descriptor, the bytes that have gone through its pipe.  ENOUGH: a ring was looked for, and is not
- * again. */
-static uint32_t moved[FDS];
-static unsigned shares; /* how often this process gave its descriptors to others */
-static char searching;  /* a lock: one thread searches, and no handler that interrupts it */
+static int end_count; /* entries ever used; an entry is not reused */
+/* For each descriptor, the bytes transferred through its pipe.  ENOUGH: the search for a ring is over. */
+static uint32_t transferred[FDS];
+static unsigned shares; /* how often this process passed its descriptors to others */
+static char searching;  /* a lock: only one thread searches, and no signal handler that interrupts it */
 static struct {
     struct asf_ring_offer offer;
-    int number; /* our end of the pipe, plus 1; 0: free; TAKEN: being changed */
-} own[ENDS];    /* pipes that this process made */
+    int number; /* descriptor of our end of the pipe, plus 1; 0: free; TAKEN: being changed */
+} own[ENDS];    /* pipes that this process created */
 enum { TAKEN = -1 };
 
 /* --- finding a ring ---------------------------------------------------------------- */
@@ -65,7 +67,7 @@ static bool is_on(int fd, uint64_t inode) {
     return asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_ino == inode;
 }
 
-/* Whether no other descriptor is on this pipe. */
+/* Whether this process has no other descriptor on the pipe. */
 static bool is_only(int fd, uint64_t inode) {
     DIR *d = opendir("/proc/self/fd");
     bool only = d != NULL;
@@ -78,7 +80,8 @@ static bool is_only(int fd, uint64_t inode) {
     return only;
 }
 
-/* Whether the pipe has no unusual flags, has room for the ring's bytes, and its other end can be opened. */
+/* Whether the pipe has no unusual flags, has capacity for the ring's bytes, and, for a reader, can be opened
+ * for writing. */
 static bool is_suitable(int fd, enum asf_ring_end end) {
     long flags = asf__raw_syscall(SYS_fcntl, fd, F_GETFL, 0, 0);
     long room = asf__raw_syscall(SYS_fcntl, fd, F_GETPIPE_SZ, 0, 0);
@@ -90,9 +93,9 @@ static bool is_suitable(int fd, enum asf_ring_end end) {
     return other >= 0;
 }
 
-/* Whether this process may take that end of the ring: 0 or an error.  -EAGAIN: the process for the end is
- * not set yet. */
-static int is_meant(int ring, enum asf_ring_end end) {
+/* Returns 0 if this process may take that end of the ring, -EAGAIN if the creator has not yet set the process
+ * for the end, or another error. */
+static int may_take(int ring, enum asf_ring_end end) {
     struct asf_ring_control c;
     if (asf__ring_check(ring) != ASF_PIPE_RING ||
         asf__sys.pread(ring, &c, sizeof c, ASF_RING_CONTROL) != (ssize_t)sizeof c)
@@ -104,14 +107,14 @@ static int is_meant(int ring, enum asf_ring_end end) {
 
 static int attach_end(int fd, enum asf_ring_end end, int ring) {
     struct asf_ring *r = NULL;
-    int rc = is_meant(ring, end);
+    int rc = may_take(ring, end);
     if (rc == 0)
         rc = asf__ring_attach(ring, end, &r);
     if (rc < 0)
         return rc;
     r->dirty = true;
     ends[end_count] = (struct asf_pipe_end){.fd = fd, .ring = r};
-    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* the caller reads `shares` after this */
+    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before the caller reads `shares` */
     return 0;
 }
 
@@ -137,7 +140,7 @@ static void search(int fd, enum asf_ring_end end) {
     for (int i = 0; rc == -ENOENT && i < o->ring_count && i < RINGS; i++)
         rc = try_offer(&o->ring[i], fd, end);
     if (rc == -EAGAIN)
-        moved[fd] = 0;
+        transferred[fd] = 0;
 }
 
 static struct asf_pipe_end *end_of(int fd) {
@@ -151,20 +154,22 @@ bool asf__pipe_has_ring(int fd) {
     return end_of(fd) != NULL;
 }
 
-/* Returns the ring's end for a transfer of n bytes; NULL: use the pipe. */
+/* Returns the ring's end for a transfer of n bytes, or NULL if the transfer must use the pipe. */
 static struct asf_pipe_end *find_ring_end(int fd, size_t n, enum asf_ring_end end) {
     struct asf_pipe_end *e = end_of(fd);
     if (e)
         return e->ring->control && e->ring->end == end ? e : NULL;
-    if (fd < 0 || fd >= FDS || moved[fd] >= ENOUGH)
+    if (fd < 0 || fd >= FDS || transferred[fd] >= ENOUGH)
         return NULL;
-    moved[fd] += n < ENOUGH ? (uint32_t)n : ENOUGH;
-    if (moved[fd] < ENOUGH || __atomic_test_and_set(&searching, __ATOMIC_ACQUIRE))
+    transferred[fd] += n < ENOUGH ? (uint32_t)n : ENOUGH;
+    if (transferred[fd] < ENOUGH || __atomic_test_and_set(&searching, __ATOMIC_ACQUIRE))
         return NULL;
     unsigned before = __atomic_load_n(&shares, __ATOMIC_ACQUIRE);
     search(fd, end);
     __atomic_clear(&searching, __ATOMIC_RELEASE);
-    if (before != __atomic_load_n(&shares, __ATOMIC_SEQ_CST)) /* another thread gave them away meanwhile */
+    if (before !=
+        __atomic_load_n(
+            &shares, __ATOMIC_SEQ_CST)) /* another thread passed the descriptors to a new process meanwhile */
         asf__pipe_leave(fd);
     return end_of(fd);
 }
@@ -176,8 +181,8 @@ static void end_ring(struct asf_pipe_end *e) {
     e->over = true;
 }
 
-/* Only one call uses the ring at a time: a second thread, or a handler that interrupts a call, ends the
- * ring. */
+/* Only one call may use the ring at a time.  If a second thread or a signal handler enters meanwhile, it ends
+ * the ring. */
 static bool enter_ring(struct asf_pipe_end *e) {
     if (!__atomic_exchange_n(&e->ring->in_use, 1, __ATOMIC_ACQUIRE))
         return true;
@@ -207,7 +212,7 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n) {
     return r;
 }
 
-/* --- ending its use ----------------------------------------------------------------- */
+/* --- ending the use of rings ---------------------------------------------------------- */
 
 void asf__pipe_leave(int fd) {
     struct asf_pipe_end *e = end_of(fd);
@@ -217,7 +222,7 @@ void asf__pipe_leave(int fd) {
 
 void asf__pipe_refuse(int fd) {
     if (fd >= 0 && fd < FDS)
-        moved[fd] = ENOUGH;
+        transferred[fd] = ENOUGH;
     asf__pipe_leave(fd);
 }
 
@@ -232,8 +237,7 @@ void asf__pipe_leave_all(void) {
             end_ring(&ends[i]);
 }
 
-/* Changes the entry's number to TAKEN.  Returns false if another thread has changed it, or it was not
- * `number`. */
+/* Claims entry i of `own` by setting its number to TAKEN.  Returns false if its number was not `number`. */
 static bool take_own(int i, int number) {
     return __atomic_compare_exchange_n(&own[i].number, &number, TAKEN, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
@@ -253,7 +257,7 @@ void asf__pipe_lose(int fd) {
             __atomic_store_n(&own[i].number, 0, __ATOMIC_RELEASE);
         }
     if (fd >= 0 && fd < FDS)
-        moved[fd] = ENOUGH;
+        transferred[fd] = ENOUGH;
 }
 
 void asf__pipe_share(void) {
@@ -261,7 +265,7 @@ void asf__pipe_share(void) {
         return;
     __atomic_add_fetch(&shares, 1, __ATOMIC_SEQ_CST);
     asf__pipe_leave_all();
-    memset(moved, 0xff, sizeof moved);
+    memset(transferred, 0xff, sizeof transferred);
 }
 
 void asf__pipe_opened(int fd) {
@@ -270,7 +274,7 @@ void asf__pipe_opened(int fd) {
         asf__pipe_leave_all();
 }
 
-/* --- pipes that this process made ------------------------------------------------------- */
+/* --- pipes that this process created ------------------------------------------------------ */
 
 void asf__pipe_own(int fd, int ring, uint64_t inode) {
     int i = fd >= 0 && fd < FDS ? 0 : ENDS;
@@ -282,6 +286,6 @@ void asf__pipe_own(int fd, int ring, uint64_t inode) {
     }
     own[i].offer = (struct asf_ring_offer){getpid(), ring, inode};
     __atomic_store_n(&own[i].number, fd + 1, __ATOMIC_RELEASE);
-    moved[fd] = 0;
+    transferred[fd] = 0;
     asf__option_values.rings = 1;
 }

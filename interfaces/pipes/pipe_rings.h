@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_rings.h - rings for pipes.  A pipe whose two ends the library started may have a ring.  A process that
- * knows that no other process has its end of the pipe moves bytes through the ring.  Before any call that
- * works on the pipe itself, it returns to the pipe for good.  pipe_ring.c has the protocol.  No lock is held;
- * failures are negated errno values.
+ * pipe_rings.h - rings for pipes.  A pipe may have a ring if the library started the programs at both ends. A
+ * process transfers bytes through the ring only if it alone has its end of the pipe.  Before a call that
+ * works on the pipe itself, it ends the ring and uses only the pipe from then on.  pipe_ring.c describes the
+ * protocol. The caller holds no lock.  Functions return a negated errno value on failure.
  */
 #ifndef ASF_INTERFACES_PIPES_PIPE_RINGS_H
 #define ASF_INTERFACES_PIPES_PIPE_RINGS_H
@@ -20,55 +20,54 @@
 struct asf_pipe_end {
     struct asf_ring *ring;
     int fd;
-    bool over; /* back to the pipe for good */
+    bool over; /* the ring has ended; only the pipe is used */
 };
 
-/* asf__rings: whether any descriptor of this process may have a ring. */
+/* asf__rings: whether a descriptor of this process may have a ring. */
 static inline bool asf__rings(void) {
     return asf__unlikely(asf__options()->rings > 0);
 }
 
-/* asf__pipe_read, asf__pipe_write: as the system calls, on any descriptor; through its ring if it has one. */
+/* asf__pipe_read, asf__pipe_write: as read and write, on any descriptor; through its ring if it has one. */
 ssize_t asf__pipe_read(int fd, void *buf, size_t n);
 ssize_t asf__pipe_write(int fd, const void *buf, size_t n);
 /* asf__pipe_has_ring: whether bytes of this descriptor go through a ring now. */
 bool asf__pipe_has_ring(int fd);
 
-/* asf__pipe_leave: called before a call that works on the pipe itself: end the ring, whose bytes go to the
- * pipe.
- * asf__pipe_leave_all: the same for every descriptor. */
+/* asf__pipe_leave: end the descriptor's ring; its bytes go to the pipe.  Call it before any call that works
+ * on the pipe itself. asf__pipe_leave_all: the same for every descriptor. */
 void asf__pipe_leave(int fd);
 void asf__pipe_leave_all(void);
-/* asf__pipe_refuse: the same, and no ring on this descriptor later: something watches the pipe from now
- * on. */
+/* asf__pipe_refuse: as asf__pipe_leave, and never use a ring on this descriptor again.  For a program that
+ * will watch the pipe repeatedly. */
 void asf__pipe_refuse(int fd);
-/* asf__pipe_wait: called before a call that waits for n descriptors.  If it waits, asf__pipe_refuse: the
- * program will make that call again.  If it does not wait, as in programs that look once at their start,
- * asf__pipe_leave. */
+/* asf__pipe_wait: call it before poll or the like on n descriptors.  If that call waits, the program will
+ * repeat it: asf__pipe_refuse on each descriptor.  If it does not wait, as programs check once at their
+ * start: asf__pipe_leave. */
 struct pollfd;
 void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits);
-/* asf__pipe_lose: called before the descriptor is closed. */
+/* asf__pipe_lose: call it before the descriptor is closed. */
 void asf__pipe_lose(int fd);
-/* asf__pipe_share: other processes may use this one's descriptors from now on: all rings are ended, and
- * none is used any more. */
+/* asf__pipe_share: call it before other processes get this process's descriptors: ends all rings, and uses
+ * none from then on. */
 void asf__pipe_share(void);
-/* asf__pipe_opened: a new descriptor, which may be on a pipe that has a ring: if it is on a pipe, all
- * rings are ended. */
+/* asf__pipe_opened: call it with a new descriptor.  If it is on a pipe, that may be one with a ring: ends all
+ * rings. */
 void asf__pipe_opened(int fd);
 
-/* asf__pipe_own: this process has made a pipe with a ring, and keeps the end `fd`.  The ring's descriptor
- * stays open until `fd` is closed. */
+/* asf__pipe_own: record that this process created a pipe with a ring, and keeps end `fd`.  The ring's
+ * descriptor is closed with `fd`. */
 void asf__pipe_own(int fd, int ring, uint64_t inode);
 
-/* asf__offer_rings: give popen's pipes rings, and serve streams on pipes through the rings that this
- * process was offered. */
+/* asf__offer_rings: from now on create rings for popen's pipes, and use the rings named in ASF_OPTIONS for
+ * streams on pipes. */
 void asf__offer_rings(void);
 
-/* Between pipe_ring_find.c and pipe_ring.c.
- * asf__pipe_end_read, asf__pipe_end_write: as read() and write(), through the ring or the pipe.
+/* Shared by pipe_ring_find.c and pipe_ring.c.
+ * asf__pipe_end_read, asf__pipe_end_write: as read and write, through the ring or the pipe.
  * asf__pipe_end_leave: end the ring; its bytes go to the pipe.
- * asf__pipe_end_lose: the descriptor is about to be closed.
- * asf__pipe_other_end: open the end for writing of the pipe that `fd` reads. */
+ * asf__pipe_end_lose: the descriptor will be closed.
+ * asf__pipe_other_end: open a write end of the pipe that `fd` reads. */
 ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n);
 ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n);
 void asf__pipe_end_leave(struct asf_pipe_end *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * popen_rings.c - streams on pipes that have a ring, and popen's rings: the child finds its ring by its
- * environment.
+ * popen_rings.c - the stream module of pipes that have a ring, and popen's rings, which the child finds by
+ * its ASF_OPTIONS.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,16 +55,17 @@ static const struct asf_module ring_module = {
 
 /* --- popen ---------------------------------------------------------------------------- */
 
-/* A ring for popen's pipe, and the environment by which the child finds it. */
+/* A ring for popen's pipe, and the environment that names it to the child. */
 struct offer {
     int ring;
     uint64_t inode;
-    char *command;      /* makes the shell exec the expected program; or NULL */
-    char **environment; /* the child's, which has `options`; NULL: no memory */
+    char *command; /* command that makes the shell exec the program, whose process id is then the child's; or
+                      NULL */
+    char **environment; /* the child's environment, with `options`; NULL: no memory */
     char *options;
 };
 
-/* Returns a copy of environ (NULL after clearenv) with `options` in place of its ASF_OPTIONS. */
+/* Returns a copy of environ (NULL after clearenv) in which `options` replaces ASF_OPTIONS. */
 static char **environment_with(char *options) {
     static const char name[] = "ASF_OPTIONS=";
     size_t n = 0, to = 0;
@@ -101,24 +102,24 @@ static void *before_popen(int ours, const char **command, char ***environment) {
     return o;
 }
 
-/* Children whose shell has exec'ed the program.  Lock: asf__popen_lock. */
-struct became {
+/* Children whose shell was made to exec the program.  Lock: asf__popen_lock. */
+struct exec_child {
     pid_t child;
-    struct became *next;
+    struct exec_child *next;
 };
-static struct became *all_became;
+static struct exec_child *exec_children;
 
 static void remember_child(pid_t child) {
-    struct became *b = malloc(sizeof *b);
-    if (!b) /* only the exit status after a signal differs then */
+    struct exec_child *b = malloc(sizeof *b);
+    if (!b) /* then only the exit status after a signal differs from the shell's */
         return;
-    *b = (struct became){child, all_became};
-    all_became = b;
+    *b = (struct exec_child){child, exec_children};
+    exec_children = b;
 }
 
 static bool forget_child(pid_t child) {
     asf__lock(&asf__popen_lock);
-    struct became **at = &all_became, *b;
+    struct exec_child **at = &exec_children, *b;
     while (*at && (*at)->child != child)
         at = &(*at)->next;
     if ((b = *at))
@@ -146,9 +147,9 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     free(o);
 }
 
-/* Returns the exit status that the shell would have for a program killed by `sig`.  dash prints a message
- * and exits with 128 and more; bash execs the program.  So a shell is run on a program that dies in this
- * way. */
+/* Returns the exit status that the shell would have had if signal `sig` killed its program.  The shell was
+ * replaced by the program, and shells differ: dash exits with 128 + sig, bash execs the program itself.  So
+ * this runs a shell on a program that kills itself with `sig`. */
 static int status_of_shell(int sig) {
     char command[64], *const argv[] = {(char *)"sh", (char *)"-c", command, NULL};
     posix_spawnattr_t attributes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring_interface.c - rings made and opened as streams.
+ * ring_interface.c - the calls of <asf/ring.h>: create rings, and open them as streams.
  */
 #define _GNU_SOURCE
 #include <asf/ring.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shm.c - segments for whole arrays: Grosse's calls, with errno as he has it,
- * and what administers the segments.
+ * shm.c - the calls of <asf/shm.h> that create, attach, list and remove segments.  Those of Grosse's note set
+ * errno, as in the note.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shm_lock.c - the lock that processes share, for programs.
+ * shm_lock.c - the process-shared lock of <asf/shm.h>.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,7 +12,7 @@ int asf_shm_lock_init(struct asf_shm_lock *lock) {
     return asf__robust_init(lock);
 }
 
-static __attribute__((noinline)) int obtain_and_tell(struct asf_shm_lock *lock, bool wait) {
+static __attribute__((noinline)) int obtain_announced(struct asf_shm_lock *lock, bool wait) {
     int rc = asf__robust_obtain(&lock->word, wait);
     if (rc == 0 || rc == -EOWNERDEAD)
         asf__tell_acquired(lock);
@@ -20,11 +20,11 @@ static __attribute__((noinline)) int obtain_and_tell(struct asf_shm_lock *lock, 
 }
 
 int asf_shm_obtain(struct asf_shm_lock *lock) {
-    return asf__has_race_detector() ? obtain_and_tell(lock, true) : asf__robust_obtain(&lock->word, true);
+    return asf__has_race_detector() ? obtain_announced(lock, true) : asf__robust_obtain(&lock->word, true);
 }
 
 int asf_shm_obtain_no_wait(struct asf_shm_lock *lock) {
-    return asf__has_race_detector() ? obtain_and_tell(lock, false) : asf__robust_obtain(&lock->word, false);
+    return asf__has_race_detector() ? obtain_announced(lock, false) : asf__robust_obtain(&lock->word, false);
 }
 
 int asf_shm_release(struct asf_shm_lock *lock) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shm_stream.c - a segment opened as a stream.
+ * shm_stream.c - opens a segment as a stream.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shmids.c - the shmids convention: an array in a text file, as numbers or as
- * the label of the segment that holds it.  It reads and writes by the public
- * calls of stdio, so that any FILE will do.
+ * shmids.c - the shmids convention: a text file contains an array as numbers, or as the label of a segment
+ * with the array.  The file is read and written by stdio's public functions, so that it can be any FILE.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -16,13 +15,13 @@
 #include "lib/text/decimal.h"
 #include "lib/text/scan_number.h"
 
-/* Lines of numbers are at most so long. */
+/* LINE: longest line of numbers, in characters. */
 enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };
 
 static const char keyword[] = "shmids";
 
-/* Return the address of the FILE's pointer to the next byte to read or write in its buffer, and the buffer's
- * end in *end.  NULL: libc does not show its FILE. */
+/* Returns the address of the FILE's pointer to the next byte to read or write, and sets *end to the buffer's
+ * end.  Returns NULL if libc hides its FILE. */
 #ifdef __GLIBC__
 static char **read_window(FILE *f, char **end) {
     *end = f->_IO_read_end;
@@ -42,9 +41,9 @@ static char **read_window(FILE *f, char **end) {
 #define write_window read_window
 #endif
 
-/* --- words of a stream ------------------------------------------------------- */
+/* --- words of a text -------------------------------------------------------------------- */
 
-/* A word of a stream, in memory that grows. */
+/* A word of the text, in memory that grows. */
 struct word {
     char *text;
     size_t length, room;
@@ -69,8 +68,8 @@ static int failed(FILE *f) {
                               : 0;
 }
 
-/* The word that comes next, which is empty at the end of the file; the
- * character after it is left. */
+/* Reads the next word, and leaves the character after it unread.  At the end of the file the word is empty.
+ */
 static int next_word(FILE *f, struct word *w) {
     int c, rc = 0;
     w->length = 0;
@@ -85,8 +84,8 @@ static int next_word(FILE *f, struct word *w) {
     return rc;
 }
 
-/* Back over a word that belongs to what comes after the array.  musl's ungetc stops a little before
- * the beginning of its buffer. */
+/* Unreads a word that follows the array.  musl's ungetc fails near the beginning of its buffer; then fseeko
+ * does it. */
 static int push_back(FILE *f, const struct word *w) {
     size_t i = w->length;
     while (i > 0 && ungetc((unsigned char)w->text[i - 1], f) != EOF)
@@ -96,7 +95,7 @@ static int push_back(FILE *f, const struct word *w) {
     return asf__segment_fail(-ENOBUFS, "the word after the array could not be put back");
 }
 
-/* The rest of the line, blanks at both ends left out. */
+/* Reads the rest of the line, without blanks at either end. */
 static int rest_of_line(FILE *f, struct word *w) {
     int c, rc = 0;
     w->length = 0;
@@ -113,11 +112,11 @@ static int rest_of_line(FILE *f, struct word *w) {
 /* --- reading -------------------------------------------------------------------- */
 
 static int too_few(void) {
-    return asf__segment_fail(-ENODATA, "the array has fewer numbers than are wanted");
+    return asf__segment_fail(-ENODATA, "the array has fewer numbers than requested");
 }
 
 /* Opens the segment whose label is the rest of the line, and sets *array to its data. */
-static int from_segment(FILE *f, struct word *w, size_t *count, const double **array) {
+static int read_segment(FILE *f, struct word *w, size_t *count, const double **array) {
     char *shm = NULL;
     int rc = rest_of_line(f, w);
     if (rc == 0)
@@ -126,7 +125,7 @@ static int from_segment(FILE *f, struct word *w, size_t *count, const double **a
         return rc;
     size_t bytes = asf__segment_of(shm)->data;
     if (bytes % DOUBLE != 0)
-        rc = asf__segment_fail(-EBADMSG, "the segment's size is no multiple of a double's");
+        rc = asf__segment_fail(-EBADMSG, "the segment's size is not a multiple of sizeof(double)");
     else if (*count > bytes / DOUBLE)
         rc = too_few();
     if (rc < 0) {
@@ -143,8 +142,8 @@ struct numbers {
     size_t count, room;
 };
 
-/* Allocates the array.  If it fills most of a huge page (2 MB), it gets huge pages: one page fault costs less
- * than the 512 of small pages. */
+/* Allocates an array.  An array of 1.5 MB or more gets huge pages of 2 MB: one page fault then replaces the
+ * 512 of small pages. */
 static double *array_of(size_t count) {
     const size_t huge = 2 << 20, bytes = count * DOUBLE, pages = (bytes + huge - 1) & -huge;
     if (bytes < huge / 4 * 3)
@@ -155,7 +154,8 @@ static double *array_of(size_t count) {
     return array;
 }
 
-/* Allocates memory for `wanted` numbers; for FEW if the number is not known (0) or there is no memory. */
+/* Allocates memory for `wanted` numbers.  If `wanted` is 0 (unknown) or the memory is not available,
+ * allocates it for FEW. */
 static bool begin(struct numbers *n, size_t wanted) {
     enum { FEW = 64 };
     n->room = wanted > 0 && wanted < SIZE_MAX / 2 / DOUBLE ? wanted : FEW;
@@ -186,19 +186,19 @@ static int append(struct numbers *n, double value) {
     return rc;
 }
 
-/* Whether a word that is no number may be the next field's name, which ends an array whose length is not
- * given. */
+/* Whether a word that is not a number may begin the next field.  Such a word ends an array of unknown length.
+ */
 static bool is_name(const struct word *w) {
     return w->length == 0 || isalpha((unsigned char)w->text[0]) || w->text[0] == '_' || w->text[0] == '#';
 }
 
 static int bad_number(int rc) {
     return asf__segment_fail(rc, rc == -ERANGE ? "a number is too large for a double"
-                                               : "a word in the array is no number");
+                                               : "a word in the array is not a number");
 }
 
-/* Reads numbers directly from the stream's buffer, up to the first that is not in it as a whole. */
-static int take_numbers(FILE *f, size_t wanted, struct numbers *n) {
+/* Scans numbers directly in the stream's buffer, up to the first that is not wholly in it. */
+static int scan_numbers(FILE *f, size_t wanted, struct numbers *n) {
     char *end, **at = read_window(f, &end);
     while (at) {
         size_t room = n->room - n->count, most = wanted - n->count < room ? wanted - n->count : room;
@@ -215,8 +215,8 @@ static int take_numbers(FILE *f, size_t wanted, struct numbers *n) {
     return 0;
 }
 
-/* Numbers in text; the first word has been read. */
-static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) {
+/* Reads the numbers of an array in text form; *w is the first word. */
+static int read_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) {
     double value;
     for (;;) {
         int rc = w->length ? asf__get_double(w->text, w->length, &value) : -EBADMSG;
@@ -228,7 +228,7 @@ static int from_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) 
             return bad_number(rc);
         rc = append(n, value);
         if (rc == 0 && n->count != wanted)
-            rc = take_numbers(f, wanted, n);
+            rc = scan_numbers(f, wanted, n);
         if (rc < 0 || n->count == wanted || (rc = next_word(f, w)) < 0)
             return rc;
     }
@@ -238,9 +238,9 @@ static int read_doubles(FILE *f, struct word *w, size_t *count, const double **a
     struct numbers n = {0};
     int rc = next_word(f, w);
     if (rc == 0 && w->length && !strcmp(w->text, keyword))
-        return from_segment(f, w, count, array);
+        return read_segment(f, w, count, array);
     if (rc == 0)
-        rc = begin(&n, *count) ? from_text(f, w, *count, &n) : no_memory();
+        rc = begin(&n, *count) ? read_text(f, w, *count, &n) : no_memory();
     if (rc < 0) {
         free(n.first);
         return rc;
@@ -272,8 +272,8 @@ int asf_shm_free_doubles(const double *array) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* Puts a number, and before it a blank or a newline if it is not the first: into the stream's buffer if that
- * has room, else by fwrite. */
+/* Writes a number, preceded by a blank or a line break unless it is the first.  Writes into the stream's
+ * buffer if there is room, else calls fwrite. */
 static void put_number(FILE *f, double value, size_t *column) {
     static const char line[] = "\n      ";
     enum { MOST = ASF_DECIMAL + sizeof line };
@@ -305,7 +305,7 @@ static int put_text(FILE *f, const double *array, size_t count) {
     return 0;
 }
 
-/* The segment whose data the array is, or NULL. */
+/* Returns the segment whose data is exactly this array, or NULL. */
 static const char *segment_of(const double *array, size_t count) {
     const char *shm = (const char *)array - ASF_SHM_HEAD;
     const struct asf_segment *s = asf__segment_of(shm);
@@ -323,17 +323,17 @@ static int put_segment(FILE *f, const double *array, size_t count, const char *n
     if (own)
         return put_label(f, own);
     if (count > 0 && !array)
-        return asf__segment_fail(-EINVAL, "there is no array");
+        return asf__segment_fail(-EINVAL, "the array is NULL");
     if (count > PTRDIFF_MAX / DOUBLE)
-        return asf__segment_fail(-EOVERFLOW, "no address space has so many numbers");
+        return asf__segment_fail(-EOVERFLOW, "the array exceeds the address space");
     int rc = asf__segment_create(NULL, name, 0600, count * DOUBLE, &shm);
     if (rc < 0)
         return rc;
     if (count > 0)
         memcpy(shm + ASF_SHM_HEAD, array, count * DOUBLE);
     put_label(f, shm);
-    int error = errno;      /* the stream's */
-    if (ferror_unlocked(f)) /* nobody learns of it */
+    int error = errno;      /* error of the stream */
+    if (ferror_unlocked(f)) /* the label did not reach the file: nobody could find the segment */
         asf__segment_remove(shm);
     rc = asf__segment_close(shm);
     errno = error;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring.c - rings in shared memory: making, mapping, waiting.  A wake-up on another processor takes
- * some 95 microseconds.  In that time the other side fills or empties the whole ring and must wait,
- * too.  So a side whose recent waits were short spins for about as long before it sleeps, and one
- * whose waits were long sleeps almost at once.  A writer is woken when half of the ring is free.
+ * ring.c - rings in shared memory: creating, mapping and waiting.
+ *
+ * Waking a thread on another processor takes some 95 us.  Meanwhile the other side fills or empties the whole
+ * ring and must wait as well.  So a side whose recent waits were short spins about as long before it sleeps;
+ * one whose waits were long sleeps almost at once.  A reader wakes the writer when half the ring is free.
  */
 #define _GNU_SOURCE
 #include "lib/shm/ring.h"
@@ -30,13 +31,13 @@
 #define MAGIC 0x32676e7220465341u /* "ASF rng2" */
 
 enum {
-    /* Nanoseconds.  With a limit of 300 us a pipeline took up to 1.1 times the CPU time of pipes; with 10 us
-     * it took longer. */
-    MOST_AWAKE = 40000,
-    LEAST_AWAKE = 500,
-    AT_ONCE = 20000,
-    MOST_TURNS = 4,
-    BETWEEN_LOOKS = 250000000,
+    /* Times in nanoseconds.  MOST_SPIN: a limit of 300 us took up to 1.1 times the CPU time of pipes; with 10
+     * us a pipeline took longer. */
+    MOST_SPIN = 40000,
+    LEAST_SPIN = 500,
+    SPIN_ALONE = 20000,
+    MOST_YIELDS = 4,
+    CHECK_INTERVAL = 250000000,
     PAGE = ASF_PAGE_MOST
 };
 
@@ -51,7 +52,7 @@ uint32_t asf__ring_size(size_t wanted) {
     uint32_t size = ASF_RING_LEAST;
     if (wanted > ASF_RING_MOST)
         return 0;
-    while (size < wanted || size < asf__page()) /* a page at least: it is mapped twice in a row */
+    while (size < wanted || size < asf__page()) /* at least a page, since the data is mapped twice in a row */
         size *= 2;
     return size;
 }
@@ -114,7 +115,7 @@ static char *reserve_addresses(size_t n) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Maps the data twice in a row: a region across the end of the ring is contiguous. */
+/* Maps the data twice in a row, so that a region across the end of the ring is contiguous. */
 static int map_twice(char *at, int fd, uint32_t size) {
     int rc = map_at(at, fd, ASF_RING_DATA, size);
     return rc < 0 ? rc : map_at(at + size, fd, ASF_RING_DATA, size);
@@ -151,7 +152,7 @@ static void unmap_all(struct asf_ring *r) {
     asf__sys.unmap(control_page(r), 2 * (size_t)PAGE);
 }
 
-/* Guards a mapping: truncation must not end the process by SIGBUS. */
+/* Watches a mapping for faults: without that a truncation would end the process by SIGBUS. */
 static int watch(struct asf_ring *r, char *base, size_t size) {
     return asf__watch(base, size, &r->corrupt, NULL, INT_MAX);
 }
@@ -173,7 +174,7 @@ static int guard_ring(struct asf_ring *r, int fd) {
     return r->watch[0] < 0 || r->watch[1] < 0 ? -ENOMEM : 0;
 }
 
-/* Maps the data's pages once more, twice in a row, and guarded; NULL: there is no room. */
+/* Maps the data again at a new address, twice in a row, and watches it.  Returns NULL if that fails. */
 static char *second_view(struct asf_ring *r, int *slot) {
     size_t twice = 2 * (size_t)r->size;
     char *view = mmap(NULL, twice, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -195,15 +196,15 @@ static char *second_view(struct asf_ring *r, int *slot) {
 static void swap_views(struct asf_ring *r, char *view, int slot) {
     if (slot >= 0)
         asf__unwatch(r->watch[1]);
-    r->old[r->olds++] = r->data;
+    r->old[r->old_count++] = r->data;
     r->data = view;
     r->watch[1] = slot;
 }
 
-int asf__ring_fresh(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg) {
+int asf__ring_remap(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg) {
     size_t twice = 2 * (size_t)r->size;
     int saved = errno, slot = -1;
-    char **old = reallocarray(r->old, r->olds + 1, sizeof *old);
+    char **old = reallocarray(r->old, r->old_count + 1, sizeof *old);
     if (!old)
         return -ENOMEM;
     r->old = old;
@@ -240,9 +241,9 @@ static uint32_t *other_word(struct asf_ring *r) {
     return &r->control->lock[!r->end].word;
 }
 
-/* Another process had this end and has ended: put the lock back into the state in which the kernel
- * left it. */
-static int had_by_another(uint32_t *word) {
+/* A process had this end before and has ended.  Restores the lock to the state in which the kernel left it.
+ */
+static int refuse_end(uint32_t *word) {
     asf__robust_release(word);
     __atomic_fetch_or(word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
     asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
@@ -257,7 +258,8 @@ static int obtain(struct asf_ring *r) {
     return 0;
 }
 
-/* Takes the lock before anything else: if this process is killed afterwards, the other side is told. */
+/* Takes the end's lock before it marks the end as taken: if this process dies in between, the kernel tells
+ * the other side. */
 static int take_end(struct asf_ring *r) {
     struct asf_ring_control *c = r->control;
     struct timespec now;
@@ -270,11 +272,11 @@ static int take_end(struct asf_ring *r) {
     clock_gettime(CLOCK_REALTIME, &now);
     c->pid[r->end] = getpid();
     c->since[r->end] = now.tv_sec;
-    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? had_by_another(own_word(r)) : 0;
+    return __atomic_fetch_or(&c->state, seen, __ATOMIC_SEQ_CST) & seen ? refuse_end(own_word(r)) : 0;
 }
 
-/* Reads the other end's process from the control block once: it may be overwritten later. */
-static void look_for_peer(struct asf_ring *r) {
+/* Copies the other end's process id and start time from the control block, once: they may be forged later. */
+static void read_peer(struct asf_ring *r) {
     const struct asf_ring_control *c = r->control;
     if (r->peer != 0 || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end)))
         return;
@@ -292,8 +294,8 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
         return rc;
     r->end = end;
     r->alone = asf__processors() == 1;
-    r->budget = MOST_TURNS;
-    r->usual_wait = MOST_AWAKE / 4;
+    r->budget = MOST_YIELDS;
+    r->usual_wait = MOST_SPIN / 4;
     rc = guard_ring(r, fd);
     if (rc == 0)
         rc = take_end(r);
@@ -302,18 +304,19 @@ int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring) {
         unmap_all(r);
         return rc;
     }
-    look_for_peer(r);
+    read_peer(r);
     *ring = r;
     return 0;
 }
 
-/* Whether the thread whose robust list has the lock has ended: then nobody reads that list any more. */
+/* Whether the thread that took the lock has ended.  Then the kernel no longer reads its robust list. */
 static bool holder_ended(const struct asf_ring *r) {
     return asf__raw_syscall(SYS_tgkill, getpid(), r->holder, 0, 0) == -ESRCH;
 }
 
-/* Tells the other side of the end.  If bytes were lost, it gets an error and no end of file. */
-static void tell_end(struct asf_ring *r) {
+/* Marks this end as closed.  If the ring is corrupt, it clears the magic instead, so that the other side gets
+ * an error and not an end of file. */
+static void announce_end(struct asf_ring *r) {
     if (asf__ring_corrupt(r))
         __atomic_store_n(&r->control->magic, 0, __ATOMIC_SEQ_CST);
     else
@@ -321,13 +324,13 @@ static void tell_end(struct asf_ring *r) {
     asf__ring_wake(r);
 }
 
-/* If another thread's robust list has the lock, the kernel reads the lock's page when that thread
- * ends: the page stays mapped. */
+/* If another, live thread took the lock, the kernel reads the lock's page when that thread ends; so the page
+ * stays mapped. */
 int asf__ring_detach(struct asf_ring *r) {
-    if (!r->control) /* a copy in a forked child, which may have regions */
+    if (!r->control) /* in the child of a fork, where regions may still point into the ring */
         return 0;
-    tell_end(r);
-    for (size_t i = 0; i < r->olds; i++)
+    announce_end(r);
+    for (size_t i = 0; i < r->old_count; i++)
         asf__sys.unmap(r->old[i], 2 * (size_t)r->size);
     free(r->old);
     bool given_back = asf__robust_release(own_word(r)) == 0;
@@ -340,16 +343,16 @@ int asf__ring_detach(struct asf_ring *r) {
     return rc;
 }
 
-/* --- moving bytes -------------------------------------------------------------------------- */
+/* --- transferring bytes ----------------------------------------------------------------------- */
 
 void asf__ring_wake(struct asf_ring *r) {
     if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_SEQ_CST) & FUTEX_WAITERS))
         asf__robust_pass(own_word(r));
 }
 
-/* If the thread that took this end has ended, the present thread takes the lock again: the other side
- * must be told when this one ends. */
-static void own_again(struct asf_ring *r) {
+/* If the thread that took this end's lock has ended, this thread takes it.  Otherwise the kernel would not
+ * tell the other side when this process ends. */
+static void reclaim_lock(struct asf_ring *r) {
     if (asf__unlikely(__atomic_load_n(own_word(r), __ATOMIC_RELAXED) & FUTEX_OWNER_DIED) && holder_ended(r))
         obtain(r);
 }
@@ -359,7 +362,7 @@ void asf__ring_publish(struct asf_ring *r, uint32_t n) {
     while (!asf__ring_change(r, &state, asf__ring_with_tail(state, asf__ring_tail(state) + n)))
         ;
     r->at += n;
-    own_again(r);
+    reclaim_lock(r);
     asf__ring_wake(r);
 }
 
@@ -373,7 +376,7 @@ void asf__ring_claim(struct asf_ring *r, uint32_t n) {
 void asf__ring_release(struct asf_ring *r, uint32_t position) {
     r->released = position & ASF_RING_MASK;
     __atomic_exchange_n(&r->control->released, r->released, __ATOMIC_SEQ_CST);
-    own_again(r);
+    reclaim_lock(r);
     if (asf__ring_room(r, asf__ring_state(r)) >= r->size / 2)
         asf__ring_wake(r);
 }
@@ -387,11 +390,11 @@ static bool is_ready(const struct asf_ring *r, uint32_t need) {
     return (r->end == ASF_RING_READER ? asf__ring_avail(r, state) : asf__ring_room(r, state)) >= need;
 }
 
-static bool give_turns(struct asf_ring *r, uint32_t need) {
+static bool yield_processor(struct asf_ring *r, uint32_t need) {
     for (uint32_t i = 0; i < r->budget; i++) {
         asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
         if (is_ready(r, need)) {
-            r->budget = MOST_TURNS;
+            r->budget = MOST_YIELDS;
             return true;
         }
     }
@@ -402,39 +405,39 @@ static bool give_turns(struct asf_ring *r, uint32_t need) {
 /* Updates the average of the last few waits, in nanoseconds. */
 void asf__ring_waited(struct asf_ring *r) {
     int64_t took = asf__nanoseconds() - r->waiting_since;
-    const int64_t most = (int64_t)4 * MOST_AWAKE;
+    const int64_t most = (int64_t)4 * MOST_SPIN;
     if (took > most)
         took = most;
     r->usual_wait += ((int32_t)took - r->usual_wait) / 4;
 }
 
-/* Spins for `most` nanoseconds; after AT_ONCE it also yields to others that want the processor. */
-static bool stay_awake(struct asf_ring *r, uint32_t need, int64_t most) {
+/* Spins for up to `most` nanoseconds.  After SPIN_ALONE it also yields the processor between checks. */
+static bool spin_until_ready(struct asf_ring *r, uint32_t need, int64_t most) {
     for (int64_t spent = 0; spent < most; spent = asf__nanoseconds() - r->waiting_since) {
         for (int i = 0; i < 8; i++) {
             if (is_ready(r, need))
                 return true;
             asf__pause();
         }
-        if (spent > AT_ONCE)
+        if (spent > SPIN_ALONE)
             asf__raw_syscall(SYS_sched_yield, 0, 0, 0, 0);
     }
     return false;
 }
 
 bool asf__ring_spin(struct asf_ring *r, uint32_t need) {
-    look_for_peer(r);
+    read_peer(r);
     r->waiting_since = asf__nanoseconds();
     if (r->alone)
-        return give_turns(r, need);
-    if (!stay_awake(r, need, r->usual_wait < MOST_AWAKE ? 2 * r->usual_wait + LEAST_AWAKE : LEAST_AWAKE))
+        return yield_processor(r, need);
+    if (!spin_until_ready(r, need, r->usual_wait < MOST_SPIN ? 2 * r->usual_wait + LEAST_SPIN : LEAST_SPIN))
         return false;
     asf__ring_waited(r);
     return true;
 }
 
 static bool peer_ended(struct asf_ring *r) {
-    look_for_peer(r);
+    read_peer(r);
     if (r->peer <= 0)
         return r->peer < 0;
     uint64_t start = asf__process_start(r->peer);
@@ -447,11 +450,11 @@ static bool is_corrupt(struct asf_ring *r) {
     return asf__ring_corrupt(r);
 }
 
-int asf__ring_look(struct asf_ring *r) {
+int asf__ring_check_peer(struct asf_ring *r) {
     int64_t now = asf__nanoseconds();
-    if (now - r->looked_at < BETWEEN_LOOKS)
+    if (now - r->checked_at < CHECK_INTERVAL)
         return 0;
-    r->looked_at = now;
+    r->checked_at = now;
     return is_corrupt(r) ? -EIO : peer_ended(r) ? -EOWNERDEAD : 0;
 }
 
@@ -462,10 +465,10 @@ bool asf__ring_alive(struct asf_ring *r) {
     return !peer_ended(r);
 }
 
-/* No process holds the other end's lock: its holder has ended, or is just waking us
- * (asf__robust_pass).  The kernel marks the lock at a thread's end, before the rest of the process is
- * gone, and the process may have other threads. */
-static int look_after(struct asf_ring *r) {
+/* The other end's lock has no holder: its thread has ended, or asf__robust_pass has just freed the word to
+ * wake this side.  The kernel frees a lock when its thread ends, but other threads of the process may run on.
+ * So this function checks the process, and sleeps for 0.2 ms if it exists. */
+static int check_unheld_lock(struct asf_ring *r) {
     struct timespec little = {.tv_nsec = 200000};
     if (is_corrupt(r))
         return -EIO;
@@ -474,8 +477,8 @@ static int look_after(struct asf_ring *r) {
     return asf__raw_syscall(SYS_nanosleep, (long)&little, 0, 0, 0) == -EINTR ? -EINTR : 0;
 }
 
-/* Whether the program has a handler that interrupts calls, or libc has its handler for cancelling a
- * thread, which libc's sigaction does not report.  Signals of faults do not reach a waiting thread. */
+/* Whether the program has a signal handler without SA_RESTART.  Includes libc's handler for cancellation,
+ * which libc's sigaction hides.  Excludes fault signals, which do not reach a waiting thread. */
 static bool wants_interruptions(void) {
     enum { SIGNALS = 64 };
     static const uint32_t faults =
@@ -493,9 +496,8 @@ static bool wants_interruptions(void) {
     return false;
 }
 
-/* Sleeps while *word is `seen`.  Returns -EINTR if a handler without SA_RESTART interrupted the wait.  For
- * SA_RESTART the kernel restarts only a wait without a time limit; with one it returns -EINTR after any
- * handler. */
+/* Sleeps while *word is `seen`.  Returns -EINTR if a handler without SA_RESTART interrupted the sleep.  The
+ * kernel restarts a sleep for SA_RESTART only without a time limit; with one, any handler causes EINTR. */
 static int sleep_on_word(uint32_t *word, uint32_t seen, const struct timespec *most) {
     long rc = asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)most);
     return rc == -EINTR && (!most || wants_interruptions()) ? -EINTR : 0;
@@ -507,9 +509,9 @@ static int sleep_once(struct asf_ring *r, uint32_t need, const struct timespec *
     if (is_ready(r, need))
         return 0;
     bool held = seen & FUTEX_TID_MASK || !(asf__ring_state(r) & ASF_RING_SEEN(!r->end));
-    int rc = held ? sleep_on_word(word, seen, most) : look_after(r);
+    int rc = held ? sleep_on_word(word, seen, most) : check_unheld_lock(r);
     if (rc == 0)
-        rc = asf__ring_look(r);
+        rc = asf__ring_check_peer(r);
     return rc == -EOWNERDEAD && is_ready(r, need) ? 0 : rc;
 }
 
@@ -517,8 +519,9 @@ int asf__ring_sleep(struct asf_ring *r, uint32_t need) {
     return sleep_once(r, need, NULL);
 }
 
-/* The sleeper's futex call may be about to be restarted after a signal's handler. */
-void asf__ring_get_up(struct asf_ring *r) {
+/* Clears the word's wait bit first: after a handler the kernel may restart the sleeper's futex call, which
+ * then returns at once. */
+void asf__ring_wake_self(struct asf_ring *r) {
     uint32_t *word = other_word(r);
     if (__atomic_fetch_and(word, ~FUTEX_WAITERS, __ATOMIC_SEQ_CST) & FUTEX_WAITERS)
         asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
@@ -530,7 +533,8 @@ static int outcome(const struct asf_ring *r) {
     return r->end == ASF_RING_WRITER && asf__ring_state(r) & ASF_RING_CLOSED(ASF_RING_READER) ? -EPIPE : 0;
 }
 
-/* Whether the other side has overwritten this end's values: both sides could then wait for each other. */
+/* Whether the other side has overwritten the values of this end.  Then both sides could wait for each other.
+ */
 static bool is_forged(struct asf_ring *r) {
     uint64_t state = asf__ring_state(r);
     uint32_t at = r->end == ASF_RING_READER ? asf__ring_claimed(state) : asf__ring_tail(state);
@@ -541,13 +545,13 @@ static bool is_forged(struct asf_ring *r) {
     return asf__ring_corrupt(r);
 }
 
-/* The kernel wakes a sleeper when the other process ends, unless that process has overwritten its lock
- * word, or the word is no longer the same memory for both.  So the sleep is limited. */
+/* The kernel wakes the sleeper when the other process ends, unless that process overwrote its lock word or
+ * the two processes no longer share the page.  So each sleep is limited to CHECK_INTERVAL. */
 int asf__ring_wait(struct asf_ring *r, uint32_t need) {
-    static const struct timespec most = {.tv_nsec = BETWEEN_LOOKS};
+    static const struct timespec most = {.tv_nsec = CHECK_INTERVAL};
     if (is_ready(r, need) || asf__ring_spin(r, need))
         return outcome(r);
-    /* Before this side sleeps, it wakes the other: both must not sleep. */
+    /* This side may owe the other a wake-up; if both slept, neither would wake. */
     asf__ring_wake(r);
     while (!is_ready(r, need) && !is_forged(r)) {
         int rc = sleep_once(r, need, &most);

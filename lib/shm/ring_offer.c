@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring_offer.c - makes a ring for a pipe, for the two processes that are started with the pipe's ends
- * (interfaces/pipes/pipe_ring_find.c finds it).
+ * ring_offer.c - creates a ring for a pipe between two processes that are about to be started.  They open it
+ * by interfaces/pipes/pipe_ring_find.c.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

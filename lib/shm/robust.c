@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * robust.c - the process-shared lock.  When a thread dies, the kernel finds its locks by a list in the
- * thread's memory.  A thread has one list, libc's, so our locks are entered there, among libc's robust
- * mutexes.  The links are at the same distance after the word as in libc's mutex (32 bytes in glibc,
- * 28 in musl), so that both can unlink their neighbours.  When a thread of musl ends with one of our
- * locks, musl reads the memory before the word as the mutex's type.
+ * robust.c - the process-shared lock.  When a thread dies, the kernel finds the locks it held by a linked
+ * list in the thread's memory.  The kernel supports one list per thread, and libc registers it.  So this file
+ * links its locks into libc's list of robust mutexes.  The links follow the lock word at the same distance as
+ * in libc's mutex (32 bytes in glibc, 28 in musl), so that both can unlink their neighbours.  If a thread
+ * ends with a lock held, musl also reads the memory before the word, as the mutex's type.
  */
 #define _GNU_SOURCE
 #include "lib/shm/robust.h"
@@ -22,22 +22,22 @@
 #include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
-/* An entry of the list is two links, back and forward; pointers to the entry point at the forward
+/* An entry of the list has a back link, then a forward link.  A pointer to an entry points to its forward
  * link. */
 typedef void *asf__link __attribute__((aligned(4)));
 
-/* The distance in bytes from the word to the forward link. */
+/* The least and greatest distance from the lock word to the forward link, in bytes. */
 enum { NEAREST = ASF_ROBUST_LINKS + sizeof(asf__link), FARTHEST = ASF_ROBUST_END - sizeof(asf__link) };
 
 enum { FEW = 8 };
 
-/* A thread's own data.  The child of a fork must not use the parent's values.  So the kernel zeroes
- * the page that `generation` points to in the child (MADV_WIPEONFORK), and a thread whose copy of the number
- * differs from the page's asks the kernel for its values anew (ask_anew). */
+/* Per-thread state.  The child of a fork must not use the parent's values.  So `generation` points to a page
+ * that the kernel zeroes in the child (MADV_WIPEONFORK).  If a thread's copy of the number differs from the
+ * page's, init_self reads the values again. */
 struct self {
     struct robust_list_head *head;
     uint32_t tid, generation;
-    uint32_t **held; /* the words of the locks that the thread holds, in the order of the list */
+    uint32_t **held; /* words of the locks that this thread holds, in list order */
     size_t count, room;
     uint32_t *few[FEW];
 };
@@ -57,7 +57,8 @@ static uint32_t *make_page(void) {
     return none;
 }
 
-/* The page holds 0 only for the first thread of a process or of a forked child. */
+/* Returns the process's generation number.  The first caller in a process, or in the child of a fork, finds 0
+ * and stores a new number. */
 static uint32_t this_generation(uint32_t *page) {
     uint32_t was = 0, new = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
     return __atomic_compare_exchange_n(page, &was, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? new
@@ -70,8 +71,8 @@ static struct robust_list_head *registered_list(void) {
     return asf__raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&length, 0) < 0 ? NULL : head;
 }
 
-/* musl registers a thread's list at its first robust mutex, and again in the child of a fork, where
- * the list still has the parent's locks. */
+/* Returns the thread's list.  musl registers a list only when the thread locks its first robust mutex, and
+ * again in the child of a fork.  There the list still links the parent's locks, so it is emptied first. */
 static struct robust_list_head *list_of_libc(void) {
     struct robust_list_head *head = registered_list();
     pthread_mutexattr_t robust;
@@ -89,7 +90,7 @@ static struct robust_list_head *list_of_libc(void) {
     return registered_list();
 }
 
-static struct self *ask_anew(void) {
+static struct self *init_self(void) {
     int saved = errno;
     uint32_t *page = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
     if (!page)
@@ -111,14 +112,14 @@ static inline struct self *myself(void) {
     const uint32_t *page = __atomic_load_n(&generation, __ATOMIC_RELAXED);
     if (asf__likely(me.head && __atomic_load_n(page, __ATOMIC_RELAXED) == me.generation))
         return &me;
-    return ask_anew();
+    return init_self();
 }
 
 /* --- the list: the kernel reads it when this thread ends, at any instruction ------
  *
- *   Others may write the links of a lock, so this code does not read them.  Our locks are at the end of
- *   the list, in the order of `held`.  libc enters its mutexes at the beginning, before
- *   them: only our own calls change the entry after a lock of ours. */
+ *   Other processes may overwrite the links of a lock, so this code never reads them.  Our locks are the last
+ *   entries of the list, in the order of `held`.  libc inserts its mutexes at the front.  So only this file
+ *   changes the entry after one of our locks. */
 
 static inline void barrier(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -132,18 +133,19 @@ static inline asf__link *entry_of(const struct self *s, uint32_t *word) {
     return (asf__link *)(void *)((char *)word - s->head->futex_offset);
 }
 
-/* The lowest bit of a pointer marks priority inheritance. */
+/* Bit 0 of a link marks a priority-inheritance mutex. */
 static inline asf__link *without_flag(void *p) {
     return (asf__link *)((uintptr_t)p & ~(uintptr_t)1); // NOLINT(performance-no-int-to-ptr)
 }
 
-/* Announce the lock that is being taken or released: the kernel examines it, too. */
+/* Registers the lock that is being taken or released: if the thread dies now, the kernel examines it, too. */
 static inline void announce_lock(const struct self *s, uint32_t *word) {
     s->head->list_op_pending = word ? (struct robust_list *)(void *)entry_of(s, word) : NULL;
     barrier();
 }
 
-/* The entry before lock number i: another lock of ours, or libc's last. */
+/* Returns the entry before lock i of `held`: the previous lock, or for i = 0 libc's last mutex, or the head.
+ */
 static inline asf__link *link_before(const struct self *s, size_t i) {
     asf__link *first = s->count > 0 ? entry_of(s, s->held[0]) : head_of(s), *at = head_of(s);
     if (i > 0)
@@ -163,7 +165,7 @@ static inline void link_lock(struct self *s, uint32_t *word) {
     s->held[s->count++] = word;
 }
 
-/* Unlinks a lock.  The head has no back link to change. */
+/* Unlinks lock i.  If it is the last entry, the next one is the head, which has no back link. */
 static inline void unlink_lock(struct self *s, size_t i) {
     asf__link *last = link_before(s, i), *next = i + 1 < s->count ? entry_of(s, s->held[i + 1]) : head_of(s);
     if (next != head_of(s))
@@ -179,8 +181,8 @@ static inline void unlink_lock(struct self *s, size_t i) {
     }
 }
 
-/* The index in `held` of a lock that this thread holds; s->count: it does not hold it. */
-static inline size_t number_of(const struct self *s, const uint32_t *word) {
+/* Returns the index of the lock in `held`, or s->count if this thread does not hold it. */
+static inline size_t index_of(const struct self *s, const uint32_t *word) {
     for (size_t i = s->count; i > 0; i--)
         if (s->held[i - 1] == word)
             return i - 1;
@@ -203,8 +205,8 @@ static int grow_held(struct self *s) {
 
 /* --- the word ---------------------------------------------------------------------- */
 
-/* Sleeps for 0.1 s at most: a waiter that is woken and killed before it takes the lock has used up the
- * wake-up, and the others must look for themselves. */
+/* Sleeps for at most 0.1 s.  If the waiter that a release wakes is killed before it takes the lock, nothing
+ * wakes the others; so each waiter checks the word again. */
 static void sleep_on(uint32_t *word, uint32_t seen) {
     struct timespec most = {.tv_nsec = 100000000};
     asf__raw_syscall(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)&most);
@@ -214,7 +216,8 @@ static bool swap(uint32_t *word, uint32_t *seen, uint32_t new) {
     return __atomic_compare_exchange_n(word, seen, new, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* A thread that has slept marks the word contended when it takes the lock: others may be asleep. */
+/* Takes the lock, waiting if `wait`.  A thread that has slept sets FUTEX_WAITERS when it takes the lock,
+ * because other waiters may still sleep. */
 static int obtain_slowly(uint32_t *word, uint32_t tid, uint32_t seen, bool wait) {
     uint32_t contended = 0;
     for (;;) {
@@ -259,7 +262,7 @@ int asf__robust_release(uint32_t *word) {
     struct self *s = myself();
     if (!s)
         return -ENOTSUP;
-    size_t i = number_of(s, word);
+    size_t i = index_of(s, word);
     if (i == s->count)
         return -EPERM;
     announce_lock(s, word);
@@ -270,8 +273,8 @@ int asf__robust_release(uint32_t *word) {
     return 0;
 }
 
-/* The word is free for a moment while the lock is announced: if this thread is killed then, the kernel
- * wakes a sleeper. */
+/* Frees the word for a moment, to wake all sleepers, and takes it again.  The lock stays announced meanwhile:
+ * if this thread is killed then, the kernel wakes a sleeper. */
 void asf__robust_pass(uint32_t *word) {
     struct self *s = myself();
     uint32_t now = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment.c - segments of shared memory: labels are written and verified, and a list holds the
- * segments that this process has attached.  The list is changed by atomic exchanges only, so that the
- * child of a fork finds it consistent.
+ * segment.c - segments of shared memory: writes and verifies labels, and keeps a list of the segments that
+ * this process has attached.  The list changes by single atomic exchanges, so that a forked child finds it
+ * consistent.
  */
 #define _GNU_SOURCE
 #include "lib/shm/segment.h"
@@ -40,7 +40,7 @@ static void publish_entry(struct asf_segment *s, char *shown) {
     __atomic_store_n(&s->shown, shown, __ATOMIC_RELEASE);
 }
 
-/* Returns a claimed entry to fill in.  Entries are reused and never freed. */
+/* Returns a claimed entry.  Entries are reused and never freed, so that readers need no lock. */
 static struct asf_segment *new_entry(void) {
     struct asf_segment *s = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
     while (s && !claim_entry(s, NULL))
@@ -70,12 +70,13 @@ const struct asf_segment *asf__segment_of(const char *shm) {
     return entry_of(shm);
 }
 
-/* Detach and free the entry, which the caller has claimed. */
+/* Detaches the segment and frees its entry, which the caller has claimed. */
 static int detach_entry(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
     if (s->watch >= 0) {
-        (void)*(volatile const char *)(s->base + s->size - 1); /* a fault here reveals a truncation */
+        (void)*(volatile const char *)(s->base + s->size -
+                                       1); /* touch the last byte: a fault reveals a truncation */
         asf__unwatch(s->watch);
     }
     int rc = s->base ? s->backend->detach(s) : 0;
@@ -94,7 +95,7 @@ int asf__segment_close(char *shm) {
 
 /* --- labels --------------------------------------------------------------------------- */
 
-/* A name that is cut does not end in a blank. */
+/* Returns the length of a name, cut to ASF_SHM_NAME.  A cut name must not end with a blank. */
 static size_t name_length(const char *name) {
     size_t n = name ? strnlen(name, ASF_SHM_NAME) : 0;
     bool cut = n == ASF_SHM_NAME && name[n] != '\0';
@@ -133,7 +134,7 @@ struct label {
 };
 
 static int parse_label(const char *label, struct label *l) {
-    static const char why[] = "it is no label: a label reads IDENTIFIER NAME";
+    static const char why[] = "not a label: a label reads IDENTIFIER NAME";
     size_t n = label ? strnlen(label, ASF_SEGMENT_TEXT) : 0;
     if (n > 0 && label[n - 1] == '\n')
         n--;
@@ -153,41 +154,41 @@ static int parse_label(const char *label, struct label *l) {
     return 0;
 }
 
-/* The reason why a head is invalid, in a segment of `size` bytes; NULL: it is valid. */
-static const char *fault_in(const struct asf_segment_head *head, size_t size, const char *id) {
+/* Returns why the head of a segment of `size` bytes is invalid, or NULL if it is valid. */
+static const char *head_error(const struct asf_segment_head *head, size_t size, const char *id) {
     const char *end = memchr(head->text, '\n', sizeof head->text - 1);
     size_t n = strlen(id);
     if (head->magic != MAGIC)
-        return "what is there has no label: it is foreign, or was never finished";
+        return "the object has no label: foreign, or never completed";
     if (head->size != size - ASF_SHM_HEAD)
-        return "what is there is not as large as its label says: truncated or forged";
+        return "the object's size differs from its label: truncated or forged";
     if (!end || end[1] != '\0' || strncmp(head->text, id, n) != 0 || head->text[n] != ' ' ||
         !is_segment_name(head->text + n + 1, (size_t)(end - head->text) - n - 1))
-        return "the label there names another segment: a copy, or forged";
+        return "the object's label names another segment: a copy, or forged";
     return NULL;
 }
 
-static const char too_small[] = "what is there is too small for a label: truncated or foreign";
+static const char too_small[] = "the object is too small for a label: truncated or foreign";
 
 static int verify(struct asf_segment *s, const char *text) {
-    struct asf_segment_head head; /* a copy: others can change the head meanwhile */
+    struct asf_segment_head head; /* a copy, because other processes can change the head meanwhile */
     if (s->size < ASF_SHM_HEAD)
         return asf__segment_fail(-ESTALE, too_small);
     const uint64_t *magic = &((struct asf_segment_head *)(void *)s->base)->magic;
     uint64_t seen = __atomic_load_n(magic, __ATOMIC_ACQUIRE);
     memcpy(&head, s->base, sizeof head);
     head.magic = seen;
-    const char *fault = fault_in(&head, s->size, s->id);
-    if (fault)
-        return asf__segment_fail(-ESTALE, fault);
+    const char *error = head_error(&head, s->size, s->id);
+    if (error)
+        return asf__segment_fail(-ESTALE, error);
     size_t n = strlen(text);
     if (strncmp(head.text, text, n) != 0 || head.text[n] != '\n')
-        return asf__segment_fail(-ESTALE, "the label there has another name: stale or forged");
+        return asf__segment_fail(-ESTALE, "the object's label has another name: stale or forged");
     s->data = head.size;
     return 0;
 }
 
-/* Whether the text begins like a label of `id`, whose writer may have been stopped at any byte. */
+/* Whether the text can be the beginning of a label of `id`: a creator may be killed after any byte. */
 static bool is_begun(const char *text, const char *id) {
     return text[0] == '\0' || strncmp(text, id, strnlen(text, strlen(id))) == 0;
 }
@@ -196,7 +197,7 @@ void asf__segment_describe(struct asf_segment_state *state, const char *id, size
                            const struct asf_segment_head *head) {
     struct asf_shm_info *i = &state->info;
     bool small = size < ASF_SHM_HEAD;
-    bool whole = !small && head && !fault_in(head, size, id);
+    bool whole = !small && head && !head_error(head, size, id);
     i->state = whole                                          ? ASF_SHM_WHOLE
                : small                                        ? ASF_SHM_BROKEN
                : !head                                        ? ASF_SHM_UNREADABLE
@@ -217,7 +218,7 @@ static const struct asf_segment_backend *backend_named(const char *name) {
     return NULL;
 }
 
-/* Guards the segment: truncation must not end the process by SIGBUS. */
+/* Watches the segment for faults: without that a truncation would end the process by SIGBUS. */
 static int guard_segment(struct asf_segment *s) {
     if (s->backend->truncatable && !asf__can_catch_faults())
         return asf__segment_fail(-ENOMEM,
@@ -232,13 +233,12 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     const struct asf_segment_backend *b = backend_named(backend ? backend : asf__options()->shm);
     *shm = NULL;
     if (!b)
-        return asf__segment_fail(-EINVAL,
-                                 "there is no such backend: posix, sysv and memfd are those there are");
+        return asf__segment_fail(-EINVAL, "unknown backend: the backends are posix, sysv and memfd");
     if (!is_segment_name(name, name_length(name)))
-        return asf__segment_fail(-EINVAL, "a segment needs a name: words, without control characters, "
-                                          "and no blank at either end");
+        return asf__segment_fail(-EINVAL, "invalid name: a name is not empty and has no control "
+                                          "characters and no blank at either end");
     if (nbytes > PTRDIFF_MAX - ASF_SHM_HEAD)
-        return asf__segment_fail(-EOVERFLOW, "no address space has so many bytes");
+        return asf__segment_fail(-EOVERFLOW, "the size exceeds the address space");
     struct asf_segment *s = new_entry();
     if (!s)
         return asf__segment_fail(-ENOMEM, "there is no memory for a list entry");
@@ -260,8 +260,8 @@ int asf__segment_create(const char *backend, const char *name, mode_t mode, size
     return 0;
 }
 
-/* Attaches and verifies the segment that a label names; with `fd` not -1, the descriptor's segment.
- * The entry is not yet visible. */
+/* Attaches the segment that the label names, by the descriptor if `fd` is not -1, and verifies it.  Other
+ * threads cannot see the entry yet. */
 static int attach(const char *label, int fd, bool update, struct asf_segment **attached) {
     struct label l;
     int rc = parse_label(label, &l);
@@ -307,12 +307,12 @@ int asf__segment_open_fd(int fd, bool update, char **shm) {
     *shm = NULL;
     ssize_t n = asf__sys.pread(fd, &head, sizeof head, 0);
     if (n < 0)
-        return asf__segment_fail((int)n, "the descriptor is on no segment that can be read");
+        return asf__segment_fail((int)n, "the descriptor's file cannot be read");
     struct label l;
     size_t length = n == (ssize_t)sizeof head ? strnlen(head.text, sizeof head.text) : 0;
     head.text[length < sizeof head.text ? length : 0] = '\0';
     if (parse_label(head.text, &l) < 0 || !l.backend->adopt)
-        return asf__segment_fail(-ESTALE, "what the descriptor is on has no label of a segment: foreign");
+        return asf__segment_fail(-ESTALE, "the descriptor's file has no segment label: foreign");
     int rc = attach(head.text, fd, update, &s);
     *shm = rc < 0 ? NULL : publish_attached(s);
     return rc;
@@ -327,7 +327,7 @@ int asf__segment_fd(const char *label, bool update) {
     s->fd = -1;
     detach_entry(s);
     if (fd < 0)
-        return asf__segment_fail(-EOPNOTSUPP, "segments of SysV have no descriptors");
+        return asf__segment_fail(-EOPNOTSUPP, "SysV segments have no descriptors");
     asf__sys.lseek(fd, ASF_SHM_HEAD, SEEK_SET);
     return fd;
 }
@@ -351,9 +351,9 @@ int asf__segment_remove(const char *label) {
     if (rc < 0)
         return rc;
     if (state.info.state == ASF_SHM_WHOLE && !l.named)
-        return asf__segment_fail(-EINVAL, "the label lacks the name, which this segment has");
+        return asf__segment_fail(-EINVAL, "the label lacks the name of the segment");
     if (state.info.state == ASF_SHM_UNREADABLE && l.named)
-        return asf__segment_fail(-EACCES, "its mode does not let this user see its label");
+        return asf__segment_fail(-EACCES, "its mode does not permit this user to read its label");
     if (strcmp(state.label, l.text) != 0)
         return asf__segment_fail(-ESTALE, "the segment there does not have this label");
     return l.backend->remove(l.id);

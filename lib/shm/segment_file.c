@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_file.c - functions for segments that are files in memory, with a name in /dev/shm or reached
- * by descriptor only.
+ * segment_file.c - functions for segments that are memory files: files in /dev/shm, or memfds.
  */
 #define _GNU_SOURCE
 #include "lib/shm/segment_file.h"
@@ -28,8 +27,8 @@ bool asf__id_random(const char *id, size_t digits) {
     return strspn(id, "0123456789abcdef") == digits && id[digits] == '\0';
 }
 
-/* Returns the time plus a counter, never the same twice in this process: for processes whose system-call
- * filter forbids getrandom. */
+/* Returns the time plus a counter, unique in this process.  Used if a system-call filter forbids getrandom.
+ */
 static uint64_t any_number(void) {
     static uint64_t tries;
     struct timespec now;
@@ -47,19 +46,19 @@ uint64_t asf__new_random(size_t digits) {
 
 /* --- memory ---------------------------------------------------------------------- */
 
-/* A lack of space is reported before any is taken.  Each call allocates a small chunk, so that a
- * program with an interval timer makes progress despite EINTR. */
+/* Checks for free space first, so that a refusal allocates nothing.  Allocates small chunks: a signal
+ * interrupts fallocate with EINTR, and an interval timer would interrupt a large one forever. */
 int asf__segment_allocate(int fd, size_t size) {
-    enum { PIECE = 16 << 20 };
+    enum { CHUNK = 16 << 20 };
     struct statfs64 fs;
     if (asf__exceeds_file_limit(size))
         return asf__segment_fail(-EFBIG,
                                  "the segment would be larger than the limit of file sizes (ulimit -f)");
     bool limited = asf__sys.fstatfs(fd, &fs) == 0 && fs.f_blocks > 0;
     if (limited && (size - 1) / (size_t)fs.f_bsize >= fs.f_bavail)
-        return asf__segment_fail(-ENOSPC, "there is not so much room in /dev/shm");
+        return asf__segment_fail(-ENOSPC, "not enough space in /dev/shm");
     for (size_t at = 0; at < size;) {
-        size_t n = size - at < PIECE ? size - at : PIECE;
+        size_t n = size - at < CHUNK ? size - at : CHUNK;
         long rc = asf__raw_syscall(SYS_fallocate, fd, 0, (long)at, (long)n);
         if (rc == -EINTR)
             continue;
@@ -77,7 +76,8 @@ int asf__map_file(struct asf_segment *s, int fd, bool update) {
     errno = saved;
     s->base = rc < 0 ? NULL : p;
     if (rc == -EACCES)
-        return asf__segment_fail(rc, "its mode, or the descriptor's, does not let this process attach it");
+        return asf__segment_fail(
+            rc, "its mode, or the descriptor's access mode, does not permit this process to attach it");
     return rc < 0 ? asf__segment_fail(rc, "the segment could not be mapped") : 0;
 }
 
@@ -86,7 +86,7 @@ int asf__unmap_file(struct asf_segment *s) {
 }
 
 int asf__no_regular_file(void) {
-    return asf__segment_fail(-ESTALE, "what stands in the place of the segment is no regular file");
+    return asf__segment_fail(-ESTALE, "the object is not a regular file");
 }
 
 int asf__adopt_file(struct asf_segment *s, int fd, bool update) {
@@ -98,7 +98,7 @@ int asf__adopt_file(struct asf_segment *s, int fd, bool update) {
         return asf__no_regular_file();
     s->size = (size_t)st.st_size;
     if (s->size < ASF_SHM_HEAD)
-        return asf__segment_fail(-ESTALE, "what is there is too small for a label: truncated or foreign");
+        return asf__segment_fail(-ESTALE, "the object is too small for a label: truncated or foreign");
     return asf__map_file(s, fd, update);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_memfd.c - segments without a name in any file system.  A segment exists as long as a process
- * has a descriptor for it or has it attached: none can be leaked.  The label names the creator's
- * process and descriptor, which stays open until the segment is removed.  When that process has ended,
- * all processes are searched for a descriptor of the segment.  Segments are sealed, so that no process
- * can truncate the memory of a reader.
+ * segment_memfd.c - segments that are memfds, without a name in a file system.  The kernel frees a segment
+ * when no process has it open or attached, so none can leak.  The label contains the creator's process id and
+ * descriptor number; the creator keeps this descriptor until it removes the segment.  If the creator has
+ * ended, the descriptors of all processes are searched.  Segments are sealed, so that no process can truncate
+ * them.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -32,17 +32,17 @@ static bool memfd_owns(const char *id) {
 }
 
 static int no_such(void) {
-    return asf__segment_fail(-ENOENT, "there is no such segment: it was removed, nobody who has a descriptor "
-                                      "on it is left, or it is of another system");
+    return asf__segment_fail(-ENOENT, "there is no such segment: it was removed, no process has a "
+                                      "descriptor of it, or it is on another system");
 }
 
 /* --- making ---------------------------------------------------------------------- */
 
-/* No file system reports the free space, so the system's available memory limits it. */
+/* A memfd's file system reports no free space, so the system's available memory is the limit. */
 static int allocate_memory(int fd, size_t size) {
     uint64_t kilobytes = 0;
     if (asf__proc_number("/proc/meminfo", "MemAvailable:", 10, &kilobytes) && size >> 10 > kilobytes)
-        return asf__segment_fail(-ENOMEM, "there is not so much memory available");
+        return asf__segment_fail(-ENOMEM, "not enough memory is available");
     return asf__segment_allocate(fd, size);
 }
 
@@ -68,7 +68,7 @@ static int make_segment(struct asf_segment *s, int fd, const char *name, mode_t 
 static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t mode) {
     int fd = asf__memfd(NAME);
     if (fd < 0)
-        return asf__segment_fail(fd, "no memfd could be made");
+        return asf__segment_fail(fd, "memfd_create failed");
     fd = asf__out_of_the_way(fd);
     int rc = make_segment(s, fd, name, mode);
     if (rc < 0)
@@ -78,8 +78,8 @@ static int memfd_create_segment(struct asf_segment *s, const char *name, mode_t 
 
 /* --- finding ----------------------------------------------------------------------- */
 
-/* Whether /proc/PID/fd/FD is a segment.  returns  0; -ENOENT: it is not. */
-static int look_at_link(const char *path) {
+/* Returns 0 if /proc/PID/fd/FD is a memfd of this backend, -ENOENT if not, or -errno. */
+static int check_link(const char *path) {
     static const char is[] = "/memfd:" NAME " ";
     char leads_to[sizeof is];
     long n = asf__raw_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)leads_to, sizeof is - 1);
@@ -88,28 +88,28 @@ static int look_at_link(const char *path) {
     return n == sizeof is - 1 && memcmp(leads_to, is, sizeof is - 1) == 0 ? 0 : -ENOENT;
 }
 
-/* Opens the segment at descriptor `number` of process `pid`.  The number may become another file's at
- * any moment, so the file is first opened by O_PATH, checked, and then opened through that descriptor.
- * -ENOENT: no segment. */
+/* Opens the segment at descriptor `number` of process `pid`.  The process may reuse the number for another
+ * file at any moment.  So this function opens the file with O_PATH, checks it, and reopens it through that
+ * descriptor.  Returns -ENOENT if it is no segment. */
 static int open_held(const char *pid, const char *number, int flags) {
     char path[PATH];
     asf__format_text(path, sizeof path, "/proc/%.10s/fd/%.10s", pid, number);
-    int rc = look_at_link(path), place = -1;
+    int rc = check_link(path), path_fd = -1;
     if (rc == 0)
-        rc = place = asf__sys.open(path, O_PATH | O_CLOEXEC, 0);
+        rc = path_fd = asf__sys.open(path, O_PATH | O_CLOEXEC, 0);
     if (rc < 0)
         return rc;
-    asf__format_text(path, sizeof path, "/proc/self/fd/%d", place);
-    rc = look_at_link(path);
+    asf__format_text(path, sizeof path, "/proc/self/fd/%d", path_fd);
+    rc = check_link(path);
     if (rc == 0)
         rc = asf__sys.open(path, flags | O_CLOEXEC, 0);
-    asf__sys.close(place);
+    asf__sys.close(path_fd);
     return rc;
 }
 
-typedef int visit_held(const char *pid, const char *fd, void *arg);
+typedef int visit_descriptor(const char *pid, const char *fd, void *arg);
 
-static int each_of(const char *pid, visit_held *visit, void *arg) {
+static int each_descriptor_of(const char *pid, visit_descriptor *visit, void *arg) {
     char path[PATH];
     int rc = 0;
     asf__format_text(path, sizeof path, "/proc/%.10s/fd", pid);
@@ -123,20 +123,19 @@ static int each_of(const char *pid, visit_held *visit, void *arg) {
     return rc;
 }
 
-/* Visits all descriptors of all processes that this user can see. */
-static int each_held(visit_held *visit, void *arg) {
+/* Calls `visit` for each descriptor of each process that this user can inspect. */
+static int each_descriptor(visit_descriptor *visit, void *arg) {
     int rc = 0, saved = errno;
     DIR *directory = opendir("/proc");
     if (!directory)
         rc = errno == ENOENT ? 0 : -errno;
     for (struct dirent *entry; directory && rc == 0 && (entry = readdir(directory));)
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-            rc = each_of(entry->d_name, visit, arg);
+            rc = each_descriptor_of(entry->d_name, visit, arg);
     if (directory)
         closedir(directory);
     errno = saved;
-    return rc < 0 ? asf__segment_fail(rc, "the processes that hold segments could not be looked through")
-                  : rc;
+    return rc < 0 ? asf__segment_fail(rc, "the descriptors of processes could not be read") : rc;
 }
 
 static bool has_id(int fd, const char *id) {
@@ -145,14 +144,14 @@ static bool has_id(int fd, const char *id) {
     return asf__read_head(fd, &head) > 0 && strncmp(head.text, id, n) == 0 && head.text[n] == ' ';
 }
 
-struct hunt {
+struct search {
     const char *id;
     int flags, fd;
 };
 
-/* 1: found. */
-static int hunt_in(const char *pid, const char *number, void *arg) {
-    struct hunt *h = arg;
+/* Opens descriptor `number` of `pid` if it is the wanted segment.  Returns 1 if it is, else 0. */
+static int try_descriptor(const char *pid, const char *number, void *arg) {
+    struct search *h = arg;
     h->fd = open_held(pid, number, h->flags);
     if (h->fd < 0 || has_id(h->fd, h->id))
         return h->fd >= 0;
@@ -161,35 +160,34 @@ static int hunt_in(const char *pid, const char *number, void *arg) {
     return 0;
 }
 
-/* Opens the segment: first where its label says that it is, then wherever a process has it. */
+/* Opens the segment: first the creator's descriptor from the label, then any process's. */
 static int open_segment(const char *id, int flags) {
-    struct hunt h = {.id = id, .flags = flags};
+    struct search h = {.id = id, .flags = flags};
     char pid[16], fd[16];
     asf__format_text(pid, sizeof pid, "%.*s", (int)strcspn(id + 1, "."), id + 1);
     asf__format_text(fd, sizeof fd, "%.*s", (int)strcspn(strchr(id, '.') + 1, "."), strchr(id, '.') + 1);
-    if (hunt_in(pid, fd, &h))
+    if (try_descriptor(pid, fd, &h))
         return h.fd;
-    int there = h.fd;
-    int rc = each_held(hunt_in, &h);
-    return rc < 0 ? rc : rc > 0 ? h.fd : there;
+    int first = h.fd;
+    int rc = each_descriptor(try_descriptor, &h);
+    return rc < 0 ? rc : rc > 0 ? h.fd : first;
 }
 
 /* --- attaching --------------------------------------------------------------------- */
 
 static int memfd_adopt(struct asf_segment *s, int fd, bool update) {
     if (!asf__memfd_sealed(fd))
-        return asf__segment_fail(-ESTALE,
-                                 "what is there is not sealed against truncation: foreign or forged");
+        return asf__segment_fail(-ESTALE, "the object is not sealed against truncation: foreign or forged");
     return asf__adopt_file(s, fd, update);
 }
 
 static int memfd_attach(struct asf_segment *s, bool update) {
     int fd = open_segment(s->id, update ? O_RDWR : O_RDONLY);
     if (fd == -EACCES)
-        return asf__segment_fail(fd, "its mode does not let this user attach it, or its holder is "
-                                     "another user's process: that must hand over a descriptor");
+        return asf__segment_fail(fd, "its mode does not permit this user to attach it, or only "
+                                     "another user's process has it, which must pass a descriptor");
     if (fd == -EMFILE || fd == -ENFILE)
-        return asf__segment_fail(fd, "there is no descriptor left to attach it by");
+        return asf__segment_fail(fd, "no free descriptor is left to attach it with");
     if (fd < 0)
         return no_such();
     s->fd = fd;
@@ -198,27 +196,27 @@ static int memfd_attach(struct asf_segment *s, bool update) {
 
 /* --- existing segments ---------------------------------------------------------------- */
 
-/* Only the creator can close its descriptor. */
+/* Removing means closing the creator's descriptor, which only the creator can do. */
 static int memfd_remove(const char *id) {
     if (strtol(id + 1, NULL, 10) != getpid())
-        return asf__segment_fail(-EBUSY, "it goes by itself when nobody has a descriptor on it any more; "
-                                         "only the process that made it can remove it before");
+        return asf__segment_fail(-EBUSY, "it is freed when no process has a descriptor of it; "
+                                         "only its creator can remove it earlier");
     int fd = (int)strtol(strchr(id, '.') + 1, NULL, 10);
     if (!has_id(fd, id))
         return no_such();
     return asf__sys.close(fd);
 }
 
-struct tour {
-    const char *id; /* the one to look for; NULL: all */
+struct listing {
+    const char *id; /* the wanted segment; NULL: all */
     asf_segment_visit *visit;
     void *arg;
-    uint64_t *inodes; /* those of the segments visited so far */
+    uint64_t *inodes; /* inodes of the segments visited so far */
     size_t count;
 };
 
-/* Returns 1: it was not visited before; 0: it was. */
-static int note_new(struct tour *t, uint64_t inode) {
+/* Returns 1 if the inode was not visited before, 0 if it was, or -ENOMEM. */
+static int add_inode(struct listing *t, uint64_t inode) {
     for (size_t i = 0; i < t->count; i++)
         if (t->inodes[i] == inode)
             return 0;
@@ -230,7 +228,7 @@ static int note_new(struct tour *t, uint64_t inode) {
     return 1;
 }
 
-static int visit_segment(struct tour *t, int fd) {
+static int visit_segment(struct listing *t, int fd) {
     struct asf_segment_state state;
     struct asf_segment_head head;
     struct statx st;
@@ -239,14 +237,14 @@ static int visit_segment(struct tour *t, int fd) {
     size_t n = rc > 0 ? strnlen(head.text, sizeof head.text) : 0;
     size_t length = n ? strcspn(head.text, " \n") : 0;
     if (length == 0 || length >= n || length >= sizeof id)
-        return rc < 0 ? rc : 0; /* not labelled yet, or no segment */
+        return rc < 0 ? rc : 0; /* no segment, or its label is not complete yet */
     memcpy(id, head.text, length);
     id[length] = '\0';
     if (!memfd_owns(id) || (t->id && strcmp(id, t->id) != 0))
         return 0;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
         return -errno;
-    rc = note_new(t, st.stx_ino);
+    rc = add_inode(t, st.stx_ino);
     if (rc <= 0)
         return rc;
     asf__file_state(&state, id, &st, &head);
@@ -255,7 +253,7 @@ static int visit_segment(struct tour *t, int fd) {
     return t->visit(&state, t->arg);
 }
 
-static int tell_held(const char *pid, const char *number, void *arg) {
+static int list_descriptor(const char *pid, const char *number, void *arg) {
     int fd = open_held(pid, number, O_RDONLY | O_NOATIME);
     if (fd < 0 && fd != -ENOENT)
         fd = open_held(pid, number, O_RDONLY);
@@ -267,8 +265,8 @@ static int tell_held(const char *pid, const char *number, void *arg) {
 }
 
 static int memfd_look(const char *id, asf_segment_visit *visit, void *arg) {
-    struct tour t = {.id = id, .visit = visit, .arg = arg};
-    int rc = each_held(tell_held, &t);
+    struct listing t = {.id = id, .visit = visit, .arg = arg};
+    int rc = each_descriptor(list_descriptor, &t);
     free(t.inodes);
     return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_posix.c - segments that are objects in /dev/shm.  An object gets its name there when it is
- * complete, so that a creator who is killed leaves no incomplete object.  Its pages are allocated
- * first, since a full file system would otherwise cause a SIGBUS later.
+ * segment_posix.c - segments that are files in /dev/shm.  A file is complete before it gets its name, so that
+ * a killed creator leaves no incomplete segment.  All pages are allocated before that, too: otherwise a full
+ * file system would cause a SIGBUS later.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -38,7 +38,7 @@ static void path_of(char *path, const char *id) {
 
 /* --- making ------------------------------------------------------------------ */
 
-static int give_name(int fd, const char *id) {
+static int link_object(int fd, const char *id) {
     char from[PATH], to[PATH];
     int saved = errno;
     asf__format_text(from, sizeof from, "/proc/self/fd/%d", fd);
@@ -48,21 +48,21 @@ static int give_name(int fd, const char *id) {
     return rc;
 }
 
-/* Labels the segment before it has a name: others cannot see it yet. */
+/* Writes the label before the file has a name, while no other process can see it. */
 static int label(struct asf_segment *s, int fd, const char *name) {
     enum { TRIES = 100 };
     int rc = -EEXIST;
     for (int i = 0; i < TRIES && rc == -EEXIST; i++) {
         choose_id(s);
         asf__segment_label(s, name);
-        rc = give_name(fd, s->id);
+        rc = link_object(fd, s->id);
     }
     return rc == 0
                ? 0
                : asf__segment_fail(rc, "the segment could not be named in " DIRECTORY "; is /proc mounted?");
 }
 
-/* Maps before it allocates: no memory is taken if the address space has no room. */
+/* Maps before it allocates, so that a full address space fails before any memory is allocated. */
 static int make_object(struct asf_segment *s, int fd, const char *name) {
     int rc = asf__map_file(s, fd, true);
     if (rc < 0)
@@ -78,7 +78,7 @@ static int make_object(struct asf_segment *s, int fd, const char *name) {
 static int posix_create(struct asf_segment *s, const char *name, mode_t mode) {
     int fd = asf__sys.open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     if (fd < 0)
-        return asf__segment_fail(fd, "no file could be made in " DIRECTORY "; is a tmpfs mounted there?");
+        return asf__segment_fail(fd, "no file could be created in " DIRECTORY "; is a tmpfs mounted there?");
     int rc = make_object(s, fd, name);
     asf__sys.close(fd);
     return rc;
@@ -89,13 +89,13 @@ static int posix_create(struct asf_segment *s, const char *name, mode_t mode) {
 static int cannot_open(int rc) {
     switch (rc) {
     case -ENOENT:
-        return asf__segment_fail(rc, "there is no such segment: it was removed, or is of another system");
+        return asf__segment_fail(rc, "there is no such segment: it was removed, or is on another system");
     case -EACCES:
     case -EPERM:
-        return asf__segment_fail(-EACCES, "its mode does not let this user attach it");
+        return asf__segment_fail(-EACCES, "its mode does not permit this user to attach it");
     case -ELOOP:
-        return asf__segment_fail(rc, "a symbolic link stands in the place of the segment");
-    case -ENXIO: /* a socket, say */
+        return asf__segment_fail(rc, "the object is a symbolic link");
+    case -ENXIO: /* for example a socket */
     case -EISDIR:
         return asf__no_regular_file();
     default:
@@ -103,7 +103,7 @@ static int cannot_open(int rc) {
     }
 }
 
-/* O_NONBLOCK: a FIFO in the place of the segment must not make us wait. */
+/* O_NONBLOCK: if the path is a FIFO, open must not block. */
 static int open_object(const char *id, int flags, struct stat64 *st) {
     char path[PATH];
     path_of(path, id);
@@ -151,7 +151,7 @@ static int status_of(const char *id, struct statx *st) {
     return rc;
 }
 
-/* O_NOATIME, where permitted: looking at a segment must not change its access time. */
+/* O_NOATIME, where permitted, so that listing segments does not change their access time. */
 static bool read_head(const char *id, struct asf_segment_head *head) {
     struct stat64 st;
     int fd = open_object(id, O_RDONLY | O_NOATIME, &st);
@@ -172,9 +172,9 @@ static int visit_object(const char *id, asf_segment_visit *visit, void *arg) {
     if (rc == 0 && !readable)
         rc = status_of(id, &st);
     if (rc == -ENOENT)
-        return 0; /* removed just now */
+        return 0; /* removed since the directory was read */
     if (rc < 0)
-        return asf__segment_fail(rc, "a segment could not be looked at in " DIRECTORY);
+        return asf__segment_fail(rc, "the status of a segment could not be read in " DIRECTORY);
     struct asf_segment_state state;
     asf__file_state(&state, id, &st, readable ? &head : NULL);
     state.info.backend = asf__segment_posix.name;

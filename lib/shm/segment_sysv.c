@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_sysv.c - segments made by shmget, as in Grosse's note: the identifier is shmget's number, so
- * that "ipcrm -m" works too.  All keys have the same first bits.  They identify a segment whose
- * creator was killed before it wrote the label.
+ * segment_sysv.c - segments of shmget, as in Grosse's note.  The identifier is shmget's number, so that
+ * "ipcrm -m" can remove a segment.  All keys begin with the same 20 bits, which identify a segment even if
+ * its creator was killed before it wrote the label.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,14 +16,14 @@
 #include "lib/sys/syscalls.h"
 #include "lib/text/format.h"
 
-/* The first 20 bits of a key are the mark, the others distinguish segments. */
+/* The upper 20 bits of a key are KEY_MARK; the lower 12 distinguish segments. */
 enum { KEY_MARK = 0x61736000, KEYS = 0x1000, STAT_ANY = 15 };
 
 static bool has_our_key(const struct shmid_ds *ds) {
     return (ds->shm_perm.__key & ~(KEYS - 1)) == KEY_MARK;
 }
 
-/* Whether an identifier is SysV's: digits alone, no leading zero, in the range of an int. */
+/* Whether the identifier is a SysV one: only digits, no leading zero, at most INT32_MAX. */
 static bool sysv_owns(const char *id) {
     size_t n = strspn(id, "0123456789");
     return n > 0 && n <= 10 && id[n] == '\0' && (id[0] != '0' || n == 1) && strtol(id, NULL, 10) <= INT32_MAX;
@@ -37,7 +37,8 @@ static int control(int id, int command, void *to) {
     return (int)asf__raw_syscall(SYS_shmctl, id, command, (long)to, 0);
 }
 
-/* Makes a segment.  EEXIST: other segments have all keys. */
+/* Creates a segment with the first free key, from a random one on.  Returns -EEXIST if all keys are in use.
+ */
 static long get_segment(size_t size, mode_t mode) {
     unsigned start = 0;
     asf__raw_syscall(SYS_getrandom, (long)&start, sizeof start, 0, 0);
@@ -53,7 +54,7 @@ static long get_segment(size_t size, mode_t mode) {
 static int cannot_get(long rc) {
     switch (rc) {
     case -EEXIST:
-        return asf__segment_fail(-ENOSPC, "there are as many segments as there are keys for; remove some");
+        return asf__segment_fail(-ENOSPC, "all keys are in use; remove some segments");
     case -EINVAL:
         return asf__segment_fail(-EFBIG, "the segment would be larger than SHMMAX (/proc/sys/kernel/shmmax)");
     case -ENOSPC:
@@ -75,9 +76,9 @@ static int map_segment(struct asf_segment *s, int flags) {
     s->base = rc < 0 ? NULL : p;
     if (rc == -EINVAL || rc == -EIDRM)
         return asf__segment_fail(-ENOENT,
-                                 "there is no such segment: it was removed, or is of another system");
+                                 "there is no such segment: it was removed, or is on another system");
     if (rc == -EACCES)
-        return asf__segment_fail(rc, "its mode does not let this user attach it");
+        return asf__segment_fail(rc, "its mode does not permit this user to attach it");
     return rc < 0 ? asf__segment_fail(rc, "shmat failed") : 0;
 }
 
@@ -92,19 +93,19 @@ static int sysv_remove(const char *id) {
     return rc < 0 ? asf__segment_fail(rc, "it belongs to another user") : 0;
 }
 
-/* A file can be created read-only and still be written by its descriptor; a SysV segment cannot.  So
- * the segment is made and mapped writable first, and gets its mode afterwards. */
+/* A process can create a read-only file and write it by the same descriptor.  shmat has no such exception. So
+ * the segment is created and attached with mode 0600 set, and gets its final mode afterwards. */
 static int set_mode(int id, mode_t mode) {
     struct shmid_ds ds;
     int rc = control(id, IPC_STAT, &ds);
     ds.shm_perm.mode = (unsigned short)mode;
     if (rc == 0)
         rc = control(id, IPC_SET, &ds);
-    return rc < 0 ? asf__segment_fail(rc, "its mode cannot be set") : 0;
+    return rc < 0 ? asf__segment_fail(rc, "its mode could not be set") : 0;
 }
 
 static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
-    mode &= ~asf__umask(); /* shmget ignores the umask, which applies to a file's mode */
+    mode &= ~asf__umask(); /* shmget ignores the umask; apply it as open does */
     long id = get_segment(s->size, mode | 0600);
     if (id < 0)
         return cannot_get(id);
@@ -121,7 +122,7 @@ static int sysv_create(struct asf_segment *s, const char *name, mode_t mode) {
     return rc;
 }
 
-/* A removed segment exists until its last user detaches it.  New users are refused. */
+/* shmat can still attach a removed segment (SHM_DEST) until its last user detaches it; refuse it. */
 static int sysv_attach(struct asf_segment *s, bool update) {
     struct shmid_ds ds;
     int rc = map_segment(s, update ? 0 : SHM_RDONLY);
@@ -160,8 +161,8 @@ static int sysv_look(const char *id, asf_segment_visit *visit, void *arg) {
     struct shm_info totals;
     struct asf_segment_state state;
     int last = control(0, SHM_INFO, &totals), rc = 0;
-    if (last < 0 && last != -ENOSYS && !asf__hidden(last)) /* a sandbox returns these */
-        return asf__segment_fail(last, "the segments of SysV could not be listed");
+    if (last < 0 && last != -ENOSYS && !asf__hidden(last)) /* sandboxes return these */
+        return asf__segment_fail(last, "the SysV segments could not be listed");
     for (int i = 0; i <= last && rc == 0; i++) {
         struct shmid_ds ds;
         int found = control(i, STAT_ANY, &ds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_users.c - reads /proc: which processes have a segment attached (the kernel counts users of
- * SysV segments only), and facts about processes and the system.
+ * segment_users.c - reads /proc: which processes have a segment attached, and facts about processes and the
+ * system.  The kernel itself counts the users of SysV segments only.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -33,7 +33,7 @@ static void count_mapping(const struct states *all, pid_t pid, uint64_t device, 
     }
 }
 
-/* The text after the n-th blank; NULL: there are fewer blanks. */
+/* Returns the text after the n-th blank, or NULL if there are fewer blanks. */
 static const char *field(const char *p, int n) {
     while (p && n-- > 0) {
         p = strchr(p, ' ');
@@ -42,7 +42,7 @@ static const char *field(const char *p, int n) {
     return p;
 }
 
-/* Counts a line of /proc/PID/maps: range, permissions, offset, device, inode, path. */
+/* Counts a user for a line of /proc/PID/maps: range, permissions, offset, device, inode, path. */
 static void count_line(const struct states *all, pid_t pid, const char *line) {
     const char *device = field(line, 3), *inode = field(device, 1);
     char *minor;
@@ -94,7 +94,7 @@ int asf__count_users(struct asf_segment_state *states, size_t count) {
             rc = 0;
     }
     closedir(directory);
-    return rc < 0 ? asf__segment_fail(rc, "who has the segments attached could not be found out") : 0;
+    return rc < 0 ? asf__segment_fail(rc, "the users of the segments could not be counted") : 0;
 }
 
 /* --- numbers --------------------------------------------------------------------- */
@@ -112,7 +112,8 @@ bool asf__proc_number(const char *path, const char *key, int base, uint64_t *val
     return found != NULL;
 }
 
-/* /proc alone tells the umask without changing it.  Without /proc, permit others nothing. */
+/* Reads the umask from /proc, because umask(2) can read it only by changing it.  Without /proc, returns 077.
+ */
 mode_t asf__umask(void) {
     uint64_t mask;
     return asf__proc_number("/proc/self/status", "\nUmask:", 8, &mask) ? (mode_t)mask & 0777 : 077;
@@ -120,8 +121,7 @@ mode_t asf__umask(void) {
 
 /* --- whether a creator still exists ------------------------------------------------ */
 
-/* Reads when a process was started, in clock ticks since the system's start; false: there is no such
- * process. */
+/* Reads a process's start time in clock ticks since boot.  Returns false if /proc shows no such process. */
 static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
     char path[32], text[1024];
     asf__format_text(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -130,17 +130,18 @@ static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
     if (fd >= 0)
         asf__sys.close(fd);
     text[n > 0 ? n : 0] = '\0';
-    const char *rest = strrchr(text, ')'); /* after the name, which may hold anything */
+    const char *rest =
+        strrchr(text, ')'); /* skip the command name, which may contain blanks and parentheses */
     const char *status = field(rest, 1), *threads = field(status, 17), *started = field(threads, 2);
     if (!started)
         return false;
     *ticks = strtoull(started, NULL, 10);
-    /* The first thread may end (Z) before the others. */
+    /* if the first thread ends before the others, the process shows as Z */
     *ended = *status == 'X' || (*status == 'Z' && strtol(threads, NULL, 10) <= 1);
     return true;
 }
 
-static bool is_there(pid_t pid) {
+static bool pid_exists(pid_t pid) {
     return asf__raw_syscall(SYS_kill, pid, 0, 0, 0) != -ESRCH;
 }
 
@@ -148,12 +149,12 @@ uint64_t asf__process_start(pid_t pid) {
     bool ended;
     unsigned long long ticks;
     if (!find_start(pid, &ended, &ticks))
-        return is_there(pid) ? 1 : 0;
+        return pid_exists(pid) ? 1 : 0;
     return ended ? 0 : ticks + 2;
 }
 
-/* If the process with this id was started after `at`, the one that is asked about has ended.  2 s of
- * tolerance, since clocks are adjusted, and three clocks are rounded. */
+/* If process `pid` was started after `at`, the process that had this id at `at` has ended.  The comparison
+ * allows 2 s, since the clock may be adjusted and three times are rounded. */
 bool asf__process_ended(pid_t pid, int64_t at) {
     bool ended;
     struct timespec now, up;
@@ -161,7 +162,7 @@ bool asf__process_ended(pid_t pid, int64_t at) {
     if (pid <= 0)
         return false;
     if (!find_start(pid, &ended, &ticks))
-        return !is_there(pid);
+        return !pid_exists(pid);
     clock_gettime(CLOCK_REALTIME, &now);
     clock_gettime(CLOCK_BOOTTIME, &up);
     return ended || now.tv_sec - up.tv_sec + (int64_t)ticks / sysconf(_SC_CLK_TCK) > at + 2;

@@ -60,7 +60,7 @@ TEST_P(Faults, ForgedSizes) {
     };
     for (uint64_t value : {uint64_t{0}, uint64_t{7}, uint64_t{9}, uint64_t{8 + ASF_SHM_HEAD}, UINT64_MAX,
                            UINT64_MAX - ASF_SHM_HEAD + 1})
-        expect_refused(changed(8, size(value)), ESTALE, "not as large as its label says");
+        expect_refused(changed(8, size(value)), ESTALE, "size differs from its label");
 }
 
 TEST_P(Faults, ForeignSegments) {
@@ -108,7 +108,7 @@ TEST_P(Files, Truncated) {
     for (const off_t length : {128, 4096, 5127, 5129, 100000}) {
         const std::string label = made_by_another(5000);
         ASSERT_EQ(truncate(path_of(label).c_str(), length), 0);
-        expect_refused(label, ESTALE, "not as large as its label says");
+        expect_refused(label, ESTALE, "size differs from its label");
     }
 }
 
@@ -212,13 +212,13 @@ TEST_P(Files, OtherKindsOfFile) {
     const std::string label = made_by_another(8), path = path_of(label);
     ASSERT_EQ(unlink(path.c_str()), 0);
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-    expect_refused(label, ESTALE, "no regular file");
+    expect_refused(label, ESTALE, "not a regular file");
     errno = 0;
     EXPECT_EQ(asf_shm_open_update(label.c_str()), nullptr) << "and nothing waits";
     EXPECT_EQ(errno, ESTALE);
     ASSERT_EQ(unlink(path.c_str()), 0);
     ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
-    expect_refused(label, ESTALE, "no regular file");
+    expect_refused(label, ESTALE, "not a regular file");
     EXPECT_EQ(asf_shm_open_update(label.c_str()), nullptr);
     EXPECT_EQ(errno, ESTALE);
     EXPECT_EQ(asf_shm_remove(identifier_of(label).c_str()), -ESTALE);
@@ -428,7 +428,7 @@ TEST_P(Limits, KeysAllTaken) {
     errno = 0;
     EXPECT_EQ(asf_shm_create_on("sysv", "one more", 0600, 8), nullptr);
     EXPECT_EQ(errno, ENOSPC);
-    EXPECT_NE(strstr(asf_shm_why(), "as there are keys for"), nullptr) << asf_shm_why();
+    EXPECT_NE(strstr(asf_shm_why(), "all keys are in use"), nullptr) << asf_shm_why();
     for (const int id : taken)
         shmctl(id, IPC_RMID, nullptr);
     set("shmmni", "4096");

@@ -133,7 +133,7 @@ TEST_P(Segments, Names) {
 
 TEST_P(Segments, OnlyLabelsAreTaken) {
     const std::string good = made_by_another(8), id = identifier_of(good);
-    const std::string words = "it is no label";
+    const std::string words = "not a label";
     for (const std::string bad : {"",
                                   "\n",
                                   " ",
