@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_avx2.c - shuffles of 32 bytes: two windows of 16.
+ * record_avx2.c - the engine with AVX2: shuffles of 32 bytes, each from two windows of 16.
  */
 #if defined(__x86_64__)
 #include <sys/platform/x86.h>

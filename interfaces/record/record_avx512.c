@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_avx512.c - shuffles of 64 bytes: four windows of 16.
+ * record_avx512.c - the engine with AVX-512: shuffles of 64 bytes, from four windows of 16.
  */
 #if defined(__x86_64__)
 #include <sys/platform/x86.h>
@@ -35,7 +35,8 @@ static asf__runner *pick(const struct asf__run *run) {
     return every;
 }
 
-/* As for scanning: the first CPUs with AVX-512 slow down when they meet it. */
+/* Also requires VBMI, as the scanning kernels do: the first CPUs with AVX-512 lack it, and run slower with
+ * AVX-512. */
 static bool available(void) {
     return CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512_VBMI);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_check.c - is this a record of that format?  Every offset and count is
- * held against the length of the message; strings end within it; booleans are 0
- * or 1.
+ * record_check.c - checks a received record against its format: offsets and counts are within the message,
+ * strings end within it, and booleans are 0 or 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,8 +14,8 @@ struct check {
     const struct asf_record_format *f;
     const unsigned char *p;
     size_t length;
-    /* What is left of the message for parts.  Each may be referred to once, so
-     * a small message cannot stand for a large one. */
+    /* The bytes that parts may still use.  All parts together may not exceed the message, so that a small
+     * message cannot become a large record by referring to the same bytes repeatedly. */
     uint64_t budget;
     struct asf__parts *parts;
 };
@@ -62,7 +61,7 @@ static inline int check_array(const struct check *c, const struct asf__slot *slo
     uint64_t bytes;
     if (__builtin_mul_overflow(part->count, slot->stride, &bytes) || part->at > c->length ||
         bytes > c->length - part->at)
-        return bad(slot->field, "is an array that goes beyond the record");
+        return bad(slot->field, "is an array that exceeds the record");
     if ((part->at & (slot->alignment - 1)) != 0)
         return bad(slot->field, "is an array that is not aligned");
     return 0;
@@ -76,12 +75,12 @@ static bool is_negative(const struct asf__slot *slot, uint64_t count) {
     return slot->counter_signed && count >> (8 * slot->counter_size - 1) != 0;
 }
 
-/* What no place is needed for. */
-static int check_nothing(const struct asf__slot *slot, uint64_t count) {
-    return count == 0 ? 0 : bad(slot->field, "is an array with elements and without a place");
+/* A null pointer is valid only with a count of 0. */
+static int check_null(const struct asf__slot *slot, uint64_t count) {
+    return count == 0 ? 0 : bad(slot->field, "is a null pointer but has elements");
 }
 
-/* One slot of the struct at `base`. */
+/* Checks one pointer of the struct at `base`. */
 static inline __attribute__((always_inline)) int
 check_slot(struct check *c, const struct asf__slot *slot, const unsigned char *base, struct asf__part *part) {
     *part = (struct asf__part){.at = asf__load(base + slot->at, c->f->slot, c->f->swapped)};
@@ -90,21 +89,21 @@ check_slot(struct check *c, const struct asf__slot *slot, const unsigned char *b
     if (!slot->text && is_negative(slot, part->count))
         return bad(slot->field, "has a negative number of elements");
     if (part->at == 0)
-        return check_nothing(slot, part->count);
+        return check_null(slot, part->count);
     if (part->at < asf__root(c->f)->size)
         return bad(slot->field, "refers to the record's own struct");
     int rc = slot->text ? check_string(c, slot->field, part) : check_array(c, slot, part);
     uint64_t bytes = part->count * slot->stride;
     if (rc == 0 && bytes > c->budget)
-        return bad(slot->field, "refers to bytes that others refer to, too");
+        return bad(slot->field, "shares bytes with other fields");
     c->budget -= bytes;
     return rc;
 }
 
-/* The slots of one struct: the next parts. */
+/* Checks all pointers of one struct; their parts are appended. */
 static int check_slots(struct check *c, const struct asf_record_layout *s, const unsigned char *base) {
     int rc = check_flags(c, s, base);
-    if (rc < 0 || s->slots_count == 0) /* there may be no parts at all */
+    if (rc < 0 || s->slots_count == 0) /* `all` may be NULL */
         return rc;
     struct asf__part *part = c->parts->all + c->parts->count;
     c->parts->count += s->slots_count;
@@ -113,7 +112,7 @@ static int check_slots(struct check *c, const struct asf_record_layout *s, const
     return rc;
 }
 
-/* The elements of the array that a slot refers to. */
+/* Checks the elements of the array that a slot refers to. */
 static int check_elements(struct check *c, const struct asf__slot *slot, size_t number) {
     const struct asf__part part = c->parts->all[number];
     const unsigned char *p = c->p + part.at;

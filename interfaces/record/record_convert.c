@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_convert.c - a record converted as its plan says: the struct by the
- * engine, then slot by slot what they refer to.  One walk finds how large the
- * result is, and the same walk makes it.
+ * record_convert.c - converts a record by its plan: the engine converts the struct, then each pointer's part
+ * is converted.  The same traversal first measures the result and then writes it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +24,7 @@ static int too_large(const struct asf__field *field) {
                             field->name);
 }
 
-/* Room for a part; where it is in the block. */
+/* Reserves memory for a part; *at is its offset in the block. */
 static inline int reserve(struct walk *w, const struct asf__fill *fill, uint64_t bytes, size_t *at) {
     size_t align = fill->slot->alignment;
     *at = (w->used + align - 1) & -align;
@@ -41,18 +40,18 @@ static inline void set_slot(const struct walk *w, const struct asf__fill *fill, 
     asf__store(dst + fill->slot->at, value, sizeof(void *), false);
 }
 
-/* A counter that arrays share: they must be of one length. */
+/* Sets the counter of an array.  Arrays that share a counter must have the same length. */
 static inline int set_counter(const struct asf__fill *fill, unsigned char *dst, uint64_t count) {
     const struct asf__slot *slot = fill->slot;
     unsigned char *at = dst + slot->counter_at;
     if (count > fill->most)
-        return asf__record_fail(-ERANGE, "field '%.64s' has more elements than its counter can tell",
+        return asf__record_fail(-ERANGE, "field '%.64s' has more elements than its counter can hold",
                                 fill->field->name);
     if (fill->first)
         asf__store(at, count, slot->counter_size, false);
     else if (asf__load(at, slot->counter_size, false) != count)
         return asf__record_fail(-EPROTOTYPE,
-                                "field '%.64s' has not as many elements as others of its counter",
+                                "field '%.64s' differs in length from other arrays with the same counter",
                                 fill->field->name);
     return 0;
 }
@@ -66,7 +65,7 @@ static int put_text(struct walk *w, const struct asf__fill *fill, unsigned char 
     if (rc < 0 || !dst)
         return rc;
     memcpy(w->target->block + at, text, bytes);
-    w->target->block[at + bytes - 1] = '\0'; /* whatever others have written there since */
+    w->target->block[at + bytes - 1] = '\0'; /* another process may have changed the record meanwhile */
     set_slot(w, fill, dst, at);
     return 0;
 }
@@ -88,7 +87,7 @@ SELDOM static int put_string(struct walk *w, const struct asf__fill *fill, unsig
 static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
                     const struct asf__part *parts);
 
-/* The slots of each element; elements NULL: only measure. */
+/* Sets the pointers of each element. `elements` is NULL: only measure. */
 SELDOM static int fill_elements(struct walk *w, const struct asf__routine *r, unsigned char *elements,
                                 const struct asf__part *part) {
     int rc = 0;
@@ -109,7 +108,7 @@ static inline int put_elements(struct walk *w, const struct asf__fill *fill, uns
     if (rc == 0 && dst) {
         set_slot(w, fill, dst, at);
         w->bounds.dst_end = elements + bytes;
-        if (r->moves_count > 0)
+        if (r->ops_count > 0)
             rc = w->plan->engine->convert(r, w->src + part->at, elements, part->count, &w->bounds);
     }
     return rc == 0 && r->fills_count > 0 ? fill_elements(w, r, elements, part) : rc;
@@ -125,8 +124,7 @@ static inline int put_array(struct walk *w, const struct asf__fill *fill, unsign
     return rc;
 }
 
-/* The elements that others of this counter have found: the number of an array
- * that the record does not have. */
+/* Returns the length of an array that the record lacks: that of another array with the same counter, or 0. */
 static uint64_t elements_of(const struct asf__routine *r, const struct asf__fill *fill,
                             const struct asf__part *parts) {
     for (uint32_t i = 0; !fill->first && i < r->fills_count; i++)
@@ -156,7 +154,7 @@ SELDOM static int put_missing_array(struct walk *w, const struct asf__routine *r
     return rc;
 }
 
-/* The slots of one struct; `parts` are those of the wire's. */
+/* Sets the pointers of one struct; `parts` are those of the wire's struct. */
 static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
                     const struct asf__part *parts) {
     int rc = 0;
@@ -173,10 +171,10 @@ static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char 
     return rc;
 }
 
-/* --- where it lies ------------------------------------------------------------------------- */
+/* --- in place ------------------------------------------------------------------------------ */
 
-/* As writers put them, one behind the other; what two slots refer to would be
- * turned twice. */
+/* Whether the parts are in order and do not overlap, as this library writes them.  Bytes shared by two parts
+ * would be swapped twice. */
 static bool are_apart(const struct asf__routine *r, const struct asf__parts *parts) {
     uint64_t end = 0;
     for (uint32_t i = 0; i < r->fills_count; i++) {
@@ -190,7 +188,7 @@ static bool are_apart(const struct asf__routine *r, const struct asf__parts *par
     return true;
 }
 
-static void turn_part(const struct asf__plan *plan, const struct asf__fill *fill,
+static void swap_part(const struct asf__plan *plan, const struct asf__fill *fill,
                       const struct asf__part *part, unsigned char *record, const struct asf__bounds *bounds) {
     const struct asf__slot *slot = fill->slot;
     asf__store(record + slot->at, part->count ? part->at : 0, sizeof(void *), false);
@@ -199,26 +197,26 @@ static void turn_part(const struct asf__plan *plan, const struct asf__fill *fill
     asf__store(record + slot->counter_at, part->count, slot->counter_size, false);
     unsigned char *elements = record + part->at;
     const struct asf__routine *r = &plan->routines[fill->routine];
-    if (part->count > 0 && r->moves_count > 0)
+    if (part->count > 0 && r->ops_count > 0)
         plan->engine->convert(r, elements, elements, part->count, bounds);
 }
 
-bool asf__plan_turn(const struct asf__plan *plan, unsigned char *record, size_t length,
-                    const struct asf__parts *parts) {
+bool asf__plan_swap_in_place(const struct asf__plan *plan, unsigned char *record, size_t length,
+                             const struct asf__parts *parts) {
     const struct asf__routine *r = &plan->routines[0];
     const struct asf__bounds bounds = {record + length, record + length};
     if (!are_apart(r, parts))
         return false;
     plan->engine->convert(r, record, record, 1, &bounds);
     for (uint32_t i = 0; i < r->fills_count; i++)
-        turn_part(plan, &r->fills[i], &parts->all[r->fills[i].part], record, &bounds);
+        swap_part(plan, &r->fills[i], &parts->all[r->fills[i].part], record, &bounds);
     return true;
 }
 
 /* --- the record ---------------------------------------------------------------------------- */
 
 static int too_long(const struct asf__plan *plan, const struct asf__routine *r) {
-    return asf__record_fail(-E2BIG, "'%.64s' has %u bytes, more than is allowed",
+    return asf__record_fail(-E2BIG, "'%.64s' has %u bytes, which exceeds the limit",
                             asf__root(plan->native)->name, r->to);
 }
 
@@ -243,7 +241,7 @@ int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record,
                      .bounds.src_end = record + length,
                      .target = target,
                      .most = target->room};
-    if (r->to > target->room) /* there may be no block yet */
+    if (r->to > target->room) /* the block may not be allocated yet */
         return too_long(plan, r);
     w.bounds.dst_end = target->root + r->to;
     int rc = plan->engine->convert(r, record, target->root, 1, &w.bounds);

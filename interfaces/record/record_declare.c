@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_declare.c - the format of a struct of this program: its description is
- * written, and parsed as if it had come from elsewhere, so that one place knows
- * what is allowed.
+ * record_declare.c - declares the format of a struct of this program: writes its description and parses it,
+ * so that only record_parse.c checks formats.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,7 +10,7 @@
 
 #include "interfaces/record/record_format.h"
 
-/* The types that are used, each behind those that it contains. */
+/* The struct types of a format; each comes after the types that it contains. */
 struct types {
     const struct asf_record_type *all[STRUCTS_MOST];
     unsigned count, fields;
@@ -48,7 +47,7 @@ static int count_names(struct types *t, const struct asf_record_type *type) {
 
 static int collect(struct types *t, const struct asf_record_type *type, int depth) {
     if (!type)
-        return asf__record_fail(-EINVAL, "a field is a struct and names none");
+        return asf__record_fail(-EINVAL, "a field is a struct but has no type");
     if (index_of(t, type) < t->count)
         return 0;
     if (depth > DEPTH_MOST)
@@ -93,9 +92,10 @@ static int counter_of(const struct asf_record_type *type, const struct asf_recor
     for (size_t i = 0; field->counter && i < type->count; i++)
         if (!strcmp(type->fields[i].name, field->counter))
             *counter = (uint16_t)i;
-    return *counter != NONE ? 0
-                            : asf__record_fail(-EINVAL, "field '%.64s' has no counter '%.64s' beside it",
-                                               field->name, field->counter ? field->counter : "");
+    return *counter != NONE
+               ? 0
+               : asf__record_fail(-EINVAL, "field '%.64s' has no counter '%.64s' in the same struct",
+                                  field->name, field->counter ? field->counter : "");
 }
 
 static int put_field(struct out *out, const struct types *t, const struct asf_record_type *type,
@@ -106,11 +106,10 @@ static int put_field(struct out *out, const struct types *t, const struct asf_re
     if (rc < 0)
         return rc;
     if (of_struct && field->size != field->type->size)
-        return asf__record_fail(-EINVAL, "field '%.64s' has not the size of '%.64s'", field->name,
+        return asf__record_fail(-EINVAL, "field '%.64s' differs in size from '%.64s'", field->name,
                                 field->type->name);
     if (field->offset > SIZE_MOST || field->count > SIZE_MOST || (!of_struct && field->size > 8))
-        return asf__record_fail(-EINVAL, "field '%.64s' has a size or a place that no field has",
-                                field->name);
+        return asf__record_fail(-EINVAL, "field '%.64s' has an invalid size, count or offset", field->name);
     put_name(out, field->name);
     put(out, field->offset, 4);
     put(out, field->count, 4);
@@ -159,7 +158,7 @@ static int describe(struct out *out, const struct types *t, size_t length) {
     return rc;
 }
 
-/* What the description does not tell. */
+/* Sets the members of fields that a description does not contain. */
 static void keep_wishes(struct asf_record_format *f, const struct types *t) {
     for (unsigned i = 0; i < t->count; i++)
         for (size_t j = 0; j < t->all[i]->count; j++) {

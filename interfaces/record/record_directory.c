@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_directory.c - a format store in a directory: a file a format, its hash
- * for a name.
+ * record_directory.c - a format store in a directory: each format is a file named by its hash.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,9 +15,9 @@
 
 #include "interfaces/record/record_format.h"
 
-enum { NAME = 64 }; /* of a file, the slash before it included */
+enum { NAME = 64 }; /* bytes of a file name and the slash before it */
 
-/* "DIRECTORY/HASH.format", or of a file that is being written. */
+/* Sets `path` to "DIRECTORY/HASH.format" or, if not `final`, to the name of a temporary file. */
 static int path_of(char *path, const char *directory, const unsigned char *hash, bool final) {
     static unsigned number;
     char name[33];
@@ -66,8 +65,8 @@ static int write_file(const char *path, const void *description, size_t length) 
     return p ? rc : (int)n;
 }
 
-/* Renamed when it is whole; who comes second replaces it by the same.  A name that
- * another machine's thread or one that was killed has taken is passed over. */
+/* Writes a temporary file and renames it: concurrent writers store identical content.  If the temporary name
+ * exists, left by a killed thread or used on another machine, tries the next one. */
 static int save_at(const char *path, char *directory, const unsigned char hash[16], const void *description,
                    size_t length) {
     char fresh[PATH_MAX];
@@ -107,9 +106,9 @@ static int make_directory(const char *path) {
     if (mkdir(path, 0777) == 0)
         return 0;
     if (errno != EEXIST || stat(path, &st) != 0)
-        return asf__record_fail(-errno, "%.150s: the directory cannot be made: %.64s", path,
+        return asf__record_fail(-errno, "%.150s: the directory cannot be created: %.64s", path,
                                 strerrordesc_np(errno));
-    return S_ISDIR(st.st_mode) ? 0 : asf__record_fail(-ENOTDIR, "%.200s: it is no directory", path);
+    return S_ISDIR(st.st_mode) ? 0 : asf__record_fail(-ENOTDIR, "%.200s: not a directory", path);
 }
 
 int asf_record_store_directory(const char *path, struct asf_record_store **store) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_engine.c - chooses the conversion engine, once, at the first use.
+ * record_engine.c - chooses the conversion engine, at its first use.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,13 +18,13 @@ static int convert(const struct asf__routine *r, const unsigned char *src, unsig
     int rc = 0;
     (void)bounds;
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = asf__do_moves(r->moves, r->moves_count, src + i * r->from, dst + i * r->to);
+        rc = asf__do_ops(r->ops, r->ops_count, src + i * r->from, dst + i * r->to);
     return rc;
 }
 
 static const struct asf__engine scalar = {.name = "scalar", .available = always, .convert = convert};
 
-/* From the plainest to the widest. */
+/* In order of vector width. */
 static const struct asf__engine *const all[] = {
     &scalar,
 #if defined(__x86_64__)
@@ -50,13 +50,12 @@ static int named(const char *name, const struct asf__engine **engine) {
     for (int i = 0; i < ENGINES; i++)
         if (!strcmp(all[i]->name, name)) {
             *engine = all[i];
-            return all[i]->available() ? 0 : asf__record_fail(-ENOTSUP, "this CPU has no %s", name);
+            return all[i]->available() ? 0 : asf__record_fail(-ENOTSUP, "this CPU does not support %s", name);
         }
-    return asf__record_fail(-EINVAL, "there is no engine '%.32s'", name);
+    return asf__record_fail(-EINVAL, "unknown engine '%.32s'", name);
 }
 
-/* Several threads may come here at once: they choose the same.  A name in the
- * environment that means nothing changes nothing. */
+/* Threads that call it at the same time choose the same engine.  Ignores an invalid name in ASF_RECORD. */
 const struct asf__engine *asf__engine_now(void) {
     const struct asf__engine *now = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
     if (__builtin_expect(now != NULL, 1))

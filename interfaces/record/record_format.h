@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_format.h - a format as the parts of the record interface see it, and
- * its description on the wire.
+ * record_format.h - a format in memory, and its description on the wire.
  *
  * A description is little-endian throughout:
  *
- *     0  u32 bytes in all        8  u16 structs
- *     4  u8  version (1)        10  u16 fields of all structs
- *     5  u8  byte order (0, 1)  12  u32 bytes of names
+ *     0  u32 bytes of the description   8  u16 structs
+ *     4  u8  version (1)               10  u16 fields of all structs
+ *     5  u8  byte order (0 little,     12  u32 bytes of names
+ *            1 big)
  *     6  u8  bytes of a pointer
  *     7  u8  0
  *
- * then the structs, 16 bytes each: u32 name, u32 size, u16 first field, u16
- * fields, u8 alignment, 3 zero bytes; the fields, 20 bytes each: u32 name, u32
- * offset, u32 count, u16 struct, u16 counter, u8 kind, u8 size, u8 shape, u8 0;
- * and the names, null-terminated, in the order in which they are used.  A struct
- * stands behind those that it contains, so that there is no circle; the last
- * one is the record.
+ * Then come the structs, 16 bytes each: u32 name, u32 size, u16 first field, u16 fields, u8 alignment, 3 zero
+ * bytes.  Then the fields, 20 bytes each: u32 name, u32 offset, u32 count, u16 struct, u16 counter, u8 kind,
+ * u8 size, u8 shape, u8 0.  Then the names, null-terminated, in order of first use.  A struct comes after the
+ * structs that it contains, so there are no cycles; the last struct is the record.
  */
 #ifndef ASF_RECORD_FORMAT_H
 #define ASF_RECORD_FORMAT_H
@@ -34,43 +32,43 @@ enum {
     FIELDS_MOST = 4096,
     STRUCTS_MOST = 256,
     DEPTH_MOST = 16,
-    SPOTS_MOST = 64 * 1024, /* slots and booleans to be looked at in all structs of a format */
+    SLOTS_MOST = 64 * 1024, /* pointers and booleans in all structs of a format */
     SIZE_MOST = 1 << 24,    /* bytes of a struct */
-    FORMATS_MOST = 1024,    /* of a stream, where the options do not say */
-    MEMORY_MOST = 64 << 20, /* of a stream's formats, likewise */
+    FORMATS_MOST = 1024,    /* formats of a stream; default of the options */
+    MEMORY_MOST = 64 << 20, /* bytes of memory for a stream's formats; default of the options */
     HEADER = 16,
     STRUCT_ENTRY = 16,
     FIELD_ENTRY = 20,
-    NONE = 0xffff, /* no struct, no counter */
+    NONE = 0xffff, /* index of no struct or field */
 };
 
 struct asf__field {
     const char *name;
-    uint32_t offset, count, stride; /* stride: bytes of one element, of a struct, too */
-    uint32_t first_slot;            /* its first among the struct's slots */
-    uint16_t sub, counter;          /* a struct of the format, a field of the struct; or NONE */
-    bool counts;                    /* it is the counter of another */
-    uint8_t kind, size, shape;      /* size: of a number, or a pointer */
-    uint8_t wishes;                 /* of a declared format alone */
+    uint32_t offset, count, stride; /* stride: bytes of one element, also if it is a struct */
+    uint32_t first_slot;            /* index of its first slot in the struct's `slots` */
+    uint16_t sub, counter; /* index of its struct in the format, and of its counter in the struct; or NONE */
+    bool counts;           /* it is the counter of a dynamic array */
+    uint8_t kind, size, shape; /* size: bytes of a number or a pointer; 0 for a struct */
+    uint8_t wishes;            /* ASF_RECORD_REQUIRED, ASF_RECORD_ANY_NUMBER; set only in a declared format */
     const void *fallback;
 };
 
-/* A place where a record holds an offset. */
+/* A pointer in a struct.  In a record it is an offset from the record's first byte. */
 struct asf__slot {
     uint32_t at;
-    uint32_t stride;    /* of an element of what it refers to */
-    uint32_t alignment; /* of what it refers to */
+    uint32_t stride;    /* bytes of an element of the array or string */
+    uint32_t alignment; /* alignment of that data */
     uint32_t counter_at;
-    uint16_t sub; /* the struct of the elements, or NONE */
+    uint16_t sub; /* struct of the elements, or NONE */
     uint8_t counter_size;
     bool counter_signed;
-    bool text;    /* it refers to a string */
-    bool strings; /* the elements are strings */
-    bool deep;    /* the elements have something to be looked at */
+    bool text;    /* a string */
+    bool strings; /* an array of strings */
+    bool deep;    /* the elements contain pointers or booleans to check */
     const struct asf__field *field;
 };
 
-/* Booleans, of which each byte is looked at. */
+/* Consecutive booleans in a struct, which must be checked. */
 struct asf__flag {
     uint32_t at, count;
     const struct asf__field *field;
@@ -82,9 +80,9 @@ struct asf_record_layout {
     uint32_t size, alignment;
     uint32_t fields_count;
     struct asf__field *fields;
-    uint16_t *by_name; /* field numbers in the order of the fields' names */
+    uint16_t *by_name; /* indices of fields, sorted by name */
     uint32_t slots_count, flags_count;
-    bool deep; /* one of the slots is */
+    bool deep; /* `deep` is set in one of the slots */
     struct asf__slot *slots;
     struct asf__flag *flags;
     uint32_t depth;
@@ -92,44 +90,44 @@ struct asf_record_layout {
 
 struct asf_record_format {
     unsigned users;
-    bool big;     /* byte order */
-    bool swapped; /* it is not this machine's */
+    bool big;     /* big-endian */
+    bool swapped; /* byte order differs from this machine's */
     uint8_t slot; /* bytes of a pointer */
     uint16_t count;
-    struct asf_record_layout *structs; /* the last is the record */
+    struct asf_record_layout *structs; /* the last one is the record */
     struct asf__field *fields;
     uint32_t length;
-    size_t footprint; /* bytes that it takes in all, or more */
+    size_t footprint; /* upper limit of the bytes of memory that the format uses */
     unsigned char *description;
     unsigned char hash[16];
 };
 
-/* asf__record_fail: keep the text for asf_record_why and return the code. */
+/* asf__record_fail: set the text of asf_record_why and return `code`. */
 int asf__record_fail(int code, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
-/* asf__record_no_memory: -ENOMEM, and the text for it; `what`: "for …" or "to …". */
+/* asf__record_no_memory: returns -ENOMEM and sets the text; `what` is "for ..." or "to ...". */
 int asf__record_no_memory(const char *what) __attribute__((cold));
 
-/* asf__limit: a limit of the options, or what stands for 0. */
+/* asf__limit: the limit from the options, or `standard` if that is 0. */
 static inline size_t asf__limit(size_t limit, size_t standard) {
     return limit ? limit : standard;
 }
 
-/* asf__fits_stream: whether a stream that has `count` formats, of `footprint` bytes, may have one more.
- * returns  0; -E2BIG */
+/* asf__fits_stream: whether a stream with `count` formats of `footprint` bytes of memory may have another
+ * one. returns  0; -E2BIG */
 int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
                      const struct asf_record_format *f);
 
-/* asf__record_keep: one more user of a format. */
+/* asf__record_keep: add a reference to a format. */
 struct asf_record_format *asf__record_keep(struct asf_record_format *f);
 
 static inline const struct asf_record_layout *asf__root(const struct asf_record_format *f) {
     return &f->structs[f->count - 1];
 }
 
-/* asf__hash: what names a format of this description. */
+/* asf__hash: the hash that identifies the format with this description. */
 void asf__hash(const void *description, size_t length, unsigned char hash[16]);
 
-/* asf__same_hash: of 16 bytes each. */
+/* asf__same_hash: whether two hashes of 16 bytes are equal. */
 static inline bool asf__same_hash(const unsigned char *a, const unsigned char *b) {
     uint64_t x[2], y[2];
     __builtin_memcpy(x, a, sizeof x);
@@ -137,22 +135,22 @@ static inline bool asf__same_hash(const unsigned char *a, const unsigned char *b
     return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
 }
 
-/* asf__field_named: or NULL. */
+/* asf__field_named: the field with this name, or NULL. */
 const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name);
 
-/* asf__in_order: the fields by their offsets; the caller frees the array.  NULL: no memory. */
+/* asf__in_order: the fields sorted by offset; the caller frees the array.  NULL: no memory. */
 const struct asf__field **asf__in_order(const struct asf_record_layout *s);
 
-/* asf__member: what is told of a field. */
+/* asf__member: describe a field for the public interface. */
 void asf__member(const struct asf_record_layout *s, const struct asf__field *field,
                  struct asf_record_member *member);
 
-/* asf__list_spots: fill in the slots and booleans of all structs. */
-int asf__list_spots(struct asf_record_format *f);
+/* asf__list_slots: set the slots and flags of all structs. */
+int asf__list_slots(struct asf_record_format *f);
 
 #pragma GCC visibility pop
 
-/* --- bytes in an order ------------------------------------------------------------ */
+/* --- numbers in either byte order --------------------------------------------------- */
 
 static inline uint64_t asf__load(const unsigned char *p, unsigned size, bool swap) {
     uint16_t two;
@@ -199,6 +197,8 @@ static inline void asf__store(unsigned char *p, uint64_t value, unsigned size, b
     }
 }
 
-enum { ASF__FOREIGN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ }; /* little-endian data must be swapped */
+enum {
+    ASF__FOREIGN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+}; /* whether little-endian data must be swapped on this machine */
 
 #endif

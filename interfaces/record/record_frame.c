@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_frame.c - heads of frames, written and read.
+ * record_frame.c - writes frame headers and computes gaps.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,8 +26,8 @@ void asf__frame_put(unsigned char *at, const struct asf__frame *frame) {
 
 int asf__frame_bad(const struct asf__frame *frame) {
     bool hash = frame->kind == FRAME_HASHED && frame->gap == 0;
-    return asf__record_fail(-EBADMSG, hash ? "a record without the hash that it should have"
-                                           : "there is no record where one should begin");
+    return asf__record_fail(-EBADMSG,
+                            hash ? "a hashed record has no hash" : "no record begins where one is expected");
 }
 
 uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned least) {

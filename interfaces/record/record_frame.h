@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_frame.h - what stands around descriptions and records in a stream.
+ * record_frame.h - frames, which contain the descriptions and records of a stream.
  *
- * A frame is a head of 16 bytes, little-endian: u32 token, u8 version (1), u8
- * kind, u8 0, u8 gap, u64 bytes of payload; `gap` times 16 bytes; the payload;
- * and zeros up to a multiple of 16.  Frames start at multiples of 16 of the
- * stream, the payload of a large record at one of 64.
+ * A frame begins with a header of 16 bytes, little-endian: u32 token, u8 version (1), u8 kind, u8 0, u8 gap,
+ * u64 bytes of payload.  Then come 16 times `gap` bytes, the payload, and zeros up to a multiple of 16.  Each
+ * frame begins at a multiple of 16 bytes in the stream.  The payload of a large record begins at a multiple
+ * of 64.
  *
- *   START   a stream of records begins; the token is "asfr", no payload.  The
- *           formats before it are forgotten, so streams can be joined.
- *   FORMAT  a description; the token is its number in the stream, from 0 on
- *   DATA    a record of the format with this number
- *   HASHED  a record whose format's hash stands in the gap
- *   INDEX   u64 where the last INDEX before starts (0: none), u64 the number of
- *           the first record, u32 formats, u32 records, and where their frames
- *           start, u64 each
- *   END     u64 records, u64 where the last INDEX starts, u64 where this frame
- *           starts, u64 "asfr.end"
- * Places are counted from START.
+ *   START   begins a stream of records; the token is "asfr", and there is no payload.  The formats before it
+ * are no longer valid, so streams can be concatenated. FORMAT  a description; the token is the format's
+ * number in the stream, from 0 on DATA    a record; the token is the number of its format HASHED  a record;
+ * the gap contains the hash of its format INDEX   u64 offset of the previous INDEX (0: none), u64 number of
+ * the first record, u32 formats, u32 records, then the offsets of their frames, u64 each END     u64 records,
+ * u64 offset of the last INDEX, u64 offset of this frame, u64 "asfr.end"
+ *
+ * Offsets are counted from START.
  */
 #ifndef ASF_RECORD_FRAME_H
 #define ASF_RECORD_FRAME_H
@@ -39,7 +36,7 @@ enum asf__frame_kind {
 enum {
     FRAME_HEAD = 16,
     FRAME_HASH = 16,
-    FRAME_LARGE = 512, /* bytes of a record that is worth an alignment of 64 */
+    FRAME_LARGE = 512, /* a record of this size or more is aligned to 64 bytes */
     FRAME_INDEX_HEAD = 24,
     FRAME_END_BYTES = 32,
     FRAME_TOKEN = 0x72667361, /* "asfr" */
@@ -50,7 +47,7 @@ enum {
 struct asf__frame {
     uint32_t token;
     uint8_t kind, gap;
-    uint64_t length; /* of the payload */
+    uint64_t length; /* bytes of the payload */
 };
 
 static inline size_t asf__frame_before(const struct asf__frame *frame) {
@@ -61,20 +58,20 @@ static inline uint64_t asf__padded(uint64_t length) {
     return (length + 15) & ~(uint64_t)15;
 }
 
-/* asf__frame_bytes: of the whole frame. */
+/* asf__frame_bytes: the size of the frame, with header and padding. */
 static inline uint64_t asf__frame_bytes(const struct asf__frame *frame) {
     return asf__frame_before(frame) + asf__padded(frame->length);
 }
 
-/* asf__frame_head: write a head, and zeros into the gap.  asf__frame_put: and
- * zeros behind the payload. */
+/* asf__frame_head: write the header, and zeros into the gap.  asf__frame_put: also write the zeros after the
+ * payload. */
 void asf__frame_head(unsigned char *at, const struct asf__frame *frame);
 void asf__frame_put(unsigned char *at, const struct asf__frame *frame);
 
-/* asf__frame_bad: -EBADMSG for a head that is none. */
+/* asf__frame_bad: returns -EBADMSG and sets the text for an invalid header. */
 int asf__frame_bad(const struct asf__frame *frame);
 
-/* asf__frame_get: read a head; -EBADMSG when it is none. */
+/* asf__frame_get: read a header.  Returns 0 or -EBADMSG. */
 static inline int asf__frame_get(const unsigned char *at, struct asf__frame *frame) {
     frame->token = (uint32_t)asf__load(at, 4, ASF__FOREIGN);
     frame->kind = at[5];
@@ -84,8 +81,8 @@ static inline int asf__frame_get(const unsigned char *at, struct asf__frame *fra
     return good && (frame->kind != FRAME_HASHED || frame->gap > 0) ? 0 : asf__frame_bad(frame);
 }
 
-/* asf__gap: blocks of 16 bytes between a head at `position` and its payload, at
- * least `least` of them. */
+/* asf__gap: the blocks of 16 bytes, `least` or more, that must follow a header at `position` for the payload
+ * to be aligned. */
 uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned least);
 
 #pragma GCC visibility pop

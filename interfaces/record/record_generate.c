@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_generate.c - the generator that the program has chosen, asked for code.
+ * record_generate.c - calls the program's code generator.
  */
 #define _GNU_SOURCE
 #include "interfaces/record/record_generate.h"
@@ -13,13 +13,13 @@ static const struct asf_record_generator *chosen;
 
 int asf_record_generate_with(const struct asf_record_generator *g) {
     if (g && (g->size != sizeof *g || g->version != ASF_RECORD_GENERATOR_VERSION || !g->make || !g->discard))
-        return asf__record_fail(-EINVAL, "the generator is of another version, or its calls are missing");
+        return asf__record_fail(-EINVAL, "the generator has another version, or lacks functions");
     __atomic_store_n(&chosen, g, __ATOMIC_RELEASE);
     return 0;
 }
 
-/* A move as a generator is told of it; false for those that are not left to one. */
-static bool tell(const struct asf__move *m, struct asf_record_step *step) {
+/* Describes an op to the generator.  Returns false if generators do not support such ops. */
+static bool describe_op(const struct asf__op *m, struct asf_record_step *step) {
     *step = (struct asf_record_step){.from = m->from,
                                      .to = m->to,
                                      .swap = m->swap,
@@ -29,17 +29,17 @@ static bool tell(const struct asf__move *m, struct asf_record_step *step) {
                                      .dst = m->dst,
                                      .count = m->count,
                                      .bytes = m->bytes};
-    switch ((enum asf__op)m->op) {
-    case MOVE_FIXED:
+    switch ((enum asf__opcode)m->code) {
+    case OP_FIXED:
         step->kind = ASF_RECORD_STEP_BYTES;
         return true;
-    case MOVE_SIGNED:
+    case OP_SIGNED:
         step->kind = ASF_RECORD_STEP_SIGNED;
         return true;
-    case MOVE_NARROW:
+    case OP_NARROW:
         step->kind = ASF_RECORD_STEP_NARROW;
         return true;
-    case MOVE_FLOAT:
+    case OP_FLOAT:
         step->kind = ASF_RECORD_STEP_FLOAT;
         return true;
     default:
@@ -55,7 +55,7 @@ static void make(struct asf__generated *made, const struct asf_record_generator 
         made->code = NULL;
 }
 
-void asf__generate(struct asf__generated *made, const struct asf__run *run, const struct asf__move *others,
+void asf__generate(struct asf__generated *made, const struct asf__run *run, const struct asf__op *others,
                    uint32_t count, uint32_t to) {
     const struct asf_record_generator *g = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
     if (!g)
@@ -68,7 +68,7 @@ void asf__generate(struct asf__generated *made, const struct asf__run *run, cons
         memcpy(lanes[i].mask, run->lanes[i].mask, LANE);
     }
     for (uint32_t i = 0; all && i < count; i++)
-        all = tell(&others[i], &steps[i]);
+        all = describe_op(&others[i], &steps[i]);
     if (all)
         make(made, g, &(struct asf_record_element){run->src_step, to, lanes, run->lanes_count, steps, count});
     free(lanes);
@@ -80,7 +80,7 @@ void asf__generated_discard(struct asf__generated *made) {
         made->by->discard(made->kept);
 }
 
-int asf__generated_misfit(const struct asf__move *others, size_t step) {
+int asf__generated_misfit(const struct asf__op *others, size_t step) {
     return asf__record_fail(-ERANGE, "field '%.64s' has a value that does not fit",
                             others[step - 1].field->name);
 }

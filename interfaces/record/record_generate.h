@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_generate.h - code made at run time, as the vector engines see it.
+ * record_generate.h - machine code generated at run time, for the vector engines.
  */
 #ifndef ASF_RECORD_GENERATE_H
 #define ASF_RECORD_GENERATE_H
@@ -12,19 +12,20 @@
 #pragma GCC visibility push(hidden)
 
 struct asf__generated {
-    asf_record_code code; /* or NULL */
+    asf_record_code code; /* the generated function, or NULL */
     void *kept;
     const struct asf_record_generator *by;
 };
 
-/* asf__generate: code for the lanes of a run and other moves, if there is a
- * generator and it makes any; `to` is the size of the element. */
-void asf__generate(struct asf__generated *made, const struct asf__run *run, const struct asf__move *others,
+/* asf__generate: generate code for the lanes of a run and the other ops, if a generator is set and supports
+ * them all. `to` is the bytes of the target element. */
+void asf__generate(struct asf__generated *made, const struct asf__run *run, const struct asf__op *others,
                    uint32_t count, uint32_t to);
 void asf__generated_discard(struct asf__generated *made);
 
-/* asf__generated_misfit: the error for the step that the code has told of. */
-int asf__generated_misfit(const struct asf__move *others, size_t step);
+/* asf__generated_misfit: set the text for op number `step`, from 1, whose value does not fit, and return
+ * -ERANGE. */
+int asf__generated_misfit(const struct asf__op *others, size_t step);
 
 #pragma GCC visibility pop
 

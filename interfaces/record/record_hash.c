@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_hash.c - the hash that names a format: SHA-256, of which 128 bits are
- * kept, by nettle.
+ * record_hash.c - the hash that identifies a format: the first 128 bits of SHA-256, computed by nettle.
  */
 #include <nettle/sha2.h>
 

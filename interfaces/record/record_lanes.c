@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_lanes.c - which sixteen bytes of the source hold the next bytes of the
- * target?  Taken greedily, and so that the windows follow one another where they
- * can: then two or four of them are one vector.
+ * record_lanes.c - covers the bytes of a map with lanes.  Each lane takes as many bytes as one window of 16
+ * source bytes can provide.  A window follows the last one directly if possible, since two or four adjacent
+ * windows are one wider vector.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,30 +10,29 @@
 
 #include "interfaces/record/record_lanes.h"
 
-/* Byte j of a number of `size` bytes on this machine stands at this place in
- * one of the same size that is swapped or not. */
-static uint32_t turned(bool swap, uint32_t size, uint32_t j) {
+/* Returns the index of the source byte that is byte j of a number, if the source is swapped or not. */
+static uint32_t byte_index(bool swap, uint32_t size, uint32_t j) {
     return swap ? size - 1 - j : j;
 }
 
-/* An unsigned number in one of `to` bytes: which byte of the `from` bytes is
- * its byte j. */
-static int32_t widened(const struct asf__move *m, uint32_t j) {
+/* Returns the index of the source byte that is byte j of an unsigned number widened to m->to bytes, or
+ * ZERO_BYTE. */
+static int32_t extended_byte(const struct asf__op *m, uint32_t j) {
     bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    uint32_t rank = big ? m->to - 1u - j : j; /* 0: the lowest byte */
+    uint32_t rank = big ? m->to - 1u - j : j; /* significance: 0 is the lowest byte */
     if (rank >= m->from)
         return ZERO_BYTE;
-    return (int32_t)turned(m->swap != big, m->from, rank);
+    return (int32_t)byte_index(m->swap != big, m->from, rank);
 }
 
-void asf__map_move(struct asf__map *map, const struct asf__move *m, uint32_t base) {
+void asf__map_op(struct asf__map *map, const struct asf__op *m, uint32_t base) {
     int32_t *at = map->at + (m->dst - base);
     for (uint32_t i = 0; i < m->count; i++)
         for (uint32_t j = 0; j < m->to; j++) {
-            int32_t byte = m->op == MOVE_ZERO   ? ZERO_BYTE
-                           : m->op == MOVE_SWAP ? (int32_t)(m->from - 1u - j)
-                                                : widened(m, j);
-            if (m->op == MOVE_COPY)
+            int32_t byte = m->code == OP_ZERO   ? ZERO_BYTE
+                           : m->code == OP_SWAP ? (int32_t)(m->from - 1u - j)
+                                                : extended_byte(m, j);
+            if (m->code == OP_COPY)
                 byte = (int32_t)j;
             at[i * m->to + j] = byte < 0 ? ZERO_BYTE : (int32_t)(m->src + i * m->from) + byte;
         }
@@ -47,9 +46,9 @@ void asf__map_repeat(struct asf__map *map, uint32_t times, uint32_t src_step) {
     map->src_length += src_step * (times - 1);
 }
 
-/* The bytes from `dst` on that one window holds, and where the window may
- * begin at most and at least. */
-static uint32_t longest(const struct asf__map *map, uint32_t dst, int32_t *least, int32_t *most) {
+/* Returns how many target bytes from `dst` on one window can provide.  *least and *most are the first and
+ * last offsets at which this window may begin. */
+static uint32_t window_bytes(const struct asf__map *map, uint32_t dst, int32_t *least, int32_t *most) {
     const int32_t here = (int32_t)(map->base + dst);
     int32_t low = map->in_place ? here : INT32_MAX, high = map->in_place ? here + LANE - 1 : -1;
     uint32_t n = 0;
@@ -68,8 +67,8 @@ static uint32_t longest(const struct asf__map *map, uint32_t dst, int32_t *least
     return n;
 }
 
-/* Behind the last window, if that may be; else at the first byte that is wanted,
- * but not beyond the end of the source if that can be helped. */
+/* Returns the offset of a window: directly after the last window if allowed; otherwise the greatest one, but
+ * if possible without reading past the end of the source. */
 static uint32_t choose_window(const struct asf__map *map, const struct asf__lane *last, int32_t least,
                               int32_t most) {
     int32_t end = (int32_t)map->src_length - LANE;
@@ -84,7 +83,7 @@ static uint32_t choose_window(const struct asf__map *map, const struct asf__lane
     return (uint32_t)at;
 }
 
-/* In place, bytes that are not meant stay as they are. */
+/* In place, bytes after the lane's `length` are stored unchanged. */
 static void fill_mask(const struct asf__map *map, struct asf__lane *lane) {
     for (uint32_t i = 0; i < LANE; i++)
         lane->mask[i] = map->in_place ? (unsigned char)i : 0x80;
@@ -93,7 +92,7 @@ static void fill_mask(const struct asf__map *map, struct asf__lane *lane) {
             map->at[lane->dst + i] < 0 ? 0x80 : (unsigned char)((uint32_t)map->at[lane->dst + i] - lane->src);
 }
 
-static void reach(struct asf__run *run, const struct asf__lane *lane) {
+static void extend_reach(struct asf__run *run, const struct asf__lane *lane) {
     if (run->src_reach < lane->src + LANE)
         run->src_reach = lane->src + LANE;
     if (run->dst_reach < lane->dst + LANE)
@@ -108,10 +107,10 @@ int asf__cover(const struct asf__map *map, struct asf__run *run) {
         int32_t least, most;
         struct asf__lane *lane = &lanes[n];
         lane->dst = dst;
-        lane->length = longest(map, dst, &least, &most);
+        lane->length = window_bytes(map, dst, &least, &most);
         lane->src = choose_window(map, n ? lane - 1 : NULL, least, most);
         fill_mask(map, lane);
-        reach(run, lane);
+        extend_reach(run, lane);
         dst += lane->length;
     }
     run->lanes_count = n;
@@ -122,10 +121,11 @@ int asf__cover(const struct asf__map *map, struct asf__run *run) {
     return 0;
 }
 
-/* --- lanes to items ------------------------------------------------------------------ */
+/* --- combining lanes to items ------------------------------------------------------------ */
 
-/* Lanes from the i-th on whose targets, and also windows, follow one another. */
-static uint32_t follow(const struct asf__run *run, uint32_t i, bool windows) {
+/* Returns how many lanes from number i on, at most four, have adjacent targets and, with `windows`, adjacent
+ * windows. */
+static uint32_t count_adjacent(const struct asf__run *run, uint32_t i, bool windows) {
     uint32_t n = 1;
     for (; i + n < run->lanes_count && n < 4; n++) {
         const struct asf__lane *last = &run->lanes[i + n - 1], *next = last + 1;
@@ -136,13 +136,13 @@ static uint32_t follow(const struct asf__run *run, uint32_t i, bool windows) {
 }
 
 static uint32_t lanes_of(const struct asf__run *run, uint32_t i, unsigned width, uint32_t *kind) {
-    uint32_t together = follow(run, i, true);
+    uint32_t adjacent = count_adjacent(run, i, true);
     *kind = ONE_LANE;
-    if (width >= 4 * LANE && together == 4)
+    if (width >= 4 * LANE && adjacent == 4)
         *kind = FOUR_LANES;
-    else if (width >= 2 * LANE && together >= 2)
+    else if (width >= 2 * LANE && adjacent >= 2)
         *kind = TWO_LANES;
-    else if (width >= 2 * LANE && follow(run, i, false) >= 2)
+    else if (width >= 2 * LANE && count_adjacent(run, i, false) >= 2)
         *kind = TWO_WINDOWS;
     return *kind == FOUR_LANES ? 4 : *kind == ONE_LANE ? 1 : 2;
 }

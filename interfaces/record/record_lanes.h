@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_lanes.h - moves of bytes spread out, byte by byte, and covered with
- * lanes: the part of making vector code that knows no vectors.
+ * record_lanes.h - translates ops to a map, which has a source byte for each target byte, and covers the map
+ * with lanes.  This part does not depend on the CPU.
  */
 #ifndef ASF_RECORD_LANES_H
 #define ASF_RECORD_LANES_H
@@ -11,35 +11,36 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-    MAP_MOST = 1024, /* bytes of the native struct that are spread out at once */
+    MAP_MOST = 1024, /* target bytes of a map */
     ZERO_BYTE = -1,
 };
 
-/* Which byte of the source each byte of the target is. */
+/* For each byte of a target, the byte of the source that is copied there. */
 struct asf__map {
-    uint32_t length;      /* of the target */
-    uint32_t src_length;  /* of the source that belongs to it */
-    bool in_place;        /* both may be one: a window stands where its lane is written */
-    uint32_t base;        /* then: the source's byte that the target's first one is */
-    int32_t at[MAP_MOST]; /* or ZERO_BYTE */
+    uint32_t length;     /* bytes of the target */
+    uint32_t src_length; /* bytes of the source element */
+    bool
+        in_place; /* source and target may be the same memory: each window begins where its lane is written */
+    uint32_t base;        /* with in_place: offset in the source of the target's first byte */
+    int32_t at[MAP_MOST]; /* offset of the source byte, or ZERO_BYTE */
 };
 
-/* asf__puts_bytes: whether a move only puts bytes elsewhere. */
-static inline bool asf__puts_bytes(const struct asf__move *m) {
-    return m->op <= MOVE_ZERO;
+/* asf__is_byte_op: whether an op only rearranges bytes. */
+static inline bool asf__is_byte_op(const struct asf__op *m) {
+    return m->code <= OP_ZERO;
 }
 
-/* asf__map_move: spread out one such move, whose target starts at `dst` less `base`. */
-void asf__map_move(struct asf__map *map, const struct asf__move *m, uint32_t base);
+/* asf__map_op: enter such an op in the map, whose first byte has target offset `base`. */
+void asf__map_op(struct asf__map *map, const struct asf__op *m, uint32_t base);
 
-/* asf__map_repeat: the map of `times` elements. */
+/* asf__map_repeat: extend a map of one element to `times` elements. */
 void asf__map_repeat(struct asf__map *map, uint32_t times, uint32_t src_step);
 
-/* asf__cover: lanes that write every byte of a map.
- *   run  gets them, and what they reach; -ENOMEM */
+/* asf__cover: make the lanes that write every byte of a map.  Sets run->lanes, src_reach and dst_reach.
+ * Returns 0 or -ENOMEM. */
 int asf__cover(const struct asf__map *map, struct asf__run *run);
 
-/* asf__join_lanes: the lanes as items of at most `width` bytes; -ENOMEM. */
+/* asf__join_lanes: combine the lanes to items of at most `width` bytes.  Returns 0 or -ENOMEM. */
 int asf__join_lanes(struct asf__run *run, unsigned width);
 
 #pragma GCC visibility pop

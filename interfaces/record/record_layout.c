@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_layout.c - formats looked into.
+ * record_layout.c - the public calls that inspect a format.
  */
 #define _GNU_SOURCE
 #include <errno.h>

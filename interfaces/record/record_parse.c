@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_parse.c - a description becomes a format, if every byte of it is as a
- * writer of ours would have put it there.
+ * record_parse.c - parses a description to a format.  It accepts only descriptions that the library itself
+ * could have written, byte for byte.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,14 +10,14 @@
 
 #include "interfaces/record/record_format.h"
 
-/* Where reading stands: the bytes that are left, and the names. */
+/* The next byte to read, and the names. */
 struct parse {
     const unsigned char *p;
     const char *names;
     uint32_t names_length, names_used;
 };
 
-static uint32_t take(struct parse *in, unsigned size) {
+static uint32_t get(struct parse *in, unsigned size) {
     uint32_t value = (uint32_t)asf__load(in->p, size, ASF__FOREIGN);
     in->p += size;
     return value;
@@ -29,9 +29,9 @@ static int broken(const struct asf__field *field, const char *what) {
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Names follow one another in the order in which they are used. */
-static const char *take_name(struct parse *in) {
-    uint32_t at = take(in, 4);
+/* Reads a name's offset.  Names must be in order of use, without gaps. */
+static const char *get_name(struct parse *in) {
+    uint32_t at = get(in, 4);
     const char *name = in->names + at;
     if (at != in->names_used || at >= in->names_length || *name == '\0')
         return NULL;
@@ -39,15 +39,15 @@ static const char *take_name(struct parse *in) {
     return name;
 }
 
-/* A name that is looked for among the fields of a struct. */
+/* Key of a search for a field by name. */
 struct wanted {
     const struct asf__field *fields;
     const char *name;
 };
 
-static int compare(const void *wanted, const void *place) {
+static int compare(const void *wanted, const void *number) {
     const struct wanted *w = wanted;
-    return strcmp(w->name, w->fields[*(const uint16_t *)place].name);
+    return strcmp(w->name, w->fields[*(const uint16_t *)number].name);
 }
 
 static int compare_fields(const void *a, const void *b, void *fields) {
@@ -70,7 +70,7 @@ static int sort_names(struct asf_record_layout *s) {
     qsort_r(s->by_name, s->fields_count, sizeof *s->by_name, compare_fields, s->fields);
     for (uint32_t i = 1; i < s->fields_count; i++)
         if (!compare_fields(&s->by_name[i - 1], &s->by_name[i], s->fields))
-            return broken(&s->fields[s->by_name[i]], "is there twice");
+            return broken(&s->fields[s->by_name[i]], "occurs twice");
     return 0;
 }
 
@@ -86,13 +86,13 @@ static const char *wrong_kind(const struct asf_record_format *f, const struct as
     case ASF_RECORD_UINT:
     case ASF_RECORD_BOOL:
     case ASF_RECORD_ENUM:
-        return is_size(field->size) ? NULL : "has a size that no number has";
+        return is_size(field->size) ? NULL : "has an invalid size for a number";
     case ASF_RECORD_FLOAT:
-        return field->size == 4 || field->size == 8 ? NULL : "has a size that no float has";
+        return field->size == 4 || field->size == 8 ? NULL : "has an invalid size for a float";
     case ASF_RECORD_CHAR:
         return field->size == 1 ? NULL : "has characters of more than a byte";
     case ASF_RECORD_STRING:
-        return field->size == f->slot ? NULL : "is a pointer of another size than others";
+        return field->size == f->slot ? NULL : "is a pointer of another size than the format's";
     case ASF_RECORD_STRUCT:
         return field->size == 0 ? NULL : "is a struct with a size of its own";
     default:
@@ -105,38 +105,38 @@ static const char *wrong_shape(const struct asf__field *field) {
     if (field->shape > ASF_RECORD_DYNAMIC)
         return "is of an unknown shape";
     if (dynamic != (field->counter != NONE))
-        return dynamic ? "has no counter" : "has a counter and is no dynamic array";
+        return dynamic ? "has no counter" : "has a counter but is not a dynamic array";
     if ((field->kind == ASF_RECORD_STRUCT) != (field->sub != NONE))
-        return "is a struct without a struct, or none with one";
+        return "has a struct although it is none, or lacks one";
     if (field->count == 0 || (field->shape != ASF_RECORD_ARRAY && field->count != 1))
-        return "has a count that its shape does not allow";
+        return "has a count that is invalid for its shape";
     return NULL;
 }
 
-/* Bytes that a field takes of its struct. */
+/* Returns the bytes that a field occupies in its struct. */
 static uint64_t extent(const struct asf_record_format *f, const struct asf__field *field) {
     return field->shape == ASF_RECORD_DYNAMIC ? f->slot : (uint64_t)field->stride * field->count;
 }
 
 static int parse_field(struct parse *in, struct asf_record_format *f, unsigned number,
                        struct asf__field *field) {
-    field->name = take_name(in);
+    field->name = get_name(in);
     if (!field->name)
         return asf__record_fail(-EBADMSG, "the description's names are not in order");
-    field->offset = take(in, 4);
-    field->count = take(in, 4);
-    field->sub = (uint16_t)take(in, 2);
-    field->counter = (uint16_t)take(in, 2);
-    field->kind = (uint8_t)take(in, 1);
-    field->size = (uint8_t)take(in, 1);
-    field->shape = (uint8_t)take(in, 1);
-    if (take(in, 1) != 0)
-        return broken(field, "has a byte set that means nothing");
+    field->offset = get(in, 4);
+    field->count = get(in, 4);
+    field->sub = (uint16_t)get(in, 2);
+    field->counter = (uint16_t)get(in, 2);
+    field->kind = (uint8_t)get(in, 1);
+    field->size = (uint8_t)get(in, 1);
+    field->shape = (uint8_t)get(in, 1);
+    if (get(in, 1) != 0)
+        return broken(field, "has an unused byte that is not 0");
     const char *wrong = wrong_kind(f, field);
     if (!wrong)
         wrong = wrong_shape(field);
     if (!wrong && field->sub != NONE && field->sub >= number)
-        wrong = "contains a struct that does not stand before its own";
+        wrong = "contains a struct that does not come before its own";
     if (wrong)
         return broken(field, wrong);
     field->stride = field->sub == NONE ? field->size : f->structs[field->sub].size;
@@ -168,7 +168,7 @@ static int check_overlaps(const struct asf_record_format *f, const struct asf_re
     for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++) {
         uint64_t end = sorted[i]->offset + extent(f, sorted[i]);
         if (end > s->size)
-            rc = broken(sorted[i], "stands outside its struct");
+            rc = broken(sorted[i], "is not within its struct");
         else if (i + 1 < s->fields_count && end > sorted[i + 1]->offset)
             rc = broken(sorted[i + 1], "overlaps with another");
     }
@@ -182,11 +182,11 @@ static int check_counters(struct asf_record_layout *s) {
         if (field->counter == NONE)
             continue;
         if (field->counter >= s->fields_count)
-            return broken(field, "has a counter that is not there");
+            return broken(field, "has a counter that does not exist");
         struct asf__field *counter = &s->fields[field->counter];
         if (counter->shape != ASF_RECORD_SINGLE ||
             (counter->kind != ASF_RECORD_INT && counter->kind != ASF_RECORD_UINT))
-            return broken(field, "has a counter that is no integer");
+            return broken(field, "has a counter that is not an integer");
         counter->counts = true;
     }
     return 0;
@@ -221,12 +221,12 @@ static int parse_struct(struct parse *in, struct asf_record_format *f, unsigned 
                         uint32_t fields) {
     struct asf_record_layout *s = &f->structs[number];
     s->format = f;
-    s->name = take_name(in);
-    s->size = take(in, 4);
-    uint32_t at = take(in, 2);
-    s->fields_count = take(in, 2);
-    s->alignment = take(in, 1);
-    uint32_t zeros = take(in, 1) | take(in, 2);
+    s->name = get_name(in);
+    s->size = get(in, 4);
+    uint32_t at = get(in, 2);
+    s->fields_count = get(in, 2);
+    s->alignment = get(in, 1);
+    uint32_t zeros = get(in, 1) | get(in, 2);
     s->fields = f->fields + at;
     if (!s->name)
         return asf__record_fail(-EBADMSG, "the description's names are not in order");
@@ -237,20 +237,19 @@ static int parse_struct(struct parse *in, struct asf_record_format *f, unsigned 
     if (s->size > SIZE_MOST)
         return asf__record_fail(-E2BIG, "the description's struct '%.64s' has more than 16 MiB", s->name);
     if (s->size == 0 || !power || s->size % s->alignment != 0)
-        return asf__record_fail(-EBADMSG, "the description's struct '%.64s' has a size that no struct has",
-                                s->name);
+        return asf__record_fail(-EBADMSG, "the description's struct '%.64s' has an invalid size", s->name);
     return 0;
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the description ----------------------------------------------------------------------- */
 
 static int parse_head(struct parse *in, struct asf_record_format *f, size_t length, uint32_t *fields) {
-    uint32_t whole = take(in, 4), version = take(in, 1), order = take(in, 1);
-    f->slot = (uint8_t)take(in, 1);
-    uint32_t zero = take(in, 1);
-    f->count = (uint16_t)take(in, 2);
-    *fields = take(in, 2);
-    in->names_length = take(in, 4);
+    uint32_t whole = get(in, 4), version = get(in, 1), order = get(in, 1);
+    f->slot = (uint8_t)get(in, 1);
+    uint32_t zero = get(in, 1);
+    f->count = (uint16_t)get(in, 2);
+    *fields = get(in, 2);
+    in->names_length = get(in, 4);
     if (version != 1 || order > 1 || (f->slot != 4 && f->slot != 8) || zero)
         return asf__record_fail(-EBADMSG, "the description is of an unknown version");
     if (f->count > STRUCTS_MOST || *fields > FIELDS_MOST)
@@ -259,17 +258,17 @@ static int parse_head(struct parse *in, struct asf_record_format *f, size_t leng
     uint64_t sum =
         HEADER + (uint64_t)f->count * STRUCT_ENTRY + (uint64_t)*fields * FIELD_ENTRY + in->names_length;
     if (whole != length || sum != length || f->count == 0 || *fields == 0 || in->names_length == 0)
-        return asf__record_fail(-EBADMSG, "the description's length is not what its parts take");
+        return asf__record_fail(-EBADMSG, "the description's length differs from the sum of its parts");
     f->big = order != 0;
     f->swapped = f->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     in->names = (const char *)f->description + length - in->names_length;
     if (in->names[in->names_length - 1] != '\0')
-        return asf__record_fail(-EBADMSG, "the description's names do not end");
+        return asf__record_fail(-EBADMSG, "the description's names are not null-terminated");
     return 0;
 }
 
-/* Each struct but the last must be used, or the same format would have several
- * descriptions. */
+/* Each struct but the last must be used: otherwise equal formats could have different descriptions and
+ * hashes. */
 static int check_use(const struct asf_record_format *f) {
     bool used[STRUCTS_MOST] = {false};
     used[f->count - 1] = true;
@@ -279,7 +278,7 @@ static int check_use(const struct asf_record_format *f) {
                 used[f->structs[i].fields[j].sub] = true;
     for (unsigned i = 0; i < f->count; i++)
         if (!used[i])
-            return asf__record_fail(-EBADMSG, "the description's struct '%.64s' is used nowhere",
+            return asf__record_fail(-EBADMSG, "the description's struct '%.64s' is not used",
                                     f->structs[i].name);
     return 0;
 }
@@ -296,17 +295,17 @@ static int parse_all(struct parse *in, struct asf_record_format *f, size_t lengt
     for (unsigned i = 0; rc == 0 && i < f->count; i++)
         rc = parse_struct(in, f, i, &first, fields);
     if (rc == 0 && first != fields)
-        rc = asf__record_fail(-EBADMSG, "the description has fields of no struct");
+        rc = asf__record_fail(-EBADMSG, "the description has fields without a struct");
     for (unsigned i = 0; rc == 0 && i < f->count; i++)
         rc = parse_fields(in, f, i);
     if (rc == 0 && in->names_used != in->names_length)
-        rc = asf__record_fail(-EBADMSG, "the description has names of nothing");
+        rc = asf__record_fail(-EBADMSG, "the description has unused names");
     if (rc == 0)
         rc = check_use(f);
-    return rc < 0 ? rc : asf__list_spots(f);
+    return rc < 0 ? rc : asf__list_slots(f);
 }
 
-/* Of the lists that grow at most half is room. */
+/* Slots and flags count twice, since at most half of their arrays' memory is unused. */
 static size_t memory_of(const struct asf_record_format *f) {
     size_t bytes = sizeof *f + f->length + f->count * sizeof *f->structs;
     for (unsigned i = 0; i < f->count; i++) {
@@ -320,7 +319,7 @@ static size_t memory_of(const struct asf_record_format *f) {
 int asf_record_parse(const void *description, size_t length, struct asf_record_format **format) {
     *format = NULL;
     if (length < HEADER)
-        return asf__record_fail(-EBADMSG, "the description is shorter than its head");
+        return asf__record_fail(-EBADMSG, "the description is shorter than its header");
     if (length > DESCRIPTION_MOST)
         return asf__record_fail(-E2BIG, "the description has more than %d bytes", DESCRIPTION_MOST);
     struct asf_record_format *f = calloc(1, sizeof *f);
@@ -358,7 +357,8 @@ struct asf_record_format *asf__record_keep(struct asf_record_format *f) {
     return f;
 }
 
-/* ThreadSanitizer's; NULL without it. It sees no atomics of a library built without it. */
+/* Functions of ThreadSanitizer; NULL without it.  It does not see the atomics of a library that was built
+ * without it. */
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_plan.c - a plan: the moves of the record's struct and of the elements
- * of its arrays, which slot of the wire goes into which of the program's, and
- * whether the record can be used as it is.
+ * record_plan.c - makes a plan: the ops for the record's struct and for array elements, the fills for
+ * pointers, and whether a record can be used without conversion.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,11 +40,11 @@ static int routine_of_structs(struct asf__plan *plan, unsigned wire, unsigned na
     int rc = add_routine(plan, r, number);
     uint32_t own = *number;
     if (rc == 0)
-        rc = asf__match_moves(plan, own);
+        rc = asf__match_ops(plan, own);
     return rc < 0 ? rc : asf__match_fills(plan, own);
 }
 
-/* The elements are strings: a slot each. */
+/* Array elements that are strings: each is one pointer. */
 static int add_string(struct asf__plan *plan, uint32_t number, const struct asf__field *native) {
     static const struct asf__slot source = {.stride = 1, .alignment = 1, .sub = NONE, .text = true};
     struct asf__routine *r = &plan->routines[number];
@@ -78,11 +77,11 @@ int asf__routine_for(struct asf__plan *plan, const struct asf__field *wire, cons
                                              : asf__match_leaf(plan, *number, wire, native);
 }
 
-/* --- slots ---------------------------------------------------------------------------- */
+/* --- fills --------------------------------------------------------------------------------- */
 
-/* Where the slots of a struct within the struct of the routine begin. */
-struct places {
-    const struct asf_record_layout *wire, *native; /* wire: NULL: missing as a whole */
+/* Indices of the first slots of a nested struct, within the slots of the routine's structs. */
+struct slot_bases {
+    const struct asf_record_layout *wire, *native; /* wire is NULL: the record lacks the struct */
     uint32_t wire_slot, native_slot;
 };
 
@@ -102,12 +101,13 @@ static int fill_slot(struct asf__plan *plan, uint32_t routine, const struct asf_
     return 0;
 }
 
-static int fill_struct(struct asf__plan *plan, uint32_t routine, struct places at);
+static int fill_struct(struct asf__plan *plan, uint32_t routine, struct slot_bases at);
 
 static int fill_structs(struct asf__plan *plan, uint32_t routine, const struct asf__field *wire,
-                        const struct asf__field *native, struct places at) {
+                        const struct asf__field *native, struct slot_bases at) {
     const struct asf_record_layout *sub = &plan->native->structs[native->sub];
-    struct places inner = {wire ? &plan->wire->structs[wire->sub] : NULL, sub, at.wire_slot, at.native_slot};
+    struct slot_bases inner = {wire ? &plan->wire->structs[wire->sub] : NULL, sub, at.wire_slot,
+                               at.native_slot};
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < native->count; i++) {
         bool there = wire && i < wire->count;
@@ -121,7 +121,7 @@ static int fill_structs(struct asf__plan *plan, uint32_t routine, const struct a
 }
 
 static int fill_field(struct asf__plan *plan, uint32_t routine, const struct asf__field *native,
-                      struct places at) {
+                      struct slot_bases at) {
     const struct asf__field *wire = at.wire ? asf__field_named(at.wire, native->name) : NULL;
     at.native_slot += native->first_slot;
     at.wire_slot += wire ? wire->first_slot : 0;
@@ -136,15 +136,15 @@ static int fill_field(struct asf__plan *plan, uint32_t routine, const struct asf
     return rc;
 }
 
-static int fill_struct(struct asf__plan *plan, uint32_t routine, struct places at) {
+static int fill_struct(struct asf__plan *plan, uint32_t routine, struct slot_bases at) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < at.native->fields_count; i++)
         rc = fill_field(plan, routine, &at.native->fields[i], at);
     return rc;
 }
 
-/* Those that the record has come first, so that the counters are known when
- * the others are made; the first of those that share a counter sets it. */
+/* Sorts the fills of fields that the record has before the others: these take their lengths from arrays with
+ * the same counter. */
 static void order_fills(struct asf__routine *r, struct asf__fill *room) {
     uint32_t n = 0;
     for (int there = 1; there >= 0; there--)
@@ -181,9 +181,9 @@ int asf__match_fills(struct asf__plan *plan, uint32_t routine) {
     struct asf__fill *room = calloc(native->slots_count, sizeof *room);
     r->fills = calloc(native->slots_count, sizeof *r->fills);
     r->fills_count = native->slots_count;
-    int rc = room && r->fills ? fill_struct(plan, routine, (struct places){wire, native, 0, 0})
+    int rc = room && r->fills ? fill_struct(plan, routine, (struct slot_bases){wire, native, 0, 0})
                               : asf__record_no_memory("to match the formats");
-    r = &plan->routines[routine]; /* others were added */
+    r = &plan->routines[routine]; /* the array may have been reallocated */
     if (rc == 0) {
         order_fills(r, room);
         rc = mark_counters(r, native->size);
@@ -192,7 +192,7 @@ int asf__match_fills(struct asf__plan *plan, uint32_t routine) {
     return rc;
 }
 
-/* --- whether a record can be used as it is ------------------------------------------------- */
+/* --- whether a record can be used without conversion ---------------------------------------- */
 
 static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned native, bool root);
 
@@ -203,8 +203,7 @@ static bool same_field(const struct asf__plan *plan, const struct asf__field *w,
     return n->sub == NONE || same_struct(plan, w->sub, n->sub, false);
 }
 
-/* A record may be longer than the program's struct: fields added at its end do
- * no harm. */
+/* The record's struct may be longer than the program's: fields appended at its end do not matter. */
 static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned native, bool root) {
     const struct asf_record_layout *w = &plan->wire->structs[wire], *n = &plan->native->structs[native];
     bool same = root ? w->size >= n->size : w->size == n->size && w->alignment >= n->alignment;
@@ -217,9 +216,9 @@ static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned na
     return same;
 }
 
-/* --- whether it can be turned where it lies ------------------------------------------------ */
+/* --- whether a record can be swapped in place ------------------------------------------------ */
 
-/* So that what was found in the record still holds when it is a native one. */
+/* Whether the pointers have the same offsets, so that the record's parts remain valid after swapping. */
 static bool same_slots(const struct asf_record_layout *w, const struct asf_record_layout *n) {
     bool same = w->slots_count == n->slots_count;
     for (uint32_t i = 0; same && i < n->slots_count; i++)
@@ -227,34 +226,35 @@ static bool same_slots(const struct asf_record_layout *w, const struct asf_recor
     return same;
 }
 
-/* No part has parts: whether some of them overlap is then plain to see. */
-static bool can_turn(const struct asf__plan *plan) {
+/* Parts may not contain pointers: then checking the record's own parts for overlap is enough. */
+static bool can_swap_in_place(const struct asf__plan *plan) {
     const struct asf_record_layout *w = asf__root(plan->wire), *n = asf__root(plan->native);
-    bool can = plan->obtained == ASF_RECORD_SWAPPED && plan->receipt.ignored == 0 && w->size == n->size &&
+    bool can = plan->how == ASF_RECORD_SWAPPED && plan->receipt.ignored == 0 && w->size == n->size &&
                same_slots(w, n);
     for (uint32_t i = 1; can && i < plan->count; i++)
         can = plan->routines[i].fills_count == 0;
     return can;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the plan ---------------------------------------------------------------------------- */
 
 static int prepare(struct asf__plan *plan) {
     int rc = 0;
-    plan->turns = can_turn(plan);
+    plan->in_place = can_swap_in_place(plan);
     for (uint32_t i = 0; rc == 0 && plan->engine->prepare && i < plan->count; i++) {
-        plan->routines[i].turns = plan->turns;
+        plan->routines[i].in_place = plan->in_place;
         rc = plan->engine->prepare(plan->engine, &plan->routines[i]);
     }
     return rc;
 }
 
-/* An engine's code is taken for as long as the moves, twice. */
+/* Counts four times the ops: their array may be half empty, and the engine's code is assumed to be as large.
+ */
 static size_t memory_of(const struct asf__plan *plan) {
     size_t bytes = sizeof *plan + plan->wire->footprint + plan->absent_room * sizeof *plan->absent +
                    plan->room * sizeof *plan->routines;
     for (uint32_t i = 0; i < plan->count; i++)
-        bytes += plan->routines[i].moves_count * 4 * sizeof *plan->routines[i].moves +
+        bytes += plan->routines[i].ops_count * 4 * sizeof *plan->routines[i].ops +
                  plan->routines[i].fills_count * sizeof *plan->routines[i].fills;
     return bytes;
 }
@@ -281,9 +281,9 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
     if (rc == 0) {
         plan->same_layout =
             wire->slot == native->slot && same_struct(plan, wire->count - 1u, native->count - 1u, true);
-        plan->obtained = !plan->same_layout ? ASF_RECORD_CONVERTED
-                         : wire->swapped    ? ASF_RECORD_SWAPPED
-                                            : ASF_RECORD_IN_PLACE;
+        plan->how = !plan->same_layout ? ASF_RECORD_CONVERTED
+                    : wire->swapped    ? ASF_RECORD_SWAPPED
+                                       : ASF_RECORD_IN_PLACE;
         rc = prepare(plan);
         plan->footprint = memory_of(plan);
     }
@@ -299,7 +299,7 @@ void asf__plan_free(struct asf__plan *plan) {
         struct asf__routine *r = &plan->routines[i];
         if (r->code)
             plan->engine->discard(r->code);
-        free(r->moves);
+        free(r->ops);
         free(r->fills);
     }
     asf_record_format_free(plan->wire);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_plan.h - how the records of one format become those of another.
+ * record_plan.h - converts records of one format, the wire's, to structs of another, the native one.
  *
- * Matching two formats by name gives moves: what to do to get each byte of the
- * native struct, in the order of the native struct.  An engine carries them
- * out, as they are (scalar) or after making vector code of them: most moves
- * only put bytes elsewhere, and sixteen of them at once are a load, a shuffle
- * and a store.  What a record's slots refer to is converted part by part.
+ * Matching two formats by field names gives a list of ops, in order of offsets in the native struct. Together
+ * they set every byte of that struct.  An engine executes the list: the scalar engine directly, the others
+ * after translating it to vector code.  Most ops only rearrange bytes, and sixteen such bytes are one load,
+ * shuffle and store.  The data that a record's pointers refer to, its parts, is converted part by part.
  */
 #ifndef ASF_RECORD_PLAN_H
 #define ASF_RECORD_PLAN_H
@@ -15,103 +14,105 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A small record is converted in some three hundred instructions: what only few
- * records need is kept out of the functions that all of them pass. */
+/* A small record is converted in some 300 instructions.  So the code for rare cases is kept out of line
+ * (SELDOM), and functions that every record needs are inlined (OFTEN). */
 #define SELDOM __attribute__((noinline))
 #define OFTEN  static inline __attribute__((always_inline))
 
-enum { MOVES_MOST = 64 * 1024, ROUTINES_MOST = 4096 };
+enum { OPS_MOST = 64 * 1024, ROUTINES_MOST = 4096 };
 
-enum asf__op {
-    MOVE_COPY,   /* bytes as they are; so and the next three only put bytes somewhere */
-    MOVE_SWAP,   /* numbers of one size, their bytes turned round */
-    MOVE_EXTEND, /* unsigned numbers widened */
-    MOVE_ZERO,
-    MOVE_FIXED,  /* bytes of the plan: a fallback */
-    MOVE_SIGNED, /* signed numbers widened */
-    MOVE_NARROW, /* numbers that might not fit */
-    MOVE_FLOAT,  /* floats of another size */
-    MOVE_FROM_INT,
-    MOVE_TO_INT,
-    MOVE_LOOP, /* an array of structs: the moves that follow, for each */
+enum asf__opcode {
+    OP_COPY,   /* bytes; this op and the next three only rearrange bytes */
+    OP_SWAP,   /* numbers of the same size in the other byte order */
+    OP_EXTEND, /* unsigned numbers to a larger size */
+    OP_ZERO,
+    OP_FIXED,  /* constant bytes from the plan: a fallback value */
+    OP_SIGNED, /* signed numbers to a larger size */
+    OP_NARROW, /* integers that may be out of range */
+    OP_FLOAT,  /* floats to another size */
+    OP_FROM_INT,
+    OP_TO_INT,
+    OP_LOOP, /* an array of structs: the next `body` ops, for each element */
 };
 
-struct asf__move {
-    uint8_t op;
+struct asf__op {
+    uint8_t code;
     uint8_t from, to; /* bytes of an element */
-    bool swap;        /* the source is in the other byte order */
+    bool swap;        /* source is in the other byte order */
     bool from_signed, to_signed;
     uint32_t src, dst;
     uint32_t count;
-    uint32_t body;         /* of a loop: how many moves */
-    uint32_t sstep, dstep; /* of a loop: bytes from one element to the next */
+    uint32_t body;         /* OP_LOOP: number of ops of the body */
+    uint32_t sstep, dstep; /* OP_LOOP: bytes between elements, of source and target */
     const struct asf__field *field;
     const void *bytes;
 };
 
-/* How one slot of the native struct is filled. */
+/* How one pointer of the native struct is set. */
 struct asf__fill {
-    const struct asf__slot *slot;   /* the native one */
-    const struct asf__slot *source; /* the wire's, or NULL: the field is missing */
+    const struct asf__slot *slot;   /* in the native struct */
+    const struct asf__slot *source; /* in the wire's struct; NULL: the record lacks the field */
     const struct asf__field *field;
-    uint32_t part;    /* the wire slot's number */
-    uint32_t routine; /* for the elements */
-    bool first;       /* of those that share a counter */
-    uint64_t most;    /* elements that the counter can tell */
+    uint32_t part;    /* index of `source` in the wire's struct */
+    uint32_t routine; /* routine for the elements */
+    bool first;       /* first fill of those with the same counter: it sets the counter */
+    uint64_t most;    /* largest value of the counter */
 };
 
 struct asf__code;
 struct asf__engine;
 struct asf__run;
 
-/* Carries out `n` iterations of a run of shuffles.
- * returns  0, so that it can be called last by what returns a code */
+/* Runs a loop of `n` iterations.  Returns 0, so that a function that returns an error code can tail-call it.
+ */
 typedef int asf__runner(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n);
 
-/* How an element, or the record itself, is converted. */
+/* How a struct, or an element of an array, is converted. */
 struct asf__routine {
-    uint16_t wire, native;                    /* structs, or NONE */
-    const struct asf__field *source, *target; /* or the elements of two dynamic arrays */
-    uint32_t from, to;                        /* bytes of one */
-    uint32_t slots;                           /* of one on the wire */
-    bool turns;                               /* the engine's code may find source and target to be one */
-    struct asf__move *moves;
-    uint32_t moves_count;
+    uint16_t wire, native; /* indices of the structs, or NONE */
+    const struct asf__field *source,
+        *target;       /* dynamic arrays whose elements are converted, if they are not structs */
+    uint32_t from, to; /* bytes of an element, on the wire and native */
+    uint32_t slots;    /* pointers in an element on the wire */
+    bool in_place;     /* source and target may be the same memory */
+    struct asf__op *ops;
+    uint32_t ops_count;
     struct asf__fill *fills;
     uint32_t fills_count;
-    struct asf__code *code; /* the engine's */
+    struct asf__code *code; /* of the engine; NULL for the scalar one */
 };
 
 struct asf__plan {
     struct asf_record_format *wire, *native;
-    bool same_layout; /* but for the byte order */
-    bool turns;       /* a record may be converted where it lies */
-    int obtained;     /* how a record is: IN_PLACE, SWAPPED or CONVERTED */
+    bool same_layout; /* the formats differ at most in byte order */
+    bool in_place;    /* a record may be byte-swapped in its own memory */
+    int how;          /* ASF_RECORD_IN_PLACE, _SWAPPED or _CONVERTED */
     const struct asf__engine *engine;
-    struct asf__routine *routines; /* the first is the record's */
-    uint32_t count, room, moves;
-    size_t footprint; /* bytes, about, with the wire format's, which may have no other user */
+    struct asf__routine *routines; /* the first one converts the record's struct */
+    uint32_t count, room, ops;
+    size_t footprint; /* estimate of its memory in bytes, including the wire format, whose last reference it
+                         may hold */
     struct asf_record_receipt receipt;
     size_t absent_room;
     const char **absent;
 };
 
-/* asf__plan_make: match two formats. */
+/* asf__plan_make: match two formats.  Returns 0 or an error of asf_record_view. */
 int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *native, struct asf__plan **plan);
 void asf__plan_free(struct asf__plan *plan);
 
-/* asf__match_moves: the moves of one struct or element.  asf__match_fills: its
- * slots. */
-int asf__match_moves(struct asf__plan *plan, uint32_t routine);
+/* asf__match_ops: make the ops of a routine for structs.  asf__match_leaf: the op of a routine for numbers.
+ * asf__match_fills: the fills of a routine for structs. */
+int asf__match_ops(struct asf__plan *plan, uint32_t routine);
 int asf__match_leaf(struct asf__plan *plan, uint32_t routine, const struct asf__field *wire,
                     const struct asf__field *native);
 int asf__match_fills(struct asf__plan *plan, uint32_t routine);
 
-/* asf__routine_for: the number of the routine for the elements of two dynamic arrays. */
+/* asf__routine_for: find or make the routine for the elements of two dynamic arrays; *number is its index. */
 int asf__routine_for(struct asf__plan *plan, const struct asf__field *wire, const struct asf__field *native,
                      uint32_t *number);
 
-/* Where a conversion may read and write. */
+/* The ends of the memory that a conversion may read and write. */
 struct asf__bounds {
     const unsigned char *src_end;
     unsigned char *dst_end;
@@ -122,49 +123,48 @@ struct asf__bounds {
 struct asf__engine {
     const char *name;
     bool (*available)(void);
-    /* prepare: make code of a routine's moves; may leave it NULL.  NULL: none. */
+    /* prepare: translate a routine's ops to r->code, if it can.  NULL: nothing to prepare. */
     int (*prepare)(const struct asf__engine *engine, struct asf__routine *r);
-    /* convert: `count` elements that follow one another. */
+    /* convert: convert `count` consecutive elements. */
     int (*convert)(const struct asf__routine *r, const unsigned char *src, unsigned char *dst, size_t count,
                    const struct asf__bounds *bounds);
     void (*discard)(struct asf__code *code);
-    /* Of a vector engine: bytes of its widest vector, and which of its loops
-     * carries out a run. */
+    /* Vector engines only: bytes of the widest vector, and a function that chooses the loop for a run. */
     unsigned width;
     asf__runner *(*pick)(const struct asf__run *run);
 };
 
-/* asf__engine_now: the one in use. */
+/* asf__engine_now: the engine in use. */
 const struct asf__engine *asf__engine_now(void);
 
-/* asf__do_move: carry out one move, that of one element. */
-int asf__do_move(const struct asf__move *m, const unsigned char *src, unsigned char *dst);
+/* asf__do_op: execute one op on one element. */
+int asf__do_op(const struct asf__op *m, const unsigned char *src, unsigned char *dst);
 
-/* asf__do_moves: carry out some. */
-int asf__do_moves(const struct asf__move *moves, uint32_t count, const unsigned char *src,
-                  unsigned char *dst);
+/* asf__do_ops: execute `count` ops on one element. */
+int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *src, unsigned char *dst);
 
 /* --- converting records ----------------------------------------------------------------- */
 
-/* asf__plan_size: where the parts of a converted record end that start at `from`. */
+/* asf__plan_size: set *end to the offset after the last part of the converted record, if the first part
+ * begins at `from`.  Returns 0; -E2BIG if that exceeds `most`; or another error of the conversion. */
 int asf__plan_size(const struct asf__plan *plan, const struct asf__parts *parts, size_t from, size_t most,
                    size_t *end);
 
-/* asf__plan_turn: a record that has been checked, where it lies, by a plan that
- * turns; afterwards it is one of the native format, with the same parts.
- * returns  false: two of its parts overlap; nothing is done */
-bool asf__plan_turn(const struct asf__plan *plan, unsigned char *record, size_t length,
-                    const struct asf__parts *parts);
+/* asf__plan_swap_in_place: convert a checked record in its own memory, if plan->in_place is set.  Afterwards
+ * it is a record of the native format with the same parts.  Returns false, and changes nothing, if two parts
+ * overlap. */
+bool asf__plan_swap_in_place(const struct asf__plan *plan, unsigned char *record, size_t length,
+                             const struct asf__parts *parts);
 
-/* asf__plan_convert: a record that has been checked.
+/* asf__plan_convert: convert a checked record.
  *   root    the native struct
- *   block   where its parts go, behind the struct or, with pointers, elsewhere
- * returns  as asf__plan_size; -E2BIG with a part of it done */
+ *   block   memory for its parts: begins with the struct or, with `pointers`, is apart from it
+ * returns  as asf__plan_size; after -E2BIG the target is incomplete */
 struct asf__target {
     unsigned char *root;
     unsigned char *block;
-    size_t from; /* the first part's place in the block */
-    size_t room; /* bytes of the block at most */
+    size_t from; /* offset of the first part in the block */
+    size_t room; /* size of the block in bytes */
     bool pointers;
 };
 int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record, size_t length,

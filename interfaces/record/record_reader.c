@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_reader.c - records out of a stream or a message: found, checked, and
- * left where they are.
+ * record_reader.c - reads records from a stream or a message, and checks them in place.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include "interfaces/record/record_reader.h"
 #include "interfaces/record/record_stored.h"
 
-enum { HASHED_MOST = 64 }; /* formats of the store that a reader keeps; the store keeps more */
+enum { HASHED_MOST = 64 }; /* formats from the store that a reader keeps; the store itself keeps more */
 
 /* --- the reader itself --------------------------------------------------------------- */
 
@@ -19,7 +18,7 @@ int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_optio
                           struct asf_record_reader **reader) {
     *reader = NULL;
     if (options && options->size != sizeof *options)
-        return asf__record_fail(-EINVAL, "the options are of another version of the library");
+        return asf__record_fail(-EINVAL, "the options have the size of another version of the library");
     if (stream && !asf_set_stream_mode(stream, ASF_READ))
         return asf__record_fail(-EBADF,
                                 "the stream is not open for reading, or its output cannot be written");
@@ -72,15 +71,16 @@ void asf_record_reader_free(struct asf_record_reader *r) {
 
 /* --- formats ---------------------------------------------------------------------------- */
 
-/* A format may take a thousand times the bytes of its description: strings in an array do, but
- * then the records are as long.  Hence a stream is refused that has the one without the other. */
+/* A format may use a thousand times the memory of its description, for instance with arrays of strings, but
+ * then its records are long, too.  So refuses a stream whose formats use much more memory than the stream has
+ * bytes. */
 static int check_work(struct asf_record_reader *r, const struct asf_record_format *f) {
     enum { FACTOR = 64 };
-    r->made += f->footprint;
-    return r->made / FACTOR <= r->taken + r->options.most_memory / FACTOR
+    r->formats_total += f->footprint;
+    return r->formats_total / FACTOR <= r->bytes_read + r->options.most_memory / FACTOR
                ? 0
-               : asf__record_fail(-E2BIG, "the stream has little but formats, of %llu bytes in all",
-                                  (unsigned long long)r->made);
+               : asf__record_fail(-E2BIG, "the stream's formats need %llu bytes, too many for its length",
+                                  (unsigned long long)r->formats_total);
 }
 
 static int keep_format(struct asf_record_reader *r, struct asf_record_format *f) {
@@ -105,13 +105,13 @@ static int keep_format(struct asf_record_reader *r, struct asf_record_format *f)
 int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
                        const unsigned char *payload) {
     struct asf_record_format *f;
-    if (frame->token < r->formats_count) { /* seen already: the stream has been sought in */
+    if (frame->token < r->formats_count) { /* read before: the program has called asf_record_seek */
         f = r->formats[frame->token];
         if (frame->length == f->length && !memcmp(payload, f->description, f->length))
             return 0;
     }
     if (frame->token != r->formats_count)
-        return asf__record_fail(-EBADMSG, "a format has not the number that is its turn");
+        return asf__record_fail(-EBADMSG, "a format is out of sequence");
     int rc = asf_record_parse(payload, frame->length, &f);
     if (rc < 0)
         return rc;
@@ -121,7 +121,7 @@ int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *fra
     return rc;
 }
 
-/* The format of a hash: one that came before, or from the store. */
+/* Returns the format with this hash, from the reader's list or from the store. */
 static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash,
                           struct asf_record_format **f) {
     for (size_t i = r->hashed_count; i > 0; i--)
@@ -136,7 +136,7 @@ static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash
     int rc = asf__load_format(r->options.store, hash, f);
     if (rc < 0)
         return rc;
-    if (r->hashed_count == HASHED_MOST) { /* the oldest goes */
+    if (r->hashed_count == HASHED_MOST) { /* replace the oldest */
         asf_record_format_free(r->hashed[0]);
         memmove(r->hashed, r->hashed + 1, (HASHED_MOST - 1) * sizeof(void *));
         r->hashed_count--;
@@ -147,8 +147,8 @@ static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash
 
 /* --- frames -------------------------------------------------------------------------------- */
 
-/* So many bytes, or an error; 0 at the end when `may_end`. */
-static int take(struct asf_record_reader *r, size_t bytes, bool may_end, const unsigned char **at) {
+/* Reads the next bytes.  Returns 1; 0 at the end of the stream if `may_end`; or an error. */
+static int read_bytes(struct asf_record_reader *r, size_t bytes, bool may_end, const unsigned char **at) {
     ssize_t got = (ssize_t)bytes;
     *at = asf_Salloc(r->stream, ASF_READ, &got);
     if (!*at && got == 0 && may_end)
@@ -162,7 +162,7 @@ static int take(struct asf_record_reader *r, size_t bytes, bool may_end, const u
     return asf__record_fail(-ENODATA, "the stream ends within a record");
 }
 
-/* With the limit off, too, a frame has a length that can be counted. */
+/* Checks the length of a frame.  Even without a limit, later sums must not overflow. */
 static int check_length(const struct asf_record_reader *r, const struct asf__frame *frame) {
     const uint64_t countable = SIZE_MAX / 4;
     uint64_t most = frame->kind == FRAME_FORMAT ? DESCRIPTION_MOST : r->options.most_bytes;
@@ -175,7 +175,7 @@ static int check_length(const struct asf_record_reader *r, const struct asf__fra
 
 int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, const unsigned char **payload) {
     const unsigned char *at;
-    int rc = take(r, FRAME_HEAD, true, &at);
+    int rc = read_bytes(r, FRAME_HEAD, true, &at);
     if (rc <= 0)
         return rc;
     rc = asf__frame_get(at, frame);
@@ -183,10 +183,10 @@ int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, con
     if (rc == 0)
         rc = check_length(r, frame);
     uint64_t rest = rc == 0 ? asf__frame_bytes(frame) - FRAME_HEAD : 0;
-    r->taken += FRAME_HEAD + rest;
+    r->bytes_read += FRAME_HEAD + rest;
     if (rc < 0 || rest == 0)
         return rc < 0 ? rc : 1;
-    rc = take(r, rest, false, &at);
+    rc = read_bytes(r, rest, false, &at);
     if (rc < 0)
         return rc;
     r->region = (void *)(uintptr_t)at;
@@ -196,15 +196,15 @@ int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, con
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* A DATA or HASHED frame, of which `at` is what follows the head. */
+/* Reads a DATA or HASHED frame; `at` points after its header. */
 static int take_record(struct asf_record_reader *r, const struct asf__frame *frame, const unsigned char *at) {
     struct asf_record *record = &r->record;
     int rc = 0;
     if (frame->kind == FRAME_HASHED)
         rc = format_of_hash(r, at, &record->format);
     else if (frame->token >= r->formats_count)
-        rc = asf__record_fail(-EBADMSG, "a record of format %u, and the stream has had %zu", frame->token,
-                              r->formats_count);
+        rc = asf__record_fail(-EBADMSG, "a record has format %u, but the stream has only %zu formats",
+                              frame->token, r->formats_count);
     else
         record->format = r->formats[frame->token];
     if (rc < 0)
@@ -228,17 +228,16 @@ int asf_record_next(struct asf_record_reader *r, struct asf_record **record) {
             return rc;
         if (frame.kind == FRAME_DATA || frame.kind == FRAME_HASHED) {
             r->record.handed_over = false;
-            rc = at ? take_record(r, &frame, at) : asf__record_fail(-EBADMSG, "a record without a byte");
+            rc = at ? take_record(r, &frame, at) : asf__record_fail(-EBADMSG, "a record has no bytes");
             *record = rc < 0 ? NULL : &r->record;
             return rc;
         }
         if (frame.kind == FRAME_START)
             asf__reader_start(r);
         if (frame.kind == FRAME_START && frame.token != FRAME_TOKEN)
-            return asf__record_fail(-EBADMSG, "this is no stream of records");
+            return asf__record_fail(-EBADMSG, "this is not a stream of records");
         if (frame.kind == FRAME_FORMAT) {
-            rc = at ? asf__reader_format(r, &frame, at)
-                    : asf__record_fail(-EBADMSG, "a format without a byte");
+            rc = at ? asf__reader_format(r, &frame, at) : asf__record_fail(-EBADMSG, "a format has no bytes");
             if (rc < 0)
                 return rc;
         }
@@ -250,14 +249,14 @@ static int take_message(struct asf_record_reader *r, const void *message, size_t
     struct asf__frame frame;
     *record = NULL;
     asf__reader_release(r);
-    int rc = length < FRAME_HEAD ? asf__record_fail(-EBADMSG, "the message is shorter than a head")
+    int rc = length < FRAME_HEAD ? asf__record_fail(-EBADMSG, "the message is shorter than a header")
                                  : asf__frame_get(message, &frame);
     if (rc == 0)
         rc = check_length(r, &frame);
     if (rc == 0 && frame.kind != FRAME_HASHED && frame.kind != FRAME_DATA)
-        rc = asf__record_fail(-EBADMSG, "the message is no record");
+        rc = asf__record_fail(-EBADMSG, "the message is not a record");
     if (rc == 0 && asf__frame_bytes(&frame) != length)
-        rc = asf__record_fail(-EBADMSG, "the message has not the length that it tells");
+        rc = asf__record_fail(-EBADMSG, "the length of the message differs from its header");
     if (rc == 0)
         rc = take_record(r, &frame, (const unsigned char *)message + FRAME_HEAD);
     r->record.handed_over = handed_over;

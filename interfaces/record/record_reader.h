@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_reader.h - the reader and its record, as the files that read have them.
+ * record_reader.h - the reader and its current record.
  */
 #ifndef ASF_RECORD_READER_H
 #define ASF_RECORD_READER_H
@@ -17,19 +17,20 @@ struct asf_record {
     const unsigned char *data;
     size_t length;
     struct asf__parts parts;
-    bool handed_over; /* the message may be written to */
+    bool handed_over; /* the reader may write to the message */
 };
 
 struct asf_record_reader {
     struct asf_cios *stream;
-    struct asf_record_options options; /* with the limits that were left out */
-    void *region;                      /* of the stream, held for the record */
+    struct asf_record_options options; /* with defaults in place of zeros */
+    void *region;                      /* region of the stream that contains the current record */
 
-    struct asf_record_format **formats; /* by token */
+    struct asf_record_format **formats; /* indexed by token */
     size_t formats_count, formats_room;
-    size_t formats_memory;             /* of these */
-    uint64_t made, taken;              /* bytes of all formats so far, forgotten ones too; of the stream */
-    struct asf_record_format **hashed; /* from the store */
+    size_t formats_memory;              /* bytes of memory of the current formats */
+    uint64_t formats_total, bytes_read; /* bytes of memory of all formats ever read, even if freed; bytes of
+                                           the stream that were read */
+    struct asf_record_format **hashed;  /* formats loaded from the store */
     size_t hashed_count;
 
     struct asf__plan **plans;
@@ -38,30 +39,30 @@ struct asf_record_reader {
     struct asf__plan *last;
 
     struct asf_record record;
-    unsigned char *converted; /* room for what asf_record_view converts */
+    unsigned char *converted; /* buffer for records that asf_record_view converts */
     size_t converted_room;
 
-    struct asf__places records; /* where they start, once asked for */
-    uint64_t behind;            /* the last of them */
+    struct asf__offsets
+        records;          /* offsets of the record frames; set by asf_record_count or asf_record_seek */
+    uint64_t records_end; /* offset after the last record */
     bool indexed;
 };
 
-/* asf__reader_release: the record is no longer used. */
+/* asf__reader_release: free the current record's region. */
 void asf__reader_release(struct asf_record_reader *r);
 
-/* asf__reader_frame: the next head, and its payload as a region, held until
- * asf__reader_release.
- * returns  1; 0 at the end. */
+/* asf__reader_frame: read the next header, and its payload as a region, valid until asf__reader_release.
+ * returns  1; 0 at the end; or an error. */
 int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, const unsigned char **payload);
 
-/* asf__reader_format: take a FORMAT frame. */
+/* asf__reader_format: add the format of a FORMAT frame. */
 int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
                        const unsigned char *payload);
 
-/* asf__drop_plan: free the oldest of the plans, which stand in a circle. */
+/* asf__drop_plan: free the oldest plan. `plans` is a circular buffer. */
 void asf__drop_plan(struct asf_record_reader *r);
 
-/* asf__reader_start: forget the formats of the stream. */
+/* asf__reader_start: free the stream's formats. */
 void asf__reader_start(struct asf_record_reader *r);
 
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_shuffle.h - the loops over a run's iterations, for an engine that has
- * defined RUN: the attributes of its functions.
+ * record_shuffle.h - the loops over a run's iterations, as macros.  The including file first defines RUN, the
+ * attributes of its functions.
  */
 #ifndef ASF_RECORD_SHUFFLE_H
 #define ASF_RECORD_SHUFFLE_H
@@ -12,17 +12,16 @@
 
 #define INLINE static inline __attribute__((always_inline)) RUN
 
-/* SHUFFLE_FEW(name, vector, load, step): functions that run one to four items of
- * one width with their masks in registers; name_of[i] is that of i + 1 items.
- *   load  a mask
- *   step  (mask, first window, second window, target) */
+/* SHUFFLE_FEW(name, vector, load, step): define functions that run one to four items of one width, with the
+ * masks in registers; name_of[i] runs i + 1 items. load  loads a mask step  (mask, first window, second
+ * window, target) shuffles and stores */
 #define SHUFFLE_FEW(name, vector, load, step)                                                                \
     INLINE void name(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n,     \
                      const uint32_t items) {                                                                 \
         const size_t src_step = run->src_step, dst_step = run->dst_step;                                     \
         const struct asf__item *item = run->items;                                                           \
         vector mask[4];                                                                                      \
-        ptrdiff_t first[4], second[4], target[4]; /* seen from the first item's */                           \
+        ptrdiff_t first[4], second[4], target[4]; /* offsets relative to the first item's */                 \
         _Pragma("GCC unroll 4") for (uint32_t i = 0; i < items; i++) {                                       \
             mask[i] = load(item[i].mask);                                                                    \
             first[i] = (ptrdiff_t)item[i].src - item->src;                                                   \
@@ -49,13 +48,14 @@
         return 0;                                                                                            \
     }
 
-/* SHUFFLE_UP_TO_FOUR: pick those, when there are as few items, of this width. */
+/* SHUFFLE_UP_TO_FOUR: in pick(), return such a function if the run has at most four items, all of this width.
+ */
 #define SHUFFLE_UP_TO_FOUR(name, width, run)                                                                 \
     if ((run)->items_count <= 4 && (run)->uniform == (width))                                                \
         return name##_of[(run)->items_count - 1];
 
-/* SHUFFLE_EVERY(any): every(run, src, dst, n) runs items of whatever width.
- *   any  (item, source, target) */
+/* SHUFFLE_EVERY(any): define every(run, src, dst, n), which runs any number of items of any width.
+ *   any  (item, source, target) runs one item */
 #define SHUFFLE_EVERY(any)                                                                                   \
     RUN static int every(const struct asf__run *run, const unsigned char *src, unsigned char *dst,           \
                          size_t n) {                                                                         \
@@ -66,7 +66,7 @@
         return 0;                                                                                            \
     }
 
-/* SHUFFLE_SIXTEEN(vector, load, step): pick() where all items have one window. */
+/* SHUFFLE_SIXTEEN(vector, load, step): define pick() for an engine whose items are all one lane. */
 #define SHUFFLE_SIXTEEN(vector, load, step)                                                                  \
     SHUFFLE_FEW(few, vector, load, step)                                                                     \
     INLINE void any(const struct asf__item *item, const unsigned char *src, unsigned char *dst) {            \
@@ -78,8 +78,8 @@
         return every;                                                                                        \
     }
 
-/* SHUFFLE_ENGINE(engine, text, bytes): the engine of the file's available() and
- * pick(). */
+/* SHUFFLE_ENGINE(engine, text, bytes): define the engine with the file's available() and pick(), and vectors
+ * of `bytes` bytes. */
 #define SHUFFLE_ENGINE(engine, text, bytes)                                                                  \
     const struct asf__engine engine = {.name = text,                                                         \
                                        .available = available,                                               \

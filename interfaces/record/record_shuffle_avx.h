@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_shuffle_avx.h - items of 16 and 32 bytes, for the two engines that have
- * vectors of 32.
+ * record_shuffle_avx.h - items of 16 and 32 bytes, for AVX2 and AVX-512.
  */
 #ifndef ASF_RECORD_SHUFFLE_AVX_H
 #define ASF_RECORD_SHUFFLE_AVX_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_ssse3.c - shuffles of 16 bytes.
+ * record_ssse3.c - the engine with SSSE3: shuffles of 16 bytes.
  */
 #if defined(__x86_64__)
 #include <sys/platform/x86.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_store.c - what all stores have in common: the formats used lately, and
- * no belief in what is loaded.
+ * record_store.c - the part that all format stores share: a cache of recent formats, and checks of loaded
+ * descriptions.
  */
 #define _GNU_SOURCE
 #include "interfaces/record/record_stored.h"
@@ -18,8 +18,8 @@ enum { REMEMBERED = 256 };
 struct asf_record_store {
     const struct asf_record_store_ops *ops;
     void *data;
-    pthread_mutex_t lock;                          /* of what follows */
-    struct asf_record_format *formats[REMEMBERED]; /* by their hash */
+    pthread_mutex_t lock;                          /* protects `formats` */
+    struct asf_record_format *formats[REMEMBERED]; /* cache, indexed by hash */
 };
 
 int asf_record_store_with(const struct asf_record_store_ops *ops, void *data,
@@ -27,7 +27,7 @@ int asf_record_store_with(const struct asf_record_store_ops *ops, void *data,
     *store = NULL;
     if (!ops || ops->size != sizeof *ops || ops->version != ASF_RECORD_STORE_VERSION || !ops->load ||
         !ops->save)
-        return asf__record_fail(-EINVAL, "the store's calls are of another version, or some are missing");
+        return asf__record_fail(-EINVAL, "the store has another version, or lacks functions");
     struct asf_record_store *s = calloc(1, sizeof *s);
     if (!s)
         return asf__record_no_memory("for a store");
@@ -49,15 +49,14 @@ void asf_record_store_free(struct asf_record_store *s) {
     free(s);
 }
 
-/* A hash is as good an index as any; of two formats on one place the later
- * stays. */
-static struct asf_record_format **place(struct asf_record_store *s, const unsigned char *hash) {
+/* The cache entry for a hash.  A format replaces another one with the same index. */
+static struct asf_record_format **cache_entry(struct asf_record_store *s, const unsigned char *hash) {
     return &s->formats[hash[0] % REMEMBERED];
 }
 
 static struct asf_record_format *remembered(struct asf_record_store *s, const unsigned char *hash) {
     pthread_mutex_lock(&s->lock);
-    struct asf_record_format *f = *place(s, hash);
+    struct asf_record_format *f = *cache_entry(s, hash);
     f = f && !memcmp(f->hash, hash, sizeof f->hash) ? asf__record_keep(f) : NULL;
     pthread_mutex_unlock(&s->lock);
     return f;
@@ -65,7 +64,7 @@ static struct asf_record_format *remembered(struct asf_record_store *s, const un
 
 static void remember(struct asf_record_store *s, struct asf_record_format *f) {
     pthread_mutex_lock(&s->lock);
-    struct asf_record_format **at = place(s, f->hash), *before = *at;
+    struct asf_record_format **at = cache_entry(s, f->hash), *before = *at;
     *at = asf__record_keep(f);
     pthread_mutex_unlock(&s->lock);
     asf_record_format_free(before);
@@ -79,7 +78,7 @@ int asf_record_store_put(struct asf_record_store *s, struct asf_record_format *f
     }
     int rc = s->ops->save(s->data, f->hash, f->description, f->length);
     if (rc < 0)
-        return asf__record_fail(rc, "the store (%.32s) does not take '%.64s': %.64s", s->ops->name,
+        return asf__record_fail(rc, "the store (%.32s) cannot save '%.64s': %.64s", s->ops->name,
                                 asf__root(f)->name, strerrordesc_np(-rc));
     remember(s, f);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_stored.h - a format store as writers and readers see it.
+ * record_stored.h - format stores, for writers and readers.
  */
 #ifndef ASF_INTERFACES_RECORD_STORED_H
 #define ASF_INTERFACES_RECORD_STORED_H
@@ -9,11 +9,12 @@
 
 #include "interfaces/record/record_format.h"
 
-/* Its contract for programs is <asf/record_store.h>. */
+/* <asf/record_store.h> documents stores for programs. */
 
 #pragma GCC visibility push(hidden)
 
-/* asf__load_format: the format of a hash, with a user more. */
+/* asf__load_format: set *f to the format with this hash; the caller owns a reference.  -ENOENT: `store` is
+ * NULL, or lacks it. */
 int asf__load_format(struct asf_record_store *store, const unsigned char hash[16],
                      struct asf_record_format **f);
 

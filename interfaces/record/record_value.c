@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_value.c - values of a record by their names, as they lie in it: for
- * programs that do not know its struct.
+ * record_value.c - reads values of a record by name, in place, for programs that do not know its struct.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -9,7 +8,7 @@
 
 #include "interfaces/record/record_reader.h"
 
-/* --- from value to value --------------------------------------------------------------- */
+/* --- fields and elements ------------------------------------------------------------------- */
 
 static void whole(const struct asf_record *record, struct asf_record_value *value) {
     const struct asf_record_layout *root = asf__root(record->format);
@@ -21,7 +20,7 @@ static void whole(const struct asf_record *record, struct asf_record_value *valu
     };
 }
 
-/* Where a field begins whose elements are elsewhere. */
+/* Makes the value of a dynamic array refer to its elements. */
 static void follow(struct asf_record_value *value, size_t part) {
     const struct asf__part *to = &value->record->parts.all[part];
     value->at = to->at ? value->record->data + to->at : NULL;
@@ -42,7 +41,7 @@ static void field_of(const struct asf_record_value *from, const struct asf__fiel
 }
 
 static int no_struct(const struct asf_record_value *value) {
-    return asf__record_fail(-EPROTOTYPE, "'%.64s' is no single struct", value->member.name);
+    return asf__record_fail(-EPROTOTYPE, "'%.64s' is not a single struct", value->member.name);
 }
 
 static bool is_struct(const struct asf_record_value *value) {
@@ -61,7 +60,7 @@ int asf_record_value_field(const struct asf_record_value *value, size_t i, struc
 
 int asf_record_value_item(const struct asf_record_value *array, size_t i, struct asf_record_value *item) {
     if (i >= array->count)
-        return asf__record_fail(-ERANGE, "'%.64s' has %zu elements, and element %zu is asked for",
+        return asf__record_fail(-ERANGE, "'%.64s' has %zu elements; element %zu does not exist",
                                 array->member.name, array->count, i);
     struct asf_record_value result = *array;
     size_t slots = array->member.kind == ASF_RECORD_STRING ? 1
@@ -128,17 +127,17 @@ int asf_record_find(const struct asf_record *record, const char *path, struct as
     return rc;
 }
 
-/* --- what they are ------------------------------------------------------------------------------- */
+/* --- reading values ------------------------------------------------------------------------- */
 
 static bool swapped(const struct asf_record_value *value) {
     return value->record->format->swapped;
 }
 
 static int other_kind(const struct asf_record_value *value, const char *wanted) {
-    return asf__record_fail(-EPROTOTYPE, "'%.64s' is no single %s", value->member.name, wanted);
+    return asf__record_fail(-EPROTOTYPE, "'%.64s' is not a single %s", value->member.name, wanted);
 }
 
-/* A number's bytes as an integer of 64 bits; whether it is signed. */
+/* Reads a number as an integer of 64 bits; *negative is its sign. */
 static int integer(const struct asf_record_value *value, uint64_t *bits, bool *negative) {
     *negative = false;
     if (value->member.shape != ASF_RECORD_SINGLE)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_vector.c - vector code: what it is made of, and how it is run without
- * ever touching a byte outside the buffers.  The engines differ in their pick()
- * alone.
+ * record_vector.c - translates ops to vector code and runs it, without accessing memory outside the buffers.
+ * The engines differ only in their pick().
  *
- * A lane always stores sixteen bytes, of which the last may not be meant; the
- * lane behind it, or what else comes next in the struct, puts that right.  So
- * everything is carried out in the order of the native struct, and the lanes at
- * the end of the buffers byte by byte.  Where a record is turned where it lies,
- * those bytes are put back as they were.
+ * A lane always stores sixteen bytes, of which the last may be invalid.  The next lane or op overwrites
+ * these.  So everything runs in order of native offsets, and near the end of a buffer lanes are executed byte
+ * by byte.  When a record is swapped in place, a lane stores the bytes after its `length` unchanged.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -18,44 +15,44 @@
 #include "interfaces/record/record_lanes.h"
 
 enum {
-    BIG = 256,      /* bytes of an array of numbers that is worth a loop of its own */
-    LONG_COPY = 64, /* and of a copy that is memcpy's */
+    BIG = 256,      /* bytes from which on an array of numbers gets its own loop */
+    LONG_COPY = 64, /* bytes from which on a copy is faster with memcpy */
 };
 
-/* An array of elements without loops in them: a run, and then, for each element,
- * the moves that are no shuffles. */
+/* An array of elements without inner loops: first the shuffles of all elements, then the other ops, element
+ * by element. */
 struct flat {
-    struct asf__run one, many; /* many: of several elements at once */
-    uint32_t from, to;         /* bytes of an element on both sides */
-    bool copies;               /* the elements are the same on both sides */
-    bool in_place;             /* source and target may be one */
-    bool only_lanes;           /* there is nothing but the runs */
-    size_t several;            /* so many elements, and more, are for `many` */
-    struct asf__move *others;
+    struct asf__run one, many; /* `many` converts several elements in one iteration */
+    uint32_t from, to;         /* bytes of an element, on the wire and native */
+    bool copies;               /* the elements are equal on both sides */
+    bool in_place;             /* source and target may be the same memory */
+    bool only_lanes;           /* there are no other ops */
+    size_t several;            /* number of elements from which on `many` is used */
+    struct asf__op *others;
     uint32_t others_count;
-    struct asf__generated generated; /* for one element at a time, lanes and others */
+    struct asf__generated generated; /* converts one element per iteration, lanes and other ops */
 };
 
-enum step_kind { STEP_FLAT, STEP_MOVE, STEP_LOOP };
+enum step_kind { STEP_FLAT, STEP_OP, STEP_LOOP };
 
 struct step {
     enum step_kind kind;
     uint32_t src, dst, count;
-    uint32_t body; /* of a loop: how many steps */
+    uint32_t body; /* STEP_LOOP: number of steps of the body */
     uint32_t src_step, dst_step;
     struct flat *flat;
-    struct asf__move move;
+    struct asf__op op;
 };
 
 struct asf__code {
     const struct asf__engine *engine;
     bool in_place;
-    struct flat *whole; /* the element as one, or else the steps */
+    struct flat *whole; /* the whole element; NULL: the steps convert it */
     struct step *steps;
     uint32_t count;
 };
 
-/* --- making ---------------------------------------------------------------------------- */
+/* --- translating -------------------------------------------------------------------------- */
 
 static void free_run(struct asf__run *run) {
     free(run->lanes);
@@ -75,7 +72,7 @@ static void free_flat(struct flat *flat) {
 static int make_run(struct asf__run *run, const struct asf__map *map, const struct flat *flat,
                     uint32_t elements, const struct asf__engine *engine) {
     run->elements = elements;
-    run->shift = (uint32_t)__builtin_ctz(elements); /* elements: 2^shift */
+    run->shift = (uint32_t)__builtin_ctz(elements);
     run->src_step = flat->from * elements;
     run->dst_step = flat->to * elements;
     int rc = asf__cover(map, run);
@@ -88,16 +85,16 @@ static int make_run(struct asf__run *run, const struct asf__map *map, const stru
     return 0;
 }
 
-/* So many elements that they end where a vector ends. */
-static uint32_t together(uint32_t bytes, unsigned width) {
+/* Returns how many elements, a power of two, fill whole vectors; fewer if these do not fit into a map. */
+static uint32_t whole_vectors(uint32_t bytes, unsigned width) {
     uint32_t n = 1;
     while (n * bytes % width != 0 && 2 * n * bytes <= MAP_MOST)
         n *= 2;
     return n;
 }
 
-/* The moves, from the target's byte `base` on. */
-static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t count, uint32_t base,
+/* Makes a flat of `count` ops, whose target begins at native offset `base`. */
+static int make_flat(struct flat **made, const struct asf__op *ops, uint32_t count, uint32_t base,
                      struct flat size, const struct asf__engine *engine) {
     struct asf__map map = {
         .length = size.to, .src_length = size.from, .in_place = size.in_place, .base = base};
@@ -106,25 +103,25 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
     if (!flat)
         return asf__record_no_memory("to plan the conversion");
     *flat = size;
-    flat->others = malloc((count + 1) * sizeof *moves);
+    flat->others = malloc((count + 1) * sizeof *ops);
     if (!flat->others)
         return asf__record_no_memory("to plan the conversion");
     memset(map.at, 0xff, map.length * sizeof *map.at);
     for (uint32_t i = 0; i < count; i++) {
-        if (asf__puts_bytes(&moves[i])) {
-            asf__map_move(&map, &moves[i], base);
+        if (asf__is_byte_op(&ops[i])) {
+            asf__map_op(&map, &ops[i], base);
             any = true;
         } else {
-            flat->others[flat->others_count] = moves[i];
+            flat->others[flat->others_count] = ops[i];
             flat->others[flat->others_count++].dst -= base;
         }
     }
-    flat->copies = count == 1 && moves->op == MOVE_COPY && flat->from == flat->to && moves->count == flat->to;
+    flat->copies = count == 1 && ops->code == OP_COPY && flat->from == flat->to && ops->count == flat->to;
     if (!any || flat->copies)
         return 0;
     flat->only_lanes = flat->others_count == 0;
     int rc = make_run(&flat->one, &map, flat, 1, engine);
-    uint32_t n = flat->in_place && flat->from != flat->to ? 1 : together(flat->to, engine->width);
+    uint32_t n = flat->in_place && flat->from != flat->to ? 1 : whole_vectors(flat->to, engine->width);
     flat->several = n > 1 ? n : SIZE_MAX;
     if (rc == 0 && flat->others_count > 0)
         asf__generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
@@ -134,36 +131,36 @@ static int make_flat(struct flat **made, const struct asf__move *moves, uint32_t
     return make_run(&flat->many, &map, flat, n, engine);
 }
 
-/* The steps have room for one more than there are moves at all. */
+/* `steps` has room for one step per op, which is enough. */
 static struct step *add_step(struct asf__code *code, enum step_kind kind) {
     struct step *s = &code->steps[code->count++];
     *s = (struct step){.kind = kind, .count = 1};
     return s;
 }
 
-static bool is_flat(const struct asf__move *moves, uint32_t count) {
+static bool is_flat(const struct asf__op *ops, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (moves[i].op == MOVE_LOOP)
+        if (ops[i].code == OP_LOOP)
             return false;
     return true;
 }
 
-static uint32_t bytes_of(const struct asf__move *m) {
+static uint32_t bytes_of(const struct asf__op *m) {
     return m->count * m->to;
 }
 
-/* Moves of the library, which are faster than ours when they are long. */
-static bool is_long(const struct asf__move *m) {
-    return (m->op == MOVE_COPY || m->op == MOVE_ZERO || m->op == MOVE_FIXED) && bytes_of(m) >= LONG_COPY;
+/* Whether libc's memcpy or memset does the op faster than shuffles. */
+static bool is_long(const struct asf__op *m) {
+    return (m->code == OP_COPY || m->code == OP_ZERO || m->code == OP_FIXED) && bytes_of(m) >= LONG_COPY;
 }
 
-static bool is_array(const struct asf__move *m) {
-    return m->op != MOVE_COPY && m->op != MOVE_ZERO && m->op != MOVE_FIXED && bytes_of(m) > BIG;
+static bool is_array(const struct asf__op *m) {
+    return m->code != OP_COPY && m->code != OP_ZERO && m->code != OP_FIXED && bytes_of(m) > BIG;
 }
 
-/* An array of numbers: its element is the body. */
-static int make_array(struct asf__code *code, const struct asf__move *m) {
-    struct asf__move body = *m;
+/* Makes the steps of an array of numbers, whose element is one number. */
+static int make_array(struct asf__code *code, const struct asf__op *m) {
+    struct asf__op body = *m;
     struct step *s = add_step(code, STEP_FLAT);
     s->src = m->src;
     s->dst = m->dst;
@@ -174,27 +171,27 @@ static int make_array(struct asf__code *code, const struct asf__move *m) {
     return make_flat(&s->flat, &body, 1, 0, size, code->engine);
 }
 
-/* Small moves that follow one another: how many of them make one map. */
-static uint32_t segment(const struct asf__move *moves, uint32_t count) {
+/* Returns how many consecutive short ops fit into one map. */
+static uint32_t count_small_ops(const struct asf__op *ops, uint32_t count) {
     uint32_t n = 0;
-    while (n < count && moves[n].op != MOVE_LOOP && !is_long(&moves[n]) && !is_array(&moves[n]) &&
-           moves[n].dst + bytes_of(&moves[n]) - moves->dst <= MAP_MOST)
+    while (n < count && ops[n].code != OP_LOOP && !is_long(&ops[n]) && !is_array(&ops[n]) &&
+           ops[n].dst + bytes_of(&ops[n]) - ops->dst <= MAP_MOST)
         n++;
     return n;
 }
 
-static int make_segment(struct asf__code *code, const struct asf__move *moves, uint32_t n, uint32_t from) {
-    const struct asf__move *last = &moves[n - 1];
+static int make_small_ops(struct asf__code *code, const struct asf__op *ops, uint32_t n, uint32_t from) {
+    const struct asf__op *last = &ops[n - 1];
     struct step *s = add_step(code, STEP_FLAT);
-    s->dst = moves->dst;
+    s->dst = ops->dst;
     struct flat size = {
-        .from = from, .to = last->dst + bytes_of(last) - moves->dst, .in_place = code->in_place};
-    return make_flat(&s->flat, moves, n, moves->dst, size, code->engine);
+        .from = from, .to = last->dst + bytes_of(last) - ops->dst, .in_place = code->in_place};
+    return make_flat(&s->flat, ops, n, ops->dst, size, code->engine);
 }
 
-static int make_steps(struct asf__code *code, const struct asf__move *moves, uint32_t count, uint32_t from);
+static int make_steps(struct asf__code *code, const struct asf__op *ops, uint32_t count, uint32_t from);
 
-static int make_loop(struct asf__code *code, const struct asf__move *m) {
+static int make_loop(struct asf__code *code, const struct asf__op *m) {
     bool flat = is_flat(m + 1, m->body) && m->dstep <= MAP_MOST;
     struct step *s = add_step(code, flat ? STEP_FLAT : STEP_LOOP);
     s->src = m->src;
@@ -211,45 +208,45 @@ static int make_loop(struct asf__code *code, const struct asf__move *m) {
     return rc;
 }
 
-static int make_steps(struct asf__code *code, const struct asf__move *moves, uint32_t count, uint32_t from) {
+static int make_steps(struct asf__code *code, const struct asf__op *ops, uint32_t count, uint32_t from) {
     int rc = 0;
     for (uint32_t i = 0, n; rc == 0 && i < count; i += n) {
-        n = 1 + moves[i].body;
-        if (moves[i].op == MOVE_LOOP)
-            rc = make_loop(code, &moves[i]);
-        else if (is_array(&moves[i]))
-            rc = make_array(code, &moves[i]);
-        else if (is_long(&moves[i]))
-            add_step(code, STEP_MOVE)->move = moves[i];
+        n = 1 + ops[i].body;
+        if (ops[i].code == OP_LOOP)
+            rc = make_loop(code, &ops[i]);
+        else if (is_array(&ops[i]))
+            rc = make_array(code, &ops[i]);
+        else if (is_long(&ops[i]))
+            add_step(code, STEP_OP)->op = ops[i];
         else
-            rc = make_segment(code, &moves[i], n = segment(&moves[i], count - i), from);
+            rc = make_small_ops(code, &ops[i], n = count_small_ops(&ops[i], count - i), from);
     }
     return rc;
 }
 
-/* An element is made as one unless it is long or has long parts. */
+/* Whether an element is short and has only short parts: one flat then converts all of it. */
 static bool is_whole(const struct asf__routine *r) {
-    if (!is_flat(r->moves, r->moves_count) || r->to > MAP_MOST)
+    if (!is_flat(r->ops, r->ops_count) || r->to > MAP_MOST)
         return false;
-    for (uint32_t i = 0; i < r->moves_count; i++)
-        if (is_array(&r->moves[i]) || (r->moves_count > 1 && is_long(&r->moves[i])))
+    for (uint32_t i = 0; i < r->ops_count; i++)
+        if (is_array(&r->ops[i]) || (r->ops_count > 1 && is_long(&r->ops[i])))
             return false;
     return true;
 }
 
 int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r) {
-    if (r->moves_count == 0)
+    if (r->ops_count == 0)
         return 0;
     struct asf__code *code = r->code = calloc(1, sizeof *code);
     if (!code)
         return asf__record_no_memory("to plan the conversion");
     code->engine = engine;
-    code->in_place = r->turns;
-    struct flat size = {.from = r->from, .to = r->to, .in_place = r->turns};
+    code->in_place = r->in_place;
+    struct flat size = {.from = r->from, .to = r->to, .in_place = r->in_place};
     if (is_whole(r))
-        return make_flat(&code->whole, r->moves, r->moves_count, 0, size, engine);
-    code->steps = calloc(r->moves_count, sizeof *code->steps);
-    return code->steps ? make_steps(code, r->moves, r->moves_count, r->from)
+        return make_flat(&code->whole, r->ops, r->ops_count, 0, size, engine);
+    code->steps = calloc(r->ops_count, sizeof *code->steps);
+    return code->steps ? make_steps(code, r->ops, r->ops_count, r->from)
                        : asf__record_no_memory("to plan the conversion");
 }
 
@@ -261,9 +258,9 @@ void asf__vector_discard(struct asf__code *code) {
     free(code);
 }
 
-/* --- running ----------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------------------------ */
 
-/* Lanes at the end of a buffer, byte by byte. */
+/* Executes lanes byte by byte, near the end of a buffer. */
 static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,
                         const struct asf__bounds *b) {
     for (uint32_t i = 0; i < run->lanes_count; i++) {
@@ -278,7 +275,7 @@ static void run_exactly(const struct asf__run *run, const unsigned char *src, un
     }
 }
 
-/* Iterations that stay within `room` bytes. */
+/* Returns how many of n iterations access only the first `room` bytes. */
 static inline size_t within(size_t n, size_t step, size_t reach, size_t room) {
     if ((n - 1) * step + reach <= room)
         return n;
@@ -295,9 +292,9 @@ static void run_all(const struct asf__run *run, const unsigned char *src, unsign
         run_exactly(run, src + fast * run->src_step, dst + fast * run->dst_step, b);
 }
 
-/* What is left when several elements at once are too many: the last of them once
- * more, together with those, when that stays within the buffers, and the source
- * is still what it was. */
+/* Converts the elements that remain when `many` is done.  Usually runs `many` once more for the last
+ * elements, some of which are converted a second time.  Not if that exceeds the buffers, nor in place, where
+ * the source has changed. */
 static void run_rest(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                      size_t done, const struct asf__bounds *b) {
     const struct asf__run *run = &f->many;
@@ -325,11 +322,12 @@ SELDOM static int run_others(const struct flat *f, const unsigned char *src, uns
                              size_t count) {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = asf__do_moves(f->others, f->others_count, src + i * f->from, dst + i * f->to);
+        rc = asf__do_ops(f->others, f->others_count, src + i * f->from, dst + i * f->to);
     return rc;
 }
 
-/* By generated code, as far as its lanes stay within the buffers. */
+/* Runs the generated code for the elements for which its lanes stay within the buffers; *done is their
+ * number. */
 static int run_generated(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                          const struct asf__bounds *b, size_t *done) {
     size_t n = within(count, f->from, f->one.src_reach, (size_t)(b->src_end - src));
@@ -357,7 +355,7 @@ SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsi
     return f->others_count ? run_others(f, src, dst, count) : 0;
 }
 
-/* Mostly one run does all that there is. */
+/* Mostly one call of `go` converts everything. */
 OFTEN int run_flat(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                    const struct asf__bounds *b) {
     if (!f->only_lanes)
@@ -376,8 +374,8 @@ static int run_steps(const struct step *steps, uint32_t count, const unsigned ch
         const struct step *s = &steps[i];
         if (s->kind == STEP_FLAT)
             rc = run_flat(s->flat, src + s->src, dst + s->dst, s->count, b);
-        else if (s->kind == STEP_MOVE)
-            rc = asf__do_move(&s->move, src, dst);
+        else if (s->kind == STEP_OP)
+            rc = asf__do_op(&s->op, src, dst);
         for (uint32_t j = 0; rc == 0 && s->kind == STEP_LOOP && j < s->count; j++)
             rc = run_steps(s + 1, s->body, src + s->src + (size_t)j * s->src_step,
                            dst + s->dst + (size_t)j * s->dst_step, b);

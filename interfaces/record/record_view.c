@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_view.c - a record as a struct of the program: used where it lies, or
- * converted into the reader's memory or the caller's.
+ * record_view.c - a record as a struct of the program: used in place, or converted into the reader's memory
+ * or the caller's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "interfaces/record/record_reader.h"
 
-/* Before the parts of a converted record; what any type may be aligned to. */
+/* Largest alignment of a struct; memory for converted records is aligned to it. */
 enum { WIDEST = 64 };
 
 /* --- plans ------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ SELDOM static int find_plan(struct asf_record_reader *r, struct asf_record_forma
     return rc < 0 ? rc : keep_plan(r, *plan);
 }
 
-/* For two formats, made or remembered. */
+/* Returns the plan for two formats, from the reader's list or a new one. */
 static inline int plan_for(struct asf_record_reader *r, struct asf_record_format *wire,
                            struct asf_record_format *native, struct asf__plan **plan) {
     *plan = r->last;
@@ -70,7 +70,7 @@ int asf_record_match(struct asf_record_reader *r, struct asf_record_format *wire
         return rc;
     if (receipt)
         *receipt = plan->receipt;
-    return plan->obtained;
+    return plan->how;
 }
 
 /* --- views ---------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Into the room that there is; where it is too small, -E2BIG. */
+/* Converts into the reader's buffer.  -E2BIG: the buffer is too small. */
 static inline int convert_into_room(const struct asf_record *record, const struct asf__plan *plan) {
     const struct asf_record_reader *r = record->reader;
     return asf__plan_convert(
@@ -114,8 +114,8 @@ SELDOM static int convert_into_more(const struct asf_record *record, const struc
     return rc < 0 ? rc : convert_into_room(record, plan);
 }
 
-/* Records are mostly as long as those before them: the size is asked for when
- * the room turns out to be too small. */
+/* Records are mostly no longer than those before.  So the size is measured only after the buffer proved too
+ * small. */
 static inline int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
     int rc = convert_into_room(record, plan);
     if (rc == -E2BIG)
@@ -124,9 +124,10 @@ static inline int convert(struct asf_record *record, const struct asf__plan *pla
     return rc;
 }
 
-/* Where it lies; it is a record of the native format from then on. */
-static bool turn(struct asf_record *record, const struct asf__plan *plan) {
-    if (!asf__plan_turn(plan, (unsigned char *)(uintptr_t)record->data, record->length, &record->parts))
+/* Swaps the record in place; from then on it has the native format. */
+static bool swap_in_place(struct asf_record *record, const struct asf__plan *plan) {
+    if (!asf__plan_swap_in_place(plan, (unsigned char *)(uintptr_t)record->data, record->length,
+                                 &record->parts))
         return false;
     record->format = plan->native;
     return true;
@@ -138,12 +139,12 @@ int asf_record_view(struct asf_record *record, struct asf_record_format *native,
     int rc = plan_for(record->reader, record->format, native, &plan);
     if (rc < 0)
         return rc;
-    int got = plan->obtained;
+    int got = plan->how;
     if (got == ASF_RECORD_IN_PLACE && is_aligned(record, native)) {
         *data = record->data;
         return got;
     }
-    if (record->handed_over && plan->turns && is_aligned(record, native) && turn(record, plan)) {
+    if (record->handed_over && plan->in_place && is_aligned(record, native) && swap_in_place(record, plan)) {
         *data = record->data;
         return got;
     }
@@ -171,6 +172,6 @@ int asf_record_into(struct asf_record *record, struct asf_record_format *native,
         return rc;
     }
     *block = room;
-    int got = plan->obtained;
+    int got = plan->how;
     return got == ASF_RECORD_IN_PLACE ? (int)ASF_RECORD_COPIED : got;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_why.c - what the last failure was about, in words.
+ * record_why.c - the text of the thread's last failure.
  */
 #define _GNU_SOURCE
 #include <errno.h>

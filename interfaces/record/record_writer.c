@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_writer.c - records into a stream: each is one region of the stream's
- * own buffer, filled and given back, so that nothing is copied twice.
+ * record_writer.c - writes records to a stream.  Each record is built in a region of the stream's own buffer,
+ * so its bytes are copied only once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -9,45 +9,45 @@
 #include <string.h>
 
 #include "interfaces/record/record_frame.h"
-#include "interfaces/record/record_gather.h"
 #include "interfaces/record/record_index.h"
+#include "interfaces/record/record_marshal.h"
 #include "interfaces/record/record_stored.h"
 
-/* The record that is being written: a region of the stream. */
+/* The record that is being written, in a region of the stream. */
 struct slot {
     unsigned char *region, *record;
     const struct asf_record_format *format;
     struct asf__frame frame;
-    size_t used, room; /* of the record */
+    size_t used, room; /* bytes of the record used, and reserved */
 };
 
 struct asf_record_writer {
     struct asf_cios *stream;
     struct asf_record_options options;
-    uint64_t position; /* bytes of the stream so far, from START on */
+    uint64_t position; /* bytes written since START */
     struct asf_record_format **formats;
     uint32_t count, room, last;
-    size_t footprint; /* of the formats */
+    size_t footprint; /* bytes of memory of the formats */
     struct slot slot;
     struct asf__index index;
-    int failed; /* what the stream failed with: what is behind that is lost, and so are places */
+    int failed; /* error of the stream; after it the stream's contents and offsets are unknown */
 };
 
 /* --- frames -------------------------------------------------------------------------- */
 
-/* A region for a frame, of which `length` payload bytes are still to be filled.
- * A region of input, or the end of it, would be taken for room. */
+/* Allocates a region for a frame, including `length` bytes of payload.  Asks for write mode: in read mode
+ * salloc would return input. */
 static int open_frame(struct asf_record_writer *w, struct asf__frame *frame, unsigned char **region) {
     ssize_t bytes = (ssize_t)asf__frame_bytes(frame);
     *region = NULL;
     if (w->failed)
-        return asf__record_fail(w->failed, "the stream could not be written before");
+        return asf__record_fail(w->failed, "an earlier write to the stream failed");
     *region = asf_Salloc(w->stream, ASF_WRITE, &bytes);
     if (*region)
         return 0;
     int rc = bytes < 0 ? (int)bytes : -EIO;
     w->failed = rc == -ENOMEM ? 0 : rc;
-    return asf__record_fail(rc, "the stream takes no record of %zu bytes: %.64s", (size_t)frame->length,
+    return asf__record_fail(rc, "the stream cannot take a record of %zu bytes: %.64s", (size_t)frame->length,
                             strerrordesc_np(-rc));
 }
 
@@ -73,7 +73,7 @@ static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const
 static int announce(struct asf_record_writer *w, struct asf_record_format *f, uint32_t token) {
     if (w->options.hashed)
         return w->options.store ? asf_record_store_put(w->options.store, f) : 0;
-    int rc = w->options.indexed ? asf__places_add(&w->index.formats, w->position) : 0;
+    int rc = w->options.indexed ? asf__offsets_add(&w->index.formats, w->position) : 0;
     struct asf__frame frame = {.token = token, .kind = FRAME_FORMAT, .length = f->length};
     return rc < 0 ? rc : put_frame(w, frame, f->description);
 }
@@ -101,8 +101,7 @@ static int add_format(struct asf_record_writer *w, struct asf_record_format *f) 
     return 0;
 }
 
-/* The format's number in the stream, announced if it is new; the hash tells
- * whether it is. */
+/* Returns the format's number in the stream.  A format with a new hash is written first. */
 static int token_of(struct asf_record_writer *w, struct asf_record_format *f, uint32_t *token) {
     uint32_t i = 0;
     if (w->last < w->count && w->formats[w->last] == f) {
@@ -131,8 +130,8 @@ static int put_index(struct asf_record_writer *w) {
     return rc;
 }
 
-/* The last record did not come about. */
-static void forget(struct asf_record_writer *w) {
+/* Removes the last record, which could not be written, from the index. */
+static void unindex(struct asf_record_writer *w) {
     if (w->options.indexed)
         w->index.records.count--;
 }
@@ -141,12 +140,12 @@ static int open_slot(struct asf_record_writer *w, struct asf_record_format *f, s
     struct slot *s = &w->slot;
     uint32_t token = 0;
     if (s->region)
-        return asf__record_fail(-EINVAL, "a record has been begun and not ended");
+        return asf__record_fail(-EINVAL, "a record was begun but not ended");
     int rc = w->options.indexed && w->index.records.count == INDEX_RECORDS ? put_index(w) : 0;
     if (rc == 0)
         rc = token_of(w, f, &token);
     if (rc == 0 && w->options.indexed)
-        rc = asf__places_add(&w->index.records, w->position);
+        rc = asf__offsets_add(&w->index.records, w->position);
     if (rc < 0)
         return rc;
     unsigned least = w->options.hashed ? 1 : 0;
@@ -156,7 +155,7 @@ static int open_slot(struct asf_record_writer *w, struct asf_record_format *f, s
                                    .length = bytes};
     rc = open_frame(w, &s->frame, &s->region);
     if (rc < 0) {
-        forget(w);
+        unindex(w);
         return rc;
     }
     s->format = f;
@@ -166,7 +165,7 @@ static int open_slot(struct asf_record_writer *w, struct asf_record_format *f, s
     return 0;
 }
 
-/* The region as long as the frame is. */
+/* Completes the frame and frees its region. */
 static int close_slot(struct asf_record_writer *w) {
     struct slot *s = &w->slot;
     unsigned char *region = s->region;
@@ -177,17 +176,17 @@ static int close_slot(struct asf_record_writer *w) {
     return close_frame(w, &s->frame, region);
 }
 
-/* Nothing has been written: the region goes back, and the index forgets it. */
+/* Discards the record: shortens its region to nothing, so that no byte is written. */
 static void drop_slot(struct asf_record_writer *w) {
     ssize_t none = 0;
-    void *moved = asf_srealloc(w->stream, w->slot.region, &none);
-    asf_sfree(w->stream, moved ? moved : w->slot.region);
+    void *shortened = asf_srealloc(w->stream, w->slot.region, &none);
+    asf_sfree(w->stream, shortened ? shortened : w->slot.region);
     w->slot.region = NULL;
-    forget(w);
+    unindex(w);
 }
 
-/* What was not used is given back.  When other regions of the stream are in the
- * way it becomes part of the record, as zeros. */
+/* Shortens the region to the bytes in use.  If other regions of the stream follow it, that fails; then the
+ * unused bytes become zeros of the record. */
 static void shorten(struct asf_record_writer *w) {
     struct slot *s = &w->slot;
     struct asf__frame frame = s->frame;
@@ -201,12 +200,12 @@ static void shorten(struct asf_record_writer *w) {
 
 int asf_record_write(struct asf_record_writer *w, struct asf_record_format *f, const void *data) {
     size_t size;
-    int rc = asf__gather_size(f, data, &size);
+    int rc = asf__marshal_size(f, data, &size);
     if (rc == 0)
         rc = open_slot(w, f, size);
     if (rc < 0)
         return rc;
-    rc = asf__gather_fields(f, data, w->slot.record, size);
+    rc = asf__marshal(f, data, w->slot.record, size);
     if (rc == 0)
         return close_slot(w);
     drop_slot(w);
@@ -217,18 +216,18 @@ int asf_record_begin(struct asf_record_writer *w, struct asf_record_format *f, s
     size_t size = asf__root(f)->size, room;
     *data = NULL;
     if (__builtin_add_overflow(size, extra, &room) || room > SIZE_MAX / 4)
-        return asf__record_fail(-E2BIG, "no record has %zu bytes behind its struct", extra);
+        return asf__record_fail(-E2BIG, "a record cannot have %zu bytes after its struct", extra);
     int rc = open_slot(w, f, room);
     if (rc == 0)
         *data = memset(w->slot.record, 0, size);
     return rc;
 }
 
-/* Whatever the element is: a part whose alignment is more than 8 is rare. */
+/* Reserves bytes after the struct, and stores their offset in the pointer at `slot`. */
 static void *take_room(struct slot *s, void *slot, size_t bytes, size_t align) {
     size_t at = (s->used + align - 1) & -align;
     if (!s->region || bytes > s->room || at > s->room - bytes) {
-        asf__record_fail(-E2BIG, "there is no room left for %zu bytes more", bytes);
+        asf__record_fail(-E2BIG, "the record has no room for %zu more bytes", bytes);
         return NULL;
     }
     memset(s->record + s->used, 0, at - s->used);
@@ -266,13 +265,13 @@ int asf_record_end(struct asf_record_writer *w) {
     return close_slot(w);
 }
 
-/* --- the writer itself --------------------------------------------------------------------------- */
+/* --- the writer --------------------------------------------------------------------------- */
 
 int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_options *options,
                           struct asf_record_writer **writer) {
     *writer = NULL;
     if (options && options->size != sizeof *options)
-        return asf__record_fail(-EINVAL, "the options are of another version of the library");
+        return asf__record_fail(-EINVAL, "the options have the size of another version of the library");
     struct asf_record_writer *w = calloc(1, sizeof *w);
     if (!w)
         return asf__record_no_memory("for a writer");
@@ -311,10 +310,10 @@ int asf_record_writer_close(struct asf_record_writer *w) {
     return rc;
 }
 
-/* The frame of a message in memory. */
+/* Computes the header of a message in memory. */
 static int frame_message(struct asf_record_format *f, const void *data, struct asf__frame *frame) {
     size_t size;
-    int rc = asf__gather_size(f, data, &size);
+    int rc = asf__marshal_size(f, data, &size);
     if (rc == 0)
         *frame = (struct asf__frame){
             .kind = FRAME_HASHED, .gap = asf__gap(0, size, asf__root(f)->alignment, 1), .length = size};
@@ -330,7 +329,7 @@ ssize_t asf_record_encode(struct asf_record_format *f, const void *data, void *m
     if (asf__frame_bytes(&frame) <= room) {
         asf__frame_put(at, &frame);
         memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
-        rc = asf__gather_fields(f, data, at + asf__frame_before(&frame), frame.length);
+        rc = asf__marshal(f, data, at + asf__frame_before(&frame), frame.length);
     }
     return rc < 0 ? rc : (ssize_t)asf__frame_bytes(&frame);
 }
@@ -339,15 +338,15 @@ int asf_record_gather(struct asf_record_format *f, const void *data, void *messa
                       struct iovec *pieces, size_t most) {
     struct asf__frame frame;
     unsigned char *at = message;
-    struct asf__pieces p = {pieces, 0, most, at, at + room};
+    struct asf__chunks p = {pieces, 0, most, at, at + room};
     int rc = frame_message(f, data, &frame);
     if (rc < 0)
         return rc;
     size_t before = asf__frame_before(&frame);
     if (before > room)
-        return asf__record_fail(-E2BIG, "there is no room for a head");
+        return asf__record_fail(-E2BIG, "the buffer is too small for a header");
     asf__frame_head(at, &frame);
     memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
-    rc = asf__gather_pieces(f, data, at + before, frame.length, asf__padded(frame.length), &p);
+    rc = asf__marshal_chunks(f, data, at + before, frame.length, asf__padded(frame.length), &p);
     return rc < 0 ? rc : (int)p.count;
 }

@@ -18,7 +18,7 @@ enum { PORT = 6379, KEY = 64 };
 
 struct server {
     redisContext *context;
-    pthread_mutex_t lock; /* a connection serves one thread at a time */
+    pthread_mutex_t lock; /* a connection can serve one thread at a time */
 };
 
 static void key_of(char key[KEY], const unsigned char hash[16]) {
@@ -27,14 +27,15 @@ static void key_of(char key[KEY], const unsigned char hash[16]) {
         n += snprintf(key + n, (size_t)(KEY - n), "%02x", hash[i]);
 }
 
-/* What is wrong with the connection. */
+/* Returns the connection's error as a negated errno value. */
 static int error_of(const redisContext *c) {
     if (c->err == REDIS_ERR_IO && errno > 0)
         return -errno;
     return c->err == REDIS_ERR_OOM ? -ENOMEM : -EIO;
 }
 
-/* Of one that there was: -ENOENT, of a socket that is gone, would be that of a format. */
+/* Returns the error of a lost connection.  -ENOENT, of a missing socket, would mean that the format is
+ * missing. */
 static int loss_of(const redisContext *c) {
     int rc = error_of(c);
     return rc == -ENOENT ? -ECONNREFUSED : rc;
@@ -46,8 +47,8 @@ static redisReply *ask_once(struct server *s, const char *format, const char *ke
                  : redisCommand(s->context, format, key);
 }
 
-/* One command, and after a broken connection once more.  hiredis writes without
- * MSG_NOSIGNAL: a SIGPIPE of ours is taken away again. */
+/* Sends a command, and once more after reconnecting if the connection was lost.  hiredis writes without
+ * MSG_NOSIGNAL; so SIGPIPE is blocked, and one that the write raised is removed. */
 static redisReply *ask(struct server *s, const char *format, const char *key, const void *value,
                        size_t length) {
     static const struct timespec now = {0, 0};
@@ -59,7 +60,7 @@ static redisReply *ask(struct server *s, const char *format, const char *key, co
     redisReply *reply = ask_once(s, format, key, value, length);
     if (!reply && redisReconnect(s->context) == REDIS_OK)
         reply = ask_once(s, format, key, value, length);
-    int error = errno; /* error_of's */
+    int error = errno; /* for error_of */
     if (!sigismember(&pending, SIGPIPE))
         sigtimedwait(&pipe, NULL, &now);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -123,7 +124,7 @@ static bool is_path(const char *server) {
     return strchr(server, '/') != NULL;
 }
 
-/* "HOST" or "HOST:PORT". */
+/* Connects to "HOST" or "HOST:PORT". */
 static redisContext *connect_to_host(const char *server, struct timeval timeout) {
     char host[256];
     const char *colon = strrchr(server, ':');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// record_xbyak.cpp - code for the conversion of an element, by xbyak: a loop over
-// the elements, and in it every lane and every step in a row.
+// record_xbyak.cpp - generates the conversion of an element with xbyak: a loop over the elements, whose body
+// executes all lanes and then all steps, unrolled.
 #include <asf/record_xbyak.h>
 
 #include <cerrno>
@@ -19,8 +19,8 @@
 
 namespace {
 
-constexpr size_t MOST = 64 * 1024; // bytes of code
-constexpr uint32_t UNROLLED = 64;  // numbers of one step
+constexpr size_t MOST = 64 * 1024; // most bytes of code
+constexpr uint32_t UNROLLED = 64;  // most numbers of one step
 
 // rdi: source, rsi: target, rdx: elements; rax, rcx, r8 and xmm0 are free.
 class Code : public Xbyak::CodeGenerator {
@@ -80,7 +80,7 @@ class Code : public Xbyak::CodeGenerator {
             mov(byte[rsi + (s.dst + i)], s.bytes[i]);
     }
 
-    // A number into rax, made 64 bits wide.
+    // Loads a number into rax, extended to 64 bits.
     void load(const asf_record_step &s, uint32_t at) {
         const Xbyak::RegExp from = rdi + at;
         const bool widen = s.kind != ASF_RECORD_STEP_FLOAT && s.from_signed;
@@ -113,8 +113,8 @@ class Code : public Xbyak::CodeGenerator {
         size == 1 ? mov(to, al) : size == 2 ? mov(to, ax) : size == 4 ? mov(to, eax) : mov(to, rax);
     }
 
-    // Does rax fit?  It does when the part that is kept, widened again, is the
-    // same; of 64 bits it does when both sides agree on the sign.
+    // Jumps to `misfit` if rax does not fit.  It fits if its low part, extended again, is equal to it.  A
+    // number of 64 bits fits if its top bit is 0, since then signed and unsigned agree.
     void check(const asf_record_step &s, Xbyak::Label &misfit) {
         if (s.to == 8) {
             test(rax, rax);
@@ -129,7 +129,7 @@ class Code : public Xbyak::CodeGenerator {
             s.to_signed ? movsxd(rcx, eax) : mov(ecx, eax);
         cmp(rcx, rax);
         jne(misfit, T_NEAR);
-        if (!s.from_signed && s.to_signed) { // above what is signed at all
+        if (!s.from_signed && s.to_signed) { // an unsigned number above INT64_MAX
             test(rax, rax);
             js(misfit, T_NEAR);
         }
@@ -144,11 +144,11 @@ class Code : public Xbyak::CodeGenerator {
         }
         Xbyak::Label fits;
         mov(rcx, rax);
-        add(rcx, rcx);                                          // without the sign
-        mov(r8, uint64_t{0x47efffffe0000000} * 2 + 0x20000000); // 0x1.ffffffp127, twice
+        add(rcx, rcx);                                          // remove the sign bit
+        mov(r8, uint64_t{0x47efffffe0000000} * 2 + 0x20000000); // the bits of 0x1.ffffffp127, shifted alike
         cmp(rcx, r8);
         jb(fits);
-        mov(r8, uint64_t{0x7ff0000000000000} * 2); // infinity
+        mov(r8, uint64_t{0x7ff0000000000000} * 2); // the bits of infinity, shifted alike
         cmp(rcx, r8);
         jb(misfit, T_NEAR);
         L(fits);
@@ -174,12 +174,12 @@ int make(const asf_record_element *shape, asf_record_code *code, void **memory) 
         return -ENOTSUP;
     try {
         auto made = std::make_unique<Code>(*shape);
-        if (!made->setProtectModeRE(false)) // refused: SELinux, MDWE
+        if (!made->setProtectModeRE(false)) // forbidden by SELinux or MDWE
             return -EACCES;
         *code = made->getCode<asf_record_code>();
         *memory = made.release();
         return 0;
-    } catch (...) { // xbyak's own, and bad_alloc
+    } catch (...) { // xbyak's exceptions, or bad_alloc
         return -ENOMEM;
     }
 }

@@ -130,7 +130,7 @@ TEST(RecordCxx, enumerations_without_a_sign) {
 
 TEST(RecordCxx, throws_what_fails) {
     const File file;
-    file.put("this is no stream of records");
+    file.put("this is not a stream of records");
     asf_cios *stream = file.open(O_RDONLY);
     {
         asf::record::reader r(stream);
@@ -139,7 +139,7 @@ TEST(RecordCxx, throws_what_fails) {
             FAIL();
         } catch (const asf::record::error &e) {
             EXPECT_EQ(e.code(), -EBADMSG);
-            EXPECT_STREQ(e.what(), "there is no record where one should begin");
+            EXPECT_STREQ(e.what(), "no record begins where one is expected");
         }
     }
     asf_sclose(stream);

@@ -160,12 +160,12 @@ class Pair {
         ASSERT_EQ(made, 0) << asf_record_why();
         for (const bool at_end : {true, false}) {
             ASSERT_NO_FATAL_FAILURE(convert(plan, w, record, value, in, out, at_end, seen.misfits));
-            if (plan->turns) {
+            if (plan->in_place) {
                 ASSERT_NO_FATAL_FAILURE(turn(plan, record, value, in, at_end));
             }
         }
         seen.in_place += plan->same_layout;
-        seen.turned += plan->turns;
+        seen.turned += plan->in_place;
         asf__plan_free(plan);
     }
 
@@ -176,7 +176,7 @@ class Pair {
         memcpy(p, record.data(), record.size());
         asf__parts before = {}, after = {};
         ASSERT_EQ(asf__check_record(plan->wire, p, record.size(), &before), 0) << asf_record_why();
-        ASSERT_TRUE(asf__plan_turn(plan, p, record.size(), &before));
+        ASSERT_TRUE(asf__plan_swap_in_place(plan, p, record.size(), &before));
         ASSERT_EQ(asf__check_record(plan->native, p, record.size(), &after), 0) << asf_record_why();
         ASSERT_EQ(before.count, after.count);
         for (size_t i = 0; i < after.count; i++) {

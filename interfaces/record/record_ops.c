@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_moves.c - the moves carried out one after the other, on any CPU: the
- * scalar engine, and what the others leave to it.
+ * record_ops.c - executes ops one by one, on any CPU: for the scalar engine, and for ops that the vector
+ * engines do not translate.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,20 +10,20 @@
 
 #include "interfaces/record/record_plan.h"
 
-static int no_fit(const struct asf__move *m) {
+static int no_fit(const struct asf__op *m) {
     return asf__record_fail(-ERANGE, "field '%.64s' has a value that does not fit", m->field->name);
 }
 
 /* --- numbers of one size ------------------------------------------------------------ */
 
-/* Inlined for each size, so that it is known within the loop. */
+/* Inlined for each size, so that the size is a constant in the loop. */
 static inline __attribute__((always_inline)) void swap_each(const unsigned char *src, unsigned char *dst,
                                                             uint32_t count, unsigned size) {
     for (uint32_t i = 0; i < count; i++)
         asf__store(dst + (size_t)i * size, asf__load(src + (size_t)i * size, size, true), size, false);
 }
 
-static void swap_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+static void swap_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     if (m->from == 2)
         swap_each(src, dst, m->count, 2);
     else if (m->from == 4)
@@ -32,31 +32,31 @@ static void swap_all(const struct asf__move *m, const unsigned char *src, unsign
         swap_each(src, dst, m->count, 8);
 }
 
-static void extend_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+static void extend_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to)
         asf__store(dst, asf__load(src, m->from, m->swap), m->to, false);
 }
 
-static void sign_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+static void sign_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to)
         asf__store(dst, (uint64_t)asf__load_signed(src, m->from, m->swap), m->to, false);
 }
 
-/* --- numbers that might not fit ---------------------------------------------------------- */
+/* --- integers that may be out of range ------------------------------------------------------- */
 
-static bool fits(const struct asf__move *m, uint64_t value) {
+static bool fits(const struct asf__op *m, uint64_t value) {
     unsigned bits = 8u * m->to;
     if (m->from_signed && (int64_t)value < 0)
         return m->to_signed && (int64_t)value >= -1 - (int64_t)(UINT64_MAX >> (65 - bits));
     return value <= UINT64_MAX >> (64 - bits + m->to_signed);
 }
 
-static uint64_t load_integer(const unsigned char *src, const struct asf__move *m) {
+static uint64_t load_integer(const unsigned char *src, const struct asf__op *m) {
     return m->from_signed ? (uint64_t)asf__load_signed(src, m->from, m->swap)
                           : asf__load(src, m->from, m->swap);
 }
 
-static int narrow_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+static int narrow_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
         uint64_t value = load_integer(src, m);
         if (!fits(m, value))
@@ -68,7 +68,7 @@ static int narrow_all(const struct asf__move *m, const unsigned char *src, unsig
 
 /* --- floats --------------------------------------------------------------------------------- */
 
-static double load_float(const unsigned char *src, const struct asf__move *m) {
+static double load_float(const unsigned char *src, const struct asf__op *m) {
     uint64_t bits = asf__load(src, m->from, m->swap);
     uint32_t low = (uint32_t)bits;
     double value;
@@ -78,8 +78,8 @@ static double load_float(const unsigned char *src, const struct asf__move *m) {
     return m->from == 4 ? (double)narrow : value;
 }
 
-/* A finite double may be too large for a float; infinities and NaNs stay so. */
-static int store_float(const struct asf__move *m, unsigned char *dst, double value) {
+/* Refuses a finite double that rounds to infinity as a float.  Infinities and NaNs are valid. */
+static int store_float(const struct asf__op *m, unsigned char *dst, double value) {
     if (m->to == 8) {
         memcpy(dst, &value, sizeof value);
         return 0;
@@ -91,15 +91,15 @@ static int store_float(const struct asf__move *m, unsigned char *dst, double val
     return 0;
 }
 
-static int float_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+static int float_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < m->count; i++, src += m->from, dst += m->to)
         rc = store_float(m, dst, load_float(src, m));
     return rc;
 }
 
-/* By way of a double an integer would be rounded twice. */
-static void from_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+/* Converts directly to float: by way of double, the integer would be rounded twice. */
+static void from_int_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
         uint64_t value = load_integer(src, m);
         double wide = m->from_signed ? (double)(int64_t)value : (double)value;
@@ -108,8 +108,8 @@ static void from_int_all(const struct asf__move *m, const unsigned char *src, un
     }
 }
 
-/* The fraction goes; what the integer cannot have is refused, NaN too. */
-static int to_int_all(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+/* Drops the fraction.  Refuses NaN and values that the integer type cannot represent. */
+static int to_int_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     double beyond = ldexp(1, 8 * m->to - m->to_signed);
     double least = m->to_signed ? -beyond - 1 : -1;
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
@@ -122,57 +122,56 @@ static int to_int_all(const struct asf__move *m, const unsigned char *src, unsig
     return 0;
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
+/* --- all ops ---------------------------------------------------------------------------- */
 
-static int loop(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+static int loop(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < m->count; i++, src += m->sstep, dst += m->dstep)
-        rc = asf__do_moves(m + 1, m->body, src, dst);
+        rc = asf__do_ops(m + 1, m->body, src, dst);
     return rc;
 }
 
-int asf__do_move(const struct asf__move *m, const unsigned char *src, unsigned char *dst) {
+int asf__do_op(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     src += m->src;
     dst += m->dst;
-    switch ((enum asf__op)m->op) {
-    case MOVE_COPY:
+    switch ((enum asf__opcode)m->code) {
+    case OP_COPY:
         if (dst != src)
             memcpy(dst, src, m->count);
         return 0;
-    case MOVE_SWAP:
+    case OP_SWAP:
         swap_all(m, src, dst);
         return 0;
-    case MOVE_EXTEND:
+    case OP_EXTEND:
         extend_all(m, src, dst);
         return 0;
-    case MOVE_ZERO:
+    case OP_ZERO:
         memset(dst, 0, m->count);
         return 0;
-    case MOVE_FIXED:
+    case OP_FIXED:
         memcpy(dst, m->bytes, m->count);
         return 0;
-    case MOVE_SIGNED:
+    case OP_SIGNED:
         sign_all(m, src, dst);
         return 0;
-    case MOVE_NARROW:
+    case OP_NARROW:
         return narrow_all(m, src, dst);
-    case MOVE_FLOAT:
+    case OP_FLOAT:
         return float_all(m, src, dst);
-    case MOVE_FROM_INT:
+    case OP_FROM_INT:
         from_int_all(m, src, dst);
         return 0;
-    case MOVE_TO_INT:
+    case OP_TO_INT:
         return to_int_all(m, src, dst);
-    case MOVE_LOOP:
+    case OP_LOOP:
         break;
     }
     return loop(m, src, dst);
 }
 
-int asf__do_moves(const struct asf__move *moves, uint32_t count, const unsigned char *src,
-                  unsigned char *dst) {
+int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *src, unsigned char *dst) {
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < count; i += 1 + moves[i].body)
-        rc = asf__do_move(&moves[i], src, dst);
+    for (uint32_t i = 0; rc == 0 && i < count; i += 1 + ops[i].body)
+        rc = asf__do_op(&ops[i], src, dst);
     return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_spots.c - where the records of a format hold what could be wrong:
- * offsets with their counters, and booleans.  A format without any is checked
- * by its length alone.
+ * record_slots.c - lists the members of structs that must be checked in a received record: pointers with
+ * their counters (slots), and booleans (flags).  For a format without any, only the record's length is
+ * checked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,22 +10,21 @@
 
 #include "interfaces/record/record_format.h"
 
-/* Spots listed so far in all structs of the format, which a hostile
- * description could make many of by nesting. */
+/* Counts the slots and flags of all structs: a hostile description could cause many by nesting. */
 struct listing {
     struct asf_record_format *f;
-    uint32_t spots;
+    uint32_t count;
 };
 
-static int one_more(struct listing *l, const struct asf__field *field) {
-    return ++l->spots <= SPOTS_MOST
+static int count_slot(struct listing *l, const struct asf__field *field) {
+    return ++l->count <= SLOTS_MOST
                ? 0
                : asf__record_fail(-E2BIG, "field '%.64s': there are more than %d pointers and booleans",
-                                  field->name, SPOTS_MOST);
+                                  field->name, SLOTS_MOST);
 }
 
 static int add_slot(struct listing *l, struct asf_record_layout *s, struct asf__slot slot) {
-    int rc = one_more(l, slot.field);
+    int rc = count_slot(l, slot.field);
     if (rc < 0)
         return rc;
     if ((s->slots_count & (s->slots_count + 1)) == 0) { /* full at 2^n - 1 */
@@ -40,7 +39,7 @@ static int add_slot(struct listing *l, struct asf_record_layout *s, struct asf__
 }
 
 static int add_flags(struct listing *l, struct asf_record_layout *s, struct asf__flag flag) {
-    int rc = one_more(l, flag.field);
+    int rc = count_slot(l, flag.field);
     if (rc < 0)
         return rc;
     if ((s->flags_count & (s->flags_count + 1)) == 0) {
@@ -73,7 +72,7 @@ static bool is_deep(const struct asf_record_format *f, const struct asf__field *
            (sub && (sub->slots_count > 0 || sub->flags_count > 0));
 }
 
-/* Whatever the elements are, they start where any number can. */
+/* Arrays are aligned to at least 8. */
 static uint32_t part_alignment(const struct asf_record_format *f, const struct asf__field *field) {
     uint32_t align = field->sub == NONE ? 8 : f->structs[field->sub].alignment;
     return align > 8 ? align : 8;
@@ -95,7 +94,7 @@ static int list_dynamic(struct listing *l, struct asf_record_layout *s, const st
                                        .field = field});
 }
 
-/* Those of a struct that stands within another: moved to where it stands. */
+/* Adds the slots and flags of a nested struct, at its offset. */
 static int list_nested(struct listing *l, struct asf_record_layout *s, const struct asf_record_layout *sub,
                        uint32_t base) {
     int rc = 0;
@@ -131,7 +130,7 @@ static int list_field(struct listing *l, struct asf_record_layout *s, struct asf
     return rc;
 }
 
-int asf__list_spots(struct asf_record_format *f) {
+int asf__list_slots(struct asf_record_format *f) {
     struct listing l = {.f = f};
     int rc = 0;
     for (unsigned i = 0; i < f->count; i++)
