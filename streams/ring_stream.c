@@ -5,7 +5,7 @@
  * copies regions longer than a view, and output after regions that are not yet freed.
  *
  * The two ends never deadlock.  A writer waits for at most a quarter of the ring.  A reader that waits holds
- * at most a quarter of it; if regions hold more, replace_views copies them and frees the ring.
+ * at most a quarter of it; if regions hold more, replace_views copies their bytes and releases the rest.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -186,7 +186,7 @@ static struct view *next_view(struct asf_cios *c) {
     return v;
 }
 
-/* Releases the read bytes, those before position `from`, unless a region points to them. */
+/* Releases the bytes before position `from`, which are read, unless a region points to them. */
 static void finish_read_part(struct asf_cios *c, uint32_t from) {
     struct ring_stream *s = c->data;
     s->from = from;

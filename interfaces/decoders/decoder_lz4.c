@@ -26,7 +26,7 @@ struct lz4 {
     LZ4F_dctx *context; /* used in state FRAME */
     size_t wanted;      /* LZ4F_decompress's hint: the bytes left in the block plus `after` */
     size_t after;       /* bytes of the block checksum and the next block header; 0: flags not read */
-    bool full; /* the last call filled the output: liblz4 may hold more */
+    bool full;          /* the last call filled the output: liblz4 may hold more */
 
     char *packed, *plain;      /* state LEGACY_BYTES: a compressed block and its decoded bytes; or NULL */
     size_t size, given, ready; /* the block's compressed size; bytes of `plain` returned, and decoded */

@@ -2,10 +2,10 @@
  *
  * dir_walk.c - walks a directory tree with several threads.
  *
- * Each thread pops a directory from a shared stack, opens it relative to its parent's descriptor, reads it
- * with the thread's own stream, and pushes the subdirectories it found.  A stack, not a queue, keeps the
- * number of waiting directories small.  A directory's object lives until all its subdirectories are finished.
- * Its descriptor stays open as long, unless too many are open.  Then its subdirectories are opened one path
+ * Each thread pops a directory from a shared stack, opens it relative to its parent's descriptor, and reads
+ * it with the thread's own stream.  Then it pushes the subdirectories that it found.  A stack, not a queue,
+ * keeps the number of waiting directories small.  A directory's object lives until all its subdirectories are
+ * finished.  So does its descriptor, unless too many are open.  Then the subdirectories are opened one path
  * component at a time, from the nearest ancestor with an open descriptor.
  */
 #define _GNU_SOURCE
@@ -130,7 +130,7 @@ static void close_if_own(int fd, bool own) {
 }
 
 /* Opens the parent directory of `d`, relative to its nearest ancestor with an open descriptor.  The path in
- * t->path leads to `d`. *own: the caller must close the descriptor. */
+ * t->path leads to `d`.  *own: the caller must close the descriptor. */
 static int open_above(struct worker *t, const struct directory *d, bool *own) {
     const struct directory *kept = d->above;
     *own = false;
@@ -359,7 +359,7 @@ static void start_worker(struct walk *w) {
     asf__release_signals(mask);
 }
 
-/* Pushes the directories that the thread has found, and pops one. `done` is the number of directories that
+/* Pushes the directories that the thread has found, and pops one.  `done` is the number of directories that
  * the thread has finished since the last call.  Returns NULL when the walk is over. */
 static struct directory *take(struct worker *t, unsigned done) {
     struct walk *w = t->w;

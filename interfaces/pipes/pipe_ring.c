@@ -106,7 +106,7 @@ static bool push_and_close(int fd, const char *p, size_t n) {
 }
 
 /* Writes the bytes in a child process, which can close a descriptor first; used if this process has none
- * left. The child ends without SIGCHLD, and only wait4 with __WCLONE sees it. */
+ * left.  The child ends without SIGCHLD, and only wait4 with __WCLONE sees it. */
 static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     int status = -1;
     long child = asf__raw_syscall(SYS_clone, 0, 0, 0, 0);
@@ -163,7 +163,7 @@ void asf__pipe_end_lose(struct asf_pipe_end *e) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* Writes to the pipe in which the reader sleeps, which wakes it. `s` is the ring's state with the count of
+/* Writes to the pipe in which the reader sleeps, which wakes it.  `s` is the ring's state with the count of
  * the reader's sleeps.  Then clears IN_PIPE, so that the next bytes go through the ring.  If the count has
  * changed, the reader sleeps again, and IN_PIPE remains set. */
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
@@ -196,7 +196,8 @@ static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, s
     return n;
 }
 
-/* Waits until the ring has room for `need` bytes. */
+/* Waits for room for `need` bytes in the ring.  May return 0 without it; then the caller tries again.  Ends
+ * the ring if the reader has died. */
 static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     if (asf__ring_spin(e->ring, need))
         return 0;

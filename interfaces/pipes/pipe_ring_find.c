@@ -9,7 +9,7 @@
  *
  * A process takes an end of the ring only if no other process can use this end of the pipe.  So the ring's
  * control block must name the process for this end.  No other descriptor of the process may be on the same
- * pipe. And the process must not have passed descriptors to others yet (asf__pipe_share).
+ * pipe.  And the process must not have passed descriptors to others yet (asf__pipe_share).
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * pipe_rings.h - rings for pipes.  A pipe may have a ring if the library started the programs at both ends. A
  * process transfers bytes through the ring only if it alone has its end of the pipe.  Before a call that
  * works on the pipe itself, it ends the ring and uses only the pipe from then on.  pipe_ring.c describes the
- * protocol. The caller holds no lock.  Functions return a negated errno value on failure.
+ * protocol.  The caller holds no lock.  Functions return a negated errno value on failure.
  */
 #ifndef ASF_INTERFACES_PIPES_PIPE_RINGS_H
 #define ASF_INTERFACES_PIPES_PIPE_RINGS_H
@@ -34,8 +34,9 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n);
 /* asf__pipe_has_ring: whether bytes of this descriptor go through a ring now. */
 bool asf__pipe_has_ring(int fd);
 
-/* asf__pipe_leave: end the descriptor's ring; its bytes go to the pipe.  Call it before any call that works
- * on the pipe itself. asf__pipe_leave_all: the same for every descriptor. */
+/* asf__pipe_leave: end the descriptor's ring; its bytes go to the pipe.  Call it before any call that
+ * works on the pipe itself.
+ * asf__pipe_leave_all: the same for every descriptor. */
 void asf__pipe_leave(int fd);
 void asf__pipe_leave_all(void);
 /* asf__pipe_refuse: as asf__pipe_leave, and never use a ring on this descriptor again.  For a program that

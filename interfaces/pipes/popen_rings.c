@@ -147,9 +147,9 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     free(o);
 }
 
-/* Returns the exit status that the shell would have had if signal `sig` killed its program.  The shell was
- * replaced by the program, and shells differ: dash exits with 128 + sig, bash execs the program itself.  So
- * this runs a shell on a program that kills itself with `sig`. */
+/* Returns the exit status that popen's shell would have had if signal `sig` had killed its program.  This
+ * depends on the shell: dash exits with 128 + sig; bash execs the program, so that the signal ends the
+ * process itself.  So this runs a shell on a program that kills itself with `sig`, and returns the status. */
 static int status_of_shell(int sig) {
     char command[64], *const argv[] = {(char *)"sh", (char *)"-c", command, NULL};
     posix_spawnattr_t attributes;

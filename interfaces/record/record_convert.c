@@ -87,7 +87,7 @@ SELDOM static int put_string(struct walk *w, const struct asf__fill *fill, unsig
 static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
                     const struct asf__part *parts);
 
-/* Sets the pointers of each element. `elements` is NULL: only measure. */
+/* Sets the pointers of each element.  `elements` is NULL: only measure. */
 SELDOM static int fill_elements(struct walk *w, const struct asf__routine *r, unsigned char *elements,
                                 const struct asf__part *part) {
     int rc = 0;

@@ -32,8 +32,8 @@ enum {
     FIELDS_MOST = 4096,
     STRUCTS_MOST = 256,
     DEPTH_MOST = 16,
-    SLOTS_MOST = 64 * 1024, /* pointers and booleans in all structs of a format */
-    SIZE_MOST = 1 << 24,    /* bytes of a struct */
+    SLOTS_MOST = 64 * 1024, /* most slots and flags in all structs of a format */
+    SIZE_MOST = 1 << 24,    /* most bytes of a struct */
     FORMATS_MOST = 1024,    /* formats of a stream; default of the options */
     MEMORY_MOST = 64 << 20, /* bytes of memory for a stream's formats; default of the options */
     HEADER = 16,
@@ -112,8 +112,8 @@ static inline size_t asf__limit(size_t limit, size_t standard) {
     return limit ? limit : standard;
 }
 
-/* asf__fits_stream: whether a stream with `count` formats of `footprint` bytes of memory may have another
- * one. returns  0; -E2BIG */
+/* asf__fits_stream: whether a stream with `count` formats of `footprint` bytes may have another one.
+ * returns  0; -E2BIG */
 int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
                      const struct asf_record_format *f);
 

@@ -2,17 +2,19 @@
  *
  * record_frame.h - frames, which contain the descriptions and records of a stream.
  *
- * A frame begins with a header of 16 bytes, little-endian: u32 token, u8 version (1), u8 kind, u8 0, u8 gap,
- * u64 bytes of payload.  Then come 16 times `gap` bytes, the payload, and zeros up to a multiple of 16.  Each
- * frame begins at a multiple of 16 bytes in the stream.  The payload of a large record begins at a multiple
- * of 64.
+ * A frame begins with a header of 16 bytes, little-endian: u32 token, u8 version (1), u8 kind, u8 0, u8
+ * gap, u64 bytes of payload.  Then come 16 times `gap` bytes, the payload, and zeros up to a multiple of
+ * 16.  Each frame begins at a multiple of 16 bytes in the stream.  The payload of a large record begins at
+ * a multiple of 64.
  *
- *   START   begins a stream of records; the token is "asfr", and there is no payload.  The formats before it
- * are no longer valid, so streams can be concatenated. FORMAT  a description; the token is the format's
- * number in the stream, from 0 on DATA    a record; the token is the number of its format HASHED  a record;
- * the gap contains the hash of its format INDEX   u64 offset of the previous INDEX (0: none), u64 number of
- * the first record, u32 formats, u32 records, then the offsets of their frames, u64 each END     u64 records,
- * u64 offset of the last INDEX, u64 offset of this frame, u64 "asfr.end"
+ *   START   begins a stream of records; the token is "asfr", and there is no payload.  The formats
+ *           before it are no longer valid, so streams can be concatenated.
+ *   FORMAT  a description; the token is the format's number in the stream, from 0 on
+ *   DATA    a record; the token is the number of its format
+ *   HASHED  a record; the gap contains the hash of its format
+ *   INDEX   u64 offset of the previous INDEX (0: none), u64 number of the first record, u32 formats,
+ *           u32 records, then the offsets of their frames, u64 each
+ *   END     u64 records, u64 offset of the last INDEX, u64 offset of this frame, u64 "asfr.end"
  *
  * Offsets are counted from START.
  */

@@ -18,7 +18,7 @@ int asf_record_generate_with(const struct asf_record_generator *g) {
     return 0;
 }
 
-/* Describes an op to the generator.  Returns false if generators do not support such ops. */
+/* Describes an op to the generator.  Returns false if generators do not support ops of this kind. */
 static bool describe_op(const struct asf__op *m, struct asf_record_step *step) {
     *step = (struct asf_record_step){.from = m->from,
                                      .to = m->to,

@@ -18,7 +18,7 @@ struct asf__generated {
 };
 
 /* asf__generate: generate code for the lanes of a run and the other ops, if a generator is set and supports
- * them all. `to` is the bytes of the target element. */
+ * them all.  `to` is the bytes of the target element. */
 void asf__generate(struct asf__generated *made, const struct asf__run *run, const struct asf__op *others,
                    uint32_t count, uint32_t to);
 void asf__generated_discard(struct asf__generated *made);

@@ -17,10 +17,9 @@ enum {
 
 /* For each byte of a target, the byte of the source that is copied there. */
 struct asf__map {
-    uint32_t length;     /* bytes of the target */
-    uint32_t src_length; /* bytes of the source element */
-    bool
-        in_place; /* source and target may be the same memory: each window begins where its lane is written */
+    uint32_t length;      /* bytes of the target */
+    uint32_t src_length;  /* bytes of the source element */
+    bool in_place;        /* source and target may be one: each lane's window begins at its target */
     uint32_t base;        /* with in_place: offset in the source of the target's first byte */
     int32_t at[MAP_MOST]; /* offset of the source byte, or ZERO_BYTE */
 };
@@ -30,7 +29,7 @@ static inline bool asf__is_byte_op(const struct asf__op *m) {
     return m->code <= OP_ZERO;
 }
 
-/* asf__map_op: enter such an op in the map, whose first byte has target offset `base`. */
+/* asf__map_op: enter a byte op in the map, whose first byte has target offset `base`. */
 void asf__map_op(struct asf__map *map, const struct asf__op *m, uint32_t base);
 
 /* asf__map_repeat: extend a map of one element to `times` elements. */

@@ -2,7 +2,7 @@
  *
  * record_marshal.c - makes a record of a struct with pointers: appends the data that they refer to, and
  * replaces them by offsets.  The same traversal first measures the record and then copies the data, or
- * references large arrays instead.
+ * references large strings and arrays instead.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@ struct marshal {
     struct asf__chunks *chunks; /* NULL: copy everything */
 };
 
-enum { REFERENCE_LEAST = 512 }; /* bytes from which on an array is referenced */
+enum { REFERENCE_LEAST = 512 }; /* bytes from which on a string or array is referenced */
 
 static int no_room(const struct asf__slot *slot) {
     return asf__record_fail(-E2BIG, "field '%.64s': the record is too large, or changes while it is written",
@@ -30,7 +30,7 @@ static unsigned char *address_of(const struct marshal *g, size_t at) {
     return g->record + (at - g->skipped);
 }
 
-/* A referenced array needs a chunk, the copied bytes before it may need one, and those after it another. */
+/* A referenced array needs a chunk; the copied bytes before it and after it may need a chunk each. */
 static bool may_reference(const struct marshal *g, const struct asf__slot *slot, size_t bytes) {
     return g->chunks && !slot->deep && bytes >= REFERENCE_LEAST && g->chunks->count + 3 <= g->chunks->most;
 }
@@ -138,7 +138,7 @@ static int marshal_array(struct marshal *g, const struct asf__slot *slot, const 
     return 0;
 }
 
-/* Appends the data of all pointers of the struct at `data`. `base` is the struct's copy in the record. */
+/* Appends the data of all pointers of the struct at `data`.  `base` is the struct's copy in the record. */
 static int marshal_slots(struct marshal *g, const struct asf_record_layout *s, const unsigned char *data,
                          unsigned char *base) {
     int rc = 0;

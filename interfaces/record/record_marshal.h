@@ -17,8 +17,8 @@ int asf__marshal_size(const struct asf_record_format *f, const void *data, size_
 /* asf__marshal: write the record into `size` bytes. */
 int asf__marshal(const struct asf_record_format *f, const void *data, unsigned char *record, size_t size);
 
-/* A record as a list of chunks: bytes copied to `start` and after it, and arrays that are referenced, not
- * copied. */
+/* A record as a list of chunks: copied bytes, from `start` on, and strings and arrays that are referenced,
+ * not copied. */
 struct asf__chunks {
     struct iovec *all;
     size_t count, most;

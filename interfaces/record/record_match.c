@@ -10,7 +10,7 @@
 
 #include "interfaces/record/record_plan.h"
 
-/* Bytes of padding between two copied fields that one copy may include. */
+/* The most bytes of padding between two copied fields that are copied, too, to make one copy of both. */
 enum { PADDING = 16 };
 
 struct match {
@@ -239,7 +239,7 @@ static int match_structs(struct match *m, const struct asf__field *wire, const s
     return 0;
 }
 
-/* Sets structs that the record lacks. */
+/* Sets structs that the record lacks, in a loop if they have fallbacks. */
 static int absent_structs(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count) {
     const struct asf_record_layout *s = &m->plan->native->structs[native->sub];
     struct asf__op loop = {

@@ -55,7 +55,7 @@ struct asf__fill {
     const struct asf__field *field;
     uint32_t part;    /* index of `source` in the wire's struct */
     uint32_t routine; /* routine for the elements */
-    bool first;       /* first fill of those with the same counter: it sets the counter */
+    bool first;       /* first fill with this counter: it sets the counter */
     uint64_t most;    /* largest value of the counter */
 };
 
@@ -69,12 +69,11 @@ typedef int asf__runner(const struct asf__run *run, const unsigned char *src, un
 
 /* How a struct, or an element of an array, is converted. */
 struct asf__routine {
-    uint16_t wire, native; /* indices of the structs, or NONE */
-    const struct asf__field *source,
-        *target;       /* dynamic arrays whose elements are converted, if they are not structs */
-    uint32_t from, to; /* bytes of an element, on the wire and native */
-    uint32_t slots;    /* pointers in an element on the wire */
-    bool in_place;     /* source and target may be the same memory */
+    uint16_t wire, native;                    /* indices of the structs, or NONE */
+    const struct asf__field *source, *target; /* of dynamic arrays of other elements */
+    uint32_t from, to;                        /* bytes of an element, on the wire and native */
+    uint32_t slots;                           /* pointers in an element on the wire */
+    bool in_place;                            /* source and target may be the same memory */
     struct asf__op *ops;
     uint32_t ops_count;
     struct asf__fill *fills;

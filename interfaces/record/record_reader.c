@@ -162,7 +162,8 @@ static int read_bytes(struct asf_record_reader *r, size_t bytes, bool may_end, c
     return asf__record_fail(-ENODATA, "the stream ends within a record");
 }
 
-/* Checks the length of a frame.  Even without a limit, later sums must not overflow. */
+/* Checks the length of a frame.  If the options set no limit, refuses lengths whose later sums would
+ * overflow. */
 static int check_length(const struct asf_record_reader *r, const struct asf__frame *frame) {
     const uint64_t countable = SIZE_MAX / 4;
     uint64_t most = frame->kind == FRAME_FORMAT ? DESCRIPTION_MOST : r->options.most_bytes;

@@ -42,9 +42,8 @@ struct asf_record_reader {
     unsigned char *converted; /* buffer for records that asf_record_view converts */
     size_t converted_room;
 
-    struct asf__offsets
-        records;          /* offsets of the record frames; set by asf_record_count or asf_record_seek */
-    uint64_t records_end; /* offset after the last record */
+    struct asf__offsets records; /* offsets of all record frames, once indexed */
+    uint64_t records_end;        /* offset after the last record */
     bool indexed;
 };
 
@@ -59,7 +58,7 @@ int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, con
 int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
                        const unsigned char *payload);
 
-/* asf__drop_plan: free the oldest plan. `plans` is a circular buffer. */
+/* asf__drop_plan: free the oldest plan.  `plans` is a circular buffer. */
 void asf__drop_plan(struct asf_record_reader *r);
 
 /* asf__reader_start: free the stream's formats. */

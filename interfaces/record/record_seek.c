@@ -218,7 +218,7 @@ static int by_frames(struct asf_record_reader *r) {
     }
 }
 
-/* Finds the records once.  Resets formats_total: check_work should not count what was read before. */
+/* Finds the records once.  Resets formats_total, so that check_work ignores the formats read before. */
 static int find_records(struct asf_record_reader *r) {
     r->formats_total = 0;
     if (r->indexed)
@@ -228,7 +228,7 @@ static int find_records(struct asf_record_reader *r) {
     asf__reader_release(r);
     int rc = by_index(r);
     if (rc < 0 && rc != -ESPIPE && rc != -ENOMEM)
-        rc = by_frames(r); /* whatever is wrong with the index */
+        rc = by_frames(r); /* the index is missing or invalid */
     r->indexed = rc >= 0;
     return rc < 0 ? rc : 0;
 }

@@ -12,9 +12,10 @@
 
 #define INLINE static inline __attribute__((always_inline)) RUN
 
-/* SHUFFLE_FEW(name, vector, load, step): define functions that run one to four items of one width, with the
- * masks in registers; name_of[i] runs i + 1 items. load  loads a mask step  (mask, first window, second
- * window, target) shuffles and stores */
+/* SHUFFLE_FEW(name, vector, load, step): define functions that run one to four items of one width, with
+ * the masks in registers; name_of[i] runs i + 1 items.
+ *   load  loads a mask
+ *   step  (mask, first window, second window, target) shuffles and stores */
 #define SHUFFLE_FEW(name, vector, load, step)                                                                \
     INLINE void name(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n,     \
                      const uint32_t items) {                                                                 \

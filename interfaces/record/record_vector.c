@@ -292,9 +292,9 @@ static void run_all(const struct asf__run *run, const unsigned char *src, unsign
         run_exactly(run, src + fast * run->src_step, dst + fast * run->dst_step, b);
 }
 
-/* Converts the elements that remain when `many` is done.  Usually runs `many` once more for the last
- * elements, some of which are converted a second time.  Not if that exceeds the buffers, nor in place, where
- * the source has changed. */
+/* Converts the elements that remain after the last full iteration of `many`.  Usually runs `many` once more
+ * on the last elements of the array, so that some are converted twice.  Uses `one` if this would exceed the
+ * buffers, and in place, where the source has already changed. */
 static void run_rest(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                      size_t done, const struct asf__bounds *b) {
     const struct asf__run *run = &f->many;

@@ -114,7 +114,7 @@ SELDOM static int convert_into_more(const struct asf_record *record, const struc
     return rc < 0 ? rc : convert_into_room(record, plan);
 }
 
-/* Records are mostly no longer than those before.  So the size is measured only after the buffer proved too
+/* A record is mostly no longer than earlier ones.  So the size is measured only after the buffer proved too
  * small. */
 static inline int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
     int rc = convert_into_room(record, plan);

@@ -258,8 +258,8 @@ static int obtain(struct asf_ring *r) {
     return 0;
 }
 
-/* Takes the end's lock before it marks the end as taken: if this process dies in between, the kernel tells
- * the other side. */
+/* Takes the end's lock before it marks the end as taken.  If this process died with the mark but without the
+ * lock, the kernel would not wake the other side. */
 static int take_end(struct asf_ring *r) {
     struct asf_ring_control *c = r->control;
     struct timespec now;
@@ -545,8 +545,8 @@ static bool is_forged(struct asf_ring *r) {
     return asf__ring_corrupt(r);
 }
 
-/* The kernel wakes the sleeper when the other process ends, unless that process overwrote its lock word or
- * the two processes no longer share the page.  So each sleep is limited to CHECK_INTERVAL. */
+/* The kernel wakes the sleeper when the other process ends.  It cannot if that process overwrote its lock
+ * word, or if the two processes no longer share the page.  So each sleep is limited to CHECK_INTERVAL. */
 int asf__ring_wait(struct asf_ring *r, uint32_t need) {
     static const struct timespec most = {.tv_nsec = CHECK_INTERVAL};
     if (is_ready(r, need) || asf__ring_spin(r, need))

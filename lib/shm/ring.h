@@ -56,8 +56,7 @@ enum {
 #define ASF_RING_SEEN(end)   (1ull << (56 + (end)))
 #define ASF_RING_CLOSED(end) (1ull << (58 + (end)))
 /* For a ring of a pipe (interfaces/pipes/pipe_ring.c): */
-#define ASF_RING_IN_PIPE                                                                                     \
-    (1ull << 60) /* the reader sleeps in read() on the pipe: the writer must write there */
+#define ASF_RING_IN_PIPE    (1ull << 60) /* the reader sleeps in read(): write to the pipe */
 #define ASF_RING_PIPE_FIRST (1ull << 61) /* the pipe may hold bytes older than the ring's */
 #define ASF_RING_ENDED      (1ull << 62) /* the writer publishes nothing more */
 #define ASF_RING_PUSHED     (1ull << 63) /* the unread bytes of the ring are back in the pipe */
@@ -84,8 +83,8 @@ struct asf_ring {
     uint32_t budget;       /* with one processor: yields before sleeping */
     char **old;            /* earlier mappings of the data */
     size_t old_count;
-    int in_use; /* for a ring of a pipe (pipe_ring.c) */
-    bool dirty; /* likewise: the writer has written to the pipe */
+    int in_use; /* for a ring of a pipe (pipe_ring.c): a call uses the ring */
+    bool dirty; /* for a ring of a pipe: the writer has written to the pipe */
 };
 
 /* asf__ring_size: the smallest ring size of at least `wanted` bytes; 0: too large. */
@@ -101,7 +100,7 @@ int64_t asf__ring_check(int fd);
 int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring);
 /* asf__ring_detach: release the end, announce that, and unmap.  -EIO: the ring was truncated. */
 int asf__ring_detach(struct asf_ring *r);
-/* asf__ring_remap: map the data at a new address. `keep` copies the bytes that regions still point to.  The
+/* asf__ring_remap: map the data at a new address.  `keep` copies the bytes that regions still point to.  The
  * old addresses then hold these copies in private memory, which the writer cannot overwrite. */
 int asf__ring_remap(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg);
 
@@ -179,9 +178,10 @@ void asf__ring_waited(struct asf_ring *r);
 int asf__ring_sleep(struct asf_ring *r, uint32_t need);
 /* asf__ring_alive: false if the other process has ended, judging by its lock and then by its process id. */
 bool asf__ring_alive(struct asf_ring *r);
-/* asf__ring_check_peer: check the other process and the magic, at most four times a second.  The process is
- * looked up in /proc, which shared memory cannot forge. returns  0; -EOWNERDEAD: the other process has ended;
- * -EIO: the ring was truncated or overwritten. */
+/* asf__ring_check_peer: check the other process and the magic, at most four times a second.  /proc shows
+ * whether the process exists; shared memory cannot forge that.
+ * returns  0; -EOWNERDEAD: the other process has ended; -EIO: the ring was
+ *          truncated or overwritten. */
 int asf__ring_check_peer(struct asf_ring *r);
 /* asf__ring_wake_self: end this side's own sleep, after a signal handler or another thread has changed the
  * state. */
@@ -196,7 +196,7 @@ void asf__ring_wake(struct asf_ring *r);
 enum { ASF_PIPE_RING = 512 << 10, ASF_PIPE_MOST_OLDER = 64 << 10, ASF_PIPE_ROOM = 1 << 20 };
 enum { ASF_RING_OPTION = 64 };
 
-/* asf__ring_offer: create a ring for the pipe. `option`, of ASF_RING_OPTION bytes, receives the text to add
+/* asf__ring_offer: create a ring for the pipe.  `option`, of ASF_RING_OPTION bytes, receives the text to add
  * to ASF_OPTIONS of the processes that use the ring.  Returns the ring's descriptor, which must stay open
  * until they have opened it. */
 int asf__ring_offer(int pipe, char *option, size_t room);

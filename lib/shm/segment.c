@@ -75,8 +75,7 @@ static int detach_entry(struct asf_segment *s) {
     if (s->fd >= 0)
         asf__sys.close(s->fd);
     if (s->watch >= 0) {
-        (void)*(volatile const char *)(s->base + s->size -
-                                       1); /* touch the last byte: a fault reveals a truncation */
+        (void)*(volatile const char *)(s->base + s->size - 1); /* a fault shows a truncation */
         asf__unwatch(s->watch);
     }
     int rc = s->base ? s->backend->detach(s) : 0;

@@ -97,7 +97,7 @@ int asf__segment_each(int (*visit)(const struct asf_shm_info *info, void *arg), 
 
 /* asf__segment_label: write the head, magic last. */
 void asf__segment_label(struct asf_segment *s, const char *name);
-/* asf__segment_describe: set the label and the state from the head of a segment of `size` bytes. `head` is
+/* asf__segment_describe: set the label and the state from the head of a segment of `size` bytes.  `head` is
  * NULL if it cannot be read. */
 void asf__segment_describe(struct asf_segment_state *state, const char *id, size_t size,
                            const struct asf_segment_head *head);

@@ -121,7 +121,8 @@ mode_t asf__umask(void) {
 
 /* --- whether a creator still exists ------------------------------------------------ */
 
-/* Reads a process's start time in clock ticks since boot.  Returns false if /proc shows no such process. */
+/* Reads a process's start time, in clock ticks since boot, and whether it has ended.  Returns false if /proc
+ * shows no such process. */
 static bool find_start(pid_t pid, bool *ended, unsigned long long *ticks) {
     char path[32], text[1024];
     asf__format_text(path, sizeof path, "/proc/%d/stat", (int)pid);
