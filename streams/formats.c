@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
@@ -75,8 +76,9 @@ static enum format format_of(const char *p, size_t n) {
 }
 
 bool asf__is_decoder(const struct asf_decoder *d) {
-    return d && d->size == sizeof *d && d->version == ASF_DECODER_VERSION && d->name && d->begin &&
-           d->decode && d->end;
+    enum { FIRST_SIZE = offsetof(struct asf_decoder, frame) };
+    return d && (d->size == sizeof *d || d->size == FIRST_SIZE) && d->version == ASF_DECODER_VERSION &&
+           d->name && d->begin && d->decode && d->end;
 }
 
 /* The format in words. */

@@ -12,6 +12,7 @@
 #define ASF_DECODE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <asf/asf.h>
 
@@ -30,10 +31,18 @@ struct asf_decoding {
     bool last; /* no input follows these bytes */
 };
 
+/* A frame, or member, of a compressed file, which `frame` measures in steps. */
+struct asf_frame {
+    int64_t length;  /* bytes of it that were passed so far; at last all of them */
+    int64_t decoded; /* at last: how many bytes it decodes to; -1: it does not tell */
+    int64_t most;    /* not 0: its first bytes tell it from other bytes, and it has at most so many */
+    uint64_t state;  /* the decoder's own */
+};
+
 /* The functions of a decoder.  For one state they are called by one thread at a time, not always the
  * same one.  They must not call the library's functions. */
 struct asf_decoder {
-    size_t size;      /* sizeof(struct asf_decoder), as compiled */
+    size_t size;      /* sizeof(struct asf_decoder), as compiled; that of 0.2 ends before `frame` */
     unsigned version; /* ASF_DECODER_VERSION */
     const char *name; /* name of the format, as asf_module_why shows it */
 
@@ -47,6 +56,12 @@ struct asf_decoder {
     int (*decode)(void *state, struct asf_decoding *d);
     /* end: free the state. */
     void (*end)(void *state);
+    /* frame: measure a frame without decoding it.  NULL: the format does not tell where frames end.
+     *   f      all 0 at the first call; the same at each further one
+     *   bytes  of the file, from f->length in the frame on: 64, or fewer where the file ends
+     * returns  1: f->length is the frame's length; 0: f->length has grown, and the bytes there are to be
+     *          looked at; -ENOTSUP: the frame does not tell its length; -EBADMSG: it is no frame. */
+    int (*frame)(struct asf_frame *f, const unsigned char *bytes, size_t n);
 };
 
 /* asf_decode: make a stream with the decoded bytes of another one, if that is compressed.

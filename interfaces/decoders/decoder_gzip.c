@@ -191,6 +191,39 @@ static int decode(void *state, struct asf_decoding *d) {
     }
 }
 
+/* --- members, measured by a field of their head: those of bgzip ------------------------------------- */
+
+/* The size of a member that has bgzip's field "BC"; 0: there is none. */
+static int64_t size_of_block(const unsigned char *p, size_t n) {
+    enum { HEAD_BYTES = 12, FIELD = 4 };
+    if (n < HEAD_BYTES || p[0] != 0x1f || p[1] != 0x8b || p[2] != Z_DEFLATED || !(p[3] & HAS_EXTRA))
+        return 0;
+    const size_t end = HEAD_BYTES + number_at(p + 10, 2);
+    for (size_t at = HEAD_BYTES, length; at + FIELD + 2 <= n && at + FIELD + 2 <= end; at += FIELD + length) {
+        length = number_at(p + at + 2, 2);
+        if (p[at] == 'B' && p[at + 1] == 'C' && length == 2)
+            return number_at(p + at + FIELD, 2) + 1;
+    }
+    return 0;
+}
+
+static int measure(struct asf_frame *f, const unsigned char *p, size_t n) {
+    enum { LEAST = 28, LENGTH = 4 };
+    if (f->length > 0) {
+        if (n < LENGTH)
+            return -EBADMSG;
+        f->decoded = number_at(p, LENGTH);
+        f->length += LENGTH;
+        return 1;
+    }
+    const int64_t size = size_of_block(p, n);
+    if (size < LEAST)
+        return size == 0 ? -ENOTSUP : -EBADMSG;
+    f->length = size - LENGTH;
+    f->most = 64 << 10;
+    return 0;
+}
+
 static void end(void *state) {
     struct gzip *g = state;
     inflateEnd(&g->z);
@@ -198,6 +231,7 @@ static void end(void *state) {
 }
 
 const struct asf_decoder *asf_decoder_gzip(void) {
-    static const struct asf_decoder gzip = {sizeof gzip, ASF_DECODER_VERSION, "gzip", begin, decode, end};
+    static const struct asf_decoder gzip = {sizeof gzip, ASF_DECODER_VERSION, "gzip", begin, decode, end,
+                                            measure};
     return &gzip;
 }

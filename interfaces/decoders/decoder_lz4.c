@@ -15,7 +15,7 @@
 
 #include <asf/decode.h>
 
-enum { WORD = 4, LEGACY_BLOCK = 8 << 20 };
+enum { WORD = 4, LEGACY_BLOCK = 8 << 20, LEGACY_MAGIC = 0x184C2102 };
 
 struct lz4 {
     enum { MAGIC, FRAME, LEGACY_SIZE, LEGACY_BYTES } at;
@@ -39,6 +39,11 @@ static void *begin(void) {
         return NULL;
     }
     return l;
+}
+
+static uint32_t word_at(const void *bytes) {
+    const unsigned char *p = bytes;
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
 static size_t smaller(size_t a, size_t b) {
@@ -109,11 +114,9 @@ static int begin_block(struct lz4 *l, size_t size) {
 /* Reads a frame's magic number or, in a legacy frame, the next block's size.  A value above the largest block
  * size is the next frame's magic number. */
 static int next_word(struct lz4 *l, struct asf_decoding *d) {
-    enum { LEGACY_MAGIC = 0x184C2102 };
     if (!collect_bytes(l, l->word, WORD, d))
         return 1;
-    const unsigned char *p = (const unsigned char *)l->word;
-    uint32_t word = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    const uint32_t word = word_at(l->word);
     size_t n = WORD;
     l->have = 0;
     if (l->at == LEGACY_SIZE && word <= LZ4_COMPRESSBOUND(LEGACY_BLOCK))
@@ -157,6 +160,66 @@ static int decode(void *state, struct asf_decoding *d) {
     return rc < 0 ? rc : between;
 }
 
+/* --- frames, measured by the sizes of their blocks ------------------------------------------------ */
+
+enum { BLOCKS = 1, CHECKED_BLOCKS = 2, CHECKED = 4, LEGACY_BLOCKS = 8 }; /* bits of the state; 0: a header */
+
+/* A skippable frame belongs to the frame that follows it. */
+static int pass_header(struct asf_frame *f, const unsigned char *p, size_t n) {
+    enum { LEAST = 8, VERSION = 0x40, VERSIONS = 0xc0 };
+    enum { BLOCK_CHECK = 0x10, SIZE = 8, CHECK = 4, DICTIONARY = 1 };
+    if (n == 0 && f->length > 0)
+        return 1;
+    uint32_t magic = n < LEAST ? 0 : word_at(p);
+    f->decoded = -1;
+    if ((magic & ~15U) == LZ4F_MAGIC_SKIPPABLE_START) {
+        f->length += LEAST + (int64_t)word_at(p + WORD);
+        f->decoded = 0;
+        return 0;
+    }
+    if (magic == LEGACY_MAGIC) {
+        f->length += WORD;
+        f->state = LEGACY_BLOCKS;
+        return 0;
+    }
+    const unsigned flags = magic == LZ4F_MAGICNUMBER ? p[WORD] : 0;
+    if ((flags & VERSIONS) != VERSION || (flags & SIZE && n < 6 + 2 * WORD))
+        return -EBADMSG;
+    if (flags & SIZE && word_at(p + 6 + WORD) <= INT32_MAX)
+        f->decoded = (int64_t)((uint64_t)word_at(p + 6 + WORD) << 32 | word_at(p + 6));
+    f->length += WORD + 3 + (flags & SIZE ? 8 : 0) + (flags & DICTIONARY ? WORD : 0);
+    f->state = BLOCKS | (flags & BLOCK_CHECK ? CHECKED_BLOCKS : 0) | (flags & CHECK ? CHECKED : 0);
+    return 0;
+}
+
+/* A legacy frame ends with the file or before a magic number, which is larger than any size. */
+static int pass_legacy_block(struct asf_frame *f, const unsigned char *p, size_t n) {
+    if (n == 0 || (n >= WORD && word_at(p) > LZ4_COMPRESSBOUND(LEGACY_BLOCK)))
+        return 1;
+    if (n < WORD)
+        return -EBADMSG;
+    f->length += WORD + (int64_t)word_at(p);
+    return 0;
+}
+
+static int measure(struct asf_frame *f, const unsigned char *p, size_t n) {
+    enum { SIZE = 0x7fffffff };
+    if (f->state == 0)
+        return pass_header(f, p, n);
+    if (f->state == LEGACY_BLOCKS)
+        return pass_legacy_block(f, p, n);
+    if (n < WORD)
+        return -EBADMSG;
+    const uint32_t word = word_at(p);
+    f->length += WORD;
+    if (word == 0) {
+        f->length += f->state & CHECKED ? WORD : 0;
+        return 1;
+    }
+    f->length += (word & SIZE) + (f->state & CHECKED_BLOCKS ? WORD : 0);
+    return 0;
+}
+
 static void end(void *state) {
     struct lz4 *l = state;
     LZ4F_freeDecompressionContext(l->context);
@@ -166,6 +229,7 @@ static void end(void *state) {
 }
 
 const struct asf_decoder *asf_decoder_lz4(void) {
-    static const struct asf_decoder lz4 = {sizeof lz4, ASF_DECODER_VERSION, "lz4", begin, decode, end};
+    static const struct asf_decoder lz4 = {sizeof lz4, ASF_DECODER_VERSION, "lz4", begin, decode, end,
+                                           measure};
     return &lz4;
 }

@@ -48,6 +48,6 @@ static void end(void *state) {
 }
 
 const struct asf_decoder *asf_decoder_xz(void) {
-    static const struct asf_decoder xz = {sizeof xz, ASF_DECODER_VERSION, "xz", begin, decode, end};
+    static const struct asf_decoder xz = {sizeof xz, ASF_DECODER_VERSION, "xz", begin, decode, end, NULL};
     return &xz;
 }

@@ -3,6 +3,8 @@
  * decoder_zstd.c - decoder of zstd: frames and skippable frames.
  */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -16,6 +18,13 @@ struct zstd {
     bool between;  /* the next byte begins a frame */
     bool full;     /* the last call filled the output: zstd may hold more */
 };
+
+static uint32_t number_at(const unsigned char *p, unsigned n) {
+    uint32_t number = 0;
+    while (n-- > 0)
+        number = number << 8 | p[n];
+    return number;
+}
 
 static void *begin(void) {
     struct zstd *z = calloc(1, sizeof *z);
@@ -62,6 +71,47 @@ static int decode(void *state, struct asf_decoding *d) {
     return z->between;
 }
 
+/* --- frames, measured by the headers of their blocks -------------------------------------------- */
+
+enum { HEADER, BLOCKS, CHECKED_BLOCKS }; /* states: what comes next */
+
+/* A skippable frame belongs to the frame that follows it. */
+static int pass_header(struct asf_frame *f, const unsigned char *p, size_t n) {
+    static const unsigned char id_bytes[] = {0, 1, 2, 4}, size_bytes[] = {0, 2, 4, 8};
+    enum { CHECKSUM = 0x04, ONE_SEGMENT = 0x20, LEAST = 8 };
+    if (n == 0 && f->length > 0)
+        return 1;
+    if (n < LEAST)
+        return -EBADMSG;
+    if ((number_at(p, 4) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START) {
+        f->length += LEAST + (int64_t)number_at(p + 4, 4);
+        return 0;
+    }
+    unsigned long long size = ZSTD_getFrameContentSize(p, n);
+    if (size == ZSTD_CONTENTSIZE_ERROR)
+        return -EBADMSG;
+    f->decoded = size > INT64_MAX ? -1 : (int64_t)size;
+    f->length += 5 + id_bytes[p[4] & 3] + size_bytes[p[4] >> 6];
+    f->length += p[4] & ONE_SEGMENT ? p[4] >> 6 == 0 : 1; /* a size of one byte, or the window's */
+    f->state = p[4] & CHECKSUM ? CHECKED_BLOCKS : BLOCKS;
+    return 0;
+}
+
+static int measure(struct asf_frame *f, const unsigned char *p, size_t n) {
+    enum { BLOCK_HEADER = 3, CHECKSUM = 4, LAST = 1, REPEATED = 1, RESERVED = 3 };
+    if (f->state == HEADER)
+        return pass_header(f, p, n);
+    if (n < BLOCK_HEADER)
+        return -EBADMSG;
+    uint32_t header = number_at(p, BLOCK_HEADER), type = header >> 1 & 3;
+    if (type == RESERVED)
+        return -EBADMSG;
+    f->length += BLOCK_HEADER + (type == REPEATED ? 1 : header >> 3);
+    if (header & LAST && f->state == CHECKED_BLOCKS)
+        f->length += CHECKSUM;
+    return header & LAST;
+}
+
 static void end(void *state) {
     struct zstd *z = state;
     ZSTD_freeDStream(z->stream);
@@ -69,6 +119,7 @@ static void end(void *state) {
 }
 
 const struct asf_decoder *asf_decoder_zstd(void) {
-    static const struct asf_decoder zstd = {sizeof zstd, ASF_DECODER_VERSION, "zstd", begin, decode, end};
+    static const struct asf_decoder zstd = {sizeof zstd, ASF_DECODER_VERSION, "zstd", begin, decode, end,
+                                            measure};
     return &zstd;
 }

@@ -635,6 +635,17 @@ TEST(Decode, WhatIsWrongIsRefused) {
     EXPECT_EQ(0, asf_sclose(out));
 }
 
+// As a program has it that was compiled with the header of 0.2.
+TEST(Decode, ADecoderWithoutFrame) {
+    Source s{tool("zstd -qc", "text").first, 100};
+    asf_decoder old = *asf_decoder_zstd();
+    old.size = offsetof(asf_decoder, frame);
+    asf_cios *c = asf_decode_with(open_source(&s), &old, nullptr);
+    ASSERT_NE(nullptr, c);
+    EXPECT_EQ("text", read_all(c).bytes);
+    EXPECT_EQ(0, asf_sclose(c));
+}
+
 // Decoders that misbehave end the stream with an error, after what they had decoded.
 TEST(Decode, DecodersThatMisbehave) {
     static int answer, taken;
@@ -651,7 +662,8 @@ TEST(Decode, DecodersThatMisbehave) {
             d->out += n, d->out_size -= n;
             return answer;
         },
-        free};
+        free,
+        nullptr};
     const struct {
         int answer, taken, error;
         const char *bytes;
