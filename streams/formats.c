@@ -144,6 +144,17 @@ int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
     return f > FORMAT_OPEN && !*decoder ? -ENOTSUP : 0;
 }
 
+int asf__decoder_of_file(int fd, const struct asf_decoder **decoder) {
+    char magic[MAGIC_BYTES];
+    ssize_t n;
+    do
+        n = asf__sys.pread(fd, magic, sizeof magic, 0);
+    while (n == -EINTR);
+    const enum format f = n > 0 ? format_of(magic, (size_t)n) : FORMAT_NONE;
+    *decoder = f > FORMAT_OPEN ? load_decoder(f) : NULL;
+    return n < 0 ? (int)n : f > FORMAT_OPEN && !*decoder ? -ENOTSUP : 0;
+}
+
 /* --- the option "decompress" ---------------------------------------------------------- */
 
 static ssize_t get_nothing(struct asf_cios *c, void *buf, size_t n) {

@@ -15,6 +15,8 @@
 
 struct asf_ring;
 struct asf_decoder;
+struct asf_frame;
+struct asf_part;
 
 /* The modules with which a stream on a descriptor begins; at its first use the stream gets another.
  * asf__as_libc: buffered as libc's streams are; asf__for_asi: with mapped windows, read-ahead and large
@@ -54,6 +56,7 @@ extern const struct asf_module *asf__pipe_module;
  * asf__open_range: on the bytes of a descriptor's file from `begin` to before `end`, read at their offsets;
  * end < 0: on all that is read from the descriptor.  own: the stream closes the descriptor.  stop: NULL, or
  * reads fail with -ECANCELED when it is not 0.
+ * asf__open_frames: on a part of a compressed file that consists of frames.
  * asf__open_directory: on a directory's descriptor, which is closed with the stream; -1: there is none
  * yet.
  * asf__open_module: on a module that stands for a program's functions.
@@ -64,6 +67,8 @@ struct asf_cios *asf__open_segment(char *shm, int access);
 struct asf_cios *asf__open_ring(struct asf_ring *r);
 struct asf_cios *asf__open_decoded(const struct asf_decoder *decoder, struct asf_cios *below);
 struct asf_cios *asf__open_range(int fd, bool own, int64_t begin, int64_t end, const int *stop);
+struct asf_cios *asf__open_frames(int fd, bool own, const struct asf_part *part,
+                                  const struct asf_decoder *decoder, const int *stop);
 struct asf_cios *asf__open_directory(int fd);
 struct asf_cios *asf__open_module(const struct asf_module *ops, void *data, int access);
 struct asf_cios *asf__open_users_module(const struct asf_stream_ops *ops, void *data, int access);
@@ -118,6 +123,20 @@ int asf__advise(struct asf_cios *c, enum asf_advice advice);
  * of reading. */
 bool asf__is_decoder(const struct asf_decoder *d);
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder);
+
+/* asf__decoder_of_file: the same by the first bytes of a regular file, read at their offset. */
+int asf__decoder_of_file(int fd, const struct asf_decoder **decoder);
+
+/* Frames of a compressed file of `size` bytes, which are measured and not decoded (frames.c).
+ * asf__frames_of: returns memory for that, from malloc; NULL: the decoder has no `frame`, or memory is short.
+ * asf__measure_frame: measure the frame that begins at an offset.  returns  0; -EBADMSG, -ENOTSUP: no frame
+ * begins there, or it tells no length that the file has room for; or an error of reading.
+ * asf__find_frame: returns the offset of the first frame at or after `near`, or 0 if none begins there, in a
+ * file whose frames have at most `most` bytes and can be told from other bytes.
+ * lock: none. */
+struct asf_frames *asf__frames_of(int fd, int64_t size, const struct asf_decoder *decoder);
+int asf__measure_frame(struct asf_frames *w, int64_t begin, struct asf_frame *f);
+int64_t asf__find_frame(struct asf_frames *w, int64_t near, int64_t most);
 
 /* asf__decode_descriptor: make a stream, in no list, that decodes a descriptor's bytes.  first[0..n): the
  * bytes that were already read from the descriptor; n is 0: it is a file that was not read yet.

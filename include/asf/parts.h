@@ -11,11 +11,20 @@
 #ifndef ASF_PARTS_H
 #define ASF_PARTS_H
 
+#include <stdbool.h>
+
 #include <asf/numbers.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* How a part is read. */
+enum asf_part_form {
+    ASF_PART_PLAIN,  /* as it is in the file */
+    ASF_PART_FRAMES, /* decoded: one of several parts of a compressed file */
+    ASF_PART_WHOLE   /* decoded: all of the input, since it was not cut */
+};
 
 /* A part: the bytes of a file from `begin` to before `end`.  It has no pointers: another process, or a
  * machine that mounts the same file system, can use it.  A copy of the file is another file. */
@@ -25,8 +34,10 @@ struct asf_part {
     /* asf_sopen_part checks that the file still has these. */
     int64_t size, modified; /* `modified` in nanoseconds */
     uint64_t inode;
-    int32_t delimiter; /* the byte that ends every part but perhaps the last; -1: none */
-    int32_t reserved;  /* 0 */
+    int32_t delimiter;     /* the byte that ends every part but perhaps the last; -1: none */
+    int32_t form;          /* an asf_part_form */
+    int64_t before, after; /* records of ASF_PART_FRAMES: decoded bytes at the beginning that belong to the
+                              part before, and decoded bytes after `end` that belong to this one */
 };
 
 /* How a file is cut. */
@@ -35,16 +46,25 @@ struct asf_cut {
     int64_t
         record;   /* not 0: parts consist of whole records of this many bytes, and `delimiter` is not used */
     int64_t size; /* about the bytes of a part; 0: 16 MB.  A longer line or record stays whole */
+    bool decode;  /* a file that asf_decode would decode is cut between its frames, and a stream on a part
+                     has the decoded lines or records.  `size` counts compressed bytes */
 };
 
 /* asf_parts: cut a file.
  *   path   of the file.  What is no regular file becomes one part
- *   how    NULL: at newlines, `size` 0
+ *   how    NULL: at newlines, `size` 0, nothing decoded
  *   parts  out: an array from malloc, which the caller frees
  * returns  the number of parts: 0 for an empty file; or a negated errno value: -EINVAL for a negative
- *          `record` or `size`, -ENOMEM, open()'s and read()'s errors.
+ *          `record` or `size`, -ENOMEM, open()'s and read()'s errors; to decode, -ENOTSUP.
  * Only a few KB near each cut are read, unless a line is long.  Bytes that are appended after the call has
  * begun belong to no part.
+ * decode   Nothing is decoded to cut a file: of zstd and lz4 the headers of all blocks are read, of bgzip at
+ *          most 256 KB near each cut.  Where no frame is known to begin the file is not cut: within a single
+ *          frame, gzip's members without bgzip's field, xz, and damage; for records, also within and after
+ *          frames that do not tell how many bytes they decode to.
+ *          Frames begin and end within lines.  A part but the first begins after the first delimiter in its
+ *          frames, and each ends with the first delimiter after its frames: so each line is in one part.  A
+ *          part whose frames are within one line is empty.
  * threads  no limits.
  * source   an extension. */
 ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct asf_part **parts);
@@ -53,11 +73,17 @@ ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct
  *   path   of the file that the part is of
  *   error  where to put 0 or a negated errno value; may be NULL.  -ESTALE: the file is another one than the
  *          one that was cut, or was rewritten or truncated since, as far as inode, size, time and the bytes
- * at the ends of the part tell; the part must be made anew.  -EINVAL: no part; open()'s errors returns  the
- * stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count from the
- * beginning of the part.  -EIO: the file was truncated before that end. If the file has only grown, the part
- * ends where it did. lifetime until sclose. threads  no limits: each stream has a descriptor and an offset of
- * its own. source   an extension. */
+ *          at the ends of the part tell; the part must be made anew.  -EINVAL: no part; -ENOTSUP, -ENOMEM;
+ *          open()'s errors
+ * returns  the stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count
+ *          from the beginning of the part.  -EIO: the file was truncated before that end.  If the file has
+ *          only grown, the part ends where it did.
+ * decode   a decoded part fails as asf_decode's streams do, also with -EBADMSG where its frames do not end
+ *          where they were said to end.  A seek fails with -ESPIPE.
+ * lifetime until sclose.
+ * threads  no limits: each stream has a descriptor and an offset of its own.  A decoded part that is one of
+ *          several is decoded by the thread that reads it, and no other.
+ * source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_part *part, int *error);
 
 /* asf_part_work: a function of the program, which asf_each_part calls once for each part.

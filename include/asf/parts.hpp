@@ -43,10 +43,10 @@ namespace asf {
 /* part: a plain value; see struct asf_part. */
 using part = asf_part;
 
-/* cut: how a file is cut; see struct asf_cut. */
+/* cut: how a file is cut; see struct asf_cut.  Its member `decode` is false at first. */
 struct cut : asf_cut {
     explicit cut(char end = '\n', std::int64_t bytes = 0) noexcept
-        : asf_cut{static_cast<unsigned char>(end), 0, bytes} {}
+        : asf_cut{static_cast<unsigned char>(end), 0, bytes, false} {}
     static cut records(std::int64_t bytes_each, std::int64_t bytes = 0) noexcept {
         cut how('\n', bytes);
         how.record = bytes_each;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.h - what asf_each_part needs of the parts: a file that is open already.
+ * parts.h - what parts.c, parts_frames.c and parts_threads.c need of one another.
  */
 #ifndef ASF_INTERFACES_ASI_PARTS_H
 #define ASF_INTERFACES_ASI_PARTS_H
@@ -26,6 +26,20 @@ unsigned asf__usable_processors(void);
  *   own   whether the stream closes the descriptor, also when it cannot be opened
  *   stop  NULL, or what ends the stream with -ECANCELED when it is not 0 */
 struct asf_cios *asf__open_part(int fd, bool own, const struct asf_part *part, const int *stop, int *error);
+
+/* Cuts of a compressed file.
+ * asf__cut_frames: *cuts becomes NULL if the file is not compressed.  returns  0, -ENOTSUP, -ENOMEM, or an
+ * error of reading.
+ * asf__frames_end_near: returns the first offset at or after `offset` where a part can end: at the latest the
+ * file's size; 0: none near; or an error of reading.
+ * asf__begins_frame: whether a frame begins at an offset.
+ * asf__note_frames: set `before` and `after` of the part that ends there. */
+struct asf_frame_cuts;
+int asf__cut_frames(int fd, const struct asf_cut *how, int64_t size, struct asf_frame_cuts **cuts);
+int64_t asf__frames_end_near(struct asf_frame_cuts *k, int64_t offset);
+bool asf__begins_frame(int fd, int64_t size, int64_t offset);
+void asf__note_frames(struct asf_frame_cuts *k, struct asf_part *part);
+void asf__cut_frames_end(struct asf_frame_cuts *k);
 
 #pragma GCC visibility pop
 

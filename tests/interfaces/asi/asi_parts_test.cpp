@@ -100,7 +100,7 @@ TEST_F(AsiParts, AreTheFileCutBehindDelimiters) {
         const std::string text = random_lines(random, random() % 300000, round % 3 ? 100 : 20000);
         const std::string file = put("lines", text);
         const asf_cut how = {round % 4 ? '\n' : ';', 0,
-                             static_cast<int64_t>(1 + random() % (round % 2 ? 70000 : 3000))};
+                             static_cast<int64_t>(1 + random() % (round % 2 ? 70000 : 3000)), false};
         const Parts parts = parts_of(file, &how);
         expect_whole(parts, text, [&](const asf_part &part) { return text_of(file, part); });
         for (size_t i = 0; i + 1 < parts.size(); i++) {
@@ -117,7 +117,7 @@ TEST_F(AsiParts, ConsistOfWholeRecords) {
     const std::string text = pattern(100003);
     const std::string file = put("records", text);
     for (int64_t record : {1, 7, 100, 4096, 99999, 200000}) {
-        const asf_cut how = {0, record, 10000};
+        const asf_cut how = {0, record, 10000, false};
         const Parts parts = parts_of(file, &how);
         expect_whole(parts, text, [&](const asf_part &part) { return text_of(file, part); });
         for (const asf_part &part : parts)
@@ -129,7 +129,7 @@ TEST_F(AsiParts, ConsistOfWholeRecords) {
 TEST_F(AsiParts, ALineIsNotCut) {
     const std::string text = "short\n" + std::string(500000, 'x') + "\nshort\n";
     const std::string file = put("long", text);
-    const asf_cut how = {'\n', 0, 1000};
+    const asf_cut how = {'\n', 0, 1000, false};
     const Parts parts = parts_of(file, &how);
     ASSERT_EQ(parts.size(), 2U);
     EXPECT_EQ(parts[0].end, static_cast<int64_t>(text.size()) - 6);
@@ -142,9 +142,9 @@ TEST_F(AsiParts, OfWhatCannotBeCut) {
     const Parts proc = parts_of("/proc/self/status"); // which has no size
     ASSERT_EQ(proc.size(), 1U);
     EXPECT_EQ(text_of("/proc/self/status", proc[0]).substr(0, 5), "Name:");
-    const asf_cut huge = {'\n', 0, INT64_MAX};
+    const asf_cut huge = {'\n', 0, INT64_MAX, false};
     EXPECT_EQ(parts_of(put("three", "a\nb\nc\n"), &huge).size(), 1U);
-    const asf_cut negative = {'\n', 0, -1};
+    const asf_cut negative = {'\n', 0, -1, false};
     EXPECT_EQ(asf_parts(put("some", "text").c_str(), &negative, &parts), -EINVAL);
 
     ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
@@ -163,7 +163,7 @@ TEST_F(AsiParts, OfWhatCannotBeCut) {
 TEST_F(AsiParts, OffsetsCountFromTheirBeginning) {
     const std::string text = random_lines(*std::make_unique<Random>(2), 50000, 60);
     const std::string file = put("lines", text);
-    const asf_cut how = {'\n', 0, 10000};
+    const asf_cut how = {'\n', 0, 10000, false};
     const asf_part part = parts_of(file, &how)[2];
     asf_cios *stream = asf_sopen_part(file.c_str(), &part, nullptr);
     ASSERT_NE(stream, nullptr);
@@ -192,7 +192,7 @@ TEST_F(AsiParts, OffsetsCountFromTheirBeginning) {
 TEST_F(AsiParts, OfAFileThatChanges) {
     const std::string text = random_lines(*std::make_unique<Random>(3), 50000, 60), more = "appended\n";
     const std::string file = put("lines", text);
-    const asf_cut how = {'\n', 0, 10000};
+    const asf_cut how = {'\n', 0, 10000, false};
     const Parts parts = parts_of(file, &how);
     int fd = open(file.c_str(), O_WRONLY | O_APPEND);
     EXPECT_EQ(write(fd, more.data(), more.size()), static_cast<ssize_t>(more.size()));
@@ -216,7 +216,7 @@ TEST_F(AsiParts, OfAFileThatChanges) {
 TEST_F(AsiParts, AFileCutOffIsTold) {
     const std::string text = random_lines(*std::make_unique<Random>(4), 900000, 60);
     const std::string file = put("lines", text);
-    const asf_cut how = {'\n', 0, 800000};
+    const asf_cut how = {'\n', 0, 800000, false};
     const asf_part part = parts_of(file, &how)[0];
     asf_cios *stream = asf_sopen_part(file.c_str(), &part, nullptr);
     ASSERT_NE(stream, nullptr);
@@ -282,7 +282,7 @@ class AsiPartsThreads : public AsiParts {
 
     std::string text, file;
     int64_t lines = 0;
-    const asf_cut how = {'\n', 0, 50000};
+    const asf_cut how = {'\n', 0, 50000, false};
 };
 
 TEST_F(AsiPartsThreads, EachPartOnceAndToldInOrder) {
@@ -338,7 +338,7 @@ int fail_or_read_on(asf_cios *stream, const asf_part *part, void *failed) {
 
 TEST_F(AsiPartsThreads, ReadsEndWhenAnotherThreadHasFailed) {
     std::atomic<bool> failed = false;
-    const asf_cut large = {'\n', 0, 1000000};
+    const asf_cut large = {'\n', 0, 1000000, false};
     EXPECT_EQ(asf_each_part(file.c_str(), &large, 2, fail_or_read_on, nullptr, &failed), 5);
 }
 
@@ -406,7 +406,7 @@ TEST_F(AsiPartsThreads, ACallerIsCancelledWhileItWaits) {
         &thread, nullptr,
         [](void *c) -> void * {
             static_cast<Call *>(c)->caller = pthread_self();
-            const asf_cut halves = {'\n', 0, 2000000};
+            const asf_cut halves = {'\n', 0, 2000000, false};
             const auto work = [](asf_cios *, const asf_part *, void *argument) {
                 auto &it = *static_cast<Call *>(argument);
                 if (pthread_equal(pthread_self(), it.caller)) {
