@@ -129,6 +129,7 @@ ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsign
  * returns  the rows; or a negated errno value: those of asf_scan_columns for a line that is no row, those of
  *          asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines
  *          together have more than 1 MB.  If several lines are no rows, any one of them is told.
+ * A compressed file is decoded, and cut as asf_parts does.
  * asf_scan_columns defines a row.  During the call the arrays may need twice their memory.
  * threads, cancel  as asf_each_part.
  * source   an extension. */

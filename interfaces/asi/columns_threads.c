@@ -224,7 +224,7 @@ static void free_all(void *table) {
 
 int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,
                          size_t count, unsigned threads) {
-    const struct asf_cut how = {.delimiter = '\n', .size = PART};
+    const struct asf_cut how = {.delimiter = '\n', .size = PART, .decode = true};
     struct table t = {.separator = separator,
                       .skip = skip,
                       .columns = columns,

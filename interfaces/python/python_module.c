@@ -107,7 +107,7 @@ PyDoc_STRVAR(
     "read_columns(file, fields, *, separator='\\t', skip=0, threads=0)\n--\n\n"
     "Read numbers from all lines of a file, by several threads; return a list of memoryviews, one for\n"
     "each field, as File.read_columns() does.\n\n"
-    "  file       a path\n"
+    "  file       a path; a compressed file is decoded, by several threads if it has frames to cut at\n"
     "  fields, separator\n"
     "             as for File.read_columns()\n"
     "  skip       lines at the beginning that are no rows, such as a heading\n"

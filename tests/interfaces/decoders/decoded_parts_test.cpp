@@ -441,5 +441,22 @@ TEST_F(DecodedParts, AreReadByThreads) {
     EXPECT_EQ(asf_each_part(file.c_str(), &how, 3, count_lines, nullptr, &total), 0);
 }
 
+TEST_F(DecodedParts, ColumnsOfATable) {
+    std::string table = "id;price\n";
+    for (int i = 0; i < 300000; i++)
+        table += std::to_string(i) + ";" + std::to_string(i % 1000) + ".5\n";
+    for (const std::string &packed : {frames("", pieces(table, 20000)),
+                                      frames("zstd -qc", pieces(table, 900000)), frames("xz -0c", {table})}) {
+        asf_column columns[] = {{0, ASF_INT32, nullptr}, {1, ASF_DOUBLE, nullptr}};
+        ASSERT_EQ(asf_read_columns(put("packed", packed).c_str(), ';', 1, columns, 2, 2), 300000);
+        for (int i = 0; i < 300000; i++) {
+            ASSERT_EQ(static_cast<int32_t *>(columns[0].values)[i], i);
+            ASSERT_EQ(static_cast<double *>(columns[1].values)[i], i % 1000 + 0.5);
+        }
+        free(columns[0].values);
+        free(columns[1].values);
+    }
+}
+
 } // namespace
 } // namespace asi
