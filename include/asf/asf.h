@@ -164,6 +164,13 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * -EBUSY while an output region has not been given back. source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
+/* asf_tell: tell where the stream is, as ftell() does.
+ * returns  the offset of the next region that salloc would return; -ESPIPE for a stream that cannot seek, or
+ *          another negated errno value.
+ * lock     the stream's is taken.
+ * source   an extension. */
+ASF_EXPORT int64_t asf_tell(struct asf_cios *stream);
+
 /* sflush: for output: write the completed regions that are before the oldest region that has not been
  * given back.  For input: set the descriptor's offset to the stream's, if it can seek.
  * returns  0; a negated errno value; or -EBUSY: regions not yet given back

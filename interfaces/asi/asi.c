@@ -354,6 +354,11 @@ void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int when
     return apart ? asf__read_at(c, length, offset) : region;
 }
 
+static off64_t tell(struct asf_cios *c) {
+    int rc = asf__to_bytes(c);
+    return rc < 0 ? rc : asf__tell(c);
+}
+
 int asf_u_sflush(struct asf_cios *c) {
     int rc = asf__to_bytes(c);
     if (rc < 0 || !asf__is_putting(c))
@@ -397,6 +402,7 @@ void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, of
 
 LOCKED(int, sabandon, (struct asf_cios * c, void *ptr), asf_u_sabandon(c, ptr))
 LOCKED(void *, srealloc, (struct asf_cios * c, void *ptr, ssize_t *newlen), asf_u_srealloc(c, ptr, newlen))
+LOCKED(int64_t, tell, (struct asf_cios * c), tell(c))
 LOCKED(int, sflush, (struct asf_cios * c), asf_u_sflush(c))
 LOCKED(struct asf_cios *, set_stream_mode, (struct asf_cios * c, enum asf_mode mode),
        asf_u_set_stream_mode(c, mode))

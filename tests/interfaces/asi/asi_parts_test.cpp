@@ -176,6 +176,7 @@ TEST_F(AsiParts, OffsetsCountFromTheirBeginning) {
         EXPECT_EQ(std::string(static_cast<char *>(p), static_cast<size_t>(n)),
                   text.substr(begin + static_cast<size_t>(offset), 100));
         asf_sfree(stream, p);
+        EXPECT_EQ(asf_tell(stream), offset + 100);
     }
     ssize_t n = 100;
     void *p = asf_sallocAt(stream, &n, -30, SEEK_END);

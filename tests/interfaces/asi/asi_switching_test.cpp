@@ -25,6 +25,23 @@ TEST_F(Switching, StartsInReadMode) {
     EXPECT_EQ(contents("file"), "0123ab6789");
 }
 
+TEST_F(Switching, TellsWhereItIs) {
+    asf_cios *s = must_open(put("file", "0123456789"), O_RDWR);
+    EXPECT_EQ(asf_tell(s), 0);
+    take(s, 4);
+    EXPECT_EQ(asf_tell(s), 4);
+    EXPECT_EQ(set_stream_mode(s, ASF_WRITE), s);
+    give(s, "ab");
+    EXPECT_EQ(asf_tell(s), 6);
+    EXPECT_EQ(sclose(s), 0);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    s = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
+    EXPECT_EQ(asf_tell(s), -ESPIPE);
+    EXPECT_EQ(sclose(s), 0);
+    close(ends[1]);
+}
+
 // Turned to writing, a stream stands where it has read to, also one that appends: until it has written.
 TEST_F(Switching, StandsWhereItHasReadTo) {
     for (const int flags : {O_RDWR, O_RDWR | O_APPEND}) {
