@@ -25,10 +25,10 @@ _Path = str | bytes | PathLike[str] | PathLike[bytes] | int
 __version__: str
 
 @overload
-def open(file: _Path, mode: _BinaryMode = "rb", *, closefd: bool = True) -> File: ...
+def open(file: _Path | Part, mode: _BinaryMode = "rb", *, closefd: bool = True) -> File: ...
 @overload
 def open(
-    file: _Path,
+    file: _Path | Part,
     mode: _TextMode,
     *,
     encoding: str | None = None,
@@ -38,7 +38,7 @@ def open(
 ) -> io.TextIOWrapper[File]: ...
 @overload
 def open(
-    file: _Path,
+    file: _Path | Part,
     mode: str,
     *,
     encoding: str | None = None,
@@ -46,6 +46,9 @@ def open(
     newline: str | None = None,
     closefd: bool = True,
 ) -> File | io.TextIOWrapper[File]: ...
+def parts(
+    file: str | bytes | PathLike[str] | PathLike[bytes], *, size: int = 0, delimiter: bytes = b"\n", record: int = 0
+) -> list[Part]: ...
 def create_segment(name: str, size: int, *, mode: int = 0o600, backend: str | None = None) -> Segment: ...
 def open_segment(label: str, *, update: bool = False) -> Segment: ...
 def remove_segment(label: str, /) -> None: ...
@@ -54,7 +57,7 @@ def write_arrays(
     file: _Path | File, arrays: Mapping[str, Buffer | Iterable[float]], *, segments: bool = False
 ) -> None: ...
 def read_columns(
-    file: str | bytes | PathLike[str] | PathLike[bytes],
+    file: str | bytes | PathLike[str] | PathLike[bytes] | Part,
     fields: Mapping[int, _Number] | list[tuple[int, _Number]] | tuple[tuple[int, _Number], ...],
     *,
     separator: str | bytes = "\t",
@@ -64,6 +67,29 @@ def read_columns(
 def records(file: _Path | File, *, most_bytes: int = 0) -> Records: ...
 def record_format(name: str, fields: dict[str, Any], /) -> Format: ...
 def record_writer(file: _Path | File, *, indexed: bool = False) -> RecordWriter: ...
+
+@final
+class Part(tuple[str | bytes, int, int, int, int, int, int, int, int]):
+    def __new__(cls, sequence: Iterable[Any], dict: dict[str, Any] = ...) -> Self: ...
+    @property
+    def path(self) -> str | bytes: ...
+    @property
+    def begin(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    # A tuple has methods of these two names.
+    @property
+    def index(self) -> int: ...  # type: ignore[override]
+    @property
+    def count(self) -> int: ...  # type: ignore[override]
+    @property
+    def size(self) -> int: ...
+    @property
+    def modified(self) -> int: ...
+    @property
+    def inode(self) -> int: ...
+    @property
+    def delimiter(self) -> int: ...
 
 class _Context:
     def __enter__(self) -> Self: ...

@@ -277,12 +277,51 @@ static PyObject *read_file(struct asf__module *module, PyObject *path, struct ta
     return take_values(module, t, (Py_ssize_t)rows) && PyErr_CheckSignals() == 0 ? views_of(t) : NULL;
 }
 
+/* --- of a part -------------------------------------------------------------- */
+
+/* A heading is in the first part, or is refused, as by asf_read_columns. */
+static bool skip_lines(struct asf__file *f, const struct asf_part *part, Py_ssize_t lines) {
+    for (; part->index == 0 && lines > 0; lines--) {
+        ssize_t n;
+        void *line = asf__line_region(f, '\n', SSIZE_MAX, &n);
+        if (!line && n == 0)
+            n = part->count > 1 ? -EMSGSIZE : 0;
+        int rc = line ? asf_sfree(f->stream, line) : (int)n;
+        if (rc < 0)
+            asf__raise(rc, f->name);
+        if (rc < 0 || !line)
+            return rc == 0;
+    }
+    return true;
+}
+
+static PyObject *read_part(struct asf__module *module, PyObject *value, struct targets *t, int separator,
+                           Py_ssize_t skip) {
+    struct asf_part part;
+    PyObject *path, *list = NULL;
+    bool own;
+    if (!asf__part_of(value, &part, &path))
+        return NULL;
+    Py_DECREF(path);
+    struct asf__file *f = asf__file_of(module, value, "rb", &own);
+    if (f && asf__file_enter(f, ASF_READ, NULL)) {
+        if (skip_lines(f, &part, skip) && scan_rows(f, t, separator, -1) >= 0)
+            list = views_of(t);
+        asf__file_leave(f);
+        ASF_WITHOUT_GIL(asf_sclose(f->stream));
+        f->stream = NULL;
+    }
+    Py_XDECREF((PyObject *)f);
+    return list;
+}
+
 PyObject *asf__read_columns_of(PyObject *module, PyObject *args, PyObject *keywords) {
     static char *names[] = {"file", "fields", "separator", "skip", "threads", NULL};
-    PyObject *path, *fields, *option = NULL, *list = NULL;
+    PyObject *file, *fields, *option = NULL, *list = NULL;
+    struct asf__module *m = PyModule_GetState(module);
     Py_ssize_t skip = 0;
     int threads = 0;
-    if (!asf__parse(args, keywords, "OO|$Oni:read_columns", names, &path, &fields, &option, &skip, &threads))
+    if (!asf__parse(args, keywords, "OO|$Oni:read_columns", names, &file, &fields, &option, &skip, &threads))
         return NULL;
     if (skip < 0 || threads < 0)
         return PyErr_Format(PyExc_ValueError, "a negative number of lines or threads");
@@ -292,7 +331,8 @@ PyObject *asf__read_columns_of(PyObject *module, PyObject *args, PyObject *keywo
         return NULL;
     struct targets t = {.count = 0};
     if (parse_fields(&t, pairs))
-        list = read_file(PyModule_GetState(module), path, &t, separator, skip, (unsigned)threads);
+        list = Py_IS_TYPE(file, m->part) ? read_part(m, file, &t, separator, skip)
+                                         : read_file(m, file, &t, separator, skip, (unsigned)threads);
     free_targets(&t);
     Py_DECREF(pairs);
     return list;

@@ -223,8 +223,8 @@ static void *read_region(struct asf__file *f, ssize_t asked, ssize_t most, ssize
 
 /* As many as there may be: the whole of a file. */
 static ssize_t size_of(struct asf__file *f) {
-    struct stat st;
-    if (fstat(asf_fileno(f->stream), &st) < 0 || st.st_size < ASF_PIECE)
+    struct stat st = {.st_size = f->part};
+    if ((f->part < 0 && fstat(asf_fileno(f->stream), &st) < 0) || st.st_size < ASF_PIECE)
         return ASF_PIECE;
     return st.st_size;
 }
@@ -601,9 +601,16 @@ static PyObject *file_flush(PyObject *self, PyObject *unused) {
 
 /* --- places ------------------------------------------------------------ */
 
+/* Where the descriptor is, which others may move; of a part, which has none, where the stream is. */
+static int64_t offset_of(const struct asf__file *f) {
+    int fd = asf_fileno(f->stream);
+    off_t at = fd < 0 ? asf_tell(f->stream) : lseek(fd, 0, SEEK_CUR);
+    return fd >= 0 && at < 0 ? -errno : at;
+}
+
 static PyObject *place(struct asf__file *f) {
-    off_t at = flush(f) ? lseek(asf_fileno(f->stream), 0, SEEK_CUR) : 0;
-    return PyErr_Occurred() ? NULL : at < 0 ? asf__raise(-errno, f->name) : PyLong_FromLongLong(at);
+    int64_t at = flush(f) ? offset_of(f) : 0;
+    return PyErr_Occurred() ? NULL : at < 0 ? asf__raise((ssize_t)at, f->name) : PyLong_FromLongLong(at);
 }
 
 static PyObject *file_tell(PyObject *self, PyObject *unused) {
@@ -712,7 +719,8 @@ static PyObject *file_fileno(PyObject *self, PyObject *unused) {
     struct asf__file *f = (struct asf__file *)self;
     if (!f->stream)
         return PyErr_Format(PyExc_ValueError, "I/O operation on closed file");
-    return PyLong_FromLong(asf_fileno(f->stream));
+    int fd = asf_fileno(f->stream);
+    return fd < 0 ? asf__unsupported("a part of a file has no descriptor") : PyLong_FromLong(fd);
 }
 
 /* readable() and its like */
@@ -734,8 +742,8 @@ static PyObject *file_writable(PyObject *self, PyObject *unused) {
 
 static PyObject *file_seekable(PyObject *self, PyObject *unused) {
     (void)unused;
-    struct asf_cios *stream = ((struct asf__file *)self)->stream;
-    return truth(self, stream && lseek(asf_fileno(stream), 0, SEEK_CUR) >= 0);
+    struct asf__file *f = (struct asf__file *)self;
+    return truth(self, f->stream && offset_of(f) >= 0);
 }
 
 static PyObject *file_isatty(PyObject *self, PyObject *unused) {
@@ -758,7 +766,9 @@ static PyObject *file_closed(PyObject *self, void *unused) {
 
 static PyObject *file_name(PyObject *self, void *unused) {
     (void)unused;
-    return Py_NewRef(((struct asf__file *)self)->name);
+    struct asf__file *f = (struct asf__file *)self;
+    struct asf__module *m = PyType_GetModuleState(Py_TYPE(self));
+    return Py_NewRef(Py_IS_TYPE(f->name, m->part) ? PyStructSequence_GetItem(f->name, 0) : f->name);
 }
 
 static PyObject *file_mode(PyObject *self, void *unused) {
@@ -1002,7 +1012,8 @@ PyDoc_STRVAR(close_doc,
              "BufferError: a Region of it, or a reader or writer of records on it, is not released; then\n"
              "nothing is closed.  A file may be closed twice.");
 PyDoc_STRVAR(fileno_doc, "fileno($self, /)\n--\n\n"
-                         "Return the descriptor.  flush() before it is used by others.");
+                         "Return the descriptor.  flush() before it is used by others.  A part has none:\n"
+                         "io.UnsupportedOperation.");
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -1043,7 +1054,7 @@ static PyMethodDef file_methods[] = {
 
 static PyGetSetDef file_getset[] = {
     {"closed", file_closed, NULL, "Whether it is closed.", NULL},
-    {"name", file_name, NULL, "What it was opened by: a path, or a descriptor.", NULL},
+    {"name", file_name, NULL, "What it was opened by: a path, that of a part, or a descriptor.", NULL},
     {"mode", file_mode, NULL, "The mode that it was opened in.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -55,6 +55,8 @@ PyDoc_STRVAR(
     "    with asf.open(path) as file:\n"
     "        next(file)                          # the titles\n"
     "        ids, prices = map(numpy.asarray, file.read_columns({0: 'q', 1: 'd'}))\n\n"
+    "    parts = asf.parts(path)                 # values for other processes: asf.read_columns(part, ...)\n"
+    "    with asf.open(parts[0]) as file:        # a file that ends where the part ends\n\n"
     "    with asf.create_segment('series', 8 * n) as segment:\n"
     "        numbers = numpy.asarray(segment.array())\n"
     "    fields = asf.read_arrays(path)          # 'coeff 1 2 3', or 'coeff shmids LABEL'\n\n"
@@ -67,12 +69,25 @@ PyDoc_STRVAR(
 PyDoc_STRVAR(open_doc,
              "open(file, mode='rb', *, encoding=None, errors=None, newline=None, closefd=True)\n--\n\n"
              "Open a file as Python's open() does, of bytes unless the mode says otherwise.\n\n"
-             "  file      a path, or a descriptor, which the file owns from now on\n"
+             "  file      a path, a descriptor, which the file owns from now on, or a Part\n"
              "  mode      'rb', 'wb', 'ab' or 'xb', or one of these with '+': a File is returned. Without\n"
              "            the 'b', or with 't': an io.TextIOWrapper on a File, such as TextFile\n"
              "  encoding, errors, newline\n"
              "            of text, as for Python's open()\n"
-             "  closefd   False: the descriptor stays the caller's (its place in the file moves along)");
+             "  closefd   False: the descriptor stays the caller's (its place in the file moves along)\n\n"
+             "A part is read as a file that begins and ends where it does. OSError: ESTALE, the file was\n"
+             "replaced, rewritten or cut off since parts(); EIO, while it is read. Errors of a part have it\n"
+             "as `filename`.");
+PyDoc_STRVAR(parts_doc,
+             "parts(file, *, size=0, delimiter=b'\\n', record=0)\n--\n\n"
+             "Cut a regular file; return a list of its parts in order, each a Part, which another process,\n"
+             "or a machine that mounts the same file system, can open or give to read_columns().\n\n"
+             "  file       a path, which the parts carry: an absolute one if others have another working\n"
+             "             directory. What is no regular file is one part\n"
+             "  size       about the bytes of a part; 0: 16 MB. A longer line or record stays whole\n"
+             "  delimiter  a part ends after this byte\n"
+             "  record     not 0: parts consist of whole records of this many bytes\n\n"
+             "Bytes that are appended later belong to no part. An empty file has none.");
 PyDoc_STRVAR(create_doc, "create_segment(name, size, *, mode=0o600, backend=None)\n--\n\n"
                          "Make a segment of shared memory and return it, attached, as a Segment.\n\n"
                          "  name     words that tell people what it is\n"
@@ -107,10 +122,12 @@ PyDoc_STRVAR(
     "read_columns(file, fields, *, separator='\\t', skip=0, threads=0)\n--\n\n"
     "Read numbers from all lines of a file, by several threads; return a list of memoryviews, one for\n"
     "each field, as File.read_columns() does.\n\n"
-    "  file       a path; a compressed file is decoded, by several threads if it has frames to cut at\n"
+    "  file       a path; a compressed file is decoded, by several threads if it has frames to cut at.\n"
+    "             Or a Part, which the calling thread alone reads\n"
     "  fields, separator\n"
     "             as for File.read_columns()\n"
-    "  skip       lines at the beginning that are no rows, such as a heading\n"
+    "  skip       lines at the beginning of the file that are no rows, such as a heading: those of the\n"
+    "             first part\n"
     "  threads    how many at most; 0: as many as the process may use of the processors\n\n"
     "Other threads of Python run meanwhile. Signals are handled at the end; of a pipe they end the\n"
     "call. Exceptions are those of File.read_columns().");
@@ -139,6 +156,7 @@ PyDoc_STRVAR(writer_doc, "record_writer(file, *, indexed=False)\n--\n\n"
 
 static PyMethodDef functions[] = {
     {"open", KEYWORDS(asf__open), open_doc},
+    {"parts", KEYWORDS(asf__parts), parts_doc},
     {"create_segment", KEYWORDS(asf__create_segment), create_doc},
     {"open_segment", KEYWORDS(asf__open_segment), open_segment_doc},
     {"remove_segment", asf__remove_segment, METH_O, remove_doc},
@@ -181,26 +199,26 @@ static int fill_module(PyObject *module) {
     }
     struct asf__module *m = PyModule_GetState(module);
     m->text = asf__text_type(module);
-    if (!m->text || PyModule_AddType(module, m->text) < 0 || asf__file_register(m->file) < 0)
+    m->part = asf__part_type();
+    if (!m->text || PyModule_AddType(module, m->text) < 0 || !m->part ||
+        PyModule_AddType(module, m->part) < 0 || asf__file_register(m->file) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", asf_version());
 }
 
+enum { MEMBERS = sizeof(struct asf__module) / sizeof(PyTypeObject *) };
+
 static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     PyTypeObject **types = PyModule_GetState(module);
-    for (int i = 0; types && i < TYPES; i++)
+    for (int i = 0; types && i < MEMBERS; i++)
         Py_VISIT(types[i]);
-    if (types)
-        Py_VISIT(((struct asf__module *)(void *)types)->text);
     return 0;
 }
 
 static int clear_module(PyObject *module) {
     PyTypeObject **types = PyModule_GetState(module);
-    for (int i = 0; types && i < TYPES; i++)
+    for (int i = 0; types && i < MEMBERS; i++)
         Py_CLEAR(types[i]);
-    if (types)
-        Py_CLEAR(((struct asf__module *)(void *)types)->text);
     return 0;
 }
 

@@ -23,7 +23,7 @@
  * where libasf_record is left out. */
 struct asf__module {
     PyTypeObject *file, *lines, *lines_in_place, *line, *region, *segment, *array, *column, *records, *format,
-        *record_writer, *text;
+        *record_writer, *text, *part;
 };
 
 enum {
@@ -54,10 +54,11 @@ bool asf__memory_is_viewed(struct asf__memory *shown);
 struct asf__file {
     PyObject_HEAD PyObject *dict, *weak; /* where io.BufferedIOBase has them, which asf__file_base checks */
     struct asf_cios *stream;             /* NULL: closed */
-    PyObject *name;                      /* the path, or the number of the descriptor */
+    PyObject *name;                      /* the path, the number of the descriptor, or the Part */
     char mode[4];
     bool readable, writable, regular;
     bool shared; /* the caller keeps a descriptor, which is to stand where the file ended */
+    Py_ssize_t part; /* bytes of the part that it is; -1: it is none, or ends where the input does */
     enum asf_mode now;
     int users;               /* readers and writers of records, which must go before the stream */
     PyThread_type_lock lock; /* held by who uses the stream on the slow path */
@@ -139,6 +140,14 @@ static inline PyObject *asf__next_line(struct asf__file *f, PyObject *iterator,
     return PyBytes_FromStringAndSize(line, n + f->keep);
 }
 
+/* The type asf.Part.  And what one says: false with an exception; else *path is a new reference to bytes. */
+struct asf_part;
+PyTypeObject *asf__part_type(void);
+bool asf__part_of(PyObject *value, struct asf_part *part, PyObject **path);
+
+/* Opens the stream of a file whose name is a Part: false with an exception. */
+bool asf__open_part(struct asf__file *f);
+
 /* The byte that an option `separator` is, a tab if it is NULL: -1 with an exception. */
 int asf__separator_of(PyObject *option);
 
@@ -190,6 +199,7 @@ extern PyType_Spec asf__records_spec, asf__format_spec, asf__record_writer_spec;
 
 /* The functions of the module. */
 PyObject *asf__open(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *asf__parts(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *asf__open_segment(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *asf__remove_segment(PyObject *module, PyObject *label);

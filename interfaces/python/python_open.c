@@ -113,6 +113,7 @@ static struct asf__file *new_file(struct asf__module *module, PyObject *name, co
     memcpy(f->mode, mode, strlen(mode)); /* 3 at most */
     f->readable = (flags & O_ACCMODE) != O_WRONLY;
     f->writable = (flags & O_ACCMODE) != O_RDONLY;
+    f->part = -1;
     f->now = f->readable ? ASF_READ : ASF_WRITE;
     f->lock = PyThread_allocate_lock();
     if (f->lock)
@@ -121,8 +122,22 @@ static struct asf__file *new_file(struct asf__module *module, PyObject *name, co
     return (struct asf__file *)PyErr_NoMemory();
 }
 
+static PyObject *open_part(struct asf__module *module, PyObject *part, const struct opening *o) {
+    if (o->flags != O_RDONLY)
+        return PyErr_Format(PyExc_ValueError, "a part is opened for reading, not with mode '%s'", o->mode);
+    if (!audit(PyStructSequence_GetItem(part, 0), o->mode, o->flags))
+        return NULL;
+    struct asf__file *f = new_file(module, part, o->text ? o->bytes : o->mode, o->flags);
+    if (f && asf__open_part(f))
+        return (PyObject *)f;
+    Py_XDECREF((PyObject *)f);
+    return NULL;
+}
+
 static PyObject *open_file(struct asf__module *module, PyObject *argument, const struct opening *o,
                            bool closefd) {
+    if (closefd && Py_IS_TYPE(argument, module->part))
+        return open_part(module, argument, o);
     bool number = PyLong_Check(argument);
     const char *mode = o->text ? o->bytes : o->mode;
     if (!number && !closefd)

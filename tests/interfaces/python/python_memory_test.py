@@ -93,6 +93,24 @@ def numbers(path):
     return seen
 
 
+def parts(path):
+    made = path + ".parts"
+    with asf.open(made, "wb") as file:
+        file.write(b"id x\n" + b"1 2.5\n" * 3000)
+    cut, seen = asf.parts(made, size=9000), []
+    with asf.open(cut[1]) as file:
+        seen += [file.name == made, file.seek(6), next(file), len(file.read())]
+    with asf.open(cut[0], "r") as file:
+        seen += [next(file)]
+    for part in cut:
+        seen += map(sum, asf.read_columns(part, {0: "q", 1: "d"}, separator=" ", skip=1))
+    try:
+        asf.open(asf.Part((*cut[0][:5], 0, *cut[0][6:])))
+    except OSError as error:
+        seen += [error.errno]
+    return seen
+
+
 MADE = [None]  # what a call has made, to be removed when memory is there again
 
 
@@ -188,7 +206,7 @@ class Memory(unittest.TestCase):
         print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
 
     def test_scenarios(self):
-        scenarios = [read, lines_in_place, text, regions, write, numbers, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
+        scenarios = [read, lines_in_place, text, regions, write, numbers, parts, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
         sys.unraisablehook = lambda _: None  # nor that be told
         with tempfile.TemporaryDirectory() as folder:
