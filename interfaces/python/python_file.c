@@ -970,13 +970,15 @@ PyDoc_STRVAR(write_row_doc,
              "1e+22, inf, nan.  NumPy's integers and float64 are int and float here.  TypeError: a bool,\n"
              "None or another type, of which str() or int() is to be written.");
 PyDoc_STRVAR(write_columns_doc,
-             "write_columns($self, columns, *, separator='\\t')\n--\n\n"
+             "write_columns($self, columns, *, separator='\\t', threads=1)\n--\n\n"
              "Write arrays as the columns of a table, one row a line.\n\n"
              "  columns    arrays of one length: NumPy's, array.array, a memoryview, or others with the\n"
              "             buffer protocol, of one dimension and with any stride, of integers of 8 to 64\n"
              "             bits, float or double; or one such array, which is one column.  list(a.T) has\n"
              "             the columns of an array of two dimensions\n"
-             "  separator  as for write_row()\n\n"
+             "  separator  as for write_row()\n"
+             "  threads    how many format rows at the same time, at most; 0: as many as the process has\n"
+             "             processors. The text is the same\n\n"
              "Numbers are written as write_row() does.  A float of 32 bits is written as the double of the\n"
              "same value: 0.10000000149011612.  Other threads run meanwhile.  If they change the arrays,\n"
              "the old or the new values are written.");

@@ -93,6 +93,13 @@ def numbers(path):
     return seen
 
 
+def columns_by_threads(path):
+    with asf.open(path + ".columns", "w+b") as file:
+        file.write_columns([LONG, LONG], threads=3)
+        file.seek(0)
+        return len(file.read())
+
+
 def parts(path):
     made = path + ".parts"
     with asf.open(made, "wb") as file:
@@ -206,7 +213,7 @@ class Memory(unittest.TestCase):
         print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
 
     def test_scenarios(self):
-        scenarios = [read, lines_in_place, text, regions, write, numbers, parts, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
+        scenarios = [read, lines_in_place, text, regions, write, numbers, columns_by_threads, parts, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
         sys.unraisablehook = lambda _: None  # nor that be told
         with tempfile.TemporaryDirectory() as folder:

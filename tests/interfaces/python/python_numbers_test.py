@@ -3,6 +3,7 @@
 """Numbers to text and back beside Python's own float(), int() and str(), and NumPy's savetxt and loadtxt if it is
 installed.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random values."""
 import array
+import errno
 import io
 import math
 import os
@@ -127,6 +128,57 @@ class Numbers(FileCase):
                     self.assertEqual([bits(float(text)) for text in texts], [bits(value) for value in column])
                 else:
                     self.assertEqual([text.decode() for text in texts], [str(value) for value in column])
+
+    def test_columns_by_threads(self):
+        """The text is that of one thread, in order."""
+        row, chunk = 3 * 41, 128 << 10  # python_write_columns.c's
+        for rows in (0, 1, chunk // row - 1, chunk // row, chunk // row + 1, 20 * (chunk // row) + 1):
+            columns = [random_array(format, 2 * rows)[::2] for format in "dqf"]
+            expected = self.written(columns, threads=1)
+            self.assertEqual(expected.count(b"\n"), rows)
+            for threads in (2, 3, 9, 200, 0):
+                self.assertEqual(self.written(columns, threads=threads), expected)
+        wide = [array.array("d", [i, i / 3, -i]) for i in range(5000)]  # a row is more than a chunk
+        self.assertEqual(self.written(wide, threads=3), self.written(wide))
+
+    def written(self, columns, **options):
+        with asf.open(self.path, "wb") as file:
+            file.write_columns(columns, **options)
+        return self.got()
+
+    def test_columns_by_threads_that_fail(self):
+        columns = [array.array("d", [1 / 3]) * 300_000] * 2
+        with asf.open("/dev/full", "wb") as file:
+            with self.assertRaises(OSError) as caught:
+                file.write_columns(columns, threads=4)
+            self.assertEqual(caught.exception.errno, errno.ENOSPC)
+            self.assertRaises(ValueError, file.write_columns, columns, threads=-1)
+
+    def test_columns_by_threads_that_are_interrupted(self):
+        """Handlers run while the pipe is full, as without threads: the second signal ends a write of which some went."""
+        columns = [array.array("d", [1 / 3]) * 300_000] * 2
+        raised = threading.Event()
+
+        def handle(*_):
+            if not raised.is_set():
+                raised.set()
+                raise KeyboardInterrupt
+
+        def interrupt():
+            while not raised.wait(0.1):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        before = signal.signal(signal.SIGINT, handle)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        ours, theirs = os.pipe()
+        with os.fdopen(ours):
+            file = asf.open(theirs, "wb")
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            self.assertRaises(KeyboardInterrupt, file.write_columns, columns, threads=4)
+            thread.join()
+            os.set_blocking(theirs, False)
+            file.close()
 
     def test_one_column(self):
         with asf.open(self.path, "wb") as file:

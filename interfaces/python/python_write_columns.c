@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python_write_columns.c - columns of arrays, to text: rows are formatted in chunks without the GIL, by
+ * threads if several are asked for, and the calling thread writes the chunks in order.
+ */
+#include "interfaces/python/python_module.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <asf/numbers.h>
+
+/* --- columns ------------------------------------------------------------ */
+
+/* Types of items.  Each group is in the order of its sizes: kind_of adds the logarithm of a size. */
+enum kind { INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64 };
+
+struct column {
+    Py_buffer view;  /* obj is NULL: it was not taken */
+    Py_ssize_t step; /* bytes from one item to the next */
+    enum kind kind;
+};
+
+struct table {
+    struct column *columns;
+    Py_ssize_t count, rows;
+    char separator;
+};
+
+static bool is_one_of(const char *letters, char letter) {
+    return letter && strchr(letters, letter);
+}
+
+/* The kind of items of a format of struct, in the machine's byte order.  Integers are told by their size:
+ * "l" has four bytes or eight. */
+static bool kind_of(const Py_buffer *view, enum kind *kind) {
+    const char *format = view->format ? view->format : "B";
+    format += is_one_of(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "@=<" : "@=>", *format);
+    if (!*format || format[1] || !is_one_of("bhilqnBHILQNfd", *format))
+        return false;
+    enum kind first = is_one_of("bhilqn", *format) ? INT8 : UINT8;
+    if (is_one_of("fd", *format))
+        *kind = *format == 'f' ? FLOAT32 : FLOAT64;
+    else
+        *kind = (enum kind)((int)first + __builtin_ctz((unsigned)view->itemsize));
+    return true;
+}
+
+static bool take_column(struct column *c, PyObject *array) {
+    if (!PyObject_CheckBuffer(array)) {
+        PyErr_Format(PyExc_TypeError, "a column is an array with the buffer protocol, not %R",
+                     (PyObject *)Py_TYPE(array));
+        return false;
+    }
+    if (PyObject_GetBuffer(array, &c->view, PyBUF_RECORDS_RO) < 0)
+        return false;
+    if (c->view.ndim != 1) {
+        PyErr_Format(PyExc_ValueError,
+                     "a column has one dimension, not %d: list(array.T) has the columns of two",
+                     c->view.ndim);
+        return false;
+    }
+    if (!kind_of(&c->view, &c->kind)) {
+        PyErr_Format(PyExc_TypeError, "a column is of integers or floats of this machine, not of format '%s'",
+                     c->view.format);
+        return false;
+    }
+    c->step = c->view.strides[0];
+    return true;
+}
+
+static void free_table(struct table *t) {
+    for (Py_ssize_t i = 0; t->columns && i < t->count; i++)
+        if (t->columns[i].view.obj)
+            PyBuffer_Release(&t->columns[i].view);
+    PyMem_Free(t->columns);
+}
+
+/* Takes the buffers of columns, which must have equally many rows.  The caller calls free_table in any case.
+ *   arrays  a tuple
+ * returns  false with an exception. */
+static bool take_columns(struct table *t, PyObject *arrays) {
+    t->count = PyTuple_Size(arrays);
+    t->columns = PyMem_Calloc((size_t)t->count + 1, sizeof *t->columns);
+    if (!t->columns)
+        PyErr_NoMemory();
+    else if (t->count == 0)
+        PyErr_SetString(PyExc_ValueError, "there is no column");
+    for (Py_ssize_t i = 0; !PyErr_Occurred() && i < t->count; i++) {
+        if (!take_column(&t->columns[i], PyTuple_GetItem(arrays, i)))
+            break;
+        Py_ssize_t rows = t->columns[i].view.shape[0];
+        t->rows = i == 0 ? rows : t->rows;
+        if (rows != t->rows)
+            PyErr_Format(PyExc_ValueError, "column %zd has %zd rows, and those before it have %zd", i, rows,
+                         t->rows);
+    }
+    return !PyErr_Occurred();
+}
+
+#define DIGITS(as, type, from)                                                                               \
+    {                                                                                                        \
+        type value;                                                                                          \
+        memcpy(&value, from, sizeof value);                                                                  \
+        return asf_digits_##as(to, value);                                                                   \
+    }
+
+static inline char *put_digits(char *to, const char *from, enum kind kind) {
+    switch (kind) {
+    case INT8:
+        DIGITS(int, int8_t, from)
+    case INT16:
+        DIGITS(int, int16_t, from)
+    case INT32:
+        DIGITS(int, int32_t, from)
+    case INT64:
+        DIGITS(int, int64_t, from)
+    case UINT8:
+        DIGITS(uint, uint8_t, from)
+    case UINT16:
+        DIGITS(uint, uint16_t, from)
+    case UINT32:
+        DIGITS(uint, uint32_t, from)
+    case UINT64:
+        DIGITS(uint, uint64_t, from)
+    case FLOAT32:
+        DIGITS(double, float, from)
+    case FLOAT64:
+        break;
+    }
+    DIGITS(double, double, from)
+}
+
+/* Formats rows, for which `to` has the room.  returns  the end of the text. */
+static char *format_rows(const struct table *t, Py_ssize_t row, Py_ssize_t end, char *to) {
+    for (; row < end; row++) {
+        for (const struct column *c = t->columns; c < t->columns + t->count; c++) {
+            to = put_digits(to, (const char *)c->view.buf + row * c->step, c->kind);
+            *to++ = t->separator;
+        }
+        to[-1] = '\n';
+    }
+    return to;
+}
+
+/* --- chunks of rows ------------------------------------------------------------ */
+
+/* A chunk has room for the longest numbers; its text usually takes half of it, which the second-level cache
+ * holds until it is written. */
+enum { CHUNK = 128 << 10, CHUNKS_A_THREAD = 2, MOST_THREADS = 64 };
+
+struct chunk {
+    char *text; /* NULL: was not allocated */
+    size_t size;
+    bool ready; /* formatted, and not yet written */
+};
+
+struct writer {
+    const struct table *table;
+    Py_ssize_t rows, count; /* rows of a chunk; chunks of the table */
+    int threads;            /* with the calling one */
+    struct chunk *chunks;   /* a ring: chunk n is in chunks[n % room] */
+    Py_ssize_t room;
+    pthread_mutex_t lock; /* of what follows, and of `ready` */
+    pthread_cond_t changed;
+    Py_ssize_t taken, written; /* chunks */
+    bool stopped;
+};
+
+static void free_chunks(struct writer *w) {
+    for (Py_ssize_t i = 0; w->chunks && i < w->room; i++)
+        PyMem_Free(w->chunks[i].text);
+    PyMem_Free(w->chunks);
+}
+
+/* Cuts the table.  The caller calls free_chunks in any case.  returns  false with an exception. */
+static bool make_chunks(struct writer *w, const struct table *t, int threads) {
+    const Py_ssize_t row = t->count * (ASF_DOUBLE_ROOM + 1), fit = row < CHUNK ? CHUNK / row : 1;
+    w->table = t;
+    w->rows = fit < t->rows ? fit : t->rows;
+    w->count = t->rows ? (t->rows + fit - 1) / fit : 0;
+    w->threads = (int)(threads < w->count ? threads : w->count);
+    w->room = w->threads > 1 ? CHUNKS_A_THREAD * w->threads : 1;
+    w->chunks = PyMem_Calloc((size_t)w->room, sizeof *w->chunks);
+    bool made = w->chunks;
+    for (Py_ssize_t i = 0; made && i < w->room; i++) {
+        w->chunks[i].text = PyMem_Malloc((size_t)(w->rows * row));
+        made = w->chunks[i].text;
+    }
+    if (!made)
+        PyErr_NoMemory();
+    return made;
+}
+
+/* Formats the next chunk if there is one, and room for it.  The lock is held, and given up meanwhile. */
+static bool format_next(struct writer *w) {
+    if (w->taken == w->count || w->taken == w->written + w->room)
+        return false;
+    struct chunk *chunk = &w->chunks[w->taken % w->room];
+    const Py_ssize_t first = w->taken++ * w->rows, left = w->table->rows - first;
+    pthread_mutex_unlock(&w->lock);
+    char *end = format_rows(w->table, first, first + (left < w->rows ? left : w->rows), chunk->text);
+    pthread_mutex_lock(&w->lock);
+    chunk->size = (size_t)(end - chunk->text);
+    chunk->ready = true;
+    pthread_cond_broadcast(&w->changed);
+    return true;
+}
+
+static int write_next(struct writer *w, struct asf_cios *stream, struct chunk *chunk) {
+    pthread_mutex_unlock(&w->lock);
+    int rc = asf_put_text(stream, chunk->text, chunk->size);
+    pthread_mutex_lock(&w->lock);
+    chunk->ready = false;
+    w->written++;
+    pthread_cond_broadcast(&w->changed);
+    return rc;
+}
+
+/* Writes all chunks, and formats those that no other thread has taken. */
+static int write_chunks(struct writer *w, struct asf_cios *stream) {
+    int rc = 0;
+    pthread_mutex_lock(&w->lock);
+    while (rc == 0 && w->written < w->count) {
+        struct chunk *next = &w->chunks[w->written % w->room];
+        if (next->ready)
+            rc = write_next(w, stream, next);
+        else if (!format_next(w))
+            pthread_cond_wait(&w->changed, &w->lock);
+    }
+    w->stopped = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return rc;
+}
+
+/* --- threads ------------------------------------------------------------ */
+
+static void *format_chunks(void *writer) {
+    struct writer *w = writer;
+    pthread_mutex_lock(&w->lock);
+    while (!w->stopped && w->taken < w->count)
+        if (!format_next(w))
+            pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* The threads have all signals blocked but those of a fault of theirs. */
+static int start_threads(struct writer *w, pthread_t *threads) {
+    sigset_t held, before;
+    int started = 0;
+    sigfillset(&held);
+    sigdelset(&held, SIGSEGV);
+    sigdelset(&held, SIGBUS);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    while (started + 1 < w->threads && pthread_create(&threads[started], NULL, format_chunks, w) == 0)
+        started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* Fewer threads than were asked for do if the system has no more. */
+static int write_rows(struct writer *w, struct asf_cios *stream) {
+    pthread_t threads[MOST_THREADS];
+    int started = start_threads(w, threads);
+    int rc = write_chunks(w, stream);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    return rc;
+}
+
+static int processors(void) {
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+static int at_most(int threads) {
+    threads = threads ? threads : processors();
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+/* --- the call ------------------------------------------------------------ */
+
+static bool write_table(struct asf__file *f, const struct table *t, int threads) {
+    struct writer w = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    int rc = -1;
+    if (make_chunks(&w, t, at_most(threads)) && asf__file_enter(f, ASF_WRITE, NULL)) {
+        ASF_PUTTING(f, rc = write_rows(&w, f->stream));
+        if (rc == -EINTR)
+            PyErr_CheckSignals();
+        if (rc < 0)
+            asf__raise(rc, f->name);
+        asf__file_leave(f);
+    }
+    free_chunks(&w);
+    return rc == 0;
+}
+
+PyObject *asf__write_columns(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"columns", "separator", "threads", NULL};
+    PyObject *columns, *option = NULL;
+    int threads = 1;
+    if (!asf__parse(args, keywords, "O|$Oi:write_columns", names, &columns, &option, &threads))
+        return NULL;
+    if (threads < 0)
+        return PyErr_Format(PyExc_ValueError, "a negative number of threads");
+    int separator = asf__separator_of(option);
+    if (separator < 0)
+        return NULL;
+    PyObject *arrays = PyObject_CheckBuffer(columns) ? PyTuple_Pack(1, columns) : PySequence_Tuple(columns);
+    if (!arrays)
+        return NULL;
+    struct table t = {.separator = (char)separator};
+    bool written = take_columns(&t, arrays) && write_table((struct asf__file *)self, &t, threads);
+    free_table(&t);
+    Py_DECREF(arrays);
+    return written ? Py_NewRef(Py_None) : NULL;
+}
