@@ -190,6 +190,20 @@ static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
     return (PyTypeObject *)type;
 }
 
+/* Modules in Python, such as asf.dask, are in the folder asf beside asf.abi3.so, where the import system finds
+ * them as a package's. */
+static int add_path(PyObject *module) {
+    const Py_ssize_t suffix = sizeof ".abi3.so" - 1;
+    PyObject *file = PyModule_GetFilenameObject(module);
+    PyObject *folder = file ? PyUnicode_Substring(file, 0, PyUnicode_GetLength(file) - suffix) : NULL;
+    PyObject *path = folder ? Py_BuildValue("[O]", folder) : NULL;
+    int rc = path ? PyModule_AddObjectRef(module, "__path__", path) : -1;
+    Py_XDECREF(path);
+    Py_XDECREF(folder);
+    Py_XDECREF(file);
+    return rc;
+}
+
 static int fill_module(PyObject *module) {
     PyTypeObject **types = PyModule_GetState(module);
     for (int i = 0; i < TYPES; i++) {
@@ -203,7 +217,7 @@ static int fill_module(PyObject *module) {
     if (!m->text || PyModule_AddType(module, m->text) < 0 || !m->part ||
         PyModule_AddType(module, m->part) < 0 || asf__file_register(m->file) < 0)
         return -1;
-    return PyModule_AddStringConstant(module, "__version__", asf_version());
+    return add_path(module) < 0 ? -1 : PyModule_AddStringConstant(module, "__version__", asf_version());
 }
 
 enum { MEMBERS = sizeof(struct asf__module) / sizeof(PyTypeObject *) };

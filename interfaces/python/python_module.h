@@ -57,7 +57,7 @@ struct asf__file {
     PyObject *name;                      /* the path, the number of the descriptor, or the Part */
     char mode[4];
     bool readable, writable, regular;
-    bool shared; /* the caller keeps a descriptor, which is to stand where the file ended */
+    bool shared;     /* the caller keeps a descriptor, which is to stand where the file ended */
     Py_ssize_t part; /* bytes of the part that it is; -1: it is none, or ends where the input does */
     enum asf_mode now;
     int users;               /* readers and writers of records, which must go before the stream */
