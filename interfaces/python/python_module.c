@@ -56,7 +56,8 @@ PyDoc_STRVAR(
     "        next(file)                          # the titles\n"
     "        ids, prices = map(numpy.asarray, file.read_columns({0: 'q', 1: 'd'}))\n\n"
     "    parts = asf.parts(path)                 # values for other processes: asf.read_columns(part, ...)\n"
-    "    with asf.open(parts[0]) as file:        # a file that ends where the part ends\n\n"
+    "    with asf.open(parts[0]) as file:        # a file that ends where the part ends\n"
+    "    ids, prices = asf.dask.read_columns(path, {0: 'q', 1: 'd'})  # Dask's, by import asf.dask\n\n"
     "    with asf.create_segment('series', 8 * n) as segment:\n"
     "        numbers = numpy.asarray(segment.array())\n"
     "    fields = asf.read_arrays(path)          # 'coeff 1 2 3', or 'coeff shmids LABEL'\n\n"
@@ -190,8 +191,8 @@ static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
     return (PyTypeObject *)type;
 }
 
-/* Modules in Python, such as asf.dask, are in the folder asf beside asf.abi3.so, where the import system finds
- * them as a package's. */
+/* Modules in Python, such as asf.dask, are in the folder asf beside asf.abi3.so, where the import system
+ * finds them as a package's. */
 static int add_path(PyObject *module) {
     const Py_ssize_t suffix = sizeof ".abi3.so" - 1;
     PyObject *file = PyModule_GetFilenameObject(module);

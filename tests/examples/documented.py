@@ -3,8 +3,8 @@
 """documented.py BUILD DOCUMENT...: does what the documents tell people to do.
 
 Each block of shell runs as it is printed, one after the other, in a copy of the tree's examples, with what BUILD
-installs; a block marked "output" is what the block before it prints on standard output, and one marked "c FILE" is a part
-of that file.  Without BUILD ("-") the asf that the system has installed is used.
+installs; a block marked "output" is what the block before it prints on standard output, and one marked "c FILE" or
+"python FILE" is a part of that file.  Without BUILD ("-") the asf that the system has installed is used.
 """
 import os
 import re
@@ -65,9 +65,9 @@ def check(document, folder, environment):
             compared += 1
             if outputs[before] != text:
                 raise Wrong(f"this prints\n{outputs[before]}and not\n{text}:\n{blocks[before]}")
-        elif kind.startswith("c "):
+        elif kind.startswith(("c ", "python ")):
             sources += 1
-            check_source(kind[2:], text, document)
+            check_source(kind.partition(" ")[2], text, document)
         else:
             raise Wrong(f"a block of the kind {kind!r}")
     if not blocks:

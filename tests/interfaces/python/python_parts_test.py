@@ -3,12 +3,15 @@
 """Parts of a file: together they are the file, they go to other processes as values, a file on one is that part alone,
 and a file that has changed is told with the part's name."""
 import errno
+import importlib
 import io
 import multiprocessing
 import os
 import pickle
 import random
+import sys
 import unittest
+import unittest.mock
 
 import asf
 from python_case import FileCase
@@ -140,6 +143,13 @@ class Parts(FileCase):
             self.assertRaises(error, asf.open, asf.Part(wrong))
             self.assertRaises(error, columns, asf.Part(wrong))
         self.assertRaises(TypeError, asf.open, tuple(part))
+
+
+class Dask(unittest.TestCase):
+    def test_is_optional(self):
+        with unittest.mock.patch.dict(sys.modules, {"dask": None}):
+            with self.assertRaisesRegex(ImportError, "pip install"):
+                importlib.import_module("asf.dask")
 
 
 def asf_lines(plain, delimiter):
