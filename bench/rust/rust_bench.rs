@@ -177,12 +177,12 @@ fn compare(sides: [Side; 2], path: &str, runs: u32, pairs: usize) -> io::Result<
         assert_eq!(tallies[0], tallies[1], "{path}: the two sides differ");
     }
     let mut cells = String::new();
-    for kind in 0..2 {
-        let ratios = times[0][kind].iter().zip(&times[1][kind]).map(|(a, b)| a / b).collect();
+    for (before, ours) in times[0].iter().zip(&times[1]) {
+        let ratios = before.iter().zip(ours).map(|(a, b)| a / b).collect();
         cells += &format!(
             " {:.2} | {:.2} | {:.2} |",
-            median(times[0][kind].clone()),
-            median(times[1][kind].clone()),
+            median(before.clone()),
+            median(ours.clone()),
             median(ratios)
         );
     }

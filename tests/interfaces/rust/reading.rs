@@ -24,7 +24,9 @@ enum Source {
 /// A pipe: std has none of its own in Rust 1.63.
 fn pipe() -> (impl Write + Send, OwnedFd) {
     let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    (cat.stdin.take().unwrap(), cat.stdout.take().unwrap().into())
+    let ends = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap().into());
+    thread::spawn(move || cat.wait());
+    ends
 }
 
 fn open(source: Source, file: &Scratch, text: &[u8], random: &mut Random) -> asf::Reader {
