@@ -6,6 +6,7 @@
 
 mod lines;
 mod numbers;
+mod parts;
 mod reader;
 mod region;
 mod stream;
@@ -13,9 +14,11 @@ mod sys;
 mod writer;
 
 pub use lines::{fields, Fields, Lines, Records};
-pub use numbers::Column;
-pub use reader::{Reader, Shared};
+pub use numbers::{read_columns, Column};
+pub use parts::{each_part, parts, Cut};
+pub use reader::{Descriptor, PartOf, PartReader, Reader, Shared};
 pub use region::{Region, RegionMut};
+pub use sys::Part;
 pub use writer::Writer;
 
 use std::ffi::CStr;
@@ -42,7 +45,7 @@ use std::io;
 /// # Errors
 /// Those of `read(2)` and `write(2)`, `ENOMEM`.  When it was the output that failed, its next call says so once
 /// more.
-pub fn copy(from: &mut Reader, to: &mut Writer, most: u64) -> io::Result<u64> {
+pub fn copy<On>(from: &mut Reader<On>, to: &mut Writer, most: u64) -> io::Result<u64> {
     let (from, to) = (from.settled()?.as_ptr(), to.settled()?.as_ptr());
     // SAFETY: both are open.
     let copied = unsafe { sys::asf_copy(from, to, most.min(i64::MAX as u64) as i64) };

@@ -3,12 +3,16 @@
 //! Numbers as text: digits that are written into a writer's region, and columns of numbers that a reader
 //! reads.
 
+use crate::parts::threads_for_c;
 use crate::reader::Reader;
 use crate::sys;
 use crate::writer::Writer;
 use std::io;
+use std::os::raw::c_void;
+use std::path::Path;
+use std::slice;
 
-/// A column that [`Reader::read_columns`] reads: the number of the field in a line, the first of which is 0,
+/// A column that [`read_columns`] and [`Reader::read_columns`] read: the number of the field in a line, the first of which is 0,
 /// and the vector that its values are appended to.
 #[derive(Debug)]
 pub enum Column<'a> {
@@ -29,7 +33,7 @@ impl Column<'_> {
 
     /// The column as C has it, with room for so many rows more.
     fn reserve(&mut self, rows: usize) -> sys::Column {
-        fn room<T>(values: &mut Vec<T>, rows: usize) -> *mut std::os::raw::c_void {
+        fn room<T>(values: &mut Vec<T>, rows: usize) -> *mut c_void {
             values.reserve(rows);
             values.spare_capacity_mut().as_mut_ptr().cast()
         }
@@ -40,6 +44,19 @@ impl Column<'_> {
             Column::Float(_, values) => (sys::DOUBLE, room(values, rows)),
         };
         sys::Column { field, kind, values }
+    }
+
+    /// # Safety
+    /// There are so many values of the column's type.
+    unsafe fn append(&mut self, from: *const c_void, rows: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Column::Int32(_, values) => values.extend(slice::from_raw_parts(from.cast::<i32>(), rows)),
+                Column::Int(_, values) => values.extend(slice::from_raw_parts(from.cast::<i64>(), rows)),
+                Column::Float(_, values) => values.extend(slice::from_raw_parts(from.cast::<f64>(), rows)),
+            }
+        }
     }
 
     /// # Safety
@@ -56,7 +73,53 @@ impl Column<'_> {
     }
 }
 
-impl Reader {
+/// Reads numbers from all lines of a file, as [`Reader::read_columns`] does, by up to `threads` threads:
+/// 0 for as many as the process may use of the processors.  The first `skip` lines, such as a heading,
+/// are skipped.  Returns the rows.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+/// # std::fs::write(&path, "id,price\n1,0.5\n2,1e3\n")?;
+/// use asf::Column;
+/// let (mut ids, mut prices) = (Vec::new(), Vec::new());
+/// let mut columns = [Column::Int(0, &mut ids), Column::Float(1, &mut prices)];
+/// asf::read_columns(&path, b',', 1, &mut columns, 0)?;
+/// assert_eq!(ids, [1, 2]);
+/// assert_eq!(prices, [0.5, 1000.0]);
+/// # std::fs::remove_file(&path)?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// Those of [`Reader::read_columns`] for a line that is no row, of which any one is told, and of
+/// [`each_part`](crate::each_part); `EMSGSIZE` if the skipped lines together have more than 1 MB.  The
+/// vectors are as they were.
+pub fn read_columns(
+    path: impl AsRef<Path>,
+    separator: u8,
+    skip: usize,
+    columns: &mut [Column<'_>],
+    threads: usize,
+) -> io::Result<usize> {
+    let path = sys::path(path.as_ref())?;
+    columns.sort_by_key(|column| column.field());
+    let mut found: Vec<_> = columns.iter_mut().map(|column| column.reserve(0)).collect();
+    let (first, count, threads) = (found.as_mut_ptr(), found.len(), threads_for_c(threads));
+    let skip = i64::try_from(skip).unwrap_or(-1);
+    // SAFETY: a path and the columns, whose arrays it makes.
+    let rows = unsafe { sys::asf_read_columns(path.as_ptr(), separator.into(), skip, first, count, threads) };
+    let rows = usize::try_from(rows).map_err(|_| sys::error(rows))?;
+    for (column, found) in columns.iter_mut().zip(found).filter(|_| rows > 0) {
+        // SAFETY: an array of so many rows, from malloc, which is freed once.
+        unsafe {
+            column.append(found.values, rows);
+            sys::free(found.values);
+        }
+    }
+    Ok(rows)
+}
+
+impl<On> Reader<On> {
     /// Reads numbers from the next lines, each of which is a row of fields with a separator between them, and
     /// appends them to the vectors of the columns, which may be in any order.  Other fields are skipped.
     ///

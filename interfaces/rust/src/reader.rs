@@ -5,9 +5,10 @@
 use crate::lines::{Lines, Records};
 use crate::region::Region;
 use crate::stream::Stream;
-use crate::sys;
+use crate::sys::{self, Part};
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::os::raw::c_void;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -40,7 +41,7 @@ use std::slice;
 ///
 /// # Threads
 /// A `Reader` may be sent to another thread.  Threads read one stream together by
-/// [`Reader::share`].
+/// [`Reader::share`], or each a part of a file by [`each_part`](crate::each_part).
 ///
 /// # Errors
 /// Every [`io::Error`] of this crate has the code of the system's `errno`
@@ -48,10 +49,25 @@ use std::slice;
 /// [`Interrupted`](io::ErrorKind::Interrupted), after which a call may be made again, and
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) for a descriptor that does not wait.
 #[derive(Debug)]
-pub struct Reader {
+pub struct Reader<On = Descriptor> {
     stream: Stream,
     held: Option<Held>,
+    on: PhantomData<On>,
 }
+
+/// What a [`Reader`] is on that has a descriptor: it can [seek](Seek) and be borrowed [as one](AsFd).
+#[derive(Debug)]
+pub enum Descriptor {}
+
+/// What a [`PartReader`] is on.  A stream that [`each_part`](crate::each_part) lends lives for `'a`.
+#[derive(Debug)]
+pub struct PartOf<'a>(PhantomData<&'a ()>);
+
+/// A [`Reader`] on a part of a file, which ends where the part ends.
+///
+/// It has no descriptor of its own, whose offset would count from the beginning of the file, and so
+/// implements neither [`AsFd`] nor [`Seek`]; [`Shared::region_at`] takes bytes at an offset in the part.
+pub type PartReader<'a> = Reader<PartOf<'a>>;
 
 /// A region that `BufRead` has lent out of, up to `used`.
 #[derive(Debug)]
@@ -63,8 +79,8 @@ struct Held {
 
 // SAFETY: a region may be used and given back by any thread, and through a shared reference there is
 // no way to one here.
-unsafe impl Send for Reader {}
-unsafe impl Sync for Reader {}
+unsafe impl<On> Send for Reader<On> {}
+unsafe impl<On> Sync for Reader<On> {}
 
 impl Reader {
     /// Opens a file for reading.
@@ -88,7 +104,7 @@ impl Reader {
         let stream = Stream::open(file.into(), sys::O_RDONLY)?;
         // SAFETY: a call on an open stream.  What is no regular file refuses it and is never mapped.
         unsafe { sys::asf_advise(stream.as_ptr(), sys::COPIED) };
-        Ok(Reader { stream, held: None })
+        Ok(Reader::on(stream))
     }
 
     /// As [`Reader::new`], and where that was measured to be faster the file is mapped, and not copied.
@@ -103,7 +119,36 @@ impl Reader {
     /// the call that gives it back fails with `EIO`.
     pub unsafe fn mapped(file: impl Into<OwnedFd>) -> io::Result<Reader> {
         let stream = Stream::open(file.into(), sys::O_RDONLY)?;
-        Ok(Reader { stream, held: None })
+        Ok(Reader::on(stream))
+    }
+}
+
+impl Reader<PartOf<'static>> {
+    /// Opens a stream on a part of a file, from [`parts`](crate::parts).
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
+    /// # std::fs::write(&path, "a line\nanother\n")?;
+    /// for part in asf::parts(&path, &asf::Cut::default())? {
+    ///     let mut input = asf::Reader::open_part(&path, &part)?;
+    ///     input.lines_in_place().for_each(|line| println!("{} bytes", line.len()))?;
+    /// }
+    /// # std::fs::remove_file(&path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ESTALE`: the file was replaced, rewritten or truncated since it was cut; one that has only grown
+    /// is read to the part's end.  `EINVAL`: no part.  Else those of [`File::open`], and `ENOMEM`.  A read
+    /// fails with `EIO` if the file was truncated before the part's end.
+    pub fn open_part(path: impl AsRef<Path>, part: &Part) -> io::Result<Self> {
+        Ok(Reader::on(Stream::open_part(path.as_ref(), part)?))
+    }
+}
+
+impl<On> Reader<On> {
+    pub(crate) fn on(stream: Stream) -> Self {
+        Reader { stream, held: None, on: PhantomData }
     }
 
     /// The lines of the stream, in place: [`Reader::split_in_place`] at `\n`.
@@ -201,7 +246,7 @@ impl Reader {
     }
 }
 
-impl BufRead for Reader {
+impl<On> BufRead for Reader<On> {
     #[inline]
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at_hand().is_empty() {
@@ -218,7 +263,7 @@ impl BufRead for Reader {
     }
 }
 
-impl Read for Reader {
+impl<On> Read for Reader<On> {
     #[inline]
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         if to.is_empty() {
@@ -256,7 +301,7 @@ impl AsRawFd for Reader {
     }
 }
 
-impl Drop for Reader {
+impl<On> Drop for Reader<On> {
     fn drop(&mut self) {
         let _ = self.settle();
     }

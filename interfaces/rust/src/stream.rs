@@ -9,10 +9,14 @@ use std::io::{self, SeekFrom};
 use std::mem::ManuallyDrop;
 use std::os::raw::{c_int, c_void};
 use std::os::unix::io::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::path::Path;
 use std::ptr::NonNull;
 
-/// An open stream, closed when it is dropped.
-pub struct Stream(NonNull<sys::Cios>);
+/// An open stream, closed when it is dropped, unless it is lent by `asf_each_part`, which closes it.
+pub struct Stream {
+    stream: NonNull<sys::Cios>,
+    lent: bool,
+}
 
 // SAFETY: every call of <asf/asf.h> may be made from any thread and takes the stream's lock,
 // but for asf_module_name, which takes an exclusive reference here.
@@ -29,18 +33,35 @@ impl Stream {
         let stream = unsafe { sys::asf_sopen_fd(fd.as_raw_fd(), flags, &mut error) };
         let stream = NonNull::new(stream).ok_or_else(|| sys::error(error))?;
         let _ = fd.into_raw_fd();
-        Ok(Stream(stream))
+        Ok(Stream { stream, lent: false })
+    }
+
+    pub fn open_part(path: &Path, part: &sys::Part) -> io::Result<Stream> {
+        let (path, mut error) = (sys::path(path)?, 0);
+        // SAFETY: a path and a part, which the library checks.
+        let stream = unsafe { sys::asf_sopen_part(path.as_ptr(), part, &mut error) };
+        let stream = NonNull::new(stream).ok_or_else(|| sys::error(error))?;
+        Ok(Stream { stream, lent: false })
+    }
+
+    /// # Safety
+    /// The stream is open for longer than what this returns is used.
+    pub unsafe fn lend(stream: NonNull<sys::Cios>) -> Stream {
+        Stream { stream, lent: true }
     }
 
     pub fn close(self) -> io::Result<()> {
         let stream = ManuallyDrop::new(self);
+        if stream.lent {
+            return Ok(());
+        }
         // SAFETY: nobody else has it.  While a region has leaked it is not closed but leaks, too.
         sys::check(unsafe { sys::asf_sclose(stream.as_ptr()) })
     }
 
     #[inline]
     pub fn as_ptr(&self) -> *mut sys::Cios {
-        self.0.as_ptr()
+        self.stream.as_ptr()
     }
 
     /// One of the calls that allocate: with the length that is wanted.
@@ -125,13 +146,16 @@ impl Stream {
 
 impl fmt::Debug for Stream {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("Stream").field("fd", &self.fd()).finish_non_exhaustive()
+        let fd = Some(self.fd()).filter(|&fd| fd >= 0);
+        to.debug_struct("Stream").field("fd", &fd).finish_non_exhaustive()
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: as in close.
-        unsafe { sys::asf_sclose(self.as_ptr()) };
+        if !self.lent {
+            // SAFETY: as in close.
+            unsafe { sys::asf_sclose(self.as_ptr()) };
+        }
     }
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The declarations of `<asf/asf.h>`, `<asf/lines.h>` and `<asf/numbers.h>` that the crate uses.
+// The declarations of `<asf/asf.h>`, `<asf/lines.h>`, `<asf/numbers.h>` and `<asf/parts.h>` that the crate
+// uses.
 
+use std::ffi::CString;
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A stream: `struct asf_cios`.
 #[repr(C)]
@@ -50,6 +54,45 @@ pub struct Column {
     pub values: *mut c_void,
 }
 
+/// A part of a file, from [`parts`](crate::parts): the bytes from `begin` to before `end`.
+///
+/// It is a plain value: another process, or a machine that mounts the same file system, can use a copy.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// The offset of its first byte in the file.
+    pub begin: i64,
+    /// The offset where it ends; -1 for a part that ends where the input ends.
+    pub end: i64,
+    /// This part's number, from 0.
+    pub index: i64,
+    /// How many parts there are.
+    pub count: i64,
+    /// The size of the file.
+    pub size: i64,
+    /// When the file was modified, in nanoseconds.
+    pub modified: i64,
+    /// The inode of the file.
+    pub inode: u64,
+    /// The byte that ends every part but perhaps the last; -1: none.
+    pub delimiter: i32,
+    /// 0.
+    pub reserved: i32,
+}
+
+/// `struct asf_cut`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    pub delimiter: c_int,
+    pub record: i64,
+    pub size: i64,
+}
+
+/// `asf_part_work` and `asf_part_done`.
+pub type PartWork = extern "C" fn(*mut Cios, *const Part, *mut c_void) -> c_int;
+pub type PartDone = extern "C" fn(*const Part, *mut c_void) -> c_int;
+
 /// `enum asf_column_type`.
 pub const INT32: c_uint = 0;
 pub const INT64: c_uint = 1;
@@ -67,6 +110,7 @@ pub const SEEK_SET: c_int = 0;
 pub const SEEK_CUR: c_int = 1;
 pub const SEEK_END: c_int = 2;
 pub const EINTR: c_int = 4;
+pub const EINVAL: c_int = 22;
 
 extern "C" {
     pub fn asf_advise(stream: *mut Cios, advice: c_uint) -> c_int;
@@ -74,12 +118,29 @@ extern "C" {
     pub fn asf_digits_double(to: *mut u8, value: f64) -> *mut u8;
     pub fn asf_digits_int(to: *mut u8, value: i64) -> *mut u8;
     pub fn asf_digits_uint(to: *mut u8, value: u64) -> *mut u8;
+    pub fn asf_each_part(
+        path: *const c_char,
+        how: *const Cut,
+        threads: c_uint,
+        work: PartWork,
+        done: Option<PartDone>,
+        argument: *mut c_void,
+    ) -> c_int;
     pub fn asf_fields_ends(text: *const u8, n: usize, separator: c_int) -> u64;
     pub fn asf_fileno(stream: *mut Cios) -> c_int;
     pub fn asf_lines_begin(lines: *mut Lines, stream: *mut Cios, delimiter: c_int, longest: isize);
     pub fn asf_lines_end(lines: *mut Lines) -> c_int;
     pub fn asf_lines_more(lines: *mut Lines, length: *mut isize) -> *const u8;
     pub fn asf_module_name(stream: *mut Cios) -> *const c_char;
+    pub fn asf_parts(path: *const c_char, how: *const Cut, parts: *mut *mut Part) -> isize;
+    pub fn asf_read_columns(
+        path: *const c_char,
+        separator: c_int,
+        skip: i64,
+        columns: *mut Column,
+        count: usize,
+        threads: c_uint,
+    ) -> i64;
     pub fn asf_records_begin(records: *mut Records, stream: *mut Cios, size: usize);
     pub fn asf_records_end(records: *mut Records) -> c_int;
     pub fn asf_records_more(records: *mut Records, length: *mut isize) -> *const u8;
@@ -99,9 +160,11 @@ extern "C" {
     pub fn asf_sflush(stream: *mut Cios) -> c_int;
     pub fn asf_sfree(stream: *mut Cios, region: *mut c_void) -> c_int;
     pub fn asf_sopen_fd(fd: c_int, flags: c_int, error: *mut c_int) -> *mut Cios;
+    pub fn asf_sopen_part(path: *const c_char, part: *const Part, error: *mut c_int) -> *mut Cios;
     pub fn asf_srealloc(stream: *mut Cios, region: *mut c_void, length: *mut isize) -> *mut c_void;
     pub fn asf_version() -> *const c_char;
     pub fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
+    pub fn free(memory: *mut c_void);
     pub fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
 }
 
@@ -119,4 +182,9 @@ pub fn check(code: c_int) -> io::Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// A path for C; a null byte in it is `EINVAL`.
+pub fn path(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| error(-EINVAL))
 }

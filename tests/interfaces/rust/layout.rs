@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// layout.rs - the structs of src/sys.rs are those of <asf/lines.h> and <asf/numbers.h>, and so are the
-// constants: the C compiler asserts what Rust has.  ASF_INCLUDE_DIR is where the headers are; without it
-// they are the system's.
+// layout.rs - the structs of src/sys.rs are those of <asf/lines.h>, <asf/numbers.h> and <asf/parts.h>, and
+// so are the constants: the C compiler asserts what Rust has.  ASF_INCLUDE_DIR is where the headers are;
+// without it they are the system's.
 
 #[allow(dead_code)]
 mod sys {
@@ -40,13 +40,16 @@ fn size_of_pointee<T>(_: *const T) -> usize {
 #[test]
 fn structs_are_those_of_c() {
     let mut text = String::new();
-    for header in ["asf/lines.h", "asf/numbers.h", "fcntl.h", "stddef.h", "errno.h"] {
+    for header in ["asf/lines.h", "asf/numbers.h", "asf/parts.h", "fcntl.h", "stddef.h", "errno.h"] {
         writeln!(text, "#include <{header}>").unwrap();
     }
     text += &asserted!(sys::Lines, "asf_lines",
         line base place last stream region scanned end longest delimiter bare places);
     text += &asserted!(sys::Records, "asf_records", record end size stream region);
     text += &asserted!(sys::Column, "asf_column", field values);
+    text += &asserted!(sys::Part, "asf_part",
+        begin end index count size modified inode delimiter reserved);
+    text += &asserted!(sys::Cut, "asf_cut", delimiter record size);
     for (name, value) in [
         ("offsetof(struct asf_column, type)", size_of::<usize>() as i32),
         ("(int)sizeof(enum asf_column_type)", size_of::<std::os::raw::c_uint>() as i32),
@@ -64,6 +67,7 @@ fn structs_are_those_of_c() {
         ("SEEK_CUR", sys::SEEK_CUR),
         ("SEEK_END", sys::SEEK_END),
         ("EINTR", sys::EINTR),
+        ("EINVAL", sys::EINVAL),
         ("(int)sizeof(enum asf_advice)", 4),
         ("(int)sizeof(ssize_t)", size_of::<isize>() as i32),
     ] {

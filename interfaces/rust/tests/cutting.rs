@@ -1,0 +1,1 @@
+../../../tests/interfaces/rust/cutting.rs
