@@ -39,6 +39,19 @@ use std::slice;
 /// # std::io::Result::Ok(())
 /// ```
 ///
+/// # What it gains over `std::io`
+/// - [`lines_in_place`](Reader::lines_in_place) takes a half to a sixth of the CPU time of
+///   [`BufReader`](io::BufReader)'s `read_until` for lines below 200 bytes, two thirds for lines of 1 KB to
+///   3 KB; with [`fields`](crate::fields), a third of that of `split`.
+/// - [`region`](Reader::region) and [`records`](Reader::records) show any number of bytes without a buffer of
+///   the program's own.
+/// - [`each_part`](crate::each_part) and [`read_columns`](crate::read_columns) read one file by threads.
+///
+/// It gains nothing where bytes are copied to the program: the methods of [`Read`] and [`BufRead`]
+/// (`read_until`, `read_line`, `lines`) are about as fast as `BufReader`'s, and so is what is built on them.
+/// A [`read`](Read::read) of 64 KB or more costs a quarter more CPU time than [`File`]'s, since it copies
+/// the bytes once more; a whole file is best read by [`std::fs::read`].
+///
 /// # Threads
 /// A `Reader` may be sent to another thread.  Threads read one stream together by
 /// [`Reader::share`], or each a part of a file by [`each_part`](crate::each_part).
