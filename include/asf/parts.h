@@ -94,7 +94,9 @@ ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_pa
 typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, void *argument);
 
 /* asf_part_done: a function of the program, which asf_each_part calls for the parts in order, each after its
- * `work`, one call at a time.  Any of the threads makes the call.
+ * `work`, one call at a time.  Any of the threads makes the call.  No `work` begins 4 parts a thread or more
+ * ahead of the part that `done` is called for next: a slow `done` makes the threads wait, so the results that
+ * wait for it are bounded.
  * returns  as asf_part_work. */
 typedef int asf_part_done(const struct asf_part *part, void *argument);
 

@@ -16,7 +16,7 @@
 #include "lib/sys/lock.h"
 #include "lib/sys/syscalls.h"
 
-enum { PARTS_A_THREAD = 4, MOST_THREADS = 1024 };
+enum { PARTS_A_THREAD = 4, MOST_THREADS = 1024, PARTS_AHEAD = 4 };
 
 struct crew {
     int fd;
@@ -33,6 +33,7 @@ struct crew {
     bool *finished;       /* which parts are, if there is a `done` */
     ssize_t told;         /* parts that `done` was called for */
     bool telling;
+    pthread_cond_t moved; /* `told` is another, or the work ends */
 };
 
 static bool goes_on(const struct crew *w) {
@@ -41,8 +42,12 @@ static bool goes_on(const struct crew *w) {
 
 static void end_with(struct crew *w, int result) {
     int none = 0;
-    if (result != 0)
-        __atomic_compare_exchange_n(&w->result, &none, result, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (result == 0)
+        return;
+    __atomic_compare_exchange_n(&w->result, &none, result, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&w->lock);
+    pthread_cond_broadcast(&w->moved);
+    pthread_mutex_unlock(&w->lock);
 }
 
 /* A thread that ends within `work` ends all. */
@@ -71,8 +76,24 @@ static void tell(struct crew *w, ssize_t index) {
         pthread_mutex_lock(&w->lock);
         w->telling = false;
         w->told++;
+        pthread_cond_broadcast(&w->moved);
     }
     pthread_mutex_unlock(&w->lock);
+}
+
+static void unlock(void *crew) {
+    pthread_mutex_unlock(&((struct crew *)crew)->lock);
+}
+
+/* Waits while the part is far ahead of the next to tell: results that wait for `done` take memory.
+ * returns  whether the part is to be begun. */
+static bool wait_for_turn(struct crew *w, ssize_t index) {
+    pthread_mutex_lock(&w->lock);
+    pthread_cleanup_push(unlock, w);
+    while (w->done && goes_on(w) && index - w->told >= PARTS_AHEAD * (ssize_t)w->most)
+        pthread_cond_wait(&w->moved, &w->lock);
+    pthread_cleanup_pop(1);
+    return goes_on(w);
 }
 
 /* --- a thread -------------------------------------------------------------------------------- */
@@ -104,7 +125,8 @@ static void *work_on_all(void *crew) {
     struct crew *w = crew;
     ssize_t index;
     pthread_cleanup_push(end_of_thread, w);
-    while (goes_on(w) && (index = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->count)
+    while (goes_on(w) && (index = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->count &&
+           wait_for_turn(w, index))
         work_on_part(w, index);
     pthread_cleanup_pop(0);
     return NULL;
@@ -170,6 +192,7 @@ static void finish(void *crew) {
     join(w);
     asf__close(w->fd);
     pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->moved);
     free(w->parts);
     free(w->threads);
     free(w->finished);
@@ -207,7 +230,8 @@ int asf_each_part(const char *path, const struct asf_cut *how, unsigned threads,
                      .done = done,
                      .argument = argument,
                      .most = at_most(threads),
-                     .lock = PTHREAD_MUTEX_INITIALIZER};
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .moved = PTHREAD_COND_INITIALIZER};
     w.fd = asf__open(path, O_RDONLY | O_CLOEXEC, 0);
     if (w.fd < 0)
         return w.fd;

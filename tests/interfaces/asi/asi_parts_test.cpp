@@ -317,6 +317,51 @@ TEST_F(AsiPartsThreads, TheFirstFailureEndsAll) {
     EXPECT_EQ(asf_each_part(put("empty", "").c_str(), &how, 3, count_lines, note_told, &u), 0);
 }
 
+// Parts that were begun.
+struct Ahead {
+    std::atomic<int64_t> begun = 0, told = 0, most = 0;
+    bool first_fails = false;
+};
+
+// Until no more parts are begun for a while.
+void wait_for_the_others(const Ahead &a) {
+    for (int64_t seen = -1; seen != a.begun;) {
+        seen = a.begun;
+        usleep(5000);
+    }
+}
+
+int note_begun(asf_cios *, const asf_part *part, void *ahead) {
+    auto &a = *static_cast<Ahead *>(ahead);
+    a.begun++;
+    if (part->index != 0 || !a.first_fails)
+        return 0;
+    wait_for_the_others(a);
+    return 77;
+}
+
+int tell_slowly(const asf_part *, void *ahead) {
+    auto &a = *static_cast<Ahead *>(ahead);
+    wait_for_the_others(a);
+    a.most = std::max<int64_t>(a.most, a.begun - a.told);
+    a.told++;
+    return 0;
+}
+
+TEST_F(AsiPartsThreads, ResultsThatWaitAreBounded) {
+    const asf_cut parts = {'\n', 0, 100000};
+    for (unsigned threads : {1U, 2U, 3U}) {
+        Ahead a;
+        EXPECT_EQ(asf_each_part(file.c_str(), &parts, threads, note_begun, tell_slowly, &a), 0);
+        EXPECT_EQ(a.told, static_cast<int64_t>(parts_of(file, &parts).size()));
+        EXPECT_LE(a.most, 4 * threads);
+    }
+    Ahead f; // the threads that wait end with a failure
+    f.first_fails = true;
+    EXPECT_EQ(asf_each_part(file.c_str(), &parts, 3, note_begun, tell_slowly, &f), 77);
+    EXPECT_LE(f.begun, 12);
+}
+
 // Part 0 waits in its stream until another has failed: its next read is refused.
 int fail_or_read_on(asf_cios *stream, const asf_part *part, void *failed) {
     auto &f = *static_cast<std::atomic<bool> *>(failed);
