@@ -1,40 +1,72 @@
 // SPDX-License-Identifier: MIT
 //
 // count_keys.cpp - count the lines of a TSV by the key in its first column, and sum up the
-// second one: lines and fields where they lie, a string made for each new key alone.
+// second one: lines and fields where they lie, a string made for each new key alone; -j N: by
+// N threads, for 0 by as many as there are processors.
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
-#include <asf/asf.hpp>
+#include <asf/parts.hpp>
+
+struct total {
+    long lines = 0, sum = 0;
+};
+struct hash : std::hash<std::string_view> {
+    using is_transparent = void; // a key need not be a string to be looked up
+};
+using table = std::unordered_map<std::string, total, hash, std::equal_to<>>;
+
+static void count(asf::stream &in, table &totals) {
+    for (std::string_view line : in.lines()) {
+        auto field = asf::fields(line, '\t').begin();
+        auto found = totals.find(*field);
+        if (found == totals.end())
+            found = totals.emplace(*field, total()).first;
+        found->second.lines++;
+        if (++field != std::default_sentinel) {
+            long value = 0;
+            std::from_chars((*field).data(), (*field).data() + (*field).size(), value);
+            found->second.sum += value;
+        }
+    }
+}
+
+// A table for each part, added to the others'.
+static void count_by_threads(const char *path, unsigned threads, table &totals) {
+    std::mutex lock;
+    asf::each_part(
+        path,
+        [&](asf::stream &in, const asf::part &) {
+            table found;
+            count(in, found);
+            const std::lock_guard<std::mutex> guard(lock);
+            for (const auto &[key, t] : found) {
+                totals[key].lines += t.lines;
+                totals[key].sum += t.sum;
+            }
+        },
+        threads);
+}
 
 int main(int argc, char **argv) {
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
+    const bool by_threads = argc == 4 && std::strcmp(argv[1], "-j") == 0;
+    if (argc != 2 && !by_threads) {
+        std::fprintf(stderr, "usage: %s [-j N] FILE\n", argv[0]);
         return 2;
     }
-    struct total {
-        long lines = 0, sum = 0;
-    };
-    struct hash : std::hash<std::string_view> {
-        using is_transparent = void; // a key need not be a string to be looked up
-    };
-    std::unordered_map<std::string, total, hash, std::equal_to<>> totals;
+    table totals;
     try {
-        asf::stream in(argv[1]);
-        for (std::string_view line : in.lines()) {
-            auto field = asf::fields(line, '\t').begin();
-            auto found = totals.find(*field);
-            if (found == totals.end())
-                found = totals.emplace(*field, total()).first;
-            found->second.lines++;
-            if (++field != std::default_sentinel) {
-                long value = 0;
-                std::from_chars((*field).data(), (*field).data() + (*field).size(), value);
-                found->second.sum += value;
-            }
+        if (by_threads) {
+            count_by_threads(argv[3], static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)), totals);
+        } else {
+            asf::stream in(argv[1]);
+            count(in, totals);
         }
     } catch (const std::system_error &error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys FILE: for each key, the first column of a TSV, how many lines have it and the sum of
-// their second column, by asf: lines and fields are looked at where they lie.
+// count_keys [-j N] FILE: for each key, the first column of a TSV, how many lines have it and the sum of
+// their second column, by asf: lines and fields are looked at where they lie; -j N: by N threads, for 0 by
+// as many as there are processors.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::os::unix::io::AsFd;
+use std::sync::Mutex;
+
+type Keys = HashMap<Vec<u8>, (u64, i64)>;
 
 fn number(field: Option<&[u8]>) -> i64 {
     field.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
 }
 
-fn count_keys(path: &str) -> io::Result<()> {
-    let mut input = asf::Reader::open(path)?;
-    let mut keys: HashMap<Vec<u8>, (u64, i64)> = HashMap::new();
+fn count<On>(input: &mut asf::Reader<On>, keys: &mut Keys) -> io::Result<()> {
     input.lines_in_place().for_each(|line| {
         let mut fields = asf::fields(line, b'\t');
         let key = fields.next().unwrap_or(line);
@@ -24,8 +26,32 @@ fn count_keys(path: &str) -> io::Result<()> {
         } else {
             keys.insert(key.to_vec(), (1, value));
         }
-    })?;
+    })
+}
 
+/// A table for each part, added to the others'.
+fn count_by_threads(path: &str, threads: usize) -> io::Result<Keys> {
+    let all = Mutex::new(Keys::new());
+    asf::each_part(path, &asf::Cut::default(), threads, |input, _part| {
+        let mut found = Keys::new();
+        count(input, &mut found)?;
+        let mut all = all.lock().unwrap();
+        for (key, (lines, sum)) in found {
+            let total = all.entry(key).or_default();
+            total.0 += lines;
+            total.1 += sum;
+        }
+        Ok(())
+    })?;
+    Ok(all.into_inner().unwrap())
+}
+
+fn count_keys(path: &str, threads: Option<usize>) -> io::Result<()> {
+    let mut keys = Keys::new();
+    match threads {
+        Some(threads) => keys = count_by_threads(path, threads)?,
+        None => count(&mut asf::Reader::open(path)?, &mut keys)?,
+    }
     let mut sorted: Vec<_> = keys.iter().collect();
     sorted.sort();
     let mut output = asf::Writer::new(io::stdout().as_fd().try_clone_to_owned()?)?;
@@ -37,11 +63,16 @@ fn count_keys(path: &str) -> io::Result<()> {
 }
 
 fn main() {
-    let path = std::env::args().nth(1).unwrap_or_else(|| {
-        eprintln!("usage: count_keys FILE");
-        std::process::exit(2)
-    });
-    if let Err(error) = count_keys(&path) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (path, threads) = match &arguments[..] {
+        [path] => (path, None),
+        [option, threads, path] if option == "-j" => (path, threads.parse().ok()),
+        _ => {
+            eprintln!("usage: count_keys [-j N] FILE");
+            std::process::exit(2)
+        }
+    };
+    if let Err(error) = count_keys(path, threads) {
         eprintln!("{path}: {error}");
         std::process::exit(1);
     }
