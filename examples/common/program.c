@@ -4,7 +4,9 @@
  */
 #include "examples/common/program.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -43,6 +45,17 @@ void program_try_help(void) {
 void program_usage(const char *text) {
     fputs(text, stdout);
     exit(EXIT_SUCCESS);
+}
+
+int program_threads(const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || number > INT_MAX) {
+        error(0, 0, "invalid number of threads: '%s'", text);
+        program_try_help();
+    }
+    return (int)number;
 }
 
 bool is_stdin(const char *operand) {

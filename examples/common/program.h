@@ -21,6 +21,9 @@ _Noreturn void program_try_help(void);
 /* program_usage: print the text for --help and end. */
 _Noreturn void program_usage(const char *text);
 
+/* program_threads: the number of threads that an option was given; the program ends if it is none. */
+int program_threads(const char *text);
+
 /* quoted: a file name as messages show it, between quotes where the shell
  * would need them; quoted_always: between quotes in any case.
  * lifetime until two more are asked for: a message has two names at most. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,7 +67,10 @@ int input_done(struct input *in) {
     return asf_sfree(in->stream, in->region);
 }
 
-static _Noreturn void output_failed(ssize_t code) {
+/* SIGPIPE has ended the program already, unless a thread that blocks signals wrote. */
+_Noreturn void output_failed(ssize_t code) {
+    if (code == -EPIPE)
+        raise(SIGPIPE);
     error(0, (int)-code, "write error");
     exit(EXIT_FAILURE);
 }

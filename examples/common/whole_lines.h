@@ -40,6 +40,9 @@ struct asf_cios *output_open(void);
 char *output_region(struct asf_cios *out, size_t length);
 void output_done(struct asf_cios *out, char *region, size_t used);
 
+/* output_failed: end the program for a negated errno value of a write. */
+_Noreturn void output_failed(ssize_t code);
+
 /* output_flush: write all that is done; output_close: and close the stream. */
 void output_flush(struct asf_cios *out);
 void output_close(struct asf_cios *out);

@@ -20,6 +20,8 @@ static const char usage[] =
     "  -c, --characters=LIST    the same\n"
     "  -d, --delimiter=DELIM    fields are parted by DELIM, not by a tab\n"
     "  -f, --fields=LIST        these fields, and lines without a delimiter\n"
+    "  -j N                     cut a file by N threads, for 0 by as many as there are\n"
+    "                           processors (asi-cut alone)\n"
     "  -n                       (ignored)\n"
     "      --complement         all but the given bytes or fields\n"
     "  -s, --only-delimited     no lines without a delimiter\n"
@@ -43,7 +45,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static struct cut_options options = {.line_end = '\n'};
+static struct cut_options options = {.threads = -1, .line_end = '\n'};
 static const char *list;
 static bool complement, delimiter_given;
 static struct cut_range *ranges;
@@ -204,6 +206,9 @@ static void set_option(int option) {
         options.output_delimiter = optarg;
         options.output_delimiter_length = *optarg ? strlen(optarg) : 1;
         break;
+    case 'j':
+        options.threads = program_threads(optarg);
+        break;
     case 'n':
         break;
     case 's':
@@ -240,7 +245,7 @@ static void check_options(void) {
 
 int main(int argc, char **argv) {
     program_start(argv, "cut", EXIT_FAILURE);
-    for (int option; (option = getopt_long(argc, argv, "b:c:d:f:nsz", long_options, NULL)) != -1;)
+    for (int option; (option = getopt_long(argc, argv, "b:c:d:f:j:nsz", long_options, NULL)) != -1;)
         set_option(option);
     check_options();
     if (optind == argc)

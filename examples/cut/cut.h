@@ -21,6 +21,7 @@ struct cut_options {
     char delimiter, line_end;
     const char *output_delimiter; /* NULL for bytes unless given */
     size_t output_delimiter_length;
+    int threads; /* for a file, 0: as many as the process may use; -1: without parts */
 };
 
 /* cut_one_record: whether the delimiter is the line end too, so that a file is

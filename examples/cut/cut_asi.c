@@ -5,8 +5,11 @@
  * into the output's.
  */
 #include <asf/asf.h>
+#include <asf/numbers.h>
+#include <asf/parts.h>
 #include <asf/scan.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@
 #include "examples/common/whole_lines.h"
 
 /* Region, marks and output stay in the second-level cache. */
-enum { REGION = 64 << 10, SHORT = 32 };
+enum { REGION = 64 << 10, PART = 1 << 20, SHORT = 32 };
 
 /* A region and its marks, a bit for each byte and one for the byte after it:
  * where fields or lines end, and where lines do. */
@@ -35,25 +38,27 @@ struct field {
 static const struct cut_options *cut;
 static struct filter filter = {.failed = cut_failed};
 
-/* Space for two lots of masks. */
-static uint64_t *mask_space(size_t masks) {
-    static uint64_t *space;
-    static size_t room;
-    if (masks > room) {
-        free(space);
-        space = malloc(2 * masks * sizeof *space);
-        if (!space)
+/* Memory that grows. */
+struct space {
+    void *bytes;
+    size_t size;
+};
+
+static void *at_least(struct space *space, size_t size) {
+    if (size > space->size) {
+        space->size = size > 2 * space->size ? size : 2 * space->size;
+        space->bytes = realloc(space->bytes, space->size);
+        if (!space->bytes)
             error(EXIT_FAILURE, errno, "memory exhausted");
-        room = masks;
     }
-    return space;
+    return space->bytes;
 }
 
 /* A last line without a line end is given one, behind the region; so is the
  * one record that a file is. */
-static struct region mark_region(const char *text, size_t n) {
+static struct region mark_region(struct space *space, const char *text, size_t n) {
     size_t masks = n / 64 + 1;
-    uint64_t *ends = mask_space(masks), *line_ends = ends + masks;
+    uint64_t *ends = at_least(space, 2 * masks * sizeof *ends), *line_ends = ends + masks;
     bool one_record = cut_one_record(cut), complete = text[n - 1] == cut->line_end;
     ends[n / 64] = line_ends[n / 64] = 0;
     asf_scan_masks(text, n, cut->fields ? cut->delimiter : cut->line_end, cut->line_end, ends, line_ends);
@@ -177,10 +182,16 @@ static size_t bound(size_t n) {
     return n * growth + 1 + SHORT;
 }
 
+/* returns  the end of what was put. */
+static char *cut_to(char *to, struct space *marks, const char *text, size_t n) {
+    struct region r = mark_region(marks, text, n);
+    return cut->fields ? cut_fields(to, &r) : cut_bytes(to, &r);
+}
+
 static void cut_region(const char *text, size_t n) {
-    struct region r = mark_region(text, n);
+    static struct space marks;
     char *to = output_region(filter.out, bound(n));
-    output_done(filter.out, to, (size_t)((cut->fields ? cut_fields(to, &r) : cut_bytes(to, &r)) - to));
+    output_done(filter.out, to, (size_t)(cut_to(to, &marks, text, n) - to));
 }
 
 /* All that is left of a file, as one region. */
@@ -219,9 +230,87 @@ static int cut_lines(struct input *in) {
     return (int)length;
 }
 
+/* What is cut out of a part, until it is written. */
+struct result {
+    struct result *next;
+    int64_t index; /* of the part, or one of these: */
+    struct space marks, text;
+    size_t used; /* of the text */
+};
+enum { IDLE = -1, IN_USE = -2 };
+
+struct results {
+    pthread_mutex_t lock; /* of the list */
+    struct result *first;
+    int failed; /* writing: a negated errno value */
+};
+
+/* Takes the result of a part, or an idle or a new one. */
+static struct result *take_result(struct results *all, int64_t index) {
+    pthread_mutex_lock(&all->lock);
+    struct result *r = all->first;
+    while (r && r->index != index)
+        r = r->next;
+    if (!r && (r = calloc(1, sizeof *r))) {
+        r->next = all->first;
+        all->first = r;
+    }
+    if (!r)
+        error(EXIT_FAILURE, errno, "memory exhausted");
+    r->index = IN_USE;
+    pthread_mutex_unlock(&all->lock);
+    return r;
+}
+
+static void give_result(struct results *all, struct result *r, int64_t index) {
+    pthread_mutex_lock(&all->lock);
+    r->index = index;
+    pthread_mutex_unlock(&all->lock);
+}
+
+static int cut_part(struct asf_cios *stream, const struct asf_part *part, void *all) {
+    struct result *r = take_result(all, IDLE);
+    struct input in = {.stream = stream};
+    ssize_t length = REGION;
+    int error = 0;
+    r->used = 0;
+    for (char *lines; !error && (lines = input_lines(&in, &length, cut->line_end)); length = REGION) {
+        char *text = at_least(&r->text, r->used + bound((size_t)length));
+        r->used = (size_t)(cut_to(text + r->used, &r->marks, lines, (size_t)length) - text);
+        error = input_done(&in);
+    }
+    give_result(all, r, part->index);
+    return error ? error : (int)length;
+}
+
+/* Is called for the parts in order. */
+static int write_part(const struct asf_part *part, void *of) {
+    struct results *all = of;
+    struct result *r = take_result(all, part->index);
+    all->failed = asf_put_text(filter.out, r->text.bytes, r->used);
+    give_result(all, r, IDLE);
+    return all->failed;
+}
+
+static int cut_parts(const char *name) {
+    const struct asf_cut how = {.delimiter = cut->line_end, .size = PART};
+    struct results all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    int error = asf_each_part(name, &how, (unsigned)cut->threads, cut_part, write_part, &all);
+    if (all.failed)
+        output_failed(all.failed);
+    for (struct result *r; (r = all.first); free(r)) {
+        all.first = r->next;
+        free(r->marks.bytes);
+        free(r->text.bytes);
+    }
+    return error;
+}
+
+/* In parts: not standard input, which is read from where it stands, nor what cannot be cut. */
 static int cut_input(struct input *in, const char *name) {
-    (void)name;
-    return cut_one_record(cut) ? cut_rest(in) : cut_lines(in);
+    if (cut_one_record(cut))
+        return cut_rest(in);
+    return cut->threads >= 0 && !in->waits && !is_stdin(name) ? cut_parts(name) : cut_lines(in);
 }
 
 void cut_file(const char *name, const struct cut_options *options) {

@@ -22,6 +22,8 @@ static const char usage[] =
     "and for \"-\", and a total line for more than one.\n\n"
     "  -c, --bytes            print the byte counts\n"
     "  -m, --chars            print the character counts\n"
+    "  -j N                   count a large file by N threads, for 0 by as many as there\n"
+    "                           are processors (asi-wc alone)\n"
     "  -l, --lines            print the newline counts\n"
     "  -L, --max-line-length  print the width of the longest line\n"
     "  -w, --words            print the word counts\n"
@@ -40,16 +42,20 @@ static const struct option long_options[] = {
 /* What is printed. */
 static struct { bool lines, words, chars, bytes, length; } show;
 static bool nameless; /* there are no operands */
+static int threads = -1;
 static int status = EXIT_SUCCESS;
 
 static void parse_options(int argc, char **argv) {
-    for (int option; (option = getopt_long(argc, argv, "clLmw", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "cj:lLmw", long_options, NULL)) != -1;) {
         switch (option) {
         case 'c':
             show.bytes = true;
             break;
         case 'm':
             show.chars = true;
+            break;
+        case 'j':
+            threads = program_threads(optarg);
             break;
         case 'l':
             show.lines = true;
@@ -79,6 +85,10 @@ enum wc_depth wc_depth(void) {
 
 bool wc_columns(void) {
     return show.length;
+}
+
+int wc_threads(void) {
+    return threads;
 }
 
 bool wc_failed(const char *name, int error_number) {
@@ -145,7 +155,7 @@ static void print_counts(const struct wc_counts *counts, int width, const char *
     putchar('\n');
 }
 
-static void add(struct wc_counts *total, const struct wc_counts *counts) {
+void wc_add(struct wc_counts *total, const struct wc_counts *counts) {
     total->lines += counts->lines;
     total->words += counts->words;
     total->chars += counts->chars;
@@ -167,7 +177,7 @@ static void count_operand(const char *name, int width, struct wc_counts *total) 
     if (wc_depth() != WC_CHARACTERS)
         text.counts.chars = text.counts.bytes;
     print_counts(&text.counts, width, name);
-    add(total, &text.counts);
+    wc_add(total, &text.counts);
 }
 
 int main(int argc, char **argv) {

@@ -37,6 +37,9 @@ enum wc_depth wc_depth(void);
 /* wc_columns: whether the length of the longest line is asked for. */
 bool wc_columns(void);
 
+/* wc_threads: how many -j asks for, 0 for as many as the process may use; -1 without it. */
+int wc_threads(void);
+
 /* wc_text: count a block a byte or character at a time, to the depth that is
  * needed; all but the bytes. */
 void wc_text(struct wc_text *text, const char *block, size_t n);
@@ -44,6 +47,9 @@ void wc_text(struct wc_text *text, const char *block, size_t n);
 /* wc_end: count what is left when the last block has been: the beginning of a
  * character. */
 void wc_end(struct wc_text *text);
+
+/* wc_add: add what was counted of one file, or part of it. */
+void wc_add(struct wc_counts *total, const struct wc_counts *counts);
 
 /* wc_size: as many bytes of an open file as are known without reading: all,
  * or all but the last block where the size may be an estimate.

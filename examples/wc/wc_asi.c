@@ -4,6 +4,7 @@
  * with the scanning kernels of <asf/scan.h>.
  */
 #include <asf/asf.h>
+#include <asf/parts.h>
 #include <asf/scan.h>
 #include <pthread.h>
 #include <sched.h>
@@ -118,6 +119,37 @@ static int count_together(struct asf_cios *stream, int count, struct wc_text *te
     return error;
 }
 
+struct whole {
+    pthread_mutex_t lock;
+    struct wc_counts counts;
+};
+
+/* A part ends with a line; so no word and no character goes on in the next one. */
+static int count_part(struct asf_cios *stream, const struct asf_part *part, void *of) {
+    struct whole *whole = of;
+    struct wc_text text = {0};
+    (void)part;
+    int error = count_stream(stream, 0, &text);
+    wc_end(&text);
+    pthread_mutex_lock(&whole->lock);
+    wc_add(&whole->counts, &text.counts);
+    pthread_mutex_unlock(&whole->lock);
+    return error;
+}
+
+static int count_parts(const char *name, struct wc_text *text) {
+    struct whole whole = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    wc_text(text, "", 0); /* asks the locale, before there are threads */
+    int error = asf_each_part(name, NULL, (unsigned)wc_threads(), count_part, NULL, &whole);
+    text->counts = whole.counts;
+    return error;
+}
+
+/* Not standard input, which is read from where it stands, nor what cannot be cut. */
+static bool in_parts(const struct input *in, const char *name) {
+    return wc_threads() >= 0 && wc_depth() != WC_BYTES && !in->waits && !is_stdin(name);
+}
+
 bool wc_file(const char *name, struct wc_text *text) {
     struct input in;
     int error = input_open(&in, name);
@@ -125,7 +157,9 @@ bool wc_file(const char *name, struct wc_text *text) {
         return wc_failed(name, -error) || is_stdin(name);
     off_t over = wc_size(asf_fileno(in.stream), text);
     int count = counters_for(in.stream);
-    if (count > 1)
+    if (in_parts(&in, name))
+        error = count_parts(name, text);
+    else if (count > 1)
         error = count_together(in.stream, count, text);
     else if (over >= 0)
         error = count_stream(in.stream, over, text);
