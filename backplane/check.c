@@ -39,7 +39,7 @@ void asf__check(const struct asf_cios *c) {
     assert((c->buffer != NULL) == (c->buf_base != NULL) || !(c->flags & ASF_LINKED)); /* or it is closed */
     assert(c->buffer || c->read_ptr == c->read_end || c->flags & ASF_IN_BACKUP);
     assert(c->mapped == (c->buffer && c->buffer->mapped));
-    assert(!(c->gate & ASF_MOVED) || (c->read_ptr == c->read_end && !asf__is_putting(c)));
+    assert(!(c->gate & ASF_MOVED) || (c->read_ptr == c->read_end && !(asf__is_putting(c) && c->buffer)));
     assert(!c->buffer || c->buffer->kept <= c->buffer->end - c->buffer->first);
     for (const struct asf_buffer *b = c->retired; b; b = b->next)
         assert(b->refs > 0 && b != c->buffer);

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 /* The put may have changed bytes of the file that the window shows: empty it, so that they are read again. */
-static void forget_window(struct asf_cios *c) {
+void asf__forget_window(struct asf_cios *c) {
     if (asf__is_putting(c) || c->gate & ASF_MOVED || c->flags & ASF_IN_BACKUP)
         return;
     off64_t at = c->ops->seek(c, -(off64_t)asf__avail(c), SEEK_CUR);
@@ -25,7 +25,7 @@ static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n)
     ssize_t r = c->ops->put_at(c, p, n, d->place);
     d->place += r > 0 ? r : (off64_t)n; /* bytes that fail are lost: the next ones keep their offset */
     if (r > 0)
-        forget_window(c);
+        asf__forget_window(c);
     return r;
 }
 
@@ -64,6 +64,10 @@ int asf__detach_output(struct asf_cios *c) {
     return 0;
 }
 
+static off64_t end_apart(const struct asf_cios *c) {
+    return c->ops->end_apart ? c->ops->end_apart(c) : 0;
+}
+
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d) {
     int rc = asf__flush_output(d);
     c->flags |= d->flags & ASF_ERR;
@@ -85,11 +89,15 @@ int asf__flush_detached(struct asf_cios *c) {
         if (rc == 0 || rc == -EBUSY)
             rc = one ? one : rc;
     }
-    return rc;
+    return rc == 0 && end_apart(c) > 0 ? -EBUSY : rc;
+}
+
+bool asf__has_detached(const struct asf_cios *c) {
+    return c->detached || end_apart(c) > 0;
 }
 
 off64_t asf__end_of_detached(const struct asf_cios *c) {
-    off64_t end = 0;
+    off64_t end = end_apart(c);
     for (const struct asf_cios *d = c->detached; d; d = d->next) {
         off64_t at = d->place + (off64_t)asf__waiting(d);
         end = at > end ? at : end;

@@ -137,7 +137,7 @@ static bool has_regions(const struct asf_cios *c) {
 /* Puts all pending output: what is left in a large buffer after a block has failed, too. */
 static int put_last(struct asf_cios *c) {
     size_t left = SIZE_MAX;
-    int first = 0;
+    int first = asf__is_exclusive(c) ? 0 : asf__arrive(c);
     while (c->bulk.own && asf__pending(c) > 0 && asf__pending(c) < left) {
         left = asf__pending(c);
         int rc = asf__flush_output(c);

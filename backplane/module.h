@@ -58,9 +58,11 @@ struct asf_module {
      * module of bulk input has it. */
     bool (*in_place)(struct asf_cios *c, bool thoroughly);
     /* busy: whether there are regions outside the stream's buffers (streams/positional.c).
+     * end_apart: returns the offset at which the last of them that is output ends; 0: none is.
      * arrive: a positional call has set ASF_MOVED: set the window and the descriptor to where the stream
      * is.  On an error the flag stays set, and the call that needs the offset returns the error. */
     bool (*busy)(const struct asf_cios *c);
+    int64_t (*end_apart)(const struct asf_cios *c);
     int (*arrive)(struct asf_cios *c);
 
     /* The current buffer is all of the stream, from its beginning (open_memstream): there is no file that

@@ -27,7 +27,8 @@ static inline __attribute__((always_inline)) ssize_t get_from_module(struct asf_
 int asf__to_read(struct asf_cios *c) {
     if (c->flags & ASF_NO_READS) /* pushed-back bytes can be read all the same */
         return c->flags & ASF_IN_BACKUP && asf__avail(c) > 0 ? 0 : -EBADF;
-    return asf__is_putting(c) ? asf__end_output(c) : 0;
+    int rc = asf__is_putting(c) ? asf__arrive(c) : 0;
+    return rc < 0 || !asf__is_putting(c) ? rc : asf__end_output(c);
 }
 
 /* The read window then begins where output ended: over bytes read before, or empty; or it is the unread

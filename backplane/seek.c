@@ -210,7 +210,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
         asf__end_bulk(c);
     rc = asf__flush_output(c);
     asf__end_bulk(c);
-    int left = rc == 0 && c->detached ? asf__flush_detached(c) : 0;
+    int left = rc == 0 ? asf__flush_detached(c) : 0;
     rc = rc < 0 ? rc : asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;
     if (rc < 0 || c->ops->memory_is_the_stream)

@@ -55,7 +55,7 @@ int asf__to_write(struct asf_cios *c) {
     if (asf__is_putting(c) && c->write_base && !(c->gate & ASF_MOVED))
         return 0;
     int rc = asf__attach(c);
-    if (rc < 0)
+    if (rc < 0 || (asf__is_putting(c) && c->write_base)) /* arrived at output */
         return rc;
     size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
     asf__free_backup(c);
@@ -64,7 +64,7 @@ int asf__to_write(struct asf_cios *c) {
     struct asf_buffer *b = c->buffer;
     rc = keep_unread(c);
     /* Detached output may yet change bytes that the window shows. */
-    if (rc == 0 && (c->ops->drain || b->refs || b->release || c->detached))
+    if (rc == 0 && (c->ops->drain || b->refs || b->release || asf__has_detached(c)))
         rc = give_up_input(c);
     if (rc < 0)
         return rc;

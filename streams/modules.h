@@ -38,10 +38,12 @@ ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t of
 /* The functions for positional calls, in the ASI's modules of regular files. */
 #define ASF__POSITIONAL_OPS                                                                                  \
     .close = asf__file_close, .length = asf__fd_length, .put_at = asf__fd_put_at,                            \
-    .busy = asf__has_regions_apart, .arrive = asf__arrive_slow, .positional = true
+    .busy = asf__has_regions_apart, .end_apart = asf__end_of_output_apart, .arrive = asf__arrive_slow,       \
+    .positional = true
 int asf__file_close(struct asf_cios *c);
 void asf__end_positional(struct asf_cios *c);
 bool asf__has_regions_apart(const struct asf_cios *c);
+off64_t asf__end_of_output_apart(const struct asf_cios *c);
 int asf__arrive_slow(struct asf_cios *c);
 
 #pragma GCC visibility pop

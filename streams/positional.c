@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * positional.c - input regions at any offset of a regular file, for sallocAt outside the current buffer.  A
- * region is read by pread into memory of its own.  After as many reads as mapping the file costs page faults,
- * the whole file is mapped, and regions point into the map.  Neither needs the stream's lock.
+ * positional.c - regions at any offset of a regular file, for sallocAt outside the current buffer.  A region
+ * of input is read by pread into memory of its own.  After as many reads as mapping the file costs page
+ * faults, the whole file is mapped, and regions point into the map.  A region of output is a buffer of its
+ * own, which pwrite puts when the region is given back.  No system call is made with the stream's lock.
  *
  * After such a region the stream continues at the region's end, but its window and descriptor move only when
  * a sequential call comes (ASF_MOVED).  Until then each thread notes the end of its latest region, with the
@@ -26,12 +27,14 @@ enum { FAULT_AROUND = 64 << 10 };
 
 /* Each thread enters its regions in one of SHARDS tables of REGIONS entries, so that up to SHARDS threads
  * share no cache line. */
-enum { SHARDS = 16, REGIONS = 60 };
+enum { SHARDS = 16, REGIONS = 61 };
 
 struct shard {
-    struct kept {
-        char *p; /* NULL: free */
+    _Alignas(64) struct kept {
+        char *p; /* NULL: free; the entry's own address: about to be used or freed */
         size_t n;
+        off64_t end;               /* of output: the offset of its end; else 0 */
+        struct asf_buffer *buffer; /* of output: its memory; else NULL */
     } kept[REGIONS];
     /* The region that one of the shard's threads allocated last. */
     const char *region;
@@ -41,12 +44,13 @@ struct shard {
 };
 
 struct asf_positional {
-    _Alignas(64) struct shard shards[SHARDS];
+    struct shard shards[SHARDS];
     char *map; /* set once, after `size`, and valid until the stream is closed; or NULL */
     size_t size;
     int watch;
     bool truncated;         /* the map may have pages of zeros, even where the file has grown again */
     uint64_t reads, needed; /* the reads so far; the reads after which the file is mapped, or NEVER */
+    off64_t reach;          /* the file can have all offsets up to this one */
 };
 
 static const uint64_t NEVER = UINT64_MAX;
@@ -66,16 +70,31 @@ static struct asf_positional *of(const struct asf_cios *c) {
 
 /* --- the regions that are kept ------------------------------------------------------- */
 
-static bool enter_region(struct asf_positional *p, char *region, size_t n) {
-    struct kept *k = my_shard(p)->kept, *end = k + REGIONS;
-    for (char *none = NULL; k < end; k++, none = NULL) {
-        if (!__atomic_load_n(&k->p, __ATOMIC_RELAXED) &&
-            __atomic_compare_exchange_n(&k->p, &none, region, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            __atomic_store_n(&k->n, n, __ATOMIC_RELAXED);
-            return true;
-        }
-    }
-    return false;
+/* Claims the entry, if it has `expected`: NULL, or the region that is to be freed. */
+static bool claim(struct kept *k, char *expected) {
+    return __atomic_load_n(&k->p, __ATOMIC_RELAXED) == expected &&
+           __atomic_compare_exchange_n(&k->p, &expected, (char *)k, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static void release(struct kept *k) {
+    __atomic_store_n(&k->end, 0, __ATOMIC_RELAXED); /* before a look at the entry finds another region */
+    __atomic_store_n(&k->p, NULL, __ATOMIC_RELEASE);
+}
+
+/* Enters a region of input, or with a buffer one of output that ends at the offset `end`. */
+static bool enter_region(struct asf_positional *p, char *region, size_t n, struct asf_buffer *b,
+                         off64_t end) {
+    struct kept *k = my_shard(p)->kept, *last = k + REGIONS;
+    while (k < last && !claim(k, NULL))
+        k++;
+    if (k == last)
+        return false;
+    k->n = n;
+    k->buffer = b;
+    __atomic_store_n(&k->end, end, __ATOMIC_RELAXED);
+    __atomic_store_n(&k->p, region, __ATOMIC_RELEASE);
+    return true;
 }
 
 static struct kept *find_in(struct shard *s, const char *region) {
@@ -94,11 +113,9 @@ static struct kept *find_kept(struct asf_positional *p, const char *region, stru
     return k;
 }
 
-/* Frees a region.  It is no longer the latest one, since its address may be allocated again. */
-static void free_memory(struct shard *s, char *region) {
-    const char *latest = region;
-    __atomic_compare_exchange_n(&s->region, &latest, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    free(region);
+/* The region is no longer the latest one, since its address may be allocated again. */
+static void forget_latest(struct shard *s, const char *region) {
+    __atomic_compare_exchange_n(&s->region, &region, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 bool asf__has_regions_apart(const struct asf_cios *c) {
@@ -107,6 +124,18 @@ bool asf__has_regions_apart(const struct asf_cios *c) {
         if (__atomic_load_n(&p->shards[i / REGIONS].kept[i % REGIONS].p, __ATOMIC_ACQUIRE))
             return true;
     return false;
+}
+
+off64_t asf__end_of_output_apart(const struct asf_cios *c) {
+    struct asf_positional *p = of(c);
+    off64_t last = 0;
+    for (size_t i = 0; p && i < SHARDS * REGIONS; i++) {
+        const struct kept *k = &p->shards[i / REGIONS].kept[i % REGIONS];
+        off64_t end =
+            __atomic_load_n(&k->p, __ATOMIC_ACQUIRE) ? __atomic_load_n(&k->end, __ATOMIC_RELAXED) : 0;
+        last = end > last ? end : last;
+    }
+    return last;
 }
 
 /* --- the stream's position ---------------------------------------------------------- */
@@ -121,32 +150,34 @@ static void leave_window(struct asf_cios *c) {
     c->flags &= ~ASF_EOF;
 }
 
-static void note_move(struct asf_positional *p, const char *region, size_t n, off64_t end) {
+static void note_move(struct asf_positional *p, const char *region, size_t n, off64_t end, uint64_t when) {
     struct shard *s = my_shard(p);
     __atomic_store_n(&s->region, region, __ATOMIC_RELAXED);
     __atomic_store_n(&s->length, n, __ATOMIC_RELAXED);
     __atomic_store_n(&s->moved_to, end, __ATOMIC_RELAXED);
-    __atomic_store_n(&s->moved_when, asf__ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&s->moved_when, when, __ATOMIC_RELEASE);
 }
 
+/* Moves the stream to the end of a region of input.  when: the time of the move; 0: now. */
 static void move_stream(struct asf_cios *c, struct asf_positional *p, const char *region, size_t n,
-                        off64_t end) {
-    note_move(p, region, n, end);
+                        off64_t end, uint64_t when) {
+    note_move(p, region, n, end, when ? when : asf__ticks());
     if (asf__likely(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))
         return;
     asf__lock(&c->lk);
     if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) { /* else output has begun meanwhile */
         leave_window(c);
         __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
+        when = 0;
     }
-    note_move(p, region, n, end);
+    note_move(p, region, n, end, when ? when : asf__ticks());
     asf__unlock(&c->lk);
 }
 
 /* The shard that has the latest move. */
-static const struct shard *latest(const struct asf_positional *p) {
-    const struct shard *latest = p->shards;
-    for (const struct shard *s = p->shards + 1; s < p->shards + SHARDS; s++)
+static struct shard *latest(struct asf_positional *p) {
+    struct shard *latest = p->shards;
+    for (struct shard *s = p->shards + 1; s < p->shards + SHARDS; s++)
         if (__atomic_load_n(&s->moved_when, __ATOMIC_ACQUIRE) >
             __atomic_load_n(&latest->moved_when, __ATOMIC_ACQUIRE))
             latest = s;
@@ -164,8 +195,32 @@ static int go_to(struct asf_cios *c, off64_t offset) {
     return 0;
 }
 
+/* Makes a region of output the current buffer; the stream is where the region begins.  Lock: held. */
+static void adopt(struct asf_cios *c, struct asf_buffer *b) {
+    asf__use_buffer(c, b);
+    asf__insert_region(b, b->base, b->size);
+    b->refs = 1;
+    c->write_ptr += b->size;
+    asf__show_room(c);
+}
+
+/* If the stream writes on after a region of output that is kept, the output that follows waits for it. */
 int asf__arrive_slow(struct asf_cios *c) {
-    return go_to(c, __atomic_load_n(&latest(c->positional)->moved_to, __ATOMIC_RELAXED));
+    struct shard *s = latest(c->positional);
+    off64_t at = __atomic_load_n(&s->moved_to, __ATOMIC_RELAXED);
+    char *region = (char *)(uintptr_t)__atomic_load_n(&s->region, __ATOMIC_RELAXED);
+    struct kept *k = region && asf__is_putting(c) ? find_in(s, region) : NULL;
+    if (!k || __atomic_load_n(&k->end, __ATOMIC_RELAXED) != at)
+        return go_to(c, at);
+    int rc = go_to(c, at - (off64_t)__atomic_load_n(&s->length, __ATOMIC_RELAXED));
+    if (rc < 0)
+        return rc;
+    if (!claim(k, region)) /* the region has just been given back */
+        return go_to(c, at);
+    adopt(c, k->buffer);
+    forget_latest(s, region);
+    release(k);
+    return 0;
 }
 
 /* Moves the stream to an offset at or after the end of the file.  It does so at once, so that an offset that
@@ -178,8 +233,11 @@ static int move_beyond_end(struct asf_cios *c, off64_t offset) {
 }
 
 size_t asf__latest_at(struct asf_cios *c, const char *region) {
-    const struct shard *s = c->positional ? latest(c->positional) : NULL;
+    struct shard *s = c->positional ? latest(c->positional) : NULL;
     if (!s || __atomic_load_n(&s->region, __ATOMIC_RELAXED) != region)
+        return 0;
+    const struct kept *k = find_in(s, region);
+    if (k && __atomic_load_n(&k->end, __ATOMIC_RELAXED) > 0) /* output */
         return 0;
     bool here = c->gate & ASF_MOVED || asf__tell(c) == __atomic_load_n(&s->moved_to, __ATOMIC_RELAXED);
     return here ? __atomic_load_n(&s->length, __ATOMIC_RELAXED) : 0;
@@ -214,13 +272,13 @@ static void consider_map(struct asf_cios *c, struct asf_positional *p) {
         __atomic_store_n(&p->map, map, __ATOMIC_RELEASE);
 }
 
-static void *read_mapped(struct asf_cios *c, size_t n, off64_t offset) {
+static void *read_mapped(struct asf_cios *c, size_t n, off64_t offset, uint64_t when) {
     struct asf_positional *p = of(c);
     char *map = p ? __atomic_load_n(&p->map, __ATOMIC_ACQUIRE) : NULL;
     if (!map || __atomic_load_n(&p->truncated, __ATOMIC_RELAXED) || (uint64_t)offset >= p->size ||
-        n > p->size - (size_t)offset || !enter_region(p, map + offset, n))
+        n > p->size - (size_t)offset || !enter_region(p, map + offset, n, NULL, 0))
         return NULL;
-    move_stream(c, p, map + offset, n, offset + (off64_t)n);
+    move_stream(c, p, map + offset, n, offset + (off64_t)n, when);
     return map + offset;
 }
 
@@ -238,23 +296,141 @@ static int lost(struct asf_cios *c, const struct asf_positional *p, const char *
     return asf__was_cut(c, p->map, 0, p->watch, region + n) ? -EIO : 0;
 }
 
-int asf__free_apart(struct asf_cios *c, char *region) {
+/* --- giving back ------------------------------------------------------------------------- */
+
+/* A window of a stream that reads, too, may show bytes that the put has changed. */
+static void end_put(struct asf_cios *c, size_t done, int error) {
+    if (asf__likely(c->access == O_WRONLY && error == 0 && !asf__counting))
+        return;
+    asf__lock(&c->lk);
+    c->stats.syscalls++;
+    c->stats.out += done;
+    c->flags |= error ? ASF_ERR : 0;
+    asf__forget_window(c);
+    asf__unlock(&c->lk);
+}
+
+static int put_output(struct asf_cios *c, const struct kept *k) {
+    int error = 0;
+    size_t done = 0;
+    while (error == 0 && done < k->n) {
+        ssize_t r =
+            asf__sys.pwrite(c->fd, k->buffer->base + done, k->n - done, k->end - (off64_t)(k->n - done));
+        if (r > 0)
+            done += (size_t)r;
+        else
+            error = r < 0 ? (int)r : -EIO;
+    }
+    end_put(c, done, error);
+    return error;
+}
+
+/* Output that follows an abandoned region in sequence begins where the region did. */
+static void move_back(struct shard *s, const struct kept *k) {
+    off64_t end = k->end;
+    __atomic_compare_exchange_n(&s->moved_to, &end, end - (off64_t)k->n, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+int asf__free_apart(struct asf_cios *c, char *region, bool put) {
     struct asf_positional *p = of(c);
     struct shard *s;
     struct kept *k = p && region ? find_kept(p, region, &s) : NULL;
     if (!k)
         return ASF_NOT_APART;
+    if (!claim(k, region))
+        return ASF_NOT_APART; /* another thread has given it back, or it is in the current buffer now */
+    if (!put && k->buffer)
+        move_back(s, k);
     bool mapped = is_in_map(p, region);
-    int rc = mapped ? lost(c, p, region, __atomic_load_n(&k->n, __ATOMIC_RELAXED)) : 0;
-    char *expected = region;
-    if (!__atomic_compare_exchange_n(&k->p, &expected, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        return -EINVAL; /* another thread has given it back */
+    int rc = k->buffer ? put ? put_output(c, k) : 0 : mapped ? lost(c, p, region, k->n) : 0;
     if (!mapped)
-        free_memory(s, region);
+        forget_latest(s, region);
+    if (k->buffer)
+        asf__retire_buffer(c, k->buffer);
+    else if (!mapped)
+        free(region);
+    release(k);
     return rc;
 }
 
-/* --- reads --------------------------------------------------------------------------------- */
+/* --- output ------------------------------------------------------------------------------- */
+
+/* Offsets that the file of each file system can have. */
+enum { REACH = INT32_MAX };
+
+/* Returns the stream's tables, or NULL if there is no memory.  Lock: held. */
+static struct asf_positional *allocate_tables(struct asf_cios *c) {
+    struct asf_positional *p = c->positional;
+    if (!p && (p = aligned_alloc(_Alignof(struct asf_positional), sizeof *p))) {
+        memset(p, 0, sizeof *p);
+        p->reach = REACH;
+        __atomic_store_n(&c->positional, p, __ATOMIC_RELEASE);
+    }
+    return p;
+}
+
+void *asf__write_apart(struct asf_cios *c, size_t n, off64_t offset) {
+    struct asf_positional *p = of(c);
+    off64_t end;
+    if (offset > __atomic_load_n(&p->reach, __ATOMIC_RELAXED) || __builtin_add_overflow(offset, n, &end))
+        return NULL;
+    struct asf_buffer *b = asf__buffer_new(n);
+    if (!b || !enter_region(p, b->base, n, b, end)) {
+        if (b)
+            asf__retire_buffer(c, b);
+        return NULL;
+    }
+    note_move(p, b->base, n, end, asf__ticks());
+    return b->base;
+}
+
+/* Asks the kernel whether the file can have the offset, and at once for many after it.  Moves the descriptor.
+ */
+static int extend_reach(struct asf_cios *c, struct asf_positional *p, off64_t offset) {
+    enum { AT_ONCE = 1 << 30 };
+    if (offset <= p->reach)
+        return 0;
+    off64_t at = c->ops->seek(c, offset | (AT_ONCE - 1), SEEK_SET);
+    if (at < 0)
+        at = c->ops->seek(c, offset, SEEK_SET);
+    if (at >= 0)
+        __atomic_store_n(&p->reach, at, __ATOMIC_RELAXED);
+    return at < 0 ? (int)at : 0;
+}
+
+/* Sets the stream to write at an offset that a later call goes to. */
+static void begin_output(struct asf_cios *c, struct asf_positional *p, off64_t offset) {
+    if (asf__is_putting(c) && c->gate & ASF_MOVED)
+        return;
+    leave_window(c);
+    asf__use_buffer(c, NULL);
+    c->flags |= ASF_PUTTING;
+    note_move(p, NULL, 0, offset, asf__ticks());
+    __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
+}
+
+void *asf__write_at(struct asf_cios *c, ssize_t *length, off64_t offset) {
+    struct asf_positional *p = allocate_tables(c);
+    size_t n = (size_t)*length;
+    off64_t end;
+    int rc = !p ? -ENOMEM : __builtin_add_overflow(offset, n, &end) ? -EINVAL : extend_reach(c, p, offset);
+    if (rc < 0)
+        return asf__no_region(length, rc);
+    begin_output(c, p, offset);
+    void *region = asf__write_apart(c, n, offset);
+    if (region)
+        return region;
+    struct asf_buffer *b = asf__buffer_new(n); /* the table is full, or there was no memory */
+    rc = b ? go_to(c, offset) : -ENOMEM;
+    if (rc == 0)
+        adopt(c, b);
+    else if (b)
+        asf__retire_buffer(c, b);
+    return rc == 0 ? b->base : asf__no_region(length, rc);
+}
+
+/* --- input --------------------------------------------------------------------------------- */
 
 /* Counts a read that is about to be made, and maps the file after enough of them.  Returns NULL if
  * there is no memory. */
@@ -264,11 +440,7 @@ static struct asf_positional *prepare_read(struct asf_cios *c) {
     if (needed == NEVER || (p && __atomic_add_fetch(&p->reads, 1, __ATOMIC_RELAXED) <= needed))
         return p;
     asf__lock(&c->lk);
-    p = c->positional;
-    if (!p && (p = aligned_alloc(_Alignof(struct asf_positional), sizeof *p))) {
-        memset(p, 0, sizeof *p);
-        __atomic_store_n(&c->positional, p, __ATOMIC_RELEASE);
-    }
+    p = allocate_tables(c);
     if (p)
         consider_map(c, p);
     asf__unlock(&c->lk);
@@ -313,7 +485,8 @@ static char *keep_in_buffer(struct asf_cios *c, char *region, size_t n) {
     return b ? b->base : NULL;
 }
 
-static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *length, off64_t offset) {
+static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *length, off64_t offset,
+                        uint64_t when) {
     size_t n = within_file(c, (size_t)*length, offset);
     char *region = malloc(n);
     if (!region)
@@ -326,22 +499,22 @@ static void *read_apart(struct asf_cios *c, struct asf_positional *p, ssize_t *l
         return asf__no_region(length, r < 0 ? r : move_beyond_end(c, offset));
     }
     *length = r;
-    bool kept = enter_region(p, region, (size_t)r);
+    bool kept = enter_region(p, region, (size_t)r, NULL, 0);
     if (!kept) {
         region = keep_in_buffer(c, region, (size_t)r);
         *length = region ? r : -ENOMEM;
     }
     if (*length >= 0)
-        move_stream(c, p, kept ? region : NULL, (size_t)r, offset + r);
+        move_stream(c, p, kept ? region : NULL, (size_t)r, offset + r, when);
     return region;
 }
 
-void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset) {
-    void *region = read_mapped(c, (size_t)*length, offset);
+void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset, uint64_t when) {
+    void *region = read_mapped(c, (size_t)*length, offset, when);
     if (region)
         return region;
     struct asf_positional *p = prepare_read(c);
-    return p ? read_apart(c, p, length, offset) : asf__no_region(length, -ENOMEM);
+    return p ? read_apart(c, p, length, offset, when) : asf__no_region(length, -ENOMEM);
 }
 
 void asf__end_positional(struct asf_cios *c) {

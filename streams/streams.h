@@ -106,12 +106,19 @@ static inline bool asf__still_there(const struct asf_window *w, const char *last
 
 /* asf__read_at: a region of input at an offset of a regular file of the ASI, outside the current buffer;
  * the stream continues after it.  Returns as asf_salloc.  lock: none.
- * asf__free_apart: give it back, as sfree; ASF_NOT_APART: it is no such region.  lock: none.
+ *   when   asf__ticks as the caller released the lock, after which another thread may set the mode; or 0
+ * asf__write_at: the same of output; the stream's pending output has been put or detached.  lock: held.
+ * asf__write_apart: the same, without the lock if the stream is open for output alone and has ASF_MOVED.
+ * returns  NULL: asf__write_at must do it.
+ * asf__free_apart: give such a region back, as sfree; not `put`: as sabandon.  ASF_NOT_APART: it is no such
+ * region.  lock: none.
  * asf__latest_at: returns the length of a region that asf__read_at allocated last, if the stream's offset is
  * still the region's end; else 0.  lock: held. */
 enum { ASF_NOT_APART = 1 };
-void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset);
-int asf__free_apart(struct asf_cios *c, char *region);
+void *asf__read_at(struct asf_cios *c, ssize_t *length, off64_t offset, uint64_t when);
+void *asf__write_at(struct asf_cios *c, ssize_t *length, off64_t offset);
+void *asf__write_apart(struct asf_cios *c, size_t n, off64_t offset);
+int asf__free_apart(struct asf_cios *c, char *region, bool put);
 size_t asf__latest_at(struct asf_cios *c, const char *region);
 
 /* asf__advise: how the program will use the stream's file; asf_advise's contract. */

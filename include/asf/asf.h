@@ -160,8 +160,8 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * different places may be kept.  Each is written to its place when it is given back (sfree then
  * returns that write's error); the order of overlapping writes is undefined.  Output that follows such
  * a region in sequence may be held back until that region is given back, but not for other regions.  Input
- * is read without the lock; after some calls a read-only stream maps the file.  On other streams *length is
- * -EBUSY while an output region has not been given back. source   paper, Figure 2. */
+ * is read without the lock, and output written; after some calls a read-only stream maps the file.  On other
+ * streams *length is -EBUSY while an output region has not been given back. source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
 /* asf_tell: tell where the stream is, as ftell() does.

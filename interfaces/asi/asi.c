@@ -12,6 +12,7 @@
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
 #include "interfaces/asi/locked.h"
+#include "lib/sys/clock.h"
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
@@ -117,12 +118,12 @@ void *asf_u_salloc_some(struct asf_cios *c, ssize_t *length) {
 }
 
 int asf_v1_u_sfree(struct asf_cios *c, void *ptr) {
-    int rc = asf__free_apart(c, ptr);
+    int rc = asf__free_apart(c, ptr, true);
     return rc == ASF_NOT_APART ? asf__u_sfree(c, ptr) : rc;
 }
 
 int asf_u_sabandon(struct asf_cios *c, void *ptr) {
-    int rc = asf__free_apart(c, ptr);
+    int rc = asf__free_apart(c, ptr, false);
     return rc == ASF_NOT_APART ? asf__abandon(c, ptr) : rc == -EIO ? 0 : rc;
 }
 
@@ -182,7 +183,7 @@ static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
         at = asf__seek(c, at, SEEK_SET);
     if (at < 0 || *newlen == 0)
         return at < 0 ? asf__no_region(newlen, at) : p;
-    void *q = asf__read_at(c, newlen, at);
+    void *q = asf__read_at(c, newlen, at, 0);
     if (q)
         asf_v1_u_sfree(c, p);
     else if (*newlen == 0)
@@ -217,9 +218,10 @@ static void *empty_output(struct asf_cios *c, struct asf_region *r, ssize_t *new
 }
 
 void *asf_u_srealloc(struct asf_cios *c, void *ptr, ssize_t *newlen) {
+    int rc = asf__is_putting(c) ? asf__arrive(c) : 0;
+    if (*newlen < 0 || rc < 0)
+        return asf__no_region(newlen, *newlen < 0 ? -EINVAL : rc);
     const char *end = asf__is_putting(c) ? c->buf_end : c->read_end;
-    if (*newlen < 0)
-        return asf__no_region(newlen, -EINVAL);
     struct asf_region *r = asf__latest(c, ptr);
     if (!r)
         return resize_apart(c, ptr, newlen);
@@ -266,31 +268,29 @@ static off64_t absolute_offset(struct asf_cios *c, off64_t offset, int whence) {
 
 /* Puts pending output, or detaches it if regions in it are in use. */
 static int put_or_detach_output(struct asf_cios *c) {
-    int rc = c->ops->put_at ? asf__flush_output(c) : 0; /* else asf__seek puts it */
+    bool none = c->gate & ASF_MOVED || !c->ops->put_at; /* or asf__seek puts it */
+    int rc = none ? 0 : asf__flush_output(c);
     return rc == -EBUSY ? asf__detach_output(c) : rc;
 }
 
-/* Allocates a small buffer after detached output: the program writes at many places, a region at each. */
-static void use_small_buffer(struct asf_cios *c, size_t n) {
-    enum { SMALL = 4 << 10 };
-    if (!c->detached || c->buffer)
-        return;
-    struct asf_buffer *b = asf__buffer_new(n > SMALL ? n : SMALL);
-    if (b)
-        asf__use_buffer(c, b);
+/* Whether a positional write allocates its region outside the current buffer.  Not where output is put at the
+ * end of the file, or as soon as its region is given back, or from the program's buffer. */
+static bool writes_apart(const struct asf_cios *c) {
+    return c->ops->put_at && !(c->flags & (ASF_APPENDING | ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES)) &&
+           c->buffer != &c->single;
 }
 
 static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    off64_t at = c->ops->put_at ? 0 : c->ops->seek ? c->ops->seek(c, 0, SEEK_CUR) : -ESPIPE;
-    if (c->ops->put_at && !(c->flags & ASF_APPENDING)) {
-        at = offset = absolute_offset(c, offset, whence);
-        whence = SEEK_SET;
-    }
+    const bool apart = writes_apart(c) && *length > 0;
+    off64_t at = apart            ? absolute_offset(c, offset, whence)
+                 : c->ops->put_at ? 0
+                 : c->ops->seek   ? c->ops->seek(c, 0, SEEK_CUR)
+                                  : -ESPIPE;
     int rc = at < 0 ? (int)at : put_or_detach_output(c);
     if (rc < 0)
         return asf__no_region(length, rc);
-    if (*length > 0)
-        use_small_buffer(c, (size_t)*length);
+    if (apart)
+        return asf__write_at(c, length, at);
     at = asf__seek(c, offset, whence);
     rc = asf__to_write(c); /* the seek has ended output */
     return at < 0 || rc < 0 ? asf__no_region(length, at < 0 ? at : rc) : asf__u_salloc(c, length, false);
@@ -333,25 +333,29 @@ static bool salloc_at_with_lock(struct asf_cios *c, ssize_t *length, off64_t *of
 
 void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
     void *region;
-    return salloc_at_with_lock(c, length, &offset, whence, &region) ? asf__read_at(c, length, offset)
-                                                                    : region;
+    bool apart = salloc_at_with_lock(c, length, &offset, whence, &region);
+    return apart ? asf__read_at(c, length, offset, 0) : region;
 }
 
-/* Whether sallocAt needs no lock: the stream is open for input alone, so that its mode cannot change, and its
- * window is empty (ASF_MOVED). */
+/* Whether sallocAt needs no lock: the stream is open for one mode alone, and its window is empty (ASF_MOVED).
+ */
 static bool is_apart(const struct asf_cios *c, ssize_t length, off64_t offset, int whence) {
-    return c->access == O_RDONLY && whence == SEEK_SET && length > 0 && offset >= 0 &&
+    return c->access != O_RDWR && whence == SEEK_SET && length > 0 && offset >= 0 &&
            __atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED;
 }
 
 void *asf_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
-    void *region;
-    if (is_apart(c, *length, offset, whence))
-        return asf__read_at(c, length, offset);
+    void *region = NULL;
+    bool apart = is_apart(c, *length, offset, whence);
+    if (apart && c->access == O_RDONLY)
+        return asf__read_at(c, length, offset, 0);
+    if (apart && (region = asf__write_apart(c, (size_t)*length, offset)))
+        return region;
     asf__begin_call(c);
-    bool apart = salloc_at_with_lock(c, length, &offset, whence, &region);
+    apart = salloc_at_with_lock(c, length, &offset, whence, &region);
+    const uint64_t when = c->access == O_RDWR ? asf__ticks() : 0;
     asf__end_call(c);
-    return apart ? asf__read_at(c, length, offset) : region;
+    return apart ? asf__read_at(c, length, offset, when) : region;
 }
 
 static off64_t tell(struct asf_cios *c) {
@@ -363,8 +367,10 @@ int asf_u_sflush(struct asf_cios *c) {
     int rc = asf__to_bytes(c);
     if (rc < 0 || !asf__is_putting(c))
         return rc < 0 ? rc : asf__sync(c);
-    rc = asf__flush_output(c);
-    int left = c->detached ? asf__flush_detached(c) : 0;
+    rc = asf__arrive(c);
+    if (rc == 0)
+        rc = asf__flush_output(c);
+    int left = asf__flush_detached(c);
     return rc < 0 && rc != -EBUSY ? rc : left < 0 ? left : rc;
 }
 
@@ -387,15 +393,23 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
     return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, false);
 }
 
+/* Ends output at another offset than that of the input to come. */
+static int leave_output(struct asf_cios *c, off64_t *offset, int *whence) {
+    *offset = absolute_offset(c, *offset, *whence);
+    *whence = SEEK_SET;
+    int rc = *offset < 0 ? (int)*offset : put_or_detach_output(c);
+    return rc == 0 && c->gate & ASF_MOVED ? asf__end_output(c) : rc;
+}
+
 void *asf_u_SallocAt(struct asf_cios *c, enum asf_mode mode, ssize_t *length, off64_t offset, int whence) {
     int rc = asf__to_bytes(c);
+    asf__look_below(c);
+    if (rc == 0 && mode == ASF_WRITE && writes_apart(c))
+        return write_at(c, length, offset, whence);
     bool leaves = mode == ASF_READ && asf__is_putting(c) && !(c->flags & ASF_NO_READS);
-    if (rc == 0 && leaves && c->ops->put_at) {
-        offset = absolute_offset(c, offset, whence);
-        whence = SEEK_SET;
-        rc = offset < 0 ? (int)offset : put_or_detach_output(c);
-    }
-    if (rc == 0)
+    if (rc == 0 && leaves && c->ops->put_at)
+        rc = leave_output(c, &offset, &whence);
+    if (rc == 0 && !(mode == ASF_READ && is_positional(c)))
         rc = set_direction(c, mode);
     return rc < 0 ? asf__no_region(length, rc) : asf_u_sallocAt(c, length, offset, whence);
 }
@@ -411,7 +425,7 @@ LOCKED(void *, SallocAt,
        asf_u_SallocAt(c, mode, length, offset, whence))
 
 int asf_v1_sfree(struct asf_cios *c, void *ptr) {
-    int rc = asf__free_apart(c, ptr);
+    int rc = asf__free_apart(c, ptr, true);
     if (rc != ASF_NOT_APART)
         return rc;
     asf__begin_call(c);

@@ -256,6 +256,57 @@ TEST_F(Answers, AReadThatFailsLater) {
     EXPECT_EQ(sclose(s), 0);
 }
 
+int reads_at, writes_at, other_calls;
+
+ssize_t pread_counted(int fd, void *p, size_t n, off64_t at) {
+    reads_at++;
+    return real.pread(fd, p, n, at);
+}
+ssize_t pwrite_counted(int fd, const void *p, size_t n, off64_t at) {
+    writes_at++;
+    return real.pwrite(fd, p, n, at);
+}
+ssize_t write_counted(int fd, const void *p, size_t n) {
+    other_calls++;
+    return real.write(fd, p, n);
+}
+off64_t lseek_counted(int fd, off64_t at, int whence) {
+    other_calls++;
+    return real.lseek(fd, at, whence);
+}
+int fstat_counted(int fd, struct stat64 *st) {
+    other_calls++;
+    return real.fstat(fd, st);
+}
+
+// A piece at a place of its own is one system call, as the program's own pread or pwrite would be.
+TEST_F(Answers, PiecesAtPlacesAreOneCallEach) {
+    for (const bool reads : {false, true}) {
+        asf_cios *s = must_open(put_pattern("file", 400000), reads ? O_RDWR : O_WRONLY);
+        reads_at = writes_at = other_calls = 0;
+        asf__sys.pread = pread_counted;
+        asf__sys.pwrite = pwrite_counted;
+        asf__sys.write = write_counted;
+        asf__sys.lseek = lseek_counted;
+        asf__sys.fstat = fstat_counted;
+        for (int64_t i = 0; i < 1000; i++) {
+            ssize_t n = 64;
+            if (reads) {
+                EXPECT_EQ(sfree(s, SallocAt(s, ASF_READ, &n, 400 * i, SEEK_SET)), 0);
+            }
+            void *p = SallocAt(s, ASF_WRITE, &n, 400 * i, SEEK_SET);
+            ASSERT_NE(p, nullptr) << n;
+            memset(p, 'w', 64);
+            EXPECT_EQ(sfree(s, p), 0);
+        }
+        EXPECT_EQ(reads_at, reads ? 1000 : 0);
+        EXPECT_EQ(writes_at, 1000);
+        EXPECT_LT(other_calls, 10);
+        asf__sys = real;
+        EXPECT_EQ(sclose(s), 0);
+    }
+}
+
 TEST_F(Answers, WritesThatTakeABit) {
     const std::string all = pattern(500000);
     asf__sys.write = write_a_bit;

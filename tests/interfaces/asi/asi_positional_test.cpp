@@ -4,8 +4,10 @@
 // at once, by several threads, kept and given back in any order; and taking turns.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <future>
 #include <random>
 #include <sys/resource.h>
 #include <thread>
@@ -293,6 +295,77 @@ TEST_F(Positional, OutputByManyThreads) {
     for (int i = 0; i < total; i++)
         expected += std::string(size, static_cast<char>('a' + i % 26));
     EXPECT_TRUE(contents("out") == expected);
+}
+
+// While a thread holds the stream's lock, others write at places of their own.
+TEST_F(Positional, OutputWaitsForNoLock) {
+    asf_cios *s = create();
+    EXPECT_EQ(sfree(s, write_at(s, "0000", 0)), 0);
+    std::promise<void> written;
+    lockAsfStream(s);
+    std::thread writer([&] {
+        for (int i = 1; i <= 200; i++)
+            EXPECT_EQ(sfree(s, write_at(s, "abcd", int64_t{4} * i)), 0);
+        written.set_value();
+    });
+    EXPECT_EQ(written.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+    unlockAsfStream(s);
+    writer.join();
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("out").substr(0, 12), "0000abcdabcd");
+}
+
+TEST_F(Positional, MoreOutputThanTheTableHasEntries) {
+    asf_cios *s = create();
+    std::vector<char *> kept;
+    for (int i = 0; i < 500; i++)
+        kept.push_back(write_at(s, "abcd", int64_t{4} * (499 - i)));
+    std::shuffle(kept.begin(), kept.end(), std::mt19937(7));
+    for (char *p : kept)
+        EXPECT_EQ(sfree(s, p), 0);
+    EXPECT_EQ(sclose(s), 0);
+    std::string expected;
+    for (int i = 0; i < 500; i++)
+        expected += "abcd";
+    EXPECT_EQ(contents("out"), expected);
+}
+
+// What follows a region in sequence moves up when it is given up, also before anything follows.
+TEST_F(Positional, OutputGoesOnWhereAnAbandonedRegionBegan) {
+    asf_cios *s = create();
+    for (const bool follows : {false, true}) {
+        char *gone = write_at(s, "gone", follows ? 100 : 10);
+        if (follows)
+            give(s, "he");
+        EXPECT_EQ(sabandon(s, gone), 0);
+        give(s, follows ? "re" : "here");
+    }
+    EXPECT_EQ(sclose(s), 0);
+    EXPECT_EQ(contents("out"), std::string(10, '\0') + "here" + std::string(86, '\0') + "here");
+}
+
+TEST_F(Positional, OutputFarBeyondTheEnd) {
+    asf_cios *s = create();
+    const int fd = open(path("out").c_str(), O_RDONLY | O_CLOEXEC);
+    for (const int64_t far : {int64_t{1} << 31, int64_t{1} << 33, int64_t{1} << 45, int64_t{1} << 62}) {
+        const off_t there = lseek(fd, far, SEEK_SET) < 0 ? -errno : far;
+        EXPECT_EQ(sfree(s, write_at(s, "near", 0)), 0);
+        ssize_t n = 4;
+        void *p = sallocAt(s, &n, far, SEEK_SET);
+        if (there < 0) {
+            expect_none(p, n, there);
+        } else {
+            EXPECT_EQ(sabandon(s, p), 0);
+        }
+        give(s, "|");
+        EXPECT_EQ(sflush(s), 0);
+        EXPECT_EQ(lseek(asf_fileno(s), 0, SEEK_CUR), there < 0 ? 5 : far + 1);
+    }
+    EXPECT_EQ(sclose(s), 0);
+    char first[5];
+    EXPECT_EQ(::pread(fd, first, 5, 0), 5);
+    EXPECT_EQ(std::string(first, 5), "near|");
+    ::close(fd);
 }
 
 TEST_F(Positional, OutputToAPipeIsRefused) {
