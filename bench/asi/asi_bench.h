@@ -37,6 +37,6 @@ inline uint64_t ends(const char *region, size_t n) {
 void add_regions(const std::string &directory); // 16 and 117 bytes, one after the other
 void add_turns(const std::string &directory);   // input and output by turns
 void add_places(const std::string &directory);  // 16 bytes anywhere in a file
-void add_outputs(const std::string &directory); // output at places, by four threads
+void add_outputs(const std::string &directory); // output and updates at places, by threads
 
 #endif

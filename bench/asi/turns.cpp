@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * turns.cpp - 64 bytes of input and 64 of output by turns on one file, and 100,000 regions of output at
- * places of their own by four threads.  The files are read and compared after each pass.
+ * turns.cpp - 64 bytes of input and 64 of output by turns on one file, and 100,000 regions of output, or
+ * updates in place, at places of their own by one, two and four threads.  The files are read and compared
+ * after each pass.
  */
 #include "asi_bench.h"
 #include "sides.h"
@@ -15,7 +16,7 @@
 
 namespace {
 
-constexpr size_t turn = 64, turn_count = 4096, region_size = 100, region_count = 100000;
+constexpr size_t turn = 64, turn_count = 4096, region_size = 64, region_count = 100000;
 
 std::string content(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
@@ -113,22 +114,90 @@ const output_file &prepared(const std::string &directory) {
     return made;
 }
 
-// Four threads put(place, bytes); then end(), which is timed, too.
+// Threads put(place, bytes); then end(), which is timed, too.
 template <class Put, class End>
-double timed(const output_file &file, const std::string &name, Put put, End end) {
-    const double taken = in_threads(4, [&](unsigned thread) {
-        for (size_t i = thread; i < region_count; i += 4) {
+double timed(const output_file &file, unsigned threads, const char *name, Put put, End end) {
+    const double taken = in_threads(threads, [&](unsigned thread) {
+        for (size_t i = thread; i < region_count; i += threads) {
             const size_t at = file.order[i] * region_size;
             if (!put(static_cast<off_t>(at), &file.expected[at]))
-                give_up(name + ": a region of output was refused");
+                give_up(std::string(name) + ": a region of output was refused");
         }
     });
     const double start = now();
     const int error = end();
     const double ended = now() - start;
     if (error || content(file.path) != file.expected)
-        give_up(name + ": the file is not as it must be");
+        give_up(std::string(name) + ": the file is not as it must be");
     return taken + ended;
+}
+
+double put_by_sallocAt(const output_file &file, unsigned threads) {
+    asf_cios *out = sopen(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600, nullptr);
+    const auto put = [out](off_t at, const char *bytes) {
+        ssize_t n = region_size;
+        void *region = sallocAt(out, &n, at, SEEK_SET);
+        if (!region)
+            return false;
+        memcpy(region, bytes, region_size);
+        return sfree(out, region) == 0;
+    };
+    return timed(file, threads, "sallocAt", put, [out] { return sclose(out); });
+}
+
+double put_by_pwrite(const output_file &file, unsigned threads) {
+    const int fd = open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const auto put = [fd](off_t at, const char *bytes) {
+        return pwrite(fd, bytes, region_size, at) == ssize_t{region_size};
+    };
+    return timed(file, threads, "pwrite", put, [fd] { return close(fd); });
+}
+
+// Before an update each region has the bytes that it must have, but one bit of each.
+void make_old(const output_file &file) {
+    std::string old = file.expected;
+    for (char &c : old)
+        c = static_cast<char>(c ^ 0x20);
+    std::ofstream(file.path, std::ios::binary) << old;
+}
+
+void update(char *bytes) {
+    for (size_t i = 0; i < region_size; i++)
+        bytes[i] = static_cast<char>(bytes[i] ^ 0x20);
+}
+
+double update_by_SallocAt(const output_file &file, unsigned threads) {
+    make_old(file);
+    asf_cios *both = sopen(file.path.c_str(), O_RDWR, 0, nullptr);
+    const auto put = [both](off_t at, const char *) {
+        char bytes[region_size];
+        ssize_t n = region_size;
+        void *region = SallocAt(both, ASF_READ, &n, at, SEEK_SET);
+        if (n != ssize_t{region_size})
+            return false;
+        memcpy(bytes, region, region_size);
+        sfree(both, region);
+        update(bytes);
+        region = SallocAt(both, ASF_WRITE, &n, at, SEEK_SET);
+        if (!region)
+            return false;
+        memcpy(region, bytes, region_size);
+        return sfree(both, region) == 0;
+    };
+    return timed(file, threads, "SallocAt", put, [both] { return sclose(both); });
+}
+
+double update_by_pread(const output_file &file, unsigned threads) {
+    make_old(file);
+    const int fd = open(file.path.c_str(), O_RDWR);
+    const auto put = [fd](off_t at, const char *) {
+        char bytes[region_size];
+        if (pread(fd, bytes, region_size, at) != ssize_t{region_size})
+            return false;
+        update(bytes);
+        return pwrite(fd, bytes, region_size, at) == ssize_t{region_size};
+    };
+    return timed(file, threads, "pread, pwrite", put, [fd] { return close(fd); });
 }
 
 } // namespace
@@ -142,27 +211,18 @@ void add_turns(const std::string &directory) {
 }
 
 void add_outputs(const std::string &directory) {
+    using way = double (*)(const output_file &, unsigned);
     const output_file &file = prepared(directory);
-    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
-    add_case("output at places/sallocAt", region_count, [&file] {
-        asf_cios *out = sopen(file.path.c_str(), flags, 0600, nullptr);
-        const auto put = [out](off_t at, const char *bytes) {
-            ssize_t n = region_size;
-            void *region = sallocAt(out, &n, at, SEEK_SET);
-            if (!region)
-                return false;
-            memcpy(region, bytes, region_size);
-            return sfree(out, region) == 0;
-        };
-        return timed(file, "sallocAt", put, [out] { return sclose(out); });
-    });
-    for (const char *name : {"pwrite", "again"}) {
-        add_case(std::string("output at places/") + name, region_count, [&file] {
-            const int fd = open(file.path.c_str(), flags, 0600);
-            const auto put = [fd](off_t at, const char *bytes) {
-                return pwrite(fd, bytes, region_size, at) == ssize_t{region_size};
-            };
-            return timed(file, "pwrite", put, [fd] { return close(fd); });
-        });
+    const auto add = [&file](const char *kind, unsigned threads, const char *name, way take) {
+        add_case(std::string("places ") + kind + "/" + std::to_string(threads) + " " + name, region_count,
+                 [=, &file] { return take(file, threads); });
+    };
+    for (const unsigned threads : {1u, 2u, 4u}) {
+        add("output", threads, "sallocAt", put_by_sallocAt);
+        add("output", threads, "pwrite", put_by_pwrite);
+        add("output", threads, "again", put_by_pwrite);
+        add("update", threads, "sallocAt", update_by_SallocAt);
+        add("update", threads, "pwrite", update_by_pread);
+        add("update", threads, "again", update_by_pread);
     }
 }
