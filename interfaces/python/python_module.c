@@ -80,14 +80,15 @@ PyDoc_STRVAR(open_doc,
              "replaced, rewritten or cut off since parts(); EIO, while it is read. Errors of a part have it\n"
              "as `filename`.");
 PyDoc_STRVAR(parts_doc,
-             "parts(file, *, size=0, delimiter=b'\\n', record=0)\n--\n\n"
+             "parts(file, *, size=0, delimiter=b'\\n', record=0, decode=False)\n--\n\n"
              "Cut a regular file; return a list of its parts in order, each a Part, which another process,\n"
              "or a machine that mounts the same file system, can open or give to read_columns().\n\n"
              "  file       a path, which the parts carry: an absolute one if others have another working\n"
              "             directory. What is no regular file is one part\n"
              "  size       about the bytes of a part; 0: 16 MB. A longer line or record stays whole\n"
              "  delimiter  a part ends after this byte\n"
-             "  record     not 0: parts consist of whole records of this many bytes\n\n"
+             "  record     not 0: parts consist of whole records of this many bytes\n"
+             "  decode     cut a compressed file between its frames; a File on a part has decoded bytes\n\n"
              "Bytes that are appended later belong to no part. An empty file has none.");
 PyDoc_STRVAR(create_doc, "create_segment(name, size, *, mode=0o600, backend=None)\n--\n\n"
                          "Make a segment of shared memory and return it, attached, as a Segment.\n\n"

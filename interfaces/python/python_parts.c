@@ -20,6 +20,9 @@ static PyStructSequence_Field fields[] = {
     {"count", "how many parts the file has"},
     {"size", "of the file when it was cut"},
     {"modified", "time at which the file was modified, in nanoseconds"},
+    {"form", "0: plain; others: the streams have decoded bytes"},
+    {"before", "decoded bytes at the beginning that belong to the part before"},
+    {"after", "decoded bytes after `end` that belong to this part"},
     {"inode", "of the file"},
     {"delimiter", "the byte that ends every part but perhaps the last; -1: none"},
     {NULL, NULL},
@@ -30,7 +33,7 @@ static PyStructSequence_Desc description = {
     .doc = "A part of a file, which parts() returns: a named tuple, to be pickled, compared, sent to other\n"
            "processes and given to open() and read_columns().",
     .fields = fields,
-    .n_in_sequence = 9,
+    .n_in_sequence = 12,
 };
 
 PyTypeObject *asf__part_type(void) {
@@ -45,7 +48,8 @@ static bool set_field(PyObject *part, Py_ssize_t at, PyObject *value) {
 }
 
 static PyObject *value_of(struct asf__module *module, PyObject *path, const struct asf_part *p) {
-    const int64_t numbers[] = {p->begin, p->end, p->index, p->count, p->size, p->modified};
+    const int64_t numbers[] = {p->begin,    p->end,  p->index,  p->count, p->size,
+                               p->modified, p->form, p->before, p->after};
     enum { COUNT = sizeof numbers / sizeof *numbers };
     PyObject *part = PyStructSequence_New(module->part);
     bool good = part && set_field(part, 0, Py_NewRef(path));
@@ -59,11 +63,11 @@ static PyObject *value_of(struct asf__module *module, PyObject *path, const stru
 }
 
 bool asf__part_of(PyObject *value, struct asf_part *part, PyObject **path) {
-    long long n[6];
+    long long n[9];
     unsigned long long inode;
     int delimiter;
-    if (!PyArg_ParseTuple(value, "O&LLLLLLKi;a part is one that parts() has returned", PyUnicode_FSConverter,
-                          path, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &inode, &delimiter))
+    if (!PyArg_ParseTuple(value, "O&LLLLLLLLLKi;a part is one that parts() has returned", PyUnicode_FSConverter,
+                          path, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &inode, &delimiter))
         return false;
     *part = (struct asf_part){.begin = n[0],
                               .end = n[1],
@@ -71,6 +75,9 @@ bool asf__part_of(PyObject *value, struct asf_part *part, PyObject **path) {
                               .count = n[3],
                               .size = n[4],
                               .modified = n[5],
+                              .form = n[6] >= 0 && n[6] <= ASF_PART_WHOLE ? (int32_t)n[6] : -1,
+                              .before = n[7],
+                              .after = n[8],
                               .inode = inode,
                               .delimiter = delimiter};
     return true;
@@ -108,16 +115,17 @@ static PyObject *cut(struct asf__module *module, PyObject *path, const struct as
 }
 
 PyObject *asf__parts(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"file", "size", "delimiter", "record", NULL};
+    static char *names[] = {"file", "size", "delimiter", "record", "decode", NULL};
     PyObject *file;
     Py_ssize_t size = 0, record = 0;
     char delimiter = '\n';
-    if (!asf__parse(args, keywords, "O|$ncn:parts", names, &file, &size, &delimiter, &record))
+    int decode = 0;
+    if (!asf__parse(args, keywords, "O|$ncnp:parts", names, &file, &size, &delimiter, &record, &decode))
         return NULL;
     if (size < 0 || record < 0)
         return PyErr_Format(PyExc_ValueError, "a negative number of bytes");
     PyObject *path = PyOS_FSPath(file);
-    const struct asf_cut how = {.delimiter = (unsigned char)delimiter, .record = record, .size = size};
+    const struct asf_cut how = {.delimiter = (unsigned char)delimiter, .record = record, .size = size, .decode = decode};
     PyObject *list = path ? cut(PyModule_GetState(module), path, &how) : NULL;
     Py_XDECREF(path);
     return list;
@@ -136,7 +144,7 @@ bool asf__open_part(struct asf__file *f) {
         ASF_WITHOUT_GIL(f->stream = asf_sopen_part(name, &part, &error));
     while (!f->stream && asf__again(error));
     Py_DECREF(path);
-    f->regular = part.end >= 0;
+    f->regular = part.end >= 0 && part.form == ASF_PART_PLAIN;
     f->part = part.end - part.begin;
     if (!f->stream)
         asf__raise(error, f->name);

@@ -9,6 +9,8 @@ import multiprocessing
 import os
 import pickle
 import random
+import shutil
+import subprocess
 import sys
 import unittest
 import unittest.mock
@@ -137,9 +139,24 @@ class Parts(FileCase):
         self.put(data)
         self.fails(lambda: columns(part), part, errno.ESTALE)
 
+    @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed")
+    def test_of_a_compressed_file(self):
+        data = table(20000)
+        pieces = [data[at:at + 50000] for at in range(0, len(data), 50000)]
+        packed = b"".join(subprocess.run(["zstd", "-qc"], input=p, stdout=subprocess.PIPE, check=True).stdout for p in pieces)
+        parts = self.cut(packed, size=20000, decode=True)
+        self.assertGreater(len(parts), 5)
+        parts = pickle.loads(pickle.dumps(parts))
+        self.assertEqual(b"".join(map(self.read, parts)), data)
+        with asf.open(parts[3]) as file:
+            self.assertEqual(b"".join(file), self.read(parts[3]))
+        self.assertEqual(sum(len(columns(part)[0]) for part in parts), 19999)
+        records = self.cut(packed, size=20000, decode=True, record=32)
+        self.assertEqual(b"".join(map(self.read, records)), data)
+
     def test_no_part(self):
         part = self.cut(table(10))[0]
-        for wrong, error in (((1, *part[1:]), TypeError), ((*part[:8], "x"), TypeError), ((*part[:1], -1, *part[2:]), OSError)):
+        for wrong, error in (((1, *part[1:]), TypeError), ((*part[:11], "x"), TypeError), ((*part[:1], -1, *part[2:]), OSError)):
             self.assertRaises(error, asf.open, asf.Part(wrong))
             self.assertRaises(error, columns, asf.Part(wrong))
         self.assertRaises(TypeError, asf.open, tuple(part))
