@@ -27,19 +27,25 @@ pub struct Cut(sys::Cut);
 impl Cut {
     /// Parts end after this byte.
     pub fn at(delimiter: u8) -> Cut {
-        Cut(sys::Cut { delimiter: delimiter.into(), record: 0, size: 0 })
+        Cut(sys::Cut { delimiter: delimiter.into(), record: 0, size: 0, decode: false })
     }
 
     /// Parts consist of whole records of so many bytes.
     pub fn records(bytes: u64) -> Cut {
         // 0 would stand for no records: as a number that is too large it is refused.
         let record = i64::try_from(bytes).ok().filter(|&record| record > 0).unwrap_or(-1);
-        Cut(sys::Cut { delimiter: 0, record, size: 0 })
+        Cut(sys::Cut { delimiter: 0, record, size: 0, decode: false })
     }
 
     /// About the bytes of a part; 0, which is the default: 16 MB.  A longer line or record stays whole.
     pub fn size(self, bytes: u64) -> Cut {
         Cut(sys::Cut { size: i64::try_from(bytes).unwrap_or(-1), ..self.0 })
+    }
+
+    /// A file that zstd, lz4, gzip or xz has compressed is cut between its frames, and readers on its parts have
+    /// the decoded lines or records.  [`size`](Cut::size) counts compressed bytes.
+    pub fn decode(self) -> Cut {
+        Cut(sys::Cut { decode: true, ..self.0 })
     }
 }
 

@@ -76,8 +76,12 @@ pub struct Part {
     pub inode: u64,
     /// The byte that ends every part but perhaps the last; -1: none.
     pub delimiter: i32,
-    /// 0.
-    pub reserved: i32,
+    /// 0: plain.  Others: its reader has decoded bytes.
+    pub form: i32,
+    /// Decoded bytes at the beginning that belong to the part before.
+    pub before: i64,
+    /// Decoded bytes after the end that belong to this part.
+    pub after: i64,
 }
 
 /// `struct asf_cut`.
@@ -87,6 +91,7 @@ pub struct Cut {
     pub delimiter: c_int,
     pub record: i64,
     pub size: i64,
+    pub decode: bool,
 }
 
 /// `asf_part_work` and `asf_part_done`.

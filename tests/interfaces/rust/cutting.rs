@@ -54,6 +54,23 @@ fn random_cut(random: &mut Random) -> (Cut, Option<u8>, usize) {
 }
 
 #[test]
+fn of_a_compressed_file() {
+    let text = lines_of(20000);
+    let mut packed = Vec::new();
+    for piece in text.as_bytes().chunks(30000) {
+        let plain = Scratch::with("piece", piece);
+        match Command::new("zstd").arg("-qc").arg(&plain.0).output() {
+            Ok(output) => packed.extend(output.stdout),
+            Err(_) => return println!("skipped: zstd is not installed"),
+        }
+    }
+    let scratch = Scratch::with("log.zst", &packed);
+    let parts = joined(&scratch.0, &Cut::default().size(20000).decode(), 2);
+    assert!(parts.len() > 3);
+    assert!(parts.concat() == text.as_bytes());
+}
+
+#[test]
 fn together_they_are_the_file() {
     for seed in seeds(60) {
         println!("seed {seed}");

@@ -48,8 +48,8 @@ fn structs_are_those_of_c() {
     text += &asserted!(sys::Records, "asf_records", record end size stream region);
     text += &asserted!(sys::Column, "asf_column", field values);
     text += &asserted!(sys::Part, "asf_part",
-        begin end index count size modified inode delimiter reserved);
-    text += &asserted!(sys::Cut, "asf_cut", delimiter record size);
+        begin end index count size modified inode delimiter form before after);
+    text += &asserted!(sys::Cut, "asf_cut", delimiter record size decode);
     for (name, value) in [
         ("offsetof(struct asf_column, type)", size_of::<usize>() as i32),
         ("(int)sizeof(enum asf_column_type)", size_of::<std::os::raw::c_uint>() as i32),
