@@ -393,8 +393,7 @@ static void tell_of_failure(const struct comparison *c) {
 static int tell(struct comparison *c) {
     struct report r;
     struct estimates e[2] = {0};
-    int status;
-    asf__report_program(c->argv, &c->serving, &r, &status);
+    asf__report_program(c->argv, &c->serving, &r);
     r.compared = true;
     for (int i = 0; i < 2 && c->count > 0; i++)
         e[i] = estimate(c, i == 0);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interfaces/command/command_child.h"
 #include "interfaces/command/command_json.h"
 
 struct digits asf__digits(int64_t n) {
@@ -99,6 +100,8 @@ void asf__report_print(const struct report *r, FILE *to) {
     for (size_t i = 0; i < r->count; i++)
         if (is_first(r, i))
             print_process(to, r, &r->streams[i]);
+    if (r->status)
+        fprintf(to, "asf: %s fails: %s\n", r->command, asf__status_text(r->status));
     fprintf(to, "asf: %s\n", asf__advice(r));
 }
 
@@ -149,7 +152,7 @@ void asf__report_json(const struct report *r, FILE *to) {
             fputs(printed++ ? ",\n " : "\n ", to);
             print_process_object(to, r, &r->streams[i]);
         }
-    fputs("],\n \"advice\": ", to);
+    fprintf(to, "],\n \"status\": %d,\n \"advice\": ", asf__exit_status(r->status));
     asf__print_json(to, asf__advice(r));
     fputs("}\n", to);
 }

@@ -28,11 +28,12 @@ struct report {
     const char *command;
     bool unix_io, decompress, exact; /* it was served with these options */
     bool compared;                   /* 'asf compare' has measured it already */
+    int status;                      /* of the command, as wait has it */
 };
 
-/* asf__report_program: run the program served and counted; its status, as wait has it, in *status.  returns
- * 0, or the exit status for a program that cannot be run. */
-int asf__report_program(char **argv, const struct serving *s, struct report *r, int *status);
+/* asf__report_program: run the program served and counted.  returns  false: it cannot be run, after a
+ * message; the status is the one for that. */
+bool asf__report_program(char **argv, const struct serving *s, struct report *r);
 /* asf__report_print, asf__report_json: for people, and for programs. */
 void asf__report_print(const struct report *r, FILE *to);
 void asf__report_json(const struct report *r, FILE *to);

@@ -13,9 +13,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "interfaces/command/command_child.h"
 #include "interfaces/command/command_report.h"
 #include "interfaces/command/command_table.h"
 
@@ -68,31 +68,35 @@ static void read_lines(struct report *r, int fd) {
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-static pid_t child;
-
-static void pass_on(int sig) {
-    if (child > 0)
-        kill(child, sig);
+/* returns  whether it could not be run, which asf__execute has told. */
+static bool start(char **argv, const struct serving *s) {
+    int failure[2];
+    if (pipe2(failure, O_CLOEXEC) < 0)
+        asf__fail("stat: pipe: %s", strerror(errno));
+    pid_t pid = asf__fork();
+    if (pid < 0)
+        asf__fail("stat: fork: %s; end some processes", strerror(errno));
+    if (pid == 0) {
+        if (s->prepare)
+            s->prepare();
+        int status = asf__execute(argv, s);
+        dprintf(failure[1], "!");
+        _exit(status);
+    }
+    close(failure[1]);
+    FILE *why = fdopen(failure[0], "r");
+    bool failed = why && fgetc(why) != EOF;
+    if (why)
+        fclose(why);
+    return failed;
 }
 
-/* A terminal's signals reach the program without this process; others are passed on. */
-static int wait_for_child(void) {
-    int status;
-    struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    sigaction(SIGTERM, &pass, NULL);
-    sigaction(SIGHUP, &pass, NULL);
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            asf__fail("waitpid: %s", strerror(errno));
-    return status;
-}
-
-int asf__report_program(char **argv, const struct serving *asked, struct report *r, int *status) {
+bool asf__report_program(char **argv, const struct serving *asked, struct report *r) {
     struct serving s = *asked;
     struct program program = asf__find_program(argv[0]);
     char *path;
+    asf__preload(LIBRARY_OF_UNIX); /* fails here, if it does */
+    signal(SIGCHLD, SIG_DFL);
     int fd = asf__temporary("stat", &path);
     const char *given = getenv("ASF_OPTIONS");
     given = asf__text(",%s,%s,", given ? given : "", s.options ? s.options : "");
@@ -104,24 +108,14 @@ int asf__report_program(char **argv, const struct serving *asked, struct report 
     s.options = asf__text("%s%sstats=%s%s", s.options ? s.options : "", s.options ? "," : "", path,
                           r->unix_io ? "" : ",private=off");
     s.library = LIBRARY_OF_UNIX;
-    asf__preload(s.library); /* fails here, if it does */
-    signal(SIGCHLD, SIG_DFL);
-    child = fork();
-    if (child < 0)
-        asf__fail("fork: %s; end some processes", strerror(errno));
-    if (child == 0) {
-        if (s.prepare)
-            s.prepare();
-        _exit(asf__execute(argv, &s));
-    }
-    *status = wait_for_child();
+    bool failed = start(argv, &s);
+    r->status = asf__wait(NULL);
     unlink(path);
+    asf__child_done();
     read_lines(r, fd);
     if (program.obstacle == CANNOT_TELL && r->count > 0)
         r->obstacle = NULL;
-    bool ran = WIFSIGNALED(*status) || r->count > 0 ||
-               (WEXITSTATUS(*status) != EXIT_CANNOT_RUN && WEXITSTATUS(*status) != EXIT_NOT_FOUND);
-    return ran ? 0 : WEXITSTATUS(*status);
+    return !failed;
 }
 
 /* --- the command ------------------------------------------------------------------------------- */
@@ -143,15 +137,12 @@ static void write_report(const struct report *r, FILE *to, bool json) {
 
 int asf__stat_program(char **argv, const struct serving *s, const char *output, bool json) {
     struct report r;
-    int status;
     FILE *to = output ? fopen(output, "we") : stderr;
     if (!to)
         asf__fail("stat: --output: %s: open: %s; name a file that can be written", output, strerror(errno));
-    int failed = asf__report_program(argv, s, &r, &status);
-    if (failed)
-        return failed;
-    write_report(&r, to, json);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (asf__report_program(argv, s, &r))
+        write_report(&r, to, json);
+    return asf__exit_status(r.status);
 }
 
 int asf__stat(int argc, char **argv) {
