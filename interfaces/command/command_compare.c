@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_compare.c - "asf compare": a program plainly and served, in turns; what it prints compared byte
- * for byte, and the time it takes.
+ * for byte, and the time and the instructions that it takes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,20 +16,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "interfaces/command/command_child.h"
 #include "interfaces/command/command_json.h"
+#include "interfaces/command/command_load.h"
 #include "interfaces/command/command_measure.h"
 #include "interfaces/command/command_report.h"
 #include "interfaces/command/command_table.h"
 
-enum { MOST_RUNS = 1000, USUAL_RUNS = 9, LEAST_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2, FAILS = 3 };
+enum { MOST_RUNS = 1000, USUAL_RUNS = 9, BUSY_RUNS = 27, LEAST_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2 };
 
 /* All runs together take about so long, unless --runs says how many there are; seconds. */
-static const double limit = 30;
+static const double limit = 30, busy_limit = 60;
 
 enum way { PLAIN, SERVED };
 
+enum measure { CPU, ELAPSED, INSTRUCTIONS, MEASURES };
+
+/* Seconds; instructions are 0 where they are not counted. */
 struct sample {
-    double cpu, elapsed; /* seconds */
+    double of[MEASURES];
 };
 
 /* The result of one run. */
@@ -47,13 +52,20 @@ struct comparison {
     struct sample samples[2][MOST_RUNS];
     int count;
     struct outcome reference, latest; /* of the first run, which is plain, and of the latest */
+    int served_status;                /* of the latest run with asf, */
+    const char *served_message;       /* and the first line of its standard error if it fails */
     const char *difference;           /* NULL: none yet */
+    struct load began;
+    long preempted;          /* all runs, together */
+    const char *disturbance; /* NULL: nothing disturbed them */
+    bool counted;            /* the instructions of all runs */
 };
 
 /* --- standard input -------------------------------------------------------------------------- */
 
 static void give_up(const char *what, int error) {
-    asf__fail("compare: %s: %s; set TMPDIR to a directory with room", what, strerror(error));
+    asf__fail("compare: %s: %s; %s", what, strerror(error),
+              error == EFBIG ? "raise 'ulimit -f'" : "set TMPDIR to a directory with room");
 }
 
 /* A pipe cannot be read twice: its bytes are copied to a file, which becomes standard input. */
@@ -65,8 +77,10 @@ static void keep_input(void) {
         return;
     int kept = asf__temporary("compare", NULL);
     FILE *to = fdopen(kept, "w");
-    for (size_t n; to && (n = fread(buffer, 1, sizeof buffer, stdin)) > 0;)
+    for (size_t n = 1; to && !ferror(to) && n > 0;) {
+        n = fread(buffer, 1, sizeof buffer, stdin);
         fwrite(buffer, 1, n, to);
+    }
     if (!to || ferror(stdin) || fflush(to) != 0 || ferror(to))
         give_up("standard input cannot be kept", errno);
     dup2(kept, STDIN_FILENO);
@@ -76,6 +90,7 @@ static void keep_input(void) {
 /* --- one run ------------------------------------------------------------------------------------ */
 
 static const struct comparison *current; /* for the child */
+static void (*at_file_size_limit)(int);  /* SIGXFSZ's action, which asf itself ignores to see the error */
 
 static void redirect(int to, const char *path, int flags) {
     int fd = open(path, flags, 0666);
@@ -92,6 +107,7 @@ static const char *path_of(int fd) {
 static void prepare(void) {
     const struct comparison *c = current;
     struct stat st;
+    signal(SIGXFSZ, at_file_size_limit);
     if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
         redirect(STDIN_FILENO, path_of(STDIN_FILENO), O_RDONLY);
     redirect(STDOUT_FILENO, c->output ? c->output : path_of(c->latest.output), O_WRONLY | O_CREAT | O_TRUNC);
@@ -121,8 +137,9 @@ static struct sample run_once(struct comparison *c, enum way way) {
     struct rusage usage;
     if (pipe2(failure, O_CLOEXEC) < 0)
         asf__fail("compare: pipe: %s", strerror(errno));
+    int counter = asf__count_instructions();
     double began = asf__seconds();
-    pid_t child = fork();
+    pid_t child = asf__fork();
     if (child < 0)
         asf__fail("compare: fork: %s; end some processes", strerror(errno));
     if (child == 0)
@@ -132,14 +149,15 @@ static struct sample run_once(struct comparison *c, enum way way) {
     bool failed = why && fgets(error, sizeof error, why);
     if (why)
         fclose(why);
-    while (wait4(child, &c->latest.status, 0, &usage) < 0)
-        if (errno != EINTR)
-            asf__fail("compare: wait: %s", strerror(errno));
+    c->latest.status = asf__wait(&usage);
+    double elapsed = asf__seconds() - began, cpu = seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
+    asf__child_done();
     if (failed) {
         asf__warn("%s: exec: %s; check the name, its permissions and PATH", c->argv[0], error);
         exit(CANNOT_COMPARE);
     }
-    return (struct sample){seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime), asf__seconds() - began};
+    c->preempted += usage.ru_nivcsw;
+    return (struct sample){{cpu, elapsed, (double)asf__instructions(counter)}};
 }
 
 /* --- compared -------------------------------------------------------------------------------------- */
@@ -174,27 +192,39 @@ static const char *difference_of(const char *name, int first, int second) {
     return found;
 }
 
-static const char *status_text(int status) {
-    return WIFSIGNALED(status) ? asf__text("signal %d", WTERMSIG(status))
-                               : asf__text("exit status %d", WEXITSTATUS(status));
-}
-
-/* How the latest run differs from the first; NULL: it does not. */
-static const char *find_difference(const struct comparison *c) {
+/* How the latest run differs from the first, in status before all else; NULL: it does not. */
+static const char *find_difference(const struct comparison *c, enum way way) {
     const struct outcome *a = &c->reference, *b = &c->latest;
+    if (a->status != b->status)
+        return asf__text(way == SERVED ? "%s with asf, %s without" : "%s in place of %s",
+                         asf__status_text(b->status), asf__status_text(a->status));
     const char *found = c->output ? NULL : difference_of("standard output", a->output, b->output);
-    if (!found)
-        found = difference_of("standard error", a->errors, b->errors);
-    if (!found && a->status != b->status)
-        found = asf__text("%s in place of %s", status_text(b->status), status_text(a->status));
-    return found;
+    return found ? found : difference_of("standard error", a->errors, b->errors);
 }
 
-static void note_difference(struct comparison *c, enum way way) {
-    const char *found = c->difference ? NULL : find_difference(c);
+/* "": it is empty. */
+static const char *first_line(int fd) {
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = open_again(fd);
+    ssize_t n = getline(&line, &room, file);
+    const char *text = asf__text("%.*s", n > 0 ? (int)strcspn(line, "\n") : 0, line);
+    free(line);
+    fclose(file);
+    return text;
+}
+
+static void note_outcome(struct comparison *c, enum way way) {
+    const char *found = c->difference ? NULL : find_difference(c, way);
+    if (way == SERVED) {
+        c->served_status = c->latest.status;
+        c->served_message = c->served_status ? first_line(c->latest.errors) : "";
+    }
     if (found && way == SERVED) {
         run_once(c, PLAIN);
-        way = find_difference(c) ? PLAIN : SERVED;
+        const char *without = find_difference(c, PLAIN);
+        way = without ? PLAIN : SERVED;
+        found = without ? without : found;
     }
     if (found)
         c->difference =
@@ -203,12 +233,14 @@ static void note_difference(struct comparison *c, enum way way) {
 
 /* --- the runs ---------------------------------------------------------------------------------------- */
 
-static void show_progress(int done, int all) {
-    enum { WIDTH = 30 };
+static void show_progress(const struct comparison *c, int done, int all) {
+    enum { WIDTH = 30, WARM_UP = 2 };
     char bar[WIDTH + 1] = "..............................";
+    double each = (asf__seconds() - c->began.time) / (done + WARM_UP);
     memset(bar, '#', (size_t)(done * WIDTH / all));
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, done < all ? "\r\033[K[%s] run %d of %d" : "\r\033[K", bar, done + 1, all);
+        fprintf(stderr, done < all ? "\r\033[K[%s] run %d of %d, %.0f s left" : "\r\033[K", bar, done + 1,
+                all, each * (all - done));
 }
 
 static unsigned random_word(void) {
@@ -216,10 +248,11 @@ static unsigned random_word(void) {
     return getrandom(&word, sizeof word, 0) == sizeof word ? word : (unsigned)rand();
 }
 
-/* As many as there is time for. */
-static int count_runs(const struct comparison *c, double both) {
-    int fit = both > 0 ? (int)(limit / both) : USUAL_RUNS;
-    return c->runs ? c->runs : fit < LEAST_RUNS ? LEAST_RUNS : fit < USUAL_RUNS ? fit : USUAL_RUNS;
+/* As many as there is time for, and more on a busy machine. */
+static int count_runs(const struct comparison *c, double both, bool busy) {
+    int usual = busy ? BUSY_RUNS : USUAL_RUNS;
+    int fit = both > 0 ? (int)((busy ? busy_limit : limit) / both) : usual;
+    return c->runs ? c->runs : fit < LEAST_RUNS ? LEAST_RUNS : fit < usual ? fit : usual;
 }
 
 static struct outcome new_outcome(void) {
@@ -227,25 +260,35 @@ static struct outcome new_outcome(void) {
                             .errors = asf__temporary("compare", NULL)};
 }
 
+static void run_pair(struct comparison *c, int runs) {
+    enum way first = random_word() % 2 ? SERVED : PLAIN;
+    for (int i = 0; i < 2; i++) {
+        enum way way = i == 0 ? first : !first;
+        show_progress(c, 2 * c->count + i, 2 * runs);
+        struct sample s = c->samples[way][c->count] = run_once(c, way);
+        c->counted = c->counted && s.of[INSTRUCTIONS] > 0;
+        note_outcome(c, way);
+    }
+    c->count++;
+}
+
 /* The first of each warms up.  The plain one is what all others are compared with. */
 static void run_all(struct comparison *c) {
+    c->began = asf__load();
+    c->counted = true;
     c->latest = new_outcome();
-    double both = run_once(c, PLAIN).elapsed;
+    double both = run_once(c, PLAIN).of[ELAPSED];
     c->reference = c->latest;
     c->latest = new_outcome();
-    both += run_once(c, SERVED).elapsed;
-    note_difference(c, SERVED);
-    int runs = count_runs(c, both);
-    for (; c->count < runs && !c->difference; c->count++) {
-        enum way first = random_word() % 2 ? SERVED : PLAIN;
-        for (int i = 0; i < 2; i++) {
-            enum way way = i == 0 ? first : !first;
-            show_progress(2 * c->count + i, 2 * runs);
-            c->samples[way][c->count] = run_once(c, way);
-            note_difference(c, way);
-        }
+    both += run_once(c, SERVED).of[ELAPSED];
+    note_outcome(c, SERVED);
+    int runs = count_runs(c, both, asf__is_busy(&c->began));
+    while (c->count < runs && !c->difference) {
+        run_pair(c, runs);
+        if (c->count == runs && asf__disturbance(&c->began, c->preempted))
+            runs = count_runs(c, both, true);
     }
-    show_progress(runs, runs);
+    show_progress(c, 2 * runs, 2 * runs);
 }
 
 /* --- what follows ------------------------------------------------------------------------------------ */
@@ -269,18 +312,13 @@ struct estimates {
     struct estimate way[2], ratio; /* ratio: plain by served */
 };
 
-static double value_of(const struct comparison *c, enum way way, int i, bool cpu) {
-    const struct sample *s = &c->samples[way][i];
-    return cpu ? s->cpu : s->elapsed;
-}
-
 static struct estimate interval(double *drawn, int n, double value) {
     qsort(drawn, (size_t)n, sizeof *drawn, by_size);
     return (struct estimate){value, drawn[n / 40], drawn[n - 1 - n / 40]};
 }
 
 /* By bootstrap: rounds are drawn with replacement. */
-static struct estimates estimate(const struct comparison *c, bool cpu) {
+static struct estimates estimate(const struct comparison *c, enum measure measure) {
     enum { DRAWS = 2000 };
     static double drawn[3][DRAWS], v[2][MOST_RUNS];
     double m[2] = {0, 0};
@@ -288,7 +326,7 @@ static struct estimates estimate(const struct comparison *c, bool cpu) {
         for (int i = 0; i < c->count; i++) {
             int from = draw < 0 ? i : (int)(random_word() % (unsigned)c->count);
             for (int way = PLAIN; way <= SERVED; way++)
-                v[way][i] = value_of(c, (enum way)way, from, cpu);
+                v[way][i] = c->samples[way][from].of[measure];
         }
         double plain = median(v[PLAIN], c->count), served = median(v[SERVED], c->count);
         if (draw < 0)
@@ -317,6 +355,11 @@ static const char *no_gain(const struct report *r) {
                            : "it does its I/O by itself";
 }
 
+/* In brackets, for a verdict that could be another on a quiet machine. */
+static const char *doubt_of(const struct comparison *c) {
+    return c->disturbance ? asf__text(" (disturbed: %s)", c->disturbance) : "";
+}
+
 static const char *verdict_of(const struct comparison *c, const struct estimates *e, const struct report *r) {
     const struct estimate *ratio = &e->ratio;
     const char *same = c->output ? "same messages and status" : "same output";
@@ -327,23 +370,31 @@ static const char *verdict_of(const struct comparison *c, const struct estimates
     if (no_gain(r))
         return asf__text("no gain: %s, %s", no_gain(r), same);
     if (!is_difference(ratio))
-        return asf__text("no difference that can be told, %s", same);
+        return asf__text("no difference that can be told, %s%s", same, doubt_of(c));
     return asf__text("slower: by %.1f ms, or %.2f times the time, %s",
                      1e3 * (e->way[SERVED].value - e->way[PLAIN].value), 1 / ratio->value, same);
 }
 
 /* --- told -------------------------------------------------------------------------------------------- */
 
-static void print_row(const char *what, const struct estimates *e) {
+static void print_row(const char *what, const char *unit, const struct estimates *e) {
     const struct estimate *p = &e->way[PLAIN], *s = &e->way[SERVED], *r = &e->ratio;
-    printf("  %-9s %8.4f s (%.4f-%.4f)  %8.4f s (%.4f-%.4f)   %.2f (%.2f-%.2f)\n", what, p->value, p->low,
-           p->high, s->value, s->low, s->high, r->value, r->low, r->high);
+    printf("  %-9s %8.4f %s (%.4f-%.4f)  %8.4f %s (%.4f-%.4f)   %.2f (%.2f-%.2f)\n", what, p->value, unit,
+           p->low, p->high, s->value, unit, s->low, s->high, r->value, r->low, r->high);
 }
 
-static void print_table(const struct comparison *c, const struct estimates e[2]) {
+static struct estimate in_billions(struct estimate e) {
+    return (struct estimate){1e-9 * e.value, 1e-9 * e.low, 1e-9 * e.high};
+}
+
+static void print_table(const struct comparison *c, const struct estimates e[MEASURES]) {
+    const struct estimates *n = &e[INSTRUCTIONS];
+    const struct estimates billions = {{in_billions(n->way[PLAIN]), in_billions(n->way[SERVED])}, n->ratio};
     printf("  %-9s %-28s %-28s %s\n", "", "   plain", "   with asf", "ratio");
-    print_row("user+sys", &e[0]);
-    print_row("elapsed", &e[1]);
+    print_row("user+sys", "s", &e[CPU]);
+    print_row("elapsed", "s", &e[ELAPSED]);
+    if (c->counted)
+        print_row("instr.", "G", &billions);
     printf("  medians of %d runs each, with intervals of 95 in 100\n", c->count);
 }
 
@@ -352,55 +403,53 @@ static void print_estimate(const char *name, const struct estimate *e, const cha
            after);
 }
 
-static void print_json(const struct comparison *c, const struct estimates e[2], const char *verdict,
+static void print_json(const struct comparison *c, const struct estimates e[MEASURES], const char *verdict,
                        const char *advice) {
-    static const char *const names[] = {"user_and_system", "elapsed"};
-    const int status = c->reference.status;
+    static const char *const names[] = {"user_and_system", "elapsed", "instructions"};
     printf("{\"same\": %s, \"runs\": %d, \"status\": %d,\n", c->difference ? "false" : "true", c->count,
-           WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    for (int i = 0; i < 2 && !c->difference; i++) {
+           asf__exit_status(c->reference.status));
+    for (int i = 0; i < (c->counted ? MEASURES : INSTRUCTIONS) && !c->difference; i++) {
         printf(" \"%s\": {", names[i]);
         print_estimate("plain", &e[i].way[PLAIN], ", ");
         print_estimate("asf", &e[i].way[SERVED], ", ");
         print_estimate("ratio", &e[i].ratio, "},\n");
     }
-    fputs(" \"verdict\": ", stdout);
+    fputs(" \"disturbance\": ", stdout);
+    c->disturbance ? asf__put_json(c->disturbance) : (void)fputs("null", stdout);
+    fputs(",\n \"verdict\": ", stdout);
     asf__put_json(verdict);
     fputs(",\n \"advice\": ", stdout);
     asf__put_json(advice);
     puts("}");
 }
 
-/* Reports that the program fails without asf, with the first lines of its messages, which nobody has seen. */
-static void tell_of_failure(const struct comparison *c) {
-    enum { LINES = 5 };
-    char *line = NULL;
-    size_t room = 0;
-    FILE *messages = open_again(c->reference.errors);
-    bool more = getline(&line, &room, messages) > 0;
-    asf__warn("%s fails %s: %s%s", c->argv[0], c->difference ? "without asf" : "in each run, without asf too",
-              status_text(c->reference.status), more ? "; it says" : ", without a message");
-    for (int i = 0; i < LINES && more; i++) {
-        asf__warn("  %.*s", (int)strcspn(line, "\n"), line);
-        more = getline(&line, &room, messages) > 0;
+static void tell_of_failure(const struct comparison *c, const char *how, int status, const char *message) {
+    if (status)
+        asf__warn("%s fails %s: %s%s%s", c->argv[0], how, asf__status_text(status),
+                  message[0] ? ": " : ", without a message", message);
+}
+
+/* Nobody has seen its messages, which are in the files. */
+static void tell_of_failures(const struct comparison *c) {
+    const struct outcome *plain = &c->reference;
+    if (plain->status == c->served_status) {
+        tell_of_failure(c, "both ways", plain->status, first_line(plain->errors));
+    } else {
+        tell_of_failure(c, "with asf", c->served_status, c->served_message);
+        tell_of_failure(c, "without asf", plain->status, first_line(plain->errors));
     }
-    if (more)
-        asf__warn("  ...");
-    free(line);
-    fclose(messages);
 }
 
 static int tell(struct comparison *c) {
     struct report r;
-    struct estimates e[2] = {0};
+    struct estimates e[MEASURES] = {0};
+    c->disturbance = asf__disturbance(&c->began, c->preempted);
     asf__report_program(c->argv, &c->serving, &r);
     r.compared = true;
-    for (int i = 0; i < 2 && c->count > 0; i++)
-        e[i] = estimate(c, i == 0);
-    const char *verdict = verdict_of(c, &e[0], &r), *advice = asf__advice(&r);
-    const bool fails = c->reference.status != 0;
-    if (fails)
-        tell_of_failure(c);
+    for (int i = 0; i < MEASURES && c->count > 0; i++)
+        e[i] = estimate(c, (enum measure)i);
+    const char *verdict = verdict_of(c, &e[CPU], &r), *advice = asf__advice(&r);
+    tell_of_failures(c);
     if (c->json) {
         print_json(c, e, verdict, advice);
     } else {
@@ -410,7 +459,7 @@ static int tell(struct comparison *c) {
         printf("advice: %s\n", advice);
     }
     int failed = asf__close_stdout();
-    return failed ? failed : c->difference ? DIFFERS : fails ? FAILS : 0;
+    return failed ? failed : c->difference ? DIFFERS : asf__exit_status(c->reference.status);
 }
 
 /* --- the command -----------------------------------------------------------------------------------------
@@ -448,11 +497,15 @@ int asf__compare(int argc, char **argv) {
     static struct comparison c = {.serving = {.prepare = prepare}};
     if (!parse(&c, argc, argv))
         return asf__help_of("compare");
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+        asf__fail("compare: standard output: %s; give it one to report to", strerror(errno));
     current = &c;
     asf__preload(c.serving.library); /* fails here, if it does */
     if (access(path_of(STDERR_FILENO), F_OK) != 0)
         asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));
     signal(SIGCHLD, SIG_DFL);
+    at_file_size_limit = signal(SIGXFSZ, SIG_IGN);
+    asf__die_by_signals();
     keep_input();
     run_all(&c);
     return tell(&c);

@@ -28,7 +28,8 @@ static const struct command_option stat[] = {
     SERVING, {0}};
 
 static const struct command_option compare[] = {
-    {'n', "runs", "N", "how often each of the two runs (default: 9, less if they take long)"},
+    {'n', "runs", "N", "how often each of the two runs (default: 9, less if they take long, more on a busy "
+                       "machine)"},
     {'o', "output", "FILE", "where its standard output goes in each run, and is not compared (/dev/null "
                             "say; also -o FILE); by default it is kept and compared byte for byte"},
     {'j', "json", NULL, "report for programs"},
@@ -120,8 +121,8 @@ const struct command asf__commands[] = {
      "Run PROGRAM several times, with asf and without, in random order, and compare its\n"
      "output byte for byte and the time it takes.  Standard input that is no terminal\n"
      "is kept in a temporary file, and given to each run.\n",
-     "Exit status: 0 when both do the same, 1 when they differ, 2 when PROGRAM cannot be\n"
-     "run, 3 when both do the same and PROGRAM fails, 125 when asf itself fails.\n", compare, A_COMMAND},
+     "Exit status: 1 when they differ, 2 when PROGRAM cannot be run, 125 when asf itself\n"
+     "fails; otherwise that of PROGRAM, 128 + N when signal N ended it.\n", compare, A_COMMAND},
     {"pipe", "[OPTION]... 'COMMAND | COMMAND...'",
      "run a pipeline, with rings in shared memory beside its pipes",
      "Run a pipeline of the shell's with the I/O of its commands served by asf, and\n"
