@@ -63,6 +63,7 @@ int main(int argc, char **argv) {
                     {"version", version},
                     {"--version", version},
                     {"-V", version}};
+    asf__drop_unusable_options();
     if (argc < 2)
         asf__fail("no command given; 'asf --help' lists them");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

@@ -118,9 +118,6 @@ int asf__compare(int argc, char **argv);
  * options more; "" for none. */
 void asf__serve(enum library library, const char *options);
 
-/* asf__is_size: whether the text is a number of bytes, of K or of M. */
-bool asf__is_size(const char *value);
-
 /* asf__join_list: the list with one more item; either may be empty. */
 const char *asf__join_list(const char *list, char separator, const char *item);
 

@@ -4,12 +4,14 @@
  * suggestions for a word that is in none.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_table.h"
+#include "lib/sys/options.h"
 
 const struct command *asf__command(const char *name) {
     for (const struct command *c = asf__commands; c->name; c++)
@@ -163,22 +165,6 @@ static const struct command_key *key_of(const char *word, size_t length) {
     return NULL;
 }
 
-/* Whether the value is one of a key's, such as "auto|libc|SIZE"; 1 and 0 are on and off. */
-static bool is_value(const struct command_key *key, const char *value) {
-    if (!key->text)
-        return true;
-    for (const char *at = key->values; *at; at += strspn(at, "|")) {
-        const size_t length = strcspn(at, "|");
-        const char *word = asf__text("%.*s", (int)length, at);
-        if (strcmp(word, "SIZE") == 0   ? asf__is_size(value)
-            : strcmp(word, "PATH") == 0 ? value[0] != '\0'
-                                        : strcmp(word, value) == 0)
-            return true;
-        at += length;
-    }
-    return strcmp(key->values, "on|off") == 0 && (strcmp(value, "1") == 0 || strcmp(value, "0") == 0);
-}
-
 static const char *all_keys(void) {
     const char *keys = "";
     for (const struct command_key *k = asf__keys; k->name; k++)
@@ -195,8 +181,21 @@ void asf__check_keys(const char *command, const char *options) {
         if (!known)
             asf__fail("%s: --options: there is no key '%.*s'; the keys are %s", command, (int)key, at,
                       all_keys());
-        if (!is_value(known, asf__text("%.*s", (int)(length - key - 1), at + key + 1)))
-            asf__fail("%s: --options: '%.*s': the value is %s", command, (int)length, at, known->values);
+        if (!asf__is_option(at, length))
+            asf__fail("%s: --options: '%.*s': the value is %s%s%s", command, (int)length, at, known->values,
+                      known->text ? ": " : "", known->text ? known->text : "");
         at += length;
     }
+}
+
+void asf__drop_unusable_options(void) {
+    const char *given = getenv("ASF_OPTIONS"), *kept = "";
+    for (const char *at = given ? given : ""; *at; at += strspn(at, ",")) {
+        const size_t length = strcspn(at, ",");
+        if (asf__is_option(at, length))
+            kept = asf__join_list(kept, ',', asf__text("%.*s", (int)length, at));
+        at += length;
+    }
+    if (given && strlen(kept) < strlen(given) && setenv("ASF_OPTIONS", kept, 1) != 0)
+        asf__fail("setenv ASF_OPTIONS: %s; make it shorter", strerror(errno));
 }

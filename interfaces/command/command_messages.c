@@ -45,10 +45,6 @@ static size_t parse_size(const char *value) {
     return (size_t)n << shift;
 }
 
-bool asf__is_size(const char *value) {
-    return parse_size(value) > 0 || strcmp(value, "0") == 0;
-}
-
 size_t asf__size(const char *command, const char *option, const char *value) {
     size_t n = parse_size(value);
     if (n == 0)

@@ -181,18 +181,7 @@ const struct command asf__commands[] = {
     {"version", "", "print the version (also --version, -V)", "Print the version.\n", NULL, none, NO_OPERANDS},
     {0}};
 
+#define OPTION(KEY, VALUES, TEXT, SET) {#KEY, VALUES, TEXT},
 const struct command_key asf__keys[] = {
-    {"stats", "stderr|PATH", "report each stream: to stderr, or appended to a file"},
-    {"buffer", "auto|libc|SIZE", "the buffers of streams that libc would fully buffer; auto, the default: "
-                                 "libc's, and large ones for streams that move much"},
-    {"decompress", "on|off", "decode compressed input"},
-    {"module", "map|read", "serve input files of the ASI by mapping, or by reading"},
-    {"map_min", "SIZE", "map no input file that is smaller"},
-    {"window", "SIZE", "size of the window through which a file is mapped"},
-    {"tune", "on|off", "go by what 'asf tune' measured"},
-    {"shm", "posix|sysv", "where segments of shared memory are made"},
-    {"verbose", "on|off", "tell each stream's module, and why, as it is chosen"},
-    {"rings", "on|off", "with --unix: put a ring in shared memory beside the pipes of popen"},
-    {"private", "on|off", "with --unix: serve small reads of files that nobody else has open"},
-    {"ring", "", NULL},
+#include "lib/sys/options.def"
     {0}};

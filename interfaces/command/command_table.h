@@ -49,6 +49,9 @@ const char *asf__suggestion(const char *group, const char *word);
 int asf__close_words(const char *a, const char *b);
 /* asf__check_keys: fail unless the library knows the key of each option in the list. */
 void asf__check_keys(const char *command, const char *options);
+/* asf__drop_unusable_options: drop from ASF_OPTIONS what the library has reported as this process started, or
+ * each program would report it again. */
+void asf__drop_unusable_options(void);
 /* asf__completion: "asf completion". */
 int asf__completion(int argc, char **argv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * options.c - ASF_OPTIONS=key=value,key=value…  Unknown keys and unusable values are reported on
- * stderr and ignored.
+ * stderr and ignored.  The keys are in options.def.
  */
 #define _GNU_SOURCE
 #include "lib/sys/options.h"
@@ -12,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <asf/asf.h>
+
 #include "lib/sys/syscalls.h"
+#include "lib/sys/version.h"
 
 static char nowhere[1];
 
@@ -28,7 +31,10 @@ struct asf_options asf__option_values = {
 };
 bool asf__options_parsed;
 
+/* Of two of the libraries in one process the one whose functions are called reports it. */
 static void report_unusable(const char *what, size_t length) {
+    if (asf_version != asf__own_version)
+        return;
     char line[160] = "asf: option not understood, ignored: ";
     size_t at = strlen(line);
     if (length > sizeof line - at - 1)
@@ -116,7 +122,6 @@ static bool set_shm(const char *value, size_t length) {
     return false;
 }
 
-#ifdef ASF_UNIX
 /* PROCESS/DESCRIPTOR/INODE. */
 static bool set_ring(const char *value) {
     struct asf_options *o = &asf__option_values;
@@ -133,74 +138,45 @@ static bool set_ring(const char *value) {
     o->rings = true;
     return true;
 }
-#endif
 
-/* Offsets in struct asf_options, not pointers, which would be relocated in every run. */
-static const struct {
-    char name[12];
-    uint16_t at;
-} flags[] = {
-    {"decompress", offsetof(struct asf_options, decompress)},
-    {"tune", offsetof(struct asf_options, tune)},
-    {"verbose", offsetof(struct asf_options, verbose)},
-#ifdef ASF_UNIX
-    {"rings", offsetof(struct asf_options, popen_rings)},
-    {"private", offsetof(struct asf_options, private_fds)},
-#endif
-};
-
-/* Sizes: a given one overrules the table of `asf tune`. */
-static const struct {
-    char name[12];
-    uint16_t at;
-    unsigned given;
-    size_t least, unit;
-} sizes[] = {
-    {"map_min", offsetof(struct asf_options, map_min), ASF_GIVEN_map_min, 0, 1},
-    {"window", offsetof(struct asf_options, window), ASF_GIVEN_window, 2 << 20, 2 << 20},
-};
-
-static void *option_at(size_t at) {
-    return (char *)&asf__option_values + at;
+/* A size that is given overrules the table of `asf tune`. */
+static bool set_given(size_t *to, unsigned given, const char *value, size_t least, size_t unit) {
+    asf__option_values.given |= given;
+    return set_size(to, value, least, unit);
 }
 
-static bool set_option(const char *key, size_t klen, const char *value, size_t vlen) {
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (is(key, klen, flags[i].name))
-            return set_flag(option_at(flags[i].at), value, vlen);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (is(key, klen, sizes[i].name)) {
-            asf__option_values.given |= sizes[i].given;
-            return set_size(option_at(sizes[i].at), value, sizes[i].least, sizes[i].unit);
-        }
-    if (is(key, klen, "stats"))
-        return set_stats(value, vlen);
-    if (is(key, klen, "buffer"))
-        return set_buffer(value, vlen);
-    if (is(key, klen, "module"))
-        return set_module(value, vlen);
-    if (is(key, klen, "shm"))
-        return set_shm(value, vlen);
-#ifdef ASF_UNIX
-    if (is(key, klen, "ring"))
-        return set_ring(value);
+static bool set_option(const char *key, size_t klen, const char *value, size_t length) {
+    struct asf_options *o = &asf__option_values;
+#define OPTION(KEY, VALUES, TEXT, SET)                                                                       \
+    if (is(key, klen, #KEY))                                                                                 \
+        return SET;
+#include "lib/sys/options.def"
+#undef OPTION
     return false;
-#else
-    /* Options of libasf_unix: another program, which has libasf_unix, may start this one with them. */
-    return is(key, klen, "rings") || is(key, klen, "ring") || is(key, klen, "private");
-#endif
+}
+
+/* Sets nothing if it is unusable. */
+static bool set_item(const char *item, size_t length) {
+    const struct asf_options before = asf__option_values;
+    const size_t key = strcspn(item, "=,");
+    if (key < length && set_option(item, key, item + key + 1, length - key - 1))
+        return true;
+    asf__option_values = before;
+    return false;
+}
+
+bool asf__is_option(const char *item, size_t length) {
+    const struct asf_options before = asf__option_values;
+    const bool is_usable = set_item(item, length);
+    asf__option_values = before;
+    return is_usable;
 }
 
 static void parse_options(const char *text) {
-    struct asf_options before;
     while (*text) {
         size_t length = strcspn(text, ",");
-        size_t klen = strcspn(text, "=,");
-        before = asf__option_values;
-        if (length && (klen == length || !set_option(text, klen, text + klen + 1, length - klen - 1))) {
-            asf__option_values = before;
+        if (length && !set_item(text, length))
             report_unusable(text, length);
-        }
         text += length + (text[length] == ',');
     }
 }
@@ -228,5 +204,9 @@ const struct asf_options *asf__parse_options(void) {
         parse_options(asf_conf);
     if (text)
         parse_options(text);
+#ifndef ASF_UNIX /* another program, which libasf_unix serves, may start this one with them */
+    asf__option_values.popen_rings = false;
+    asf__option_values.rings = 0;
+#endif
     return &asf__option_values;
 }

@@ -49,6 +49,10 @@ static inline const struct asf_options *asf__options(void) {
     return __builtin_expect(asf__options_parsed, 1) ? &asf__option_values : asf__parse_options();
 }
 
+/* asf__is_option: whether KEY=VALUE, of `length` characters, can be set.  It sets none, but a path of
+ * statistics is replaced. */
+bool asf__is_option(const char *item, size_t length);
+
 #pragma GCC visibility pop
 
 #endif

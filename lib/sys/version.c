@@ -2,6 +2,8 @@
  *
  * version.c - the library's version, as the build gives it.
  */
+#include "lib/sys/version.h"
+
 #include <asf/asf.h>
 
 #ifndef ASF_VERSION
@@ -11,3 +13,5 @@
 const char *asf_version(void) {
     return ASF_VERSION;
 }
+
+__attribute__((alias("asf_version"))) const char *asf__own_version(void);
