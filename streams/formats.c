@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 
 #include "lib/sys/options.h"
+#include "lib/sys/package.h"
 #include "lib/sys/syscalls.h"
 #include "lib/text/format.h"
 #include "streams/decode.h"
@@ -169,9 +170,9 @@ static const struct asf_module not_decoded = {.name = "none", .get = get_nothing
 
 static void report_missing(const struct asf_cios *c, enum format f) {
     char line[PATH_MAX + 128];
-    int n = asf__format_text(line, sizeof line,
-                             "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install it\n",
-                             c->fd, why_format(f), names[f], atoi(ASF_VERSION));
+    int n = asf__format_text(
+        line, sizeof line, "asf: descriptor %d is %s: dlopen: libasf_%s.so.%d is not there; install %s\n",
+        c->fd, why_format(f), names[f], atoi(ASF_VERSION), asf__package("libasf-decoders0", "it"));
     asf__sys.write(2, line, (size_t)n);
 }
 

@@ -10,6 +10,7 @@
 
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_table.h"
+#include "lib/sys/package.h"
 
 /* "asf record" is a program of its own beside this one, for it needs more than
  * libc. */
@@ -18,7 +19,8 @@ static int run_record(int argc, char **argv) {
     const char *path = asf__text("%s/asf-record", asf__own_directory());
     execv(path, argv);
     if (errno == ENOENT)
-        asf__fail("record: %s is not there; install asf's library of records (libasf_record)", path);
+        asf__fail("record: %s is not there; install %s", path,
+                  asf__package("asf-record", "asf's library of records (libasf_record)"));
     asf__fail("record: %s: exec: %s; install it anew", path, strerror(errno));
 }
 

@@ -18,6 +18,7 @@
 
 #include "interfaces/command/command.h"
 #include "lib/sys/machine.h"
+#include "lib/sys/package.h"
 
 /* The library's file name: its soname ends in the major version. */
 static const char *file_name(enum library library) {
@@ -72,9 +73,10 @@ static const char *library_beside_command(enum library library) {
     if (path == NULL)
         path = library_in(built, library);
     if (path == NULL)
-        asf__fail("%s is not in %s%s; build or install it, or set ASF_LIBRARY to its path",
+        asf__fail("%s is not in %s%s; build or install %s, or set ASF_LIBRARY to its path",
                   file_name(library), installed,
-                  strcmp(installed, built) == 0 ? "" : asf__text(", nor in %s", built));
+                  strcmp(installed, built) == 0 ? "" : asf__text(", nor in %s", built),
+                  asf__package("libasf0", "it"));
     return path;
 }
 
