@@ -96,7 +96,8 @@ static void redirect(int to, const char *path, int flags) {
     int fd = open(path, flags, 0666);
     if (fd < 0 || dup2(fd, to) < 0)
         asf__fail("compare: %s: open: %s", path, strerror(errno));
-    close(fd);
+    if (fd != to)
+        close(fd);
 }
 
 static const char *path_of(int fd) {
@@ -501,7 +502,7 @@ int asf__compare(int argc, char **argv) {
         asf__fail("compare: standard output: %s; give it one to report to", strerror(errno));
     current = &c;
     asf__preload(c.serving.library); /* fails here, if it does */
-    if (access(path_of(STDERR_FILENO), F_OK) != 0)
+    if (access(path_of(STDOUT_FILENO), F_OK) != 0)
         asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));
     signal(SIGCHLD, SIG_DFL);
     at_file_size_limit = signal(SIGXFSZ, SIG_IGN);

@@ -59,6 +59,13 @@ const char *asf__join_list(const char *list, char separator, const char *item) {
     return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
 }
 
+/* A standard stream may be closed, and is not to be this file then. */
+static int move_above_stderr(int fd) {
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return moved;
+}
+
 int asf__temporary(const char *command, char **path) {
     const char *directory = getenv("TMPDIR");
     if (!directory || directory[0] != '/' || strchr(directory, ','))
@@ -71,7 +78,7 @@ int asf__temporary(const char *command, char **path) {
         *path = name;
     else
         unlink(name);
-    return fd;
+    return fd > STDERR_FILENO ? fd : move_above_stderr(fd);
 }
 
 char *asf__text(const char *format, ...) {
