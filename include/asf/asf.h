@@ -7,9 +7,8 @@
  * region of the stream's own buffer and moves the stream offset past it, and sfree gives the region
  * back.  Nothing is copied between library and program.
  *
- * Every call is exported with the prefix asf_ (asf_salloc, ...).  By macros, this header also offers
- * the paper's names (salloc, ...): in C, unless ASF_NO_SHORT_NAMES is defined before it is included;
- * in C++, if ASF_SHORT_NAMES is defined.
+ * Every call is exported with the prefix asf_ (asf_salloc, ...).  If ASF_SHORT_NAMES is defined before
+ * this header is included, it also offers the paper's names (salloc, ...), by macros.
  *
  * Lengths and offsets have 64 bits.  Errors are returned directly, never through errno: a call that
  * returns int gives 0 or a negated errno value (-EBADF); a call that returns a pointer gives NULL and
@@ -286,11 +285,7 @@ ASF_EXPORT const char *asf_version(void);
 ASF_EXPORT const char *asf_module_name(struct asf_cios *stream);
 ASF_EXPORT const char *asf_module_why(struct asf_cios *stream);
 
-#if defined(ASF_NO_SHORT_NAMES) || (defined(__cplusplus) && !defined(ASF_SHORT_NAMES))
-#define ASF_PREFIXED_NAMES
-#endif
-
-#ifndef ASF_PREFIXED_NAMES
+#ifdef ASF_SHORT_NAMES
 #define sopen             asf_sopen
 #define sclose            asf_sclose
 #define salloc            asf_salloc

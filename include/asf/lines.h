@@ -216,7 +216,7 @@ static inline const void *asf_records_next(struct asf_records *records, ssize_t 
     return record;
 }
 
-#ifndef ASF_PREFIXED_NAMES
+#ifdef ASF_SHORT_NAMES
 #define salloc_until   asf_salloc_until
 #define u_salloc_until asf_u_salloc_until
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * use_asi.c FILE - writes a line through the ASI, reads it back, prints it.
+ * use_asi.c FILE - writes a line through the ASI, by the paper's names, reads it back, prints it.
  * A user's program: the installed header and library are all it knows.
  */
+#define ASF_SHORT_NAMES
 #include <asf/asf.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -17,11 +17,11 @@ static int show(const char *path) {
     if (!in || !asf_stream(in) || fread(word, 1, 4, in) != 4)
         return 1;
     ssize_t n = 100;
-    char *rest = (char *)salloc(asf_stream(in), &n);
+    char *rest = (char *)asf_salloc(asf_stream(in), &n);
     if (!rest || n != 6)
         return 1;
     printf("%s%.*s", word, (int)n, rest);
-    return sfree(asf_stream(in), rest) || fclose(in);
+    return asf_sfree(asf_stream(in), rest) || fclose(in);
 }
 
 int main(int argc, char **argv) {
