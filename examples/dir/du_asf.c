@@ -16,7 +16,7 @@
 static atomic_int status = EXIT_SUCCESS;
 
 static void complain(const char *path, int error) {
-    fprintf(stderr, "%s: %s\n", path, strerror(error));
+    fprintf(stderr, "%s: %s\n", path, asf_error_text(error));
     status = EXIT_FAILURE;
 }
 

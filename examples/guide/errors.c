@@ -24,7 +24,7 @@ int main(void) {
     if (n == 0)
         n = asf_lines_end(&lines); /* whether the file was cut off meanwhile */
     if (n < 0) {
-        fprintf(stderr, "errors: standard input: %s\n", strerror((int)-n));
+        fprintf(stderr, "errors: standard input: %s\n", asf_error_text((int)n));
         return EXIT_FAILURE;
     }
     printf("%ld\n", errors);

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     }
     int error = asf_each_part(argv[1], NULL, 0, count, NULL, &errors);
     if (error) {
-        fprintf(stderr, "errors_threads: %s: %s\n", argv[1], strerror(-error));
+        fprintf(stderr, "errors_threads: %s: %s\n", argv[1], asf_error_text(error));
         return EXIT_FAILURE;
     }
     printf("%ld\n", errors);

@@ -4,9 +4,9 @@
  */
 #include <asf/numbers.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS = 1000 };
 
@@ -30,14 +30,15 @@ int main(void) {
         fputs("totals: standard input or output is closed, or memory is short\n", stderr);
         return EXIT_FAILURE;
     }
+    int64_t rows = 0;
     int failed = 0;
-    while ((n = asf_scan_columns(in, '\t', columns, 2, ROWS)) > 0)
+    for (; (n = asf_scan_columns(in, '\t', columns, 2, ROWS)) > 0; rows += n)
         for (int64_t i = 0; i < n; i++)
             failed |= write_row(out, counts[i], prices[i]);
     failed |= asf_sclose(out); /* puts the rest */
     if (failed)
         fputs("totals: standard output could not be written\n", stderr);
     if (n < 0)
-        fprintf(stderr, "totals: standard input: %s\n", strerror((int)-n));
+        fprintf(stderr, "totals: standard input: row %" PRId64 ": %s\n", rows + 1, asf_error_text((int)n));
     return n < 0 || failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

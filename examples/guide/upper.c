@@ -39,7 +39,7 @@ int main(void) {
         asf_sfree(out, room);
     }
     if (!in || !out || n < 0 || asf_sclose(out) < 0) {
-        fprintf(stderr, "upper: %s\n", n < 0 ? strerror((int)-n) : "cannot open or write");
+        fprintf(stderr, "upper: %s\n", n < 0 ? asf_error_text((int)n) : "cannot open or write");
         return 1;
     }
     return 0;

@@ -13,7 +13,7 @@
 #include "stack.h"
 
 static int fail(const char *what, int64_t error) {
-    fprintf(stderr, "stack: %s: %s\n", what, strerror((int)-error));
+    fprintf(stderr, "stack: %s: %s\n", what, asf_error_text((int)error));
     return 1;
 }
 

@@ -277,6 +277,15 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
 ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
 ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
 
+/* asf_error_text: what an error of a call of the library means, in a sentence without a period.
+ *   error    a negated errno value, as the calls return it, or an errno value
+ * returns  the text, which is static and never NULL: the library's own where its calls mean more, or
+ *          something else, than libc's text says (-EBADMSG, -EBUSY, -EIO, -ESTALE, ...), otherwise libc's.
+ *          0 has libc's text for success.
+ * lock     none: it may be called from any thread and from signal handlers.
+ * source   an extension. */
+ASF_EXPORT const char *asf_error_text(int error);
+
 /* asf_version: the version of the library, as "0.2.0". */
 ASF_EXPORT const char *asf_version(void);
 

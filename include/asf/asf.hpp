@@ -11,8 +11,8 @@
  * Nothing is copied: ranges and regions refer to the stream's own buffer.
  *
  * Errors: a call that can fail throws std::system_error.  With a std::error_code as its last argument,
- * it clears or sets that and throws nothing.  The end of the file is no error: a region is empty, a
- * range ends.
+ * it clears or sets that and throws nothing.  <asf/errors.hpp> has their category.  The end of the file is no
+ * error: a region is empty, a range ends.
  *
  * Thread safety: as <asf/asf.h>'s for one stream; only one thread at a time may use an object of this
  * header.
@@ -38,6 +38,7 @@
 #include <memory>
 #include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -53,18 +54,13 @@
 #include <fcntl.h>
 
 #include <asf/asf.h>
+#include <asf/errors.hpp>
 #include <asf/lines.h>
 #include <asf/print.hpp>
 
 namespace asf {
 
 namespace detail {
-
-/* The error for a negated errno value; no error for any other value. */
-inline std::error_code error_of(std::int64_t result) noexcept {
-    return result < 0 ? std::error_code(static_cast<int>(-result), std::system_category())
-                      : std::error_code();
-}
 
 [[gnu::cold, gnu::noinline]] inline void fail(int result, const char *call) {
     throw std::system_error(error_of(result), call);
@@ -652,7 +648,7 @@ template <class Value> constexpr asf_column_type column_type() {
  *   rows       lines wanted at most
  * returns  a vector for each column, all of the same length.
  * errors   those of asf_scan_columns, which says what a number is; with an error, the rows before it are
- * lost. */
+ * lost.  what() has the number of the row, the first of the call is 1. */
 template <class... Values>
 std::tuple<std::vector<Values>...> columns(stream &in,
                                            const std::array<std::size_t, sizeof...(Values)> &fields,
@@ -676,7 +672,7 @@ std::tuple<std::vector<Values>...> columns(stream &in,
             asf_scan_columns(in.get(), static_cast<unsigned char>(separator), wanted.data(), wanted.size(),
                              static_cast<std::int64_t>(piece));
         if (got < 0)
-            detail::fail(static_cast<int>(got), "asf::columns");
+            throw std::system_error(detail::error_of(got), "asf::columns: row " + std::to_string(have + 1));
         have += static_cast<std::size_t>(got);
         if (got == 0)
             break;

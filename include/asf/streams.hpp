@@ -50,6 +50,7 @@
 #include <unistd.h>
 
 #include <asf/asf.h>
+#include <asf/errors.hpp>
 #include <asf/print.hpp>
 
 namespace asf {
@@ -255,8 +256,7 @@ inline streambuf::int_type streambuf::underflow() {
         region =
             moved_ ? asf_u_SallocAt(stream_, ASF_READ, &n, start_, SEEK_SET) : asf_u_salloc_some(stream_, &n);
     if (n < 0)
-        throw std::ios_base::failure("asf::streambuf: reading",
-                                     std::error_code(static_cast<int>(-n), std::system_category()));
+        throw std::ios_base::failure("asf::streambuf: reading", detail::error_of(n));
     moved_ = false;
     if (!region)
         return traits_type::eof();

@@ -61,7 +61,7 @@ struct record_input asf__record_open(const char *subcommand, const char *file,
     in.stream = open_input(named ? file : NULL, flush, arg, &error);
     if (!in.stream)
         asf__fail("record %s: %s: open: %s; name a file that can be read", subcommand, in.name,
-                  strerror(-error));
+                  asf_error_text(error));
     if (source->store)
         in.store = open_store(subcommand, source->store);
     options.store = in.store;

@@ -138,7 +138,7 @@ static struct target *target_for(struct converting *c, struct asf_record_format 
 
 static _Noreturn void cannot_write(const struct converting *c, int error) {
     asf__fail("record convert: %s: write: %s; redirect it to where there is room",
-              c->output ? c->output : "standard output", strerror(-error));
+              c->output ? c->output : "standard output", asf_error_text(error));
 }
 
 static int convert_one(struct converting *c, const struct record_input *in, struct asf_record *record) {
@@ -181,7 +181,7 @@ static void open_output(struct converting *c, struct asf_cios *input) {
                           : asf_sopen_fd(dup(STDOUT_FILENO), O_WRONLY, &error);
     if (!c->stream)
         asf__fail("record convert: %s: open: %s; name a file that can be written",
-                  c->output ? c->output : "standard output", strerror(-error));
+                  c->output ? c->output : "standard output", asf_error_text(error));
     if (asf_record_writer_new(c->stream, &options, &c->writer) < 0)
         asf__fail("record convert: %s", asf_record_why());
 }

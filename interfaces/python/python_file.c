@@ -24,8 +24,12 @@ PyObject *asf__raise(ssize_t code, PyObject *name) {
                         "a region of the file, or a reader or writer of records on it, is not released yet");
         return NULL;
     }
-    errno = (int)-code;
-    return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, name);
+    PyObject *error = PyObject_CallFunction(PyExc_OSError, "isO", (int)-code, asf_error_text((int)code),
+                                            name ? name : Py_None);
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    return NULL;
 }
 
 bool asf__again(ssize_t code) {

@@ -154,7 +154,7 @@ static int read_bytes(struct asf_record_reader *r, size_t bytes, bool may_end, c
     if (!*at && got == 0 && may_end)
         return 0;
     if (!*at && got < 0)
-        return asf__record_fail((int)got, "the stream could not be read: %s", strerror((int)-got));
+        return asf__record_fail((int)got, "the stream could not be read: %s", asf_error_text((int)got));
     if (*at && (size_t)got == bytes)
         return 1;
     if (*at)

@@ -48,7 +48,7 @@ static int open_frame(struct asf_record_writer *w, struct asf__frame *frame, uns
     int rc = bytes < 0 ? (int)bytes : -EIO;
     w->failed = rc == -ENOMEM ? 0 : rc;
     return asf__record_fail(rc, "the stream cannot take a record of %zu bytes: %.64s", (size_t)frame->length,
-                            strerrordesc_np(-rc));
+                            asf_error_text(rc));
 }
 
 static int close_frame(struct asf_record_writer *w, const struct asf__frame *frame, unsigned char *region) {

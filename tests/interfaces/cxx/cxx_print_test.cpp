@@ -275,7 +275,13 @@ TEST(Columns, AreVectorsOfTheirTypes) {
     EXPECT_TRUE(std::equal(count_too.begin(), count_too.end(), counts.begin() + 10000, counts.end()));
     EXPECT_TRUE(std::get<0>(asf::columns<double>(in, {0})).empty());
     asf::stream wrong(make(directory / "wrong", "1\n2\nthree\n"));
-    EXPECT_THROW(asf::columns<int>(wrong, {0}), std::system_error);
+    try {
+        asf::columns<int>(wrong, {0});
+        ADD_FAILURE();
+    } catch (const std::system_error &e) {
+        EXPECT_EQ(e.code(), std::errc::bad_message);
+        EXPECT_EQ(e.what(), std::string("asf::columns: row 3: ") + asf_error_text(-EBADMSG));
+    }
     asf::stream closed;
     EXPECT_THROW(asf::columns<int>(closed, {0}), std::system_error);
 }

@@ -271,6 +271,8 @@ TEST(CxxRanges, ErrorsAreThrownOrLeftInAVariable) {
     } catch (const std::filesystem::filesystem_error &e) {
         EXPECT_EQ(e.code(), std::errc::no_such_file_or_directory);
         EXPECT_EQ(e.path1(), directory / "none");
+        EXPECT_EQ(e.code().message(), asf_error_text(ENOENT));
+        EXPECT_STREQ(e.code().category().name(), "asf");
     }
     asf::stream in(make(directory / "file", "short\na line that is long\n"));
     std::vector<std::string> seen;
