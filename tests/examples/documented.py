@@ -4,7 +4,9 @@
 
 Each block of shell runs as it is printed, one after the other, in a copy of the tree's examples, with what BUILD
 installs; a block marked "output" is what the block before it prints on standard output, and one marked "c FILE" or
-"python FILE" is a part of that file.  Without BUILD ("-") the asf that the system has installed is used.
+"python FILE" is a part of that file.  A block marked with its language alone is a whole program, which is built (of C and C++ by the block of CMake)
+and run where the shell was; all of them print the same.  Rust is left out without cargo.  Without BUILD ("-") the asf that
+the system has installed is used.
 """
 import os
 import re
@@ -16,6 +18,8 @@ import tempfile
 TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
+PROGRAMS = {"c", "cpp", "python", "rust", "cmake"}
+
 
 class Wrong(Exception):
     """The document says something that is not so."""
@@ -26,7 +30,8 @@ def install(build, prefix):
     subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
     library = next(folder for folder, _, files in os.walk(prefix) if "libasf.so" in files)
     return {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "PKG_CONFIG_PATH": f"{library}/pkgconfig",
-            "LD_LIBRARY_PATH": library, "PYTHONPATH": os.path.join(build, "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+            "CMAKE_PREFIX_PATH": prefix, "LD_LIBRARY_PATH": library,
+            "PYTHONPATH": os.path.join(build, "python"), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def run_blocks(blocks, folder, environment):
@@ -51,6 +56,57 @@ def check_source(name, text, document):
             raise Wrong(f"{name} has no such lines:\n{text}")
 
 
+def write_project(folder, files):
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def build_with_cmake(folder, settings, source, suffix):
+    """The project of the document's CMake, for the program in this language."""
+    project = settings.replace(".c)", suffix + ")")
+    program = re.search(r"add_executable\((\w+)", settings)[1]
+    write_project(folder, {"CMakeLists.txt": project, program + suffix: source})
+    return f"cmake -S {folder} -B {folder}/build >&2 && cmake --build {folder}/build >&2", f"{folder}/build/{program}"
+
+
+def build_with_cargo(folder, source):
+    crate = os.path.join(TREE, "interfaces", "rust")
+    package = ('[package]\nname = "program"\nversion = "1.0.0"\nedition = "2021"\n'
+               f'[dependencies]\nasf = {{ path = "{crate}" }}\n')
+    write_project(folder, {"Cargo.toml": package, "src/main.rs": source})
+    return (f"cargo build --quiet --offline --manifest-path {folder}/Cargo.toml --target-dir {folder}/build >&2",
+            f"{folder}/build/debug/program")
+
+
+def commands_of(kind, source, settings, folder):
+    """How a program is built, and run."""
+    if kind == "c":
+        return build_with_cmake(folder, settings, source, ".c")
+    if kind == "cpp":
+        return build_with_cmake(folder, settings, source, ".cpp")
+    if kind == "rust":
+        return build_with_cargo(folder, source)
+    write_project(folder, {"program.py": source})
+    return ":", f"{sys.executable} -B {folder}/program.py"
+
+
+def check_programs(programs, folder, environment):
+    """Runs the programs in all languages.  Returns how many."""
+    sources = {kind: text for kind, text in programs.items() if kind != "cmake"}
+    if not shutil.which("cargo"):
+        sources.pop("rust", None)
+    printed = {}
+    for kind, text in sources.items():
+        build, run = commands_of(kind, text, programs.get("cmake", ""), os.path.join(folder, kind))
+        printed[kind] = run_blocks([build, run], folder, environment)[1]
+    if len(set(printed.values())) > 1 or "" in printed.values():
+        raise Wrong(f"the programs print {printed}")
+    return len(sources)
+
+
 def check(document, folder, environment):
     """Returns how many blocks there are of each kind."""
     with open(document, encoding="utf-8") as file:
@@ -58,6 +114,8 @@ def check(document, folder, environment):
     blocks = [text for kind, text in found if kind == "sh"]
     outputs = run_blocks(blocks, folder, environment)
     before, sources, compared = -1, 0, 0
+    programs = {kind: text for kind, text in found if kind in PROGRAMS}
+    count = check_programs(programs, folder, environment)
     for kind, text in found:
         if kind == "sh":
             before += 1
@@ -68,11 +126,11 @@ def check(document, folder, environment):
         elif kind.startswith(("c ", "python ")):
             sources += 1
             check_source(kind.partition(" ")[2], text, document)
-        else:
+        elif kind not in PROGRAMS:
             raise Wrong(f"a block of the kind {kind!r}")
     if not blocks:
         raise Wrong("no block to run")
-    return f"{len(blocks)} blocks run, {compared} outputs and {sources} sources compared"
+    return f"{len(blocks)} blocks and {count} programs run, {compared} outputs and {sources} sources compared"
 
 
 def main():
