@@ -38,7 +38,7 @@ sums by_scan_columns(const std::string &path, std::int64_t rows) {
     table to(rows);
     asf_cios *in = asf_sopen(path.c_str(), O_RDONLY, 0, nullptr);
     const asf_column columns[] = {{0, ASF_INT64, to.integers.data()}, {2, ASF_DOUBLE, to.reals.data()}};
-    const std::int64_t got = asf_scan_columns(in, '\t', columns, 2, rows);
+    const std::int64_t got = asf_get_columns(in, '\t', columns, 2, rows);
     asf_sclose(in);
     return sum_of(to.integers, to.reals, got);
 }
@@ -101,6 +101,6 @@ std::vector<column_reader> column_readers() {
     return {{"std::getline, std::from_chars", by_getline},
             {"mmap, std::from_chars", by_from_chars},
             {"fscanf", by_fscanf},
-            {"asf_scan_columns", by_scan_columns},
+            {"asf_get_columns", by_scan_columns},
             {"asf::columns", by_columns}};
 }

@@ -32,7 +32,7 @@ int main(void) {
     }
     int64_t rows = 0;
     int failed = 0;
-    for (; (n = asf_scan_columns(in, '\t', columns, 2, ROWS)) > 0; rows += n)
+    for (; (n = asf_get_columns(in, '\t', columns, 2, ROWS)) > 0; rows += n)
         for (int64_t i = 0; i < n; i++)
             failed |= write_row(out, counts[i], prices[i]);
     failed |= asf_sclose(out); /* puts the rest */

@@ -34,6 +34,9 @@ extern "C" {
 #define ASF_EXPORT __attribute__((visibility("default")))
 #endif
 
+/* A name of an earlier version, which that version's programs need. */
+#define ASF_RENAMED(now) __attribute__((deprecated("it is " #now " now")))
+
 /* A stream: the client I/O state (CIOS) of the paper.  One object serves all interfaces: a FILE * of
  * libasf_stdio points to the same object. */
 struct asf_cios;

@@ -207,13 +207,13 @@ struct lines_state : asf_lines {
     int end() noexcept { return asf_lines_end(this); }
 };
 
-struct records_state : asf_records {
-    void begin(asf_cios *of, std::size_t bytes) noexcept { asf_records_begin(this, of, bytes); }
+struct records_state : asf_fixed_records {
+    void begin(asf_cios *of, std::size_t bytes) noexcept { asf_fixed_records_begin(this, of, bytes); }
     void begin_as(const records_state &other) noexcept { begin(other.stream, other.size); }
     const char *next(ssize_t *length) noexcept {
-        return static_cast<const char *>(asf_records_next(this, length));
+        return static_cast<const char *>(asf_fixed_records_next(this, length));
     }
-    int end() noexcept { return asf_records_end(this); }
+    int end() noexcept { return asf_fixed_records_end(this); }
 };
 
 /* Closes a stream that a range owns. */
@@ -647,7 +647,7 @@ template <class Value> constexpr asf_column_type column_type() {
  *   separator  the byte between two fields
  *   rows       lines wanted at most
  * returns  a vector for each column, all of the same length.
- * errors   those of asf_scan_columns, which says what a number is; with an error, the rows before it are
+ * errors   those of asf_get_columns, which says what a number is; with an error, the rows before it are
  * lost.  what() has the number of the row, the first of the call is 1. */
 template <class... Values>
 std::tuple<std::vector<Values>...> columns(stream &in,
@@ -669,8 +669,8 @@ std::tuple<std::vector<Values>...> columns(stream &in,
             next++;
         });
         const std::int64_t got =
-            asf_scan_columns(in.get(), static_cast<unsigned char>(separator), wanted.data(), wanted.size(),
-                             static_cast<std::int64_t>(piece));
+            asf_get_columns(in.get(), static_cast<unsigned char>(separator), wanted.data(), wanted.size(),
+                            static_cast<std::int64_t>(piece));
         if (got < 0)
             throw std::system_error(detail::error_of(got), "asf::columns: row " + std::to_string(have + 1));
         have += static_cast<std::size_t>(got);

@@ -6,7 +6,7 @@
  *   asf_salloc_until   the next line as a region of its own: sfio's sfgetr
  *   struct asf_lines   iterates over lines, for 1 to 5 ns each
  *   struct asf_fields  iterates over the fields of a line, or of any bytes
- *   struct asf_records iterates over records of one size
+ *   struct asf_fixed_records iterates over records of one size
  *
  * A line is the bytes up to a delimiter, which is any byte that the caller chooses.  A line may
  * contain every other byte, NUL too.  Nothing is copied, and the program must not change the bytes.
@@ -182,38 +182,51 @@ static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *le
 
 /* An iterator over records of one size.  As with asf_lines, no other call may use the stream, and a second
  * iterator is refused. */
-struct asf_records {
+struct asf_fixed_records {
     const char *record, *end; /* the next record; the end of the region held */
     size_t size;
     struct asf_cios *stream;
     char *region; /* the region held, or NULL */
 };
 
-/* asf_records_begin: iterate over the records from the stream's offset on.
+/* asf_fixed_records_begin: iterate over the records from the stream's offset on.
  *   size     bytes in each, at least 1
  * lock, errors  none. */
-ASF_EXPORT void asf_records_begin(struct asf_records *records, struct asf_cios *stream, size_t size);
+ASF_EXPORT void asf_fixed_records_begin(struct asf_fixed_records *records, struct asf_cios *stream,
+                                        size_t size);
 
-/* asf_records_next: the next record.
+/* asf_fixed_records_next: the next record.
  *   length   out: its bytes: the size, or fewer if the file ends or an error occurs after
  *            them
  * returns  the record, at any alignment; NULL as asf_lines_next, and -EINVAL for a size of 0.
  * lock, lifetime  as asf_lines_next. */
-static inline const void *asf_records_next(struct asf_records *records, ssize_t *length);
+static inline const void *asf_fixed_records_next(struct asf_fixed_records *records, ssize_t *length);
 
-/* asf_records_end: as asf_lines_end. */
-ASF_EXPORT int asf_records_end(struct asf_records *records);
+/* asf_fixed_records_end: as asf_lines_end. */
+ASF_EXPORT int asf_fixed_records_end(struct asf_fixed_records *records);
 
-/* asf_records_more: asf_records_next if no whole record is in the region held. */
-ASF_EXPORT const void *asf_records_more(struct asf_records *records, ssize_t *length);
+/* asf_fixed_records_more: asf_fixed_records_next if no whole record is in the region held. */
+ASF_EXPORT const void *asf_fixed_records_more(struct asf_fixed_records *records, ssize_t *length);
 
-static inline const void *asf_records_next(struct asf_records *records, ssize_t *length) {
+static inline const void *asf_fixed_records_next(struct asf_fixed_records *records, ssize_t *length) {
     const char *record = records->record;
     if (__builtin_expect((size_t)(records->end - record) < records->size, 0))
-        return asf_records_more(records, length);
+        return asf_fixed_records_more(records, length);
     records->record = record + records->size;
     *length = (ssize_t)records->size;
     return record;
+}
+
+/* The names of version 0.2, which were too much like those of <asf/record.h>. */
+#define asf_records asf_fixed_records
+ASF_EXPORT void asf_records_begin(struct asf_fixed_records *records, struct asf_cios *stream, size_t size)
+    ASF_RENAMED(asf_fixed_records_begin);
+ASF_EXPORT int asf_records_end(struct asf_fixed_records *records) ASF_RENAMED(asf_fixed_records_end);
+ASF_EXPORT const void *asf_records_more(struct asf_fixed_records *records, ssize_t *length)
+    ASF_RENAMED(asf_fixed_records_more);
+ASF_RENAMED(asf_fixed_records_next)
+static inline const void *asf_records_next(struct asf_fixed_records *records, ssize_t *length) {
+    return asf_fixed_records_next(records, length);
 }
 
 #ifdef ASF_SHORT_NAMES

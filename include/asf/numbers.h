@@ -65,14 +65,14 @@ ASF_EXPORT int asf_u_put_text(struct asf_cios *stream, const char *text, size_t 
 
 enum asf_column_type { ASF_INT32, ASF_INT64, ASF_DOUBLE };
 
-/* A column that asf_scan_columns reads. */
+/* A column that asf_get_columns reads. */
 struct asf_column {
     size_t field; /* which field of a line, the first is 0 */
     enum asf_column_type type;
     void *values; /* the program's array of int32_t, int64_t or double, with room for all rows */
 };
 
-/* asf_scan_columns: read numbers from the next lines of a stream into arrays, one line a row.
+/* asf_get_columns: read numbers from the next lines of a stream into arrays, one line a row.
  *   stream     in read mode
  *   separator  the byte between two fields of a line
  *   columns    which fields; `field` increases from one to the next, and other fields are skipped
@@ -98,8 +98,11 @@ struct asf_column {
  * lock     taken for each piece of the stream; as with struct asf_lines, no other call may use the stream
  *          meanwhile.
  * source   an extension. */
+ASF_EXPORT int64_t asf_get_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
+                                   size_t count, int64_t rows);
+/* Its name in version 0.2. */
 ASF_EXPORT int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
-                                    size_t count, int64_t rows);
+                                    size_t count, int64_t rows) ASF_RENAMED(asf_get_columns);
 
 /* --- into the program's own memory ------------------------------------------------------ */
 

@@ -124,15 +124,15 @@ ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsign
  *   path       of the file
  *   separator  the byte between two fields of a line
  *   skip       lines to skip at the beginning, such as a heading
- *   columns    in: `field` and `type`, as asf_scan_columns'.  out: `values`, an array of as many values as
+ *   columns    in: `field` and `type`, as asf_get_columns'.  out: `values`, an array of as many values as
  *              there are rows, from malloc, which the caller frees; NULL if there are no rows, or on an error
  *   count      columns, at least 1
  *   threads    as asf_each_part's
- * returns  the rows; or a negated errno value: those of asf_scan_columns for a line that is no row, those of
+ * returns  the rows; or a negated errno value: those of asf_get_columns for a line that is no row, those of
  *          asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines
  *          together have more than 1 MB.  If several lines are no rows, any one of them is told.
  * A compressed file is decoded, and cut as asf_parts does.
- * asf_scan_columns defines a row.  During the call the arrays may need twice their memory.
+ * asf_get_columns defines a row.  During the call the arrays may need twice their memory.
  * threads, cancel  as asf_each_part.
  * source   an extension. */
 ASF_EXPORT int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,

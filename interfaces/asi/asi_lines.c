@@ -14,6 +14,7 @@
 #include "backplane/hooks.h"
 #include "backplane/regions.h"
 #include "backplane/window.h"
+#include "lib/sys/export.h"
 #include "lib/text/scan_kernels.h"
 
 _Static_assert(sizeof((struct asf_lines *)0)->places == ASF_SCAN_PLACES * sizeof(uint16_t), "<asf/lines.h>");
@@ -214,11 +215,11 @@ int asf_lines_end(struct asf_lines *l) {
 
 /* --- records ----------------------------------------------------------------------- */
 
-void asf_records_begin(struct asf_records *r, struct asf_cios *stream, size_t size) {
-    *r = (struct asf_records){.stream = stream, .size = size ? size : SIZE_MAX};
+void asf_fixed_records_begin(struct asf_fixed_records *r, struct asf_cios *stream, size_t size) {
+    *r = (struct asf_fixed_records){.stream = stream, .size = size ? size : SIZE_MAX};
 }
 
-const void *asf_records_more(struct asf_records *r, ssize_t *length) {
+const void *asf_fixed_records_more(struct asf_fixed_records *r, ssize_t *length) {
     if (r->size > SSIZE_MAX) {
         *length = -EINVAL;
         return NULL;
@@ -227,17 +228,22 @@ const void *asf_records_more(struct asf_records *r, ssize_t *length) {
     r->record = r->region;
     r->end = r->region ? r->region + *length : NULL;
     if (!r->region || (size_t)*length >= r->size)
-        return r->region ? asf_records_next(r, length) : NULL;
+        return r->region ? asf_fixed_records_next(r, length) : NULL;
     r->record = r->end;
     return r->region;
 }
 
-int asf_records_end(struct asf_records *r) {
+int asf_fixed_records_end(struct asf_fixed_records *r) {
     int rc = end_region(r->stream, r->region, r->record);
     r->region = NULL;
     r->record = r->end = NULL;
     return rc;
 }
+
+void asf_records_begin(struct asf_fixed_records *r, struct asf_cios *stream, size_t size)
+    ALIAS(asf_fixed_records_begin);
+const void *asf_records_more(struct asf_fixed_records *r, ssize_t *length) ALIAS(asf_fixed_records_more);
+int asf_records_end(struct asf_fixed_records *r) ALIAS(asf_fixed_records_end);
 
 /* --- fields --------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "backplane/window.h"
+#include "lib/sys/export.h"
 #include "lib/sys/lock.h"
 #include "lib/sys/machine.h"
 #include "lib/text/decimal.h"
@@ -109,7 +110,7 @@ static int store_field(const struct field *f, const struct asf_column *column, s
     return store_any_integer(*f, column->type, to);
 }
 
-/* The arguments of asf_scan_columns that stay the same for all rows. */
+/* The arguments of asf_get_columns that stay the same for all rows. */
 struct table {
     const struct asf_column *columns;
     size_t count;
@@ -224,8 +225,8 @@ static int64_t rows_or_error(struct asf_cios *stream, int64_t row, int error) {
     return row;
 }
 
-int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
-                         size_t count, int64_t rows) {
+int64_t asf_get_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
+                        size_t count, int64_t rows) {
     const struct table t = {columns, count, separator, asf__rounds_to_nearest()};
     int64_t row = 0;
     if (!are_valid(columns, count) || rows < 0)
@@ -243,3 +244,6 @@ int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct as
             return rows_or_error(stream, row, got < 0 ? got : 0);
     }
 }
+
+int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
+                         size_t count, int64_t rows) ALIAS(asf_get_columns);

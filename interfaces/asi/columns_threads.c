@@ -20,7 +20,7 @@ enum { PART = 1 << 20, LEAST_ROWS = 1 << 12 };
 struct chunk {
     struct chunk *next; /* in the list of the idle */
     int64_t rows, room;
-    struct asf_column *columns; /* for a call of asf_scan_columns */
+    struct asf_column *columns; /* for a call of asf_get_columns */
     void *values[];             /* an array a column */
 };
 
@@ -126,7 +126,7 @@ static int64_t read_rows(const struct table *t, struct asf_cios *stream, struct 
         char *values = (char *)chunk->values[i] + (size_t)chunk->rows * width(c->type);
         chunk->columns[i] = (struct asf_column){c->field, c->type, values};
     }
-    return asf_scan_columns(stream, t->separator, chunk->columns, t->count, chunk->room - chunk->rows);
+    return asf_get_columns(stream, t->separator, chunk->columns, t->count, chunk->room - chunk->rows);
 }
 
 static int64_t read_chunk(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {

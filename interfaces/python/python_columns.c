@@ -147,7 +147,7 @@ static int64_t scan_piece(struct asf__file *f, struct targets *t, int separator,
         };
     }
     do
-        ASF_WITHOUT_GIL(n = asf_scan_columns(f->stream, separator, t->columns, (size_t)t->count, most));
+        ASF_WITHOUT_GIL(n = asf_get_columns(f->stream, separator, t->columns, (size_t)t->count, most));
     while (n < 0 && asf__again(n));
     if (n >= 0 || n == -EAGAIN || PyErr_Occurred())
         return PyErr_Occurred() ? -1 : n;

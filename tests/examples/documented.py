@@ -4,9 +4,9 @@
 
 Each block of shell runs as it is printed, one after the other, in a copy of the tree's examples, with what BUILD
 installs; a block marked "output" is what the block before it prints on standard output, and one marked "c FILE" or
-"python FILE" is a part of that file.  A block marked with its language alone is a whole program, which is built (of C and C++ by the block of CMake)
-and run where the shell was; all of them print the same.  Rust is left out without cargo.  Without BUILD ("-") the asf that
-the system has installed is used.
+"python FILE" is a part of that file.  A block marked with its language alone is a whole program, which is built (of C and
+C++ by the block of CMake) and run where the shell was; all of them print the same.  Rust is left out without cargo.
+Without BUILD ("-") the asf that the system has installed is used.
 """
 import os
 import re

@@ -251,7 +251,7 @@ impl<'a> Records<'a> {
         let mut state = MaybeUninit::uninit();
         // SAFETY: the iterator is made by this, all of it; it may be moved.
         let state = unsafe {
-            sys::asf_records_begin(state.as_mut_ptr(), stream.as_ptr(), size);
+            sys::asf_fixed_records_begin(state.as_mut_ptr(), stream.as_ptr(), size);
             state.assume_init()
         };
         Records { state, failed, reader: PhantomData }
@@ -270,7 +270,7 @@ impl<'a> Records<'a> {
         if (records.end as usize - record as usize) < size {
             return self.more();
         }
-        // SAFETY: this is asf_records_next: a whole record is there until the next call.
+        // SAFETY: this is asf_fixed_records_next: a whole record is there until the next call.
         unsafe {
             records.record = record.add(size);
             Some(Ok(slice::from_raw_parts(record, size)))
@@ -284,7 +284,7 @@ impl<'a> Records<'a> {
         }
         let mut length = 0;
         // SAFETY: the iterator has begun.
-        let record = unsafe { sys::asf_records_more(&mut self.state, &mut length) };
+        let record = unsafe { sys::asf_fixed_records_more(&mut self.state, &mut length) };
         found(record, length)
     }
 
@@ -310,7 +310,7 @@ impl<'a> Records<'a> {
 
     fn finish(&mut self) -> io::Result<()> {
         // SAFETY: called once, by end or drop.
-        sys::check(unsafe { sys::asf_records_end(&mut self.state) })
+        sys::check(unsafe { sys::asf_fixed_records_end(&mut self.state) })
     }
 }
 

@@ -160,7 +160,7 @@ impl<On> Reader<On> {
             let room: Vec<_> = columns.iter_mut().map(|column| column.reserve(piece)).collect();
             let (first, count) = (room.as_ptr(), room.len());
             // SAFETY: each column has room for the rows, as values of its type.
-            let rows = unsafe { sys::asf_scan_columns(stream, separator.into(), first, count, piece as i64) };
+            let rows = unsafe { sys::asf_get_columns(stream, separator.into(), first, count, piece as i64) };
             match usize::try_from(rows) {
                 Ok(0) => break,
                 Ok(rows) => {

@@ -34,7 +34,7 @@ pub struct Lines {
     pub places: [u16; 512],
 }
 
-/// `struct asf_records`.
+/// `struct asf_fixed_records`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Records {
@@ -136,6 +136,9 @@ extern "C" {
     pub fn asf_lines_begin(lines: *mut Lines, stream: *mut Cios, delimiter: c_int, longest: isize);
     pub fn asf_lines_end(lines: *mut Lines) -> c_int;
     pub fn asf_lines_more(lines: *mut Lines, length: *mut isize) -> *const u8;
+    pub fn asf_fixed_records_begin(records: *mut Records, stream: *mut Cios, size: usize);
+    pub fn asf_fixed_records_end(records: *mut Records) -> c_int;
+    pub fn asf_fixed_records_more(records: *mut Records, length: *mut isize) -> *const u8;
     pub fn asf_module_name(stream: *mut Cios) -> *const c_char;
     pub fn asf_parts(path: *const c_char, how: *const Cut, parts: *mut *mut Part) -> isize;
     pub fn asf_read_columns(
@@ -146,15 +149,12 @@ extern "C" {
         count: usize,
         threads: c_uint,
     ) -> i64;
-    pub fn asf_records_begin(records: *mut Records, stream: *mut Cios, size: usize);
-    pub fn asf_records_end(records: *mut Records) -> c_int;
-    pub fn asf_records_more(records: *mut Records, length: *mut isize) -> *const u8;
     pub fn asf_sabandon(stream: *mut Cios, region: *mut c_void) -> c_int;
     pub fn asf_salloc(stream: *mut Cios, length: *mut isize) -> *mut c_void;
     pub fn asf_sallocAt(stream: *mut Cios, length: *mut isize, offset: i64, whence: c_int) -> *mut c_void;
     pub fn asf_salloc_some(stream: *mut Cios, length: *mut isize) -> *mut c_void;
     pub fn asf_salloc_until(stream: *mut Cios, delimiter: c_int, length: *mut isize) -> *mut c_void;
-    pub fn asf_scan_columns(
+    pub fn asf_get_columns(
         stream: *mut Cios,
         separator: c_int,
         columns: *const Column,

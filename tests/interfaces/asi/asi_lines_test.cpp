@@ -519,18 +519,18 @@ TEST_P(LinesTest, Records) {
     for (size_t size : {size_t{1}, size_t{7}, size_t{64}, size_t{4096}, size_t{70000}, all, all + 1}) {
         Pipe pipe(pattern(all), static_cast<unsigned>(size));
         for (asf_cios *s : {must_open(put_pattern("file", all), O_RDONLY), pipe.stream}) {
-            asf_records it;
-            asf_records_begin(&it, s, size);
+            asf_fixed_records it;
+            asf_fixed_records_begin(&it, s, size);
             size_t at = 0;
             ssize_t n = -1;
-            while (const void *p = asf_records_next(&it, &n)) {
+            while (const void *p = asf_fixed_records_next(&it, &n)) {
                 ASSERT_EQ(static_cast<size_t>(n), std::min(size, all - at));
                 ASSERT_EQ(first_wrong(p, static_cast<size_t>(n), at), static_cast<size_t>(n));
                 at += static_cast<size_t>(n);
             }
             EXPECT_EQ(n, 0);
             EXPECT_EQ(at, all);
-            EXPECT_EQ(asf_records_end(&it), 0);
+            EXPECT_EQ(asf_fixed_records_end(&it), 0);
             if (s != pipe.stream)
                 sclose(s);
         }
@@ -542,19 +542,37 @@ INSTANTIATE_TEST_SUITE_P(Kernels, LinesTest, testing::ValuesIn(kernel_names()),
 
 using LinesOnce = Asi;
 
+// Source of version 0.2.
+TEST_F(LinesOnce, RecordsAndColumnsByTheirOldNames) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    asf_cios *s = must_open(put("file", "1\n2\n3\n4\n"), O_RDONLY);
+    struct asf_records it;
+    ssize_t n;
+    int32_t numbers[8];
+    const asf_column column = {0, ASF_INT32, numbers};
+    asf_records_begin(&it, s, 4);
+    EXPECT_EQ(memcmp(asf_records_next(&it, &n), "1\n2\n", 4), 0);
+    EXPECT_EQ(asf_records_end(&it), 0);
+    EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 8), 2);
+    EXPECT_EQ(numbers[1], 4);
+    EXPECT_EQ(sclose(s), 0);
+#pragma GCC diagnostic pop
+}
+
 TEST_F(LinesOnce, RecordsEndWhereTheyWereLeft) {
     asf_cios *s = must_open(put_pattern("file", 100000), O_RDONLY);
-    asf_records it;
+    asf_fixed_records it;
     ssize_t n;
-    asf_records_begin(&it, s, 100);
+    asf_fixed_records_begin(&it, s, 100);
     for (int i = 0; i < 3; i++)
-        asf_records_next(&it, &n);
-    EXPECT_EQ(asf_records_end(&it), 0);
+        asf_fixed_records_next(&it, &n);
+    EXPECT_EQ(asf_fixed_records_end(&it), 0);
     EXPECT_EQ(take(s, 10), pattern(10, 300));
-    asf_records_begin(&it, s, 0);
-    EXPECT_EQ(asf_records_next(&it, &n), nullptr);
+    asf_fixed_records_begin(&it, s, 0);
+    EXPECT_EQ(asf_fixed_records_next(&it, &n), nullptr);
     EXPECT_EQ(n, -EINVAL);
-    EXPECT_EQ(asf_records_end(&it), 0);
+    EXPECT_EQ(asf_fixed_records_end(&it), 0);
     EXPECT_EQ(sclose(s), 0);
 }
 
@@ -615,21 +633,21 @@ TEST_F(LinesOnce, ASecondIterationIsRefused) {
         all += std::to_string(i) + "\n";
     asf_cios *s = must_open(put("file", all), O_RDONLY), *other = must_open(path("file"), O_RDONLY);
     asf_lines first, second;
-    asf_records records;
+    asf_fixed_records records;
     ssize_t n = 0;
     int64_t id;
     const asf_column column = {0, ASF_INT64, &id};
     asf_lines_begin(&first, s, '\n', 0);
     asf_lines_begin(&second, s, '\n', 0);
-    asf_records_begin(&records, s, 2);
+    asf_fixed_records_begin(&records, s, 2);
     EXPECT_EQ(next_line(first, &n), "0");
     for (int i = 0; i < 2; i++) {
         EXPECT_EQ(next_line(second, &n), "none");
         EXPECT_EQ(n, -EBUSY);
-        EXPECT_EQ(asf_records_next(&records, &n), nullptr);
+        EXPECT_EQ(asf_fixed_records_next(&records, &n), nullptr);
         EXPECT_EQ(n, -EBUSY);
-        EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 1), -EBUSY);
-        EXPECT_EQ(asf_records_end(&records), 0);
+        EXPECT_EQ(asf_get_columns(s, '\t', &column, 1, 1), -EBUSY);
+        EXPECT_EQ(asf_fixed_records_end(&records), 0);
     }
     EXPECT_EQ(next_line(first, &n), "1");
     expect_lines(iterated(other, '\n'), libc_lines(all, '\n'));
@@ -640,14 +658,14 @@ TEST_F(LinesOnce, ASecondIterationIsRefused) {
     EXPECT_EQ(asf_lines_end(&first), 0);
     EXPECT_EQ(next_line(second, &n), "3");
     EXPECT_EQ(asf_lines_end(&second), 0);
-    EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 1), 1);
+    EXPECT_EQ(asf_get_columns(s, '\t', &column, 1, 1), 1);
     EXPECT_EQ(id, 4);
-    EXPECT_NE(asf_records_next(&records, &n), nullptr);
+    EXPECT_NE(asf_fixed_records_next(&records, &n), nullptr);
     asf_lines_begin(&first, s, '\n', 0);
     EXPECT_EQ(next_line(first, &n), "none");
     EXPECT_EQ(n, -EBUSY);
     EXPECT_EQ(sclose(s), -EBUSY);
-    EXPECT_EQ(asf_records_end(&records), 0);
+    EXPECT_EQ(asf_fixed_records_end(&records), 0);
     EXPECT_EQ(sclose(s), 0);
     EXPECT_EQ(sclose(other), 0);
 }

@@ -442,7 +442,7 @@ TEST_F(Numbers, OfColumnsAreThoseOfLibc) {
         const asf_column both[] = {{0, ASF_DOUBLE, &real}, {1, ASF_INT64, &whole}};
         const bool is_real = read_by_libc(field, wanted_real);
         const int wanted = is_real ? read_by_libc(field, wanted_whole) : -EBADMSG;
-        ASSERT_EQ(asf_scan_columns(s, '\t', both, 2, 1), wanted < 0 ? wanted : 1) << "'" << field << "'";
+        ASSERT_EQ(asf_get_columns(s, '\t', both, 2, 1), wanted < 0 ? wanted : 1) << "'" << field << "'";
         if (is_real) {
             ASSERT_EQ(std::isnan(real), std::isnan(wanted_real)) << field;
             ASSERT_TRUE(std::isnan(real) || memcmp(&real, &wanted_real, sizeof real) == 0) << field;
@@ -483,7 +483,7 @@ TEST_F(Numbers, OfColumnsAreReadInPiecesOfAnyLength) {
             const asf_column columns[] = {{0, ASF_INT32, &got_small[static_cast<size_t>(have)]},
                                           {2, ASF_DOUBLE, &got_real[static_cast<size_t>(have)]},
                                           {4, ASF_INT64, &got_large[static_cast<size_t>(have)]}};
-            got = asf_scan_columns(s, ';', columns, 3, have + piece < rows ? piece : rows);
+            got = asf_get_columns(s, ';', columns, 3, have + piece < rows ? piece : rows);
             ASSERT_GE(got, 0);
             have += got;
         } while (got > 0);
@@ -513,7 +513,7 @@ TEST_F(Numbers, OfColumnsWaitForWholeLines) {
         int64_t have = 0, more = -EAGAIN;
         for (size_t at = 0; more != 0;) {
             const asf_column column = {1, ASF_INT64, &got[static_cast<size_t>(have)]};
-            more = asf_scan_columns(s, ' ', &column, 1, 1 + static_cast<int64_t>(random() % 4));
+            more = asf_get_columns(s, ' ', &column, 1, 1 + static_cast<int64_t>(random() % 4));
             ASSERT_TRUE(more >= 0 || more == -EAGAIN) << more;
             have += std::max<int64_t>(more, 0);
             if (more < 0) {
@@ -535,8 +535,8 @@ TEST_F(Numbers, OfColumnsStopBeforeALineThatIsWrong) {
         asf_cios *s = must_open(put("file", "1\t2\n3\t4\n" + text + "\nnext\n"), O_RDONLY);
         int64_t values[10] = {};
         const asf_column column = {1, type, values};
-        EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 10), 2) << text;
-        const int64_t error = asf_scan_columns(s, '\t', &column, 1, 10);
+        EXPECT_EQ(asf_get_columns(s, '\t', &column, 1, 10), 2) << text;
+        const int64_t error = asf_get_columns(s, '\t', &column, 1, 10);
         EXPECT_EQ(take(s, static_cast<ssize_t>(text.size() + 1)), text + "\n");
         sclose(s);
         return error;
@@ -556,21 +556,21 @@ TEST_F(Numbers, OfColumnsStopBeforeALineThatIsWrong) {
     asf_cios *s = must_open(path("file"), O_RDONLY);
     double value = 0;
     const asf_column twice[] = {{1, ASF_DOUBLE, &value}, {1, ASF_DOUBLE, &value}};
-    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 2, 1), -EINVAL);
-    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 0, 1), -EINVAL);
-    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, -1), -EINVAL);
-    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, 0), 0);
+    EXPECT_EQ(asf_get_columns(s, '\t', twice, 2, 1), -EINVAL);
+    EXPECT_EQ(asf_get_columns(s, '\t', twice, 0, 1), -EINVAL);
+    EXPECT_EQ(asf_get_columns(s, '\t', twice, 1, -1), -EINVAL);
+    EXPECT_EQ(asf_get_columns(s, '\t', twice, 1, 0), 0);
     const asf_column unknown = {1, static_cast<asf_column_type>(3), &value};
-    EXPECT_EQ(asf_scan_columns(s, '\t', &unknown, 1, 1), -EINVAL);
-    EXPECT_EQ(asf_scan_columns(s, '\t', &unknown, 1, 0), -EINVAL);
+    EXPECT_EQ(asf_get_columns(s, '\t', &unknown, 1, 1), -EINVAL);
+    EXPECT_EQ(asf_get_columns(s, '\t', &unknown, 1, 0), -EINVAL);
     EXPECT_EQ(take(s, 4), "1\t2\n");
     sclose(s);
     s = must_open(path("new"), O_WRONLY | O_CREAT);
-    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, 1), -EBADF);
+    EXPECT_EQ(asf_get_columns(s, '\t', twice, 1, 1), -EBADF);
     sclose(s);
     s = must_open(path("new"), O_RDWR);
     EXPECT_EQ(asf_put_text(s, "1\t2\n", 4), 0);
-    EXPECT_EQ(asf_scan_columns(s, '\t', twice, 1, 1), -EBADF);
+    EXPECT_EQ(asf_get_columns(s, '\t', twice, 1, 1), -EBADF);
     sclose(s);
 }
 
@@ -580,14 +580,14 @@ TEST_F(Numbers, OfColumnsMayBeMissing) {
     int64_t whole[6] = {};
     asf_cios *s = must_open(put("file", "1\n\n \r\n"), O_RDONLY);
     const asf_column first = {0, ASF_DOUBLE, real}, first_whole = {0, ASF_INT64, whole};
-    EXPECT_EQ(asf_scan_columns(s, ' ', &first_whole, 1, 6), 1);
-    EXPECT_EQ(asf_scan_columns(s, ' ', &first_whole, 1, 6), -EBADMSG);
-    EXPECT_EQ(asf_scan_columns(s, '\t', &first, 1, 6), 2);
+    EXPECT_EQ(asf_get_columns(s, ' ', &first_whole, 1, 6), 1);
+    EXPECT_EQ(asf_get_columns(s, ' ', &first_whole, 1, 6), -EBADMSG);
+    EXPECT_EQ(asf_get_columns(s, '\t', &first, 1, 6), 2);
     EXPECT_TRUE(std::isnan(real[0]) && std::isnan(real[1]));
     sclose(s);
     s = must_open(put("file", "1  2\n 3 \n"), O_RDONLY);
     const asf_column three[] = {{0, ASF_DOUBLE, real}, {1, ASF_DOUBLE, real + 2}, {2, ASF_DOUBLE, real + 4}};
-    EXPECT_EQ(asf_scan_columns(s, ' ', three, 3, 6), 2);
+    EXPECT_EQ(asf_get_columns(s, ' ', three, 3, 6), 2);
     EXPECT_TRUE(real[0] == 1 && std::isnan(real[1]));
     EXPECT_TRUE(std::isnan(real[2]) && real[3] == 3);
     EXPECT_TRUE(real[4] == 2 && std::isnan(real[5]));
@@ -603,13 +603,13 @@ TEST_F(Numbers, OfColumnsAreInLinesOfAMegabyteAtMost) {
         asf_cios *s = must_open(
             put("file", "7 " + std::string(longest - 3, 'x') + "\n8 " + std::string(longest - 1, 'x') + end),
             O_RDONLY);
-        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), 1);
+        EXPECT_EQ(asf_get_columns(s, ' ', &column, 1, 1), 1);
         EXPECT_EQ(value, 7);
-        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), -EMSGSIZE);
-        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), -EMSGSIZE);
+        EXPECT_EQ(asf_get_columns(s, ' ', &column, 1, 1), -EMSGSIZE);
+        EXPECT_EQ(asf_get_columns(s, ' ', &column, 1, 1), -EMSGSIZE);
         EXPECT_EQ(sfree(s, salloc_until(s, '\n', &n)), 0);
         EXPECT_EQ(n, static_cast<ssize_t>(longest + 1 + strlen(end)));
-        EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), 0);
+        EXPECT_EQ(asf_get_columns(s, ' ', &column, 1, 1), 0);
         sclose(s);
     }
 }
@@ -622,7 +622,7 @@ TEST_F(Numbers, OfColumnsMayBeOfAnyLength) {
         asf_cios *s = must_open(put("file", all), O_RDONLY);
         double values[3] = {};
         const asf_column column = {0, ASF_DOUBLE, values};
-        EXPECT_EQ(asf_scan_columns(s, '\t', &column, 1, 4), 3) << length;
+        EXPECT_EQ(asf_get_columns(s, '\t', &column, 1, 4), 3) << length;
         EXPECT_EQ(values[0], 9007199254740992.0);
         EXPECT_EQ(values[1], 9007199254740994.0);
         EXPECT_EQ(values[2], std::numeric_limits<double>::infinity());
@@ -677,14 +677,14 @@ TEST_F(Numbers, OfColumnsAreNotLostInAFileThatIsTruncated) {
         const TruncatingArray array(path("file"), 100);
         const int64_t least = array.rows_before() + 1, wanted = to_the_end ? 1000000 : least;
         const asf_column column = {0, ASF_INT64, array.values()};
-        const int64_t got = asf_scan_columns(s, ' ', &column, 1, wanted);
+        const int64_t got = asf_get_columns(s, ' ', &column, 1, wanted);
         ASSERT_GE(got, least);
         ASSERT_LE(got, wanted);
         for (int64_t i = 0; i < got; i++)
             ASSERT_EQ(array.values()[i], 1234567890) << i;
         if (std::string_view(asf_module_name(s)) == "map") {
-            EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), -EIO) << to_the_end;
-            EXPECT_EQ(asf_scan_columns(s, ' ', &column, 1, 1), 0) << to_the_end;
+            EXPECT_EQ(asf_get_columns(s, ' ', &column, 1, 1), -EIO) << to_the_end;
+            EXPECT_EQ(asf_get_columns(s, ' ', &column, 1, 1), 0) << to_the_end;
         }
         sclose(s);
     }
@@ -702,7 +702,7 @@ TEST_F(Numbers, OfColumnsAreReturnedWhenASignalComes) {
         asf_cios *s = asf_sopen_fd(ends[0], O_RDONLY, nullptr);
         int64_t values[4] = {};
         const asf_column column = {0, ASF_INT64, values};
-        const auto scan = [&] { return asf_scan_columns(s, ' ', &column, 1, 4); };
+        const auto scan = [&] { return asf_get_columns(s, ' ', &column, 1, 4); };
         const auto put_in = [&](std::string_view text) {
             ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
         };

@@ -552,14 +552,14 @@ class AsiPartsColumns : public AsiParts {
         }
     };
 
-    // By one thread and asf_scan_columns.
+    // By one thread and asf_get_columns.
     static void scan(const std::string &path, int64_t room, Columns *columns) {
         for (asf_column &column : columns->of)
             column.values = malloc(static_cast<size_t>(room) * 8 + 1);
         asf_cios *stream = asf_sopen(path.c_str(), O_RDONLY, 0, nullptr);
         ssize_t n = 0;
         asf_sfree(stream, asf_salloc_until(stream, '\n', &n));
-        columns->rows = asf_scan_columns(stream, ',', columns->of.data(), columns->of.size(), room);
+        columns->rows = asf_get_columns(stream, ',', columns->of.data(), columns->of.size(), room);
         asf_sclose(stream);
     }
 };

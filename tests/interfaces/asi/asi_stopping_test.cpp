@@ -40,11 +40,11 @@ ssize_t next_line(asf_cios *s) {
 }
 
 ssize_t next_record(asf_cios *s) {
-    asf_records it;
+    asf_fixed_records it;
     ssize_t n;
-    asf_records_begin(&it, s, 10);
-    asf_records_next(&it, &n);
-    return asf_records_end(&it) == 0 ? n : -EIO;
+    asf_fixed_records_begin(&it, s, 10);
+    asf_fixed_records_next(&it, &n);
+    return asf_fixed_records_end(&it) == 0 ? n : -EIO;
 }
 
 const Call calls[] = {
@@ -55,7 +55,7 @@ const Call calls[] = {
     {"salloc_until",
      [](asf_cios *s) { return allocated(s, [](auto *c, auto *n) { return salloc_until(c, '\n', n); }); }},
     {"asf_lines", next_line},
-    {"asf_records", next_record},
+    {"asf_fixed_records", next_record},
 };
 
 class Stopping : public Asi {

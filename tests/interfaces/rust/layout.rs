@@ -45,7 +45,7 @@ fn structs_are_those_of_c() {
     }
     text += &asserted!(sys::Lines, "asf_lines",
         line base place last stream region scanned end longest delimiter bare places);
-    text += &asserted!(sys::Records, "asf_records", record end size stream region);
+    text += &asserted!(sys::Records, "asf_fixed_records", record end size stream region);
     text += &asserted!(sys::Column, "asf_column", field values);
     text += &asserted!(sys::Part, "asf_part",
         begin end index count size modified inode delimiter form before after);
