@@ -68,6 +68,7 @@ function(asf_public_headers target scope)
                                                   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
+# The SONAME has the major number: all versions of that run what was linked with an earlier one.
 # The version script names the asf_* symbols alone and has no "local: *": libc's
 # names must stay without a version, for one of our own would keep them from
 # being taken for libc's.  nodelete: libc holds pointers into us until the end.

@@ -26,6 +26,7 @@ install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
 install(EXPORT asf NAMESPACE asf:: FILE asfTargets.cmake DESTINATION ${asf_cmake_dir})
 configure_package_config_file(lib/asfConfig.cmake.in ${asf_generated}/asfConfig.cmake
                               INSTALL_DESTINATION ${asf_cmake_dir})
+# Another minor version may take changes in the source of programs, until 1.0.
 write_basic_package_version_file(${asf_generated}/asfConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${asf_generated}/asfConfig.cmake ${asf_generated}/asfConfigVersion.cmake
         DESTINATION ${asf_cmake_dir})
