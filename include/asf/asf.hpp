@@ -30,6 +30,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -221,7 +222,8 @@ struct closer {
     void operator()(asf_cios *stream) const noexcept { asf_sclose(stream); }
 };
 
-/* Base of the two ranges.  A view of a named range refers to it; a view of a temporary owns it.
+/* Base of the two ranges, which are no views: so a view of a named range refers to it, and leaves the rest of
+ * the lines to it; a view of a temporary owns it.
  *   owned   whether the range closes the stream */
 template <class State> class range {
   public:
@@ -268,12 +270,13 @@ template <class State> class range {
         mutable bool passed_ = false;
     };
 
-    iterator begin() {
+    iterator begin() & {
         if (state_.stream)
             return iterator(*this);
         stop(-EBADF);
         return {};
     }
+    iterator begin() && = delete; // the iterator would refer to a range that is destroyed
     std::default_sentinel_t end() const noexcept { return {}; }
 
   protected:
@@ -359,6 +362,8 @@ class fields : public std::ranges::view_base {
   public:
     fields(std::string_view text, char separator) noexcept
         : text_(text.data() ? text : std::string_view("")), separator_(separator) {}
+    /* A temporary string would be destroyed before the fields. */
+    template <std::same_as<std::string> Text> fields(Text &&text, char separator) = delete;
 
     class iterator {
       public:
@@ -478,17 +483,17 @@ class stream {
      * read_some: the bytes available, at least one and at most n (asf_salloc_some).
      * read_at: moves the stream to an offset, and reads n bytes (asf_sallocAt).
      * errors  those of the C calls; EBADF: the stream was not opened for reading. */
-    region read(std::size_t n) {
+    region read(std::size_t n) & {
         return detail::thrown("asf::stream::read", [&](auto &error) { return read(n, error); });
     }
-    region read(std::size_t n, std::error_code &error) noexcept {
+    region read(std::size_t n, std::error_code &error) &noexcept {
         return allocate<region>(n, error,
                                 [&](ssize_t *length) { return asf_Salloc(stream_, ASF_READ, length); });
     }
-    region read_some(std::size_t n) {
+    region read_some(std::size_t n) & {
         return detail::thrown("asf::stream::read_some", [&](auto &error) { return read_some(n, error); });
     }
-    region read_some(std::size_t n, std::error_code &error) noexcept {
+    region read_some(std::size_t n, std::error_code &error) &noexcept {
         return allocate<region>(n, error, [&](ssize_t *length) -> void * {
             if (mode(ASF_READ))
                 return asf_salloc_some(stream_, length);
@@ -496,25 +501,33 @@ class stream {
             return nullptr;
         });
     }
-    region read_at(std::int64_t offset, std::size_t n) {
+    region read_at(std::int64_t offset, std::size_t n) & {
         return detail::thrown("asf::stream::read_at", [&](auto &error) { return read_at(offset, n, error); });
     }
-    region read_at(std::int64_t offset, std::size_t n, std::error_code &error) noexcept {
+    region read_at(std::int64_t offset, std::size_t n, std::error_code &error) &noexcept {
         return allocate<region>(n, error, [&](ssize_t *length) {
             return asf_SallocAt(stream_, ASF_READ, length, offset, SEEK_SET);
         });
     }
     /* read_line: the next line with its delimiter, as a region of its own (asf_salloc_until); for
      * threads that share a stream. */
-    region read_line(char delimiter = '\n', std::size_t longest = 0) {
+    region read_line(char delimiter = '\n', std::size_t longest = 0) & {
         return detail::thrown("asf::stream::read_line",
                               [&](auto &error) { return read_line(delimiter, longest, error); });
     }
-    region read_line(char delimiter, std::size_t longest, std::error_code &error) noexcept {
+    region read_line(char delimiter, std::size_t longest, std::error_code &error) &noexcept {
         return allocate<region>(longest ? longest : ASF_LONGEST_LINE, error, [&](ssize_t *length) {
             return asf_salloc_until(stream_, delimiter, length);
         });
     }
+
+    /* A temporary stream could not be closed: it has a region. */
+    template <class... Arguments> region read(Arguments &&...) && = delete;
+    template <class... Arguments> region read_some(Arguments &&...) && = delete;
+    template <class... Arguments> region read_at(Arguments &&...) && = delete;
+    template <class... Arguments> region read_line(Arguments &&...) && = delete;
+    template <class... Arguments> output_region write(Arguments &&...) && = delete;
+    template <class... Arguments> output_region write_at(Arguments &&...) && = delete;
 
     /* lines, records: the next bytes of the stream as a range.  A temporary stream moves into its range,
      * which closes it: a loop over asf::stream(path).lines() works.
@@ -545,18 +558,18 @@ class stream {
 
     /* write: space for the next n bytes (asf_Salloc).  write_at: moves the stream to an offset, and
      * allocates space there (asf_SallocAt). */
-    output_region write(std::size_t n) {
+    output_region write(std::size_t n) & {
         return detail::thrown("asf::stream::write", [&](auto &error) { return write(n, error); });
     }
-    output_region write(std::size_t n, std::error_code &error) noexcept {
+    output_region write(std::size_t n, std::error_code &error) &noexcept {
         return allocate<output_region>(
             n, error, [&](ssize_t *length) { return asf_Salloc(stream_, ASF_WRITE, length); });
     }
-    output_region write_at(std::int64_t offset, std::size_t n) {
+    output_region write_at(std::int64_t offset, std::size_t n) & {
         return detail::thrown("asf::stream::write_at",
                               [&](auto &error) { return write_at(offset, n, error); });
     }
-    output_region write_at(std::int64_t offset, std::size_t n, std::error_code &error) noexcept {
+    output_region write_at(std::int64_t offset, std::size_t n, std::error_code &error) &noexcept {
         return allocate<output_region>(n, error, [&](ssize_t *length) {
             return asf_SallocAt(stream_, ASF_WRITE, length, offset, SEEK_SET);
         });

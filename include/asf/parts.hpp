@@ -131,7 +131,7 @@ void each_part(const std::filesystem::path &path, Work &&work, unsigned threads 
         throw std::filesystem::filesystem_error("asf::each_part", path, detail::error_of(result));
 }
 
-/* column: the numbers that columns has read, a contiguous range. */
+/* column: the numbers that columns has read, a contiguous range that owns them. */
 template <class Value> class column {
   public:
     column() noexcept = default;
@@ -145,16 +145,20 @@ template <class Value> class column {
         size_ = std::exchange(other.size_, 0);
         return *this;
     }
-    Value *data() noexcept { return values_.get(); }
-    const Value *data() const noexcept { return values_.get(); }
+    Value *data() &noexcept { return values_.get(); }
+    const Value *data() const &noexcept { return values_.get(); }
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
     Value &operator[](std::size_t i) noexcept { return data()[i]; }
     const Value &operator[](std::size_t i) const noexcept { return data()[i]; }
-    Value *begin() noexcept { return data(); }
-    Value *end() noexcept { return data() + size_; }
-    const Value *begin() const noexcept { return data(); }
-    const Value *end() const noexcept { return data() + size_; }
+    Value *begin() &noexcept { return data(); }
+    Value *end() &noexcept { return data() + size_; }
+    const Value *begin() const &noexcept { return data(); }
+    const Value *end() const &noexcept { return data() + size_; }
+    /* What they return would refer to numbers that are freed. */
+    const Value *data() const && = delete;
+    const Value *begin() const && = delete;
+    const Value *end() const && = delete;
 
   private:
     std::unique_ptr<Value[], void (*)(void *)> values_{nullptr, &std::free};

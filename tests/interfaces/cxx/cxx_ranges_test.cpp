@@ -5,6 +5,7 @@
 #include "tests/interfaces/cxx/cxx_test.h"
 
 #include <asf/asf.hpp>
+#include <asf/parts.hpp>
 
 #include <algorithm>
 #include <random>
@@ -20,10 +21,55 @@ namespace {
 
 using namespace cxx;
 
-static_assert(std::ranges::input_range<asf::lines> && std::movable<asf::lines>);
-static_assert(std::ranges::input_range<asf::records> && std::movable<asf::records>);
-static_assert(std::ranges::forward_range<asf::fields> && std::ranges::view<asf::fields>);
-static_assert(std::ranges::borrowed_range<asf::fields> && !std::ranges::borrowed_range<asf::lines>);
+// Of a named range views refer to it, so it is no view; a temporary one becomes a part of them.
+template <class Range>
+concept range_of_a_stream =
+    std::ranges::input_range<Range> && std::movable<Range> && std::ranges::viewable_range<Range> &&
+    std::ranges::viewable_range<Range &> && !std::ranges::view<Range> &&
+    !std::ranges::borrowed_range<Range>;
+static_assert(range_of_a_stream<asf::lines> && range_of_a_stream<asf::records>);
+static_assert(std::ranges::forward_range<asf::fields> && std::ranges::forward_range<const asf::fields>);
+static_assert(std::ranges::view<asf::fields> && std::ranges::borrowed_range<asf::fields>);
+template <class Range>
+concept range_of_memory =
+    std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> && !std::ranges::view<Range> &&
+    !std::ranges::borrowed_range<Range>;
+static_assert(range_of_memory<asf::region> && range_of_memory<asf::output_region>);
+static_assert(range_of_memory<asf::column<double>> && range_of_memory<const asf::column<double>>);
+
+// What would be left of a temporary is refused.
+template <class Stream>
+concept gives_a_region = requires(Stream &&s) {
+    std::forward<Stream>(s).read(1);
+}
+|| requires(Stream &&s, std::error_code error) {
+    std::forward<Stream>(s).read(1, error);
+}
+|| requires(Stream &&s) {
+    std::forward<Stream>(s).read_some(1);
+}
+|| requires(Stream &&s) {
+    std::forward<Stream>(s).read_at(0, 1);
+}
+|| requires(Stream &&s) {
+    std::forward<Stream>(s).read_line();
+}
+|| requires(Stream &&s) {
+    std::forward<Stream>(s).write(1);
+}
+|| requires(Stream &&s) {
+    std::forward<Stream>(s).write_at(0, 1);
+};
+static_assert(gives_a_region<asf::stream &> && !gives_a_region<asf::stream>);
+template <class Range>
+concept begins = requires(Range &&range) {
+    std::forward<Range>(range).begin();
+};
+static_assert(begins<asf::lines &> && !begins<asf::lines> && begins<asf::records &> && !begins<asf::records>);
+static_assert(begins<asf::fields> && begins<asf::column<int> &> && !begins<asf::column<int>>);
+static_assert(std::constructible_from<asf::fields, std::string &, char> &&
+              std::constructible_from<asf::fields, const char *, char> &&
+              !std::constructible_from<asf::fields, std::string, char>);
 static_assert(std::same_as<std::ranges::range_value_t<asf::lines>, std::string_view>);
 static_assert(std::is_nothrow_move_constructible_v<asf::stream> &&
               !std::is_copy_constructible_v<asf::stream>);
@@ -119,7 +165,8 @@ TEST(CxxRanges, ASecondRangeIsRefusedUntilTheFirstHasEnded) {
     std::string seen;
     std::error_code error;
     for (std::string_view line : in.lines()) {
-        EXPECT_THROW(in.lines().begin(), std::system_error);
+        asf::lines refused = in.lines();
+        EXPECT_THROW(refused.begin(), std::system_error);
         for (std::string_view none : in.records(1, error))
             ADD_FAILURE() << none;
         EXPECT_EQ(error, std::errc::device_or_resource_busy);
