@@ -6,6 +6,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Self, SupportsIndex, final, overload
 
+from _typeshed import structseq
 from typing_extensions import Buffer
 
 _BinaryMode = Literal[
@@ -74,8 +75,7 @@ def record_format(name: str, fields: dict[str, Any], /) -> Format: ...
 def record_writer(file: _Path | File, *, indexed: bool = False) -> RecordWriter: ...
 
 @final
-class Part(tuple[str | bytes, int, int, int, int, int, int, int, int, int, int, int]):
-    def __new__(cls, sequence: Iterable[Any], dict: dict[str, Any] = ...) -> Self: ...
+class Part(structseq[Any], tuple[str | bytes, int, int, int, int, int, int, int, int, int, int, int]):
     @property
     def path(self) -> str | bytes: ...
     @property
