@@ -15,6 +15,7 @@ struct asf_frame_cuts {
     struct asf_frames *frames; /* NULL: none can be measured */
     int64_t size, record;
     int64_t most;           /* not 0: frames need not be measured one after the other */
+    int64_t searched;       /* then: the last search, which found none, went up to here */
     int64_t at, decoded;    /* the end of the frames that were measured, in the file and decoded */
     int64_t decoded_before; /* where this part's frames begin, decoded */
 };
@@ -65,9 +66,17 @@ static int measure_next(struct asf_frame_cuts *k) {
     return 1;
 }
 
+static int64_t find_frame_end(struct asf_frame_cuts *k, int64_t offset) {
+    const int64_t from = offset > k->searched ? offset : k->searched;
+    const int64_t found = asf__find_frame(k->frames, from, k->most);
+    if (found == 0) /* the next search begins there */
+        k->searched = from < k->size ? from + k->most + 1 : k->size;
+    return found;
+}
+
 int64_t asf__frames_end_near(struct asf_frame_cuts *k, int64_t offset) {
     if (k->most)
-        return asf__find_frame(k->frames, offset, k->most);
+        return find_frame_end(k, offset);
     while (k->at < offset || is_without_record(k)) {
         int rc = measure_next(k);
         if (rc <= 0)

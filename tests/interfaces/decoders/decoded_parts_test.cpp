@@ -369,6 +369,7 @@ TEST_F(DecodedParts, OfGzipMembersOfAllKinds) {
     const std::string file = put("packed", packed + std::string(100000, '\0'));
     expect_whole(file, {'\n', 0, 20000, true}, lines);
     expect_whole(file, {'\n', 10, 20000, true}, lines);
+    expect_whole(file, {'\n', 0, 1, true}, lines); // no byte is looked at again and again
 }
 
 // The bytes of inner members are those of an outer one, which is stored.
