@@ -321,8 +321,8 @@ int decode_plainly(void *, asf_decoding *d) {
     return 1;
 }
 
-const asf_decoder plainly = {sizeof plainly,           ASF_DECODER_VERSION, "plain",
-                             [] { return malloc(1); }, decode_plainly,      free};
+const asf_decoder plainly = {
+    sizeof plainly, ASF_DECODER_VERSION, "plain", [] { return malloc(1); }, decode_plainly, free, nullptr};
 
 Outcome decodes(asf_cios *(*begin)(asf_cios *, int *)) {
     Outcome o;

@@ -375,7 +375,8 @@ const asf_decoder plain = {sizeof(asf_decoder),
                            "plain",
                            [] { return static_cast<void *>(const_cast<asf_decoder *>(&plain)); },
                            decode_plain,
-                           [](void *) {}};
+                           [](void *) {},
+                           nullptr};
 
 TEST_F(TruncatedRegion, UnderADecoderReadingFails) {
     int error = 0;
