@@ -133,14 +133,19 @@ int asf__go_to_output(struct asf_cios *c);
  * returns  0; -EBUSY: the module cannot put it at another offset.
  * asf__flush_detached: put detached output up to regions that are kept; returns as asf__flush_output.
  * asf__settle_detached: the same for one detached output, d, which is freed when all of it has been put.
- * asf__has_detached: whether there is detached output.
  * asf__end_of_detached: returns the offset at which the last detached output ends; 0: there is none.
- * These three include the module's regions of output (end_apart).
+ * Both include the module's regions of output (asf__end_apart).
+ * asf__has_detached: whether there is output at other places than the stream's.
  * asf__forget_window: empty a window that may show bytes of the file that a put has changed. */
 int asf__detach_output(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);
-bool asf__has_detached(const struct asf_cios *c);
+static inline off64_t asf__end_apart(const struct asf_cios *c) {
+    return c->ops->end_apart ? c->ops->end_apart(c) : 0;
+}
+static inline bool asf__has_detached(const struct asf_cios *c) {
+    return c->detached || asf__end_apart(c) > 0;
+}
 off64_t asf__end_of_detached(const struct asf_cios *c);
 void asf__forget_window(struct asf_cios *c);
 

@@ -64,10 +64,6 @@ int asf__detach_output(struct asf_cios *c) {
     return 0;
 }
 
-static off64_t end_apart(const struct asf_cios *c) {
-    return c->ops->end_apart ? c->ops->end_apart(c) : 0;
-}
-
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d) {
     int rc = asf__flush_output(d);
     c->flags |= d->flags & ASF_ERR;
@@ -89,15 +85,11 @@ int asf__flush_detached(struct asf_cios *c) {
         if (rc == 0 || rc == -EBUSY)
             rc = one ? one : rc;
     }
-    return rc == 0 && end_apart(c) > 0 ? -EBUSY : rc;
-}
-
-bool asf__has_detached(const struct asf_cios *c) {
-    return c->detached || end_apart(c) > 0;
+    return rc == 0 && asf__end_apart(c) > 0 ? -EBUSY : rc;
 }
 
 off64_t asf__end_of_detached(const struct asf_cios *c) {
-    off64_t end = end_apart(c);
+    off64_t end = asf__end_apart(c);
     for (const struct asf_cios *d = c->detached; d; d = d->next) {
         off64_t at = d->place + (off64_t)asf__waiting(d);
         end = at > end ? at : end;
