@@ -6,8 +6,10 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -18,6 +20,7 @@
 #include <asf/decode.h>
 #include <asf/dir.h>
 #include <asf/lines.h>
+#include <asf/parts.h>
 
 #define _Static_assert static_assert
 extern "C" {
@@ -117,11 +120,11 @@ Outcome writes_places() {
     Outcome o;
     unlink("out");
     asf_cios *s = open_stream("out", O_WRONLY | O_CREAT | O_TRUNC, o);
-    for (size_t at = 0; s && at < content.size(); at += 20000) {
+    for (size_t at = 0; s && at < content.size(); at += 80000) {
         void *p[2];
         for (size_t half : {1, 0}) {
-            size_t from = std::min(at + 10000 * half, content.size()), left = content.size() - from;
-            ssize_t n = (ssize_t)std::min<size_t>(10000, left);
+            size_t from = std::min(at + 40000 * half, content.size()), left = content.size() - from;
+            ssize_t n = (ssize_t)std::min<size_t>(40000, left);
             p[half] = n ? asf_sallocAt(s, &n, (int64_t)from, SEEK_SET) : nullptr;
             if (p[half])
                 memcpy(p[half], content.data() + from, (size_t)n);
@@ -397,6 +400,93 @@ Outcome walks() {
     return o;
 }
 
+// --- parts ---------------------------------------------------------------------------------
+
+const asf_cut fifths = {'\n', 0, (int64_t)content.size() / 5};
+
+// Parts in order, up to the first error.
+Outcome reads_parts() {
+    Outcome o;
+    asf_part *parts = nullptr;
+    const ssize_t count = asf_parts("in", &fifths, &parts);
+    o.told(count);
+    for (ssize_t i = 0; i < count && !o.error; i++) {
+        int error = 0;
+        asf_cios *s = asf_sopen_part("in", &parts[i], &error);
+        EXPECT_EQ(s != nullptr, error == 0);
+        o.told(error);
+        if (s) {
+            read_to_end(s, 5000, o);
+            close_stream(s, o);
+        }
+    }
+    free(parts);
+    return o;
+}
+
+// A thread that has been joined may be in /proc a little longer.
+void expect_no_thread_is_left() {
+    const auto threads = [] {
+        const std::filesystem::directory_iterator all("/proc/self/task");
+        return std::distance(begin(all), end(all));
+    };
+    for (int i = 0; i < 1000 && threads() > 1; i++)
+        usleep(1000);
+    EXPECT_EQ(threads(), 1);
+}
+
+int read_part(asf_cios *s, const asf_part *part, void *texts) {
+    Outcome o;
+    read_to_end(s, 5000, o);
+    static_cast<std::vector<std::string> *>(texts)->at((size_t)part->index) = o.text;
+    return o.error;
+}
+
+int append_part(const asf_part *part, void *texts) {
+    auto *all = static_cast<std::vector<std::string> *>(texts);
+    all->back() += all->at((size_t)part->index);
+    return 0;
+}
+
+// The last text is of all parts that `done` was called for.
+Outcome each_part() {
+    Outcome o;
+    std::vector<std::string> texts(20);
+    o.told(asf_each_part("in", &fifths, 3, read_part, append_part, &texts));
+    end_faults();
+    expect_no_thread_is_left();
+    o.text = texts.back();
+    return o;
+}
+
+// Enough rows for two parts and more.
+enum { COPIES = 3 };
+
+void write_rows() {
+    std::ofstream rows("rows", std::ios::binary);
+    for (int i = 0; i < COPIES; i++)
+        rows << content;
+}
+
+Outcome reads_columns() {
+    Outcome o;
+    asf_column number = {1, ASF_INT64, nullptr};
+    const int64_t rows = asf_read_columns("rows", ' ', 0, &number, 1, 3);
+    o.told(rows);
+    end_faults();
+    expect_no_thread_is_left();
+    EXPECT_EQ(number.values != nullptr, rows > 0);
+    const auto *values = static_cast<const int64_t *>(number.values);
+    const int64_t lines = std::count(content.begin(), content.end(), '\n');
+    int64_t right = 0;
+    while (right < rows && values[right] == right % lines * 7919)
+        right++;
+    EXPECT_TRUE(rows < 0 || right == rows) << "row " << right << " is wrong";
+    o.text = right == COPIES * lines ? content : "";
+    free(number.values);
+    return o;
+}
+
 const Scenario scenarios[] = {
     {"reads", [] { return reads(5000); }, true},
     {"reads_large", [] { return reads(1 << 20); }, true},
@@ -404,6 +494,9 @@ const Scenario scenarios[] = {
     {"reads_by_map", [] { return reads_by("map"); }, true},
     {"reads_lines", reads_lines, true},
     {"reads_places", reads_places, true},
+    {"reads_parts", reads_parts, true, nullptr, nullptr, {EINTR}}, // a cut is read again after it
+    {"each_part", each_part, true, nullptr, nullptr, {EINTR}},
+    {"reads_columns", reads_columns, true, nullptr, write_rows, {EINTR}},
     {"walks", walks, true},
     {"writes", [] { return writes(O_TRUNC); }, false},
     {"appends", [] { return writes(O_APPEND); }, false},
