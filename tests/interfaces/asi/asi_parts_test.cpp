@@ -231,6 +231,32 @@ TEST_F(AsiParts, AFileCutOffIsTold) {
     EXPECT_EQ(asf_sclose(stream), 0);
 }
 
+// The parts alone take memory, however large the file is.
+TEST_F(AsiParts, TenThousandPartsTakeLittleMemory) {
+    const std::string file = put("sparse", "");
+    const off_t size = off_t{4} << 30;
+    ASSERT_EQ(truncate(file.c_str(), size), 0);
+    const auto peak = [] {
+        rusage use = {};
+        getrusage(RUSAGE_SELF, &use);
+        return use.ru_maxrss; // KB
+    };
+    const asf_cut how = {0, 4096, size / 10000};
+    const long before = peak();
+    const Parts parts = parts_of(file, &how);
+    EXPECT_GE(parts.size(), 10000U);
+    for (const asf_part &part : parts) {
+        int error = 1;
+        asf_cios *s = asf_sopen_part(file.c_str(), &part, &error);
+        ASSERT_NE(s, nullptr) << error;
+        ssize_t n = 100;
+        EXPECT_EQ(asf_sfree(s, asf_salloc(s, &n)), 0);
+        EXPECT_EQ(n, 100);
+        EXPECT_EQ(asf_sclose(s), 0);
+    }
+    EXPECT_LT(peak() - before, sanitized ? 200000 : 20000);
+}
+
 // --- threads ---------------------------------------------------------------------------------
 
 // Parts, lines and threads, as the calls have noted them.
