@@ -508,7 +508,8 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
     }
     istream &extract_line(std::string &line, char delimiter) {
         const char *from = rdbuf()->gptr(), *stop = rdbuf()->egptr();
-        const void *found = from == stop ? nullptr : std::memchr(from, delimiter, stop - from);
+        const auto n = static_cast<std::size_t>(stop - from);
+        const void *found = n == 0 ? nullptr : std::memchr(from, delimiter, n);
         if (!found || !good() || tie())
             return std::getline(static_cast<std::istream &>(*this), line, delimiter), *this;
         const char *behind = static_cast<const char *>(found);

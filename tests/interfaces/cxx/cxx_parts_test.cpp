@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
-#include <numeric>
-#include <ranges>
 #include <set>
 #include <string>
 #include <thread>
@@ -47,11 +45,12 @@ long lines_of(asf::stream &in) {
 TEST_F(CxxParts, AreARange) {
     const auto parts = asf::parts(file(), how);
     EXPECT_GT(parts.size(), 10U);
-    const auto counts = parts | std::views::transform([&](const asf::part &part) {
-                            asf::stream in = asf::open_part(file(), part);
-                            return lines_of(in);
-                        });
-    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0L), lines);
+    long found = 0;
+    std::ranges::for_each(parts, [&](const asf::part &part) {
+        asf::stream in = asf::open_part(file(), part);
+        found += lines_of(in);
+    });
+    EXPECT_EQ(found, lines);
     EXPECT_THROW(asf::parts(directory / "none"), fs::filesystem_error);
     const auto records = asf::parts(file(), asf::cut::records(7, 70000));
     EXPECT_TRUE(std::ranges::all_of(records, [](const asf::part &part) { return part.begin % 7 == 0; }));
