@@ -66,8 +66,9 @@ bool asf__part_of(PyObject *value, struct asf_part *part, PyObject **path) {
     long long n[9];
     unsigned long long inode;
     int delimiter;
-    if (!PyArg_ParseTuple(value, "O&LLLLLLLLLKi;a part is one that parts() has returned", PyUnicode_FSConverter,
-                          path, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &inode, &delimiter))
+    if (!PyArg_ParseTuple(value, "O&LLLLLLLLLKi;a part is one that parts() has returned",
+                          PyUnicode_FSConverter, path, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7],
+                          &n[8], &inode, &delimiter))
         return false;
     *part = (struct asf_part){.begin = n[0],
                               .end = n[1],
@@ -125,7 +126,8 @@ PyObject *asf__parts(PyObject *module, PyObject *args, PyObject *keywords) {
     if (size < 0 || record < 0)
         return PyErr_Format(PyExc_ValueError, "a negative number of bytes");
     PyObject *path = PyOS_FSPath(file);
-    const struct asf_cut how = {.delimiter = (unsigned char)delimiter, .record = record, .size = size, .decode = decode};
+    const struct asf_cut how = {
+        .delimiter = (unsigned char)delimiter, .record = record, .size = size, .decode = decode};
     PyObject *list = path ? cut(PyModule_GetState(module), path, &how) : NULL;
     Py_XDECREF(path);
     return list;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * processors.h - how many processors a process may use.
+ */
+#ifndef ASF_LIB_SYS_PROCESSORS_H
+#define ASF_LIB_SYS_PROCESSORS_H
+
+#pragma GCC visibility push(hidden)
+
+/* asf__usable_processors: by its affinity and by the quota of its control group; at least 1. */
+unsigned asf__usable_processors(void);
+
+#pragma GCC visibility pop
+
+#endif
