@@ -65,7 +65,7 @@ fn of_a_compressed_file() {
         }
     }
     let scratch = Scratch::with("log.zst", &packed);
-    let parts = joined(&scratch.0, &Cut::default().size(20000).decode(), 2);
+    let parts = joined(&scratch.0, &Cut::default().size(5000).decode(), 2);
     assert!(parts.len() > 3);
     assert!(parts.concat() == text.as_bytes());
 }
