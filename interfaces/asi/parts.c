@@ -52,12 +52,6 @@ static int64_t find_end(struct cutting *k, int64_t from) {
     return k->size;
 }
 
-int64_t asf__line_end(int fd, int64_t from, int64_t size, int delimiter) {
-    const struct asf_cut how = {.delimiter = delimiter};
-    struct cutting k = {.fd = fd, .how = &how, .size = size};
-    return find_end(&k, from - 1);
-}
-
 /* Where the part that is to end near `offset` ends: there, if a line, record or frame ends there. */
 static int64_t end_near(struct cutting *k, int64_t offset) {
     if (offset == k->size)

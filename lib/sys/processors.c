@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +39,7 @@ static unsigned quota(void) {
     group[strcspn(group, "\n")] = '\0';
     for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
         *end = '\0';
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+        stpcpy(stpcpy(stpcpy(path, "/sys/fs/cgroup"), group), "/cpu.max");
         if (read_text(path, text, sizeof text) > 0 && quota_of(text) < least)
             least = quota_of(text);
     }
