@@ -402,7 +402,7 @@ Outcome walks() {
 
 // --- parts ---------------------------------------------------------------------------------
 
-const asf_cut fifths = {'\n', 0, (int64_t)content.size() / 5};
+const asf_cut fifths = {'\n', 0, (int64_t)content.size() / 5, false};
 
 // Parts in order, up to the first error.
 Outcome reads_parts() {

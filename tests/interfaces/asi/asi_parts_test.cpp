@@ -241,7 +241,7 @@ TEST_F(AsiParts, TenThousandPartsTakeLittleMemory) {
         getrusage(RUSAGE_SELF, &use);
         return use.ru_maxrss; // KB
     };
-    const asf_cut how = {0, 4096, size / 10000};
+    const asf_cut how = {0, 4096, size / 10000, false};
     const long before = peak();
     const Parts parts = parts_of(file, &how);
     EXPECT_GE(parts.size(), 10000U);
@@ -375,7 +375,7 @@ int tell_slowly(const asf_part *, void *ahead) {
 }
 
 TEST_F(AsiPartsThreads, ResultsThatWaitAreBounded) {
-    const asf_cut parts = {'\n', 0, 100000};
+    const asf_cut parts = {'\n', 0, 100000, false};
     for (unsigned threads : {1U, 2U, 3U}) {
         Ahead a;
         EXPECT_EQ(asf_each_part(file.c_str(), &parts, threads, note_begun, tell_slowly, &a), 0);
