@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interfaces/asi/parts.h"
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_measure.h"
 #include "interfaces/command/command_parallel.h"
 #include "interfaces/command/command_parallel_check.h"
 #include "interfaces/command/command_table.h"
+#include "lib/sys/processors.h"
 
 enum {
     MOST_JOBS = 512,

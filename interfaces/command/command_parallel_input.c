@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interfaces/asi/parts.h"
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_parallel.h"
 
@@ -96,17 +95,28 @@ static int64_t step_of(const struct input *in) {
     return record == 0 ? in->how.size : in->how.size < record ? record : in->how.size - in->how.size % record;
 }
 
+/* The first offset at or behind `from` where a line ends. */
+static int64_t line_end(const struct input *in, int64_t from) {
+    char block[4 * KB];
+    for (int64_t at = from - 1; at < in->size;) {
+        ssize_t n = pread(STDIN_FILENO, block, sizeof block, at);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            fail_to_read(n == 0 ? EIO : errno);
+        const char *end = n > 0 ? memchr(block, in->how.delimiter, (size_t)n) : NULL;
+        if (end)
+            return at + (end - block) + 1 < in->size ? at + (end - block) + 1 : in->size;
+        at += n > 0 ? n : 0;
+    }
+    return in->size;
+}
+
 static bool cut_file(struct input *in, struct piece *p) {
     if (in->at == in->size && in->count > 0)
         return false;
     p->begin = in->at;
     p->end = in->size;
     if (step_of(in) < in->size - in->at)
-        p->end = in->how.record
-                     ? in->at + step_of(in)
-                     : asf__line_end(STDIN_FILENO, in->at + step_of(in), in->size, in->how.delimiter);
-    if (p->end < 0)
-        fail_to_read((int)-p->end);
+        p->end = in->how.record ? in->at + step_of(in) : line_end(in, in->at + step_of(in));
     in->at = p->end;
     return true;
 }
