@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * asf.c - the asf command: which of its subcommands is meant.
+ * asf.c - the asf command: runs the subcommand that its first argument names.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "interfaces/command/command_table.h"
 #include "lib/sys/package.h"
 
-/* "asf record" is a program of its own beside this one, for it needs more than
+/* "asf record" is a separate program in the command's directory, because it needs more libraries than
  * libc. */
 static int run_record(int argc, char **argv) {
     (void)argc;
@@ -33,7 +33,7 @@ static int version(int argc, char **argv) {
     return asf__close_stdout();
 }
 
-/* "asf help shm ls": of a subcommand's subcommand, too. */
+/* "asf help shm ls" shows the help of a nested subcommand. */
 static int help(int argc, char **argv) {
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return asf__help_of(argc == 2 ? "help" : NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_advice.c - the advice of "asf stat": what the counts say that would help, or why nothing does.
+ * command_advice.c - the advice of "asf stat": what would help, judged by the counts, or why nothing does.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -13,7 +13,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The compressed format that the input begins with.  NULL: it is plain, or no file that can be opened. */
+/* The compression format of the input.  NULL: not compressed, or not a regular file that can be opened. */
 static const char *format_of(const struct reported *s) {
     static const struct {
         const char *name;
@@ -60,7 +60,7 @@ static bool is_by_program(const struct reported *s) {
     return !strcmp(s->module, "kernel") || !strcmp(s->module, "window");
 }
 
-/* Below these figures a difference is not to be seen. */
+/* Below these figures a difference cannot be noticed. */
 enum { FEW_CALLS = 1000, FEW_BYTES = 1 << 20, WINDOW_READ = 4096 };
 
 static const char *advise_own(const struct report *r, const struct reported *own) {
@@ -80,7 +80,7 @@ static const char *advise_own(const struct report *r, const struct reported *own
     return asf__text("%s, which the program makes by itself: asf leaves them to the kernel", many);
 }
 
-/* The stream that asked for the most system calls. */
+/* The stream with the most system calls. */
 static const struct reported *busiest(const struct report *r) {
     const struct reported *most = &r->streams[0];
     for (size_t i = 1; i < r->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_child.c - one child at a time, and the signals that reach asf while it runs.
+ * command_child.c - runs one child at a time, and handles the signals that reach asf meanwhile.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_child.h"
@@ -18,11 +18,11 @@
 
 enum { NONE = 0, ENDED = -1, PATIENCE = 2 /* seconds from a signal to SIGKILL */ };
 
-static volatile pid_t child; /* NONE; ENDED until asf__child_done */
+static volatile pid_t child; /* NONE, ENDED until asf__child_done, or the process */
 static volatile sig_atomic_t ended_by;
 static bool dies;
 
-/* The signal is blocked until its handler returns. */
+/* In a handler its signal is blocked, so raise() kills when the handler returns. */
 static void die(int sig) {
     signal(sig, SIG_DFL);
     raise(sig);
@@ -50,7 +50,7 @@ static void handle(int sig, void (*handler)(int)) {
         sigaction(sig, &action, NULL);
 }
 
-/* A subreaper inherits what its child leaves. */
+/* As a subreaper this process becomes the parent of the child's orphans and can kill them. */
 void asf__die_by_signals(void) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM};
     dies = true;
@@ -59,7 +59,7 @@ void asf__die_by_signals(void) {
         handle(signals[i], end_child);
 }
 
-/* A terminal's signals reach the child without this process. */
+/* The terminal sends SIGINT and SIGQUIT to the child itself. */
 static void leave_signals_to_child(void) {
     handle(SIGINT, SIG_IGN);
     handle(SIGQUIT, SIG_IGN);
@@ -92,7 +92,8 @@ int asf__wait(struct rusage *usage) {
     return status;
 }
 
-/* The dead children's own become this process's before it is told of their death. */
+/* A dead process's children become this process's own before wait() reports the death.  Repeat until no child
+ * is left. */
 static void kill_descendants(void) {
     for (int killed = 1; killed > 0;) {
         FILE *list = fopen("/proc/thread-self/children", "re");

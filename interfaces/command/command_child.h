@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_child.h - the program that "asf stat" and "asf compare" run, and what signals to asf do to it.
+ * command_child.h - the child of "asf stat" and "asf compare", and how signals to asf affect it.
  */
 #ifndef ASF_COMMAND_CHILD_H
 #define ASF_COMMAND_CHILD_H
@@ -9,22 +9,23 @@
 #include <sys/types.h>
 
 /* asf__die_by_signals: from now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the child and its descendants,
- * and then this process; a signal that is ignored stays so.  Without it SIGINT and SIGQUIT are left to the
- * child, SIGTERM and SIGHUP are passed on, and this process goes on. */
+ * then this process.  Ignored signals stay ignored.
+ * Without this call only the child gets SIGINT and SIGQUIT, SIGTERM and SIGHUP are passed on to it, and this
+ * process continues. */
 void asf__die_by_signals(void);
 
-/* asf__fork: fork; there is one child at a time.
- * errors  -1, with errno. */
+/* asf__fork: fork; only one child may exist at a time.
+ * errors  -1, with errno */
 pid_t asf__fork(void);
 
-/* asf__wait: wait for the child.  returns  its status, as wait has it; its usage in *usage, if asked for.
- * asf__child_done: call after it, with the child's temporary files removed; here this process dies by a
- * signal that has come. */
+/* asf__wait: wait for the child.  Returns its wait status; stores its usage in *usage unless that is NULL.
+ * asf__child_done: call this after asf__wait, when the child's temporary files are removed.  If a signal has
+ * come after asf__die_by_signals, this process dies of it here. */
 int asf__wait(struct rusage *usage);
 void asf__child_done(void);
 
-/* asf__status_text: "exit status 1", "signal 11 (Segmentation fault)".
- * asf__exit_status: as a shell has it, 128 + N for signal N. */
+/* asf__status_text: returns a wait status as "exit status 1" or "signal 11 (Segmentation fault)".
+ * asf__exit_status: returns the shell's exit status: 128 + N for signal N. */
 const char *asf__status_text(int status);
 int asf__exit_status(int status);
 

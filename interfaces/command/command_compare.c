@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_compare.c - "asf compare": a program plainly and served, in turns; what it prints compared byte
- * for byte, and the time and the instructions that it takes.
+ * command_compare.c - "asf compare": runs a program alternately without asf and with it.  It compares the
+ * output byte for byte, and the time and instructions that the runs take.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,14 +25,14 @@
 
 enum { MOST_RUNS = 1000, USUAL_RUNS = 9, BUSY_RUNS = 27, LEAST_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2 };
 
-/* All runs together take about so long, unless --runs says how many there are; seconds. */
+/* Seconds for all runs together, unless --runs gives their number. */
 static const double limit = 30, busy_limit = 60;
 
 enum way { PLAIN, SERVED };
 
 enum measure { CPU, ELAPSED, INSTRUCTIONS, MEASURES };
 
-/* Seconds; instructions are 0 where they are not counted. */
+/* Seconds; instructions are 0 if they are not counted. */
 struct sample {
     double of[MEASURES];
 };
@@ -40,25 +40,25 @@ struct sample {
 /* The result of one run. */
 struct outcome {
     int output, errors; /* files */
-    int status;         /* as wait has it */
+    int status;         /* wait status */
 };
 
 struct comparison {
     char **argv;
     struct serving serving;
-    const char *output; /* where standard output goes; NULL: to a file, and is compared */
-    int runs;           /* 0: by the time they take */
+    const char *output; /* the file for standard output; NULL: a temporary file, which is compared */
+    int runs;           /* 0: chosen by the time a run takes */
     bool json;
     struct sample samples[2][MOST_RUNS];
     int count;
     struct outcome reference, latest; /* of the first run, which is plain, and of the latest */
-    int served_status;                /* of the latest run with asf, */
-    const char *served_message;       /* and the first line of its standard error if it fails */
-    const char *difference;           /* NULL: none yet */
+    int served_status;                /* of the latest served run */
+    const char *served_message;       /* first line of its standard error if it failed */
+    const char *difference;           /* NULL: none so far */
     struct load began;
-    long preempted;          /* all runs, together */
-    const char *disturbance; /* NULL: nothing disturbed them */
-    bool counted;            /* the instructions of all runs */
+    long preempted;          /* preemptions of all runs */
+    const char *disturbance; /* NULL: none */
+    bool counted;            /* the instructions of all runs were counted */
 };
 
 /* --- standard input -------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static void give_up(const char *what, int error) {
               error == EFBIG ? "raise 'ulimit -f'" : "set TMPDIR to a directory with room");
 }
 
-/* A pipe cannot be read twice: its bytes are copied to a file, which becomes standard input. */
+/* A pipe can be read only once: copy standard input to a file, and replace standard input by the file. */
 static void keep_input(void) {
     struct stat st;
     static char buffer[1 << 16];
@@ -89,8 +89,8 @@ static void keep_input(void) {
 
 /* --- one run ------------------------------------------------------------------------------------ */
 
-static const struct comparison *current; /* for the child */
-static void (*at_file_size_limit)(int);  /* SIGXFSZ's action, which asf itself ignores to see the error */
+static const struct comparison *current; /* for prepare, which has no arguments */
+static void (*at_file_size_limit)(int);  /* the child's action for SIGXFSZ; asf ignores it to get EFBIG */
 
 static void redirect(int to, const char *path, int flags) {
     int fd = open(path, flags, 0666);
@@ -104,7 +104,7 @@ static const char *path_of(int fd) {
     return asf__text("/proc/self/fd/%d", fd);
 }
 
-/* Each run begins at the beginning of its files. */
+/* Reopen the files so that each run starts at their beginning. */
 static void prepare(void) {
     const struct comparison *c = current;
     struct stat st;
@@ -131,7 +131,7 @@ static double seconds_of(const struct timeval *t) {
     return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
 }
 
-/* errors  ends the process with CANNOT_COMPARE if the program does not start. */
+/* errors  ends the process with CANNOT_COMPARE if the program cannot be executed */
 static struct sample run_once(struct comparison *c, enum way way) {
     int failure[2];
     char error[128];
@@ -161,7 +161,7 @@ static struct sample run_once(struct comparison *c, enum way way) {
     return (struct sample){{cpu, elapsed, (double)asf__instructions(counter)}};
 }
 
-/* --- compared -------------------------------------------------------------------------------------- */
+/* --- comparing the output ------------------------------------------------------------------------- */
 
 static FILE *open_again(int fd) {
     FILE *file = fopen(path_of(fd), "re");
@@ -170,7 +170,7 @@ static FILE *open_again(int fd) {
     return file;
 }
 
-/* Where two files differ first; NULL: nowhere. */
+/* The first difference of two files; NULL: they are equal. */
 static const char *difference_of(const char *name, int first, int second) {
     FILE *a = open_again(first), *b = open_again(second);
     static char one[1 << 16], other[1 << 16];
@@ -193,7 +193,7 @@ static const char *difference_of(const char *name, int first, int second) {
     return found;
 }
 
-/* How the latest run differs from the first, in status before all else; NULL: it does not. */
+/* How the latest run differs from the first; the status is compared first.  NULL: no difference. */
 static const char *find_difference(const struct comparison *c, enum way way) {
     const struct outcome *a = &c->reference, *b = &c->latest;
     if (a->status != b->status)
@@ -203,7 +203,7 @@ static const char *find_difference(const struct comparison *c, enum way way) {
     return found ? found : difference_of("standard error", a->errors, b->errors);
 }
 
-/* "": it is empty. */
+/* "" if the file is empty. */
 static const char *first_line(int fd) {
     char *line = NULL;
     size_t room = 0;
@@ -249,7 +249,7 @@ static unsigned random_word(void) {
     return getrandom(&word, sizeof word, 0) == sizeof word ? word : (unsigned)rand();
 }
 
-/* As many as there is time for, and more on a busy machine. */
+/* The runs that fit into the time limit, more of them on a busy machine. */
 static int count_runs(const struct comparison *c, double both, bool busy) {
     int usual = busy ? BUSY_RUNS : USUAL_RUNS;
     int fit = both > 0 ? (int)((busy ? busy_limit : limit) / both) : usual;
@@ -273,7 +273,7 @@ static void run_pair(struct comparison *c, int runs) {
     c->count++;
 }
 
-/* The first of each warms up.  The plain one is what all others are compared with. */
+/* The first plain and the first served run warm up.  All later runs are compared with the first plain run. */
 static void run_all(struct comparison *c) {
     c->began = asf__load();
     c->counted = true;
@@ -292,7 +292,7 @@ static void run_all(struct comparison *c) {
     show_progress(c, 2 * runs, 2 * runs);
 }
 
-/* --- what follows ------------------------------------------------------------------------------------ */
+/* --- statistics and verdict ----------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
     const double *x = a, *y = b;
@@ -304,13 +304,13 @@ static double median(double *v, int n) {
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* A median and the interval of 95 in 100. */
+/* A median and its 95 % confidence interval. */
 struct estimate {
     double value, low, high;
 };
 
 struct estimates {
-    struct estimate way[2], ratio; /* ratio: plain by served */
+    struct estimate way[2], ratio; /* ratio: plain divided by served */
 };
 
 static struct estimate interval(double *drawn, int n, double value) {
@@ -318,7 +318,7 @@ static struct estimate interval(double *drawn, int n, double value) {
     return (struct estimate){value, drawn[n / 40], drawn[n - 1 - n / 40]};
 }
 
-/* By bootstrap: rounds are drawn with replacement. */
+/* By bootstrap: draw pairs of runs with replacement. */
 static struct estimates estimate(const struct comparison *c, enum measure measure) {
     enum { DRAWS = 2000 };
     static double drawn[3][DRAWS], v[2][MOST_RUNS];
@@ -342,7 +342,7 @@ static struct estimates estimate(const struct comparison *c, enum measure measur
         interval(drawn[2], DRAWS, ratio)};
 }
 
-/* A difference of less than 1 in 100 is none to anybody. */
+/* Differences below 1 % do not count. */
 static bool is_difference(const struct estimate *ratio) {
     return (ratio->low > 1 && ratio->value > 1.01) || (ratio->high < 1 && ratio->value < 0.99);
 }
@@ -356,7 +356,7 @@ static const char *no_gain(const struct report *r) {
                            : "it does its I/O by itself";
 }
 
-/* In brackets, for a verdict that could be another on a quiet machine. */
+/* In brackets, for a verdict that might differ on a quiet machine. */
 static const char *doubt_of(const struct comparison *c) {
     return c->disturbance ? asf__text(" (disturbed: %s)", c->disturbance) : "";
 }
@@ -376,7 +376,7 @@ static const char *verdict_of(const struct comparison *c, const struct estimates
                      1e3 * (e->way[SERVED].value - e->way[PLAIN].value), 1 / ratio->value, same);
 }
 
-/* --- told -------------------------------------------------------------------------------------------- */
+/* --- the report ----------------------------------------------------------------------------------- */
 
 static void print_row(const char *what, const char *unit, const struct estimates *e) {
     const struct estimate *p = &e->way[PLAIN], *s = &e->way[SERVED], *r = &e->ratio;
@@ -430,7 +430,7 @@ static void tell_of_failure(const struct comparison *c, const char *how, int sta
                   message[0] ? ": " : ", without a message", message);
 }
 
-/* Nobody has seen its messages, which are in the files. */
+/* The program's messages went to files: repeat the first line for the user. */
 static void tell_of_failures(const struct comparison *c) {
     const struct outcome *plain = &c->reference;
     if (plain->status == c->served_status) {
@@ -501,7 +501,7 @@ int asf__compare(int argc, char **argv) {
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
         asf__fail("compare: standard output: %s; give it one to report to", strerror(errno));
     current = &c;
-    asf__preload(c.serving.library); /* fails here, if it does */
+    asf__preload(c.serving.library); /* fails before the first run, if at all */
     if (access(path_of(STDOUT_FILENO), F_OK) != 0)
         asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));
     signal(SIGCHLD, SIG_DFL);

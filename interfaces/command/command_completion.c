@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_completion.c - "asf completion": the shells' completions, from the table of the subcommands.
+ * command_completion.c - "asf completion": prints the shells' completions, made from the table of
+ * subcommands.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_table.h"
 
-/* A subcommand's place: "shm" and "ls", or "" and "run". */
+/* The group of a subcommand: "shm" for "shm ls", "" for "run". */
 static const char *group_of(const struct command *c) {
     return asf__text("%.*s", (int)(strchr(c->name, ' ') ? strcspn(c->name, " ") : 0), c->name);
 }
@@ -37,7 +38,7 @@ static bool is_argument(const struct command_option *o, const char *argument) {
     return o->argument && strcmp(o->argument, argument) == 0;
 }
 
-/* The same text in single quotes. */
+/* Quote the text for the shell. */
 static void print_quoted(const char *text) {
     putchar('\'');
     for (; *text; text++)
@@ -61,7 +62,7 @@ static void print_bash_words(const struct command *c) {
     puts("' ;;");
 }
 
-/* The program's own arguments are completed as the shell completes that program's. */
+/* Bash completes the arguments of a PROGRAM operand as it does without asf. */
 static void print_bash(void) {
     puts("# bash completion of asf; made by 'asf completion bash'\n"
          "_asf_of() {\n"
@@ -140,7 +141,7 @@ static void print_described(const char *group) {
         }
 }
 
-/* '--name=[text]:ARGUMENT:action'; brackets and colons have a meaning there. */
+/* Brackets and colons are syntax in zsh's '--name=[text]:ARGUMENT:action': replace them. */
 static const char *zsh_text(const char *text) {
     char *plain = asf__text("%s", text);
     for (char *p = plain; *p; p++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_help.c - what is made of the table of the subcommands: getopt_long's options, the help, and
- * suggestions for a word that is in none.
+ * command_help.c - makes getopt_long's options and the help from the table of subcommands, and suggests a
+ * name for a mistyped word.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,7 @@ const struct option *asf__options_of(const char *name) {
 
 /* --- the help -------------------------------------------------------------------------- */
 
-/* A term, and beside it its text in lines that fit. */
+/* Print a term, and its text wrapped in a column to the right. */
 static void print_item(const char *term, const char *text) {
     enum { COLUMN = 22, WIDTH = 84 };
     int at = printf("  %-18s", term);
@@ -60,14 +60,14 @@ const char *asf__option_text(const struct command_option *o) {
                                    : asf__text("--%s %s", o->name, o->argument);
 }
 
-/* Whether the command is one of the group's: "shm ls" of "shm", "run" of "". */
+/* The command's name within the group: "ls" of "shm ls" in "shm".  NULL: not in the group. */
 static const char *name_in(const struct command *c, const char *group) {
     size_t n = strlen(group);
     const char *name = c->name + (n ? n + 1 : 0);
     return (n == 0 || (!strncmp(c->name, group, n) && c->name[n] == ' ')) && !strchr(name, ' ') ? name : NULL;
 }
 
-/* "ls [--json] [--leaked]": the commands of a group are few enough for that. */
+/* "ls [--json] [--leaked]": groups are small enough to list the options. */
 static const char *synopsis_of(const struct command *c, const char *group) {
     const char *text = name_in(c, group);
     for (const struct command_option *o = c->options; group[0] && o->value; o++)
@@ -117,7 +117,7 @@ int asf__help_of(const char *name) {
     return asf__close_stdout();
 }
 
-/* --- words that are in no table ------------------------------------------------------------ */
+/* --- unknown words ------------------------------------------------------------------------- */
 
 int asf__close_words(const char *a, const char *b) {
     size_t same = 0, la = strlen(a), lb = strlen(b);
@@ -147,7 +147,7 @@ static const char *option_suggestion(const char *command, const char *word) {
     return "";
 }
 
-/* getopt_long names a short option in optopt, and a long one nowhere. */
+/* getopt_long stores an unknown short option in optopt, and a long one nowhere. */
 void asf__bad_option(const char *command, int option, char **argv) {
     const char *word = argv[optind - 1];
     if (strncmp(word, "--", 2) != 0)

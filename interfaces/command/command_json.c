@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_json.c - text as JSON has it.
+ * command_json.c - writes text as JSON strings.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_json.h"
 
-/* Bytes of the UTF-8 character that `p` begins with; 0: it is none. */
+/* Length in bytes of the UTF-8 character at `p`; 0: invalid. */
 static size_t character_length(const unsigned char *p) {
     size_t n = *p < 0x80                 ? 1
                : *p >= 0xc2 && *p < 0xe0 ? 2
@@ -17,11 +17,11 @@ static size_t character_length(const unsigned char *p) {
             return 0;
     if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
         (*p == 0xf4 && p[1] > 0x8f))
-        return 0; /* longer than need be, half of a pair, or no code point */
+        return 0; /* overlong, a surrogate, or above U+10FFFF */
     return n;
 }
 
-/* A byte that is no text stands as the character of its number. */
+/* Invalid UTF-8 bytes are written as \u00XX. */
 void asf__print_json(FILE *to, const char *text) {
     fputc('"', to);
     for (const unsigned char *p = (const unsigned char *)text; *p;) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_left_out.c - the commands that run programs, where libasf_stdio and libasf_unix are left out.
+ * command_left_out.c - the subcommands that run programs, in a build without libasf_stdio and libasf_unix:
+ * they fail.
  */
 #include "interfaces/command/command.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_library.c - where libasf_stdio.so and libasf_unix.so are, and LD_PRELOAD.
+ * command_library.c - finds libasf_stdio.so and libasf_unix.so, and makes LD_PRELOAD.
  *
- * The library is looked for beside the command, from the place the command
- * runs in, so that the build tree and a tree that was moved after it was
- * installed work alike.  The builds for the libc that the command does not run with are
- * in asf/musl, or asf/glibc, of the same directory.
+ * The library is searched relative to the running command, so the build tree and an installed tree that was
+ * moved both work.  The builds for the other libc are in asf/musl or asf/glibc of the library's directory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +18,7 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/package.h"
 
-/* The library's file name: its soname ends in the major version. */
+/* The soname ends in the major version. */
 static const char *file_name(enum library library) {
     return asf__text("%s.%.*s", library == LIBRARY_OF_UNIX ? "libasf_unix.so" : "libasf_stdio.so",
                      (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
@@ -30,7 +28,7 @@ const char *asf__libc_name(enum libc libc) {
     return libc == GLIBC ? "glibc" : "musl";
 }
 
-/* Without /proc the kernel still tells by which path the command was executed. */
+/* Without /proc, AT_EXECFN gives the path that the command was executed by. */
 static char *own_path(void) {
     static char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -48,8 +46,8 @@ const char *asf__own_directory(void) {
     return path;
 }
 
-/* The directory is made canonical for the sake of who reads LD_PRELOAD; the
- * name in it stays, so that an update of the library may replace its file. */
+/* Make the directory canonical, so that people can read LD_PRELOAD.  Keep the file's name, so that an update
+ * can replace the file. */
 static const char *library_in(const char *directory, enum library library) {
     char *canonical = realpath(directory, NULL);
     if (canonical == NULL)
@@ -80,7 +78,7 @@ static const char *library_beside_command(enum library library) {
     return path;
 }
 
-/* A program may change its directory before it starts another. */
+/* A program may change its directory before it executes another. */
 static const char *absolute(const char *path) {
     char directory[PATH_MAX];
     if (path[0] == '/')
@@ -109,7 +107,7 @@ static const char *find_library(enum library library) {
     return path;
 }
 
-/* The path when there is none: where it is to be installed. */
+/* If the library is missing, the path where it should be installed. */
 static const char *other_library_path(enum library library) {
     const char *libc = asf__libc_name(OTHER_LIBC);
     const char *directory = asf__text("%s/asf/%s", installed_directory(), libc);
@@ -141,7 +139,7 @@ struct other_library {
 };
 
 static const struct other_library *other_library(enum library library) {
-    static struct other_library found[2]; /* once: a child may have no descriptors for it */
+    static struct other_library found[2]; /* found once: later a child may have no free descriptors */
     struct other_library *other = &found[library];
     if (other->path == NULL) {
         other->path = other_library_path(library);
@@ -154,20 +152,19 @@ const char *asf__other_library_flaw(enum library library) {
     return other_library(library)->flaw;
 }
 
-/* musl's loader ends a program whose preloaded library it cannot load, and ignores one that it cannot
- * find.  It does not replace $LIB; glibc does, by the directory below / that its libc is in.  Where that
- * directory is missing, as on NixOS, only the plain path is left. */
+/* musl's loader ends a program if it finds a preloaded library but cannot load it.  It does not expand $LIB,
+ * so it finds no file of this name.  glibc expands $LIB to the directory of its libc below /.  If that
+ * directory is missing, as on NixOS, return the plain path. */
 static const char *found_by_glibc_alone(const char *path) {
     const char *name = asf__text("/$LIB/../../../../../..%s", path);
-    if (OWN_LIBC == MUSL) /* whose dlopen does not replace $LIB */
+    if (OWN_LIBC == MUSL) /* musl's dlopen cannot test the name */
         return name;
     dlerror();
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != NULL || dlerror() == NULL ? name : path;
 }
 
-/* glibc's loader ends a program whose preloaded library needs another libc, which it cannot load.  It ignores
- * a name of PATH_MAX bytes and more, without a message, and a tab is a part of a name to it.  To musl's
- * loader tabs separate names. */
+/* glibc's loader ends a program whose preloaded library needs another libc.  It silently ignores names of
+ * PATH_MAX bytes and more, and a tab is part of a name.  To musl's loader tabs separate names. */
 static const char *found_by_musl_alone(const char *path) {
     static char tabs[PATH_MAX + 1];
     memset(tabs, '\t', PATH_MAX);
@@ -178,9 +175,9 @@ static const char *found_by_one_alone(enum libc libc, const char *path) {
     return libc == GLIBC ? found_by_glibc_alone(path) : found_by_musl_alone(path);
 }
 
-/* What LD_PRELOAD has besides asf's libraries, which an outer asf has put there. */
+/* Other libraries in LD_PRELOAD; asf's own, set by an outer asf, are dropped. */
 struct others {
-    const char *before_libc, *from_libc_on; /* libc itself may be among them */
+    const char *before_libc, *from_libc_on; /* from_libc_on may begin with libc */
 };
 
 static const char *file_name_in(const char *path) {
@@ -188,7 +185,7 @@ static const char *file_name_in(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
-/* `library` becomes libasf_unix if that is there already: it serves stdio, too. */
+/* If LD_PRELOAD already has libasf_unix, set `library` to it: libasf_unix also serves stdio. */
 static struct others others_preloaded(enum library *library) {
     struct others others = {"", ""};
     const char *next = getenv("LD_PRELOAD");
@@ -207,7 +204,7 @@ static struct others others_preloaded(enum library *library) {
 }
 
 const char *asf__preload(enum library library) {
-    static const char *made[2]; /* once: a child may have no descriptors for it */
+    static const char *made[2]; /* made once: later a child may have no free descriptors */
     const char **preload = &made[library];
     if (*preload == NULL) {
         struct others others = others_preloaded(&library);

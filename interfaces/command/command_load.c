@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_load.c - the machine's load by /proc, and a counter of the processor's.
+ * command_load.c - reads the machine's load from /proc, and the processor's instruction counter.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_load.h"
@@ -13,10 +13,10 @@
 #include "interfaces/command/command.h"
 #include "interfaces/command/command_measure.h"
 
-/* An idle machine stays below each; seconds a second, and preemptions a second. */
+/* Limits that an idle machine stays below: seconds waited per second, and preemptions per second. */
 static const double waits = 0.05, preemptions = 20;
 
-/* "some avg10=1.50 avg60=0.80 avg300=0.20 total=12345678": percent, and microseconds. */
+/* The file's line: "some avg10=1.50 avg60=0.80 avg300=0.20 total=12345678", in percent and microseconds. */
 static bool read_pressure(struct load *load) {
     unsigned long long total;
     FILE *file = fopen("/proc/pressure/cpu", "re");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_measure.c - the system calls that modules are made of, timed on files
- * in the page cache.  Elapsed time, the shortest of a few rounds in which every
- * size has its turn: other work on the machine lengthens all but the luckiest.
+ * command_measure.c - times the system calls of stream modules on files in the page cache.
+ *
+ * It takes the shortest elapsed time of a few rounds, because other work on the machine only lengthens a
+ * round.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_measure.h"
@@ -22,16 +23,16 @@
 
 enum { KB = 1 << 10, MB = 1 << 20, LARGEST = 1 << 20, PAGE = 4096, LEAST = 4 * MB };
 
-/* The files and the memory of one place. */
+/* The files and the buffer to measure one file system. */
 struct bench {
     int in, out;
-    off_t from; /* where in the file a run begins, and how far it goes */
+    off_t from; /* the range of `in` that a run reads */
     size_t bytes;
     char *buffer;
-    volatile uint64_t sum; /* so that no word need not be read */
+    volatile uint64_t sum; /* volatile: the compiler must not drop reads */
 };
 
-/* Move the whole file in pieces of a size; false: it cannot be done. */
+/* Transfer the whole range in pieces of `size` bytes.  Returns false on failure. */
 typedef bool run_function(struct bench *b, size_t size);
 
 double asf__seconds(void) {
@@ -87,7 +88,7 @@ static void touch(struct bench *b, const char *p, size_t n) {
         b->sum += (uint64_t)((const volatile char *)p)[i];
 }
 
-/* A byte of each page: the faults alone. */
+/* Read one byte of each page, to time the page faults alone. */
 static bool run_fault(struct bench *b, size_t size) {
     return run_windows(b, size, 0, touch);
 }
@@ -125,7 +126,7 @@ struct way {
     const char *name;
     run_function *run;
     bool writes;
-    size_t sizes[MOST_SIZES]; /* up to a 0 */
+    size_t sizes[MOST_SIZES]; /* ends with a 0 */
 };
 
 static void announce(const struct place *place, struct course *course, const char *what) {
@@ -140,7 +141,7 @@ static void note(struct place *place, const char *way, size_t size, double rate)
         place->figures[place->count++] = (struct figure){way, size, rate};
 }
 
-/* returns  seconds, or 0 when it cannot be done. */
+/* returns  seconds, or 0 on failure */
 static double time_once(struct bench *b, const struct way *way, size_t size) {
     if (way->writes && !empty_output(b))
         return 0;
@@ -148,7 +149,7 @@ static double time_once(struct bench *b, const struct way *way, size_t size) {
     return way->run(b, size) ? asf__seconds() - began : 0;
 }
 
-/* A busy machine leaves no time for all; each way is measured once in any case. */
+/* On a busy machine sizes and rounds are left out, but each way is measured once. */
 static bool has_time(const struct course *course, int round, size_t i) {
     return (round == 0 && i == 0) || asf__seconds() < course->end;
 }
@@ -169,7 +170,7 @@ static void measure_way(struct place *place, struct course *course, struct bench
 
 /* --- the smallest file that is worth a map ------------------------------------------------ */
 
-/* Each time another part: a file that is opened is not in the processor's caches. */
+/* Each run reads another part of the file, so that its data are not in the processor's caches. */
 static double time_small(struct bench *b, size_t size, run_function *run) {
     enum { TIMES = 16 };
     size_t whole = b->bytes;
@@ -184,8 +185,8 @@ static double time_small(struct bench *b, size_t size, run_function *run) {
     return asf__seconds() - began;
 }
 
-/* Whether a file of this size costs less mapped, a tenth at least: what is near
- * the line is not worth a change of module. */
+/* Returns whether mapping a file of this size takes at least a tenth less time.  A smaller gain is not worth
+ * another module. */
 static bool map_wins(struct bench *b, size_t size, int rounds) {
     double best_read = 1e9, best_map = 1e9;
     for (int i = 0; i < 2 * rounds; i++) {
@@ -207,9 +208,9 @@ static void find_map_min(struct place *place, struct course *course, struct benc
     place->map_min = least;
 }
 
-/* --- a place ------------------------------------------------------------------------------ */
+/* --- a file system ------------------------------------------------------------------------- */
 
-/* A file without a name. */
+/* Returns a file without a name. */
 static int scratch(const char *directory) {
     int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0)
@@ -300,7 +301,7 @@ static bool write_all(struct bench *b, int to) {
     return true;
 }
 
-/* Until a reader beside it has all. */
+/* The time until the reader thread has read all. */
 static double time_pipe(struct bench *b, size_t size, bool (*move)(struct bench *, int)) {
     int ends[2];
     pthread_t thread;
@@ -350,7 +351,7 @@ int asf__measure_pipes(struct place *place, struct course *course) {
     return 0;
 }
 
-/* --- what follows from it --------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------- */
 
 double asf__rate(const struct place *place, const char *way, size_t size) {
     for (size_t i = 0; i < place->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_messages.c - what the asf commands say.
+ * command_messages.c - messages, formatted text and temporary files for all subcommands.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ void asf__fail(const char *format, ...) {
     exit(EXIT_OWN_FAILURE);
 }
 
-/* Parses a number of bytes, of K or of M.  returns  0: it is none. */
+/* Parse a number of bytes, or of units K or M.  Returns 0 if the value is invalid. */
 static size_t parse_size(const char *value) {
     char *end;
     errno = 0;
@@ -59,7 +59,7 @@ const char *asf__join_list(const char *list, char separator, const char *item) {
     return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
 }
 
-/* A standard stream may be closed, and is not to be this file then. */
+/* If a standard stream is closed, the new file may have its number: move the file above 2. */
 static int move_above_stderr(int fd) {
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(fd);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_parallel.c - "asf parallel": runs of one command, each of which filters a piece of the input.
+ * command_parallel.c - "asf parallel": several runs of one command, each of which filters a piece of the
+ * input.
  *
- * A thread for each job takes a piece, starts the command, and moves what it prints; another feeds the
- * command.
+ * Each job has a thread that takes a piece, starts the command and copies its output.  A second thread writes
+ * the piece to the command.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,35 +43,35 @@ struct job {
     struct run *run;
     pthread_t thread;
     struct buffer buffer;
-    /* Under the lock of `run`: */
-    pid_t process; /* 0: none */
-    int64_t index; /* of its piece */
+    /* Protected by the lock of `run`: */
+    pid_t process; /* 0: not running */
+    int64_t index; /* of the job's piece */
 };
 
 struct run {
     char **argv;
     struct program program;
     posix_spawnattr_t how;
-    unsigned count;        /* jobs */
-    int64_t header, block; /* `block` 0: choose_block does */
+    unsigned count;        /* number of jobs */
+    int64_t header, block; /* `block` 0: choose_block decides */
     bool headless, found, checks;
     const char *merge;
     struct input input;
     struct output output;
     pthread_t main;
     struct job *jobs;
-    pthread_mutex_t lock; /* of what follows */
-    unsigned working;     /* jobs */
-    int64_t failed;       /* the first piece whose run has failed */
+    pthread_mutex_t lock; /* protects the members below */
+    unsigned working;     /* jobs that have not ended */
+    int64_t failed;       /* index of the first failed piece */
     int result;           /* its exit status */
     bool some_found;
-    int *files; /* for --merge: the output of each piece */
+    int *files; /* for --merge: output file of each piece */
     int64_t files_room;
 };
 
 /* --- ending early --------------------------------------------------------------------------- */
 
-static struct run *current; /* for exit */
+static struct run *current; /* for kill_all, at exit */
 
 static void kill_behind(struct run *r, int64_t last_good, int sig) {
     for (unsigned i = 0; i < r->count; i++)
@@ -82,7 +83,7 @@ static void kill_all(void) {
     kill_behind(current, -1, SIGTERM);
 }
 
-/* Pieces behind the first that fails are stopped, those before it are printed: as the command does alone. */
+/* Stop the pieces after the first that fails, and print the others: the command alone prints as much. */
 static void fail_at(struct run *r, int64_t index, int result) {
     pthread_mutex_lock(&r->lock);
     if (index < r->failed) {
@@ -94,7 +95,7 @@ static void fail_at(struct run *r, int64_t index, int result) {
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Standard output takes no more. */
+/* Writing to standard output has failed. */
 static void fail_to_print(struct run *r) {
     int error = r->output.error;
     if (error == EPIPE) {
@@ -140,7 +141,7 @@ static void start_thread(pthread_t *thread, void *(*function)(void *), void *arg
     pthread_attr_destroy(&small);
 }
 
-/* A cancelled piece's run is started, too, and finds that nobody reads what it prints. */
+/* The run of a cancelled piece starts as well; its output soon has no reader. */
 static void start_command(struct job *j, int64_t index, int in, int out) {
     struct run *r = j->run;
     posix_spawn_file_actions_t files;
@@ -156,7 +157,7 @@ static void start_command(struct job *j, int64_t index, int in, int out) {
     posix_spawn_file_actions_destroy(&files);
 }
 
-/* The process is gone only when nobody can kill another that has its number. */
+/* Wait without reaping, then reap under the lock: nobody can kill a new process of the same number. */
 static int wait_for_command(struct job *j) {
     siginfo_t info;
     int status = 0;
@@ -169,7 +170,7 @@ static int wait_for_command(struct job *j) {
     return status;
 }
 
-/* Under the lock of the input, so in order. */
+/* The input's lock makes the calls come in order of `index`. */
 static int file_for(struct run *r, int64_t index) {
     if (index == r->files_room) {
         r->files_room = r->files_room ? 2 * r->files_room : MERGED;
@@ -188,7 +189,7 @@ static void filter(struct job *j, struct piece *p, int file) {
     asf__make_pipe("parallel", in);
     if (!r->merge)
         asf__make_pipe("parallel", out);
-    fcntl(in[1], F_SETPIPE_SZ, PIPE_SIZE); /* fewer switches between processes */
+    fcntl(in[1], F_SETPIPE_SZ, PIPE_SIZE); /* larger pipes need fewer context switches */
     if (!r->merge)
         fcntl(out[1], F_SETPIPE_SZ, PIPE_SIZE);
     start_command(j, index, in[0], out[1]);
@@ -209,7 +210,7 @@ static void filter(struct job *j, struct piece *p, int file) {
         fail_to_print(r);
 }
 
-/* returns  NULL: there is none, or a run has failed */
+/* returns  NULL: the input has ended, or a run has failed */
 static struct piece *next_piece(struct job *j, int *file) {
     struct run *r = j->run;
     struct piece *p = calloc(1, sizeof *p);
@@ -241,12 +242,12 @@ static void *work(void *arg) {
     free(j->buffer.bytes);
     pthread_mutex_lock(&r->lock);
     if (--r->working == 0)
-        pthread_kill(r->main, SIGALRM); /* which it waits for */
+        pthread_kill(r->main, SIGALRM); /* ends the main thread's sigtimedwait */
     pthread_mutex_unlock(&r->lock);
     return NULL;
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
+/* --- all runs --------------------------------------------------------------------------------- */
 
 static void show_progress(const struct run *r, double seconds) {
     double fed = (double)__atomic_load_n(&r->input.fed, __ATOMIC_RELAXED), rate = fed / seconds / 1e6;
@@ -258,7 +259,7 @@ static void show_progress(const struct run *r, double seconds) {
         fprintf(stderr, "\r%.0f MB, %.0f MB/s \033[K", fed / 1e6, rate);
 }
 
-/* A signal that ends this process ends the runs, too. */
+/* A signal that ends this process also ends the runs. */
 static void die_of(int sig, const sigset_t *waited) {
     kill_behind(current, -1, sig);
     signal(sig, SIG_DFL);
@@ -282,7 +283,7 @@ static void wait_for_jobs(const struct run *r, const sigset_t *waited) {
         fputs("\r\033[K", stderr);
 }
 
-/* The signals that end a process, unless they are ignored, and SIGALRM, by which the last job ends. */
+/* Block SIGALRM, which the last job sends, and each fatal signal that is not ignored. */
 static void block_signals(sigset_t *waited) {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     struct sigaction is;
@@ -294,7 +295,7 @@ static void block_signals(sigset_t *waited) {
     pthread_sigmask(SIG_BLOCK, waited, NULL);
 }
 
-/* The runs have the signals as this process was given them. */
+/* The runs get the signal mask and actions that this process was started with. */
 static void prepare_signals(struct run *r, sigset_t *waited) {
     sigset_t mask, defaults;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
@@ -312,7 +313,7 @@ static void prepare_signals(struct run *r, sigset_t *waited) {
 static void run_jobs(struct run *r) {
     sigset_t waited;
     prepare_signals(r, &waited);
-    mallopt(M_ARENA_MAX, 1); /* threads here allocate little, and each arena takes 64 MB of addresses */
+    mallopt(M_ARENA_MAX, 1); /* these threads allocate little, and an arena reserves 64 MB of addresses */
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->output.lock, NULL);
     pthread_cond_init(&r->output.changed, NULL);
@@ -335,7 +336,7 @@ static void run_jobs(struct run *r) {
     pthread_sigmask(SIG_UNBLOCK, &waited, NULL);
 }
 
-/* Becomes the command that merges the files, which it is given as arguments. */
+/* Execute the merging command, with the output files as its arguments. */
 static int merge(const struct run *r) {
     size_t count = (size_t)r->input.count;
     char **argv = calloc(count + 5, sizeof *argv);
@@ -353,7 +354,8 @@ static int merge(const struct run *r) {
     asf__fail("parallel: /bin/sh: exec: %s; is there a shell?", strerror(errno));
 }
 
-/* A file that was read by others' descriptors is left where the command would leave it. */
+/* Reading with splice and pread does not move the offset of a file: set the offset as the command alone
+ * would. */
 static int finish(const struct run *r) {
     if (r->input.is_file)
         lseek(STDIN_FILENO, r->input.at, SEEK_SET);
@@ -374,7 +376,7 @@ static int64_t number(const char *option, const char *value, int64_t least, int6
     return n;
 }
 
-/* Small enough that the output of all runs can be held, and not too small for the start of a process. */
+/* Small enough that pipes hold the output of all runs; large enough to outweigh the start of a process. */
 static void choose_block(struct run *r) {
     int64_t size = MOST_HELD * (int64_t)PIPE_SIZE / (int64_t)r->count;
     int64_t bytes = r->input.is_file ? r->input.size - r->input.at : 0;

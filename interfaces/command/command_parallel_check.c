@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_parallel_check.c - "asf parallel --check": whether a command prints the same when its input is cut.
+ * command_parallel_check.c - "asf parallel --check": tests whether a command prints the same if its input is
+ * cut.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -53,7 +54,7 @@ static FILE *reader_of(int fd) {
     return f;
 }
 
-/* returns  the number of the first line that differs; 0: none does */
+/* returns  the number of the first line that differs; 0: no difference */
 static uint64_t first_difference(int a, int b) {
     FILE *one = reader_of(a), *other = reader_of(b);
     uint64_t line = 1;

@@ -5,9 +5,10 @@
 #ifndef ASF_COMMAND_PARALLEL_CHECK_H
 #define ASF_COMMAND_PARALLEL_CHECK_H
 
-/* asf__parallel_check: run the command once on all of standard input, then `cut` in a child; tell whether
- * both print the same and end with the same status. returns  0: they do; 1 errors   ends the process with
- * EXIT_OWN_FAILURE */
+/* asf__parallel_check: run the command once on all of standard input, then `cut` in a child.  Report whether
+ * both print the same and end with the same status.
+ * returns  0: both are the same; 1: they differ
+ * errors   ends the process with EXIT_OWN_FAILURE */
 int asf__parallel_check(char **command, int (*cut)(void *argument), void *argument);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_parallel_input.c - standard input, cut into pieces at lines or records.
+ * command_parallel_input.c - cuts standard input into pieces at lines or records.
  *
- * The bytes of a file go to the runs by splice, which copies none.  Of other input a block is read at a time,
- * by the thread whose run will filter it.
+ * splice passes the bytes of a file to the runs without a copy.  Of other input the job's thread reads a
+ * block at a time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +32,7 @@ static void *memory(void *old, size_t size) {
     return p;
 }
 
-/* As many bytes as are asked for, unless the input ends. */
+/* Read `size` bytes, or fewer at the end of the input. */
 static size_t read_full(char *to, size_t size) {
     size_t n = 0;
     while (n < size) {
@@ -49,7 +49,7 @@ static size_t read_full(char *to, size_t size) {
 
 /* --- the header ----------------------------------------------------------------------------- */
 
-/* returns  the size of the first lines, 0 if they are not all there */
+/* returns  the size of the first `lines` lines; 0 if the text has fewer */
 static size_t size_of_lines(const char *text, size_t size, int64_t lines) {
     const char *at = text, *end = text + size;
     for (; lines > 0; lines--) {
@@ -61,7 +61,7 @@ static size_t size_of_lines(const char *text, size_t size, int64_t lines) {
     return (size_t)(at - text);
 }
 
-/* What is read behind the header is the beginning of other input's first piece. */
+/* Keep the bytes after the header: if the input is not a file, they begin the first piece. */
 static void read_header(struct input *in, int64_t lines) {
     in->header = memory(NULL, MB);
     size_t n = read_full(in->header, MB);
@@ -95,7 +95,7 @@ static int64_t step_of(const struct input *in) {
     return record == 0 ? in->how.size : in->how.size < record ? record : in->how.size - in->how.size % record;
 }
 
-/* The first offset at or behind `from` where a line ends. */
+/* Returns the first offset, from `from` on, at which a line begins or the file ends. */
 static int64_t line_end(const struct input *in, int64_t from) {
     char block[4 * KB];
     for (int64_t at = from - 1; at < in->size;) {
@@ -121,7 +121,7 @@ static bool cut_file(struct input *in, struct piece *p) {
     return true;
 }
 
-/* The bytes of a block that are whole lines or records. */
+/* The size of the whole lines or records at the beginning of a block. */
 static size_t whole(const struct input *in, const char *bytes, size_t n) {
     if (in->how.record)
         return n - n % (size_t)in->how.record;
@@ -136,14 +136,14 @@ static void grow(struct buffer *b, size_t size) {
     }
 }
 
-/* Keeps what follows the piece for the next one. */
+/* Save the bytes after the piece for the next one. */
 static void keep_rest(struct input *in, const char *from, size_t n) {
     in->rest = n > 0 ? memory(in->rest, n) : in->rest;
     memcpy(in->rest, from, n);
     in->rest_bytes = n;
 }
 
-/* A line that is longer than a block makes the block longer. */
+/* The block grows until it holds a whole line. */
 static bool read_block(struct input *in, struct piece *p, struct buffer *b) {
     size_t size = (size_t)step_of(in), n = in->rest_bytes, end = 0;
     grow(b, size > n ? size : n);
@@ -183,7 +183,7 @@ void asf__let_move(void) {
 
 /* --- feeding ------------------------------------------------------------------------------------ */
 
-/* returns  false: nobody reads */
+/* returns  false: the pipe has no reader */
 static bool write_all(int to, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t written = write(to, bytes, n);
@@ -197,7 +197,7 @@ static bool write_all(int to, const char *bytes, size_t n) {
     return true;
 }
 
-/* Where the file system has no splice.  returns  as splice */
+/* For file systems without splice.  Returns what splice returns. */
 static ssize_t copy_some(int64_t *at, int to, size_t most) {
     char block[64 * KB];
     ssize_t n = pread(STDIN_FILENO, block, most < sizeof block ? most : sizeof block, *at);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_parallel_output.c - the output of the pieces, put together in order.
+ * command_parallel_output.c - prints the output of the pieces in order.
  *
- * The first piece that is not printed goes to standard output; the output of others is held in pipes, into
- * which splice moves it without a copy.  There is a limited number of pipes: without one, a run waits.
+ * The first unfinished piece prints to standard output.  The output of later pieces is held in pipes, which
+ * splice fills without a copy.  The number of pipes is limited: a run without a pipe waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@ enum { CANCELLED = -1, NOWHERE = -2 };
 
 /* --- moving ---------------------------------------------------------------------------------- */
 
-/* returns  false: errno says why */
+/* returns  false, with errno, on failure */
 static bool write_all(int to, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t written = write(to, bytes, n);
@@ -42,20 +42,20 @@ static bool write_all(int to, const char *bytes, size_t n) {
     return true;
 }
 
-/* For terminals, and files that append, which take no splice.  returns  as splice */
+/* For terminals and files in append mode, which refuse splice.  Returns what splice returns. */
 static ssize_t copy_some(int from, int to, size_t most) {
     char block[64 * KB];
     ssize_t n = read(from, block, most < sizeof block ? most : sizeof block);
     return n <= 0 || write_all(to, block, (size_t)n) ? n : -1;
 }
 
-/* Moves bytes that are there.  returns  how many, 0 at the end, -1: errno says why */
+/* Copy available bytes to standard output.  Returns their number, 0 at the end, or -1 with errno. */
 static ssize_t print_some(int from, size_t most) {
     for (;;) {
         ssize_t n = splice(from, NULL, STDOUT_FILENO, NULL, most, 0);
         if (n < 0 && errno == EINVAL)
             n = copy_some(from, STDOUT_FILENO, most);
-        if (n < 0 && errno == EAGAIN) /* standard output does not wait */
+        if (n < 0 && errno == EAGAIN) /* standard output is non-blocking */
             poll(&(struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}, 1, -1);
         else if (n >= 0 || errno != EINTR)
             return n;
@@ -71,7 +71,7 @@ static struct held *take_pipe(struct output *o) {
         o->free = h->next;
     } else if (o->made < o->most) {
         asf__make_pipe("parallel", ends);
-        fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* a smaller one will do */
+        fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* if that fails, a smaller pipe does */
         h = malloc(sizeof *h);
         if (!h)
             asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
@@ -91,7 +91,7 @@ static struct held *last_held(const struct piece *p) {
     return h;
 }
 
-/* returns  NULL: there is no pipe with room */
+/* returns  NULL: no pipe is free */
 static struct held *pipe_with_room(struct output *o, struct piece *p) {
     struct held *last = last_held(p), *h = last;
     if (!last || last->full) {
@@ -112,7 +112,7 @@ static void give_back(struct output *o, struct held *h) {
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Called by the one thread that prints. */
+/* Only the thread that prints calls it. */
 static bool print_held(struct output *o, struct piece *p) {
     for (struct held *h; (h = p->held);) {
         while (h->bytes > 0) {
@@ -152,7 +152,7 @@ void asf__output_add(struct output *o, struct piece *p) {
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Makes the piece the next that is printed. */
+/* Make the piece the next to be printed. */
 static void move_forward(struct output *o, struct piece *p) {
     struct piece **at = &o->first;
     while (*at != p)
@@ -163,7 +163,7 @@ static void move_forward(struct output *o, struct piece *p) {
     *at = p;
 }
 
-/* Where the piece may put output now. */
+/* Where the piece's output goes now: standard output, a pipe's descriptor, NOWHERE or CANCELLED. */
 static int place_now(struct output *o, struct piece *p) {
     if (asf__output_is_cancelled(o, p))
         return CANCELLED;
@@ -188,7 +188,7 @@ static int place_for(struct output *o, struct piece *p) {
     return place;
 }
 
-/* returns  false: printing has failed.  A pipe that takes nothing is full, since bytes are there. */
+/* Returns false if printing failed.  `from` has bytes, so a pipe that takes none is full. */
 static bool move_some(struct output *o, struct piece *p, int from, int to) {
     if (to == STDOUT_FILENO) {
         if (!print_held(o, p))
@@ -206,7 +206,7 @@ static bool move_some(struct output *o, struct piece *p, int from, int to) {
     return true;
 }
 
-/* returns  false at the end */
+/* returns  false: no byte is left */
 static bool wait_for_bytes(int from) {
     struct pollfd p = {.fd = from, .events = POLLIN};
     if (asf__bytes_in_pipe(from) < PIPE_SIZE / 4)
@@ -216,9 +216,9 @@ static bool wait_for_bytes(int from) {
     return p.revents & POLLIN;
 }
 
-/* Lines that every run prints first, and the first run alone shall. */
+/* Skip the header that every run prints; the caller sets `to_skip` for all pieces but the first. */
 static bool skip_lines(struct output *o, struct piece *p, int from) {
-    char block[4 * KB]; /* which an empty pipe takes */
+    char block[4 * KB]; /* fits into an empty pipe */
     while (p->to_skip > 0) {
         ssize_t n = read(from, block, sizeof block);
         const char *at = block, *end = block + n;

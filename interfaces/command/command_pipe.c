@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_pipe.c - "asf pipe": a pipeline whose commands are served, with a ring
- * in shared memory beside each of its pipes.
+ * command_pipe.c - "asf pipe": runs a pipeline whose commands are served, with a ring in shared memory for
+ * each pipe.
  *
- * Each command is given to the shell, which becomes it.  What is more than
- * commands with bars between them is the shell's own as a whole, over pipes.
+ * A shell starts each command, and exec replaces the shell by it.  A text with more than commands and bars
+ * goes to one shell as a whole, over pipes without rings.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,13 +25,13 @@
 enum { MOST_COMMANDS = 256 };
 
 struct member {
-    const char *text;    /* the command as it was given */
-    const char *command; /* for the shell: the same, or with "exec", so that the shell becomes the program */
+    const char *text;    /* the command as given */
+    const char *command; /* the text for the shell, with "exec" inserted if possible */
     pid_t process;
-    int status; /* as wait has it */
+    int status; /* wait status */
 };
 
-/* --- taken apart ------------------------------------------------------------------- */
+/* --- parsing --------------------------------------------------------------------------- */
 
 static bool is_blank(const char *text) {
     return text[strspn(text, " \t")] == '\0';
@@ -42,7 +42,7 @@ static bool is_negated(const char *text) {
     return word[0] == '!' && (word[1] == ' ' || word[1] == '\t');
 }
 
-/* Returns the number of commands; 0: the text is more than plain commands with bars between them. */
+/* Returns the number of commands; 0: the text has more than plain commands and bars. */
 static int split(const char *text, struct member *members) {
     int count = 0;
     if (is_negated(text))
@@ -54,7 +54,7 @@ static int split(const char *text, struct member *members) {
         char *command = asf__text("%.*s", (int)(end - text), text);
         if (is_blank(command))
             return 0;
-        char *becoming = asf__shell_becoming(command); /* the process expected at the ring is the program's */
+        char *becoming = asf__shell_becoming(command); /* the ring expects the program's process */
         members[count++] = (struct member){.text = command, .command = becoming ? becoming : command};
         if (!*end)
             return count;
@@ -62,14 +62,14 @@ static int split(const char *text, struct member *members) {
     }
 }
 
-/* --- started -------------------------------------------------------------------------- */
+/* --- starting the commands ------------------------------------------------------------- */
 
 struct between {
-    int read, write, ring; /* -1: none */
+    int read, write, ring; /* -1: no ring */
     char option[ASF_RING_OPTION];
 };
 
-/* Not where a command's own input and output are to be. */
+/* Move the descriptor above 2. */
 static int above_standard(int fd) {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
@@ -99,8 +99,8 @@ static struct between make_between(bool rings) {
     return b;
 }
 
-/* How this process was started to treat the end of a child: ignored, it could not be
- * waited for here. */
+/* The caller's action for SIGCHLD, which the commands get back.  While SIGCHLD is ignored, wait() returns no
+ * status. */
 static void (*on_child)(int);
 
 static void become(const char *command, const struct between *in, const struct between *out,
@@ -138,7 +138,7 @@ static int status_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Reports fatal signals, except SIGPIPE and SIGINT, by which pipelines often end. */
+/* Report fatal signals, except SIGPIPE and SIGINT, by which pipelines often end. */
 static void tell_of_signal(const struct member *m) {
     int sig = WIFSIGNALED(m->status) ? WTERMSIG(m->status) : 0;
     const char *text = m->text + strspn(m->text, " \t");
@@ -160,7 +160,7 @@ static void wait_for_all(struct member *members, int count) {
             }
 }
 
-/* The status of the last command, or with --pipefail of the last that failed. */
+/* The status of the last command; with --pipefail, of the last command that failed. */
 static int result_of(const struct member *members, int count, bool pipefail) {
     int i = count - 1;
     while (pipefail && i > 0 && members[i].status == 0)
@@ -168,18 +168,17 @@ static int result_of(const struct member *members, int count, bool pipefail) {
     return status_of(members[i].status);
 }
 
-/* Whether there are descriptors for a ring at each pipe, and some to spare for what
- * the commands begin with. */
+/* Returns whether the limit allows a descriptor for each ring, and 32 more. */
 static bool can_have_rings(int count) {
     enum { SPARE = 32 };
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)count + SPARE <= limit.rlim_cur;
 }
 
-/* The rings stay with this process until all have ended. */
+/* The rings stay open in this process until all commands have ended. */
 static void run(struct member *members, int count, const char *options, bool rings) {
     struct between made[2], *in = NULL;
-    asf__preload(LIBRARY_OF_UNIX); /* or none of them is started */
+    asf__preload(LIBRARY_OF_UNIX); /* fails before any command starts */
     on_child = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {

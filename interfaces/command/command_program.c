@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_program.c - what a program's file tells about whether asf can serve
- * it.
+ * command_program.c - inspects a program's file for reasons why asf cannot serve it.
  *
- *
- * Everything here errs on the side of "no obstacle": a warning must be true.
+ * In doubt the answer is NO_OBSTACLE: a warning must be true.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -23,7 +21,7 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/syscalls.h"
 
-/* The kernel follows this many interpreters that are scripts themselves. */
+/* The kernel follows up to four interpreters that are scripts themselves. */
 enum { SCRIPT_DEPTH = 4 };
 
 static bool is_executable(const char *path) {
@@ -51,12 +49,12 @@ static const char *search_path(const char *name) {
     }
 }
 
-/* Reads all of it or nothing. */
+/* Returns false unless all bytes were read. */
 static bool read_at(int file, void *data, size_t size, Elf64_Off offset) {
     return offset <= LLONG_MAX && asf__sys.pread(file, data, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* The interpreter that the first line of a script names, or NULL. */
+/* The interpreter in the first line of a script, or NULL. */
 static const char *interpreter(int file) {
     char line[256] = "";
     if (asf__sys.pread(file, line, sizeof line - 1, 0) < 0 || strncmp(line, "#!", 2) != 0)
@@ -74,7 +72,7 @@ static bool is_of_this_machine(const Elf64_Ehdr *header) {
     return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == ASF_ELF;
 }
 
-/* The kernel takes no other size of a segment's header, and no more of them. */
+/* The kernel refuses program headers of another size, and more than 64 KB of them. */
 static bool find_segment(int file, const Elf64_Ehdr *header, Elf64_Word type, Elf64_Phdr *segment) {
     enum { MOST = 65536 / sizeof *segment };
     if (header->e_phentsize != sizeof *segment || header->e_phnum > MOST)
@@ -89,10 +87,10 @@ static bool find_segment(int file, const Elf64_Ehdr *header, Elf64_Word type, El
     return false;
 }
 
-/* A file of type ET_DYN without an interpreter is a static program only when
- * it says that it is a program at all: the dynamic linker itself does not. */
+/* An ET_DYN file without an interpreter is a static program only if it has DF_1_PIE.  The dynamic linker
+ * lacks it. */
 static bool says_it_is_a_program(int file, const Elf64_Ehdr *header) {
-    enum { MOST = 4096 }; /* entries; a program has some thirty */
+    enum { MOST = 4096 }; /* entries; programs have about thirty */
     Elf64_Phdr dynamic;
     Elf64_Dyn entry;
     if (!find_segment(file, header, PT_DYNAMIC, &dynamic))
@@ -135,7 +133,7 @@ static enum obstacle obstacle_in_loader(struct program *program) {
                                                                                             : NO_OBSTACLE;
 }
 
-/* By the note that Go's linker writes. */
+/* Go's linker writes this note. */
 static bool is_go(int file, const Elf64_Ehdr *header) {
     Elf64_Phdr note;
     struct {
@@ -163,15 +161,15 @@ static enum obstacle obstacle_in_format(int file, struct program *program) {
     return is_go(file, &header) ? GO_PROGRAM : STATICALLY_LINKED;
 }
 
-/* Whether the kernel heeds set-id bits and capabilities of this file. */
+/* Returns whether the kernel honours set-id bits and capabilities of this file. */
 static bool can_raise_privileges(int file) {
     struct statvfs mount;
     return fstatvfs(file, &mount) == 0 && (mount.f_flag & ST_NOSUID) == 0 &&
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
 }
 
-/* A set-id bit that changes nothing (root's own set-uid programs) does not
- * make the dynamic linker careful; nor do capabilities, when root has them. */
+/* The dynamic linker ignores LD_PRELOAD only if exec changes the user, the group or the capabilities.  Root's
+ * own set-uid programs, and capabilities that root already has, change nothing. */
 static enum obstacle obstacle_in_privileges(int file) {
     struct stat status;
     if (fstat(file, &status) != 0 || !can_raise_privileges(file))
@@ -189,7 +187,7 @@ static enum obstacle obstacle_in(int file, struct program *program) {
     return found != NO_OBSTACLE ? found : obstacle_in_format(file, program);
 }
 
-/* Look at the program's binary; when it is a script, `next` names its interpreter. */
+/* Inspect the program's binary; if it is a script, store its interpreter in *next. */
 static enum obstacle look_at(struct program *program, const char **next) {
     int file = open(program->binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_record.c - "asf record", which becomes asf-record, this program: what
- * the files and streams of records hold.
+ * command_record.c - the program asf-record, which "asf record" executes: shows what files and streams of
+ * records contain.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "interfaces/command/command_record.h"
 #include "interfaces/command/command_table.h"
 
-/* A module's stream has a buffer of BUFSIZ by default; a pipe holds 64 KB. */
+/* A module's stream has BUFSIZ bytes by default; a pipe holds 64 KB. */
 extern const char asf_conf[];
 const char asf_conf[] = "buffer=64K";
 
-/* Who only reads makes no directory. */
+/* Check first: asf_record_store_directory would create the directory. */
 static struct asf_record_store *open_store(const char *subcommand, const char *directory) {
     struct asf_record_store *store;
     if (access(directory, F_OK) != 0)
@@ -42,7 +42,7 @@ static bool is_regular(const char *file) {
     return (file ? stat(file, &st) : fstat(STDIN_FILENO, &st)) == 0 && S_ISREG(st.st_mode);
 }
 
-/* A regular file, which is not waited for, is mapped. */
+/* Reading a regular file never waits, so asf_sopen may map it. */
 static struct asf_cios *open_input(const char *file, void (*flush)(void *arg), void *arg, int *error) {
     bool regular = is_regular(file);
     if (regular && file)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_record.h - what the parts of "asf record" share.
+ * command_record.h - declarations that the files of "asf record" share.
  */
 #ifndef ASF_COMMAND_RECORD_H
 #define ASF_COMMAND_RECORD_H
@@ -10,10 +10,10 @@
 
 #include "interfaces/command/command.h"
 
-/* What the options say of the input. */
+/* The input as the options describe it. */
 struct record_source {
     const char *store; /* a directory, or NULL */
-    size_t footprint;  /* for formats; 0: what the library takes */
+    size_t footprint;  /* most memory for formats; 0: the library's default */
 };
 
 /* The records of a file, or of standard input. */
@@ -29,23 +29,22 @@ int asf__record_formats(int argc, char **argv);
 int asf__record_dump(int argc, char **argv);
 int asf__record_convert(int argc, char **argv);
 
-/* asf__record_open: a file, or standard input for "-".  Ends with a message when it
- * cannot be opened.
- *   flush    called with `arg` before the command waits for a pipe, a terminal or the like:
- *            what has been printed is to be seen by then */
+/* asf__record_open: open a file, or standard input for "-".  Ends the process with a message on failure.
+ *   flush  called with `arg` before the command waits for input from a pipe or terminal, so that a reader
+ *          sees the output so far */
 struct record_input asf__record_open(const char *subcommand, const char *file,
                                      const struct record_source *source, void (*flush)(void *arg), void *arg);
 
-/* asf__record_flush_stdout: such a function, for what is printed; `unused` is NULL. */
+/* asf__record_flush_stdout: a `flush` function for standard output; `unused` is NULL. */
 void asf__record_flush_stdout(void *unused);
 
-/* asf__record_open_waiting: a stream of such input.  It owns the descriptor, which may be
- * negative, with the reason in errno. */
+/* asf__record_open_waiting: open a stream that calls `flush` before it waits.  The stream owns the
+ * descriptor.  A negative `fd` fails with errno. */
 struct asf_cios *asf__record_open_waiting(int fd, void (*flush)(void *arg), void *arg, int *error);
 
-/* asf__record_close: `rc` is what asf_record_next ended with.
- * returns  0; after a message 1 when the records are broken, and what came before
- *          was good, or EXIT_OWN_FAILURE. */
+/* asf__record_close: close the input, after asf_record_next ended with `rc`.
+ * returns  0; or after a message 1 if the records are broken but the earlier ones were good, else
+ *          EXIT_OWN_FAILURE */
 int asf__record_close(const char *subcommand, struct record_input *in, int rc);
 
 #endif

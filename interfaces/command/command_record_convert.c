@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_record_convert.c - "asf record convert": the same records in the
- * layout of this machine, so that programs here use them where they lie.
+ * command_record_convert.c - "asf record convert": writes records in the layout of this machine, so that
+ * programs here use them without conversion.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,12 +25,12 @@ static void *allocate(size_t count, size_t size) {
 /* --- this machine's layout ------------------------------------------------------------ */
 
 struct target {
-    unsigned char hash[16]; /* of the format that it is the counterpart of */
+    unsigned char hash[16]; /* hash of the input's format */
     struct asf_record_format *native;
-    void *data; /* room for one */
+    void *data; /* memory for one record */
 };
 
-/* The structs that a struct contains must each be made once. */
+/* Structs already converted: each struct must have exactly one type. */
 struct made {
     const struct asf_record_layout *layout;
     struct asf_record_type *type;
@@ -43,7 +43,7 @@ static size_t round_up(size_t n, size_t align) {
 
 static const struct asf_record_type *type_of(const struct asf_record_layout *s, struct made **made);
 
-/* A field where a compiler would put it. */
+/* Add a field at the offset where a compiler puts it. */
 static void place(struct asf_record_type *type, struct asf_record_field *f, const struct asf_record_member *m,
                   struct made **made) {
     bool pointer = m->shape == ASF_RECORD_DYNAMIC || m->kind == ASF_RECORD_STRING;
@@ -156,7 +156,7 @@ static int convert_one(struct converting *c, const struct record_input *in, stru
     return 0;
 }
 
-/* Before more input is waited for. */
+/* Called before the input waits. */
 static void flush_output(void *arg) {
     struct converting *c = arg;
     int rc = c->stream ? asf_sflush(c->stream) : 0;
@@ -164,7 +164,7 @@ static void flush_output(void *arg) {
         cannot_write(c, rc);
 }
 
-/* What is read must not be emptied. */
+/* Opening the output would truncate the input. */
 static bool is_the_input(const struct converting *c, struct asf_cios *input) {
     struct stat to, from;
     return c->output && stat(c->output, &to) == 0 && S_ISREG(to.st_mode) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_record_dump.c - "asf record formats" and "asf record dump": formats
- * and records for people, and as JSON.
+ * command_record_dump.c - "asf record formats" and "asf record dump": print formats and records, as text or
+ * JSON.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "interfaces/command/command_table.h"
 #include "lib/text/decimal.h"
 
-/* What the options ask for. */
+/* The options. */
 struct dumping {
     bool json;
     struct record_source source;
@@ -104,8 +104,9 @@ static void put_json_format(const struct asf_record_format *f) {
     fputs("}\n", stdout);
 }
 
-/* Structs behind pointers can stand for any number of fields.
- * returns  the fields, those of its structs counted each time; no more than `most` */
+/* A short format can expand to very many fields, because a struct's fields count each time the struct is
+ * used.
+ * returns  the number of fields, at most `most` */
 static size_t count_fields(const struct asf_record_layout *s, size_t most) {
     struct asf_record_member m;
     size_t n = 0;
@@ -123,7 +124,7 @@ static void put_one_format(const struct asf_record_format *f, const struct dumpi
     (d->json ? put_json_format : put_format)(f);
 }
 
-/* Formats that were shown already, by their hashes. */
+/* Hashes of the formats that were shown. */
 struct shown {
     unsigned char (*hashes)[16];
     size_t count;
@@ -152,7 +153,7 @@ static uint64_t parse_number(const char *subcommand, const char *option, const c
     return n;
 }
 
-/* false: help is asked for. */
+/* Returns false if the options ask for help. */
 static bool parse(struct dumping *d, int argc, char **argv, const char *command) {
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of(command), NULL)) != -1;) {
         if (option == 'j')
@@ -200,7 +201,7 @@ static void put_float(double value, unsigned size, bool json) {
     if (json && !isfinite(value)) {
         fputs(isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"", stdout);
     } else if (size == sizeof(float)) {
-        for (int digits = 6; digits <= 9; digits++) { /* the fewest that give this float */
+        for (int digits = 6; digits <= 9; digits++) { /* the fewest digits that give this float */
             snprintf(text, sizeof text, "%.*g", digits, value);
             if (strtof(text, NULL) == (float)value)
                 break;
@@ -248,7 +249,7 @@ static void put_struct(const struct asf_record_value *v, bool json) {
     putchar('}');
 }
 
-/* Text: characters up to the null byte, or to the end of the array. */
+/* The text ends at the null byte, or at the end of the array. */
 static void put_characters(const struct asf_record_value *v) {
     char *text = malloc(v->count + 1);
     if (!text)
@@ -303,7 +304,7 @@ static void put_record(const struct asf_record *record, uint64_t number, bool js
     }
 }
 
-/* To the N-th record: sought, or, in a pipe, read. */
+/* Skip `number` records: seek, or read them from a pipe. */
 static int skip(struct record_input *in, uint64_t number) {
     struct asf_record *record;
     int rc = 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_record_wait.c - a stream module for records that have to be waited for: those of
- * a pipe, a terminal or the like.
+ * command_record_wait.c - a stream module for pipes, terminals and other input that a read may wait for.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,8 +13,8 @@
 
 #include "interfaces/command/command_record.h"
 
-/* A reader that took this for end of file, or a filter behind it, would wait for records that
- * are in a buffer here; only the call that reads knows when it is going to wait. */
+/* Flushes the output before a read waits: a reader of the output must not wait for records that are in a
+ * buffer here.  Only the call that reads knows that it is going to wait. */
 struct waiting {
     int fd;
     void (*flush)(void *arg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_report.c - the report of "asf stat", for people and for programs: one block a process.
+ * command_report.c - the report of "asf stat", as text and JSON: one block for each process.
  */
 #define _GNU_SOURCE
 #include "interfaces/command/command_report.h"
@@ -30,7 +30,7 @@ static bool is_same_process(const struct reported *a, const struct reported *b) 
     return a->process == b->process && !strcmp(a->program, b->program);
 }
 
-/* Whether no stream before it is of its process. */
+/* Returns whether the i-th stream is the first of its process. */
 static bool is_first(const struct report *r, size_t i) {
     for (size_t k = 0; k < i; k++)
         if (is_same_process(&r->streams[k], &r->streams[i]))
@@ -38,7 +38,7 @@ static bool is_first(const struct report *r, size_t i) {
     return true;
 }
 
-/* libc: -1 if it is not known of one of them. */
+/* The total's `libc` is -1 if that of any stream is -1. */
 static struct reported total_of(const struct report *r, const struct reported *of, size_t *count) {
     struct reported t = {.name = "total", .module = "", .why = ""};
     *count = 0;
@@ -55,7 +55,7 @@ static struct reported total_of(const struct report *r, const struct reported *o
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* "write, regular file"; what serves the program's own calls is the kernel. */
+/* "write, regular file".  The program's own calls are served by the kernel. */
 static const char *served_by(const struct reported *s) {
     const char *kind = !strcmp(s->why, "the null device") ? "null device" : s->why;
     const char *comma = strchr(kind, ',');

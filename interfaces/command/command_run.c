@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_run.c - "asf run": start a program that libasf_stdio.so, or libasf_unix.so, serves.
+ * command_run.c - "asf run": executes a program that libasf_stdio.so or libasf_unix.so serves.
  *
- *
- * All there is to do is to set LD_PRELOAD and ASF_OPTIONS and to become the
- * program.  What can be said beforehand of a program that cannot be served is
- * said here, for the library will not be there to say it.
+ * It sets LD_PRELOAD and ASF_OPTIONS, then executes the program.  It warns of programs that cannot be served,
+ * because the library cannot do so where it is not loaded.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,9 +19,9 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/stats.h"
 
-/* The option that makes the library report to this file.  The path is made
- * absolute because programs change their directory, and opened once because
- * nobody would see the library fail to. */
+/* Returns the option that makes the library append its report to this file.  The path is absolute, because
+ * programs change their directory.  Open the file once here, because the library's failure would go
+ * unseen. */
 static const char *stats_to_file(const char *file) {
     char directory[PATH_MAX] = "";
     if (file[0] == '\0' || strchr(file, ',') != NULL)
@@ -56,15 +54,15 @@ static const char *remedy(enum obstacle obstacle) {
         return "is set-uid or set-gid and runs without asf: ld.so preloads nothing then; run it as its owner";
     case CAPABILITIES:
         return "has file capabilities and runs without asf: ld.so preloads nothing then; run it as root";
-    case NO_LIBRARY: /* asf__obstacle says more */
+    case NO_LIBRARY: /* asf__obstacle has its text */
     case NO_OBSTACLE:
         break;
     }
     return NULL;
 }
 
-/* A program of another machine or libc would only complain about, or be broken
- * by, what it cannot load.  The others pass it on to programs that they start. */
+/* A program of another machine or libc cannot load the library, and its loader would complain or abort.
+ * Programs with other obstacles keep LD_PRELOAD for the programs they start. */
 static bool can_load(enum obstacle obstacle) {
     return obstacle != FOREIGN_MACHINE && obstacle != FOREIGN_LOADER && obstacle != NO_LIBRARY;
 }
@@ -92,7 +90,7 @@ void asf__prepare(const struct program *program, const struct serving *s) {
         set_options(options);
 }
 
-/* execvp's ENOENT is also that of a missing interpreter. */
+/* execvp also fails with ENOENT if the interpreter is missing. */
 int asf__cannot_execute(const struct program *program, const char *name, int error) {
     if (error != ENOENT)
         asf__warn("%s: exec: %s; check its permissions and what kind of file it is",
@@ -122,7 +120,7 @@ int asf__execute(char **argv, const struct serving *s) {
     struct program program = asf__find_program(argv[0]);
     asf__prepare(&program, s);
     if (program.obstacle == FOREIGN_MACHINE)
-        execv(program.path, argv); /* execvp would give it to the shell, as a script */
+        execv(program.path, argv); /* execvp would run it as a shell script */
     else
         execvp(argv[0], argv);
     return asf__cannot_execute(&program, argv[0], errno);
@@ -143,12 +141,12 @@ bool asf__serving_option(struct serving *s, const char *command, int option, con
     if (option == 'u') {
         s->library = LIBRARY_OF_UNIX;
     } else if (option == 'b') {
-        asf__size(command, "buffer", argument); /* the library would only warn of what is none */
+        asf__size(command, "buffer", argument); /* reject bad sizes here: the library only warns */
         set_buffer(s, command, asf__text("buffer=%s", argument), false);
     } else if (option == 'e') {
         set_buffer(s, command, "buffer=libc", true);
     } else if (option == 'd') {
-        s->library = LIBRARY_OF_UNIX; /* or programs that read() themselves go without */
+        s->library = LIBRARY_OF_UNIX; /* libasf_unix also serves programs that call read() directly */
         s->decompress = true;
         add_option(s, "decompress=on");
     } else if (option == 'k') {

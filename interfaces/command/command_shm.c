@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_shm.c - "asf shm": segments of shared memory listed and removed, and
- * arrays moved between text and segments.
+ * command_shm.c - "asf shm": lists and removes segments of shared memory, and copies arrays between text and
+ * segments.
  */
 #define _GNU_SOURCE
 #include <getopt.h>

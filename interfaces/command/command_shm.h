@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_shm.h - what the parts of "asf shm" share.
+ * command_shm.h - declarations that the files of "asf shm" share.
  */
 #ifndef ASF_COMMAND_SHM_H
 #define ASF_COMMAND_SHM_H

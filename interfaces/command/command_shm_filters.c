@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_shm_filters.c - "asf shm expand" and "asf shm pack": arrays in text
- * moved out of segments and into them.  Whatever is no array is copied byte
- * for byte.
+ * command_shm_filters.c - "asf shm expand" and "asf shm pack": replace labels in text by the arrays in
+ * segments, and arrays by labels.  They copy all other text byte for byte.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -54,7 +53,7 @@ static bool is(const struct text *t, const char *word) {
     return t->length == strlen(word) && memcmp(t->bytes, word, t->length) == 0;
 }
 
-/* The blanks that come next, and the word behind them; either may be empty. */
+/* Read the blanks, then the word after them; either may be empty. */
 static void next_word(FILE *in, struct text *blanks, struct text *word) {
     int c;
     clear(blanks);
@@ -95,8 +94,8 @@ static FILE *open_input(const char *subcommand, int argc, char **argv) {
 
 /* --- expand ----------------------------------------------------------------------- */
 
-/* The label in the rest of a line, without the blanks around it; none in a line with
- * a null, which is in no label. */
+/* The label in the rest of a line, without surrounding blanks.  Empty if the line has a null byte, which no
+ * label has. */
 static char *label_in(const struct text *rest) {
     bool whole = rest->length > 0 && !memchr(rest->bytes, '\0', rest->length);
     const char *from = whole ? rest->bytes : "";
@@ -120,7 +119,7 @@ static void put_numbers(const char *label, char *shm) {
         asf__fail("shm expand: %s: %s; what was printed is not all there was", label, asf_shm_why());
 }
 
-/* Words after shmids that are no label are words like any others. */
+/* If the rest of the line is not a label, copy it like other text. */
 static void put_array(const struct text *blanks, const struct text *word, const struct text *rest) {
     char *label = label_in(rest);
     char *shm = asf_shm_open(label);
@@ -170,17 +169,17 @@ int asf__shm_expand(int argc, char **argv) {
 /* --- pack -------------------------------------------------------------------------- */
 
 struct packing {
-    size_t least;        /* numbers that are worth a segment */
-    const char *prefix;  /* of the segments' names, or NULL */
+    size_t least;        /* arrays of fewer numbers stay text */
+    const char *prefix;  /* first part of the segments' names, or NULL */
     const char *backend; /* or NULL */
-    mode_t mode;         /* of the segments */
-    struct text name;    /* the last word that was no number */
-    struct text lead;    /* what stands before the first number of a run */
-    struct text raw;     /* the run as it stands, while it is short */
-    struct text large;   /* the first word of the run that is too large for a double */
+    mode_t mode;         /* permissions of the segments */
+    struct text name;    /* the last word that is not a number */
+    struct text lead;    /* blanks before the array's first number */
+    struct text raw;     /* text of the array while it has fewer than `least` numbers */
+    struct text large;   /* first number of the array that overflows a double */
     double *numbers;
     size_t count, room;
-    char **labels; /* made so far: they go again when something fails */
+    char **labels; /* segments made so far; removed on failure */
     size_t made;
 };
 
@@ -205,7 +204,7 @@ static void add_number(struct packing *p, double value) {
     p->numbers[p->count++] = value;
 }
 
-/* A name for a segment: the field's, with nothing that a label cannot hold. */
+/* The segment's name: the field's.  Control characters are replaced, because no label may contain them. */
 static char *segment_name(const struct packing *p) {
     const char *field = p->name.length > 0 ? p->name.bytes : "array";
     char *name = p->prefix ? asf__text("%s/%s", p->prefix, field) : asf__text("%s", field);
@@ -230,7 +229,7 @@ static void put_segment(struct packing *p) {
     free(name);
 }
 
-/* The run has ended, and `blanks` follow.  A label ends its line. */
+/* The array ends before `blanks`.  A label needs a newline after it. */
 static void end_run(struct packing *p, const struct text *blanks) {
     const char *newline = blanks->length > 0 ? memchr(blanks->bytes, '\n', blanks->length) : NULL;
     bool packed = p->count > 0 && p->count >= p->least;
@@ -248,7 +247,7 @@ static void end_run(struct packing *p, const struct text *blanks) {
     p->count = 0;
 }
 
-/* Within an array "nan" and "inf" are numbers, at the start of a line names. */
+/* At the start of a line "nan" and "inf" are names; inside an array they are numbers. */
 static bool is_number(struct packing *p, const struct text *blanks, const struct text *word, double *value) {
     bool starts_line = blanks->length == 0 || memchr(blanks->bytes, '\n', blanks->length);
     if (p->count == 0 && starts_line && isalpha((unsigned char)word->bytes[0]))
@@ -277,7 +276,7 @@ static void take_name(struct packing *p, FILE *in, const struct text *blanks, co
     clear(&p->name);
     add_all(&p->name, word);
     if (is(word, "shmids")) {
-        rest_of_line(in, &p->raw); /* packed already */
+        rest_of_line(in, &p->raw); /* already packed */
         put(&p->raw);
         clear(&p->raw);
     }
@@ -314,7 +313,7 @@ static mode_t parse_mode(const char *text) {
     return (mode_t)mode;
 }
 
-/* A memfd ends with its maker, which is this command. */
+/* A memfd segment would end with this process. */
 static const char *parse_backend(const char *name) {
     if (strcmp(name, "posix") != 0 && strcmp(name, "sysv") != 0)
         asf__fail("shm pack: --backend %s: posix and sysv have segments that outlive this command", name);
@@ -355,7 +354,7 @@ int asf__shm_pack(int argc, char **argv) {
     if (!parse(&p, argc, argv))
         return asf__help_of("shm pack");
     FILE *in = open_input("pack", argc, argv);
-    signal(SIGPIPE, SIG_IGN); /* a failure like others: the segments go again */
+    signal(SIGPIPE, SIG_IGN); /* a failed write then removes the segments */
     pack(&p, in);
     if (ferror(in))
         give_up(&p, asf__text("%s: read", name_of(argv[optind])), strerror(errno));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_shm_ls.c - "asf shm ls": the segments there are, as a table for
- * people or as JSON for programs.
+ * command_shm_ls.c - "asf shm ls": lists the segments, as a table or as JSON.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -15,7 +14,7 @@
 #include "interfaces/command/command_shm.h"
 #include "interfaces/command/command_table.h"
 
-/* How to list, and how many have been listed. */
+/* How to list, and the number of segments listed so far. */
 struct listing {
     bool json, leaked, all;
     size_t count;

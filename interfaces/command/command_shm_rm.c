@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_shm_rm.c - "asf shm rm": segments removed by label, or by what they
- * have in common.
+ * command_shm_rm.c - "asf shm rm": removes segments by label or by common properties.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,9 +28,9 @@ static void complain(struct removal *r, const char *label, int rc) {
     r->failed = true;
 }
 
-/* --- by what they have in common ---------------------------------------------- */
+/* --- by common properties -------------------------------------------------------------- */
 
-/* Those of memfd go when those who have them do. */
+/* A memfd segment ends with the last process that has it open. */
 static bool is_meant(const struct removal *r, const struct asf_shm_info *info) {
     uid_t user = geteuid();
     if (!strcmp(info->backend, "memfd"))
@@ -49,7 +48,7 @@ static int remove_if_meant(const struct asf_shm_info *info, void *arg) {
         return 0;
     int rc = r->dry ? 0 : asf_shm_remove(info->label);
     if (rc == -ENOENT)
-        return 0; /* somebody else was faster */
+        return 0; /* another process removed it first */
     if (rc < 0)
         complain(r, info->label, rc);
     else
@@ -76,7 +75,7 @@ static int compare(const struct asf_shm_info *info, void *arg) {
     return s->found;
 }
 
-/* A dry run finds out the same as a removal, but for permissions. */
+/* A dry run reports what a removal would, except for missing permissions. */
 static void look_up(struct removal *r, const char *label) {
     struct search s = {.label = label};
     int rc = asf_shm_each(compare, &s);
@@ -91,7 +90,7 @@ static void look_up(struct removal *r, const char *label) {
 }
 
 static void remove_label(struct removal *r, const char *label) {
-    char *line = asf__text("%s", label); /* as a file has it, perhaps with its newline */
+    char *line = asf__text("%s", label); /* a file's line may end with a newline */
     line[strcspn(line, "\n")] = '\0';
     if (r->dry) {
         look_up(r, line);
@@ -139,7 +138,7 @@ static bool parse(struct removal *r, int argc, char **argv) {
     return true;
 }
 
-/* Labels begin with an identifier; behind them POSIXLY_CORRECT leaves options. */
+/* No label begins with '-'.  With POSIXLY_CORRECT getopt_long leaves options after a label unparsed. */
 static void refuse_options(int argc, char **argv) {
     for (int i = optind; i < argc; i++)
         if (argv[i][0] == '-')

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_stat.c - "asf stat": run a program, and report what its I/O was.
+ * command_stat.c - "asf stat": runs a program and reports its I/O.
  *
- *
- * The library appends a line a stream to a temporary file, for each process; the program's own reads and
- * writes are counted by libasf_unix, which serves them if --unix asks for it.
+ * In each process the library appends a line per stream to a temporary file.  libasf_unix counts the
+ * program's own reads and writes; it serves them only with --unix.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +20,7 @@
 
 /* --- the lines of the library ------------------------------------------------------------- */
 
-/* False: the line is none of the library's, or a name in it has a tab. */
+/* Returns false if the line is not the library's, or if a name in it has a tab. */
 static bool parse_line(char *line, struct reported *s) {
     enum { FIELDS = 12 };
     char *field[FIELDS], *next = line;
@@ -45,7 +44,7 @@ static bool parse_line(char *line, struct reported *s) {
     return !strcmp(field[0], "asf:") && !next;
 }
 
-/* The lines live as long as the process. */
+/* The lines are never freed: the report points into them. */
 static void read_lines(struct report *r, int fd) {
     FILE *in = fdopen(fd, "r");
     size_t room = 0, size;
@@ -68,7 +67,7 @@ static void read_lines(struct report *r, int fd) {
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-/* returns  whether it could not be run, which asf__execute has told. */
+/* Returns whether exec failed; asf__execute has then printed a message. */
 static bool start(char **argv, const struct serving *s) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) < 0)
@@ -95,7 +94,7 @@ bool asf__report_program(char **argv, const struct serving *asked, struct report
     struct serving s = *asked;
     struct program program = asf__find_program(argv[0]);
     char *path;
-    asf__preload(LIBRARY_OF_UNIX); /* fails here, if it does */
+    asf__preload(LIBRARY_OF_UNIX); /* fails before the program starts */
     signal(SIGCHLD, SIG_DFL);
     int fd = asf__temporary("stat", &path);
     const char *given = getenv("ASF_OPTIONS");
@@ -120,7 +119,7 @@ bool asf__report_program(char **argv, const struct serving *asked, struct report
 
 /* --- the command ------------------------------------------------------------------------------- */
 
-/* At once, so that no message of another process comes between its lines. */
+/* Write the report in one go, so that no other process's message splits it. */
 static void write_report(const struct report *r, FILE *to, bool json) {
     char *text = NULL;
     size_t size = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_tune.c - "asf tune": measure this machine, and keep what was found
- * where the library looks for it.
+ * command_tune.c - "asf tune": measures this machine, and writes the table that the library reads.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +19,7 @@
 
 enum { MB = 1 << 20 };
 
-/* All ends after this long; what was not reached is not in the table. */
+/* Seconds for all measurements; the table lacks figures that do not fit. */
 static const double limit = 18;
 
 struct request {
@@ -30,7 +29,7 @@ struct request {
     bool system, dry, show, check, json, help;
 };
 
-/* --- what is measured --------------------------------------------------------------- */
+/* --- file systems to measure ----------------------------------------------------------- */
 
 static const char *type_name(uint64_t type) {
     static const struct {
@@ -47,7 +46,7 @@ static const char *type_name(uint64_t type) {
     return asf__text("%" PRIx64, type);
 }
 
-/* A directory on a file system of a type that is not in the table yet. */
+/* Add the directory's file system, unless the table already has its type. */
 static bool add_place(struct table *t, const char *directory, bool asked) {
     struct statfs fs;
     if (!directory || !*directory || t->count == MOST_PLACES - 1)
@@ -76,8 +75,7 @@ static void add_places(struct table *t, const struct request *r) {
         asf__fail("tune: no directory can be written; name one with --dir");
 }
 
-/* Larger than the processor's caches, and no more than an eighth of what there
- * is room for. */
+/* Larger than the processor's caches, but at most an eighth of the free memory and of the free space. */
 static size_t file_size(const struct place *p) {
     struct statvfs fs;
     uint64_t most = 64 * MB;
@@ -109,7 +107,7 @@ static void show_nothing(const struct course *course, const char *what) {
 
 /* --- measuring ------------------------------------------------------------------------------- */
 
-/* returns  whether anything was measured there. */
+/* returns  whether anything was measured */
 static bool measure(struct place *p, struct course *course, double share,
                     int (*how)(struct place *, struct course *)) {
     course->bytes = file_size(p);
@@ -122,7 +120,7 @@ static bool measure(struct place *p, struct course *course, double share,
     return rc == 0 && p->count > 0;
 }
 
-/* Other work takes time from ours, and takes it unevenly. */
+/* Other processes slow the measurements down, and not all of them equally. */
 static void warn_when_busy(void) {
     double load;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -179,7 +177,7 @@ static struct request parse(int argc, char **argv) {
     return r;
 }
 
-/* The alternatives of the manual page. */
+/* Options that exclude each other, as in the manual page. */
 static void refuse_alternatives(const struct request *r) {
     const struct {
         bool both;
@@ -195,7 +193,7 @@ static void refuse_alternatives(const struct request *r) {
             asf__fail("tune: %s do not go together; see 'asf tune --help'", pairs[i].names);
 }
 
-/* The table that the library uses; what keeps it from one is told. */
+/* Find the table that the library uses; warn of tables that it ignores. */
 static bool find_table(struct table *t, const struct request *r) {
     static char paths[2][PATH_MAX];
     for (int which = r->system ? 1 : 0; which < 2; which++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_tune_print.c - the table of "asf tune", for people and for programs.
+ * command_tune_print.c - prints the table of "asf tune", as text or as JSON.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_tune_table.c - the table of "asf tune": what follows from the figures,
- * its file, and whether it is still of this machine.
+ * command_tune_table.c - the table of "asf tune": computes the settings, writes and reads the file, and
+ * checks whether it still fits this machine.
  *
- *
- * The file begins with what the library reads (lib/sys/costs.c), up to the line
- * "end"; the figures, for people, stand behind it.
+ * The library reads the file up to the line "end" (lib/sys/costs.c).  The figures follow, for people.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -68,9 +66,9 @@ char *asf__tune_stale(const struct table *table) {
     return NULL;
 }
 
-/* --- what follows --------------------------------------------------------------------- */
+/* --- settings -------------------------------------------------------------------------- */
 
-/* Picoseconds a byte; 0: not measured. */
+/* Picoseconds per byte; 0: not measured. */
 static uint64_t cost(const struct place *p, const char *way, size_t size) {
     double rate = asf__rate(p, way, size);
     return rate > 0 ? (uint64_t)(1e12 / rate + 0.5) : 0;
@@ -84,8 +82,7 @@ static bool is_file_system(const struct place *p) {
     return p->type != 0;
 }
 
-/* The sizes are those of the first place, where files usually are; the least
- * size of a map serves all of them. */
+/* The sizes are the first file system's, where files usually are.  map_min must suit all file systems. */
 void asf__tune_conclude(struct table *table) {
     struct asf_costs *c = &table->costs;
     const struct place *first = &table->places[0];
@@ -142,7 +139,7 @@ static char *text_of(const struct table *t) {
     return text;
 }
 
-/* The directories above a file, as mkdir -p makes them. */
+/* Create the missing parent directories of a file. */
 static void make_directories(const char *path) {
     char *directory = asf__text("%s", path);
     for (char *slash = directory + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
@@ -156,7 +153,7 @@ void asf__tune_write(const struct table *table) {
     char *unfinished = asf__text("%s.%d", table->path, (int)getpid());
     char *text = text_of(table);
     make_directories(table->path);
-    unlink(unfinished); /* left by a process of this number that was killed */
+    unlink(unfinished); /* a killed process with the same number may have left it */
     FILE *file = fopen(unfinished, "wxe");
     bool ok = file && fputs(text, file) >= 0 && fflush(file) == 0 && fchmod(fileno(file), 0644) == 0;
     ok = file && fclose(file) == 0 && ok && rename(unfinished, table->path) == 0;
@@ -196,7 +193,7 @@ static void read_place(struct table *t, const char *line) {
     t->count++;
 }
 
-/* Of the place that was read last. */
+/* The figure belongs to the place read last. */
 static void read_figure(struct table *t, const char *line) {
     int at = 0;
     struct place *p = t->count ? &t->places[t->count - 1] : NULL;
