@@ -45,7 +45,7 @@ def read_columns(paths, fields, *, blocksize="64 MiB", separator="\t", skip=0):
     read.  Both name the part, and OSError has it as `filename`.
     """
     fields = list(fields.items()) if hasattr(fields, "items") else list(fields)
-    asf.read_columns(os.devnull, fields, separator=separator, skip=skip)  # raises here what the arguments lack
+    asf.read_columns(os.devnull, fields, separator=separator, skip=skip)  # raises argument errors here
     read = dask.delayed(functools.partial(_read, fields=fields, separator=separator, skip=skip), pure=True)
     parts = [read(part) for part in _parts(paths, blocksize)]
     arrays = []

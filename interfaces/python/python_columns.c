@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_columns.c - columns of numbers that are read from text into arrays: of the next lines of a file, or
- * by threads of a whole file.
+ * python_columns.c - reads columns of numbers from text into arrays: from the next lines of a file, or from a
+ * whole file with several threads.
  */
 #include "interfaces/python/python_module.h"
 
@@ -11,17 +11,17 @@
 
 #include <asf/parts.h>
 
-/* A column that is read. */
+/* A column to read. */
 struct target {
-    Py_ssize_t field, place; /* place: in the list that is returned */
-    char format[2];          /* of struct */
-    PyObject *bytes;         /* a bytearray with room for the rows, or a Column */
+    Py_ssize_t field, place; /* place: index in the returned list */
+    char format[2];          /* a format of the module struct */
+    PyObject *bytes;         /* bytearray with room for the rows, or a Column */
 };
 
 struct targets {
-    struct target *of; /* by increasing fields */
+    struct target *of; /* sorted by field */
     struct asf_column *columns;
-    Py_ssize_t count, room; /* room: rows */
+    Py_ssize_t count, room; /* room: allocated rows */
 };
 
 static Py_ssize_t size_of(const struct target *t) {
@@ -55,9 +55,9 @@ static bool parse_pair(struct target *t, PyObject *pair) {
     return !PyErr_Occurred();
 }
 
-/* Parses pairs, and sorts them by the number of the field.  The caller calls free_targets in any case.
+/* Parse pairs, and sort them by field number.  The caller calls free_targets in any case.
  *   pairs  a list
- * returns  false with an exception. */
+ * returns  false with an exception */
 static bool parse_fields(struct targets *t, PyObject *pairs) {
     t->count = PyList_Size(pairs);
     t->of = PyMem_Calloc((size_t)t->count + 1, sizeof *t->of);
@@ -87,7 +87,7 @@ static void free_targets(struct targets *t) {
     PyMem_Free(t->columns);
 }
 
-/* Makes the arrays `rows` long: false with an exception. */
+/* Resize the arrays to `rows` rows.  Returns false with an exception. */
 static bool resize_targets(struct targets *t, Py_ssize_t rows) {
     for (struct target *each = t->of; each < t->of + t->count; each++) {
         if (rows > PY_SSIZE_T_MAX / 16) {
@@ -105,7 +105,7 @@ static bool resize_targets(struct targets *t, Py_ssize_t rows) {
     return true;
 }
 
-/* The list of views that is returned. */
+/* Returns the list of views for the caller. */
 static PyObject *views_of(const struct targets *t) {
     PyObject *list = PyList_New(t->count);
     for (Py_ssize_t i = 0; list && i < t->count; i++) {
@@ -116,8 +116,8 @@ static PyObject *views_of(const struct targets *t) {
     return list;
 }
 
-/* Raises the exception for a line that is no row.  The message has up to 60 bytes of the line, as far as they
- * are in memory.  The line is not consumed. */
+/* Raise the exception for a line that is not a row.  The message shows up to 60 bytes of the line, as far as
+ * they are buffered.  The line stays unread. */
 static void refuse_row(struct asf__file *f, Py_ssize_t row, int64_t code) {
     const char *why = code == -ERANGE ? "an integer is too large for its type"
                                       : "a field is missing or is not a number of its type";
@@ -133,8 +133,8 @@ static void refuse_row(struct asf__file *f, Py_ssize_t row, int64_t code) {
     Py_XDECREF(shown);
 }
 
-/* Reads up to `most` rows after those that were `got`.
- * returns  rows; 0 at the end; -1 with an exception; -EAGAIN. */
+/* Read up to `most` rows; `got` rows were read before.
+ * returns  the number of rows; 0 at the end; -EAGAIN; -1 with an exception */
 static int64_t scan_piece(struct asf__file *f, struct targets *t, int separator, Py_ssize_t got,
                           Py_ssize_t most) {
     int64_t n;
@@ -158,8 +158,8 @@ static int64_t scan_piece(struct asf__file *f, struct targets *t, int separator,
     return -1;
 }
 
-/* Reads `rows` rows, or all if it is negative.  The handlers of signals run between pieces.
- * returns  rows, or -1 with an exception. */
+/* Read `rows` rows, or all rows if it is negative.  Signal handlers run between pieces.
+ * returns  the number of rows, or -1 with an exception */
 static Py_ssize_t scan_rows(struct asf__file *f, struct targets *t, int separator, Py_ssize_t rows) {
     enum { FIRST = 4096, PIECE = 1 << 20 };
     Py_ssize_t got = 0, most = rows < 0 ? PY_SSIZE_T_MAX : rows;
@@ -234,7 +234,7 @@ PyType_Spec asf__column_spec = {
     .slots = column_slots,
 };
 
-/* Gives the columns' arrays to objects.  Those that no object gets are freed. */
+/* Move the columns' arrays into objects.  On failure the remaining arrays are freed. */
 static bool take_values(struct asf__module *module, struct targets *t, Py_ssize_t rows) {
     bool taken = true;
     for (Py_ssize_t i = 0; i < t->count; i++) {
@@ -279,7 +279,8 @@ static PyObject *read_file(struct asf__module *module, PyObject *path, struct ta
 
 /* --- of a part -------------------------------------------------------------- */
 
-/* A heading is in the first part, or is refused, as by asf_read_columns. */
+/* Skip the heading, which only the first part has.  As in asf_read_columns, a heading longer than the first
+ * part is an error. */
 static bool skip_lines(struct asf__file *f, const struct asf_part *part, Py_ssize_t lines) {
     for (; part->index == 0 && lines > 0; lines--) {
         ssize_t n;

@@ -2,8 +2,8 @@
  *
  * python_file.c - files: bytes, lines and regions of a stream.
  *
- * While the GIL is held and no thread is within a call (holder is 0), what is at hand in the
- * stream's buffer is taken at once: a line, or a few bytes.  All else goes by asf__file_enter.
+ * Lines and small reads are taken directly from the stream's buffer if the GIL is held and no thread is in a
+ * call (holder is 0).  All other calls go through asf__file_enter.
  */
 #include "interfaces/python/python_module.h"
 
@@ -46,10 +46,10 @@ PyObject *asf__unsupported(const char *what) {
     return NULL;
 }
 
-/* --- who uses the stream ------------------------------------------------------------ */
+/* --- exclusive use of the stream -------------------------------------------- */
 
-/* The lines of an iterator that were not asked for are the stream's again.  A Line shows nothing from then
- * on; while there is a view of it the iteration does not end. */
+/* End the iteration: the lines that the iterator has not returned stay in the stream.  A Line shows nothing
+ * afterwards.  If a view of the Line exists, the iteration does not end. */
 static bool end_iteration(struct asf__file *f) {
     if (!f->iterator)
         return true;
@@ -65,7 +65,7 @@ static bool end_iteration(struct asf__file *f) {
     return rc == 0;
 }
 
-/* The descriptor stands where the file does from then on, also when nothing is written. */
+/* Flush even if nothing was written: flushing sets the descriptor's offset to the file's. */
 static bool set_mode(struct asf__file *f, enum asf_mode mode) {
     int rc;
     if (f->now == mode)
@@ -114,7 +114,7 @@ void asf__file_leave(struct asf__file *f) {
     PyThread_release_lock(f->lock);
 }
 
-/* Whether a region of n bytes is to be had in line, and given back: nothing is waited for. */
+/* Returns whether a region of n bytes can be allocated and given back without waiting. */
 static bool at_hand(struct asf__file *f, enum asf_mode mode, ssize_t n) {
     const struct asf_view *v = (const struct asf_view *)f->stream;
     if (f->holder || f->iterator || !v || f->now != mode || n <= 0 || v->gate)
@@ -124,8 +124,8 @@ static bool at_hand(struct asf__file *f, enum asf_mode mode, ssize_t n) {
 
 /* --- signals during output ------------------------------------------------------------ */
 
-/* What a write has not written when a signal ends it is lost.  A file's writes are never ended so; of
- * others none but the signals by which people end a program are let through. */
+/* A signal that interrupts a write loses the rest of the bytes.  Signals do not interrupt writes to regular
+ * files.  For other files, block all signals except faults and those that usually end a program. */
 void asf__hold_signals(const struct asf__file *f, sigset_t *before) {
     static const int through[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
     sigset_t held;
@@ -144,7 +144,8 @@ void asf__let_signals(const struct asf__file *f, const sigset_t *before) {
 
 /* --- reading ------------------------------------------------------------ */
 
-/* A region, or NULL with *n as salloc leaves it, and an exception if a signal handler has raised one. */
+/* Call a function like salloc.  NULL with *n as salloc sets it, and with an exception if a signal handler
+ * raised one. */
 static void *allocate(struct asf__file *f, void *(*call)(struct asf_cios *, ssize_t *), ssize_t *n) {
     ssize_t wanted = *n;
     void *p;
@@ -159,14 +160,14 @@ PyObject *asf__copy_bytes(const void *from, ssize_t n) {
     if (n <= ASF_PIECE)
         return PyBytes_FromStringAndSize(from, n);
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, n);
-    if (bytes) { /* a mapped file may be read from the disk here */
+    if (bytes) { /* copying from a mapped file may read the disk */
         char *to = PyBytes_AsString(bytes);
         ASF_WITHOUT_GIL(memcpy(to, from, (size_t)n));
     }
     return bytes;
 }
 
-/* The bytes of a region, which is given back. */
+/* Copy the bytes of a region, and give the region back. */
 static PyObject *take_bytes(struct asf__file *f, void *region, ssize_t n) {
     PyObject *bytes = asf__copy_bytes(region, n);
     int rc = asf_sfree(f->stream, region);
@@ -183,10 +184,11 @@ int asf__read_again(struct asf__file *f, void *p) {
     return (int)n;
 }
 
-/* The latest region, which has fewer bytes than were wanted, is to have *n; after signals, too.  What has
- * ended input is told by the next call, so that a region of a pipe that stays as long is asked for twice.
- * returns  it, as long as before at the end and where a descriptor does not wait; NULL with *n as srealloc
- *          leaves it, and an exception if a signal handler has raised one: then it is read again. */
+/* Lengthen the latest region to *n bytes, also after signals.  Only the next call reports the end of input,
+ * so a region of a pipe that stays as long is asked for twice.
+ * returns  the region, unchanged at the end or if a non-blocking descriptor has no data; NULL with *n as
+ *          srealloc sets it, and with an exception if a signal handler raised one: then the bytes are read
+ *          again */
 static void *lengthen(struct asf__file *f, void *p, ssize_t have, ssize_t *n) {
     ssize_t wanted = *n;
     bool twice = f->regular;
@@ -209,8 +211,9 @@ static void *lengthen(struct asf__file *f, void *p, ssize_t have, ssize_t *n) {
     return NULL;
 }
 
-/* Up to `most` bytes in one region, which has `asked` at first and is then made four times as long: as fast
- * as pieces that are joined.  What was read when a signal handler raises an exception is read again. */
+/* Read up to `most` bytes into one region, which begins with `asked` bytes and grows fourfold.  Reading
+ * pieces and joining them is no faster.  If a signal handler raises an exception, the bytes are read
+ * again. */
 static void *read_region(struct asf__file *f, ssize_t asked, ssize_t most, ssize_t *n) {
     *n = asked;
     void *p = allocate(f, asf_salloc, n);
@@ -225,7 +228,7 @@ static void *read_region(struct asf__file *f, ssize_t asked, ssize_t most, ssize
     return p;
 }
 
-/* As many as there may be: the whole of a file. */
+/* The size of the part or file, at least ASF_PIECE. */
 static ssize_t size_of(struct asf__file *f) {
     struct stat st = {.st_size = f->part};
     if ((f->part < 0 && fstat(asf_fileno(f->stream), &st) < 0) || st.st_size < ASF_PIECE)
@@ -239,8 +242,8 @@ static ssize_t piece_of(ssize_t left) {
     return left == SSIZE_MAX ? ASF_PIECE : left < MOST ? left : MOST;
 }
 
-/* The next piece of a file, or all there is to read of what is none; NULL: at the end, or with an exception.
- * That a descriptor does not wait is no error when there are bytes before. */
+/* The next piece of a regular file, or all available bytes of another file; NULL at the end or with an
+ * exception.  EAGAIN is an error only for the first piece. */
 static PyObject *next_piece(struct asf__file *f, ssize_t left, bool first) {
     ssize_t n, asked = piece_of(left);
     void *p = read_region(f, asked, f->regular ? asked : left, &n);
@@ -258,7 +261,7 @@ static PyObject *join(PyObject *list) {
     return joined;
 }
 
-/* `wanted` bytes, or fewer at the end; all if it is negative. */
+/* Read `wanted` bytes, or fewer at the end; all bytes if it is negative. */
 static PyObject *read_bytes(struct asf__file *f, ssize_t wanted) {
     ssize_t left = wanted >= 0 ? wanted : f->regular ? size_of(f) : SSIZE_MAX;
     PyObject *piece = next_piece(f, left, true), *list, *result = NULL;
@@ -280,7 +283,7 @@ static PyObject *read_bytes(struct asf__file *f, ssize_t wanted) {
     return result;
 }
 
-/* The optional size of read() and its like: -1 for none and None. */
+/* Parse the optional size of read() and similar methods: -1 if it is missing or None. */
 static bool size_argument(PyObject *const *args, Py_ssize_t count, Py_ssize_t *size) {
     *size = -1;
     if (count > 1) {
@@ -325,9 +328,9 @@ static PyObject *file_read1(PyObject *self, PyObject *const *args, Py_ssize_t co
     return bytes;
 }
 
-/* Copies the n bytes of a region out and gives it back.
+/* Copy the n bytes of a region, and give it back.
  *   region   NULL: n is 0 or an error
- * returns  n, or -1 with an exception. */
+ * returns  n, or -1 with an exception */
 static ssize_t copy_out(struct asf__file *f, void *region, ssize_t n, char *to) {
     if (region)
         ASF_WITHOUT_GIL(memcpy(to, region, (size_t)n));
@@ -343,7 +346,7 @@ static ssize_t read_into(struct asf__file *f, char *to, ssize_t wanted) {
     return copy_out(f, region, n, to);
 }
 
-/* As read_into, waiting only when there is nothing. */
+/* Like read_into, but wait only if no byte is available. */
 static ssize_t read_some_into(struct asf__file *f, char *to, ssize_t wanted) {
     ssize_t n = wanted;
     void *region = wanted > 0 ? allocate(f, asf_salloc_some, &n) : NULL;
@@ -424,7 +427,7 @@ static PyObject *file_next(PyObject *self) {
     return asf__next_line((struct asf__file *)self, self, &newlines);
 }
 
-/* A line of at most n bytes. */
+/* Read a line, or its first `wanted` bytes. */
 static PyObject *read_short_line(struct asf__file *f, ssize_t wanted) {
     ssize_t n;
     void *p = asf__line_region(f, '\n', wanted, &n);
@@ -541,7 +544,7 @@ static bool write_bytes(struct asf__file *f, const char *from, ssize_t n) {
     return rc == 0;
 }
 
-/* returns  whether nothing had to be waited for. */
+/* returns  false if the call would wait, or if giving the region back fails */
 static bool write_at_hand(struct asf__file *f, const char *from, ssize_t n) {
     void *p = at_hand(f, ASF_WRITE, n) ? asf_salloc(f->stream, &n) : NULL;
     if (!p)
@@ -582,7 +585,7 @@ static PyObject *file_writelines(PyObject *self, PyObject *lines) {
     Py_RETURN_NONE;
 }
 
-/* Of output all is written; the descriptor then stands where the file does. */
+/* Write the output, and set the descriptor's offset to the file's. */
 static bool flush(struct asf__file *f) {
     int rc;
     ASF_PUTTING(f, rc = asf_sflush(f->stream));
@@ -603,9 +606,9 @@ static PyObject *file_flush(PyObject *self, PyObject *unused) {
     return flushed ? Py_NewRef(Py_None) : NULL;
 }
 
-/* --- places ------------------------------------------------------------ */
+/* --- offsets ------------------------------------------------------------ */
 
-/* Where the descriptor is, which others may move; of a part, which has none, where the stream is. */
+/* The descriptor's offset, which other processes may move.  A part has no descriptor: the stream's offset. */
 static int64_t offset_of(const struct asf__file *f) {
     int fd = asf_fileno(f->stream);
     off_t at = fd < 0 ? asf_tell(f->stream) : lseek(fd, 0, SEEK_CUR);
@@ -627,7 +630,7 @@ static PyObject *file_tell(PyObject *self, PyObject *unused) {
     return at;
 }
 
-/* A region there is allocated, and as good as not. */
+/* asf_sallocAt moves the stream; its region is not used. */
 static PyObject *file_seek(PyObject *self, PyObject *args) {
     struct asf__file *f = (struct asf__file *)self;
     long long offset;
@@ -647,7 +650,7 @@ static PyObject *file_seek(PyObject *self, PyObject *args) {
     return at;
 }
 
-/* What was read ahead of the place is given up by flush(). */
+/* flush() first discards the read-ahead. */
 static PyObject *truncate_file(struct asf__file *f, PyObject *argument) {
     PyObject *size = argument == Py_None ? place(f) : Py_NewRef(argument);
     long long to = size ? PyLong_AsLongLong(size) : -1;
@@ -685,10 +688,10 @@ int asf__file_close(struct asf__file *f) {
         return 0;
     if (!asf__file_enter(f, ASF_ANY, f->iterator))
         return f->stream ? -1 : 0;
-    if (!end_iteration(f) && f->iterator) { /* a view of a Line */
+    if (!end_iteration(f) && f->iterator) { /* a view of a Line exists */
         asf__file_leave(f);
         return -1;
-    } /* else the file was truncated: that is told when it is closed */
+    } /* otherwise the file was truncated, which asf_sclose reports */
     if (f->shared && f->now == ASF_READ)
         asf_sflush(f->stream);
     if (f->users > 0)
@@ -727,7 +730,7 @@ static PyObject *file_fileno(PyObject *self, PyObject *unused) {
     return fd < 0 ? asf__unsupported("a part of a file has no descriptor") : PyLong_FromLong(fd);
 }
 
-/* readable() and its like */
+/* Returns the result of readable() and similar methods; ValueError for a closed file. */
 static PyObject *truth(PyObject *self, bool is) {
     if (((struct asf__file *)self)->stream)
         return PyBool_FromLong(is);
@@ -780,8 +783,8 @@ static PyObject *file_mode(PyObject *self, void *unused) {
     return PyUnicode_FromString(((struct asf__file *)self)->mode);
 }
 
-/* The place, which is told without a change to the stream: the descriptor of a file stands at the end of what
- * was read, or before what is to be written.  -1: it has none, or another thread is about to move it. */
+/* The file's offset, found without changing the stream.  The descriptor of a regular file is after the bytes
+ * read, or before the bytes to write.  -1: it has no offset, or another thread is about to move it. */
 static off_t glance_at_place(const struct asf__file *f) {
     const struct asf_view *v = (const struct asf_view *)f->stream;
     if (!v || !f->regular || f->holder)
@@ -802,7 +805,7 @@ static PyObject *file_repr(PyObject *self) {
                                 f->stream ? "" : " closed");
 }
 
-/* What an object above, a TextIOWrapper, calls before it closes a file that nobody has any more. */
+/* TextIOWrapper calls this before it closes an unreferenced file. */
 static PyObject *file_dealloc_warn(PyObject *self, PyObject *source) {
     struct asf__file *f = (struct asf__file *)self;
     if (f->stream && PyErr_ResourceWarning(source, 1, "unclosed file %R", source) < 0)
@@ -810,8 +813,8 @@ static PyObject *file_dealloc_warn(PyObject *self, PyObject *source) {
     Py_RETURN_NONE;
 }
 
-/* A file that nobody has any more is closed, as Python's own, with its warning.  It has no region, since
- * these have it. */
+/* Close an unreferenced file, with the ResourceWarning of Python's own files.  No region is left, because
+ * regions hold a reference to the file. */
 static void file_finalize(PyObject *self) {
     struct asf__file *f = (struct asf__file *)self;
     PyObject *error[3];
@@ -867,8 +870,8 @@ static Py_ssize_t number_of(PyObject *type, const char *attribute) {
     return n;
 }
 
-/* The class in C below io.BufferedIOBase, which has a metaclass: that of io's own files.  A type of the
- * stable ABI must know how its objects begin. */
+/* The base is the C class below io.BufferedIOBase, as for io's own files, because BufferedIOBase has a
+ * metaclass.  A type of the stable ABI must know how its objects begin. */
 PyObject *asf__file_base(void) {
     PyObject *class = buffered_io_base();
     PyObject *base = class ? PyObject_GetAttrString(class, "__base__") : NULL;

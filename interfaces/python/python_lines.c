@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_lines.c - iterators over the lines of a file, which copy each or show it in place.
+ * python_lines.c - iterators over the lines of a file, which copy each line or show it in place.
  *
- * An iteration is the file's: asf__file.iterator is the Lines object that copies, or the Line that shows; any
- * other call on the file ends it.
+ * A file has one iteration at a time.  asf__file.iterator is the Lines object that copies, or the Line that
+ * shows; any other call on the file ends the iteration.
  */
 #include "interfaces/python/python_module.h"
 
@@ -12,15 +12,16 @@
 
 /* --- the next line ------------------------------------------------------------ */
 
-/* Whether a whole line is at hand, so that asf_lines need not wait: what has come of a line when a signal
- * comes it would take for one. */
+/* Returns whether asf_lines need not wait: the file is regular, or a whole line is buffered.  Interrupted by
+ * a signal, asf_lines would return a part of a line as a line. */
 static bool has_line(struct asf__file *f, unsigned char delimiter) {
     const struct asf_view *v = (const struct asf_view *)f->stream;
     ssize_t n = v->read_end - v->read_ptr;
     return f->regular || (n > 0 && memchr(v->read_ptr, delimiter, (size_t)n));
 }
 
-/* Gives back the regions of the lines if any are held. */
+/* Begin the iteration.  If the file is not regular, begin again at each wait, which gives back the lines'
+ * region. */
 static int begin_lines(struct asf__file *f, PyObject *iterator, const struct asf__parting *by) {
     int rc = f->iterator && !f->regular ? asf_lines_end(&f->lines) : 0;
     if (!f->iterator || !f->regular)
@@ -30,8 +31,8 @@ static int begin_lines(struct asf__file *f, PyObject *iterator, const struct asf
     return rc;
 }
 
-/* The next line where it lies: NULL with *n as asf_lines_next leaves it.
- *   region  out: NULL, or a region of the line's own, which is to be given back */
+/* Find the next line in place.  NULL with *n as asf_lines_next sets it.
+ *   region  out: NULL, or the region that has only this line, for the caller to give back */
 static const char *find_line(struct asf__file *f, const struct asf__parting *by, ssize_t *n, char **region) {
     const char *line;
     *region = NULL;
@@ -92,7 +93,7 @@ const char *asf__file_line(struct asf__file *f, ssize_t *n) {
 }
 
 bool asf__file_unread(struct asf__file *f, const char *line) {
-    f->lines.line = line; /* up to which asf_lines_end gives back */
+    f->lines.line = line; /* asf_lines_end leaves the stream there */
     bool ended = asf__file_enter(f, ASF_READ, NULL);
     if (ended)
         asf__file_leave(f);
@@ -137,8 +138,8 @@ static PyObject *lines_next(PyObject *self) {
     return asf__next_line(l->file, self, &l->by);
 }
 
-/* The stream then stands after the last line.  That the file was truncated under the lines is told by the
- * next call. */
+/* Leave the stream after the last line that was returned.  If the file was truncated under the lines, the
+ * next call reports it. */
 static void end_iteration_of(struct asf__file *f, PyObject *iterator) {
     if (f->iterator != iterator)
         return;
@@ -167,11 +168,11 @@ static void lines_dealloc(PyObject *self) {
 
 /* --- lines in place ------------------------------------------------------------ */
 
-/* What the iterator's loop gets each time. */
+/* The object that the iterator returns each time. */
 struct line {
     struct asf__memory shown;
     struct asf__file *file;
-    PyObject *copy; /* of a line that lies nowhere else, or NULL */
+    PyObject *copy; /* copy of a line that had its own region; or NULL */
 };
 
 struct lines_in_place {
@@ -204,8 +205,8 @@ PyObject *asf__lines_in_place(PyObject *file, PyObject *args, PyObject *keywords
     return NULL;
 }
 
-/* A line that is a region of its own would have to be given back by the next call: it is copied.  Threads
- * that share the iterator see nothing while the stream is looked at. */
+/* Copy a line that has its own region: otherwise the next call would have to give the region back.  `at` is
+ * NULL while the stream is used, so threads that share the iterator see no bytes. */
 static bool show_found(struct line *line, const struct asf__parting *by) {
     struct asf__file *f = line->file;
     char *region = NULL;
@@ -282,7 +283,7 @@ static void line_dealloc(PyObject *self) {
 
 /* --- a line ------------------------------------------------------------ */
 
-/* Bytes that are looked for, or at.  A view is held until they are done with. */
+/* Bytes to search for, or to compare with.  `view` is held as long as they are used. */
 struct sought {
     Py_buffer view;
     const char *at;
@@ -291,7 +292,7 @@ struct sought {
 
 static bool get_sought(PyObject *of, struct sought *s) {
     s->view.obj = NULL;
-    if (PyBytes_CheckExact(of)) { /* which has no view to hold: 15 ns less */
+    if (PyBytes_CheckExact(of)) { /* bytes need no view, which saves 15 ns */
         s->at = PyBytes_AsString(of);
         s->size = PyBytes_Size(of);
         return true;
@@ -303,13 +304,13 @@ static bool get_sought(PyObject *of, struct sought *s) {
     return true;
 }
 
-/* returns  where they are in [from, end), or NULL. */
+/* Returns the first occurrence in [from, end), or NULL. */
 static const char *find_sought(const struct sought *s, const char *from, const char *end) {
     size_t n = (size_t)(end - from);
     return s->size == 1 ? memchr(from, s->at[0], n) : memmem(from, n, s->at, (size_t)s->size);
 }
 
-/* The line's bytes, or NULL with an exception. */
+/* Returns the line's bytes, or NULL with an exception. */
 static const char *shown_bytes(PyObject *self, ssize_t *n) {
     *n = asf__memory_length(self);
     return *n < 0 ? NULL : ((struct line *)self)->shown.at;
@@ -345,7 +346,7 @@ static PyObject *line_subscript(PyObject *self, PyObject *key) {
     return PyErr_Format(PyExc_IndexError, "the line has %zd bytes", n);
 }
 
-/* An index as a slice's: any number, or None for what it is by default. */
+/* Parse an index of a slice: any number; None leaves the default. */
 static bool get_index(PyObject *argument, ssize_t *index) {
     if (argument != Py_None)
         *index = PyNumber_AsSsize_t(argument, NULL);
@@ -382,7 +383,7 @@ static int line_contains(PyObject *self, PyObject *of) {
     return contains;
 }
 
-/* Whether the line begins, or ends, so. */
+/* Returns whether the line begins, or ends, with the bytes. */
 static PyObject *compare_end(PyObject *self, PyObject *of, bool at_end) {
     struct sought s;
     ssize_t n;
@@ -435,7 +436,7 @@ static PyObject *split(const char *at, const char *end, const struct sought *by,
     return NULL;
 }
 
-/* The separator that an argument is: with a byte or more. */
+/* Parse a non-empty separator. */
 static bool get_separator(PyObject *of, struct sought *by) {
     if (!get_sought(of, by))
         return false;
@@ -456,7 +457,7 @@ static PyObject *line_split(PyObject *self, PyObject *args, PyObject *keywords) 
         return NULL;
     struct asf__memory *shown = &((struct line *)self)->shown;
     const char *at = shown_bytes(self, &n);
-    shown->views++; /* a finalizer may run, and use the file */
+    shown->views++; /* a finalizer may use the file here, and must not end the line */
     PyObject *list = at ? split(at, at + n, &by, most) : NULL;
     shown->views--;
     PyBuffer_Release(&by.view);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_memory.c - memory of libasf's as objects with the buffer protocol, and a file's regions.
+ * python_memory.c - objects that show libasf's memory by the buffer protocol, and the regions of a file.
  *
- * A view keeps its object, and that its file, so that neither goes while there is a view.
+ * A view holds a reference to its object, and the object one to its file: neither is freed while a view
+ * exists.
  */
 #include "interfaces/python/python_module.h"
 
 #include <errno.h>
 
-/* --- what all have ------------------------------------------------------------ */
+/* --- the buffer protocol ------------------------------------------------------------ */
 
 static bool is_there(const struct asf__memory *m) {
     if (!m->at)
@@ -73,8 +74,8 @@ PyObject *asf__memory_enter(PyObject *self, PyObject *unused) {
 
 struct region {
     struct asf__memory shown;
-    struct asf__file *file; /* NULL: there is nothing to give back */
-    bool abandoned;         /* an exception has left it half filled */
+    struct asf__file *file; /* NULL: nothing to give back */
+    bool abandoned;         /* an exception left the region half filled */
 };
 
 PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size) {
@@ -93,7 +94,7 @@ PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size) {
     return (PyObject *)r;
 }
 
-/* Input waits for another thread that is within a call at most. */
+/* Giving back input waits only if another thread is in a call on the file: keep the GIL otherwise. */
 static int give_back(struct region *r) {
     struct asf__file *f = r->file;
     char *at = r->shown.at;
@@ -130,7 +131,7 @@ static PyObject *region_abandon(PyObject *self, PyObject *unused) {
     return region_release(self, unused);
 }
 
-/* An exception is not to be hidden by that of a view which its traceback holds. */
+/* Raise no BufferError for a view that the exception's traceback holds: it would hide the exception. */
 static PyObject *region_exit(PyObject *self, PyObject *args) {
     struct region *r = (struct region *)self;
     PyObject *type = PyTuple_GetItem(args, 0);

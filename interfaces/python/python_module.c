@@ -9,7 +9,7 @@
 
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
 
-/* An exception if an option is none of the names, of which those of arguments by place are empty. */
+/* Raise an exception if a keyword is not in `names`.  Positional arguments have empty names. */
 static void refuse_unknown(PyObject *keywords, const char *call, char **names) {
     PyObject *list = PyList_New(0), *option;
     Py_ssize_t at = 0;
@@ -173,7 +173,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The types in the order in which struct asf__module has them. */
+/* The types, in the order of struct asf__module. */
 static PyType_Spec *const specs[] = {
     &asf__file_spec,    &asf__lines_spec,   &asf__lines_in_place_spec, &asf__line_spec,
     &asf__region_spec,  &asf__segment_spec, &asf__array_spec,          &asf__column_spec,
@@ -192,8 +192,8 @@ static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec) {
     return (PyTypeObject *)type;
 }
 
-/* Modules in Python, such as asf.dask, are in the folder asf beside asf.abi3.so, where the import system
- * finds them as a package's. */
+/* Python modules such as asf.dask are in the folder asf next to asf.abi3.so.  With __path__ the import system
+ * finds them as if asf were a package. */
 static int add_path(PyObject *module) {
     const Py_ssize_t suffix = sizeof ".abi3.so" - 1;
     PyObject *file = PyModule_GetFilenameObject(module);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_numbers.c - values as text, one row a line.
+ * python_numbers.c - formats values as text, one row per line.
  */
 #include "interfaces/python/python_module.h"
 
@@ -32,14 +32,14 @@ int asf__separator_of(PyObject *option) {
 
 /* --- a row of values ------------------------------------------------------------ */
 
-/* The text of a row, in memory of its own if it is long. */
+/* The text of a row, in separate memory if it is long. */
 struct row {
     char *text;
     Py_ssize_t used, room;
     char small[512];
 };
 
-/* Room for n bytes after the text: NULL with an exception. */
+/* Reserve n bytes after the text.  NULL with an exception. */
 static char *reserve(struct row *r, Py_ssize_t n) {
     if (n > PY_SSIZE_T_MAX / 2 - r->used) {
         PyErr_NoMemory();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_open.c - opening files, as Python's own open() does.
+ * python_open.c - opens files, as Python's own open() does.
  */
 #include "interfaces/python/python_module.h"
 
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a mode says. */
+/* The meaning of a mode. */
 struct opening {
-    const char *mode; /* of the File */
-    char bytes[4];    /* that of the file of bytes below a text */
-    int flags;        /* open()'s */
+    const char *mode; /* the File's mode */
+    char bytes[4];    /* mode of the binary file under a text file */
+    int flags;        /* flags for open() */
     bool text;
 };
 
@@ -28,7 +28,7 @@ static bool is_mode(const char *mode) {
     return kinds == 1 && letters <= 3 && !(strchr(mode, 'b') && strchr(mode, 't'));
 }
 
-/* returns  false with an exception. */
+/* returns  false with an exception */
 static bool parse_mode(const char *mode, struct opening *o) {
     if (!is_mode(mode)) {
         PyErr_Format(
@@ -49,7 +49,7 @@ static bool parse_mode(const char *mode, struct opening *o) {
     return true;
 }
 
-/* As Python's open() tells those who watch for it. */
+/* Raise the audit event of Python's open(). */
 static bool audit(PyObject *path, const char *mode, int flags) {
     PyObject *sys_audit = PySys_GetObject("audit");
     PyObject *done = sys_audit ? PyObject_CallFunction(sys_audit, "sOsi", "open", path, mode, flags) : NULL;
@@ -73,7 +73,7 @@ static int open_path(PyObject *path, const char *mode, int flags) {
     return fd;
 }
 
-/* A descriptor of the caller's, or another on the same file. */
+/* Returns the caller's descriptor; a duplicate of it without `closefd`. */
 static int take_descriptor(PyObject *number, bool closefd) {
     long fd = PyLong_AsLong(number);
     if (fd == -1 && PyErr_Occurred())
@@ -84,8 +84,8 @@ static int take_descriptor(PyObject *number, bool closefd) {
     return taken;
 }
 
-/* The stream on a descriptor, which is one of a file, not of a directory; a file that is appended to begins
- * at its end. */
+/* Open the stream on a descriptor, which must not be a directory's.  A file opened to append starts at its
+ * end. */
 static bool open_stream(struct asf__file *f, int fd, int flags) {
     struct stat st;
     int set = fcntl(fd, F_GETFL), error = 0;
@@ -110,7 +110,7 @@ static struct asf__file *new_file(struct asf__module *module, PyObject *name, co
     if (!f)
         return NULL;
     f->name = Py_NewRef(name);
-    memcpy(f->mode, mode, strlen(mode)); /* 3 at most */
+    memcpy(f->mode, mode, strlen(mode)); /* at most 3 letters */
     f->readable = (flags & O_ACCMODE) != O_WRONLY;
     f->writable = (flags & O_ACCMODE) != O_RDONLY;
     f->part = -1;
@@ -158,7 +158,7 @@ static PyObject *open_file(struct asf__module *module, PyObject *argument, const
     return NULL;
 }
 
-/* A TextFile, with the mode as it was given; the file of bytes is closed if there is none. */
+/* Make a TextFile with the caller's mode.  On failure close the binary file. */
 static PyObject *open_text(struct asf__module *module, struct asf__file *f, const char *mode,
                            PyObject *options, const char *newline) {
     PyObject *name = f ? PyUnicode_FromString(mode) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_parts.c - parts of a file as plain values, and the streams on them.
+ * python_parts.c - parts of a file as plain values, and streams on them.
  */
 #include "interfaces/python/python_module.h"
 
@@ -40,7 +40,7 @@ PyTypeObject *asf__part_type(void) {
     return PyStructSequence_NewType(&description);
 }
 
-/* returns  false with an exception. */
+/* returns  false with an exception */
 static bool set_field(PyObject *part, Py_ssize_t at, PyObject *value) {
     if (value)
         PyStructSequence_SetItem(part, at, value);

@@ -2,8 +2,8 @@
  *
  * python_record_writer.c - formats that a program declares, and dictionaries written as records.
  *
- * A record is put together as C would lay its struct: a block for it and one for each thing that it points
- * to, all of them bytes objects in a list, which goes when the record is written.
+ * A record is built in C's layout: a block for its struct, and one for each array or string that it points
+ * to.  The blocks are bytes objects in a list, which is freed when the record is written.
  */
 #include "interfaces/python/python_module.h"
 
@@ -13,15 +13,15 @@
 
 #include <asf/record.h>
 
-/* A struct of a format: its fields, and beside each its key and, of a struct, how that is put. */
+/* A struct of a format: its fields, and for each field its key and, if the field is a struct, its plan. */
 struct plan {
     struct asf_record_type type;
     struct asf_record_field *fields;
     struct asf__key {
         PyObject *name;
         struct plan *of;
-        int counter; /* the field that counts a dynamic array, or -1 */
-        bool counts; /* it is such a field */
+        int counter; /* field with the dynamic array's length, or -1 */
+        bool counts; /* the field is the length of an array */
     } * keys;
 };
 
@@ -73,7 +73,7 @@ static bool set_kind(struct asf_record_field *field, const char *type) {
     return false;
 }
 
-/* "v", "v[3]" or "v[n]". */
+/* Parse "v", "v[3]" or "v[n]". */
 static bool set_name(struct asf_record_field *field, const char *declarator) {
     size_t length = strcspn(declarator, "["), rest = strlen(declarator + length);
     field->name = strndup(declarator, length);
@@ -101,7 +101,7 @@ static bool set_name(struct asf_record_field *field, const char *declarator) {
 
 static struct plan *new_plan(const char *name, PyObject *fields, int level);
 
-/* The i-th field, at the end of what there is. */
+/* Declare the i-th field. */
 static bool add_field(struct plan *p, size_t i, PyObject *declarator, PyObject *type, int level) {
     struct asf_record_field *field = &p->fields[i];
     PyObject *text = PyUnicode_AsUTF8String(declarator), *kind = NULL;
@@ -123,7 +123,7 @@ static bool add_field(struct plan *p, size_t i, PyObject *declarator, PyObject *
     return p->keys[i].name;
 }
 
-/* As C lays out a struct on this machine. */
+/* Compute offsets and size as C does on this machine. */
 static void place_fields(struct plan *p) {
     size_t at = 0, widest = 1;
     for (size_t i = 0; i < p->type.count; i++) {
@@ -139,7 +139,7 @@ static void place_fields(struct plan *p) {
     p->type.alignment = widest;
 }
 
-/* That a counter is there, and an integer, is for asf_record_declare to tell. */
+/* asf_record_declare reports a counter that is missing or not an integer. */
 static void find_counters(struct plan *p) {
     for (size_t i = 0; i < p->type.count; i++)
         for (size_t j = 0; p->fields[i].counter && j < p->type.count; j++)
@@ -218,18 +218,18 @@ PyType_Spec asf__format_spec = {
 
 /* --- putting values ------------------------------------------------------------ */
 
-/* A block of zero bytes that lives as long as the list; NULL with an exception. */
+/* Allocate a block of zero bytes that lives as long as the list.  NULL with an exception. */
 static char *block(PyObject *list, size_t size) {
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (!bytes || PyList_Append(list, bytes) < 0) {
         Py_XDECREF(bytes);
         return NULL;
     }
-    Py_DECREF(bytes); /* the list has it */
+    Py_DECREF(bytes); /* the list holds a reference */
     return memset(PyBytes_AsString(bytes), 0, size);
 }
 
-/* Both machines that asf knows have the low bytes first. */
+/* The low bytes of `n` come first: asf supports only little-endian machines. */
 static bool put_integer(const struct asf_record_field *field, PyObject *value, char *to) {
     PyObject *index = PyNumber_Index(value);
     int bits = 8 * (int)field->size;
@@ -264,7 +264,7 @@ static PyObject *encoded(PyObject *value) {
     return PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
 }
 
-/* A string, where it is pointed to. */
+/* Store a pointer to a string. */
 static bool put_string(const struct asf_record_field *field, PyObject *value, char *to, PyObject *list) {
     if (value == Py_None)
         return true;
@@ -280,7 +280,7 @@ static bool put_string(const struct asf_record_field *field, PyObject *value, ch
     return good;
 }
 
-/* Characters in the struct itself, and null bytes up to their number. */
+/* Store characters in the struct itself; null bytes fill the rest. */
 static bool put_characters(const struct asf_record_field *field, PyObject *value, char *to, size_t room) {
     PyObject *bytes = encoded(value);
     if (!bytes)
@@ -328,7 +328,8 @@ static bool put_items(const struct plan *p, size_t i, PyObject *items, Py_ssize_
     return good;
 }
 
-/* The number of elements goes into the field that counts them, where another array may have put its own. */
+/* Store the number of elements in the counter.  If another array has the same counter, the numbers must be
+ * equal. */
 static bool put_count(const struct plan *p, size_t i, Py_ssize_t count, char *base, bool *counted) {
     size_t at = (size_t)p->keys[i].counter;
     const struct asf_record_field *counter = &p->fields[at];
@@ -346,7 +347,7 @@ static bool put_count(const struct plan *p, size_t i, Py_ssize_t count, char *ba
     return good;
 }
 
-/* Where the elements of a dynamic array go: a block that the struct points to; NULL when there are none, or
+/* Allocate the elements of a dynamic array, and store the pointer to them.  NULL if the array is empty, or
  * with an exception. */
 static char *put_elements(const struct plan *p, size_t i, Py_ssize_t count, char *base, bool *counted,
                           PyObject *list) {
@@ -381,7 +382,7 @@ static bool put_array(const struct plan *p, size_t i, PyObject *value, char *bas
     return good;
 }
 
-/* A field that counts is what its arrays have; when the record has it, it must be that. */
+/* If the record has a value for a counter, it must equal the number of elements. */
 static bool check_count(const struct plan *p, size_t i, PyObject *record, const char *base) {
     PyObject *value = PyObject_GetItem(record, p->keys[i].name);
     if (!value) {
@@ -512,7 +513,7 @@ static PyObject *record_writer_write(PyObject *self, PyObject *args) {
     return good ? Py_NewRef(Py_None) : NULL;
 }
 
-/* The writer is not in use: the caller has entered the file, or is the last who has it. */
+/* No thread uses the writer: the caller has entered the file, or holds the last reference. */
 static void end_writer(struct record_writer *w) {
     struct asf_record_writer *writer = w->writer;
     int rc;

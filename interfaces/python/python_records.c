@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_records.c - the records of a stream as dictionaries.
+ * python_records.c - reads the records of a stream as dictionaries.
  */
 #include "interfaces/python/python_module.h"
 
@@ -11,7 +11,7 @@
 struct records {
     PyObject_HEAD struct asf__file *file;
     struct asf_record_reader *reader; /* NULL: closed */
-    PyObject *format;                 /* the name of the last record's, or None */
+    PyObject *format;                 /* the name of the last record's format, or None */
     bool own;
 };
 
@@ -77,7 +77,7 @@ static PyObject *list_of(const struct asf_record_value *v) {
     return list;
 }
 
-/* Characters are text, up to the null byte, one or an array. */
+/* A character or an array of characters becomes a str, up to the null byte. */
 static PyObject *value_of(const struct asf_record_value *v) {
     if (v->member.kind == ASF_RECORD_CHAR)
         return text_of((const char *)v->at, v->count ? strnlen((const char *)v->at, v->count) : 0);
@@ -133,7 +133,7 @@ static bool is_open(const struct records *r) {
     return r->reader;
 }
 
-/* returns  whether the reader may be used; then asf__file_leave ends it. */
+/* Returns whether the reader may be used; the caller then calls asf__file_leave. */
 static bool enter(struct records *r) {
     if (!asf__file_enter(r->file, ASF_READ, NULL))
         return false;
@@ -197,7 +197,7 @@ static PyObject *records_count(PyObject *self, PyObject *unused) {
     return rc < 0 ? asf__raise_why(rc, asf_record_why(), r->file->name) : PyLong_FromUnsignedLongLong(count);
 }
 
-/* The reader is not in use: the caller has entered the file, or is the last who has it. */
+/* No thread uses the reader: the caller has entered the file, or holds the last reference. */
 static void free_reader(struct records *r) {
     struct asf_record_reader *reader = r->reader;
     r->reader = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_shm.c - segments of shared memory, and text files whose arrays may lie in them.
+ * python_shm.c - segments of shared memory, and text files whose arrays may be in segments.
  */
 #include "interfaces/python/python_module.h"
 
@@ -65,7 +65,7 @@ PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywor
     if (!shm)
         return raise_shm(-errno, name);
     PyObject *segment = new_segment(module, shm, false);
-    if (!segment) { /* nobody learns of it */
+    if (!segment) { /* the program never learns the label */
         asf_shm_remove(shm);
         asf_shm_close(shm);
     }
@@ -212,7 +212,8 @@ PyType_Spec asf__array_spec = {
 
 /* --- text files ------------------------------------------------------------ */
 
-/* asf_shm_read_doubles reads by stdio.  Whoever reads by it has entered the file and reads it to its end. */
+/* Feeds the FILE that asf_shm_read_doubles reads.  The caller has entered the file, and reads it to its
+ * end. */
 static ssize_t read_for_stdio(void *stream, char *to, size_t n) {
     ssize_t length = (ssize_t)n;
     void *p = asf_salloc_some(stream, &length);
@@ -223,7 +224,7 @@ static ssize_t read_for_stdio(void *stream, char *to, size_t n) {
     return rc < 0 ? -1 : length;
 }
 
-/* An array of libasf's, given back with its last view. */
+/* Returns a view of libasf's array, which is freed with the last view. */
 static PyObject *view_of(struct asf__module *m, const double *array, size_t count) {
     struct asf__memory *shown = (struct asf__memory *)PyType_GenericAlloc(m->array, 0);
     if (!shown) {
@@ -238,8 +239,8 @@ static PyObject *view_of(struct asf__module *m, const double *array, size_t coun
     return view;
 }
 
-/* The name of a field and its array, entered into the dictionary.
- * returns  1; 0 at the end; -1 with an exception. */
+/* Read the name of a field and its array, and add them to the dictionary.
+ * returns  1; 0 at the end; -1 with an exception */
 static int read_field(struct asf__module *m, FILE *stream, PyObject *fields, PyObject *filename) {
     char *word = NULL;
     int got;
@@ -291,7 +292,7 @@ PyObject *asf__read_arrays(PyObject *module, PyObject *argument) {
     return NULL;
 }
 
-/* A word that ends the array before it, as asf_shm_read_doubles has it. */
+/* Returns whether asf_shm_read_doubles takes the word for the end of the array before it. */
 static bool is_field_name(const char *name) {
     char *end;
     if (!isalpha((unsigned char)*name) && *name != '_' && *name != '#')
@@ -300,7 +301,7 @@ static bool is_field_name(const char *name) {
     return *end && !name[strcspn(name, " \t\n\v\f\r")] && strcmp(name, "shmids") != 0;
 }
 
-/* The buffer of an array of doubles; any other sequence of numbers is made one. */
+/* Get the buffer of an array of doubles.  Any other sequence of numbers is converted first. */
 static bool get_doubles(PyObject *array, Py_buffer *view) {
     PyObject *made = NULL;
     if (!PyObject_CheckBuffer(array)) {
@@ -321,7 +322,7 @@ static bool get_doubles(PyObject *array, Py_buffer *view) {
     return false;
 }
 
-/* The text of a field, to be freed by free(). */
+/* The text of a field; the caller frees it. */
 static char *text_of(const char *name, const Py_buffer *array, bool segment, size_t *length, int *rc) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, length);
@@ -336,12 +337,12 @@ static char *text_of(const char *name, const Py_buffer *array, bool segment, siz
     return text;
 }
 
-/* The data of a segment is written as that segment's label. */
+/* Data in a segment are written as the segment's label. */
 static bool is_in_segment(const Py_buffer *array) {
     return array->len > 0 && asf_shm_size((char *)array->buf - ASF_SHM_HEAD) == (size_t)array->len;
 }
 
-/* A segment whose label did not reach the file: nobody learns of it. */
+/* Remove a new segment whose label did not reach the file, because no process can find it. */
 static void remove_segment_in(const char *text) {
     static const char before[] = " shmids ";
     const char *label = text ? strstr(text, before) : NULL;

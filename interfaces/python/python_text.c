@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_text.c - files of text: io.TextIOWrapper, whose lines are decoded where they lie.
+ * python_text.c - text files: an io.TextIOWrapper whose lines are decoded in place.
  *
- * TextIOWrapper decodes a chunk, from which it cuts lines.  A TextFile's iteration takes the next line of the
- * File below instead, as long as TextIOWrapper has read nothing ahead of it: then both stand at the same
- * place, and any method of TextIOWrapper goes on from there.
+ * TextIOWrapper decodes chunks, and cuts lines from them.  A TextFile's iteration takes the next line of its
+ * File instead, while TextIOWrapper has read nothing ahead.  Then both have the same offset, and any method
+ * of TextIOWrapper continues from it.
  */
 #include "interfaces/python/python_module.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* What a TextFile has behind its TextIOWrapper, whose size is known at run time alone. */
+/* The members of a TextFile after those of TextIOWrapper, whose size is known only at run time. */
 struct text {
-    struct asf__file *file; /* the buffer, borrowed; NULL: its lines are TextIOWrapper's */
-    bool universal;         /* '\r' ends lines, too */
-    bool translates;        /* "\r\n" is "\n" */
-    bool direct;            /* TextIOWrapper has nothing of what comes next */
-    bool lf, crlf;          /* lines that ended so were taken */
+    struct asf__file *file; /* the buffer, borrowed; NULL: use TextIOWrapper's lines */
+    bool universal;         /* '\r' also ends a line */
+    bool translates;        /* "\r\n" becomes "\n" */
+    bool direct;            /* TextIOWrapper has read nothing ahead */
+    bool lf, crlf;          /* line ends seen so far */
     bool strict;            /* errors is "strict" */
-    char errors[32];        /* what is done with bytes that are no UTF-8 */
-    PyObject *readline;     /* TextIOWrapper's, borrowed of that */
+    char errors[32];        /* the error handler for invalid UTF-8 */
+    PyObject *readline;     /* TextIOWrapper's method, borrowed from the type */
 };
 
 static Py_ssize_t text_offset;
@@ -45,10 +45,10 @@ static PyObject *call_base(PyObject *self, const char *name, PyObject *args, PyO
 
 /* --- lines ------------------------------------------------------------ */
 
-/* A line of a file that may be used, and its bytes given back, while they are decoded: by an error handler.
- *   crlf  "\r\n", which it ends with, is to be "\n" */
+/* Decode a copy of the line: an error handler may use the file and so invalidate the line.
+ *   crlf  the line's final "\r\n" becomes "\n" */
 static PyObject *decode_copy(const struct text *t, const char *line, ssize_t n, bool crlf) {
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, n - crlf); /* a new one, also of one byte */
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, n - crlf); /* not a shared one-byte object */
     char *copy = bytes ? PyBytes_AsString(bytes) : NULL;
     if (!copy)
         return NULL;
@@ -67,7 +67,7 @@ static PyObject *next_of_base(PyObject *self) {
     return NULL;
 }
 
-/* A place that is more than an offset is within what TextIOWrapper has decoded. */
+/* A cookie above 63 bits carries decoder state. */
 static bool is_plain(PyObject *place) {
     bool plain = place && PyLong_AsLongLong(place) >= 0;
     if (place && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -90,7 +90,7 @@ static PyObject *next_direct(PyObject *self) {
         return crlf || !t->strict ? decode_copy(t, line, n, crlf) : PyUnicode_DecodeUTF8(line, n, NULL);
     }
     struct asf__file *f = t->file;
-    t->file = NULL; /* a '\r' ends a line by itself: from now on it is as any TextIOWrapper */
+    t->file = NULL; /* a lone '\r' ends a line: use TextIOWrapper's lines from now on */
     return asf__file_unread(f, line) ? next_of_base(self) : NULL;
 }
 
@@ -99,10 +99,10 @@ static PyObject *text_next(PyObject *self) {
     return t->file && t->direct ? next_direct(self) : next_of_base(self);
 }
 
-/* --- what TextIOWrapper does by itself ------------------------------------------------------------ */
+/* --- methods of TextIOWrapper ------------------------------------------------------------ */
 
-/* It is not direct again before a seek: tell() is wrong where newlines were translated, as if "\r\n" were one
- * byte. */
+/* Only a seek makes the file direct again: after translated newlines TextIOWrapper's tell() is wrong, because
+ * it counts "\r\n" as one byte. */
 static PyObject *read_ahead(PyObject *self, const char *name, PyObject *args, PyObject *keywords) {
     text_of(self)->direct = false;
     return call_base(self, name, args, keywords);
@@ -120,7 +120,7 @@ static PyObject *text_readline(PyObject *self, PyObject *args, PyObject *keyword
     return line || PyErr_Occurred() ? line : PyUnicode_FromString("");
 }
 
-/* Calls after which it is as any TextIOWrapper. */
+/* After these calls TextIOWrapper's lines are used. */
 static PyObject *text_reconfigure(PyObject *self, PyObject *args, PyObject *keywords) {
     text_of(self)->file = NULL;
     return call_base(self, "reconfigure", args, keywords);
@@ -150,7 +150,7 @@ static PyObject *text_seek(PyObject *self, PyObject *args, PyObject *keywords) {
     return place;
 }
 
-/* Whether what TextIOWrapper has seen of newlines, a string or a tuple of strings, has one. */
+/* Returns whether `seen`, TextIOWrapper's string or tuple of newlines, includes this newline. */
 static bool has_newline(PyObject *seen, const char *newline) {
     PyObject *tuple = PyTuple_Check(seen) ? Py_NewRef(seen) : PyTuple_Pack(1, seen);
     PyObject *text = tuple ? PyUnicode_FromString(newline) : NULL;
@@ -160,7 +160,7 @@ static bool has_newline(PyObject *seen, const char *newline) {
     return has;
 }
 
-/* One that was seen, or a tuple of them; None: none was. */
+/* Returns the newline that was seen, or a tuple of several; None: no newline was seen. */
 static PyObject *text_newlines(PyObject *self, void *unused) {
     (void)unused;
     struct text *t = text_of(self);
@@ -206,7 +206,7 @@ static bool copy_errors(PyObject *self, struct text *t) {
     return fits;
 }
 
-/* Of a TextIOWrapper, which is left without its buffer; NULL with an exception. */
+/* Make a TextFile on the buffer of a TextIOWrapper, which loses it.  NULL with an exception. */
 static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *args, PyObject *options,
                              const char *newline) {
     PyObject *file = PyObject_CallMethod(wrapper, "detach", NULL);
@@ -231,8 +231,8 @@ static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *ar
     return text;
 }
 
-/* TextIOWrapper asks for 32 KB at once where its own lines are used: one of 117 bytes takes 65 ns instead
- * of 76. */
+/* For its own lines TextIOWrapper then reads 32 KB at a time: a line of 117 bytes takes 65 ns instead of
+ * 76. */
 static bool enlarge_chunk(PyObject *text) {
     PyObject *chunk = PyLong_FromLong(32768);
     bool set = chunk && PyObject_SetAttrString(text, "_CHUNK_SIZE", chunk) == 0;
@@ -240,8 +240,7 @@ static bool enlarge_chunk(PyObject *text) {
     return set;
 }
 
-/* A TextIOWrapper, or a TextFile if its lines are those of its bytes up to each '\n': each can be decoded by
- * itself. */
+/* Returns a TextFile if each line up to '\n' can be decoded by itself, else a TextIOWrapper. */
 static PyObject *wrap(PyTypeObject *type, struct asf__file *f, PyObject *args, PyObject *options,
                       const char *newline) {
     bool suits = f->regular && !f->writable && (!newline || !*newline || strcmp(newline, "\n") == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * python_write_columns.c - columns of arrays, to text: rows are formatted in chunks without the GIL, by
- * threads if several are asked for, and the calling thread writes the chunks in order.
+ * python_write_columns.c - writes arrays as columns of text.  Rows are formatted in chunks without the GIL,
+ * with several threads if the caller asks for them.  The calling thread writes the chunks in order.
  */
 #include "interfaces/python/python_module.h"
 
@@ -15,11 +15,12 @@
 
 /* --- columns ------------------------------------------------------------ */
 
-/* Types of items.  Each group is in the order of its sizes: kind_of adds the logarithm of a size. */
+/* Types of items.  The integers of each group are in the order of their sizes: kind_of adds the logarithm of
+ * a size. */
 enum kind { INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64 };
 
 struct column {
-    Py_buffer view;  /* obj is NULL: it was not taken */
+    Py_buffer view;  /* obj is NULL: no buffer held */
     Py_ssize_t step; /* bytes from one item to the next */
     enum kind kind;
 };
@@ -34,8 +35,8 @@ static bool is_one_of(const char *letters, char letter) {
     return letter && strchr(letters, letter);
 }
 
-/* The kind of items of a format of struct, in the machine's byte order.  Integers are told by their size:
- * "l" has four bytes or eight. */
+/* The kind of a struct format in the machine's byte order.  The size distinguishes integers: "l" has four or
+ * eight bytes. */
 static bool kind_of(const Py_buffer *view, enum kind *kind) {
     const char *format = view->format ? view->format : "B";
     format += is_one_of(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "@=<" : "@=>", *format);
@@ -79,9 +80,10 @@ static void free_table(struct table *t) {
     PyMem_Free(t->columns);
 }
 
-/* Takes the buffers of columns, which must have equally many rows.  The caller calls free_table in any case.
+/* Get the buffers of the columns, which must have equally many rows.  The caller calls free_table in any
+ * case.
  *   arrays  a tuple
- * returns  false with an exception. */
+ * returns  false with an exception */
 static bool take_columns(struct table *t, PyObject *arrays) {
     t->count = PyTuple_Size(arrays);
     t->columns = PyMem_Calloc((size_t)t->count + 1, sizeof *t->columns);
@@ -134,7 +136,7 @@ static inline char *put_digits(char *to, const char *from, enum kind kind) {
     DIGITS(double, double, from)
 }
 
-/* Formats rows, for which `to` has the room.  returns  the end of the text. */
+/* Format rows; `to` has room for them.  Returns the end of the text. */
 static char *format_rows(const struct table *t, Py_ssize_t row, Py_ssize_t end, char *to) {
     for (; row < end; row++) {
         for (const struct column *c = t->columns; c < t->columns + t->count; c++) {
@@ -148,25 +150,25 @@ static char *format_rows(const struct table *t, Py_ssize_t row, Py_ssize_t end, 
 
 /* --- chunks of rows ------------------------------------------------------------ */
 
-/* A chunk has room for the longest numbers; its text usually takes half of it, which the second-level cache
- * holds until it is written. */
+/* A chunk has room for the longest numbers.  Its text usually fills half of it, and stays in the second-level
+ * cache until it is written. */
 enum { CHUNK = 128 << 10, CHUNKS_A_THREAD = 2, MOST_THREADS = 64 };
 
 struct chunk {
-    char *text; /* NULL: was not allocated */
+    char *text; /* NULL: not allocated */
     size_t size;
     bool ready; /* formatted, and not yet written */
 };
 
 struct writer {
     const struct table *table;
-    Py_ssize_t rows, count; /* rows of a chunk; chunks of the table */
-    int threads;            /* with the calling one */
+    Py_ssize_t rows, count; /* rows per chunk; chunks of the table */
+    int threads;            /* including the calling thread */
     struct chunk *chunks;   /* a ring: chunk n is in chunks[n % room] */
     Py_ssize_t room;
-    pthread_mutex_t lock; /* of what follows, and of `ready` */
+    pthread_mutex_t lock; /* protects the members below, and `ready` */
     pthread_cond_t changed;
-    Py_ssize_t taken, written; /* chunks */
+    Py_ssize_t taken, written; /* numbers of chunks */
     bool stopped;
 };
 
@@ -176,7 +178,8 @@ static void free_chunks(struct writer *w) {
     PyMem_Free(w->chunks);
 }
 
-/* Cuts the table.  The caller calls free_chunks in any case.  returns  false with an exception. */
+/* Divide the table into chunks.  The caller calls free_chunks in any case.  Returns false with an
+ * exception. */
 static bool make_chunks(struct writer *w, const struct table *t, int threads) {
     const Py_ssize_t row = t->count * (ASF_DOUBLE_ROOM + 1), fit = row < CHUNK ? CHUNK / row : 1;
     w->table = t;
@@ -195,7 +198,8 @@ static bool make_chunks(struct writer *w, const struct table *t, int threads) {
     return made;
 }
 
-/* Formats the next chunk if there is one, and room for it.  The lock is held, and given up meanwhile. */
+/* Format the next chunk, if there is one and the ring has room.  The caller holds the lock, which is released
+ * meanwhile. */
 static bool format_next(struct writer *w) {
     if (w->taken == w->count || w->taken == w->written + w->room)
         return false;
@@ -220,7 +224,7 @@ static int write_next(struct writer *w, struct asf_cios *stream, struct chunk *c
     return rc;
 }
 
-/* Writes all chunks, and formats those that no other thread has taken. */
+/* Write all chunks, and format those that no other thread has taken. */
 static int write_chunks(struct writer *w, struct asf_cios *stream) {
     int rc = 0;
     pthread_mutex_lock(&w->lock);
@@ -249,7 +253,7 @@ static void *format_chunks(void *writer) {
     return NULL;
 }
 
-/* The threads have all signals blocked but those of a fault of theirs. */
+/* Block all signals in the new threads, except those for faults. */
 static int start_threads(struct writer *w, pthread_t *threads) {
     sigset_t held, before;
     int started = 0;
@@ -263,7 +267,7 @@ static int start_threads(struct writer *w, pthread_t *threads) {
     return started;
 }
 
-/* Fewer threads than were asked for do if the system has no more. */
+/* If the system refuses threads, fewer do the work. */
 static int write_rows(struct writer *w, struct asf_cios *stream) {
     pthread_t threads[MOST_THREADS];
     int started = start_threads(w, threads);
