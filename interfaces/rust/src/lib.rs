@@ -24,9 +24,9 @@ pub use writer::Writer;
 use std::ffi::CStr;
 use std::io;
 
-/// Moves the next `most` bytes of one stream to another, or all there are, by the cheapest way that the
-/// two allow; returns how many they were.  While input is waited for, nothing is left in the output's
-/// buffer.
+/// Copies the next `most` bytes of one stream to another in the cheapest way that the two streams allow.
+/// Returns the number of bytes, which is less than `most` only at the end of the input.  The output is
+/// flushed before a read waits.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -43,22 +43,22 @@ use std::io;
 /// ```
 ///
 /// # Errors
-/// Those of `read(2)` and `write(2)`, `ENOMEM`.  When it was the output that failed, its next call says so once
-/// more.
+/// The errors of `read(2)` and `write(2)`, and `ENOMEM`.  If the output failed, its next call returns the
+/// error again.
 pub fn copy<On>(from: &mut Reader<On>, to: &mut Writer, most: u64) -> io::Result<u64> {
     let (from, to) = (from.settled()?.as_ptr(), to.settled()?.as_ptr());
-    // SAFETY: both are open.
+    // SAFETY: both streams are open.
     let copied = unsafe { sys::asf_copy(from, to, most.min(i64::MAX as u64) as i64) };
     u64::try_from(copied).map_err(|_| sys::error(copied))
 }
 
-/// The version of the library, as `0.2.0`.
+/// The version of the library, such as `0.2.0`.
 pub fn version() -> &'static str {
-    // SAFETY: a constant of the library's.
+    // SAFETY: asf_version returns a constant string.
     unsafe { CStr::from_ptr(sys::asf_version()) }.to_str().unwrap_or("")
 }
 
-/// What is closed or moved cannot be used: the compiler refuses it.
+/// The compiler refuses to use a stream that was closed or moved.
 #[cfg(doctest)]
 #[doc = include_str!("../tests/closed.md")]
 struct Closed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! Lines, fields and records in place: the functions that are called for each are as inline as in
+//! Lines, fields and records in place.  The functions called for each of them are inline, as in
 //! `<asf/lines.h>`.
 
 use crate::stream::Stream;
@@ -12,10 +12,10 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::slice;
 
-/// The lines of a [`Reader`](crate::Reader), one after the other and in place, or whatever is between
-/// other delimiters: see [`lines_in_place`](crate::Reader::lines_in_place).
+/// The lines of a [`Reader`](crate::Reader) in order and in place, ending at `\n` or another delimiter: see
+/// [`lines_in_place`](crate::Reader::lines_in_place).
 ///
-/// This is no [`Iterator`], since a line is borrowed until the next one is asked for:
+/// `Lines` is not an [`Iterator`], because a line is borrowed until the next call:
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -37,8 +37,8 @@ use std::slice;
 /// println!("{:?}", first);
 /// ```
 ///
-/// Nor may the reader be used before the lines are dropped, when the stream stands after the last
-/// line that was returned:
+/// The reader cannot be used before the lines are dropped.  Then the stream is after the last line that was
+/// returned:
 ///
 /// ```compile_fail,E0499
 /// let mut input = asf::Reader::open("/dev/null").unwrap();
@@ -60,16 +60,15 @@ pub struct Lines<'a> {
     reader: PhantomData<&'a Stream>,
 }
 
-// SAFETY: the iterator of <asf/lines.h> is not bound to a thread, and a shared reference changes
-// nothing.
+// SAFETY: the iterator of <asf/lines.h> may move between threads, and a shared reference changes nothing.
 unsafe impl Send for Lines<'_> {}
 unsafe impl Sync for Lines<'_> {}
 
 impl<'a> Lines<'a> {
     pub(crate) fn begin(stream: &'a Stream, delimiter: u8, failed: Option<io::Error>) -> Lines<'a> {
-        // On the heap, as a raw pointer: it points into itself.
+        // On the heap, as a raw pointer: the struct points into itself.
         let state = Box::into_raw(Box::new(MaybeUninit::<sys::Lines>::uninit())).cast::<sys::Lines>();
-        // SAFETY: the iterator is made by this; all members that are read are set, `places` aside.
+        // SAFETY: asf_lines_begin sets all members that are read, except `places`.
         let state = unsafe {
             sys::asf_lines_begin(state, stream.as_ptr(), delimiter.into(), 0);
             NonNull::new_unchecked(state)
@@ -77,32 +76,33 @@ impl<'a> Lines<'a> {
         Lines { state, failed, reader: PhantomData }
     }
 
-    /// Sets how long a line may be, with its delimiter: it bounds the memory that a file without
-    /// delimiters takes.  It is 1 MB without this.
+    /// Sets the most bytes a line may have, with its delimiter.  The limit bounds the memory that a file
+    /// without delimiters takes.  The default is 1 MB.
     ///
     /// # Panics
-    /// Unless it is from 1 to `isize::MAX`.
+    /// Panics unless `bytes` is from 1 to `isize::MAX`.
     pub fn longest(self, bytes: usize) -> Self {
         assert!((1..=isize::MAX as usize).contains(&bytes), "a longest line of {bytes} bytes");
-        // SAFETY: the iterator's own, which nobody else uses.
+        // SAFETY: the state belongs to this iterator alone.
         unsafe { (*self.state.as_ptr()).longest = bytes };
         self
     }
 
-    /// The next line, without its delimiter; `None` at the end of the stream, after which this may be
-    /// called again: a file may have grown.
+    /// Returns the next line, without its delimiter; `None` at the end of the stream.  After `None` it may be
+    /// called again, because the file may have grown.
     ///
     /// # Errors
-    /// `EMSGSIZE` when the line is longer than it may be: the stream stands before it, for
-    /// [`Reader`](crate::Reader)'s other calls.  `EINTR` when a signal has cut a line in two, which is
-    /// [told](Lines::delimited).  `EIO` when a [mapped](crate::Reader::mapped) file was truncated under
-    /// lines before.  `EBUSY` when earlier lines or records of the reader were leaked (`mem::forget`)
-    /// and not dropped.  Else those of `read(2)`, and `ENOMEM`.
+    /// `EMSGSIZE` if the line is longer than the limit: the stream is before the line, for
+    /// [`Reader`](crate::Reader)'s other calls.  `EINTR` after a signal has cut a line: the call before
+    /// returned a part of the line, which is not [delimited](Lines::delimited).  `EIO` if a
+    /// [mapped](crate::Reader::mapped) file was truncated under earlier lines.  `EBUSY` if earlier lines or
+    /// records of the reader were leaked (`mem::forget`) and not dropped.  Otherwise the errors of `read(2)`,
+    /// and `ENOMEM`.
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> Option<io::Result<&[u8]>> {
-        // SAFETY: this is asf_lines_next.  From `line` to the delimiter at `base + *place` lies a line, which
-        // is there until the next call, for which `self` is borrowed.
+        // SAFETY: the code is that of asf_lines_next.  The line extends from `line` to the delimiter at `base
+        // + *place`, and is valid until the next call, because `self` is borrowed until then.
         unsafe {
             let lines = self.state.as_ptr();
             let (line, place) = ((*lines).line, (*lines).place);
@@ -126,7 +126,7 @@ impl<'a> Lines<'a> {
         loop {
             // SAFETY: the iterator has begun.
             let line = unsafe { sys::asf_lines_more(self.state.as_ptr(), &mut length) };
-            // As std does; but after half a line it has to be told.
+            // Repeat as std does; but after a part of a line the caller must know.
             if line.is_null() && length == -(sys::EINTR as isize) && whole {
                 continue;
             }
@@ -134,21 +134,21 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Whether the line that was returned last has its delimiter: all have but bytes at the end of the
-    /// stream after the last delimiter, or before an error.
+    /// Whether the last line returned has its delimiter.  Only bytes after the last delimiter of the stream,
+    /// or before an error, have none.
     pub fn delimited(&self) -> bool {
-        // SAFETY: asf_lines_delimited.
+        // SAFETY: the code is that of asf_lines_delimited.
         unsafe { (*self.state.as_ptr()).bare == 0 }
     }
 
-    /// Whether [`Lines::next`] would return without looking at the stream: where it would not it may
-    /// wait, and a filter writes what it has before.
+    /// Whether [`Lines::next`] would return without using the stream.  If not, it may wait: a filter writes
+    /// its output before.
     pub fn at_hand(&self) -> bool {
-        // SAFETY: asf_lines_at_hand.
+        // SAFETY: the code is that of asf_lines_at_hand.
         unsafe { (*self.state.as_ptr()).place != (*self.state.as_ptr()).last }
     }
 
-    /// Calls `f` with each line that is left.
+    /// Calls `f` with each remaining line.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -162,7 +162,7 @@ impl<'a> Lines<'a> {
     /// ```
     ///
     /// # Errors
-    /// The first of [`Lines::next`] or [`Lines::end`].
+    /// The first error of [`Lines::next`] or [`Lines::end`].
     #[inline]
     pub fn for_each(self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
         self.try_for_each(|line| {
@@ -171,10 +171,11 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// The same for an `f` that may fail, after which the stream stands behind the line in question.
+    /// Like [`Lines::for_each`], for an `f` that may fail.  After a failure the stream is after the line that
+    /// `f` was called with.
     ///
     /// # Errors
-    /// The first of [`Lines::next`], `f` or [`Lines::end`].
+    /// The first error of [`Lines::next`], `f` or [`Lines::end`].
     #[inline]
     pub fn try_for_each(mut self, mut f: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         while let Some(line) = self.next() {
@@ -183,16 +184,16 @@ impl<'a> Lines<'a> {
         self.end()
     }
 
-    /// Ends the iteration, and tells what dropping it would not.
+    /// Ends the iteration, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// `EIO` as [`Lines::next`].
+    /// `EIO` as for [`Lines::next`].
     pub fn end(self) -> io::Result<()> {
         ManuallyDrop::new(self).finish()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        // SAFETY: called once, by end or drop; begin has made the box.
+        // SAFETY: end or drop calls this once; begin made the box.
         unsafe {
             let rc = sys::asf_lines_end(self.state.as_ptr());
             drop(Box::from_raw(self.state.as_ptr().cast::<MaybeUninit<sys::Lines>>()));
@@ -207,17 +208,17 @@ impl Drop for Lines<'_> {
     }
 }
 
-/// What a call of `<asf/lines.h>` has returned; the caller chooses for how long.
+/// Converts the result of a call of `<asf/lines.h>`; the caller chooses the lifetime.
 fn found<'a>(data: *const u8, length: isize) -> Option<io::Result<&'a [u8]>> {
     if data.is_null() {
         return if length == 0 { None } else { Some(Err(sys::error(length as i64))) };
     }
-    // SAFETY: so many bytes are there until the next call.
+    // SAFETY: `length` bytes are valid until the next call.
     Some(Ok(unsafe { slice::from_raw_parts(data, length as usize) }))
 }
 
-/// The records of one size of a [`Reader`](crate::Reader), in place: see
-/// [`records`](crate::Reader::records).  What is said of [`Lines`] holds here.
+/// The records of a [`Reader`](crate::Reader), all of one size, in place: see
+/// [`records`](crate::Reader::records).  The borrowing rules of [`Lines`] apply.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -242,14 +243,14 @@ pub struct Records<'a> {
     reader: PhantomData<&'a Stream>,
 }
 
-// SAFETY: as Lines.
+// SAFETY: as for Lines.
 unsafe impl Send for Records<'_> {}
 unsafe impl Sync for Records<'_> {}
 
 impl<'a> Records<'a> {
     pub(crate) fn begin(stream: &'a Stream, size: usize, failed: Option<io::Error>) -> Records<'a> {
         let mut state = MaybeUninit::uninit();
-        // SAFETY: the iterator is made by this, all of it; it may be moved.
+        // SAFETY: asf_fixed_records_begin sets all members, and the struct may be moved.
         let state = unsafe {
             sys::asf_fixed_records_begin(state.as_mut_ptr(), stream.as_ptr(), size);
             state.assume_init()
@@ -257,11 +258,11 @@ impl<'a> Records<'a> {
         Records { state, failed, reader: PhantomData }
     }
 
-    /// The next record; the last is shorter when the stream ends within it, or an error comes, which
-    /// the next call tells.  `None` at the end of the stream.
+    /// Returns the next record; `None` at the end of the stream.  The last record is shorter if the stream
+    /// ends within it, or if an error follows, which the next call returns.
     ///
     /// # Errors
-    /// `EINVAL` for a size of 0; else those of [`Lines::next`].
+    /// `EINVAL` for a size of 0; otherwise the errors of [`Lines::next`].
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> Option<io::Result<&[u8]>> {
@@ -270,7 +271,7 @@ impl<'a> Records<'a> {
         if (records.end as usize - record as usize) < size {
             return self.more();
         }
-        // SAFETY: this is asf_fixed_records_next: a whole record is there until the next call.
+        // SAFETY: the code is that of asf_fixed_records_next: a whole record is valid until the next call.
         unsafe {
             records.record = record.add(size);
             Some(Ok(slice::from_raw_parts(record, size)))
@@ -288,10 +289,10 @@ impl<'a> Records<'a> {
         found(record, length)
     }
 
-    /// Calls `f` with each record that is left.
+    /// Calls `f` with each remaining record.
     ///
     /// # Errors
-    /// The first of [`Records::next`] or [`Records::end`].
+    /// The first error of [`Records::next`] or [`Records::end`].
     #[inline]
     pub fn for_each(mut self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
         while let Some(record) = self.next() {
@@ -300,16 +301,16 @@ impl<'a> Records<'a> {
         self.end()
     }
 
-    /// Ends the iteration, and tells what dropping it would not.
+    /// Ends the iteration, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// As [`Lines::end`].
+    /// Those of [`Lines::end`].
     pub fn end(self) -> io::Result<()> {
         ManuallyDrop::new(self).finish()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        // SAFETY: called once, by end or drop.
+        // SAFETY: end or drop calls this once.
         sys::check(unsafe { sys::asf_fixed_records_end(&mut self.state) })
     }
 }
@@ -320,8 +321,8 @@ impl Drop for Records<'_> {
     }
 }
 
-/// The fields of a line, or of any bytes: n separators part n + 1 fields, so that an empty line is one
-/// empty field.
+/// Returns the fields of a line, or of any bytes.  `n` separators make `n` + 1 fields, so an empty line has
+/// one empty field.
 ///
 /// ```
 /// let fields: Vec<&[u8]> = asf::fields(b"key\t17\t", b'\t').collect();
@@ -347,7 +348,7 @@ pub fn fields(line: &[u8], separator: u8) -> Fields<'_> {
 pub struct Fields<'a> {
     text: &'a [u8],
     next: usize,
-    /// Where the 64 bytes begin of which `ends` has a bit for each.
+    /// Where the 64 bytes begin that the bits of `ends` stand for.
     block: usize,
     ends: u64,
     separator: u8,
@@ -357,7 +358,7 @@ impl Fields<'_> {
     #[inline]
     fn find_ends(&self) -> u64 {
         let rest = &self.text[self.block..];
-        // SAFETY: it looks at these bytes.
+        // SAFETY: the call reads only the bytes of `rest`.
         unsafe { sys::asf_fields_ends(rest.as_ptr(), rest.len(), self.separator.into()) }
     }
 }
@@ -379,7 +380,7 @@ impl<'a> Iterator for Fields<'a> {
         self.ends &= self.ends - 1;
         self.next = end + 1;
         debug_assert!(begin <= end && end <= self.text.len());
-        // SAFETY: fields end in ascending order, the last one where the text does.
+        // SAFETY: field ends are in ascending order, and the last is the end of the text.
         Some(unsafe { self.text.get_unchecked(begin..end) })
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! Numbers as text: digits that are written into a writer's region, and columns of numbers that a reader
-//! reads.
+//! Numbers as text: digits written into a writer's region, and columns of numbers from a reader.
 
 use crate::parts::threads_for_c;
 use crate::reader::Reader;
@@ -12,15 +11,15 @@ use std::os::raw::c_void;
 use std::path::Path;
 use std::slice;
 
-/// A column that [`read_columns`] and [`Reader::read_columns`] read: the number of the field in a line, the first of which is 0,
-/// and the vector that its values are appended to.
+/// A column for [`read_columns`] and [`Reader::read_columns`]: the number of a field, from 0, and the vector
+/// that receives its values.
 #[derive(Debug)]
 pub enum Column<'a> {
     /// Integers of 32 bits.
     Int32(usize, &'a mut Vec<i32>),
     /// Integers of 64 bits.
     Int(usize, &'a mut Vec<i64>),
-    /// Floats: what `strtod` reads; of an empty field a NaN.
+    /// Floats, as `strtod` reads them; an empty field is a NaN.
     Float(usize, &'a mut Vec<f64>),
 }
 
@@ -31,7 +30,7 @@ impl Column<'_> {
         }
     }
 
-    /// The column as C has it, with room for so many rows more.
+    /// Returns the C struct for this column, with room for `rows` more values.
     fn reserve(&mut self, rows: usize) -> sys::Column {
         fn room<T>(values: &mut Vec<T>, rows: usize) -> *mut c_void {
             values.reserve(rows);
@@ -47,9 +46,9 @@ impl Column<'_> {
     }
 
     /// # Safety
-    /// There are so many values of the column's type.
+    /// `from` holds `rows` values of the column's type.
     unsafe fn append(&mut self, from: *const c_void, rows: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the values.
         unsafe {
             match self {
                 Column::Int32(_, values) => values.extend(slice::from_raw_parts(from.cast::<i32>(), rows)),
@@ -60,9 +59,9 @@ impl Column<'_> {
     }
 
     /// # Safety
-    /// So many values were stored in the room.
+    /// `rows` values were stored in the reserved room.
     unsafe fn extend(&mut self, rows: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the values.
         unsafe {
             match self {
                 Column::Int32(_, values) => values.set_len(values.len() + rows),
@@ -73,9 +72,9 @@ impl Column<'_> {
     }
 }
 
-/// Reads numbers from all lines of a file, as [`Reader::read_columns`] does, by up to `threads` threads:
-/// 0 for as many as the process may use of the processors.  The first `skip` lines, such as a heading,
-/// are skipped.  Returns the rows.
+/// Reads numbers from all lines of a file, as [`Reader::read_columns`] does, with up to `threads` threads.  0
+/// means one for each processor that the process may use.  The first `skip` lines, such as a heading, are
+/// skipped.  Returns the number of rows.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -91,9 +90,9 @@ impl Column<'_> {
 /// ```
 ///
 /// # Errors
-/// Those of [`Reader::read_columns`] for a line that is no row, of which any one is told, and of
-/// [`each_part`](crate::each_part); `EMSGSIZE` if the skipped lines together have more than 1 MB.  The
-/// vectors are as they were.
+/// Those of [`Reader::read_columns`] for a line that is not a row (if there are several such lines, for any
+/// of them) and of [`each_part`](crate::each_part).  `EMSGSIZE` if the skipped lines together are longer than
+/// 1 MB.  After an error the vectors are unchanged.
 pub fn read_columns(
     path: impl AsRef<Path>,
     separator: u8,
@@ -106,11 +105,11 @@ pub fn read_columns(
     let mut found: Vec<_> = columns.iter_mut().map(|column| column.reserve(0)).collect();
     let (first, count, threads) = (found.as_mut_ptr(), found.len(), threads_for_c(threads));
     let skip = i64::try_from(skip).unwrap_or(-1);
-    // SAFETY: a path and the columns, whose arrays it makes.
+    // SAFETY: the path and the columns are valid; the call allocates the arrays.
     let rows = unsafe { sys::asf_read_columns(path.as_ptr(), separator.into(), skip, first, count, threads) };
     let rows = usize::try_from(rows).map_err(|_| sys::error(rows))?;
     for (column, found) in columns.iter_mut().zip(found).filter(|_| rows > 0) {
-        // SAFETY: an array of so many rows, from malloc, which is freed once.
+        // SAFETY: malloc allocated an array of `rows` values, which is freed once here.
         unsafe {
             column.append(found.values, rows);
             sys::free(found.values);
@@ -120,11 +119,12 @@ pub fn read_columns(
 }
 
 impl<On> Reader<On> {
-    /// Reads numbers from the next lines, each of which is a row of fields with a separator between them, and
-    /// appends them to the vectors of the columns, which may be in any order.  Other fields are skipped.
+    /// Reads numbers from the next lines and appends them to the columns' vectors.  Each line is a row of
+    /// fields with a separator between them.  The columns may be in any order; other fields are skipped.
     ///
-    /// Returns the rows that were read: `most`, or fewer at the end of the stream.  A field is a number as
-    /// C's `strtod`, or in base ten `strtoll`, reads it, with blanks or a carriage return around it or not.
+    /// Returns the number of rows: `most`, or fewer at the end of the stream.  A field is a number as C's
+    /// `strtod`, or `strtoll` in base ten, reads it.  Blanks around a field, and a carriage return, are
+    /// allowed.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -140,9 +140,9 @@ impl<On> Reader<On> {
     /// ```
     ///
     /// # Errors
-    /// `EBADMSG` of a line that lacks a field, or has one that is no such number; `ERANGE` of an integer that
-    /// is too large for its type.  The reader stands before that line, and the vectors have the rows before
-    /// it.  `EINVAL`: there is no column, or two are of one field.  Else those of
+    /// `EBADMSG`: a line lacks a field, or the field is not such a number.  `ERANGE`: an integer is too large
+    /// for its type.  In both cases the reader is before that line, and the vectors have the rows before it.
+    /// `EINVAL`: there is no column, or two columns have the same field.  Otherwise the errors of
     /// [`Lines::next`](crate::Lines::next).
     pub fn read_columns(
         &mut self,
@@ -150,7 +150,7 @@ impl<On> Reader<On> {
         columns: &mut [Column<'_>],
         most: usize,
     ) -> io::Result<usize> {
-        /// How many rows are read at first, and at most, before there is more room.
+        /// The rows read in the first piece, and in the largest.
         const PIECE: (usize, usize) = (1 << 10, 1 << 20);
         let stream = self.settled()?.as_ptr();
         let mut got = 0;
@@ -159,12 +159,12 @@ impl<On> Reader<On> {
             let piece = got.clamp(PIECE.0, PIECE.1).min(most - got);
             let room: Vec<_> = columns.iter_mut().map(|column| column.reserve(piece)).collect();
             let (first, count) = (room.as_ptr(), room.len());
-            // SAFETY: each column has room for the rows, as values of its type.
+            // SAFETY: each column has room for `piece` values of its type.
             let rows = unsafe { sys::asf_get_columns(stream, separator.into(), first, count, piece as i64) };
             match usize::try_from(rows) {
                 Ok(0) => break,
                 Ok(rows) => {
-                    // SAFETY: so many were stored in each.
+                    // SAFETY: each column received `rows` values.
                     columns.iter_mut().for_each(|column| unsafe { column.extend(rows) });
                     got += rows;
                 }
@@ -177,7 +177,7 @@ impl<On> Reader<On> {
 }
 
 impl Writer {
-    /// Writes an integer in decimal, as `{}` of [`format!`] does: its digits are made in the writer's buffer.
+    /// Writes an integer in decimal, as `{}` of [`format!`] does, directly into the writer's buffer.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -194,31 +194,31 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`write_all`](std::io::Write::write_all).
+    /// Those of [`write_all`](std::io::Write::write_all).
     #[inline]
     pub fn write_int(&mut self, value: i64) -> io::Result<()> {
-        // SAFETY: there is room for what it stores.
+        // SAFETY: the region has room for the digits.
         unsafe { self.write_digits::<{ sys::INTEGER_ROOM }>(|to| sys::asf_digits_int(to, value)) }
     }
 
-    /// As [`Writer::write_int`].
+    /// Writes an unsigned integer, as [`Writer::write_int`] does.
     ///
     /// # Errors
-    /// The same.
+    /// Those of [`Writer::write_int`].
     #[inline]
     pub fn write_uint(&mut self, value: u64) -> io::Result<()> {
-        // SAFETY: there is room for what it stores.
+        // SAFETY: the region has room for the digits.
         unsafe { self.write_digits::<{ sys::INTEGER_ROOM }>(|to| sys::asf_digits_uint(to, value)) }
     }
 
-    /// Writes the shortest text that is read back as exactly this value, as C++'s `std::to_chars`: `0.1`,
+    /// Writes the shortest text that reads back as exactly this value, like C++'s `std::to_chars`: `0.1`,
     /// `1e+22`, `inf`.
     ///
     /// # Errors
-    /// As [`Writer::write_int`].
+    /// Those of [`Writer::write_int`].
     #[inline]
     pub fn write_float(&mut self, value: f64) -> io::Result<()> {
-        // SAFETY: there is room for what it stores.
+        // SAFETY: the region has room for the digits.
         unsafe { self.write_digits::<{ sys::DOUBLE_ROOM }>(|to| sys::asf_digits_double(to, value)) }
     }
 }

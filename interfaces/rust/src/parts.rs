@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! Parts of a file, for threads.
+//! Parts of a file, which threads read at the same time.
 
 use crate::reader::{PartReader, Reader};
 use crate::stream::Stream;
@@ -14,7 +14,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Mutex;
 
-/// How a file is cut: between lines, unless it says otherwise.
+/// How a file is cut; by default between lines.
 ///
 /// ```
 /// let _ = asf::Cut::default(); // after newlines
@@ -25,25 +25,26 @@ use std::sync::Mutex;
 pub struct Cut(sys::Cut);
 
 impl Cut {
-    /// Parts end after this byte.
+    /// Parts end after the byte `delimiter`.
     pub fn at(delimiter: u8) -> Cut {
         Cut(sys::Cut { delimiter: delimiter.into(), record: 0, size: 0, decode: false })
     }
 
-    /// Parts consist of whole records of so many bytes.
+    /// Parts consist of whole records of `bytes` bytes.
     pub fn records(bytes: u64) -> Cut {
-        // 0 would stand for no records: as a number that is too large it is refused.
+        // To C, 0 means no records: pass -1 instead, which C refuses, as for numbers that are too large.
         let record = i64::try_from(bytes).ok().filter(|&record| record > 0).unwrap_or(-1);
         Cut(sys::Cut { delimiter: 0, record, size: 0, decode: false })
     }
 
-    /// About the bytes of a part; 0, which is the default: 16 MB.  A longer line or record stays whole.
+    /// Sets the approximate bytes of a part.  0, the default, means 16 MB.  A longer line or record stays
+    /// whole.
     pub fn size(self, bytes: u64) -> Cut {
         Cut(sys::Cut { size: i64::try_from(bytes).unwrap_or(-1), ..self.0 })
     }
 
-    /// A file that zstd, lz4, gzip or xz has compressed is cut between its frames, and readers on its parts have
-    /// the decoded lines or records.  [`size`](Cut::size) counts compressed bytes.
+    /// Cuts a file compressed by zstd, lz4, gzip or xz between its frames.  Readers on the parts return
+    /// decoded lines or records.  [`size`](Cut::size) counts compressed bytes.
     pub fn decode(self) -> Cut {
         Cut(sys::Cut { decode: true, ..self.0 })
     }
@@ -55,8 +56,8 @@ impl Default for Cut {
     }
 }
 
-/// Cuts a file into parts, for [`Reader::open_part`] by whatever threads or processes the program has.
-/// An empty file has none; a pipe, or anything else that is no regular file, is one part.
+/// Cuts a file into parts, which any thread or process can open with [`Reader::open_part`].  An empty file
+/// has no parts.  A pipe, or any other file that is not regular, is one part.
 ///
 /// With [rayon](https://docs.rs/rayon) a vector of parts is a parallel iterator:
 ///
@@ -73,16 +74,16 @@ impl Default for Cut {
 /// ```
 ///
 /// # Errors
-/// `EINVAL` for records of no bytes, `ENOMEM`, those of `open(2)` and `read(2)`.
+/// `EINVAL` for records of 0 bytes, `ENOMEM`, and the errors of `open(2)` and `read(2)`.
 pub fn parts(path: impl AsRef<Path>, cut: &Cut) -> io::Result<Vec<Part>> {
     let (path, mut found) = (sys::path(path.as_ref())?, ptr::null_mut());
-    // SAFETY: a path, how to cut it, and a place for the array.
+    // SAFETY: the path and the cut are valid, and `found` receives the array.
     let count = unsafe { sys::asf_parts(path.as_ptr(), &cut.0, &mut found) };
     let count = usize::try_from(count).map_err(|_| sys::error(count as i64))?;
     if count == 0 {
         return Ok(Vec::new());
     }
-    // SAFETY: an array of so many, from malloc, which is freed once.
+    // SAFETY: malloc allocated an array of `count` parts, which is freed once here.
     unsafe {
         let parts = slice::from_raw_parts(found, count).to_vec();
         sys::free(found.cast());
@@ -90,13 +91,13 @@ pub fn parts(path: impl AsRef<Path>, cut: &Cut) -> io::Result<Vec<Part>> {
     }
 }
 
-/// Calls `work` once for each part of a file, in up to `threads` threads at the same time, the calling
-/// one included, and returns when all calls have returned.
+/// Calls `work` once for each part of a file, in up to `threads` threads at a time, including the calling
+/// one.  Returns when all calls have returned.
 ///
-/// If `threads` is 0, there are as many as the process may use of the processors, by its affinity and its
-/// control group's quota.  With a [size](Cut::size) of 0 the parts have 1 to 16 MB, several for each
-/// thread if the file is large.  What cannot be cut, such as a pipe, is one part, which the calling
-/// thread works on.  The file is opened once: if it is replaced meanwhile, the old one is read.
+/// If `threads` is 0, there is one thread for each processor that the process's affinity and its control
+/// group's quota allow.  With a [size](Cut::size) of 0 the parts have 1 to 16 MB, and a large file has
+/// several parts for each thread.  Input that cannot be cut, such as a pipe, is one part for the calling
+/// thread.  The file is opened once: if another replaces it meanwhile, the old file is read.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -114,7 +115,7 @@ pub fn parts(path: impl AsRef<Path>, cut: &Cut) -> io::Result<Vec<Part>> {
 /// # std::io::Result::Ok(())
 /// ```
 ///
-/// The reader is lent for the call:
+/// The reader is borrowed for the call only:
 ///
 /// ```compile_fail,E0521
 /// let kept = std::sync::Mutex::new(None);
@@ -125,11 +126,11 @@ pub fn parts(path: impl AsRef<Path>, cut: &Cut) -> io::Result<Vec<Part>> {
 /// ```
 ///
 /// # Errors
-/// The first error of `work`, after which no further part is begun, and reads of the other parts fail
-/// with `ECANCELED`; those of [`parts`].  `EBUSY` when `work` has leaked (`mem::forget`) a region.
+/// The first error of `work`, and the errors of [`parts`].  After an error no further part begins, and reads
+/// of the other parts fail with `ECANCELED`.  `EBUSY` if `work` has leaked (`mem::forget`) a region.
 ///
 /// # Panics
-/// A panic of `work` ends the others as an error does, and goes on in the caller.
+/// A panic of `work` stops the other calls as an error does, and continues in the caller.
 pub fn each_part<F>(path: impl AsRef<Path>, cut: &Cut, threads: usize, work: F) -> io::Result<()>
 where
     F: Fn(&mut PartReader<'_>, &Part) -> io::Result<()> + Sync,
@@ -137,7 +138,7 @@ where
     let path = sys::path(path.as_ref())?;
     let crew = Crew { work, failures: Mutex::default() };
     let argument = &crew as *const Crew<F> as *mut c_void;
-    // SAFETY: work_on gets the crew, which all threads may use, until the call returns.
+    // SAFETY: work_on gets the crew, which all threads may share, and which lives until the call returns.
     let result = unsafe {
         sys::asf_each_part(path.as_ptr(), &cut.0, threads_for_c(threads), work_on::<F>, None, argument)
     };
@@ -160,23 +161,23 @@ enum Failure {
     Panic(Box<dyn Any + Send>),
 }
 
-/// What the threads share.  All failures are kept, to be dropped by the caller: that may panic.
+/// Data that the threads share.  The caller drops all failures, because a drop may panic.
 struct Crew<F> {
     work: F,
     failures: Mutex<Vec<Failure>>,
 }
 
-/// What `work_on` returns to end the work, unlike the library's errors.
+/// The result of `work_on` that ends the work; the library's errors are negative.
 const FAILED: c_int = 1;
 
 extern "C" fn work_on<F>(stream: *mut sys::Cios, part: *const Part, crew: *mut c_void) -> c_int
 where
     F: Fn(&mut PartReader<'_>, &Part) -> io::Result<()> + Sync,
 {
-    // SAFETY: each_part's crew, and the library's part and stream, which are there during this call.
+    // SAFETY: each_part's crew, and the library's part and stream, are valid during this call.
     let (crew, part) = unsafe { (&*(crew as *const Crew<F>), &*part) };
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: `work` takes a reader of any lifetime, and so cannot keep it.
+        // SAFETY: `work` takes a reader of any lifetime, so it cannot keep the reader.
         let mut reader = Reader::on(unsafe { Stream::lend(NonNull::new_unchecked(stream)) });
         (crew.work)(&mut reader, part)?;
         reader.close()

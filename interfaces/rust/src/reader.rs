@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! Input.
+//! Input streams.
 
 use crate::lines::{Lines, Records};
 use crate::region::Region;
@@ -16,15 +16,15 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// An input stream: files, pipes, sockets, terminals.
+/// An input stream on a file, pipe, socket or terminal.
 ///
-/// It implements [`Read`], [`BufRead`] and [`Seek`], and shows what it reads where it lies: by
-/// [lines](Reader::lines_in_place), by [records](Reader::records) and by [regions](Reader::region).
-/// All these ways can be mixed: each goes on where the one before has ended.  The stream owns its
-/// descriptor and is closed when it is dropped.
+/// It implements [`Read`], [`BufRead`] and [`Seek`], and shows its input in place as
+/// [lines](Reader::lines_in_place), [records](Reader::records) and [regions](Reader::region).  All these ways
+/// can be mixed: each call continues where the one before ended.  The stream owns its descriptor, and a drop
+/// closes both.
 ///
-/// Bytes that are borrowed from a `Reader` are in memory of its own: they stay as they are whatever
-/// becomes of the file.  [`Reader::mapped`] is for who can promise that nobody changes it.
+/// Bytes borrowed from a `Reader` are in its own memory, and do not change with the file.  Use
+/// [`Reader::mapped`] only if no process changes the file.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -41,26 +41,27 @@ use std::slice;
 ///
 /// # What it gains over `std::io`
 /// - [`lines_in_place`](Reader::lines_in_place) takes a half to a sixth of the CPU time of
-///   [`BufReader`](io::BufReader)'s `read_until` for lines below 200 bytes, two thirds for lines of 1 KB to
-///   3 KB; with [`fields`](crate::fields), a third of that of `split`.
-/// - [`region`](Reader::region) and [`records`](Reader::records) show any number of bytes without a buffer of
-///   the program's own.
-/// - [`each_part`](crate::each_part) and [`read_columns`](crate::read_columns) read one file by threads.
+///   [`BufReader`](io::BufReader)'s `read_until` for lines below 200 bytes.  For lines of 1 KB to 3 KB it
+///   takes two thirds.  With [`fields`](crate::fields) it takes a third of the time of `split`.
+/// - [`region`](Reader::region) and [`records`](Reader::records) show any number of bytes without a buffer in
+///   the program.
+/// - [`each_part`](crate::each_part) and [`read_columns`](crate::read_columns) read one file with several
+///   threads.
 ///
-/// It gains nothing where bytes are copied to the program: the methods of [`Read`] and [`BufRead`]
-/// (`read_until`, `read_line`, `lines`) are about as fast as `BufReader`'s, and so is what is built on them.
-/// A [`read`](Read::read) of 64 KB or more costs a quarter more CPU time than [`File`]'s, since it copies
-/// the bytes once more; a whole file is best read by [`std::fs::read`].
+/// It gains nothing where bytes are copied to the program.  The methods of [`Read`] and [`BufRead`]
+/// (`read_until`, `read_line`, `lines`) are about as fast as `BufReader`'s.  A [`read`](Read::read) of 64 KB
+/// or more costs a quarter more CPU time than [`File`]'s, because the bytes are copied once more.  To read a
+/// whole file, use [`std::fs::read`].
 ///
 /// # Threads
-/// A `Reader` may be sent to another thread.  Threads read one stream together by
-/// [`Reader::share`], or each a part of a file by [`each_part`](crate::each_part).
+/// A `Reader` may move to another thread.  Several threads read one stream with [`Reader::share`], or one
+/// part of a file each with [`each_part`](crate::each_part).
 ///
 /// # Errors
-/// Every [`io::Error`] of this crate has the code of the system's `errno`
-/// ([`raw_os_error`](io::Error::raw_os_error)).  When a signal has interrupted a wait the kind is
-/// [`Interrupted`](io::ErrorKind::Interrupted), after which a call may be made again, and
-/// [`WouldBlock`](io::ErrorKind::WouldBlock) for a descriptor that does not wait.
+/// Every [`io::Error`] of this crate has the system's `errno` ([`raw_os_error`](io::Error::raw_os_error)).
+/// If a signal interrupts a wait, the kind is [`Interrupted`](io::ErrorKind::Interrupted), and the call may
+/// be repeated.  If a non-blocking descriptor has no data, the kind is
+/// [`WouldBlock`](io::ErrorKind::WouldBlock).
 #[derive(Debug)]
 pub struct Reader<On = Descriptor> {
     stream: Stream,
@@ -68,21 +69,21 @@ pub struct Reader<On = Descriptor> {
     on: PhantomData<On>,
 }
 
-/// What a [`Reader`] is on that has a descriptor: it can [seek](Seek) and be borrowed [as one](AsFd).
+/// Marks a [`Reader`] with a descriptor, which can [seek](Seek) and lend the [descriptor](AsFd).
 #[derive(Debug)]
 pub enum Descriptor {}
 
-/// What a [`PartReader`] is on.  A stream that [`each_part`](crate::each_part) lends lives for `'a`.
+/// Marks a [`PartReader`].  `'a` is the lifetime of a stream that [`each_part`](crate::each_part) lends.
 #[derive(Debug)]
 pub struct PartOf<'a>(PhantomData<&'a ()>);
 
-/// A [`Reader`] on a part of a file, which ends where the part ends.
+/// A [`Reader`] on a part of a file; it ends where the part ends.
 ///
-/// It has no descriptor of its own, whose offset would count from the beginning of the file, and so
-/// implements neither [`AsFd`] nor [`Seek`]; [`Shared::region_at`] takes bytes at an offset in the part.
+/// It implements neither [`AsFd`] nor [`Seek`], because it has no descriptor of its own, and offsets would
+/// count from the beginning of the file.  [`Shared::region_at`] returns bytes at an offset in the part.
 pub type PartReader<'a> = Reader<PartOf<'a>>;
 
-/// A region that `BufRead` has lent out of, up to `used`.
+/// The region that `BufRead` lends from; its first `used` bytes are consumed.
 #[derive(Debug)]
 struct Held {
     region: NonNull<u8>,
@@ -90,8 +91,7 @@ struct Held {
     length: usize,
 }
 
-// SAFETY: a region may be used and given back by any thread, and through a shared reference there is
-// no way to one here.
+// SAFETY: any thread may use a region and give it back, and a shared reference gives no access to it.
 unsafe impl<On> Send for Reader<On> {}
 unsafe impl<On> Sync for Reader<On> {}
 
@@ -104,32 +104,32 @@ impl Reader {
         Reader::new(File::open(path)?)
     }
 
-    /// A stream on a descriptor: a [`File`], a socket, the output of a child.  It goes on where the
-    /// descriptor stands.
+    /// Opens a stream on a descriptor: a [`File`], a socket, the output of a child.  It begins at the
+    /// descriptor's offset.
     ///
-    /// A filter reads its standard input by
-    /// `Reader::new(std::io::stdin().as_fd().try_clone_to_owned()?)`, with
+    /// A filter reads standard input with `Reader::new(std::io::stdin().as_fd().try_clone_to_owned()?)`, with
     /// [`AsFd`](std::os::unix::io::AsFd).
     ///
     /// # Errors
     /// `ENOMEM`.
     pub fn new(file: impl Into<OwnedFd>) -> io::Result<Reader> {
         let stream = Stream::open(file.into(), sys::O_RDONLY)?;
-        // SAFETY: a call on an open stream.  What is no regular file refuses it and is never mapped.
+        // SAFETY: the stream is open.  The call fails if the file is not regular, but then the file is never
+        // mapped.
         unsafe { sys::asf_advise(stream.as_ptr(), sys::COPIED) };
         Ok(Reader::on(stream))
     }
 
-    /// As [`Reader::new`], and where that was measured to be faster the file is mapped, and not copied.
-    /// (`ASF_OPTIONS=module=map` has every file mapped.)
+    /// Like [`Reader::new`], but the file is mapped instead of copied where measurements showed that to be
+    /// faster.  `ASF_OPTIONS=module=map` maps every file.
     ///
     /// # Safety
-    /// As long as bytes are borrowed from the reader nobody, in this process or another, may write to
-    /// the file or truncate it: the bytes would change under a shared reference.
+    /// While bytes are borrowed from the reader, no process may write to the file or truncate it, this
+    /// process included.  Otherwise the bytes change under a shared reference.
     ///
     /// # Errors
-    /// `ENOMEM`.  When the file is truncated all the same, its missing part reads as zero bytes, and
-    /// the call that gives it back fails with `EIO`.
+    /// `ENOMEM`.  If the file is truncated nevertheless, its missing part reads as zero bytes, and the call
+    /// that gives it back fails with `EIO`.
     pub unsafe fn mapped(file: impl Into<OwnedFd>) -> io::Result<Reader> {
         let stream = Stream::open(file.into(), sys::O_RDONLY)?;
         Ok(Reader::on(stream))
@@ -151,9 +151,9 @@ impl Reader<PartOf<'static>> {
     /// ```
     ///
     /// # Errors
-    /// `ESTALE`: the file was replaced, rewritten or truncated since it was cut; one that has only grown
-    /// is read to the part's end.  `EINVAL`: no part.  Else those of [`File::open`], and `ENOMEM`.  A read
-    /// fails with `EIO` if the file was truncated before the part's end.
+    /// `ESTALE`: the file was replaced, rewritten or truncated after it was cut; a file that has only grown
+    /// is read to the part's end.  `EINVAL`: the part is not valid.  Otherwise the errors of [`File::open`],
+    /// and `ENOMEM`.  A read fails with `EIO` if the file was truncated before the part's end.
     pub fn open_part(path: impl AsRef<Path>, part: &Part) -> io::Result<Self> {
         Ok(Reader::on(Stream::open_part(path.as_ref(), part)?))
     }
@@ -164,12 +164,12 @@ impl<On> Reader<On> {
         Reader { stream, held: None, on: PhantomData }
     }
 
-    /// The lines of the stream, in place: [`Reader::split_in_place`] at `\n`.
+    /// Returns the lines of the stream in place: [`Reader::split_in_place`] at `\n`.
     pub fn lines_in_place(&mut self) -> Lines<'_> {
         self.split_in_place(b'\n')
     }
 
-    /// What is between delimiters, in place and without them.
+    /// Returns the bytes between delimiters in place, without the delimiters.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -187,44 +187,44 @@ impl<On> Reader<On> {
         Lines::begin(&self.stream, delimiter, failed)
     }
 
-    /// The stream as records of `size` bytes, in place.  The last is shorter when the stream ends
-    /// within it.
+    /// Returns the stream as records of `size` bytes, in place.  The last record is shorter if the stream
+    /// ends within it.
     pub fn records(&mut self, size: usize) -> Records<'_> {
         let failed = self.settle().err();
         Records::begin(&self.stream, size, failed)
     }
 
-    /// The next `n` bytes as a region; fewer when the stream ends before, or an error comes, which the
-    /// next call tells.  `None`: the end of the stream.
+    /// Returns the next `n` bytes as a region; `None` at the end of the stream.  The region has fewer bytes
+    /// if the stream ends, or if an error follows, which the next call returns.
     ///
     /// # Errors
-    /// `EINVAL` for an `n` of 0, `ENOMEM`, and those of `read(2)`.
+    /// `EINVAL` for an `n` of 0, `ENOMEM`, and the errors of `read(2)`.
     pub fn region(&mut self, n: usize) -> io::Result<Option<Region<'_>>> {
         self.share()?.region(n)
     }
 
-    /// The stream for several threads, or for several regions at the same time.
+    /// Returns the stream for use by several threads, or for several regions at the same time.
     ///
     /// # Errors
-    /// Those of giving back what [`BufRead`] has lent.
+    /// An error of giving back the bytes that [`BufRead`] has lent.
     pub fn share(&mut self) -> io::Result<Shared<'_>> {
         self.settle()?;
         Ok(Shared { stream: &self.stream })
     }
 
-    /// The name of the stream module that serves the stream: `read`, `map`, `pipe`.
+    /// Returns the name of the stream module that serves the stream: `read`, `map`, `pipe`.
     pub fn module(&mut self) -> &str {
         self.stream.module()
     }
 
-    /// Closes the stream, and tells what dropping it would not.
+    /// Closes the stream, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// Those of `close(2)`; `EBUSY` when a region was leaked: then the stream is, too.
+    /// Those of `close(2)`; `EBUSY` if a region was leaked: then the stream leaks as well.
     pub fn close(mut self) -> io::Result<()> {
         let settled = self.settle();
         let reader = ManuallyDrop::new(self);
-        // SAFETY: nothing else of the reader is to be dropped.
+        // SAFETY: no other field of the reader needs a drop.
         let closed = unsafe { ptr::read(&reader.stream) }.close();
         settled.and(closed)
     }
@@ -234,7 +234,7 @@ impl<On> Reader<On> {
         Ok(&self.stream)
     }
 
-    /// Gives back what BufRead holds.
+    /// Gives back the region that BufRead holds.
     fn settle(&mut self) -> io::Result<()> {
         self.held.take().map_or(Ok(()), |held| self.stream.free(held.region, held.used, held.length))
     }
@@ -242,7 +242,7 @@ impl<On> Reader<On> {
     #[cold]
     fn fill(&mut self) -> io::Result<&[u8]> {
         self.settle()?;
-        // SAFETY: a call on an open stream; what is at hand is all that is taken.
+        // SAFETY: the stream is open; the call takes only buffered bytes, or waits for some.
         let next =
             self.stream.allocate(usize::MAX, |stream, n| unsafe { sys::asf_salloc_some(stream, n) })?;
         self.held = next.map(|(region, length)| Held { region, used: 0, length });
@@ -252,7 +252,7 @@ impl<On> Reader<On> {
     #[inline]
     fn at_hand(&self) -> &[u8] {
         match &self.held {
-            // SAFETY: the region is this reader's until settle, which takes it exclusively.
+            // SAFETY: the region is valid until settle, which borrows the reader exclusively.
             Some(held) => unsafe { &slice::from_raw_parts(held.region.as_ptr(), held.length)[held.used..] },
             None => &[],
         }
@@ -290,7 +290,7 @@ impl<On> Read for Reader<On> {
 
 impl Seek for Reader {
     /// # Errors
-    /// `ESPIPE` of what cannot seek, `EINVAL` of a place before the beginning.
+    /// `ESPIPE` if the stream cannot seek, `EINVAL` for an offset before the beginning.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.settle()?;
         self.stream.seek(to, false)
@@ -320,8 +320,8 @@ impl<On> Drop for Reader<On> {
     }
 }
 
-/// A [`Reader`] in the hands of several threads: each call takes the next bytes of the stream, and
-/// no two calls the same.  It can be copied and sent.
+/// A [`Reader`] shared by several threads.  Each call takes the next bytes of the stream, and no two calls
+/// take the same.  A `Shared` can be copied and sent.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -352,42 +352,42 @@ pub struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// As [`Reader::region`].
+    /// Returns a region, as [`Reader::region`] does.
     ///
     /// # Errors
-    /// The same.
+    /// Those of [`Reader::region`].
     pub fn region(&self, n: usize) -> io::Result<Option<Region<'a>>> {
-        // SAFETY: a call on an open stream; so are those below.
+        // SAFETY: the stream is open, here and in the calls below.
         self.allocate(n, |stream, n| unsafe { sys::asf_salloc(stream, n) })
     }
 
-    /// What is at hand, at least one byte and at most `n`: waits only when there is nothing.
+    /// Returns the buffered bytes, at least one and at most `n`; waits only if none is buffered.
     ///
     /// # Errors
-    /// As [`Reader::region`].
+    /// Those of [`Reader::region`].
     pub fn region_some(&self, n: usize) -> io::Result<Option<Region<'a>>> {
         self.allocate(n, |stream, n| unsafe { sys::asf_salloc_some(stream, n) })
     }
 
-    /// The bytes up to the next delimiter, and with it; without it when the stream ends before, or an
-    /// error comes, which the next call tells.
+    /// Returns the bytes up to and including the next delimiter.  The delimiter is missing if the stream ends
+    /// before it, or if an error follows, which the next call returns.
     ///
-    /// `longest` is how many bytes a region may have, or 0 for 1 MB.
+    /// `longest` is the most bytes a region may have; 0 means 1 MB.
     ///
     /// # Errors
-    /// `EMSGSIZE` when there are more before the delimiter: then nothing is taken, and a call with a larger
-    /// limit may follow.  Else as [`Reader::region`].
+    /// `EMSGSIZE` if the delimiter is not within `longest` bytes: no byte is taken, and a call with a larger
+    /// limit may follow.  Otherwise the errors of [`Reader::region`].
     pub fn until(&self, delimiter: u8, longest: usize) -> io::Result<Option<Region<'a>>> {
         self.allocate(longest, |stream, n| unsafe { sys::asf_salloc_until(stream, delimiter.into(), n) })
     }
 
-    /// `n` bytes of a file from `offset` on, with nothing of another thread's coming between.  The
-    /// stream goes on after them.
+    /// Returns `n` bytes of a file from `offset` on, with no other thread's call in between.  The stream
+    /// continues after them.
     ///
     /// # Errors
-    /// `ESPIPE` when it cannot seek.  Else as [`Reader::region`].
+    /// `ESPIPE` if the stream cannot seek.  Otherwise the errors of [`Reader::region`].
     pub fn region_at(&self, offset: u64, n: usize) -> io::Result<Option<Region<'a>>> {
-        // An offset that is too large becomes one below 0: EINVAL.
+        // An offset that is too large becomes negative, which is EINVAL.
         self.allocate(n, |stream, n| unsafe { sys::asf_sallocAt(stream, n, offset as i64, sys::SEEK_SET) })
     }
 

@@ -11,10 +11,10 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::slice;
 
-/// Bytes of an input stream, where it has read them; given back when it is dropped.
+/// Bytes of an input stream, in the memory where the stream read them.  A drop gives them back.
 ///
-/// Regions may be kept as long as the reader is borrowed, in any number, and dropped in any order by
-/// any thread.
+/// Any number of regions may exist while the reader is borrowed.  They may be dropped in any order by any
+/// thread.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -32,7 +32,7 @@ pub struct Region<'a> {
     length: usize,
 }
 
-// SAFETY: it is memory that nobody writes to, and any thread may give it back.
+// SAFETY: no thread writes to the memory, and any thread may give it back.
 unsafe impl Send for Region<'_> {}
 unsafe impl Sync for Region<'_> {}
 
@@ -41,10 +41,10 @@ impl<'a> Region<'a> {
         Region { stream, data, length }
     }
 
-    /// Gives the region back, and tells what dropping it would not.
+    /// Gives the region back, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// `EIO` when the file was truncated under the region of a [mapped](crate::Reader::mapped) file.
+    /// `EIO` if the file was truncated under the region of a [mapped](crate::Reader::mapped) file.
     pub fn free(self) -> io::Result<()> {
         let region = mem::ManuallyDrop::new(self);
         region.stream.free(region.data, region.length, region.length)
@@ -72,11 +72,11 @@ impl Drop for Region<'_> {
     }
 }
 
-/// Room in the buffer of an output stream: what is put into it is written from there.
+/// Room in the buffer of an output stream: the stream writes the bytes from there.
 ///
-/// It grows from empty to the size that [`Writer::region`](crate::Writer::region) was asked for, by
-/// [`Write`], which writes less when it is full; it derefs to what it has.  [`RegionMut::commit`]
-/// makes that part of the stream; a region that is dropped counts as never allocated.
+/// The region begins empty.  [`Write`] appends to it, up to the size that
+/// [`Writer::region`](crate::Writer::region) was asked for; a write to a full region is short.  The region
+/// derefs to its bytes.  [`RegionMut::commit`] adds them to the stream; dropping the region discards them.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -93,7 +93,7 @@ impl Drop for Region<'_> {
 /// # std::io::Result::Ok(())
 /// ```
 ///
-/// As long as it is there, the writer is not used:
+/// While the region exists, the writer cannot be used:
 ///
 /// ```compile_fail,E0499
 /// let mut output = asf::Writer::create("/dev/null").unwrap();
@@ -108,7 +108,7 @@ pub struct RegionMut<'a> {
     capacity: usize,
 }
 
-// SAFETY: as a Vec; the C stream's calls are for any thread.
+// SAFETY: it owns its memory like a Vec, and any thread may call the C stream.
 unsafe impl Send for RegionMut<'_> {}
 unsafe impl Sync for RegionMut<'_> {}
 
@@ -117,21 +117,21 @@ impl<'a> RegionMut<'a> {
         RegionMut { stream, data, length: 0, capacity }
     }
 
-    /// How many bytes it can have.
+    /// Returns the most bytes that the region can hold.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// What is left of it, to be filled by other means than [`Write`].
+    /// Returns the unused room, to be filled by other means than [`Write`].
     pub fn spare_capacity_mut(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: it is the region's own, and as it is not initialized it is not shown as if it were.
+        // SAFETY: the region owns the memory, and returns it as uninitialized.
         unsafe {
             let spare = self.data.as_ptr().add(self.length).cast();
             slice::from_raw_parts_mut(spare, self.capacity - self.length)
         }
     }
 
-    /// Sets how many bytes it has.
+    /// Sets the number of bytes in the region.
     ///
     /// # Safety
     /// `length` is at most [`RegionMut::capacity`], and the bytes up to it have been initialized.
@@ -140,25 +140,25 @@ impl<'a> RegionMut<'a> {
         self.length = length;
     }
 
-    /// Makes what it has the next bytes of the stream.
+    /// Adds the region's bytes to the stream.
     ///
     /// # Errors
-    /// Those of a write that waited for this region.
+    /// The errors of a write that waited for this region.
     pub fn commit(self) -> io::Result<()> {
         let region = mem::ManuallyDrop::new(self);
         region.stream.free(region.data, region.length, region.capacity)
     }
 
-    /// Gives the region up, as dropping it does, and tells how that went.
+    /// Discards the region, as a drop does, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// Those of a write that waited for this region; `ENOMEM`.
+    /// The errors of a write that waited for this region; `ENOMEM`.
     pub fn abandon(self) -> io::Result<()> {
         mem::ManuallyDrop::new(self).give_up()
     }
 
     fn give_up(&self) -> io::Result<()> {
-        // SAFETY: the region is given up once.
+        // SAFETY: the region is given up only once.
         sys::check(unsafe { sys::asf_sabandon(self.stream.as_ptr(), self.data.as_ptr().cast()) })
     }
 }
@@ -167,7 +167,7 @@ impl Write for RegionMut<'_> {
     #[inline]
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         let n = from.len().min(self.capacity - self.length);
-        // SAFETY: there is room for n bytes, which nobody else has a reference to.
+        // SAFETY: the region has room for n bytes, and no other reference to them exists.
         unsafe { self.data.as_ptr().add(self.length).copy_from_nonoverlapping(from.as_ptr(), n) };
         self.length += n;
         Ok(n)
@@ -188,7 +188,7 @@ impl Deref for RegionMut<'_> {
     type Target = [u8];
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: so many bytes have been initialized.
+        // SAFETY: the first `length` bytes are initialized.
         unsafe { slice::from_raw_parts(self.data.as_ptr(), self.length) }
     }
 }
@@ -196,7 +196,7 @@ impl Deref for RegionMut<'_> {
 impl DerefMut for RegionMut<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as deref; the region is exclusive.
+        // SAFETY: as for deref; the region is borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.length) }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! What readers and writers share: the C stream that they own, and its calls with Rust's types.
+//! The C stream that a reader or writer owns, and its calls with Rust's types.
 
 use crate::sys;
 use std::ffi::CStr;
@@ -12,24 +12,24 @@ use std::os::unix::io::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// An open stream, closed when it is dropped, unless it is lent by `asf_each_part`, which closes it.
+/// An open stream.  A drop closes it, unless `asf_each_part` lends it, and closes it itself.
 pub struct Stream {
     stream: NonNull<sys::Cios>,
     lent: bool,
 }
 
-// SAFETY: every call of <asf/asf.h> may be made from any thread and takes the stream's lock,
-// but for asf_module_name, which takes an exclusive reference here.
+// SAFETY: any thread may make any call of <asf/asf.h>; the calls take the stream's lock.  Only
+// asf_module_name does not, and needs an exclusive reference here.
 unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
-/// Bytes of a stream: where they are, and how many.
+/// Bytes of a stream: their address and number.
 pub type Bytes = (NonNull<u8>, usize);
 
 impl Stream {
     pub fn open(fd: OwnedFd, flags: c_int) -> io::Result<Stream> {
         let mut error = 0;
-        // SAFETY: the descriptor is open, and from now on the stream's own.
+        // SAFETY: the descriptor is open, and the stream owns it from now on.
         let stream = unsafe { sys::asf_sopen_fd(fd.as_raw_fd(), flags, &mut error) };
         let stream = NonNull::new(stream).ok_or_else(|| sys::error(error))?;
         let _ = fd.into_raw_fd();
@@ -38,14 +38,14 @@ impl Stream {
 
     pub fn open_part(path: &Path, part: &sys::Part) -> io::Result<Stream> {
         let (path, mut error) = (sys::path(path)?, 0);
-        // SAFETY: a path and a part, which the library checks.
+        // SAFETY: the path is valid, and the library checks the part.
         let stream = unsafe { sys::asf_sopen_part(path.as_ptr(), part, &mut error) };
         let stream = NonNull::new(stream).ok_or_else(|| sys::error(error))?;
         Ok(Stream { stream, lent: false })
     }
 
     /// # Safety
-    /// The stream is open for longer than what this returns is used.
+    /// The stream stays open as long as the result is used.
     pub unsafe fn lend(stream: NonNull<sys::Cios>) -> Stream {
         Stream { stream, lent: true }
     }
@@ -55,7 +55,8 @@ impl Stream {
         if stream.lent {
             return Ok(());
         }
-        // SAFETY: nobody else has it.  While a region has leaked it is not closed but leaks, too.
+        // SAFETY: nothing else uses the stream.  If a region has leaked, the stream is not closed and leaks
+        // as well.
         sys::check(unsafe { sys::asf_sclose(stream.as_ptr()) })
     }
 
@@ -64,8 +65,7 @@ impl Stream {
         self.stream.as_ptr()
     }
 
-    /// One of the calls that allocate: with the length that is wanted.
-    /// `None`: the end of the file.
+    /// Makes a call that allocates a region, with the wanted length.  `None`: the end of the file.
     #[inline]
     pub fn allocate(
         &self,
@@ -80,12 +80,12 @@ impl Stream {
         }
     }
 
-    /// Gives the region of `have` bytes back, which is the latest unless all of it is `used`: what is
-    /// not used is read again, or not written.
+    /// Gives back a region of `have` bytes.  If `used` is less than `have`, the region must be the latest;
+    /// the unused bytes are read again, or not written.
     pub fn free(&self, region: NonNull<u8>, used: usize, have: usize) -> io::Result<()> {
         let mut kept = used as isize;
         let mut region: *mut c_void = region.as_ptr().cast();
-        // SAFETY: the caller owns the region, which srealloc may move.
+        // SAFETY: the caller owns the region; srealloc may move it.
         unsafe {
             if used < have {
                 let shorter = sys::asf_srealloc(self.as_ptr(), region, &mut kept);
@@ -99,17 +99,17 @@ impl Stream {
         }
     }
 
-    /// Moves on from another place: a byte there is allocated, and is as if it had not been.
+    /// Sets the offset: allocates one byte there, and gives it back unused.
     pub fn seek(&self, to: SeekFrom, writes: bool) -> io::Result<u64> {
         let (offset, whence) = match to {
             SeekFrom::Start(offset) => (i64::try_from(offset).unwrap_or(-1), sys::SEEK_SET),
             SeekFrom::Current(offset) => (offset, sys::SEEK_CUR),
             SeekFrom::End(offset) => (offset, sys::SEEK_END),
         };
-        // SAFETY: a call on an open stream.
+        // SAFETY: the stream is open.
         let byte = self.allocate(1, |stream, n| unsafe { sys::asf_sallocAt(stream, n, offset, whence) })?;
         match byte {
-            // SAFETY: the region is this function's.
+            // SAFETY: this function owns the region.
             Some((region, _)) if writes => {
                 sys::check(unsafe { sys::asf_sabandon(self.as_ptr(), region.as_ptr().cast()) })?
             }
@@ -119,16 +119,16 @@ impl Stream {
         self.position()
     }
 
-    /// Where the stream stands, after output is written.
+    /// Writes the output, and returns the stream's offset.
     pub fn position(&self) -> io::Result<u64> {
-        // SAFETY: calls on an open stream and its descriptor.
+        // SAFETY: the stream and its descriptor are open.
         sys::check(unsafe { sys::asf_sflush(self.as_ptr()) })?;
         let place = unsafe { sys::lseek(self.fd(), 0, sys::SEEK_CUR) };
         u64::try_from(place).map_err(|_| io::Error::last_os_error())
     }
 
     pub fn module(&mut self) -> &str {
-        // SAFETY: a string of the library's, which lives as long as the stream.
+        // SAFETY: the library's string lives as long as the stream.
         let name = unsafe { CStr::from_ptr(sys::asf_module_name(self.as_ptr())) };
         name.to_str().unwrap_or("")
     }
@@ -139,7 +139,7 @@ impl Stream {
     }
 
     pub fn fd(&self) -> c_int {
-        // SAFETY: a call on an open stream.
+        // SAFETY: the stream is open.
         unsafe { sys::asf_fileno(self.as_ptr()) }
     }
 }

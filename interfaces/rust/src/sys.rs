@@ -16,7 +16,7 @@ pub struct Cios {
     _private: [u8; 0],
 }
 
-/// `struct asf_lines`.  `place` and `last` point into `places`: it may not be moved.
+/// `struct asf_lines`.  It must not be moved: `place` and `last` point into `places`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Lines {
@@ -56,27 +56,27 @@ pub struct Column {
 
 /// A part of a file, from [`parts`](crate::parts): the bytes from `begin` to before `end`.
 ///
-/// It is a plain value: another process, or a machine that mounts the same file system, can use a copy.
+/// It is a plain value.  Another process, or a machine that mounts the same file system, can use a copy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// The offset of its first byte in the file.
+    /// The offset of the part's first byte in the file.
     pub begin: i64,
-    /// The offset where it ends; -1 for a part that ends where the input ends.
+    /// The offset where the part ends; -1 if it ends where the input ends.
     pub end: i64,
     /// This part's number, from 0.
     pub index: i64,
-    /// How many parts there are.
+    /// The number of parts.
     pub count: i64,
     /// The size of the file.
     pub size: i64,
-    /// When the file was modified, in nanoseconds.
+    /// The time when the file was modified, in nanoseconds.
     pub modified: i64,
     /// The inode of the file.
     pub inode: u64,
-    /// The byte that ends every part but perhaps the last; -1: none.
+    /// The byte that ends every part, except perhaps the last; -1: none.
     pub delimiter: i32,
-    /// 0: plain.  Others: its reader has decoded bytes.
+    /// 0: plain.  Other values: a reader on the part returns decoded bytes.
     pub form: i32,
     /// Decoded bytes at the beginning that belong to the part before.
     pub before: i64,
@@ -102,7 +102,7 @@ pub type PartDone = extern "C" fn(*const Part, *mut c_void) -> c_int;
 pub const INT32: c_uint = 0;
 pub const INT64: c_uint = 1;
 pub const DOUBLE: c_uint = 2;
-/// Bytes that `asf_digits_int` and `asf_digits_uint`, and `asf_digits_double` may store.
+/// The most bytes that `asf_digits_int` and `asf_digits_uint`, and `asf_digits_double`, store.
 pub const INTEGER_ROOM: usize = 24;
 pub const DOUBLE_ROOM: usize = 40;
 /// `ASF_COPIED` of `enum asf_advice`.
@@ -173,13 +173,13 @@ extern "C" {
     pub fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
 }
 
-/// The error that a negated `errno` value stands for.
+/// Converts a negated `errno` value to an error.
 #[cold]
 pub fn error(code: impl Into<i64>) -> io::Error {
     io::Error::from_raw_os_error(-code.into() as i32)
 }
 
-/// What a call returned that gives 0 or a negated `errno` value.
+/// Converts the result of a call that returns 0 or a negated `errno` value.
 #[inline]
 pub fn check(code: c_int) -> io::Result<()> {
     if code < 0 {
@@ -189,7 +189,7 @@ pub fn check(code: c_int) -> io::Result<()> {
     }
 }
 
-/// A path for C; a null byte in it is `EINVAL`.
+/// Converts a path for C; a null byte in it is `EINVAL`.
 pub fn path(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| error(-EINVAL))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-//! Output.
+//! Output streams.
 
 use crate::region::RegionMut;
 use crate::stream::Stream;
@@ -12,15 +12,15 @@ use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-/// How much of the stream's buffer is taken at once for [`Write`].
+/// Bytes of the stream's buffer that [`Write`] takes at a time.
 const ROOM: usize = 32 << 10;
 
-/// An output stream: files, pipes, sockets, terminals.
+/// An output stream on a file, pipe, socket or terminal.
 ///
-/// It implements [`Write`], buffered as by [`BufWriter`](std::io::BufWriter): bytes are put by
-/// [`flush`](Write::flush), when the buffer is full, and at the end.  [`Writer::region`] gives room in
-/// that buffer itself.  The stream owns its descriptor and is closed when it is dropped;
-/// [`Writer::close`] tells how that went.  It implements [`Seek`], too.
+/// It implements [`Write`] and [`Seek`].  Like [`BufWriter`](std::io::BufWriter) it buffers: it writes when
+/// the buffer is full, on [`flush`](Write::flush), and at the end.  [`Writer::region`] returns room in the
+/// buffer itself.  The stream owns its descriptor, and a drop closes both; [`Writer::close`] returns the
+/// error of that.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
@@ -34,8 +34,8 @@ const ROOM: usize = 32 << 10;
 /// ```
 ///
 /// # Errors
-/// What a write that failed has not written is lost: an error such as `ENOSPC`, or `EAGAIN` of a
-/// descriptor that does not wait, is told once, by the call that met it or the next.
+/// Bytes that a failed write has not written are lost.  An error such as `ENOSPC`, or `EAGAIN` of a
+/// non-blocking descriptor, is returned once, by the failing call or the next.
 #[derive(Debug)]
 pub struct Writer {
     stream: Stream,
@@ -44,12 +44,12 @@ pub struct Writer {
     room: usize,
 }
 
-// SAFETY: a region may be used and given back by any thread, and a shared reference gives no way to it.
+// SAFETY: any thread may use a region and give it back, and a shared reference gives no access to it.
 unsafe impl Send for Writer {}
 unsafe impl Sync for Writer {}
 
 impl Writer {
-    /// Creates a file, or empties one that is there.
+    /// Creates a file, or truncates an existing one.
     ///
     /// # Errors
     /// Those of [`File::create`], and `ENOMEM`.
@@ -57,11 +57,10 @@ impl Writer {
         Writer::new(File::create(path)?)
     }
 
-    /// A stream on a descriptor that is open for writing: a [`File`], a socket, the input of a child.
+    /// Opens a stream on a descriptor that is open for writing: a [`File`], a socket, the input of a child.
     ///
-    /// A filter writes its standard output by
-    /// `Writer::new(std::io::stdout().as_fd().try_clone_to_owned()?)`, with
-    /// [`AsFd`](std::os::unix::io::AsFd).
+    /// A filter writes standard output with `Writer::new(std::io::stdout().as_fd().try_clone_to_owned()?)`,
+    /// with [`AsFd`](std::os::unix::io::AsFd).
     ///
     /// # Errors
     /// `ENOMEM`.
@@ -73,29 +72,29 @@ impl Writer {
         Ok(Writer { stream, region: NonNull::dangling(), used: 0, room: 0 })
     }
 
-    /// Room for `n` bytes in the stream's own buffer, however large, to be filled and committed.
+    /// Returns room for `n` bytes, however many, in the stream's own buffer, to be filled and committed.
     ///
     /// # Errors
-    /// `EINVAL` for an `n` of 0, `ENOMEM`, and those of writing what was there before.
+    /// `EINVAL` for an `n` of 0, `ENOMEM`, and the errors of writing earlier bytes.
     pub fn region(&mut self, n: usize) -> io::Result<RegionMut<'_>> {
         self.commit()?;
         let bytes = self.allocate(n)?;
         Ok(RegionMut::new(&self.stream, bytes))
     }
 
-    /// The name of the stream module that serves the stream.
+    /// Returns the name of the stream module that serves the stream.
     pub fn module(&mut self) -> &str {
         self.stream.module()
     }
 
-    /// Writes what is left and closes the stream, and tells what dropping it would not.
+    /// Writes the buffered bytes, closes the stream, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// Those of `write(2)` and `close(2)`; `EBUSY` when a region was leaked: then the stream is, too.
+    /// Those of `write(2)` and `close(2)`; `EBUSY` if a region was leaked: then the stream leaks as well.
     pub fn close(mut self) -> io::Result<()> {
         let committed = self.commit();
         let writer = ManuallyDrop::new(self);
-        // SAFETY: nothing else of the writer is to be dropped.
+        // SAFETY: no other field of the writer needs a drop.
         let closed = unsafe { ptr::read(&writer.stream) }.close();
         committed.and(closed)
     }
@@ -106,12 +105,12 @@ impl Writer {
     }
 
     fn allocate(&self, n: usize) -> io::Result<(NonNull<u8>, usize)> {
-        // SAFETY: a call on an open stream.  Output has no end.
+        // SAFETY: the stream is open.  Output never returns `None` for an end.
         let bytes = self.stream.allocate(n, |stream, n| unsafe { sys::asf_salloc(stream, n) })?;
         bytes.ok_or_else(|| io::ErrorKind::WriteZero.into())
     }
 
-    /// What is in the region becomes the stream's.
+    /// Gives the region back, and adds its used bytes to the stream.
     fn commit(&mut self) -> io::Result<()> {
         let (used, room) = (self.used, self.room);
         self.used = 0;
@@ -123,26 +122,26 @@ impl Writer {
     }
 
     /// # Safety
-    /// There is room for them.
+    /// The region has room for `from`.
     #[inline]
     unsafe fn put(&mut self, from: &[u8]) {
-        // SAFETY: the caller's promise; the region is the writer's own.
+        // SAFETY: the caller guarantees the room; the writer owns the region.
         unsafe { self.region.as_ptr().add(self.used).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         self.used += from.len();
     }
 
-    /// Writes a text that `digits` stores at the address that it gets, and whose end it returns.  The text goes
-    /// into the region, or through a copy if the region has too little room.
+    /// Writes the text that `digits` stores at the given address; `digits` returns the end of the text.  If
+    /// the region has too little room, the text goes through a copy.
     ///
     /// # Safety
-    /// It stores no more than `ROOM` bytes.
+    /// `digits` stores at most `ROOM` bytes.
     #[inline]
     pub(crate) unsafe fn write_digits<const ROOM: usize>(
         &mut self,
         digits: impl FnOnce(*mut u8) -> *mut u8,
     ) -> io::Result<()> {
         if ROOM <= self.room - self.used {
-            // SAFETY: there is room, and both addresses are in the region.
+            // SAFETY: the region has room, and both addresses are in it.
             let to = unsafe { self.region.as_ptr().add(self.used) };
             self.used += digits(to) as usize - to as usize;
             return Ok(());
@@ -162,7 +161,7 @@ impl Writer {
             self.room = room;
         }
         let n = from.len().min(self.room - self.used);
-        // SAFETY: n is what there is room for.
+        // SAFETY: the region has room for n bytes.
         unsafe { self.put(&from[..n]) };
         Ok(n)
     }
@@ -172,7 +171,7 @@ impl Write for Writer {
     #[inline]
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         if from.len() <= self.room - self.used {
-            // SAFETY: there is room.
+            // SAFETY: the region has room.
             unsafe { self.put(from) };
             return Ok(from.len());
         }
@@ -185,21 +184,22 @@ impl Write for Writer {
             let n = self.write_slowly(from)?;
             from = &from[n..];
         }
-        // SAFETY: there is room.
+        // SAFETY: the region has room.
         unsafe { self.put(from) };
         Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.commit()?;
-        // SAFETY: a call on an open stream.
+        // SAFETY: the stream is open.
         sys::check(unsafe { sys::asf_sflush(self.stream.as_ptr()) })
     }
 }
 
 impl Seek for Writer {
     /// # Errors
-    /// `ESPIPE` of what cannot seek, `EINVAL` of a place before the beginning; those of `write(2)`.
+    /// `ESPIPE` if the stream cannot seek, `EINVAL` for an offset before the beginning; the errors of
+    /// `write(2)`.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.commit()?;
         self.stream.seek(to, true)
